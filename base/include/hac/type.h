@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Element types of columns and arrays. The values are part of the protocol and of libhac's ABI. */
+#ifndef HAC_TYPE_H
+#define HAC_TYPE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hac_type {
+    HAC_TYPE_NONE = 0,
+    HAC_TYPE_U32 = 1,
+    HAC_TYPE_I32 = 2,
+    HAC_TYPE_F32 = 3,
+    HAC_TYPE_U64 = 4,
+    HAC_TYPE_I64 = 5,
+    HAC_TYPE_F64 = 6
+} hac_type;
+
+#define HAC_TYPE_COUNT 7 /* HAC_TYPE_NONE included */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

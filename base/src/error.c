@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_message(hac_error *err, hac_status code, const char *fmt, va_list args)
+{
+    err->code = code;
+    vsnprintf(err->message, sizeof err->message, fmt, args);
+}
+
+hac_status hac_fail(hac_error *err, hac_status code, const char *fmt, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, fmt);
+        set_message(err, code, fmt, args);
+        va_end(args);
+    }
+    return code;
+}
+
+hac_status hac_fail_errno(hac_error *err, hac_status code, int errnum, const char *fmt, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, fmt);
+        set_message(err, code, fmt, args);
+        va_end(args);
+        size_t used = strlen(err->message);
+        snprintf(err->message + used, sizeof err->message - used, ": %s", strerrordesc_np(errnum));
+    }
+    return code;
+}
+
+hac_status hac_error_prefix(hac_error *err, const char *fmt, ...)
+{
+    if (err == NULL)
+        return HAC_INTERNAL;
+    char rest[HAC_ERROR_MESSAGE_SIZE];
+    memcpy(rest, err->message, sizeof rest);
+    va_list args;
+    va_start(args, fmt);
+    set_message(err, err->code, fmt, args);
+    va_end(args);
+    size_t used = strlen(err->message);
+    snprintf(err->message + used, sizeof err->message - used, ": %s", rest);
+    return err->code;
+}
+
+hac_status hac_fail_no_memory(hac_error *err)
+{
+    return hac_fail(err, HAC_NO_MEMORY, "out of memory");
+}
+
+static const struct {
+    const char *name;
+    int exit_code;
+} statuses[] = {
+    [HAC_OK] = {"ok", 0},
+    [HAC_FAILED] = {"failed", 1},
+    [HAC_INVALID] = {"invalid", 2},
+    [HAC_NO_DAEMON] = {"no_daemon", 3},
+    [HAC_REFUSED] = {"refused", 4},
+    [HAC_CANCELLED] = {"cancelled", 130},
+    [HAC_NO_MEMORY] = {"no_memory", 1},
+    [HAC_IO] = {"io", 1},
+    [HAC_PROTOCOL] = {"protocol", 3},
+    [HAC_DEVICE] = {"device", 1},
+    [HAC_UNSUPPORTED] = {"unsupported", 1},
+    [HAC_NOT_FOUND] = {"not_found", 2},
+    [HAC_AGAIN] = {"again", 1},
+    [HAC_INTERNAL] = {"internal", 1},
+};
+
+int hac_status_exit_code(hac_status status)
+{
+    if (status < 0 || (size_t)status >= sizeof statuses / sizeof *statuses)
+        return 1;
+    return statuses[status].exit_code;
+}
+
+const char *hac_status_name(hac_status status)
+{
+    if (status < 0 || (size_t)status >= sizeof statuses / sizeof *statuses)
+        return "unknown";
+    return statuses[status].name;
+}
