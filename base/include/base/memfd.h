@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Anonymous shared memory: creation, seals, mapping. Mappings are page aligned, hence 64-byte aligned. */
+#ifndef BASE_MEMFD_H
+#define BASE_MEMFD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* A close-on-exec, non-executable memfd of `bytes` (> 0), sealed against shrinking, and against growing
+ * unless `growable`. */
+HAC_MUST_USE hac_status hac_memfd_create(const char *name, uint64_t bytes, bool growable, int *ret_fd,
+                                         hac_error *err);
+
+/* Makes it larger (growable only); HAC_REFUSED once it is sealed. */
+HAC_MUST_USE hac_status hac_memfd_grow(int fd, uint64_t bytes, hac_error *err);
+
+/* Seals against growing; the size is final. */
+HAC_MUST_USE hac_status hac_memfd_seal_size(int fd, hac_error *err);
+
+/* Checks that fd is a memfd that cannot shrink and holds at least `bytes`: mapping it cannot fault. */
+HAC_MUST_USE hac_status hac_memfd_check(int fd, uint64_t bytes, hac_error *err);
+
+/* A sealed, read-only memfd with this content: how texts beyond a frame travel. */
+HAC_MUST_USE hac_status hac_memfd_from_text(const char *name, const void *text, size_t bytes, int *ret_fd,
+                                            hac_error *err);
+
+/* Reads a whole text memfd by pread, at most `max` bytes; *ret is malloc'ed and NUL-terminated. */
+HAC_MUST_USE hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes, hac_error *err);
+
+/* Maps [0, bytes) shared. */
+HAC_MUST_USE hac_status hac_memfd_map(int fd, uint64_t bytes, bool writable, void **ret, hac_error *err);
+void hac_memfd_unmap(void *address, uint64_t bytes);
+
+#endif

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings and the helpers every folder uses.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(HAC_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+option(HAC_WERROR "Treat warnings as errors" ON)
+
+add_library(hac_flags INTERFACE)
+target_compile_definitions(hac_flags INTERFACE _GNU_SOURCE)
+target_compile_options(hac_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+  -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla -Wno-gnu-statement-expression
+  $<$<C_COMPILER_ID:GNU>:-Wno-pedantic-ms-format -Wlogical-op>
+  -fno-strict-aliasing -ffp-contract=off -fstack-protector-strong
+  $<$<BOOL:${HAC_WERROR}>:-Werror>)
+# GNU statement expressions (base/cleanup.h) are the one extension -Wpedantic would refuse.
+target_compile_options(hac_flags INTERFACE $<$<C_COMPILER_ID:GNU>:-Wno-pedantic>)
+if(HAC_SANITIZE)
+  target_compile_options(hac_flags INTERFACE -fsanitize=${HAC_SANITIZE} -fno-omit-frame-pointer
+    $<$<C_COMPILER_ID:Clang>:-fno-sanitize-recover=all> $<$<C_COMPILER_ID:GNU>:-fno-sanitize-recover=all>)
+  target_link_options(hac_flags INTERFACE -fsanitize=${HAC_SANITIZE})
+else()
+  target_compile_definitions(hac_flags INTERFACE $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>)
+endif()
+
+# hac_module(TARGET [USES target…]): a library of ours: flags, its own include directory, its uses.
+function(hac_module target)
+  cmake_parse_arguments(arg "" "" "USES;LIBS" ${ARGN})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
+  target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE hac_flags ${arg_LIBS})
+endfunction()
+
+# hac_test(NAME SOURCES… USES targets… [LABELS …] [TIMEOUT s]): a cmocka test program.
+function(hac_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
+  if(NOT HAC_TESTS)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS quick)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_USES} hac_flags PkgConfig::CMOCKA)
+  # assert() stays on in tests, whatever the build type
+  target_compile_options(${name} PRIVATE -UNDEBUG)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the planner knows of a machine: its devices and their performance models. Filled by the server from
+ * probes, profiles and learnt models, or by `simulate` from a directory of profiles alone.
+ */
+#ifndef PLANNER_MACHINE_H
+#define PLANNER_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "planner/model.h"
+
+#define HAC_MACHINE_MAX_DEVICES 16
+
+typedef struct hac_machine_device {
+    char name[64];
+    char group[64]; /* devices of one group share cores: their capabilities do not add */
+    char kind[8];   /* "cpu", "gpu" … */
+    char key[160];  /* what models are kept under: device, driver, kernel hash, threads */
+    bool usable;    /* false: listed, but nothing is planned for it */
+    bool simt;
+    bool host_memory; /* false: data is copied to it and back */
+    uint32_t threads;
+    uint32_t block_items;
+    uint32_t max_loop_iterations; /* 0: no limit */
+    uint64_t memory, max_allocation, local_memory;
+    double link_bandwidth; /* bytes/s; 0: none */
+    double link_latency;   /* seconds */
+    double backlog;        /* seconds of work queued on it already */
+    /* capabilities fixed by the profile, items/s, by "codelet.type" or "flow.type" */
+    struct {
+        char key[64];
+        double items_per_second;
+    } capability[32];
+    size_t n_capability;
+} hac_machine_device;
+
+typedef struct hac_machine {
+    hac_machine_device devices[HAC_MACHINE_MAX_DEVICES];
+    size_t n_devices;
+    const hac_model_set *models; /* borrowed; NULL: profile capabilities only (simulate) */
+    bool simulated;              /* a capability that is missing is an error that names the key */
+} hac_machine;
+
+#endif
