@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libhac: give work to hacd, the service that lends a machine's accelerators.
+ *
+ *     #include <hac/hac.h>
+ *
+ *     hac_error err = HAC_ERROR_NONE;
+ *     hac_client *client = NULL;
+ *     hac_buffer *keys = NULL;
+ *     hac_job *job = NULL;
+ *
+ *     if (hac_client_connect(NULL, &client, &err) != HAC_OK ||            // starts a private daemon if need be
+ *         hac_buffer_alloc(client, n * sizeof(uint32_t), &keys, &err) != HAC_OK)
+ *         die(err.message);
+ *     fill(hac_buffer_data(keys), n);                                     // devices work on this very memory
+ *     hac_sort_options options = HAC_SORT_OPTIONS_INIT;
+ *     options.type = HAC_TYPE_U32;
+ *     if (hac_sort_buffer(client, keys, 0, n, &options, &job, &err) != HAC_OK || // submits
+ *         hac_job_wait(job, -1, &err) != HAC_OK)                                 // waits for its end
+ *         die(err.message);
+ *     const uint32_t *sorted = hac_job_data(job);                         // mapped, read-only
+ *     ...
+ *     hac_job_free(job);                                                  // its memory goes back to the pool
+ *
+ * Build with `pkg-config --cflags --libs hac` or CMake's find_package(hac).
+ *
+ * Rules that hold for every function
+ * - Threads: a hac_client and everything made from it belong to one thread at a time. Several clients in
+ *   several threads are fine. Nothing here starts threads or handles signals.
+ * - Errors: see <hac/error.h>. Outputs are written on success only.
+ * - Ownership: what a function returns through a `ret_` pointer is the caller's, to be freed with the free
+ *   function of its type; free functions accept NULL. Freeing a client invalidates its buffers and jobs:
+ *   free those first.
+ * - Inputs are never modified.
+ *
+ * ABI: types are opaque or versioned by their `size` member; functions are only ever added.
+ */
+#ifndef HAC_HAC_H
+#define HAC_HAC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hac/error.h>
+#include <hac/type.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HAC_API __attribute__((visibility("default")))
+
+/* Version of the library that is loaded, "0.1.0". */
+HAC_API const char *hac_version(void);
+
+/* ---- client -------------------------------------------------------------------------------------- */
+
+typedef struct hac_client hac_client;
+
+enum { HAC_CONNECT_NO_AUTOSTART = 1 }; /* do not start a private daemon */
+
+typedef struct hac_connect_options {
+    size_t size;            /* sizeof(hac_connect_options): set by the INIT macro */
+    const char *socket;     /* NULL: $HAC_SOCKET, else the system daemon's socket, else the private one's */
+    unsigned flags;
+    const char *software;   /* who connects, for the daemon's log; NULL: "libhac" */
+    /* Called while a private daemon is being started; may be NULL. */
+    void (*starting)(void *context, const char *socket);
+    void *context;
+} hac_connect_options;
+
+#define HAC_CONNECT_OPTIONS_INIT {sizeof(hac_connect_options), NULL, 0, NULL, NULL, NULL}
+
+/*
+ * Connects and shakes hands. Without a system daemon (/run/hac/hacd.sock) a private one is started for this
+ * user, at $XDG_RUNTIME_DIR/hac/hacd.sock or in a 0700 directory below /tmp; it leaves when idle.
+ * options may be NULL. HAC_NO_DAEMON: none, or one of another protocol version (the message names both).
+ */
+HAC_API HAC_MUST_USE hac_status hac_client_connect(const hac_connect_options *options, hac_client **ret_client,
+                                                   hac_error *err);
+HAC_API void hac_client_free(hac_client *client);
+
+/* The socket this client is connected to; valid as long as the client. */
+HAC_API const char *hac_client_socket(const hac_client *client);
+
+/*
+ * Event-loop form: poll the descriptor for reading and call hac_client_dispatch when it is readable. It takes
+ * in what has arrived without blocking and calls the jobs' callbacks. HAC_NO_DAEMON when the daemon is gone.
+ */
+HAC_API int hac_client_fd(const hac_client *client);
+HAC_API HAC_MUST_USE hac_status hac_client_dispatch(hac_client *client, hac_error *err);
+
+/* ---- buffers: pool memory, shared with the devices without a copy -------------------------------- */
+
+typedef struct hac_buffer hac_buffer;
+
+/* A zeroed-or-recycled (contents undefined) buffer of at least `bytes` bytes, 64-byte aligned. Pool memory
+ * is recycled and stays mapped: allocate, free and allocate again is cheap. HAC_REFUSED: over quota. */
+HAC_API HAC_MUST_USE hac_status hac_buffer_alloc(hac_client *client, uint64_t bytes, hac_buffer **ret_buffer,
+                                                 hac_error *err);
+/* A buffer that hac_buffer_grow can make larger until it is first used by a job. */
+HAC_API HAC_MUST_USE hac_status hac_buffer_alloc_growable(hac_client *client, uint64_t bytes,
+                                                          hac_buffer **ret_buffer, hac_error *err);
+/* May move the mapping: ask hac_buffer_data again. */
+HAC_API HAC_MUST_USE hac_status hac_buffer_grow(hac_buffer *buffer, uint64_t bytes, hac_error *err);
+HAC_API void *hac_buffer_data(hac_buffer *buffer);
+HAC_API uint64_t hac_buffer_bytes(const hac_buffer *buffer);
+/* Gives the memory back to the pool. Must not be called while a job uses it. */
+HAC_API void hac_buffer_free(hac_buffer *buffer);
+
+/* ---- jobs ---------------------------------------------------------------------------------------- */
+
+typedef struct hac_job hac_job;
+
+typedef enum hac_job_state {
+    HAC_JOB_QUEUED = 0,
+    HAC_JOB_PLANNED = 1,
+    HAC_JOB_RUNNING = 2,
+    HAC_JOB_DONE = 3,
+    HAC_JOB_FAILED = 4,
+    HAC_JOB_CANCELLED = 5
+} hac_job_state;
+
+typedef struct hac_progress {
+    hac_job_state state;
+    double fraction;         /* 0 … 1 */
+    const char *stage;       /* "scatter", "merge 17" …; valid during the callback */
+    const char *device;      /* the device that reported last */
+    double items_per_second;
+    double eta_seconds;      /* from the performance model; < 0: unknown */
+    const char *note;        /* "building kernels for cpu (2 of 5)" …, or "" */
+} hac_progress;
+
+/* What every job may say; part of the job kinds' options. */
+typedef struct hac_job_options {
+    const char *const *devices; /* names, as `hacctl devices` lists them; NULL: all */
+    size_t n_devices;
+    int detach;                 /* the job outlives this connection; find it again by its id */
+    int priority;               /* higher first, -100 … 100 */
+    double deadline_seconds;    /* 0: none */
+    uint64_t memory_limit;      /* bytes; 0: the user's quota */
+    int fast;                   /* 0: determinism exact, 1: fast */
+    /* Called from hac_client_dispatch and from blocking calls; NULL: no progress is sent at all. */
+    void (*progress)(void *context, hac_job *job, const hac_progress *progress);
+    /* Called once when the job has ended; NULL allowed. */
+    void (*done)(void *context, hac_job *job);
+    void *context;
+} hac_job_options;
+
+HAC_API uint64_t hac_job_id(const hac_job *job);
+HAC_API hac_job_state hac_job_get_state(const hac_job *job);
+
+/*
+ * Waits until the job has ended, at most timeout_ms (-1: without limit). HAC_OK: done, the result is there.
+ * HAC_AGAIN: the time is up. HAC_CANCELLED, or the job's own error otherwise.
+ */
+HAC_API HAC_MUST_USE hac_status hac_job_wait(hac_job *job, int timeout_ms, hac_error *err);
+
+/* The result of a job that is done: mapped pool memory (or the message's bytes), read-only, 64-byte aligned,
+ * valid until hac_job_free. NULL before the job is done. */
+HAC_API const void *hac_job_data(const hac_job *job);
+HAC_API uint64_t hac_job_bytes(const hac_job *job);
+/* Report of calibrate and tune; "" for other jobs. */
+HAC_API const char *hac_job_text(const hac_job *job);
+
+/* Asks to cancel: takes effect within one chunk of work; hac_job_wait then says HAC_CANCELLED. */
+HAC_API HAC_MUST_USE hac_status hac_job_cancel(hac_job *job, hac_error *err);
+
+/* A handle for a job by its id, of this user (detached, or of another connection). */
+HAC_API HAC_MUST_USE hac_status hac_job_attach(hac_client *client, uint64_t id, hac_job **ret_job, hac_error *err);
+
+/* Drops the handle. The result's memory goes back to the pool; a job that is not done is cancelled, unless it
+ * is detached or was attached to. */
+HAC_API void hac_job_free(hac_job *job);
+
+/* ---- sort ---------------------------------------------------------------------------------------- */
+
+typedef enum hac_sort_algorithm {
+    HAC_SORT_AUTO = 0,
+    HAC_SORT_BITONIC = 1,
+    HAC_SORT_RADIX = 2
+} hac_sort_algorithm;
+
+typedef enum hac_sort_scheme {
+    HAC_SCHEME_AUTO = 0,
+    HAC_SCHEME_PROPORTIONAL = 1,
+    HAC_SCHEME_LOWER = 2,
+    HAC_SCHEME_UPPER = 3,
+    HAC_SCHEME_NONE = 4
+} hac_sort_scheme;
+
+typedef enum hac_sort_fold { HAC_FOLD_AUTO = 0, HAC_FOLD_NONE = 1, HAC_FOLD_STEPS = 2 } hac_sort_fold;
+
+/*
+ * Order: unsigned and signed integers by value; floats in total order with -0.0 before +0.0 and all NaNs after
+ * +infinity; `descending` is the reverse. Ties keep their input order.
+ */
+typedef struct hac_sort_options {
+    size_t size; /* sizeof(hac_sort_options): set by the INIT macro */
+    hac_type type;
+    int descending;
+    int argsort; /* the result is the sorted order as indices: u32, u64 from 2^32 items */
+    hac_sort_algorithm algorithm;
+    hac_sort_scheme scheme;
+    hac_sort_fold fold;
+    const uint32_t *fold_steps; /* HAC_FOLD_STEPS: network steps given to the strongest device, at most 64 */
+    size_t n_fold_steps;
+    hac_job_options job;
+} hac_sort_options;
+
+#define HAC_SORT_OPTIONS_INIT {sizeof(hac_sort_options), HAC_TYPE_NONE, 0, 0, HAC_SORT_AUTO, HAC_SCHEME_AUTO, \
+                               HAC_FOLD_AUTO, NULL, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}}
+
+/* Sorts `items` keys that lie at byte `offset` (a multiple of 64) of a pool buffer. No copy is made on a
+ * device that works in host memory. The buffer must stay allocated until the job has ended. */
+HAC_API HAC_MUST_USE hac_status hac_sort_buffer(hac_client *client, hac_buffer *keys, uint64_t offset, uint64_t items,
+                                                const hac_sort_options *options, hac_job **ret_job, hac_error *err);
+
+/* Keys in the caller's own memory, which may be reused as soon as this returns: up to 32 KiB travel in the
+ * message, more is copied into the pool. */
+HAC_API HAC_MUST_USE hac_status hac_sort_memory(hac_client *client, const void *keys, uint64_t items,
+                                                const hac_sort_options *options, hac_job **ret_job, hac_error *err);
+
+/* Keys in a file: `items` keys from byte `offset` on, or as many as there are with items = UINT64_MAX (the
+ * rest must then be a multiple of the type's size). A pipe or socket is read to its end, into the pool, before
+ * this returns; any other descriptor is read by the devices' processes, never mapped, and may be closed at once.
+ * `name` is used in messages; NULL allowed. */
+HAC_API HAC_MUST_USE hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t items,
+                                            const char *name, const hac_sort_options *options, hac_job **ret_job,
+                                            hac_error *err);
+
+/* Keys with a payload of `payload_bytes` (1 … 256) each: the result is the sorted keys followed, from the next
+ * multiple of 64 bytes on (hac_job_payload), by the payloads in the keys' order. */
+HAC_API HAC_MUST_USE hac_status hac_sort_pairs(hac_client *client, hac_buffer *keys, hac_buffer *payload,
+                                               uint32_t payload_bytes, uint64_t items,
+                                               const hac_sort_options *options, hac_job **ret_job, hac_error *err);
+HAC_API const void *hac_job_payload(const hac_job *job);
+
+/* ---- Arrow C Data Interface ---------------------------------------------------------------------- */
+
+/* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html), with its guard. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+#endif
+
+/* Sorts a primitive column without nulls (formats i I f l L g). One copy into the pool, or none when its values
+ * lie in a hac_buffer of this client. The column stays the caller's. options->type may be NONE. */
+HAC_API HAC_MUST_USE hac_status hac_sort_arrow(hac_client *client, const struct ArrowSchema *schema,
+                                               const struct ArrowArray *keys, const hac_sort_options *options,
+                                               hac_job **ret_job, hac_error *err);
+
+/* The same with a fixed-width payload column of the same length. */
+HAC_API HAC_MUST_USE hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *key_schema,
+                                                     const struct ArrowArray *keys,
+                                                     const struct ArrowSchema *payload_schema,
+                                                     const struct ArrowArray *payload, const hac_sort_options *options,
+                                                     hac_job **ret_job, hac_error *err);
+
+/* Result columns, without a copy; they own the job's memory from here on (hac_job_free may follow). Release
+ * them before the client is freed. */
+HAC_API HAC_MUST_USE hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema,
+                                                     struct ArrowArray *ret_array, hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,
+                                                             struct ArrowArray *ret_array, hac_error *err);
+
+/* ---- plans, questions, administration ------------------------------------------------------------ */
+
+typedef enum hac_plan_format { HAC_PLAN_TEXT = 0, HAC_PLAN_JSON = 1, HAC_PLAN_SVG = 2 } hac_plan_format;
+
+/* The plan of a sort of `items` keys on this machine, before it runs. *ret_text is malloc'ed. */
+HAC_API HAC_MUST_USE hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_options *options,
+                                                 hac_plan_format format, char **ret_text, hac_error *err);
+
+/* A device of a machine one does not have. */
+typedef struct hac_simulated_capability {
+    const char *key; /* "sort.u32" */
+    double items_per_second;
+} hac_simulated_capability;
+typedef struct hac_simulated_device {
+    size_t size;
+    const char *name, *group, *kind;
+    int simt;
+    uint32_t threads, max_loop_iterations, block_items;
+    uint64_t memory, max_allocation, local_memory; /* bytes; 0: unlimited */
+    double link_bandwidth, link_latency;           /* bytes/s, seconds; 0: none */
+    const hac_simulated_capability *capability;
+    size_t n_capability;
+} hac_simulated_device;
+HAC_API HAC_MUST_USE hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *devices,
+                                                  size_t n_devices, uint64_t items, const hac_sort_options *options,
+                                                  hac_plan_format format, char **ret_text, hac_error *err);
+
+typedef enum hac_topic {
+    HAC_TOPIC_STATUS = 0,   /* JSON: version, daemon pid and socket */
+    HAC_TOPIC_DEVICES = 1,  /* JSON */
+    HAC_TOPIC_JOBS = 2,     /* JSON */
+    HAC_TOPIC_SHOW = 3,     /* JSON of one job */
+    HAC_TOPIC_WHY = 4,      /* text of one job */
+    HAC_TOPIC_RECEIPT = 5,  /* JSON of one job */
+    HAC_TOPIC_LOG = 6,      /* text of one job */
+    HAC_TOPIC_TRACE = 7,    /* Chrome/Perfetto trace JSON of one job */
+    HAC_TOPIC_PLAN = 8,     /* plan of one job, in `format` */
+    HAC_TOPIC_MODELS = 9,   /* JSON */
+    HAC_TOPIC_METRICS = 10, /* OpenMetrics text */
+    HAC_TOPIC_PROBLEMS = 11 /* JSON: what is wrong with this machine's set-up */
+} hac_topic;
+
+/* Asks; `job` is 0 where the topic is not about one. *ret_text is malloc'ed, NUL-terminated. */
+HAC_API HAC_MUST_USE hac_status hac_client_query(hac_client *client, hac_topic topic, uint64_t job,
+                                                 hac_plan_format format, char **ret_text, hac_error *err);
+
+/* Measures performance models (tune = 0) or searches settings (tune = 1) of the named devices, all if none.
+ * A job; hac_job_text is its report (JSON). */
+HAC_API HAC_MUST_USE hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *options,
+                                              hac_job **ret_job, hac_error *err);
+
+/* The daemon finishes what runs, takes nothing new, and leaves. */
+HAC_API HAC_MUST_USE hac_status hac_client_drain(hac_client *client, hac_error *err);
+/* The daemon reads its configuration and profiles again; a bad one keeps the old and is the error. */
+HAC_API HAC_MUST_USE hac_status hac_client_reload(hac_client *client, hac_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
