@@ -5,10 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
+/* Texts from users and drivers end up in messages: they stay one line of valid UTF-8, wherever they are cut.
+ */
+static void tidy(hac_error *err)
+{
+    hac_utf8_copy_line(err->message, sizeof err->message, err->message);
+}
+
 static void set_message(hac_error *err, hac_status code, const char *fmt, va_list args)
 {
     err->code = code;
     vsnprintf(err->message, sizeof err->message, fmt, args);
+    tidy(err);
+}
+
+static void append(hac_error *err, const char *text)
+{
+    size_t used = strlen(err->message);
+    snprintf(err->message + used, sizeof err->message - used, ": %s", text);
+    tidy(err);
 }
 
 hac_status hac_fail(hac_error *err, hac_status code, const char *fmt, ...)
@@ -29,8 +46,8 @@ hac_status hac_fail_errno(hac_error *err, hac_status code, int errnum, const cha
         va_start(args, fmt);
         set_message(err, code, fmt, args);
         va_end(args);
-        size_t used = strlen(err->message);
-        snprintf(err->message + used, sizeof err->message - used, ": %s", strerrordesc_np(errnum));
+        const char *text = strerrordesc_np(errnum);
+        append(err, text != NULL ? text : "unknown error");
     }
     return code;
 }
@@ -45,8 +62,7 @@ hac_status hac_error_prefix(hac_error *err, const char *fmt, ...)
     va_start(args, fmt);
     set_message(err, err->code, fmt, args);
     va_end(args);
-    size_t used = strlen(err->message);
-    snprintf(err->message + used, sizeof err->message - used, ": %s", rest);
+    append(err, rest);
     return err->code;
 }
 

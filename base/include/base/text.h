@@ -21,20 +21,32 @@ typedef struct hac_text {
     unsigned depth;
 } hac_text;
 
-#define HAC_TEXT_NONE {NULL, 0, 0, false, 0, 0}
+#define HAC_TEXT_NONE                                                                                        \
+    {                                                                                                        \
+        NULL, 0, 0, false, 0, 0                                                                              \
+    }
 
 void hac_text_clear(hac_text *text);
 void hac_text_add(hac_text *text, const char *s);
 void hac_text_add_bytes(hac_text *text, const char *s, size_t bytes);
 void hac_text_addf(hac_text *text, const char *fmt, ...) HAC_PRINTF(2, 3);
 
+/* Length, 1 to 4, of the well-formed UTF-8 sequence that `s` starts with; 0 if there is none within `bytes`.
+ */
+size_t hac_utf8_sequence(const char *s, size_t bytes);
+
+/* Copies `s` into `room` (> 0) bytes at `ret` as one line that any receiver takes: cut at a character,
+ * control characters become a space, invalid UTF-8 becomes '?'. Always terminated; returns the length. NULL:
+ * empty. For foreign names (files, drivers) before they go into a message. `ret` may be `s`. */
+size_t hac_utf8_copy_line(char *ret, size_t room, const char *s);
+
 /* Hands over the malloc'ed, NUL-terminated string and empties the text. */
 HAC_MUST_USE hac_status hac_text_finish(hac_text *text, char **ret, size_t *ret_bytes, hac_error *err);
 
 /* JSON. `key` is NULL inside arrays and at the top. Commas and escaping (invalid UTF-8 becomes U+FFFD) are
  * taken care of. Numbers that are not finite become null. */
-void hac_json_open(hac_text *text, const char *key, char bracket); /* '{' or '[' */
-void hac_json_close(hac_text *text, char bracket);                 /* '}' or ']' */
+void hac_json_open(hac_text *text, const char *key, char bracket);        /* '{' or '[' */
+void hac_json_close(hac_text *text, char bracket);                        /* '}' or ']' */
 void hac_json_string(hac_text *text, const char *key, const char *value); /* NULL: null */
 void hac_json_number(hac_text *text, const char *key, double value);      /* shortest that reads back */
 void hac_json_integer(hac_text *text, const char *key, int64_t value);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For tests only (target hac_test_support): a group of tests must leave as many descriptors open as it found.
+ *
+ *     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
+ *
+ * or, for one test, cmocka_unit_test_setup_teardown(test, hac_test_fds_setup, hac_test_fds_teardown). Both
+ * may be used at once: the setups nest.
+ */
+#ifndef BASE_TEST_SUPPORT_H
+#define BASE_TEST_SUPPORT_H
+
+#include <stddef.h>
+
+/* Number of descriptors this process has open. */
+size_t hac_test_open_descriptors(void);
+
+/* cmocka's signatures; the teardown fails, and prints what is open, when the number has changed. */
+int hac_test_fds_setup(void **state);
+int hac_test_fds_teardown(void **state);
+
+/* Asserts, in the middle of a test, that `count` descriptors are open. */
+#define hac_test_assert_descriptors(count) assert_int_equal(hac_test_open_descriptors(), count)
+
+#endif

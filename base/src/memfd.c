@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memfd.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/cleanup.h"
+
+/* Linux 6.3; the headers of Debian 12 do not have it. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+static hac_status fail_system(hac_error *err, const char *what)
+{
+    hac_status code = errno == ENOMEM ? HAC_NO_MEMORY : HAC_IO;
+    return hac_fail_errno(err, code, errno, "%s", what);
+}
+
+static int create_sealable(const char *name)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL) /* a kernel before 6.3 */
+        fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return fd;
+}
+
+hac_status hac_memfd_create(const char *name, uint64_t bytes, bool growable, int *ret_fd, hac_error *err)
+{
+    if (bytes == 0 || bytes > INT64_MAX)
+        return hac_fail(err, HAC_INVALID, "a buffer cannot have %llu bytes", (unsigned long long)bytes);
+    hac_autoclose int fd = create_sealable(name);
+    if (fd < 0)
+        return fail_system(err, "cannot create shared memory");
+    if (ftruncate(fd, (off_t)bytes) < 0)
+        return hac_fail_errno(err, errno == ENOMEM ? HAC_NO_MEMORY : HAC_IO, errno,
+                              "cannot make shared memory of %llu bytes", (unsigned long long)bytes);
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | (growable ? 0 : F_SEAL_GROW)) < 0)
+        return fail_system(err, "cannot seal shared memory");
+    *ret_fd = hac_steal_fd(&fd);
+    return HAC_OK;
+}
+
+static hac_status size_of(int fd, uint64_t *ret, hac_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return fail_system(err, "cannot read the size of shared memory");
+    *ret = st.st_size < 0 ? 0 : (uint64_t)st.st_size;
+    return HAC_OK;
+}
+
+hac_status hac_memfd_grow(int fd, uint64_t bytes, hac_error *err)
+{
+    uint64_t now = 0;
+    hac_status status = size_of(fd, &now, err);
+    if (status != HAC_OK)
+        return status;
+    if (bytes < now || bytes > INT64_MAX)
+        return hac_fail(err, HAC_INVALID, "a buffer of %llu bytes cannot become one of %llu",
+                        (unsigned long long)now, (unsigned long long)bytes);
+    if (ftruncate(fd, (off_t)bytes) == 0)
+        return HAC_OK;
+    if (errno == EPERM)
+        return hac_fail(err, HAC_REFUSED,
+                        "the buffer's size is final: it has been used, or was not made growable");
+    return fail_system(err, "cannot grow shared memory");
+}
+
+hac_status hac_memfd_seal_size(int fd, hac_error *err)
+{
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
+        return fail_system(err, "cannot seal shared memory");
+    return HAC_OK;
+}
+
+hac_status hac_memfd_check(int fd, uint64_t bytes, hac_error *err)
+{
+    /* Disk files and pipes have no seals (EINVAL). Files on a tmpfs and memfds made without
+     * MFD_ALLOW_SEALING report F_SEAL_SEAL: only the SHRINK bit says that it is safe. */
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0)
+        return hac_fail(err, HAC_INVALID, "the descriptor is not shared memory");
+    if ((seals & F_SEAL_SHRINK) == 0)
+        return hac_fail(err, HAC_INVALID, "the shared memory is not sealed against shrinking");
+    /* Memory of huge pages can run out after it was mapped: a fault then. */
+    struct statfs fs;
+    if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
+        return hac_fail(err, HAC_INVALID, "the descriptor is not plain shared memory");
+    uint64_t size = 0; /* read after the seals: it can only grow now */
+    hac_status status = size_of(fd, &size, err);
+    if (status != HAC_OK)
+        return status;
+    if (size < bytes)
+        return hac_fail(err, HAC_INVALID, "the shared memory has %llu bytes, %llu are needed",
+                        (unsigned long long)size, (unsigned long long)bytes);
+    return HAC_OK;
+}
+
+hac_status hac_memfd_from_text(const char *name, const void *text, size_t bytes, int *ret_fd, hac_error *err)
+{
+    hac_autoclose int fd = create_sealable(name);
+    if (fd < 0)
+        return fail_system(err, "cannot create shared memory");
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pwrite(fd, (const char *)text + done, bytes - done, (off_t)done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            return fail_system(err, "cannot write a text to shared memory");
+    }
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+        return fail_system(err, "cannot seal shared memory");
+    *ret_fd = hac_steal_fd(&fd);
+    return HAC_OK;
+}
+
+hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    uint64_t size = 0;
+    hac_status status = hac_memfd_check(fd, 0, err); /* also: reading it cannot block, as a FUSE file could */
+    if (status == HAC_OK)
+        status = size_of(fd, &size, err);
+    if (status != HAC_OK)
+        return status;
+    if (size > max)
+        return hac_fail(err, HAC_INVALID, "a text of %llu bytes; at most %zu are taken",
+                        (unsigned long long)size, max);
+    size_t bytes = (size_t)size;
+    hac_autofree char *text = malloc(bytes + 1);
+    if (text == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(fd, text + done, bytes - done, (off_t)done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0)
+            return hac_fail(err, HAC_IO, "a text in shared memory ends early");
+        else if (errno != EINTR)
+            return fail_system(err, "cannot read a text from shared memory");
+    }
+    text[bytes] = '\0';
+    *ret = hac_steal_ptr(text);
+    if (ret_bytes != NULL)
+        *ret_bytes = bytes;
+    return HAC_OK;
+}
+
+hac_status hac_memfd_map(int fd, uint64_t bytes, bool writable, void **ret, hac_error *err)
+{
+    if (bytes == 0 || bytes > SIZE_MAX)
+        return hac_fail(err, HAC_INVALID, "cannot map %llu bytes", (unsigned long long)bytes);
+    void *address = mmap(NULL, (size_t)bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+    if (address == MAP_FAILED)
+        return fail_system(err, "cannot map shared memory");
+    *ret = address;
+    return HAC_OK;
+}
+
+void hac_memfd_unmap(void *address, uint64_t bytes)
+{
+    if (address != NULL && bytes > 0)
+        munmap(address, (size_t)bytes);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/test_support.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MAX_NESTED 4
+
+static size_t counts[MAX_NESTED];
+static size_t nested;
+
+static size_t walk(bool print)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    if (directory == NULL)
+        abort();
+    size_t count = 0;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.' || atoi(entry->d_name) == dirfd(directory))
+            continue;
+        count++;
+        char target[256];
+        ssize_t length = print ? readlinkat(dirfd(directory), entry->d_name, target, sizeof target) : -1;
+        if (length > 0)
+            fprintf(stderr, "  descriptor %s: %.*s\n", entry->d_name, (int)length, target);
+    }
+    closedir(directory);
+    return count;
+}
+
+size_t hac_test_open_descriptors(void)
+{
+    return walk(false);
+}
+
+int hac_test_fds_setup(void **state)
+{
+    (void)state;
+    if (nested == MAX_NESTED)
+        return -1;
+    counts[nested++] = hac_test_open_descriptors();
+    return 0;
+}
+
+int hac_test_fds_teardown(void **state)
+{
+    (void)state;
+    if (nested == 0)
+        return -1;
+    size_t before = counts[--nested], now = hac_test_open_descriptors();
+    if (now == before)
+        return 0;
+    fprintf(stderr, "%zu descriptors were open before, %zu are now:\n", before, now);
+    walk(true);
+    return -1;
+}
