@@ -3,8 +3,9 @@
  * Performance models: seconds for `units` of work of a codelet on a device, learnt from every run and from
  * `calibrate`. Kept per (device key, codelet, type, size bucket of units (powers of four), together):
  * `together` separates runs while other devices worked on the same job, so that shared memory bandwidth is
- * in the figures. Robust: the last 31 samples of a bucket, median; samples further than 5 median absolute
- * deviations are kept apart and listed, not used. Never borrowed from another device.
+ * in the figures. Robust: the last 31 samples of a bucket, median of seconds per unit; samples further than
+ * 5 median absolute deviations (at least 2 % of the median each) are kept apart and listed, not used. Never
+ * borrowed from another device.
  */
 #ifndef PLANNER_MODEL_H
 #define PLANNER_MODEL_H
@@ -28,19 +29,21 @@ typedef struct hac_prediction {
 HAC_MUST_USE hac_status hac_model_set_new(hac_model_set **ret, hac_error *err);
 void hac_model_set_free(hac_model_set *set);
 
-/* Takes one measurement in. Non-finite or negative values are ignored. At most 4,096 buckets are kept, the
- * longest unused goes first. */
+/* Takes one measurement in. Values that are not finite, negative seconds and units ≤ 0 are ignored. At most
+ * 4,096 buckets are kept; the one longest without a new sample goes first. */
 void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type, double units,
                       double seconds, bool together);
 
-/* Interpolates between the nearest buckets (log-log); falls back from `together` to alone. */
+/* Interpolates between the nearest buckets (log-log), in proportion outside them; falls back from `together`
+ * to alone. `set` may be NULL: no model. */
 hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
                                  hac_type type, double units, bool together);
 
 /* Whether anything was learnt since the last hac_model_set_write. */
 bool hac_model_set_dirty(const hac_model_set *set);
 
-/* Text form, one line a bucket, versioned; a damaged line is skipped and counted, never trusted. */
+/* Text form, one line a bucket, versioned; a damaged line (each has a check sum) is skipped and counted, never
+ * trusted; HAC_UNSUPPORTED for another version. Reading adds to what is there. */
 HAC_MUST_USE hac_status hac_model_set_write(hac_model_set *set, char **ret_text, size_t *ret_bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes, size_t *ret_skipped,
                                            hac_error *err);

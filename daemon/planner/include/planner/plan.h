@@ -17,6 +17,7 @@
 
 #include <hac/type.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #define HAC_PLAN_MAX_DEVICES 16
@@ -47,6 +48,9 @@ typedef struct hac_plan_buffer {
 typedef struct hac_plan_span {
     uint8_t buffer; /* index into plan->buffers */
     uint8_t access; /* hac_access_mode */
+    /* At the window's ends, bytes that the task does not touch: windows start at multiples of 64 bytes, the
+     * parts of a bitonic plan need not, and then two tasks' windows may share a line of 64 bytes. */
+    uint8_t head, tail;
     uint64_t offset, bytes;
 } hac_plan_span;
 
@@ -160,6 +164,13 @@ HAC_MUST_USE hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, ha
 /* Copies *task (edges aside) behind the others and makes it depend on `deps`; *ret_index is its index. */
 HAC_MUST_USE hac_status hac_plan_add_task(hac_plan *plan, const hac_plan_task *task, const uint32_t *deps,
                                           size_t n_deps, uint32_t *ret_index, hac_error *err);
+
+/* Keeps a copy of `text` in the plan (once per distinct text), for hac_plan_task.stage. */
+HAC_MUST_USE hac_status hac_plan_add_string(hac_plan *plan, const char *text, const char **ret, hac_error *err);
+HAC_MUST_USE hac_status hac_plan_add_candidate(hac_plan *plan, const hac_plan_candidate *candidate,
+                                               hac_error *err);
+
+HAC_DEFINE_CLEANUP(hac_plan *, hac_plan_free)
 
 /* Checks every rule that execution relies on (indices, spans inside buffers, dependencies that point back,
  * no write conflict between tasks that may run at the same time). HAC_INTERNAL says what is broken. */

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "planner/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "base/type.h"
+
+#define SAMPLES         31
+#define MAX_BUCKETS     4096
+#define MAX_KEY         160
+#define MAX_CODELET     40
+#define OUTLIER_MADS    5.0
+#define MAD_FLOOR       0.02 /* of the median: equal samples must not make every other one an outlier */
+#define SHORTEST        1e-9 /* seconds */
+#define HEADER          "hac-models 1\n"
+#define MAX_LINE        8192
+#define SMALLEST_BUCKET (-64)
+#define LARGEST_BUCKET  64
+
+typedef struct sample {
+    double units, seconds;
+} sample;
+
+typedef struct bucket {
+    char device_key[MAX_KEY];
+    char codelet[MAX_CODELET];
+    hac_type type;
+    bool together;
+    int size; /* ⌊log4 units⌋ */
+    sample samples[SAMPLES];
+    unsigned n, next; /* samples held; place of the next one */
+    uint64_t used;    /* set->clock at the last sample */
+    /* of the samples that are no outliers */
+    double units, seconds, relative_error;
+    unsigned good;
+} bucket;
+
+struct hac_model_set {
+    bucket **buckets; /* sorted by order() */
+    size_t n;
+    uint64_t clock;
+    bool dirty;
+};
+
+hac_status hac_model_set_new(hac_model_set **ret, hac_error *err)
+{
+    hac_model_set *set = calloc(1, sizeof(*set));
+    if (set == NULL)
+        return hac_fail_no_memory(err);
+    set->buckets = calloc(MAX_BUCKETS, sizeof(bucket *));
+    if (set->buckets == NULL) {
+        free(set);
+        return hac_fail_no_memory(err);
+    }
+    *ret = set;
+    return HAC_OK;
+}
+
+void hac_model_set_free(hac_model_set *set)
+{
+    if (set == NULL)
+        return;
+    for (size_t i = 0; i < set->n; i++)
+        free(set->buckets[i]);
+    free(set->buckets);
+    free(set);
+}
+
+static int order(const bucket *b, const char *device_key, const char *codelet, hac_type type, bool together, int size)
+{
+    int c = strcmp(b->device_key, device_key);
+    if (c == 0)
+        c = strcmp(b->codelet, codelet);
+    if (c == 0)
+        c = (int)b->type - (int)type;
+    if (c == 0)
+        c = (int)b->together - (int)together;
+    if (c == 0)
+        c = b->size - size;
+    return c;
+}
+
+/* Index of the first bucket that is not before the key. */
+static size_t lower_bound(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                          bool together, int size)
+{
+    size_t low = 0, high = set->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (order(set->buckets[middle], device_key, codelet, type, together, size) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned n)
+{
+    qsort(values, n, sizeof(*values), compare_doubles);
+    return n % 2 != 0 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Recomputes what the bucket stands for. Samples of a bucket differ in units by up to four times, so they are
+ * compared by seconds per unit. */
+static void summarise(bucket *b)
+{
+    double rate[SAMPLES], deviation[SAMPLES], units[SAMPLES];
+    for (unsigned i = 0; i < b->n; i++)
+        rate[i] = b->samples[i].seconds / b->samples[i].units;
+    double centre = median(rate, b->n);
+    for (unsigned i = 0; i < b->n; i++)
+        deviation[i] = fabs(b->samples[i].seconds / b->samples[i].units - centre);
+    double limit = OUTLIER_MADS * fmax(median(deviation, b->n), MAD_FLOOR * centre);
+    unsigned good = 0;
+    for (unsigned i = 0; i < b->n; i++) {
+        double r = b->samples[i].seconds / b->samples[i].units;
+        if (fabs(r - centre) > limit)
+            continue;
+        rate[good] = r;
+        units[good++] = b->samples[i].units;
+    }
+    centre = median(rate, good);
+    for (unsigned i = 0; i < good; i++)
+        deviation[i] = fabs(rate[i] - centre);
+    b->good = good;
+    b->units = median(units, good);
+    b->seconds = centre * b->units;
+    b->relative_error = median(deviation, good) / centre;
+}
+
+static void drop_longest_unused(hac_model_set *set)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < set->n; i++)
+        if (set->buckets[i]->used < set->buckets[oldest]->used)
+            oldest = i;
+    free(set->buckets[oldest]);
+    memmove(&set->buckets[oldest], &set->buckets[oldest + 1], (set->n - oldest - 1) * sizeof(bucket *));
+    set->n--;
+}
+
+/* The bucket of that key, made if there is none; NULL when memory is short (the sample is then lost). */
+static bucket *obtain(hac_model_set *set, const char *device_key, const char *codelet, hac_type type, bool together,
+                      int size)
+{
+    size_t at = lower_bound(set, device_key, codelet, type, together, size);
+    if (at < set->n && order(set->buckets[at], device_key, codelet, type, together, size) == 0)
+        return set->buckets[at];
+    bucket *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    strcpy(made->device_key, device_key);
+    strcpy(made->codelet, codelet);
+    made->type = type;
+    made->together = together;
+    made->size = size;
+    if (set->n == MAX_BUCKETS) {
+        drop_longest_unused(set);
+        at = lower_bound(set, device_key, codelet, type, together, size);
+    }
+    memmove(&set->buckets[at + 1], &set->buckets[at], (set->n - at) * sizeof(bucket *));
+    set->buckets[at] = made;
+    set->n++;
+    return made;
+}
+
+static bool is_measurement(double units, double seconds)
+{
+    return isfinite(units) && isfinite(seconds) && units > 0 && seconds >= 0 && units < 1e30 && seconds < 1e9;
+}
+
+static int bucket_size(double units)
+{
+    int size = (int)floor(log2(units) / 2);
+    return size < SMALLEST_BUCKET ? SMALLEST_BUCKET : size > LARGEST_BUCKET ? LARGEST_BUCKET : size;
+}
+
+void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type, double units,
+                      double seconds, bool together)
+{
+    if (!is_measurement(units, seconds) || (unsigned)type >= HAC_TYPE_COUNT || strlen(device_key) >= MAX_KEY ||
+        strlen(codelet) >= MAX_CODELET || device_key[0] == '\0' || codelet[0] == '\0')
+        return;
+    bucket *b = obtain(set, device_key, codelet, type, together, bucket_size(units));
+    if (b == NULL)
+        return;
+    b->samples[b->next].units = units;
+    b->samples[b->next].seconds = fmax(seconds, SHORTEST);
+    b->next = (b->next + 1) % SAMPLES;
+    if (b->n < SAMPLES)
+        b->n++;
+    b->used = ++set->clock;
+    summarise(b);
+    set->dirty = true;
+}
+
+static hac_prediction from_one(const bucket *b, double units)
+{
+    hac_prediction p = {b->seconds * units / b->units, b->relative_error, b->good};
+    return p;
+}
+
+/* Between two learnt sizes: a straight line in log-log. */
+static hac_prediction from_two(const bucket *small, const bucket *large, double units)
+{
+    double position = log(units / small->units) / log(large->units / small->units);
+    hac_prediction p = {
+        exp(log(small->seconds) + position * log(large->seconds / small->seconds)),
+        fmax(small->relative_error, large->relative_error),
+        small->good < large->good ? small->good : large->good,
+    };
+    return p;
+}
+
+static hac_prediction predict(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                              double units, bool together)
+{
+    size_t first = lower_bound(set, device_key, codelet, type, together, SMALLEST_BUCKET);
+    size_t end = lower_bound(set, device_key, codelet, type, together, LARGEST_BUCKET + 1);
+    hac_prediction none = {0, 0, 0};
+    if (first == end)
+        return none;
+    size_t above = first;
+    while (above < end && set->buckets[above]->units < units)
+        above++;
+    if (above == first)
+        return from_one(set->buckets[first], units);
+    if (above == end)
+        return from_one(set->buckets[end - 1], units);
+    return from_two(set->buckets[above - 1], set->buckets[above], units);
+}
+
+hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                                 double units, bool together)
+{
+    hac_prediction none = {0, 0, 0};
+    if (set == NULL || !isfinite(units) || units < 0)
+        return none;
+    units = fmax(units, 1);
+    if (together) {
+        hac_prediction p = predict(set, device_key, codelet, type, units, true);
+        if (p.samples > 0)
+            return p;
+    }
+    return predict(set, device_key, codelet, type, units, false);
+}
+
+bool hac_model_set_dirty(const hac_model_set *set)
+{
+    return set->dirty;
+}
+
+void hac_model_each(const hac_model_set *set, void (*each)(void *context, const hac_model_entry *entry),
+                    void *context)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const bucket *b = set->buckets[i];
+        hac_model_entry entry = {b->device_key,     b->codelet, b->type,           b->units,   b->seconds,
+                                 b->relative_error, b->good,    b->n - b->good, b->together};
+        each(context, &entry);
+    }
+}
+
+/* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between ------- */
+
+static uint32_t check_sum(const char *bytes, size_t n)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)bytes[i]) * 16777619u;
+    return h;
+}
+
+/* Keys come from drivers: what would break the line goes out as %XX. */
+static void write_escaped(hac_text *text, const char *s)
+{
+    for (; *s != '\0'; s++) {
+        if ((unsigned char)*s < 0x20 || *s == '%')
+            hac_text_addf(text, "%%%02X", (unsigned char)*s);
+        else
+            hac_text_add_bytes(text, s, 1);
+    }
+}
+
+static void write_bucket(hac_text *text, const bucket *b)
+{
+    size_t start = text->bytes;
+    write_escaped(text, b->device_key);
+    hac_text_add(text, "\t");
+    write_escaped(text, b->codelet);
+    hac_text_addf(text, "\t%s\t%s\t", hac_type_name(b->type), b->together ? "together" : "alone");
+    for (unsigned i = 0; i < b->n; i++) {
+        unsigned oldest_first = b->n < SAMPLES ? i : (b->next + i) % SAMPLES;
+        const sample *s = &b->samples[oldest_first];
+        hac_text_addf(text, "%s%.9g:%.9g", i > 0 ? " " : "", s->units, s->seconds);
+    }
+    if (!text->broken)
+        hac_text_addf(text, "\t%08" PRIx32 "\n", check_sum(text->data + start, text->bytes - start));
+}
+
+hac_status hac_model_set_write(hac_model_set *set, char **ret_text, size_t *ret_bytes, hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_text_add(&text, HEADER);
+    for (size_t i = 0; i < set->n; i++)
+        write_bucket(&text, set->buckets[i]);
+    hac_status status = hac_text_finish(&text, ret_text, ret_bytes, err);
+    if (status == HAC_OK)
+        set->dirty = false;
+    return status;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool read_escaped(const char *in, char *out, size_t room)
+{
+    size_t n = 0;
+    for (; *in != '\0'; in++) {
+        char c = *in;
+        if (c == '%') {
+            int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
+            if (low < 0)
+                return false;
+            c = (char)(high * 16 + low);
+            in += 2;
+        }
+        if (c == '\0' || n + 1 >= room)
+            return false;
+        out[n++] = c;
+    }
+    out[n] = '\0';
+    return n > 0;
+}
+
+/* "units:seconds units:seconds …" into `samples`; the number of them, 0 when anything is wrong. */
+static unsigned read_samples(char *text, sample *samples)
+{
+    unsigned n = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        char *end;
+        if (n == SAMPLES)
+            return 0;
+        samples[n].units = strtod(word, &end);
+        if (end == word || *end != ':')
+            return 0;
+        char *second = end + 1;
+        samples[n].seconds = strtod(second, &end);
+        if (end == second || *end != '\0' || !is_measurement(samples[n].units, samples[n].seconds))
+            return 0;
+        n++;
+    }
+    return n;
+}
+
+static bool read_line(hac_model_set *set, char *line)
+{
+    char *fields[6];
+    char *sum = strrchr(line, '\t');
+    if (sum == NULL)
+        return false;
+    char *end;
+    unsigned long said = strtoul(sum + 1, &end, 16);
+    if (end != sum + 9 || *end != '\0' || said != check_sum(line, (size_t)(sum - line)))
+        return false;
+    *sum = '\0';
+    char *at = line;
+    for (int i = 0; i < 5; i++) {
+        fields[i] = strsep(&at, "\t");
+        if (fields[i] == NULL)
+            return false;
+    }
+    char key[MAX_KEY], codelet[MAX_CODELET];
+    hac_type type = hac_type_from_name(fields[2]);
+    bool together = strcmp(fields[3], "together") == 0;
+    sample samples[SAMPLES];
+    unsigned n = read_samples(fields[4], samples);
+    if (at != NULL || n == 0 || !read_escaped(fields[0], key, sizeof(key)) ||
+        !read_escaped(fields[1], codelet, sizeof(codelet)) ||
+        (type == HAC_TYPE_NONE && strcmp(fields[2], "none") != 0) || (!together && strcmp(fields[3], "alone") != 0))
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        hac_model_record(set, key, codelet, type, samples[i].units, samples[i].seconds, together);
+    return true;
+}
+
+hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes, size_t *ret_skipped, hac_error *err)
+{
+    size_t skipped = 0, header = strlen(HEADER);
+    bool was_dirty = set->dirty;
+    if (bytes < header || memcmp(text, HEADER, header) != 0)
+        return hac_fail(err, HAC_UNSUPPORTED, "models: the file does not begin with \"hac-models 1\"");
+    for (size_t at = header; at < bytes;) {
+        const char *newline = memchr(text + at, '\n', bytes - at);
+        size_t length = newline != NULL ? (size_t)(newline - text) - at : bytes - at;
+        char line[MAX_LINE];
+        bool whole = newline != NULL && length < sizeof(line) && memchr(text + at, '\0', length) == NULL;
+        if (whole) {
+            memcpy(line, text + at, length);
+            line[length] = '\0';
+        }
+        if (!whole || !read_line(set, line))
+            skipped++;
+        at += length + 1;
+    }
+    set->dirty = was_dirty;
+    if (ret_skipped != NULL)
+        *ret_skipped = skipped;
+    return HAC_OK;
+}
