@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "host/io_read.h"
+#include "opencl/codelet.h"
+#include "selftest.h"
+
+static const hac_codelet table[] = {
+    {
+        .name = "selftest.sum",
+        .engine = HAC_ENGINE_OPENCL,
+        .min_spans = 1,
+        .max_spans = 1,
+        .check = hac_selftest_check,
+        .run = hac_selftest_run,
+        .program = hac_selftest_program,
+        .known_answer = hac_selftest_known_answer,
+    },
+    {
+        .name = "io.read",
+        .engine = HAC_ENGINE_HOST,
+        .min_spans = 1,
+        .max_spans = 1,
+        .min_params = 1,
+        .max_params = 1,
+        .check = hac_io_read_check,
+        .run = hac_io_read_run,
+    },
+    {.name = NULL},
+};
+
+const hac_codelet *hac_codelets(void)
+{
+    return table;
+}
+
+const hac_codelet *hac_codelet_find(const char *name)
+{
+    for (const hac_codelet *codelet = table; codelet->name != NULL; codelet++)
+        if (strcmp(codelet->name, name) == 0)
+            return codelet;
+    return NULL;
+}

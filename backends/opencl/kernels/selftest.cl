@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does this device compute at all? Each kernel has an answer that is known beforehand (codelets/selftest.c).
+ */
+#pragma OPENCL FP_CONTRACT OFF
+
+/* The sum of n values; one work-item, 16 lanes. */
+__kernel void selftest_sum(__global const uint16 *data, uint n_vectors, __global ulong *result)
+{
+    ulong16 sums = 0;
+    for (uint i = 0; i < n_vectors; i++)
+        sums += convert_ulong16(data[i]);
+    ulong8 a = sums.lo + sums.hi;
+    ulong4 b = a.lo + a.hi;
+    ulong2 c = b.lo + b.hi;
+    result[0] = c.x + c.y;
+}
+
+/* Each work-group turns its slice around through local memory. */
+__kernel void selftest_local(__global uint *data, __local uint *tile)
+{
+    size_t local_id = get_local_id(0), size = get_local_size(0), at = get_global_id(0);
+    tile[local_id] = data[at] * 2654435761u + (uint)get_group_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    data[at] = tile[size - 1 - local_id];
+}
+
+/* Counts its own iterations; the condition reads memory so that no compiler folds the loop. */
+__kernel void selftest_loop(__global const uint *step, uint iterations, __global ulong *result)
+{
+    uint done = 0;
+    for (uint i = 0; i < iterations; i += step[0])
+        done += step[0];
+    result[0] = done;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "opencl/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cl_error.h"
+#include "device_internal.h"
+
+#define WINDOW_ALIGNMENT 64 /* PoCL's kernels crash without an error on less */
+
+HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
+
+static bool matches(const hac_device_listing *l, const hac_device_options *o)
+{
+    if (o->platform != NULL && o->platform[0] != '\0' && strcmp(o->platform, l->platform) != 0)
+        return false;
+    if (o->device == NULL || o->device[0] == '\0')
+        return l->problem[0] == '\0';
+    return strcmp(o->device, l->name) == 0 && o->index == l->index;
+}
+
+static hac_status find_device(const hac_device_options *o, hac_device_listing *ret, hac_error *err)
+{
+    hac_autofree hac_device_listing *list = NULL;
+    size_t count = 0;
+    hac_status status = hac_device_list(&list, &count, err);
+    if (status != HAC_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        if (!matches(&list[i], o))
+            continue;
+        if (list[i].problem[0] != '\0')
+            return hac_fail(err, HAC_DEVICE, "device \"%s\": %s", list[i].name, list[i].problem);
+        *ret = list[i];
+        return HAC_OK;
+    }
+    return hac_fail(err, HAC_NOT_FOUND, "no device \"%s\" (index %u) on platform \"%s\" among the %zu found",
+                    o->device != NULL ? o->device : "", o->index, o->platform != NULL ? o->platform : "",
+                    count);
+}
+
+static hac_status open_queue(hac_device *device, const hac_device_listing *l, hac_error *err)
+{
+    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)l->platform_id, 0};
+    cl_int code;
+    device->id = l->device_id;
+    device->context = clCreateContext(properties, 1, &device->id, NULL, NULL, &code);
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clCreateContext");
+    device->queue = clCreateCommandQueue(device->context, device->id, 0, &code);
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clCreateCommandQueue");
+    return HAC_OK;
+}
+
+hac_status hac_device_open(const hac_device_options *options, hac_device **ret, hac_error *err)
+{
+    hac_device_listing listing;
+    hac_status status = find_device(options, &listing, err);
+    if (status != HAC_OK)
+        return status;
+    hac_cleanup(hac_device_close_cleanup) hac_device *device = calloc(1, sizeof *device);
+    if (device == NULL)
+        return hac_fail_no_memory(err);
+    hac_device_facts_of(&listing, options, &device->facts);
+    status = open_queue(device, &listing, err);
+    if (status == HAC_OK)
+        status = hac_device_programs_open(device, options, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(device);
+    else
+        hac_error_prefix(err, "device \"%s\"", listing.name);
+    return status;
+}
+
+static void release_mem(hac_window *window)
+{
+    if (window->mem != NULL)
+        clReleaseMemObject(window->mem);
+    window->mem = NULL;
+    window->room = 0;
+}
+
+void hac_device_close(hac_device *device)
+{
+    if (device == NULL)
+        return;
+    for (size_t i = 0; i < HAC_MAX_WINDOWS; i++)
+        release_mem(&device->windows[i]);
+    for (size_t i = 0; i < HAC_SCRATCH_SLOTS; i++)
+        release_mem(&device->scratch[i]);
+    for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++)
+        release_mem(&device->spare[i]);
+    hac_device_programs_close(device);
+    if (device->queue != NULL)
+        clReleaseCommandQueue(device->queue);
+    if (device->context != NULL)
+        clReleaseContext(device->context);
+    free(device);
+}
+
+const hac_device_facts *hac_device_get_facts(const hac_device *device)
+{
+    return &device->facts;
+}
+
+/* A device buffer of at least `bytes`: a spare one of about that size, else a new one. */
+static hac_status take_buffer(hac_device *device, uint64_t bytes, hac_window *window, hac_error *err)
+{
+    for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++) {
+        hac_window *spare = &device->spare[i];
+        if (spare->mem != NULL && spare->room >= bytes && spare->room / 2 <= bytes) {
+            window->mem = spare->mem;
+            window->room = spare->room;
+            spare->mem = NULL;
+            spare->room = 0;
+            return HAC_OK;
+        }
+    }
+    cl_int code;
+    window->mem = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    if (code != CL_SUCCESS) {
+        window->mem = NULL;
+        return hac_fail_cl(err, code, "clCreateBuffer");
+    }
+    window->room = bytes;
+    return HAC_OK;
+}
+
+/* Keeps the buffer for a later window, in the place of the smallest spare one. */
+static void keep_buffer(hac_device *device, hac_window *window)
+{
+    hac_window *place = &device->spare[0];
+    for (size_t i = 1; i < HAC_SPARE_BUFFERS; i++)
+        if (device->spare[i].room < place->room)
+            place = &device->spare[i];
+    release_mem(place);
+    *place = *window;
+    window->mem = NULL;
+}
+
+static hac_status open_copy(hac_device *device, hac_window *window, hac_error *err)
+{
+    hac_status status = take_buffer(device, window->bytes, window, err);
+    if (status != HAC_OK || !(window->access & HAC_READ))
+        return status;
+    /* Not blocking: the memory stays as it is until the window is closed, which waits. */
+    cl_int code = clEnqueueWriteBuffer(device->queue, window->mem, CL_FALSE, 0, window->bytes, window->data,
+                                       0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        return HAC_OK;
+    release_mem(window);
+    return hac_fail_cl(err, code, "clEnqueueWriteBuffer");
+}
+
+static hac_status open_in_place(hac_device *device, hac_window *window, hac_error *err)
+{
+    cl_mem_flags flags = window->access == HAC_READ    ? CL_MEM_READ_ONLY
+                         : window->access == HAC_WRITE ? CL_MEM_WRITE_ONLY
+                                                       : CL_MEM_READ_WRITE;
+    cl_int code;
+    window->mem =
+        clCreateBuffer(device->context, flags | CL_MEM_USE_HOST_PTR, window->bytes, window->data, &code);
+    if (code == CL_SUCCESS)
+        return HAC_OK;
+    window->mem = NULL;
+    return hac_fail_cl(err, code, "clCreateBuffer");
+}
+
+hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes, hac_access access,
+                                  cl_mem *ret_window, hac_error *err)
+{
+    if (bytes == 0 || bytes > device->facts.max_allocation)
+        return hac_fail(err, HAC_INVALID, "a window of %llu bytes; 1 to %llu are possible on this device",
+                        (unsigned long long)bytes, (unsigned long long)device->facts.max_allocation);
+    if ((uintptr_t)data % WINDOW_ALIGNMENT != 0)
+        return hac_fail(err, HAC_INVALID, "a window's memory is not %d-byte aligned", WINDOW_ALIGNMENT);
+    hac_window *window = NULL;
+    for (size_t i = 0; i < HAC_MAX_WINDOWS && window == NULL; i++)
+        if (device->windows[i].mem == NULL)
+            window = &device->windows[i];
+    if (window == NULL)
+        return hac_fail(err, HAC_INTERNAL, "more than %d windows are open at once", HAC_MAX_WINDOWS);
+    *window = (hac_window){.data = data, .bytes = bytes, .access = access};
+    hac_status status =
+        device->facts.host_memory ? open_in_place(device, window, err) : open_copy(device, window, err);
+    if (status == HAC_OK)
+        *ret_window = window->mem;
+    return status;
+}
+
+/*
+ * In-place memory of a CPU device is coherent once the queue is idle: the host's and the kernels' view are
+ * the same cache lines. Any other device may hold its stores back until the memory is mapped.
+ */
+static hac_status fetch_in_place(hac_device *device, const hac_window *window, hac_error *err)
+{
+    if ((device->facts.cl_type & CL_DEVICE_TYPE_CPU) || !(window->access & HAC_WRITE))
+        return HAC_OK;
+    cl_int code;
+    void *at = clEnqueueMapBuffer(device->queue, window->mem, CL_TRUE, CL_MAP_READ, 0, window->bytes, 0, NULL,
+                                  NULL, &code);
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clEnqueueMapBuffer");
+    code = clEnqueueUnmapMemObject(device->queue, window->mem, at, 0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        code = clFinish(device->queue);
+    return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueUnmapMemObject");
+}
+
+static hac_status fetch_copy(hac_device *device, const hac_window *window, hac_error *err)
+{
+    if (!(window->access & HAC_WRITE))
+        return HAC_OK;
+    cl_int code = clEnqueueReadBuffer(device->queue, window->mem, CL_TRUE, 0, window->bytes, window->data, 0,
+                                      NULL, NULL);
+    return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueReadBuffer");
+}
+
+hac_status hac_device_close_window(hac_device *device, cl_mem mem, hac_error *err)
+{
+    hac_window *window = NULL;
+    for (size_t i = 0; i < HAC_MAX_WINDOWS && window == NULL; i++)
+        if (device->windows[i].mem == mem && mem != NULL)
+            window = &device->windows[i];
+    if (window == NULL)
+        return hac_fail(err, HAC_INTERNAL, "a window that is not open was closed");
+    hac_status status = hac_device_finish(device, err);
+    if (status == HAC_OK)
+        status =
+            device->facts.host_memory ? fetch_in_place(device, window, err) : fetch_copy(device, window, err);
+    if (device->facts.host_memory || status != HAC_OK)
+        release_mem(window);
+    else
+        keep_buffer(device, window);
+    return status;
+}
+
+hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes, cl_mem *ret, hac_error *err)
+{
+    if (slot >= HAC_SCRATCH_SLOTS || bytes == 0 || bytes > device->facts.max_allocation)
+        return hac_fail(err, HAC_INVALID, "scratch slot %u of %llu bytes; %d slots of at most %llu are there",
+                        slot, (unsigned long long)bytes, HAC_SCRATCH_SLOTS,
+                        (unsigned long long)device->facts.max_allocation);
+    hac_window *scratch = &device->scratch[slot];
+    if (scratch->room < bytes) {
+        release_mem(scratch);
+        cl_int code;
+        cl_mem mem = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+        if (code != CL_SUCCESS)
+            return hac_fail_cl(err, code, "clCreateBuffer");
+        scratch->mem = mem;
+        scratch->room = bytes;
+    }
+    *ret = scratch->mem;
+    return HAC_OK;
+}
+
+hac_status hac_kernel_arg(cl_kernel kernel, unsigned index, size_t size, const void *value, hac_error *err)
+{
+    cl_int code = clSetKernelArg(kernel, index, size, value);
+    if (code == CL_SUCCESS)
+        return HAC_OK;
+    hac_status status = hac_fail_cl(err, code, "clSetKernelArg");
+    char name[64] = "?";
+    clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL);
+    hac_error_prefix(err, "kernel %s, argument %u", name, index);
+    return status;
+}
+
+hac_status hac_kernel_arg_mem(cl_kernel kernel, unsigned index, cl_mem mem, hac_error *err)
+{
+    return hac_kernel_arg(kernel, index, sizeof(cl_mem), &mem, err);
+}
+
+hac_status hac_kernel_arg_u32(cl_kernel kernel, unsigned index, uint32_t value, hac_error *err)
+{
+    return hac_kernel_arg(kernel, index, sizeof value, &value, err);
+}
+
+hac_status hac_kernel_arg_u64(cl_kernel kernel, unsigned index, uint64_t value, hac_error *err)
+{
+    return hac_kernel_arg(kernel, index, sizeof value, &value, err);
+}
+
+hac_status hac_kernel_arg_local(cl_kernel kernel, unsigned index, size_t bytes, hac_error *err)
+{
+    return hac_kernel_arg(kernel, index, bytes, NULL, err);
+}
+
+hac_status hac_device_launch(hac_device *device, cl_kernel kernel, uint64_t groups, uint32_t local,
+                             hac_error *err)
+{
+    size_t global_size, local_size = local;
+    if (groups == 0 || local == 0 || local > device->facts.max_work_group ||
+        __builtin_mul_overflow(groups, local, &global_size))
+        return hac_fail(err, HAC_INVALID, "a launch of %llu groups of %u work-items; groups have at most %u",
+                        (unsigned long long)groups, local, device->facts.max_work_group);
+    cl_int code =
+        clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global_size, &local_size, 0, NULL, NULL);
+    return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueNDRangeKernel");
+}
+
+hac_status hac_device_finish(hac_device *device, hac_error *err)
+{
+    cl_int code = clFinish(device->queue);
+    return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clFinish");
+}

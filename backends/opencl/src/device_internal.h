@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of hac_device, for device.c and program.c. */
+#ifndef OPENCL_DEVICE_INTERNAL_H
+#define OPENCL_DEVICE_INTERNAL_H
+
+#include "opencl/device_open.h"
+#include "opencl/programs.h"
+
+#define HAC_MAX_WINDOWS   32
+#define HAC_SCRATCH_SLOTS 8
+#define HAC_SPARE_BUFFERS 4
+
+/* One entry of hac_programs() on this device. */
+typedef struct hac_loaded_program {
+    uint64_t hash; /* of source and options */
+    cl_program program;
+    char *failures; /* lines "codelet type: what is wrong", NULL: none */
+} hac_loaded_program;
+
+typedef struct hac_loaded_kernel {
+    const char *program; /* the table's own string */
+    char name[48];
+    cl_kernel kernel;
+} hac_loaded_kernel;
+
+typedef struct hac_window {
+    cl_mem mem; /* NULL: unused */
+    void *data;
+    uint64_t bytes, room;
+    hac_access access;
+} hac_window;
+
+struct hac_device {
+    hac_device_facts facts;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    bool never_build;
+    char *directory; /* of this device's binaries; NULL: none */
+    uint8_t *image;  /* profile key program.binary */
+    size_t image_bytes;
+    hac_loaded_program *programs; /* one per entry of hac_programs() */
+    size_t n_programs;
+    hac_loaded_kernel *kernels;
+    size_t n_kernels, room_kernels;
+    hac_window windows[HAC_MAX_WINDOWS];
+    hac_window scratch[HAC_SCRATCH_SLOTS];
+    hac_window spare[HAC_SPARE_BUFFERS]; /* device buffers of closed windows, for the next ones */
+};
+
+/* Sets up and takes down the program side of a device. */
+HAC_MUST_USE hac_status hac_device_programs_open(hac_device *device, const hac_device_options *options,
+                                                 hac_error *err);
+void hac_device_programs_close(hac_device *device);
+
+#endif

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DOUTPUT=file.c -DINPUTS=a.cl,b.cl -P embed_kernels.cmake
+# Writes each kernel source as a C string array named after it (sort.cl: hac_source_sort). A line
+# `#include "other.cl"` is replaced by that file, since drivers see one text only.
+string(REPLACE "," ";" INPUTS "${INPUTS}")
+set(result "/* Made by embed_kernels.cmake. */\n#include \"kernel_sources.h\"\n")
+set(declarations "/* Made by embed_kernels.cmake. */\n#ifndef KERNEL_SOURCES_H\n#define KERNEL_SOURCES_H\n")
+foreach(input IN LISTS INPUTS)
+  get_filename_component(name ${input} NAME_WE)
+  get_filename_component(folder ${input} DIRECTORY)
+  file(READ ${input} hex HEX)
+  # One level of inclusion, found in the text and replaced in its hexadecimal form, which is free of
+  # the characters that CMake's lists give a meaning to.
+  file(STRINGS ${input} includes REGEX "^#include \"[a-z0-9_]+\\.cl\"$")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE "^#include \"([a-z0-9_]+\\.cl)\"$" "\\1" included "${line}")
+    string(HEX "${line}" line_hex)
+    file(READ ${folder}/${included} included_hex HEX)
+    string(REPLACE "${line_hex}" "${included_hex}" hex "${hex}")
+  endforeach()
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)"
+         "\\1\n" bytes "${bytes}")
+  string(APPEND declarations "extern const char hac_source_${name}[];\n")
+  string(APPEND result "const char hac_source_${name}[] = {\n${bytes}0};\n")
+endforeach()
+get_filename_component(output_folder ${OUTPUT} DIRECTORY)
+file(WRITE ${OUTPUT} "${result}")
+file(WRITE ${output_folder}/kernel_sources.h "${declarations}#endif\n")

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cl_error.h"
+#include "opencl/device_open.h"
+
+#include <CL/cl_ext.h> /* wants device.h's choice of OpenCL version before it */
+
+#define MAX_PLATFORMS 32
+#define MAX_DEVICES   64
+
+/* Printable ASCII without leading, trailing and double blanks: names go into messages, globs and paths. */
+static void tidy(char *text)
+{
+    char *out = text;
+    for (const char *in = text; *in != '\0'; in++) {
+        char c = *in;
+        if (c == '\t' || c == '\n' || c == '\r')
+            c = ' ';
+        if (c < ' ' || c > '~')
+            c = '?';
+        if (c == ' ' && (out == text || out[-1] == ' '))
+            continue;
+        *out++ = c;
+    }
+    if (out > text && out[-1] == ' ')
+        out--;
+    *out = '\0';
+}
+
+static void get_text(cl_device_id device, cl_device_info what, char *out, size_t room)
+{
+    char text[1024] = "";
+    if (clGetDeviceInfo(device, what, sizeof text - 1, text, NULL) != CL_SUCCESS)
+        text[0] = '\0';
+    tidy(text);
+    snprintf(out, room, "%.*s", (int)room - 1, text);
+}
+
+/* Every integer property: the driver's answer may be 1, 4 or 8 bytes wide. 0 if it gives none. */
+static uint64_t get_number(cl_device_id device, cl_device_info what)
+{
+    uint64_t value = 0;
+    size_t bytes = 0;
+    if (clGetDeviceInfo(device, what, sizeof value, &value, &bytes) != CL_SUCCESS)
+        return 0;
+    return bytes == sizeof(cl_uint) ? (cl_uint)value : value;
+}
+
+static uint32_t get_number32(cl_device_id device, cl_device_info what)
+{
+    uint64_t value = get_number(device, what);
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+static void find_problem(hac_device_listing *l)
+{
+    if (!l->available)
+        snprintf(l->problem, sizeof l->problem, "the driver says that the device is not available");
+    else if (!get_number(l->device_id, CL_DEVICE_ENDIAN_LITTLE))
+        snprintf(l->problem, sizeof l->problem, "the device is big-endian");
+    else if (l->max_allocation == 0 || l->max_work_group == 0)
+        snprintf(l->problem, sizeof l->problem, "the driver reports no memory or no work-group size");
+}
+
+static void describe(cl_platform_id platform, cl_device_id device, hac_device_listing *l)
+{
+    memset(l, 0, sizeof *l);
+    l->platform_id = platform;
+    l->device_id = device;
+    char text[1024] = "";
+    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) != CL_SUCCESS)
+        text[0] = '\0';
+    tidy(text);
+    snprintf(l->platform, sizeof l->platform, "%.*s", (int)sizeof l->platform - 1, text);
+    get_text(device, CL_DEVICE_NAME, l->name, sizeof l->name);
+    get_text(device, CL_DEVICE_VENDOR, l->vendor, sizeof l->vendor);
+    get_text(device, CL_DRIVER_VERSION, l->driver, sizeof l->driver);
+    l->cl_type = get_number(device, CL_DEVICE_TYPE);
+    l->compute_units = get_number32(device, CL_DEVICE_MAX_COMPUTE_UNITS);
+    l->max_work_group = get_number32(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    l->clock_mhz = get_number32(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
+    l->global_memory = get_number(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+    l->max_allocation = get_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    l->local_memory = get_number(device, CL_DEVICE_LOCAL_MEM_SIZE);
+    l->fp64 = get_number(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    l->available = get_number(device, CL_DEVICE_AVAILABLE) != 0;
+    l->compiler = get_number(device, CL_DEVICE_COMPILER_AVAILABLE) != 0;
+    l->unified_memory = get_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    find_problem(l);
+}
+
+static size_t list_platform(cl_platform_id platform, hac_device_listing *list, size_t room)
+{
+    cl_device_id ids[MAX_DEVICES];
+    cl_uint n = 0;
+    cl_device_type types = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+    if (clGetDeviceIDs(platform, types, MAX_DEVICES, ids, &n) != CL_SUCCESS)
+        return 0; /* a platform without devices, Mesa's Clover for one */
+    if (n > MAX_DEVICES)
+        n = MAX_DEVICES;
+    size_t used = 0;
+    for (cl_uint i = 0; i < n && used < room; i++)
+        describe(platform, ids[i], &list[used++]);
+    return used;
+}
+
+static void number_equal_ones(hac_device_listing *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(list[i].platform, list[j].platform) == 0 && strcmp(list[i].name, list[j].name) == 0)
+                list[i].index++;
+}
+
+hac_status hac_device_list(hac_device_listing **ret, size_t *ret_count, hac_error *err)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n = 0;
+    cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &n);
+    if (code == CL_PLATFORM_NOT_FOUND_KHR || (code == CL_SUCCESS && n == 0))
+        return hac_fail(err, HAC_NOT_FOUND,
+                        "no OpenCL platform found: install a driver, e.g. pocl-opencl-icd, or set "
+                        "OCL_ICD_VENDORS");
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clGetPlatformIDs");
+    if (n > MAX_PLATFORMS)
+        n = MAX_PLATFORMS;
+    hac_autofree hac_device_listing *list = calloc(MAX_DEVICES, sizeof *list);
+    if (list == NULL)
+        return hac_fail_no_memory(err);
+    size_t count = 0;
+    for (cl_uint i = 0; i < n; i++)
+        count += list_platform(platforms[i], list + count, MAX_DEVICES - count);
+    number_equal_ones(list, count);
+    *ret = hac_steal_ptr(list);
+    *ret_count = count;
+    return HAC_OK;
+}
+
+const char *hac_device_type_name(cl_device_type type)
+{
+    if (type & CL_DEVICE_TYPE_CPU)
+        return "cpu";
+    return type & CL_DEVICE_TYPE_GPU ? "gpu" : "accelerator";
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts of a device: what the driver says, what the profile limits, what is chosen automatically. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "opencl/device_open.h"
+
+#define DEFAULT_BLOCK_ITEMS (1u << 16)
+
+static uint64_t least(uint64_t driver, uint64_t wanted)
+{
+    return wanted != 0 && wanted < driver ? wanted : driver;
+}
+
+static uint32_t floor_power_of_two(uint64_t n, uint32_t low, uint32_t high)
+{
+    uint32_t p = low;
+    while (p < high && (uint64_t)p * 2 <= n)
+        p *= 2;
+    return p;
+}
+
+/* Bytes of one core's second-level cache; 0 if the kernel does not tell. */
+static uint64_t second_level_cache(void)
+{
+    for (int i = 0; i < 8; i++) {
+        char path[96], text[32];
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", i);
+        hac_autofclose FILE *level = fopen(path, "re");
+        if (level == NULL)
+            return 0;
+        if (fgets(text, sizeof text, level) == NULL || text[0] != '2')
+            continue;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+        hac_autofclose FILE *size = fopen(path, "re");
+        unsigned long kib = 0;
+        if (size == NULL || fgets(text, sizeof text, size) == NULL || sscanf(text, "%luK", &kib) != 1)
+            return 0;
+        return (uint64_t)kib * 1024;
+    }
+    return 0;
+}
+
+/*
+ * 32-bit items of a block. Block style: the block and as much scratch fill half of a core's L2. Simt: the
+ * block fills half of the local memory, so that two work-groups of a unit overlap.
+ */
+static uint32_t auto_block_items(const hac_device_facts *f)
+{
+    if (f->style == HAC_STYLE_SIMT)
+        return floor_power_of_two(f->local_memory / 2 / sizeof(uint32_t), 256, 1u << 14);
+    if (!(f->cl_type & CL_DEVICE_TYPE_CPU))
+        return floor_power_of_two(f->local_memory / 2 / sizeof(uint32_t), 1024, DEFAULT_BLOCK_ITEMS);
+    uint64_t cache = second_level_cache();
+    if (cache == 0)
+        return DEFAULT_BLOCK_ITEMS;
+    return floor_power_of_two(cache / 4 / sizeof(uint32_t), 1u << 12, 1u << 18);
+}
+
+static uint32_t auto_vector_width(cl_device_id id)
+{
+    cl_uint preferred = 0, native = 0;
+    clGetDeviceInfo(id, CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, sizeof preferred, &preferred, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, sizeof native, &native, NULL);
+    return floor_power_of_two(preferred > native ? preferred : native, 4, 16);
+}
+
+void hac_device_facts_of(const hac_device_listing *l, const hac_device_options *o, hac_device_facts *ret)
+{
+    hac_device_facts f;
+    memset(&f, 0, sizeof f);
+    memcpy(f.platform, l->platform, sizeof f.platform);
+    memcpy(f.vendor, l->vendor, sizeof f.vendor);
+    memcpy(f.name, l->name, sizeof f.name);
+    memcpy(f.driver, l->driver, sizeof f.driver);
+    f.cl_type = l->cl_type;
+    bool gpu = (l->cl_type & CL_DEVICE_TYPE_GPU) != 0;
+    bool simt = o->style == HAC_STYLE_ONLY_SIMT || (o->style == HAC_STYLE_BY_TYPE && gpu);
+    f.style = simt ? HAC_STYLE_SIMT : HAC_STYLE_BLOCK;
+    f.compute_units = (uint32_t)least(l->compute_units, o->threads);
+    f.max_work_group = (uint32_t)least(l->max_work_group, o->work_group);
+    f.max_loop_iterations = o->max_loop_iterations;
+    f.local_memory = least(l->local_memory, o->local_memory);
+    f.global_memory = least(l->global_memory, o->memory_limit);
+    f.max_allocation = least(l->max_allocation, o->max_allocation) & ~UINT64_C(63);
+    f.host_memory = l->unified_memory && !o->copy_memory;
+    f.fp64 = l->fp64;
+    f.vector_width = auto_vector_width(l->device_id);
+    if (o->vector_width != 0)
+        f.vector_width = floor_power_of_two(o->vector_width, 4, 16);
+    f.block_items = auto_block_items(&f);
+    if (o->block_items != 0)
+        f.block_items = floor_power_of_two(o->block_items, 256, 1u << 22);
+    *ret = f;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of a device: found in memory, in the image, in a file, or (not in executors) built. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "base/cleanup.h"
+#include "base/type.h"
+#include "cl_error.h"
+#include "device_internal.h"
+#include "program_file.h"
+
+#define BASE_OPTIONS  "-cl-std=CL1.2 "
+#define NO_PROGRAM    SIZE_MAX
+#define BUILD_LOG_MAX (1u << 20)
+
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+    return XXH3_64bits_withSeed(text, strlen(text), hash);
+}
+
+static uint64_t hash_of(const hac_program_source *source)
+{
+    uint64_t hash = add_text(0, source->source);
+    hash = add_text(hash, BASE_OPTIONS);
+    return add_text(hash, source->options);
+}
+
+void hac_programs_hash(char ret[17])
+{
+    uint64_t hash = 0;
+    for (const hac_program_source *s = hac_programs(); s->name != NULL; s++) {
+        hash = add_text(hash, s->name);
+        uint64_t one = hash_of(s);
+        hash = XXH3_64bits_withSeed(&one, sizeof one, hash);
+    }
+    snprintf(ret, 17, "%016llx", (unsigned long long)hash);
+}
+
+/* "pthread-skylake-avx512-AMD_EPYC-0123456789abcdef": for a person, and exact. */
+static char *device_key(const hac_device_facts *f)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%s\n%s\n%s\n%d %u %u %u %u %llu", f->platform, f->name, f->driver,
+             (int)f->style, f->max_work_group, f->vector_width, f->block_items, f->max_loop_iterations,
+             (unsigned long long)f->local_memory);
+    char prefix[48];
+    size_t n = 0;
+    for (const char *c = f->name; *c != '\0' && n < sizeof prefix - 1; c++)
+        prefix[n++] = isalnum((unsigned char)*c) || *c == '-' || *c == '.' ? *c : '_';
+    prefix[n] = '\0';
+    if (prefix[0] == '.')
+        prefix[0] = '_';
+    char *key = NULL;
+    return asprintf(&key, "%s-%016llx", prefix, (unsigned long long)add_text(0, text)) < 0 ? NULL : key;
+}
+
+static hac_status set_directory(hac_device *device, const char *parent, hac_error *err)
+{
+    hac_autofree char *key = device_key(&device->facts);
+    if (key == NULL || asprintf(&device->directory, "%s/%s", parent, key) < 0) {
+        device->directory = NULL;
+        return hac_fail_no_memory(err);
+    }
+    return HAC_OK;
+}
+
+hac_status hac_device_programs_open(hac_device *device, const hac_device_options *options, hac_error *err)
+{
+    const hac_program_source *sources = hac_programs();
+    while (sources[device->n_programs].name != NULL)
+        device->n_programs++;
+    device->programs = calloc(device->n_programs + 1, sizeof *device->programs);
+    if (device->programs == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < device->n_programs; i++)
+        device->programs[i].hash = hash_of(&sources[i]);
+    device->never_build = options->never_build;
+    if (options->program_binary != NULL && options->program_binary[0] != '\0')
+        return hac_program_file_read(options->program_binary, &device->image, &device->image_bytes, err);
+    if (options->program_directory != NULL && options->program_directory[0] != '\0')
+        return set_directory(device, options->program_directory, err);
+    return HAC_OK;
+}
+
+void hac_device_programs_close(hac_device *device)
+{
+    for (size_t i = 0; i < device->n_kernels; i++)
+        clReleaseKernel(device->kernels[i].kernel);
+    for (size_t i = 0; device->programs != NULL && i < device->n_programs; i++) {
+        if (device->programs[i].program != NULL)
+            clReleaseProgram(device->programs[i].program);
+        free(device->programs[i].failures);
+    }
+    free(device->kernels);
+    free(device->programs);
+    free(device->directory);
+    free(device->image);
+}
+
+const char *hac_device_program_directory(const hac_device *device)
+{
+    return device->directory;
+}
+
+static size_t find_program(const char *name)
+{
+    const hac_program_source *sources = hac_programs();
+    for (size_t i = 0; sources[i].name != NULL; i++)
+        if (sources[i].name == name || strcmp(sources[i].name, name) == 0)
+            return i;
+    return NO_PROGRAM;
+}
+
+static hac_status no_such_program(const char *name, hac_error *err)
+{
+    return hac_fail(err, HAC_INTERNAL, "no program is named \"%s\"", name);
+}
+
+/* Binaries -------------------------------------------------------------------------------------- */
+
+static hac_status load_binary(hac_device *device, const uint8_t *binary, size_t bytes, cl_program *ret,
+                              hac_error *err)
+{
+    cl_int code, binary_code = CL_SUCCESS;
+    cl_program program =
+        clCreateProgramWithBinary(device->context, 1, &device->id, &bytes, &binary, &binary_code, &code);
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clCreateProgramWithBinary");
+    code = clBuildProgram(program, 1, &device->id, NULL, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        clReleaseProgram(program);
+        return hac_fail_cl(err, code, "clBuildProgram of a binary");
+    }
+    *ret = program;
+    return HAC_OK;
+}
+
+static bool is_entry_of(const hac_program_entry *entry, size_t index, uint64_t hash)
+{
+    const char *name = hac_programs()[index].name;
+    return entry->key == hash && entry->name_bytes == strlen(name) &&
+           memcmp(entry->name, name, entry->name_bytes) == 0;
+}
+
+static hac_status load_entry(hac_device *device, size_t index, const hac_program_entry *entry, hac_error *err)
+{
+    hac_loaded_program *p = &device->programs[index];
+    char *failures = NULL;
+    if (entry->failures_bytes > 0) {
+        failures = strndup(entry->failures, entry->failures_bytes);
+        if (failures == NULL)
+            return hac_fail_no_memory(err);
+    }
+    hac_status status = load_binary(device, entry->binary, entry->binary_bytes, &p->program, err);
+    if (status == HAC_OK)
+        p->failures = failures;
+    else
+        free(failures);
+    return status;
+}
+
+/* An image is either entries of ours, one a program, or a vendor's file that holds all kernels. */
+static hac_status load_from_image(hac_device *device, size_t index, hac_error *err)
+{
+    hac_program_entry entry;
+    size_t offset = 0, entries = 0;
+    while (hac_program_entry_read(device->image, device->image_bytes, &offset, &entry) == HAC_OK) {
+        entries++;
+        if (is_entry_of(&entry, index, device->programs[index].hash))
+            return load_entry(device, index, &entry, err);
+    }
+    if (entries > 0)
+        return hac_fail(err, HAC_UNSUPPORTED, "the image given as program.binary has no program \"%s\" %s",
+                        hac_programs()[index].name, "of this version: make it anew");
+    return load_binary(device, device->image, device->image_bytes, &device->programs[index].program, err);
+}
+
+static char *file_of(const hac_device *device, size_t index)
+{
+    char *path = NULL;
+    int n = asprintf(&path, "%s/%s-%016llx.bin", device->directory, hac_programs()[index].name,
+                     (unsigned long long)device->programs[index].hash);
+    return n < 0 ? NULL : path;
+}
+
+/* HAC_NOT_FOUND for every kind of unusable file: it is then made anew. */
+static hac_status load_from_file(hac_device *device, size_t index, hac_error *err)
+{
+    hac_autofree char *path = file_of(device, index);
+    if (path == NULL)
+        return hac_fail_no_memory(err);
+    hac_autofree uint8_t *data = NULL;
+    size_t bytes = 0, offset = 0;
+    hac_program_entry entry;
+    hac_status status = hac_program_file_read(path, &data, &bytes, err);
+    if (status == HAC_NO_MEMORY)
+        return status;
+    if (status == HAC_OK && (hac_program_entry_read(data, bytes, &offset, &entry) != HAC_OK ||
+                             offset != bytes || !is_entry_of(&entry, index, device->programs[index].hash)))
+        status = hac_fail(err, HAC_NOT_FOUND, "%s: damaged, or made for another program", path);
+    if (status == HAC_OK)
+        status = load_entry(device, index, &entry, err);
+    if (status == HAC_OK || status == HAC_NO_MEMORY)
+        return status;
+    if (err != NULL)
+        err->code = HAC_NOT_FOUND;
+    return HAC_NOT_FOUND;
+}
+
+/* Building -------------------------------------------------------------------------------------- */
+
+/* The first line of the build log that speaks of an error, else its first line. */
+static void add_build_log(hac_device *device, cl_program program, hac_error *err)
+{
+    hac_autofree char *log = calloc(1, BUILD_LOG_MAX + 1);
+    if (log == NULL || err == NULL)
+        return;
+    if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, BUILD_LOG_MAX, log, NULL) !=
+        CL_SUCCESS)
+        return;
+    const char *at = strstr(log, "error");
+    while (at != NULL && at > log && at[-1] != '\n')
+        at--;
+    if (at == NULL)
+        at = log + strspn(log, " \n\t");
+    size_t used = strlen(err->message), length = strcspn(at, "\n");
+    if (length > 0)
+        snprintf(err->message + used, sizeof err->message - used, ": %.*s", (int)length, at);
+}
+
+static hac_status build(hac_device *device, size_t index, hac_error *err)
+{
+    const hac_program_source *source = &hac_programs()[index];
+    hac_autofree char *options = NULL;
+    if (asprintf(&options, "%s%s", BASE_OPTIONS, source->options) < 0) {
+        options = NULL;
+        return hac_fail_no_memory(err);
+    }
+    const char *text = source->source;
+    cl_int code;
+    cl_program program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clCreateProgramWithSource");
+    code = clBuildProgram(program, 1, &device->id, options, NULL, NULL);
+    if (code == CL_SUCCESS) {
+        device->programs[index].program = program;
+        return HAC_OK;
+    }
+    hac_status status = hac_fail_cl(err, code, "clBuildProgram");
+    hac_error_prefix(err, "program %s (%s)", source->name, source->file);
+    add_build_log(device, program, err);
+    clReleaseProgram(program);
+    return status;
+}
+
+hac_status hac_program_build(hac_device *device, const char *program, hac_error *err)
+{
+    size_t index = find_program(program);
+    if (index == NO_PROGRAM)
+        return no_such_program(program, err);
+    return device->programs[index].program != NULL ? HAC_OK : build(device, index, err);
+}
+
+/* The program, from where it can be had. HAC_NOT_FOUND: its binary has to be built first. */
+static hac_status load(hac_device *device, size_t index, hac_error *err)
+{
+    if (device->programs[index].program != NULL)
+        return HAC_OK;
+    if (device->image != NULL)
+        return load_from_image(device, index, err);
+    if (device->directory != NULL) {
+        hac_status status = load_from_file(device, index, err);
+        if (status != HAC_NOT_FOUND || device->never_build)
+            return status;
+    }
+    if (device->never_build)
+        return hac_fail(err, HAC_NOT_FOUND, "program %s has not been built for this device yet",
+                        hac_programs()[index].name);
+    return build(device, index, err);
+}
+
+bool hac_program_is_ready(hac_device *device, const char *program)
+{
+    size_t index = find_program(program);
+    if (index == NO_PROGRAM)
+        return false;
+    if (device->programs[index].program != NULL)
+        return true;
+    if (device->image != NULL)
+        return load_from_image(device, index, NULL) == HAC_OK;
+    return device->directory != NULL && load_from_file(device, index, NULL) == HAC_OK;
+}
+
+static hac_status make_directory(const char *path, hac_error *err)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+        return HAC_OK;
+    return hac_fail_errno(err, HAC_IO, errno, "%s: mkdir", path);
+}
+
+static hac_status get_binary(const hac_device *device, size_t index, uint8_t **ret, size_t *ret_bytes,
+                             hac_error *err)
+{
+    cl_program program = device->programs[index].program;
+    size_t bytes = 0;
+    cl_int code = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL);
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clGetProgramInfo of CL_PROGRAM_BINARY_SIZES");
+    if (bytes == 0 || bytes > HAC_PROGRAM_FILE_MAX)
+        return hac_fail(err, HAC_UNSUPPORTED, "the driver gives no binary of program %s",
+                        hac_programs()[index].name);
+    hac_autofree uint8_t *binary = malloc(bytes);
+    if (binary == NULL)
+        return hac_fail_no_memory(err);
+    uint8_t *list[1] = {binary};
+    code = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof list, list, NULL);
+    if (code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clGetProgramInfo of CL_PROGRAM_BINARIES");
+    *ret = hac_steal_ptr(binary);
+    *ret_bytes = bytes;
+    return HAC_OK;
+}
+
+hac_status hac_program_save(hac_device *device, const char *program, const char *failures, hac_error *err)
+{
+    size_t index = find_program(program);
+    if (index == NO_PROGRAM)
+        return no_such_program(program, err);
+    if (device->directory == NULL || device->programs[index].program == NULL)
+        return hac_fail(err, HAC_INTERNAL, "program %s cannot be saved: %s", program,
+                        device->directory == NULL ? "no directory was given" : "it is not built");
+    hac_autofree uint8_t *binary = NULL;
+    hac_autofree char *path = file_of(device, index);
+    if (path == NULL)
+        return hac_fail_no_memory(err);
+    hac_program_entry entry = {.key = device->programs[index].hash,
+                               .name = program,
+                               .name_bytes = strlen(program),
+                               .failures = failures,
+                               .failures_bytes = failures != NULL ? strlen(failures) : 0};
+    hac_status status = get_binary(device, index, &binary, &entry.binary_bytes, err);
+    if (status == HAC_OK)
+        status = make_directory(device->directory, err);
+    entry.binary = binary;
+    if (status == HAC_OK)
+        status = hac_program_file_write(path, &entry, err);
+    return status;
+}
+
+/* Looking up ------------------------------------------------------------------------------------ */
+
+const char *hac_program_failure(hac_device *device, const char *program, const char *codelet, hac_type type,
+                                size_t *ret_bytes)
+{
+    size_t index = find_program(program);
+    if (index == NO_PROGRAM || device->programs[index].failures == NULL)
+        return NULL;
+    char wanted[96];
+    int n = snprintf(wanted, sizeof wanted, "%s %s: ", codelet, hac_type_name(type));
+    if (n < 0 || (size_t)n >= sizeof wanted)
+        return NULL;
+    for (const char *line = device->programs[index].failures; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        if (length > (size_t)n && strncmp(line, wanted, (size_t)n) == 0) {
+            *ret_bytes = length;
+            return line;
+        }
+        line += length + (line[length] == '\n');
+    }
+    return NULL;
+}
+
+static hac_status add_kernel(hac_device *device, size_t index, const char *name, cl_kernel *ret,
+                             hac_error *err)
+{
+    if (strlen(name) >= sizeof device->kernels->name)
+        return hac_fail(err, HAC_INTERNAL, "kernel name \"%s\" is too long", name);
+    if (device->n_kernels == device->room_kernels) {
+        size_t room = device->room_kernels * 2 + 32;
+        hac_loaded_kernel *more = reallocarray(device->kernels, room, sizeof *more);
+        if (more == NULL)
+            return hac_fail_no_memory(err);
+        device->kernels = more;
+        device->room_kernels = room;
+    }
+    cl_int code;
+    cl_kernel kernel = clCreateKernel(device->programs[index].program, name, &code);
+    if (code != CL_SUCCESS) {
+        hac_status status = hac_fail_cl(err, code, "clCreateKernel");
+        hac_error_prefix(err, "kernel %s of program %s", name, hac_programs()[index].name);
+        return status;
+    }
+    hac_loaded_kernel *k = &device->kernels[device->n_kernels++];
+    k->program = hac_programs()[index].name;
+    snprintf(k->name, sizeof k->name, "%s", name);
+    k->kernel = kernel;
+    *ret = kernel;
+    return HAC_OK;
+}
+
+hac_status hac_device_kernel(hac_device *device, const char *program, const char *kernel,
+                             cl_kernel *ret_kernel, hac_error *err)
+{
+    for (size_t i = 0; i < device->n_kernels; i++) {
+        const hac_loaded_kernel *k = &device->kernels[i];
+        if ((k->program == program || strcmp(k->program, program) == 0) && strcmp(k->name, kernel) == 0) {
+            *ret_kernel = k->kernel;
+            return HAC_OK;
+        }
+    }
+    size_t index = find_program(program);
+    if (index == NO_PROGRAM)
+        return no_such_program(program, err);
+    hac_status status = load(device, index, err);
+    if (status == HAC_OK)
+        status = add_kernel(device, index, kernel, ret_kernel, err);
+    return status;
+}
