@@ -39,7 +39,9 @@ HAC_MUST_USE hac_status hac_decode_command(hac_decoder *decoder, const uint8_t *
 HAC_MUST_USE hac_status hac_decode_report(hac_decoder *decoder, const uint8_t *body, size_t bytes, size_t n_fds,
                                           Hac__Executor__Report **ret, hac_error *err);
 
-/* Packs `message` into at most HAC_FRAME_BODY_MAX bytes at `body`; HAC_INTERNAL if it does not fit. */
+/* Packs `message` into at most HAC_FRAME_BODY_MAX bytes at `body`. HAC_INTERNAL if it does not fit, or breaks a
+ * limit that the peer would cut the connection for; the message names the field. Foreign names (files, drivers) go
+ * through hac_utf8_copy_line (base/text.h) first; hac_error's messages are fit to travel as they are. */
 HAC_MUST_USE hac_status hac_encode(const ProtobufCMessage *message, uint8_t *body, size_t *ret_bytes, hac_error *err);
 
 #endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+#include "proto/frame.h"
+#include "validate.h"
+#include "wire.h"
+
+#include <hac/type.h>
+
+/* Values of these enumerations are fixed in <hac/hac.h>. */
+#define ALGORITHM_MOST 2
+#define SCHEME_MOST    4
+#define FOLD_MOST      2
+
+#define DEVICES_MAX      16
+#define CAPABILITIES_MAX 32
+#define FOLD_STEPS_MAX   64
+#define PAYLOAD_MAX      256
+#define PRIORITY_MAX     100
+#define STATUS_MOST      HAC_INTERNAL
+
+/* A limit here is no user's mistake but a broken peer, and ends the connection: libhac checks before it
+ * sends. */
+const hac_message_limits hac_client_limits[] = {
+    HAC_LIMITS(hac__client__buffer_alloc, false,
+               {"bytes", .flags = HAC_FIELD_NEEDED, .most = HAC_WIRE_BYTES_MAX}, ),
+    HAC_LIMITS(hac__client__buffer_grow, false,
+               {"bytes", .flags = HAC_FIELD_NEEDED, .most = HAC_WIRE_BYTES_MAX}, ),
+    HAC_LIMITS(hac__client__input, false, {"descriptor", .most = HAC_FRAME_MAX_FDS - 1},
+               {"offset", .most = HAC_WIRE_BYTES_MAX}, {"bytes", .most = HAC_WIRE_BYTES_MAX}, ),
+    HAC_LIMITS(hac__client__sort_spec, false, {"type", .flags = HAC_FIELD_NEEDED, .most = HAC_TYPE_COUNT - 1},
+               {"algorithm", .most = ALGORITHM_MOST}, {"scheme", .most = SCHEME_MOST},
+               {"fold", .most = FOLD_MOST}, {"fold_steps", .count = FOLD_STEPS_MAX},
+               {"payload_bytes", .most = PAYLOAD_MAX}, ),
+    HAC_LIMITS(hac__client__job_options, false, {"devices", .count = DEVICES_MAX},
+               {"priority", .most = PRIORITY_MAX}, {"determinism", .most = 1}, ),
+    HAC_LIMITS(hac__client__submit_sort, false, {"spec", .flags = HAC_FIELD_NEEDED},
+               {"input", .flags = HAC_FIELD_NEEDED}, {"options", .flags = HAC_FIELD_NEEDED}, ),
+    HAC_LIMITS(hac__client__simulated_device, false, {"name", .flags = HAC_FIELD_NEEDED},
+               {"capability", .count = CAPABILITIES_MAX}, ),
+    HAC_LIMITS(hac__client__capability, false, {"key", .flags = HAC_FIELD_NEEDED}, ),
+    HAC_LIMITS(hac__client__plan_sort, false, {"spec", .flags = HAC_FIELD_NEEDED},
+               {"options", .flags = HAC_FIELD_NEEDED}, {"devices", .count = DEVICES_MAX}, ),
+    HAC_LIMITS(hac__client__submit_calibrate, false, {"devices", .count = DEVICES_MAX},
+               {"options", .flags = HAC_FIELD_NEEDED}, ),
+    HAC_LIMITS(hac__client__request, false, {"serial", .flags = HAC_FIELD_NEEDED}, ),
+    HAC_LIMITS(hac__client__failure, false, {"code", .flags = HAC_FIELD_NEEDED, .most = STATUS_MOST},
+               {"message", .bytes = HAC_WIRE_MESSAGE_MAX}, ),
+    HAC_LIMITS(hac__client__buffer, false,
+               {"bytes", .flags = HAC_FIELD_NEEDED, .most = HAC_WIRE_BYTES_MAX}, ),
+    HAC_LIMITS(hac__client__job_event, false, {"eta_seconds", .flags = HAC_FIELD_NEGATIVE},
+               {"note", .bytes = HAC_WIRE_MESSAGE_MAX}, ),
+    HAC_LIMITS(hac__client__job_done, true, {"result_bytes", .most = HAC_WIRE_BYTES_MAX},
+               {"text", .bytes = HAC_INLINE_MAX}, ),
+    HAC_LIMITS(hac__client__text, false, {"bytes", .most = HAC_TEXT_MAX}, ),
+    {NULL, false, NULL, 0},
+};
+
+/* Descriptors that the inputs of a request name, as a bit each. */
+static hac_status validate_input(const Hac__Client__Input *input, uint32_t *fds_seen, hac_error *err)
+{
+    switch (input->where_case) {
+    case HAC__CLIENT__INPUT__WHERE_DATA:
+        if (input->offset != 0 || input->bytes != input->data.len)
+            return hac_fail(err, HAC_PROTOCOL, "%llu bytes from byte %llu on, but it has %zu inline",
+                            (unsigned long long)input->bytes, (unsigned long long)input->offset,
+                            input->data.len);
+        return HAC_OK;
+    case HAC__CLIENT__INPUT__WHERE_BUFFER:
+        return hac_validate_aligned_range(input->offset, input->bytes, err);
+    case HAC__CLIENT__INPUT__WHERE_DESCRIPTOR:
+        if ((*fds_seen & (UINT32_C(1) << input->descriptor)) != 0)
+            return hac_fail(err, HAC_PROTOCOL, "descriptor: %u is named twice", input->descriptor);
+        *fds_seen |= UINT32_C(1) << input->descriptor;
+        return hac_validate_range(input->offset, input->bytes, err);
+    default:
+        return hac_fail(err, HAC_PROTOCOL, "is empty");
+    }
+}
+
+static hac_status validate_submit_sort(const Hac__Client__SubmitSort *sort, size_t n_fds, hac_error *err)
+{
+    uint32_t fds_seen = 0;
+    hac_status status = validate_input(sort->input, &fds_seen, err);
+    if (status != HAC_OK) {
+        (void)hac_error_prefix(err, "input");
+        return status;
+    }
+    if ((sort->payload != NULL) != (sort->spec->payload_bytes > 0))
+        return hac_fail(err, HAC_PROTOCOL, "payload: is %s, but its width is %u",
+                        sort->payload ? "there" : "missing", sort->spec->payload_bytes);
+    if (sort->payload != NULL)
+        status = validate_input(sort->payload, &fds_seen, err);
+    if (status != HAC_OK) {
+        (void)hac_error_prefix(err, "payload");
+        return status;
+    }
+    if (fds_seen != (UINT32_C(1) << n_fds) - 1)
+        return hac_fail(err, HAC_PROTOCOL, "its inputs do not name each of the %zu descriptors", n_fds);
+    return HAC_OK;
+}
+
+hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fds, hac_error *err)
+{
+    hac_status status = n_fds <= HAC_FRAME_MAX_FDS ? HAC_OK : hac_validate_fd_count(n_fds, 0, err);
+    if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT)
+        status = validate_submit_sort(request->submit_sort, n_fds, err);
+    else if (status == HAC_OK)
+        status = hac_validate_fd_count(n_fds, 0, err);
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "Request");
+    return status;
+}
+
+static hac_status validate_job_done(const Hac__Client__JobDone *done, size_t *ret_fds, hac_error *err)
+{
+    bool succeeded = done->state == HAC__CLIENT__JOB_STATE__JOB_DONE;
+    if (done->state < HAC__CLIENT__JOB_STATE__JOB_DONE)
+        return hac_fail(err, HAC_PROTOCOL, "state: the job has not ended");
+    if (succeeded && done->failure != NULL)
+        return hac_fail(err, HAC_PROTOCOL, "failure: is there, but the job is done");
+    if (done->state == HAC__CLIENT__JOB_STATE__JOB_FAILED && done->failure == NULL)
+        return hac_fail(err, HAC_PROTOCOL, "failure: is missing");
+    if (done->result_case == HAC__CLIENT__JOB_DONE__RESULT__NOT_SET)
+        return HAC_OK;
+    if (!succeeded)
+        return hac_fail(err, HAC_PROTOCOL, "there is a result, but the job is not done");
+    if (done->result_case == HAC__CLIENT__JOB_DONE__RESULT_DATA) {
+        if (done->result_bytes != done->data.len)
+            return hac_fail(err, HAC_PROTOCOL, "result_bytes: is %llu, but there are %zu",
+                            (unsigned long long)done->result_bytes, done->data.len);
+        return HAC_OK;
+    }
+    if (done->result_bytes > done->buffer->bytes)
+        return hac_fail(err, HAC_PROTOCOL, "result_bytes: is %llu, but the buffer has %llu",
+                        (unsigned long long)done->result_bytes, (unsigned long long)done->buffer->bytes);
+    *ret_fds = done->buffer->attached ? 1 : 0;
+    return HAC_OK;
+}
+
+static hac_status validate_text(const Hac__Client__Text *text, size_t *ret_fds, hac_error *err)
+{
+    if (text->bytes == text->text.len)
+        return HAC_OK;
+    if (text->text.len != 0)
+        return hac_fail(err, HAC_PROTOCOL, "bytes: is %llu, but there are %zu",
+                        (unsigned long long)text->bytes, text->text.len);
+    *ret_fds = 1;
+    return HAC_OK;
+}
+
+/* Checks the answer itself; *ret_fds is how many descriptors it calls for, 0 as the caller left it. */
+static hac_status validate_answer(const Hac__Client__Response *response, size_t *ret_fds, hac_error *err)
+{
+    switch (response->what_case) {
+    case HAC__CLIENT__RESPONSE__WHAT_BUFFER:
+        *ret_fds = response->buffer->attached ? 1 : 0;
+        return HAC_OK;
+    case HAC__CLIENT__RESPONSE__WHAT_EVENT:
+        if (response->event->fraction > 1)
+            return hac_fail(err, HAC_PROTOCOL, "fraction: is above 1");
+        return HAC_OK;
+    case HAC__CLIENT__RESPONSE__WHAT_DONE:
+        return validate_job_done(response->done, ret_fds, err);
+    case HAC__CLIENT__RESPONSE__WHAT_TEXT:
+        return validate_text(response->text, ret_fds, err);
+    default:
+        return HAC_OK;
+    }
+}
+
+hac_status hac_response_validate(const Hac__Client__Response *response, size_t n_fds, hac_error *err)
+{
+    bool event = response->what_case == HAC__CLIENT__RESPONSE__WHAT_EVENT;
+    bool failure = response->what_case == HAC__CLIENT__RESPONSE__WHAT_FAILURE;
+    size_t expected_fds = 0;
+    hac_status status = validate_answer(response, &expected_fds, err);
+    if (status == HAC_OK)
+        status = hac_validate_fd_count(n_fds, expected_fds, err);
+    /* A failure without a serial is about the connection. */
+    if (status == HAC_OK && !failure && event != (response->serial == 0))
+        status = hac_fail(err, HAC_PROTOCOL, "serial: %s", event ? "an event has none" : "is missing");
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "Response");
+    return status;
+}

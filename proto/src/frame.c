@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/frame.h"
+
+#include <endian.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+
+/* The kernel's limit of descriptors in one message (SCM_MAX_FD). A smaller control buffer would do, as what
+ * does not fit is dropped with MSG_CTRUNC; room for all of them makes a hostile count an exact number. */
+#define KERNEL_MAX_FDS 253
+
+/* Little-endian on the wire. */
+typedef struct frame_header {
+    uint8_t magic[3];
+    uint8_t n_fds;
+    uint32_t body_bytes;
+} frame_header;
+
+_Static_assert(sizeof(frame_header) == HAC_FRAME_MAX - HAC_FRAME_BODY_MAX, "the header is 8 bytes");
+
+static const uint8_t magic[3] = {'h', 'a', 'c'};
+
+void hac_frame_clear(hac_frame *frame)
+{
+    for (size_t i = 0; i < frame->n_fds; i++)
+        hac_closep(&frame->fds[i]);
+    *frame = (hac_frame){0};
+}
+
+int hac_frame_take_fd(hac_frame *frame, size_t index)
+{
+    return index < frame->n_fds ? hac_steal_fd(&frame->fds[index]) : -1;
+}
+
+/* Keeps the first descriptors of a message, closes those beyond the limit; returns how many there were. */
+static size_t collect_fds(struct msghdr *message, int fds[HAC_FRAME_MAX_FDS])
+{
+    size_t n = 0;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++, n++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            if (n < HAC_FRAME_MAX_FDS)
+                fds[n] = fd;
+            else
+                hac_close(fd);
+        }
+    }
+    return n;
+}
+
+static hac_status receive_errno(int errnum, hac_error *err)
+{
+    if (errnum == EAGAIN)
+        return hac_fail(err, HAC_AGAIN, "nothing to receive");
+    if (errnum == ECONNRESET)
+        return hac_fail(err, HAC_NOT_FOUND, "the peer has closed the connection");
+    return hac_fail_errno(err, errnum == ENOMEM ? HAC_NO_MEMORY : HAC_IO, errnum, "cannot receive a message");
+}
+
+/* `bytes` arrived with `n_fds` descriptors: is it a frame? */
+static hac_status check_frame(const uint8_t *buffer, size_t bytes, size_t n_fds, int flags, hac_error *err)
+{
+    if ((flags & MSG_CTRUNC) != 0) /* out of descriptors, or a security module held one back */
+        return hac_fail(err, HAC_PROTOCOL, "descriptors of a message were lost");
+    if ((flags & MSG_TRUNC) != 0)
+        return hac_fail(err, HAC_PROTOCOL, "a message is larger than %d bytes", HAC_FRAME_MAX);
+    frame_header header;
+    if (bytes <= sizeof header)
+        return hac_fail(err, HAC_PROTOCOL, "a message of %zu bytes is too short", bytes);
+    memcpy(&header, buffer, sizeof header);
+    if (memcmp(header.magic, magic, sizeof magic) != 0)
+        return hac_fail(err, HAC_PROTOCOL, "a message does not start with hac's mark");
+    if (le32toh(header.body_bytes) != bytes - sizeof header)
+        return hac_fail(err, HAC_PROTOCOL, "a message of %zu bytes says that it has %lu",
+                        bytes - sizeof header, (unsigned long)le32toh(header.body_bytes));
+    if (header.n_fds != n_fds)
+        return hac_fail(err, HAC_PROTOCOL, "%zu descriptors came with a message that says %u", n_fds,
+                        header.n_fds);
+    if (n_fds > HAC_FRAME_MAX_FDS)
+        return hac_fail(err, HAC_PROTOCOL, "%zu descriptors in a message, at most %d are taken", n_fds,
+                        HAC_FRAME_MAX_FDS);
+    return HAC_OK;
+}
+
+hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err)
+{
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(KERNEL_MAX_FDS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    struct iovec part = {.iov_base = buffer, .iov_len = HAC_FRAME_MAX};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t n;
+    do
+        n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return receive_errno(errno, err);
+
+    hac_frame frame = {.body = buffer + sizeof(frame_header)};
+    size_t n_fds = collect_fds(&message, frame.fds);
+    frame.n_fds = n_fds < HAC_FRAME_MAX_FDS ? n_fds : HAC_FRAME_MAX_FDS;
+    if (n == 0 && n_fds == 0 && (message.msg_flags & MSG_CTRUNC) == 0)
+        return hac_fail(err, HAC_NOT_FOUND, "the peer has closed the connection");
+    hac_status status = check_frame(buffer, (size_t)n, n_fds, message.msg_flags, err);
+    if (status != HAC_OK) {
+        hac_frame_clear(&frame);
+        return status;
+    }
+    frame.body_bytes = (size_t)n - sizeof(frame_header);
+    *ret = frame;
+    return HAC_OK;
+}
+
+static hac_status send_errno(int errnum, hac_error *err)
+{
+    switch (errnum) {
+    case EAGAIN:
+        return hac_fail(err, HAC_AGAIN, "the socket is full");
+    case EPIPE:
+    case ECONNRESET:
+    case ENOTCONN:
+        return hac_fail(err, HAC_NOT_FOUND, "the peer has closed the connection");
+    case ETOOMANYREFS: /* not HAC_AGAIN: the socket stays writable, a loop would spin */
+        return hac_fail(err, HAC_REFUSED, "the peer has not taken the descriptors it was sent before");
+    default:
+        return hac_fail_errno(err, errnum == ENOMEM || errnum == ENOBUFS ? HAC_NO_MEMORY : HAC_IO, errnum,
+                              "cannot send a message");
+    }
+}
+
+hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const int *fds, size_t n_fds,
+                          hac_error *err)
+{
+    if (body_bytes == 0 || body_bytes > HAC_FRAME_BODY_MAX || n_fds > HAC_FRAME_MAX_FDS)
+        return hac_fail(err, HAC_INTERNAL, "a message of %zu bytes with %zu descriptors cannot be sent",
+                        body_bytes, n_fds);
+    frame_header header = {.n_fds = (uint8_t)n_fds, .body_bytes = htole32((uint32_t)body_bytes)};
+    memcpy(header.magic, magic, sizeof magic);
+    memcpy(buffer, &header, sizeof header);
+    union {
+        struct cmsghdr align;
+        char room[CMSG_SPACE(HAC_FRAME_MAX_FDS * sizeof(int))];
+    } control = {0};
+    struct iovec part = {.iov_base = buffer, .iov_len = sizeof header + body_bytes};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (n_fds > 0) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, n_fds * sizeof(int));
+    }
+    ssize_t n;
+    do
+        n = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? send_errno(errno, err) : HAC_OK;
+}

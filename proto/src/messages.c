@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/messages.h"
+
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+#include "proto/frame.h"
+#include "validate.h"
+#include "wire.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAVE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAVE_ASAN 1
+#endif
+#endif
+#ifdef HAVE_ASAN
+#include <sanitizer/asan_interface.h>
+#define poison(at, bytes)   ASAN_POISON_MEMORY_REGION(at, bytes)
+#define unpoison(at, bytes) ASAN_UNPOISON_MEMORY_REGION(at, bytes)
+#define GAP                 16u /* between allocations, so that running over one is seen */
+#else
+#define poison(at, bytes)   ((void)0)
+#define unpoison(at, bytes) ((void)0)
+#define GAP                 0u
+#endif
+
+#define ALIGNMENT 16u
+#define KEEP      (128u * 1024) /* memory that stays with the decoder between messages */
+
+/* The arena is address space of HAC_DECODE_MAX bytes; the kernel gives it memory where it is first used. */
+struct hac_decoder {
+    ProtobufCAllocator allocator;
+    uint8_t *arena;
+    size_t used;
+};
+
+static void *arena_alloc(void *context, size_t size)
+{
+    hac_decoder *decoder = context;
+    size_t room = HAC_DECODE_MAX - decoder->used;
+    if (size > room - GAP || room < GAP)
+        return NULL;
+    uint8_t *memory = decoder->arena + decoder->used;
+    size_t step = (size + GAP + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    decoder->used += step < room ? step : room;
+    unpoison(memory, size);
+    return memory;
+}
+
+static void arena_free(void *context, void *pointer)
+{
+    (void)context;
+    (void)pointer;
+}
+
+static void arena_reset(hac_decoder *decoder)
+{
+    if (decoder->used > KEEP)
+        madvise(decoder->arena + KEEP, HAC_DECODE_MAX - KEEP, MADV_DONTNEED);
+    poison(decoder->arena, HAC_DECODE_MAX);
+    decoder->used = 0;
+}
+
+hac_status hac_decoder_new(hac_decoder **ret, hac_error *err)
+{
+    hac_autofree hac_decoder *decoder = calloc(1, sizeof *decoder);
+    if (decoder == NULL)
+        return hac_fail_no_memory(err);
+    void *arena = mmap(NULL, HAC_DECODE_MAX, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena == MAP_FAILED)
+        return hac_fail_no_memory(err);
+    decoder->arena = arena;
+    decoder->allocator = (ProtobufCAllocator){arena_alloc, arena_free, decoder};
+    arena_reset(decoder);
+    *ret = hac_steal_ptr(decoder);
+    return HAC_OK;
+}
+
+void hac_decoder_free(hac_decoder *decoder)
+{
+    if (decoder == NULL)
+        return;
+    unpoison(decoder->arena, HAC_DECODE_MAX);
+    munmap(decoder->arena, HAC_DECODE_MAX);
+    free(decoder);
+}
+
+static hac_status decode(hac_decoder *decoder, const ProtobufCMessageDescriptor *type, const uint8_t *body,
+                         size_t bytes, ProtobufCMessage **ret, hac_error *err)
+{
+    arena_reset(decoder);
+    hac_status status = hac_wire_check(type, body, bytes, err);
+    if (status != HAC_OK)
+        return status;
+    ProtobufCMessage *message = protobuf_c_message_unpack(type, &decoder->allocator, bytes, body);
+    if (message == NULL)
+        return hac_fail(err, HAC_PROTOCOL, "%s: cannot be decoded in %d bytes", type->short_name,
+                        HAC_DECODE_MAX);
+    *ret = message;
+    return HAC_OK;
+}
+
+/* The four differ in their types only. */
+#define DEFINE_DECODE(name, type, descriptor)                                                                \
+    hac_status hac_decode_##name(hac_decoder *decoder, const uint8_t *body, size_t bytes, size_t n_fds,      \
+                                 type **ret, hac_error *err)                                                 \
+    {                                                                                                        \
+        ProtobufCMessage *message = NULL;                                                                    \
+        hac_status status = decode(decoder, &descriptor, body, bytes, &message, err);                        \
+        if (status == HAC_OK)                                                                                \
+            status = hac_##name##_validate((const type *)message, n_fds, err);                               \
+        if (status == HAC_OK)                                                                                \
+            *ret = (type *)message;                                                                          \
+        return status;                                                                                       \
+    }
+
+DEFINE_DECODE(request, Hac__Client__Request, hac__client__request__descriptor)
+DEFINE_DECODE(response, Hac__Client__Response, hac__client__response__descriptor)
+DEFINE_DECODE(command, Hac__Executor__Command, hac__executor__command__descriptor)
+DEFINE_DECODE(report, Hac__Executor__Report, hac__executor__report__descriptor)
+
+hac_status hac_encode(const ProtobufCMessage *message, uint8_t *body, size_t *ret_bytes, hac_error *err)
+{
+    size_t bytes = protobuf_c_message_get_packed_size(message);
+    if (bytes > HAC_FRAME_BODY_MAX)
+        return hac_fail(err, HAC_INTERNAL, "a %s of %zu bytes does not fit a frame",
+                        message->descriptor->short_name, bytes);
+    bytes = protobuf_c_message_pack(message, body);
+    /* What the peer would cut the connection for is an error here, where it can be put right. */
+    if (hac_wire_check(message->descriptor, body, bytes, err) != HAC_OK) {
+        (void)hac_error_prefix(err, "a message would break the protocol");
+        if (err != NULL)
+            err->code = HAC_INTERNAL;
+        return HAC_INTERNAL;
+    }
+    *ret_bytes = bytes;
+    return HAC_OK;
+}
+
+hac_status hac_validate_range(uint64_t offset, uint64_t bytes, hac_error *err)
+{
+    uint64_t end;
+    if (__builtin_add_overflow(offset, bytes, &end) || end > HAC_WIRE_BYTES_MAX)
+        return hac_fail(err, HAC_PROTOCOL, "%llu bytes from byte %llu on are more than can be",
+                        (unsigned long long)bytes, (unsigned long long)offset);
+    return HAC_OK;
+}
+
+hac_status hac_validate_aligned_range(uint64_t offset, uint64_t bytes, hac_error *err)
+{
+    if (offset % 64 != 0)
+        return hac_fail(err, HAC_PROTOCOL, "offset: is %llu, must be a multiple of 64",
+                        (unsigned long long)offset);
+    return hac_validate_range(offset, bytes, err);
+}
+
+hac_status hac_validate_fd_count(size_t n_fds, size_t expected, hac_error *err)
+{
+    if (n_fds != expected)
+        return hac_fail(err, HAC_PROTOCOL, "%zu descriptors came with it, it takes %zu", n_fds, expected);
+    return HAC_OK;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire.h"
+
+#include <endian.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "proto/frame.h"
+#include "proto/messages.h"
+
+/* What of a body has not been read yet. */
+typedef struct span {
+    const uint8_t *at;
+    const uint8_t *end;
+} span;
+
+/* One message of the tree while it is being walked. */
+typedef struct walk {
+    const ProtobufCMessageDescriptor *message;
+    const hac_message_limits *limits;
+    unsigned depth;
+    bool oneof_seen;
+    uint32_t filled;                     /* by field index: there, and not zero or empty */
+    uint16_t count[HAC_WIRE_MAX_FIELDS]; /* by field index; bodies have less than 2^16 bytes */
+} walk;
+
+static hac_status check_message(const ProtobufCMessageDescriptor *message, span body, unsigned depth,
+                                hac_error *err);
+
+static const hac_message_limits *find_limits(const hac_message_limits *table,
+                                             const ProtobufCMessageDescriptor *message)
+{
+    for (; table->message != NULL; table++)
+        if (table->message == message)
+            return table;
+    return NULL;
+}
+
+const hac_message_limits *hac_limits_of(const ProtobufCMessageDescriptor *message)
+{
+    const hac_message_limits *found = find_limits(hac_client_limits, message);
+    return found != NULL ? found : find_limits(hac_executor_limits, message);
+}
+
+static const hac_field_limit *limit_of(const hac_message_limits *limits,
+                                       const ProtobufCFieldDescriptor *field)
+{
+    static const hac_field_limit none = {0};
+    for (size_t i = 0; limits != NULL && i < limits->n_fields; i++)
+        if (strcmp(limits->fields[i].field, field->name) == 0)
+            return &limits->fields[i];
+    return &none;
+}
+
+static hac_status fail(hac_error *err, const char *what)
+{
+    return hac_fail(err, HAC_PROTOCOL, "%s", what);
+}
+
+/* A minimal varint of at most 64 bits. */
+static bool read_varint(span *s, uint64_t *ret)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; s->at < s->end; shift += 7) {
+        uint8_t byte = *s->at++;
+        if (shift == 63 && byte > 1)
+            return false;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *ret = value;
+            return byte != 0 || shift == 0;
+        }
+    }
+    return false;
+}
+
+static bool read_part(span *s, span *ret)
+{
+    uint64_t bytes;
+    if (!read_varint(s, &bytes) || bytes > (uint64_t)(s->end - s->at))
+        return false;
+    *ret = (span){s->at, s->at + bytes};
+    s->at += bytes;
+    return true;
+}
+
+static bool is_enumerator(const ProtobufCEnumDescriptor *type, uint64_t value)
+{
+    for (unsigned i = 0; i < type->n_values; i++)
+        if ((uint64_t)(int64_t)type->values[i].value == value)
+            return true;
+    return false;
+}
+
+/* The largest value of a number that is not negative; 0: not such a type. */
+static uint64_t type_max(ProtobufCType type)
+{
+    switch (type) {
+    case PROTOBUF_C_TYPE_BOOL:
+        return 1;
+    case PROTOBUF_C_TYPE_UINT32:
+        return UINT32_MAX;
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_ENUM:
+        return INT32_MAX;
+    case PROTOBUF_C_TYPE_UINT64:
+        return UINT64_MAX;
+    default:
+        return 0;
+    }
+}
+
+static hac_status check_number(const ProtobufCFieldDescriptor *field, const hac_field_limit *limit, span *in,
+                               bool *filled, hac_error *err)
+{
+    uint64_t value, most = type_max(field->type);
+    if (!read_varint(in, &value))
+        return fail(err, "is no number");
+    *filled = value != 0;
+    if (limit->most != 0 && limit->most < most)
+        most = limit->most;
+    bool negative = field->type == PROTOBUF_C_TYPE_INT32 && value > INT64_MAX;
+    uint64_t magnitude = negative ? -value : value;
+    if (magnitude > most)
+        return hac_fail(err, HAC_PROTOCOL, "is %s%llu, at most %llu is allowed", negative ? "-" : "",
+                        (unsigned long long)magnitude, (unsigned long long)most);
+    if (field->type == PROTOBUF_C_TYPE_ENUM && !is_enumerator(field->descriptor, value))
+        return hac_fail(err, HAC_PROTOCOL, "%llu is not one of its values", (unsigned long long)value);
+    return HAC_OK;
+}
+
+static hac_status check_double(const hac_field_limit *limit, span *in, bool *filled, hac_error *err)
+{
+    uint64_t bits;
+    double value;
+    if ((size_t)(in->end - in->at) < sizeof bits)
+        return fail(err, "ends early");
+    memcpy(&bits, in->at, sizeof bits);
+    in->at += sizeof bits;
+    bits = le64toh(bits);
+    memcpy(&value, &bits, sizeof value);
+    *filled = value != 0;
+    if (!isfinite(value))
+        return fail(err, "is not a finite number");
+    if (value < 0 && (limit->flags & HAC_FIELD_NEGATIVE) == 0)
+        return fail(err, "is negative");
+    return HAC_OK;
+}
+
+static hac_status check_string(span s, hac_error *err)
+{
+    while (s.at < s.end) {
+        size_t length = hac_utf8_sequence((const char *)s.at, (size_t)(s.end - s.at));
+        if (length == 0)
+            return fail(err, "is not valid UTF-8");
+        if (*s.at == 0)
+            return fail(err, "has a NUL in it");
+        s.at += length;
+    }
+    return HAC_OK;
+}
+
+/* A string, bytes or a message: a length and that many bytes. */
+static hac_status check_part(const ProtobufCFieldDescriptor *field, const hac_field_limit *limit,
+                             unsigned depth, span *in, bool *filled, hac_error *err)
+{
+    span part;
+    if (!read_part(in, &part))
+        return fail(err, "ends early");
+    *filled = true;
+    if (field->type == PROTOBUF_C_TYPE_MESSAGE)
+        return check_message(field->descriptor, part, depth + 1, err);
+    size_t bytes = (size_t)(part.end - part.at), most = limit->bytes;
+    if (most == 0)
+        most = field->type == PROTOBUF_C_TYPE_STRING ? HAC_WIRE_STRING_MAX : HAC_INLINE_MAX;
+    if (bytes > most)
+        return hac_fail(err, HAC_PROTOCOL, "has %zu bytes, at most %zu are allowed", bytes, most);
+    *filled = bytes > 0;
+    return field->type == PROTOBUF_C_TYPE_STRING ? check_string(part, err) : HAC_OK;
+}
+
+static hac_status count_one(walk *w, const ProtobufCFieldDescriptor *field, const hac_field_limit *limit,
+                            hac_error *err)
+{
+    uint32_t most = field->label == PROTOBUF_C_LABEL_REPEATED ? limit->count : 1;
+    if (w->count[field - w->message->fields]++ < most)
+        return HAC_OK;
+    if (most == 1)
+        return fail(err, "is there twice");
+    return hac_fail(err, HAC_PROTOCOL, "has more than %u elements", (unsigned)most);
+}
+
+/* Repeated numbers, packed: what protobuf-c and every proto3 encoder writes. */
+static hac_status check_packed(walk *w, const ProtobufCFieldDescriptor *field, const hac_field_limit *limit,
+                               span *in, hac_error *err)
+{
+    span part;
+    if (!read_part(in, &part) || part.at == part.end)
+        return fail(err, "is no list of numbers");
+    hac_status status = HAC_OK;
+    while (part.at < part.end && status == HAC_OK) {
+        bool filled;
+        status = count_one(w, field, limit, err);
+        if (status == HAC_OK)
+            status = check_number(field, limit, &part, &filled, err);
+    }
+    return status;
+}
+
+static hac_status check_value(walk *w, const ProtobufCFieldDescriptor *field, unsigned wire_type, span *in,
+                              hac_error *err)
+{
+    const hac_field_limit *limit = limit_of(w->limits, field);
+    bool is_number = type_max(field->type) != 0, filled = false;
+    if (is_number && field->label == PROTOBUF_C_LABEL_REPEATED &&
+        wire_type == PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+        return check_packed(w, field, limit, in, err);
+    ProtobufCWireType right = is_number                               ? PROTOBUF_C_WIRE_TYPE_VARINT
+                              : field->type == PROTOBUF_C_TYPE_DOUBLE ? PROTOBUF_C_WIRE_TYPE_64BIT
+                                                                      : PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
+    if (wire_type != right)
+        return fail(err, "has another type");
+    hac_status status = count_one(w, field, limit, err);
+    if (status != HAC_OK)
+        return status;
+    if (is_number)
+        status = check_number(field, limit, in, &filled, err);
+    else if (right == PROTOBUF_C_WIRE_TYPE_64BIT)
+        status = check_double(limit, in, &filled, err);
+    else
+        status = check_part(field, limit, w->depth, in, &filled, err);
+    if (filled)
+        w->filled |= UINT32_C(1) << (field - w->message->fields);
+    else if (status == HAC_OK && field->label == PROTOBUF_C_LABEL_REPEATED &&
+             (limit->flags & HAC_FIELD_NEEDED) != 0)
+        return fail(err, "has an empty element");
+    return status;
+}
+
+static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *message, uint64_t id)
+{
+    /* Our fields are numbered from 1 without gaps, but nothing depends on that. */
+    if (id >= 1 && id <= message->n_fields && message->fields[id - 1].id == id)
+        return &message->fields[id - 1];
+    for (unsigned i = 0; i < message->n_fields; i++)
+        if (message->fields[i].id == id)
+            return &message->fields[i];
+    return NULL;
+}
+
+static hac_status check_field(walk *w, span *in, hac_error *err)
+{
+    uint64_t tag;
+    if (!read_varint(in, &tag) || tag > UINT32_MAX)
+        return fail(err, "is no protocol message");
+    const ProtobufCFieldDescriptor *field = find_field(w->message, tag >> 3);
+    if (field == NULL)
+        return hac_fail(err, HAC_PROTOCOL, "has an unknown field %llu", (unsigned long long)(tag >> 3));
+    hac_status status = check_value(w, field, tag & 7, in, err);
+    if (status == HAC_OK && (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0) {
+        if (w->oneof_seen)
+            status = fail(err, "is there beside another choice");
+        w->oneof_seen = true;
+    }
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "%s", field->name);
+    return status;
+}
+
+/* What is missing, now that every field has been seen. */
+static hac_status check_missing(const walk *w, hac_error *err)
+{
+    bool has_oneof = false;
+    for (unsigned i = 0; i < w->message->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &w->message->fields[i];
+        has_oneof = has_oneof || (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
+        if (field->label != PROTOBUF_C_LABEL_REPEATED && (w->filled & (UINT32_C(1) << i)) == 0 &&
+            (limit_of(w->limits, field)->flags & HAC_FIELD_NEEDED) != 0)
+            return hac_fail(err, HAC_PROTOCOL, "%s: is missing", field->name);
+    }
+    if (has_oneof && !w->oneof_seen && (w->limits == NULL || !w->limits->optional_oneof))
+        return fail(err, "is empty");
+    return HAC_OK;
+}
+
+static hac_status check_message(const ProtobufCMessageDescriptor *message, span body, unsigned depth,
+                                hac_error *err)
+{
+    if (depth > HAC_WIRE_MAX_DEPTH)
+        return fail(err, "is nested too deeply");
+    if (message->n_fields > HAC_WIRE_MAX_FIELDS)
+        return hac_fail(err, HAC_INTERNAL, "%s has too many fields", message->name);
+    walk w = {.message = message, .limits = hac_limits_of(message), .depth = depth};
+    while (body.at < body.end) {
+        hac_status status = check_field(&w, &body, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return check_missing(&w, err);
+}
+
+hac_status hac_wire_check(const ProtobufCMessageDescriptor *message, const uint8_t *body, size_t bytes,
+                          hac_error *err)
+{
+    if (bytes > HAC_FRAME_BODY_MAX)
+        return hac_fail(err, HAC_PROTOCOL, "%s: has %zu bytes, at most %d are allowed", message->short_name,
+                        bytes, HAC_FRAME_BODY_MAX);
+    hac_status status = check_message(message, (span){body, body + bytes}, 1, err);
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "%s", message->short_name);
+    return status;
+}
