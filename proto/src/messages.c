@@ -40,7 +40,7 @@ static void *arena_alloc(void *context, size_t size)
 {
     hac_decoder *decoder = context;
     size_t room = HAC_DECODE_MAX - decoder->used;
-    if (size > room - GAP || room < GAP)
+    if (size > HAC_DECODE_MAX || size + GAP > room)
         return NULL;
     uint8_t *memory = decoder->arena + decoder->used;
     size_t step = (size + GAP + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
