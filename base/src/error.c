@@ -14,6 +14,7 @@ static void tidy(hac_error *err)
     hac_utf8_copy_line(err->message, sizeof err->message, err->message);
 }
 
+HAC_PRINTF(3, 0)
 static void set_message(hac_error *err, hac_status code, const char *fmt, va_list args)
 {
     err->code = code;
