@@ -10,7 +10,13 @@
 #ifndef BASE_TEST_SUPPORT_H
 #define BASE_TEST_SUPPORT_H
 
+/* cmocka.h needs these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 /* Number of descriptors this process has open. */
 size_t hac_test_open_descriptors(void);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/test_support.h"
+
+#define MiB (1024u * 1024)
+
+static void test_create_and_map(void **state)
+{
+    (void)state;
+    hac_autoclose int fd = -1;
+    assert_int_equal(hac_memfd_create("test", 3 * MiB + 1, false, &fd, NULL), HAC_OK);
+    assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+    assert_int_equal(hac_memfd_check(fd, 3 * MiB + 1, NULL), HAC_OK);
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_memfd_check(fd, 3 * MiB + 2, &err), HAC_INVALID);
+    assert_string_equal(err.message, "the shared memory has 3145729 bytes, 3145730 are needed");
+
+    void *writer = NULL, *reader = NULL;
+    assert_int_equal(hac_memfd_map(fd, 3 * MiB + 1, true, &writer, NULL), HAC_OK);
+    assert_int_equal(hac_memfd_map(fd, 3 * MiB + 1, false, &reader, NULL), HAC_OK);
+    assert_int_equal((uintptr_t)writer % 64, 0);
+    memcpy((char *)writer + 3 * MiB - 5, "seen", 5);
+    assert_string_equal((char *)reader + 3 * MiB - 5, "seen");
+    hac_memfd_unmap(writer, 3 * MiB + 1);
+    hac_memfd_unmap(reader, 3 * MiB + 1);
+    hac_memfd_unmap(NULL, 1);
+}
+
+static void test_seals_hold(void **state)
+{
+    (void)state;
+    hac_autoclose int fd = -1;
+    assert_int_equal(hac_memfd_create("test", 4096, false, &fd, NULL), HAC_OK);
+    assert_int_equal(ftruncate(fd, 0), -1);
+    assert_int_equal(errno, EPERM);
+    assert_int_equal(ftruncate(fd, 8192), -1);
+    assert_int_equal(pwrite(fd, "x", 1, 4096), -1);
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_memfd_grow(fd, 8192, &err), HAC_REFUSED);
+    assert_non_null(strstr(err.message, "final"));
+}
+
+static void test_growing(void **state)
+{
+    (void)state;
+    hac_autoclose int fd = -1;
+    assert_int_equal(hac_memfd_create("test", 100, true, &fd, NULL), HAC_OK);
+    assert_int_equal(ftruncate(fd, 99), -1); /* shrinking never works */
+    assert_int_equal(hac_memfd_grow(fd, 5000, NULL), HAC_OK);
+    assert_int_equal(hac_memfd_grow(fd, 5000, NULL), HAC_OK);
+    assert_int_equal(hac_memfd_grow(fd, 4999, NULL), HAC_INVALID);
+    assert_int_equal(hac_memfd_grow(fd, UINT64_MAX, NULL), HAC_INVALID);
+    assert_int_equal(hac_memfd_check(fd, 5000, NULL), HAC_OK);
+    assert_int_equal(hac_memfd_seal_size(fd, NULL), HAC_OK);
+    assert_int_equal(hac_memfd_seal_size(fd, NULL), HAC_OK);
+    assert_int_equal(hac_memfd_grow(fd, 6000, NULL), HAC_REFUSED);
+    assert_int_equal(hac_memfd_check(fd, 5001, NULL), HAC_INVALID);
+}
+
+static void test_impossible_sizes(void **state)
+{
+    (void)state;
+    int fd = -7;
+    assert_int_equal(hac_memfd_create("test", 0, false, &fd, NULL), HAC_INVALID);
+    assert_int_equal(hac_memfd_create("test", UINT64_MAX, false, &fd, NULL), HAC_INVALID);
+    assert_int_equal(hac_memfd_create("test", (uint64_t)INT64_MAX + 1, false, &fd, NULL), HAC_INVALID);
+    assert_int_equal(fd, -7); /* outputs are left alone */
+    void *address = NULL;
+    assert_int_equal(hac_memfd_map(0, 0, false, &address, NULL), HAC_INVALID);
+    assert_null(address);
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_not_equal(hac_memfd_map(-1, 4096, false, &address, &err), HAC_OK);
+    assert_int_equal(err.code, HAC_IO);
+}
+
+/* What a client might hand in instead: each of these could fault, or block, after it was accepted. */
+static void test_check_refuses(void **state)
+{
+    (void)state;
+    char disk[] = "/tmp/hac-memfd-test-XXXXXX", shm[] = "/dev/shm/hac-memfd-test-XXXXXX";
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    int bad[] = {
+        memfd_create("never sealed", MFD_CLOEXEC),
+        memfd_create("not sealed yet", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+        memfd_create("only growing sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+        mkostemp(disk, O_CLOEXEC),
+        mkostemp(shm, O_CLOEXEC),
+        ends[0],
+        ends[1],
+        open("/dev/zero", O_RDWR | O_CLOEXEC),
+        open("/", O_PATH | O_CLOEXEC),
+        -1,
+    };
+    unlink(disk);
+    unlink(shm);
+    assert_int_equal(fcntl(bad[2], F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SEAL), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        hac_error err = HAC_ERROR_NONE;
+        if (i < 5)
+            (void)!ftruncate(bad[i], 4096);
+        if (hac_memfd_check(bad[i], 1, &err) != HAC_INVALID)
+            fail_msg("descriptor %zu of the list was taken", i);
+        assert_true(err.message[0] != '\0');
+        char *text = NULL;
+        assert_int_equal(hac_memfd_read_text(bad[i], MiB, &text, NULL, NULL), HAC_INVALID);
+        hac_close(bad[i]);
+    }
+}
+
+/* Huge pages can run out under a mapping, whatever the seals say. */
+static void test_check_refuses_huge_pages(void **state)
+{
+    (void)state;
+    hac_autoclose int fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+    if (fd < 0)
+        skip();
+    assert_int_equal(ftruncate(fd, 64 * MiB), 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    assert_int_equal(hac_memfd_check(fd, 4096, NULL), HAC_INVALID);
+}
+
+static void check_text(const char *content, size_t bytes)
+{
+    hac_autoclose int fd = -1;
+    assert_int_equal(hac_memfd_from_text("text", content, bytes, &fd, NULL), HAC_OK);
+    assert_int_equal(pwrite(fd, "x", 1, 0), -1);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), -1);
+    hac_autofree char *back = NULL;
+    size_t back_bytes = 99;
+    assert_int_equal(hac_memfd_read_text(fd, bytes, &back, &back_bytes, NULL), HAC_OK);
+    assert_int_equal(back_bytes, bytes);
+    assert_memory_equal(back, content, bytes);
+    assert_int_equal(back[bytes], 0);
+    if (bytes > 0) {
+        hac_error err = HAC_ERROR_NONE;
+        char *none = NULL;
+        assert_int_equal(hac_memfd_read_text(fd, bytes - 1, &none, NULL, &err), HAC_INVALID);
+        assert_null(none);
+    }
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    static char large[3 * MiB];
+    for (size_t i = 0; i < sizeof large; i++)
+        large[i] = (char)(i * 31 >> 3);
+    check_text("", 0);
+    check_text("a\0b", 3);
+    check_text(large, 4095);
+    check_text(large, 4096);
+    check_text(large, sizeof large);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_create_and_map), cmocka_unit_test(test_seals_hold),
+        cmocka_unit_test(test_growing),        cmocka_unit_test(test_impossible_sizes),
+        cmocka_unit_test(test_check_refuses),  cmocka_unit_test(test_check_refuses_huge_pages),
+        cmocka_unit_test(test_texts),
+    };
+    return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/cleanup.h"
+#include "base/test_support.h"
+
+/* Finishes `text`, which must be `wanted`. */
+static void check(hac_text *text, const char *wanted)
+{
+    hac_autofree char *got = NULL;
+    size_t bytes;
+    assert_int_equal(hac_text_finish(text, &got, &bytes, NULL), HAC_OK);
+    assert_string_equal(got, wanted);
+    assert_int_equal(bytes, strlen(wanted));
+    assert_null(text->data);
+}
+
+static void test_growing_text(void **state)
+{
+    (void)state;
+    hac_text text = HAC_TEXT_NONE;
+    check(&text, "");
+    hac_text_add(&text, "a");
+    hac_text_addf(&text, "%s-%d", "b", 7);
+    hac_text_add_bytes(&text, "cdef", 2);
+    check(&text, "ab-7cd");
+    for (int i = 0; i < 5000; i++)
+        hac_text_addf(&text, "%04d", i);
+    assert_int_equal(text.bytes, 20000);
+    assert_memory_equal(text.data + 4 * 4321, "4321", 4);
+    hac_text_clear(&text);
+    hac_text_clear(&text);
+}
+
+static void test_cap_sticks(void **state)
+{
+    (void)state;
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *block = calloc(1, HAC_TEXT_MAX);
+    assert_non_null(block);
+    hac_text_add_bytes(&text, block, HAC_TEXT_MAX);
+    assert_false(text.broken);
+    hac_text_add(&text, "x");
+    assert_true(text.broken);
+    hac_text_add(&text, "");
+    char *got = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_text_finish(&text, &got, NULL, &err), HAC_NO_MEMORY);
+    assert_null(got);
+    check(&text, ""); /* usable again */
+}
+
+static void test_json_structure(void **state)
+{
+    (void)state;
+    hac_text text = HAC_TEXT_NONE;
+    hac_json_open(&text, NULL, '{');
+    hac_json_string(&text, "name", "cpu.0");
+    hac_json_string(&text, "group", NULL);
+    hac_json_open(&text, "empty", '[');
+    hac_json_close(&text, ']');
+    hac_json_open(&text, "list", '[');
+    hac_json_integer(&text, NULL, INT64_MIN);
+    hac_json_unsigned(&text, NULL, UINT64_MAX);
+    hac_json_open(&text, NULL, '{');
+    hac_json_bool(&text, "yes", true);
+    hac_json_bool(&text, "no", false);
+    hac_json_close(&text, '}');
+    hac_json_null(&text, NULL);
+    hac_json_close(&text, ']');
+    hac_json_raw(&text, "raw", "{\"a\":[1]}");
+    hac_json_close(&text, '}');
+    check(&text, "{\"name\":\"cpu.0\",\"group\":null,\"empty\":[],\"list\":[-9223372036854775808,"
+                 "18446744073709551615,{\"yes\":true,\"no\":false},null],\"raw\":{\"a\":[1]}}");
+    /* several values in one text: no commas at the top */
+    hac_json_integer(&text, NULL, 1);
+    hac_text_add(&text, "\n");
+    hac_json_integer(&text, NULL, 2);
+    check(&text, "1\n2");
+}
+
+static void test_json_misuse(void **state)
+{
+    (void)state;
+    hac_text text = HAC_TEXT_NONE;
+    char *got = NULL;
+    hac_json_open(&text, NULL, '[');
+    assert_int_equal(hac_text_finish(&text, &got, NULL, NULL), HAC_INTERNAL);
+    hac_json_close(&text, ']');
+    assert_int_equal(hac_text_finish(&text, &got, NULL, NULL), HAC_NO_MEMORY);
+    for (int i = 0; i < 64; i++)
+        hac_json_open(&text, NULL, '[');
+    hac_json_integer(&text, NULL, 1);
+    hac_json_integer(&text, NULL, 2);
+    for (int i = 0; i < 64; i++)
+        hac_json_close(&text, ']');
+    assert_int_equal(hac_text_finish(&text, &got, NULL, NULL), HAC_OK);
+    assert_non_null(strstr(got, "[1,2]"));
+    free(got);
+    for (int i = 0; i < 65; i++)
+        hac_json_open(&text, NULL, '[');
+    assert_int_equal(hac_text_finish(&text, &got, NULL, NULL), HAC_NO_MEMORY);
+    assert_null(text.data);
+}
+
+static void test_json_escapes(void **state)
+{
+    (void)state;
+#define BAD "\xef\xbf\xbd"
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        {"", "\"\""},
+        {"a\"b\\c/d", "\"a\\\"b\\\\c/d\""},
+        {"\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\""},
+        {"\x01\x1f\x7f", "\"\\u0001\\u001f\x7f\""},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"\x80", "\"" BAD "\""},
+        {"\xff"
+         "a",
+         "\"" BAD "a\""},
+        {"a\xc3", "\"a" BAD "\""},                       /* cut off */
+        {"\xc0\x80", "\"" BAD BAD "\""},                 /* overlong NUL */
+        {"\xe0\x80\xaf", "\"" BAD BAD BAD "\""},         /* overlong slash */
+        {"\xed\xa0\x80", "\"" BAD BAD BAD "\""},         /* surrogate */
+        {"\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\""}, /* above U+10FFFF */
+        {"\xf4\x8f\xbf\xbf\xed\x9f\xbf", "\"\xf4\x8f\xbf\xbf\xed\x9f\xbf\""},
+        {"\xe2\x28\xa1", "\"" BAD "(" BAD "\""},
+    };
+    hac_text text = HAC_TEXT_NONE;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hac_json_string(&text, NULL, cases[i].in);
+        check(&text, cases[i].out);
+    }
+    hac_json_open(&text, NULL, '{');
+    hac_json_bool(&text, "a\"\n", true);
+    hac_json_close(&text, '}');
+    check(&text, "{\"a\\\"\\n\":true}");
+}
+
+/* Random bytes, read back by another JSON implementation. */
+static void test_json_strings_read_back(void **state)
+{
+    (void)state;
+    unsigned seed = 5;
+    for (int round = 0; round < 3000; round++) {
+        char in[40];
+        size_t bytes = (size_t)rand_r(&seed) % (sizeof in - 1);
+        for (size_t i = 0; i < bytes; i++)
+            in[i] = (char)(1 + rand_r(&seed) % (round % 2 ? 127 : 255));
+        in[bytes] = '\0';
+        hac_text text = HAC_TEXT_NONE;
+        hac_json_string(&text, NULL, in);
+        hac_autofree char *json = NULL;
+        assert_int_equal(hac_text_finish(&text, &json, NULL, NULL), HAC_OK);
+        cJSON *read = cJSON_ParseWithOpts(json, NULL, 1);
+        assert_non_null(read);
+        if (round % 2)
+            assert_string_equal(cJSON_GetStringValue(read), in);
+        cJSON_Delete(read);
+    }
+}
+
+static void check_number(double value, const char *wanted)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_json_number(&text, NULL, value);
+    if (wanted != NULL) {
+        check(&text, wanted);
+        return;
+    }
+    hac_autofree char *got = NULL;
+    assert_int_equal(hac_text_finish(&text, &got, NULL, NULL), HAC_OK);
+    char *end;
+    double back = strtod(got, &end);
+    assert_int_equal(*end, 0);
+    assert_memory_equal(&back, &value, sizeof value);
+}
+
+static void test_json_numbers(void **state)
+{
+    (void)state;
+    check_number(0, "0");
+    check_number(-0.0, "-0");
+    check_number(0.1, "0.1");
+    check_number(1e22, "1e+22");
+    check_number(123456789012, "123456789012");
+    check_number(0.30000000000000004, "0.30000000000000004");
+    check_number(NAN, "null");
+    check_number(INFINITY, "null");
+    check_number(-INFINITY, "null");
+    static const double edges[] = {DBL_MAX,     DBL_MIN, DBL_TRUE_MIN,    -DBL_MAX,
+                                   DBL_EPSILON, 5e-324,  9007199254740992.0};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        check_number(edges[i], NULL);
+    unsigned seed = 9;
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits =
+            (uint64_t)rand_r(&seed) << 42 ^ (uint64_t)rand_r(&seed) << 21 ^ (uint64_t)rand_r(&seed);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (isfinite(value))
+            check_number(value, NULL);
+    }
+}
+
+static void test_numbers_ignore_the_locale(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++)
+        found = setlocale(LC_NUMERIC, names[i]) != NULL;
+    if (!found)
+        skip();
+    check_number(1.5, "1.5");
+    check_number(1.25e300, "1.25e+300");
+    setlocale(LC_NUMERIC, "C");
+}
+
+static void test_copy_line(void **state)
+{
+    (void)state;
+    char out[8];
+    assert_int_equal(hac_utf8_copy_line(out, sizeof out, "abc"), 3);
+    assert_string_equal(out, "abc");
+    assert_int_equal(hac_utf8_copy_line(out, sizeof out, "abcdefghi"), 7);
+    assert_string_equal(out, "abcdefg");
+    assert_int_equal(hac_utf8_copy_line(out, sizeof out, "abcdef\xc3\xa9"), 6); /* not half a character */
+    assert_string_equal(out, "abcdef");
+    assert_int_equal(hac_utf8_copy_line(out, sizeof out, "a\nb\x7f\xff"), 5);
+    assert_string_equal(out, "a b ?");
+    assert_int_equal(hac_utf8_copy_line(out, sizeof out, NULL), 0);
+    assert_string_equal(out, "");
+    assert_int_equal(hac_utf8_copy_line(out, 1, "abc"), 0);
+    assert_string_equal(out, "");
+    assert_int_equal(hac_utf8_sequence("", 0), 0);
+    assert_int_equal(hac_utf8_sequence("\xe2\x82\xac", 2), 0);
+    assert_int_equal(hac_utf8_sequence("\xe2\x82\xac", 3), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_growing_text),   cmocka_unit_test(test_cap_sticks),
+        cmocka_unit_test(test_json_structure), cmocka_unit_test(test_json_misuse),
+        cmocka_unit_test(test_json_escapes),   cmocka_unit_test(test_json_strings_read_back),
+        cmocka_unit_test(test_json_numbers),   cmocka_unit_test(test_numbers_ignore_the_locale),
+        cmocka_unit_test(test_copy_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
