@@ -72,7 +72,8 @@ void hac_model_set_free(hac_model_set *set)
     free(set);
 }
 
-static int order(const bucket *b, const char *device_key, const char *codelet, hac_type type, bool together, int size)
+static int order(const bucket *b, const char *device_key, const char *codelet, hac_type type, bool together,
+                 int size)
 {
     int c = strcmp(b->device_key, device_key);
     if (c == 0)
@@ -87,8 +88,8 @@ static int order(const bucket *b, const char *device_key, const char *codelet, h
 }
 
 /* Index of the first bucket that is not before the key. */
-static size_t lower_bound(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
-                          bool together, int size)
+static size_t lower_bound(const hac_model_set *set, const char *device_key, const char *codelet,
+                          hac_type type, bool together, int size)
 {
     size_t low = 0, high = set->n;
     while (low < high) {
@@ -153,8 +154,8 @@ static void drop_longest_unused(hac_model_set *set)
 }
 
 /* The bucket of that key, made if there is none; NULL when memory is short (the sample is then lost). */
-static bucket *obtain(hac_model_set *set, const char *device_key, const char *codelet, hac_type type, bool together,
-                      int size)
+static bucket *obtain(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                      bool together, int size)
 {
     size_t at = lower_bound(set, device_key, codelet, type, together, size);
     if (at < set->n && order(set->buckets[at], device_key, codelet, type, together, size) == 0)
@@ -188,11 +189,12 @@ static int bucket_size(double units)
     return size < SMALLEST_BUCKET ? SMALLEST_BUCKET : size > LARGEST_BUCKET ? LARGEST_BUCKET : size;
 }
 
-void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type, double units,
-                      double seconds, bool together)
+void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                      double units, double seconds, bool together)
 {
-    if (!is_measurement(units, seconds) || (unsigned)type >= HAC_TYPE_COUNT || strlen(device_key) >= MAX_KEY ||
-        strlen(codelet) >= MAX_CODELET || device_key[0] == '\0' || codelet[0] == '\0')
+    if (!is_measurement(units, seconds) || (unsigned)type >= HAC_TYPE_COUNT ||
+        strlen(device_key) >= MAX_KEY || strlen(codelet) >= MAX_CODELET || device_key[0] == '\0' ||
+        codelet[0] == '\0')
         return;
     bucket *b = obtain(set, device_key, codelet, type, together, bucket_size(units));
     if (b == NULL)
@@ -225,8 +227,8 @@ static hac_prediction from_two(const bucket *small, const bucket *large, double 
     return p;
 }
 
-static hac_prediction predict(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
-                              double units, bool together)
+static hac_prediction predict(const hac_model_set *set, const char *device_key, const char *codelet,
+                              hac_type type, double units, bool together)
 {
     size_t first = lower_bound(set, device_key, codelet, type, together, SMALLEST_BUCKET);
     size_t end = lower_bound(set, device_key, codelet, type, together, LARGEST_BUCKET + 1);
@@ -243,8 +245,8 @@ static hac_prediction predict(const hac_model_set *set, const char *device_key, 
     return from_two(set->buckets[above - 1], set->buckets[above], units);
 }
 
-hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
-                                 double units, bool together)
+hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
+                                 hac_type type, double units, bool together)
 {
     hac_prediction none = {0, 0, 0};
     if (set == NULL || !isfinite(units) || units < 0)
@@ -268,13 +270,14 @@ void hac_model_each(const hac_model_set *set, void (*each)(void *context, const 
 {
     for (size_t i = 0; i < set->n; i++) {
         const bucket *b = set->buckets[i];
-        hac_model_entry entry = {b->device_key,     b->codelet, b->type,           b->units,   b->seconds,
+        hac_model_entry entry = {b->device_key,     b->codelet, b->type,        b->units,   b->seconds,
                                  b->relative_error, b->good,    b->n - b->good, b->together};
         each(context, &entry);
     }
 }
 
-/* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between ------- */
+/* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between -------
+ */
 
 static uint32_t check_sum(const char *bytes, size_t n)
 {
@@ -393,14 +396,16 @@ static bool read_line(hac_model_set *set, char *line)
     unsigned n = read_samples(fields[4], samples);
     if (at != NULL || n == 0 || !read_escaped(fields[0], key, sizeof(key)) ||
         !read_escaped(fields[1], codelet, sizeof(codelet)) ||
-        (type == HAC_TYPE_NONE && strcmp(fields[2], "none") != 0) || (!together && strcmp(fields[3], "alone") != 0))
+        (type == HAC_TYPE_NONE && strcmp(fields[2], "none") != 0) ||
+        (!together && strcmp(fields[3], "alone") != 0))
         return false;
     for (unsigned i = 0; i < n; i++)
         hac_model_record(set, key, codelet, type, samples[i].units, samples[i].seconds, together);
     return true;
 }
 
-hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes, size_t *ret_skipped, hac_error *err)
+hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes, size_t *ret_skipped,
+                              hac_error *err)
 {
     size_t skipped = 0, header = strlen(HEADER);
     bool was_dirty = set->dirty;

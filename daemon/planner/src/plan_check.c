@@ -12,7 +12,7 @@
 #include "planner/plan.h"
 
 #define SPAN_ALIGNMENT 64
-#define MAX_REACH ((size_t)64 * 1024 * 1024) /* entries of the table tasks × chains */
+#define MAX_REACH      ((size_t)64 * 1024 * 1024) /* entries of the table tasks × chains */
 
 typedef struct reach {
     uint32_t *chain, *place; /* by task */
@@ -43,8 +43,8 @@ static hac_status check_span(const hac_plan *plan, size_t index, const hac_plan_
         return broken(err, index, "a span ends outside its buffer");
     if (span->offset % SPAN_ALIGNMENT != 0)
         return broken(err, index, "a span is not 64-byte aligned");
-    if (span->head >= SPAN_ALIGNMENT || span->tail >= SPAN_ALIGNMENT || span->head + span->tail > span->bytes)
-        return broken(err, index, "a span's head and tail are more than the span");
+    if (span->touch_first > span->touch_end || span->touch_first < span->offset || span->touch_end > end)
+        return broken(err, index, "touches bytes outside its span");
     if (span->access < HAC_PLAN_READ || span->access > HAC_PLAN_READ_WRITE)
         return broken(err, index, "a span's access is unknown");
     if (buffer->role == HAC_BUFFER_INPUT && (span->access & HAC_PLAN_WRITE) &&
@@ -132,8 +132,8 @@ static hac_status build_reach(const hac_plan *plan, reach *r, hac_error *err)
     if (status != HAC_OK)
         return status;
     if (r->n_chains > MAX_REACH / plan->n_tasks)
-        return hac_fail(err, HAC_INTERNAL, "plan: %zu tasks on %zu chains are too many to check", plan->n_tasks,
-                        r->n_chains);
+        return hac_fail(err, HAC_INTERNAL, "plan: %zu tasks on %zu chains are too many to check",
+                        plan->n_tasks, r->n_chains);
     r->upto = calloc(plan->n_tasks * r->n_chains, sizeof(*r->upto));
     if (r->upto == NULL)
         return hac_fail_no_memory(err);
@@ -178,7 +178,8 @@ static hac_status check_buffer(const reach *r, touch *touches, size_t n, size_t 
                                 "plan: tasks %" PRIu32 " and %" PRIu32
                                 " may run at the same time and touch the same bytes of buffer %zu",
                                 old.task, now.task, buffer);
-            bool covered = conflict && (now.access & HAC_PLAN_WRITE) && now.first <= old.first && old.end <= now.end;
+            bool covered =
+                conflict && (now.access & HAC_PLAN_WRITE) && now.first <= old.first && old.end <= now.end;
             if (!covered)
                 touches[kept++] = old;
         }
@@ -199,13 +200,13 @@ static hac_status check_conflicts(const hac_plan *plan, const reach *r, hac_erro
         for (uint32_t t = 0; t < plan->n_tasks; t++) {
             for (size_t s = 0; s < plan->tasks[t].n_spans; s++) {
                 const hac_plan_span *span = &plan->tasks[t].spans[s];
-                if (span->buffer != b || span->bytes == 0)
+                if (span->buffer != b)
                     continue;
                 touches[n].task = t;
                 touches[n].access = span->access;
-                touches[n].first = span->offset + span->head;
-                touches[n].end = span->offset + span->bytes - span->tail;
-                n++;
+                touches[n].first = span->touch_first;
+                touches[n].end = span->touch_end;
+                n += span->touch_first < span->touch_end;
             }
         }
         status = check_buffer(r, touches, n, b, err);
@@ -216,8 +217,10 @@ static hac_status check_conflicts(const hac_plan *plan, const reach *r, hac_erro
 
 static hac_status check_devices(const hac_plan *plan, hac_error *err)
 {
-    if (plan->n_devices == 0 || plan->n_devices > HAC_PLAN_MAX_DEVICES || plan->n_buffers > HAC_PLAN_MAX_BUFFERS)
-        return hac_fail(err, HAC_INTERNAL, "plan: %zu devices, %zu buffers", plan->n_devices, plan->n_buffers);
+    if (plan->n_devices == 0 || plan->n_devices > HAC_PLAN_MAX_DEVICES ||
+        plan->n_buffers > HAC_PLAN_MAX_BUFFERS)
+        return hac_fail(err, HAC_INTERNAL, "plan: %zu devices, %zu buffers", plan->n_devices,
+                        plan->n_buffers);
     double shares = 0;
     for (size_t d = 0; d < plan->n_devices; d++) {
         if (!(plan->devices[d].share >= 0 && plan->devices[d].share <= 1))
@@ -234,6 +237,8 @@ hac_status hac_plan_check(const hac_plan *plan, hac_error *err)
     hac_status status = check_devices(plan, err);
     if (status != HAC_OK)
         return status;
+    if (plan->n_tasks == 0 && plan->sort.items == 0)
+        return HAC_OK; /* nothing to do */
     if (plan->n_tasks == 0 || plan->n_tasks > HAC_PLAN_MAX_TASKS)
         return hac_fail(err, HAC_INTERNAL, "plan: %zu tasks", plan->n_tasks);
     if (plan->result_buffer < -1 || plan->result_buffer >= (int)plan->n_buffers ||

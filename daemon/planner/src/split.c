@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Capabilities are ratios of measured values: closer than this is equal (0.6/1.6 × 16 is 5.999… in doubles). */
+/* Capabilities are ratios of measured values: closer than this is equal (0.6/1.6 × 16 is 5.999… in doubles).
+ */
 #define TOLERANCE 1e-9
 
 unsigned hac_log2_ceil(uint64_t items)
@@ -61,8 +62,8 @@ static size_t most_over(const uint64_t *sizes, const double *fair, size_t n)
     return worst;
 }
 
-/* Powers: halves parts until the strongest device (index 0 of `sizes`) keeps at least as much as any weaker one.
- * Proportional: only where many small parts were rounded up, so that they do not exceed the whole. */
+/* Powers: halves parts until the strongest device (index 0 of `sizes`) keeps at least as much as any weaker
+ * one. Proportional: only where many small parts were rounded up, so that they do not exceed the whole. */
 static void relieve(uint64_t *sizes, const double *fair, size_t n, uint64_t items, bool proportional)
 {
     for (;;) {
@@ -130,7 +131,8 @@ static void lay_out(hac_split *split, const unsigned *order, const uint64_t *siz
     split->n_parts = n;
 }
 
-void hac_split_make(const double *capability, size_t n_devices, uint64_t items, hac_sort_scheme scheme, hac_split *ret)
+void hac_split_make(const double *capability, size_t n_devices, uint64_t items, hac_sort_scheme scheme,
+                    hac_split *ret)
 {
     unsigned order[HAC_MACHINE_MAX_DEVICES] = {0};
     uint64_t sizes[HAC_MACHINE_MAX_DEVICES] = {0};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The split rule of flow A (docs/flows/sort.md; source CN103514042) and the arithmetic of the bitonic network.
+ * The split rule of flow A (docs/flows/sort.md; source CN103514042) and the arithmetic of the bitonic
+ * network.
  *
- * Steps are numbered from 1. Merge subset q (1 … n) holds the steps q(q-1)/2 + 1 … q(q+1)/2. Within it a step is
- * named by its *reach* r = q, q-1 … 1: its comparators stay inside aligned blocks of 2^r items. Its first step
- * (r = q) compares an item with its mirror in the block, the others with the item 2^(r-1) further on. So a part
- * whose two boundaries are multiples of 2^S is independent of the others in every step with r ≤ S.
+ * Steps are numbered from 1. Merge subset q (1 … n) holds the steps q(q-1)/2 + 1 … q(q+1)/2. Within it a step
+ * is named by its *reach* r = q, q-1 … 1: its comparators stay inside aligned blocks of 2^r items. Its first
+ * step (r = q) compares an item with its mirror in the block, the others with the item 2^(r-1) further on. So
+ * a part whose two boundaries are multiples of 2^S is independent of the others in every step with r ≤ S.
  */
 #ifndef PLANNER_SPLIT_H
 #define PLANNER_SPLIT_H
@@ -51,28 +52,26 @@ typedef struct hac_split_part {
 
 typedef struct hac_split {
     uint64_t items;
-    unsigned n;        /* ⌈log2 items⌉ */
-    unsigned S;        /* the largest S of the weaker parts: any step of reach ≤ S has work side by side */
-    uint64_t weaker;   /* items not on the strongest device */
+    unsigned n;      /* ⌈log2 items⌉ */
+    unsigned S;      /* the largest S of the weaker parts: any step of reach ≤ S has work side by side */
+    uint64_t weaker; /* items not on the strongest device */
     size_t n_parts;
     hac_split_part parts[HAC_MACHINE_MAX_DEVICES]; /* ascending by item; the strongest device's last */
 } hac_split;
 
 /*
- * Splits `items` over 1 … 16 devices. `capability` is in items/s, all > 0; of equal devices the first counts as
- * the stronger. Schemes (share = capability ÷ sum of capabilities):
- *   UPPER         smallest power of two above share × items (0 if share × items < 1/2); while the strongest device
- *                 keeps fewer items than the largest weaker part, the part that most exceeds its share × items
- *                 (in items; of equal ones the weakest device's) is halved
- *   LOWER         half of each of these
- *   PROPORTIONAL  the even integer nearest share × items; a tie goes to the smaller one
- *   NONE          everything on the strongest device
+ * Splits `items` over 1 … 16 devices. `capability` is in items/s, all > 0; of equal devices the first counts
+ * as the stronger. Schemes (share = capability ÷ sum of capabilities): UPPER         smallest power of two
+ * above share × items (0 if share × items < 1/2); while the strongest device keeps fewer items than the
+ * largest weaker part, the part that most exceeds its share × items (in items; of equal ones the weakest
+ * device's) is halved LOWER         half of each of these PROPORTIONAL  the even integer nearest share ×
+ * items; a tie goes to the smaller one NONE          everything on the strongest device
  */
 void hac_split_make(const double *capability, size_t n_devices, uint64_t items, hac_sort_scheme scheme,
                     hac_split *ret);
 
-/* The maximal runs of steps that run side by side for a part with this S in a network of n subsets, ascending.
- * Writes at most n of them to `ret` (NULL: counts only) and returns how many there are. */
+/* The maximal runs of steps that run side by side for a part with this S in a network of n subsets,
+ * ascending. Writes at most n of them to `ret` (NULL: counts only) and returns how many there are. */
 size_t hac_split_corun(unsigned n, unsigned S, uint32_t (*ret)[2]);
 
 #endif

@@ -20,10 +20,12 @@ static bool independent(uint64_t items, unsigned n, uint32_t step, uint64_t firs
                 continue;
             for (uint64_t i = 0; i < items; i++) {
                 uint64_t block = i >> r << r;
-                uint64_t partner = r == q ? block + (UINT64_C(1) << r) - 1 - (i - block) : i ^ (UINT64_C(1) << (r - 1));
+                uint64_t partner =
+                    r == q ? block + (UINT64_C(1) << r) - 1 - (i - block) : i ^ (UINT64_C(1) << (r - 1));
                 if (partner >= items)
                     continue;
-                bool mine = i >= first && i < first + count, other = partner >= first && partner < first + count;
+                bool mine = i >= first && i < first + count,
+                     other = partner >= first && partner < first + count;
                 if (mine != other)
                     return false;
             }
@@ -73,7 +75,8 @@ static void test_table(void **state)
     }
 }
 
-/* k on the bounds of N, as quotients of integers so that the exact answer is known: k = a/b, share a/(a+b). */
+/* k on the bounds of N, as quotients of integers so that the exact answer is known: k = a/b, share a/(a+b).
+ */
 static void test_exponent(void **state)
 {
     (void)state;
@@ -88,7 +91,8 @@ static void test_exponent(void **state)
     }
 }
 
-/* Two devices, powers of two: 2^(n-N), 2^(n-N-1) and the nearest even integer, in exact integer arithmetic. */
+/* Two devices, powers of two: 2^(n-N), 2^(n-N-1) and the nearest even integer, in exact integer arithmetic.
+ */
 static void test_two_devices(void **state)
 {
     (void)state;
@@ -101,7 +105,8 @@ static void test_two_devices(void **state)
                 uint64_t upper = (unsigned)N <= n ? m >> N : 0;
                 if (a == b && n == 0)
                     upper = 0; /* the strongest device keeps the one item */
-                uint64_t doubled = m * a / (a + b), rest = m * a % (a + b); /* share·m = doubled + rest/(a+b) */
+                uint64_t doubled = m * a / (a + b),
+                         rest = m * a % (a + b); /* share·m = doubled + rest/(a+b) */
                 uint64_t even = doubled % 2 == 0 ? doubled : rest > 0 ? doubled + 1 : doubled - 1;
                 hac_split split;
                 hac_split_make(capability, 2, m, HAC_SCHEME_UPPER, &split);
@@ -206,8 +211,9 @@ static void test_three_equal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),       cmocka_unit_test(test_exponent), cmocka_unit_test(test_two_devices),
-        cmocka_unit_test(test_many_devices), cmocka_unit_test(test_runs),    cmocka_unit_test(test_three_equal),
+        cmocka_unit_test(test_table),       cmocka_unit_test(test_exponent),
+        cmocka_unit_test(test_two_devices), cmocka_unit_test(test_many_devices),
+        cmocka_unit_test(test_runs),        cmocka_unit_test(test_three_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

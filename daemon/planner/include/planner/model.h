@@ -31,8 +31,8 @@ void hac_model_set_free(hac_model_set *set);
 
 /* Takes one measurement in. Values that are not finite, negative seconds and units ≤ 0 are ignored. At most
  * 4,096 buckets are kept; the one longest without a new sample goes first. */
-void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type, double units,
-                      double seconds, bool together);
+void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                      double units, double seconds, bool together);
 
 /* Interpolates between the nearest buckets (log-log), in proportion outside them; falls back from `together`
  * to alone. `set` may be NULL: no model. */
@@ -42,11 +42,12 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
 /* Whether anything was learnt since the last hac_model_set_write. */
 bool hac_model_set_dirty(const hac_model_set *set);
 
-/* Text form, one line a bucket, versioned; a damaged line (each has a check sum) is skipped and counted, never
- * trusted; HAC_UNSUPPORTED for another version. Reading adds to what is there. */
-HAC_MUST_USE hac_status hac_model_set_write(hac_model_set *set, char **ret_text, size_t *ret_bytes, hac_error *err);
-HAC_MUST_USE hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes, size_t *ret_skipped,
-                                           hac_error *err);
+/* Text form, one line a bucket, versioned; a damaged line (each has a check sum) is skipped and counted,
+ * never trusted; HAC_UNSUPPORTED for another version. Reading adds to what is there. */
+HAC_MUST_USE hac_status hac_model_set_write(hac_model_set *set, char **ret_text, size_t *ret_bytes,
+                                            hac_error *err);
+HAC_MUST_USE hac_status hac_model_set_read(hac_model_set *set, const char *text, size_t bytes,
+                                           size_t *ret_skipped, hac_error *err);
 
 /* For listings: calls `each` for every bucket. */
 typedef struct hac_model_entry {

@@ -22,12 +22,16 @@
 
 #define HAC_PLAN_MAX_DEVICES 16
 #define HAC_PLAN_MAX_BUFFERS 8
-#define HAC_PLAN_MAX_SPANS 8   /* of one task; the executor protocol has the same limit */
-#define HAC_PLAN_MAX_PARAMS 12
-#define HAC_PLAN_MAX_TASKS 65536
-#define HAC_PLAN_NAME_MAX 64
+#define HAC_PLAN_MAX_SPANS   8 /* of one task; the executor protocol has the same limit */
+#define HAC_PLAN_MAX_PARAMS  12
+#define HAC_PLAN_MAX_TASKS   65536
+#define HAC_PLAN_NAME_MAX    64
 
-typedef enum hac_access_mode { HAC_PLAN_READ = 1, HAC_PLAN_WRITE = 2, HAC_PLAN_READ_WRITE = 3 } hac_access_mode;
+typedef enum hac_access_mode {
+    HAC_PLAN_READ = 1,
+    HAC_PLAN_WRITE = 2,
+    HAC_PLAN_READ_WRITE = 3
+} hac_access_mode;
 
 /* What a buffer of the plan is to the job. */
 typedef enum hac_buffer_role {
@@ -46,12 +50,12 @@ typedef struct hac_plan_buffer {
 } hac_plan_buffer;
 
 typedef struct hac_plan_span {
-    uint8_t buffer; /* index into plan->buffers */
-    uint8_t access; /* hac_access_mode */
-    /* At the window's ends, bytes that the task does not touch: windows start at multiples of 64 bytes, the
-     * parts of a bitonic plan need not, and then two tasks' windows may share a line of 64 bytes. */
-    uint8_t head, tail;
-    uint64_t offset, bytes;
+    uint8_t buffer;         /* index into plan->buffers */
+    uint8_t access;         /* hac_access_mode */
+    uint64_t offset, bytes; /* the window the codelet gets; starts at a multiple of 64 bytes */
+    /* The bytes of the buffer that the task touches through it: tasks on parts of one array get the whole
+     * array and a range, and may run side by side as long as what they touch does not overlap. */
+    uint64_t touch_first, touch_end;
 } hac_plan_span;
 
 typedef struct hac_plan_task {
@@ -100,18 +104,18 @@ typedef struct hac_plan_device {
 
 /* One device's part of a bitonic plan (any number of devices). */
 typedef struct hac_sort_part {
-    uint32_t device;       /* index into plan->devices */
+    uint32_t device; /* index into plan->devices */
     uint64_t first, items;
-    double k;              /* this device's capability ÷ the strongest one's */
-    int N;                 /* 1/2^(N+1) ≤ k/(1+k) < 1/2^N, N ≥ 1 */
-    uint32_t (*corun)[2];  /* [first, last] step runs, ascending, before folding */
+    double k;             /* this device's capability ÷ the strongest one's */
+    int N;                /* 1/2^(N+1) ≤ k/(1+k) < 1/2^N, N ≥ 1 */
+    uint32_t (*corun)[2]; /* [first, last] step runs, ascending, before folding */
     size_t n_corun;
 } hac_sort_part;
 
 /* A way the planner looked at, with its price: what `explain` lists and `why` reads out. */
 typedef struct hac_plan_candidate {
-    char name[96];    /* "radix on cpu.0 + cpu.1", "bitonic upper", "no split" … */
-    double seconds;   /* predicted; < 0: not possible */
+    char name[96];  /* "radix on cpu.0 + cpu.1", "bitonic upper", "no split" … */
+    double seconds; /* predicted; < 0: not possible */
     bool chosen;
     char reason[160]; /* why not, or why */
 } hac_plan_candidate;
@@ -121,29 +125,29 @@ typedef struct hac_sort_info {
     uint64_t items;
     hac_type type;
     bool descending, argsort;
-    char algorithm[16]; /* "radix", "bitonic", "small" */
-    char scheme[16];    /* "proportional", "lower", "upper", "none"; empty where none applies */
-    int n;              /* ⌈log2 items⌉ */
-    int N;              /* of the weakest part's device, for every scheme; 0 where there is one device */
-    uint64_t weaker_items;     /* items not on the strongest device */
-    uint32_t (*corun)[2];      /* side-by-side step runs over all parts, before folding */
+    char algorithm[16];    /* "radix", "bitonic", "small" */
+    char scheme[16];       /* "proportional", "lower", "upper", "none"; empty where none applies */
+    int n;                 /* ⌈log2 items⌉ */
+    int N;                 /* of the weakest part's device, for every scheme; 0 where there is one device */
+    uint64_t weaker_items; /* items not on the strongest device */
+    uint32_t (*corun)[2];  /* side-by-side step runs over all parts, before folding */
     size_t n_corun;
-    uint32_t *folded;          /* steps that folding then gave to the strongest device, ascending */
+    uint32_t *folded; /* steps that folding then gave to the strongest device, ascending */
     size_t n_folded;
     hac_sort_part *parts;
     size_t n_parts;
 } hac_sort_info;
 
 typedef struct hac_plan {
-    const char *flow;          /* "sort" */
-    double k;                  /* weaker ÷ stronger of the first two devices by capability; 0: one device */
-    const char *k_source;      /* "model", "probe" or "profile" */
+    const char *flow;     /* "sort" */
+    double k;             /* weaker ÷ stronger of the first two devices by capability; 0: one device */
+    const char *k_source; /* "model", "probe" or "profile" */
     double predicted_seconds;
     hac_plan_device devices[HAC_PLAN_MAX_DEVICES];
     size_t n_devices;
     hac_plan_buffer buffers[HAC_PLAN_MAX_BUFFERS];
     size_t n_buffers;
-    int result_buffer;         /* index of the buffer the client gets */
+    int result_buffer; /* index of the buffer the client gets */
     hac_plan_task *tasks;
     size_t n_tasks;
     uint32_t *edges;
@@ -159,14 +163,15 @@ void hac_plan_free(hac_plan *plan);
 
 /* Building (for the flows' planners). A plan grows by these; every failure is HAC_NO_MEMORY or a limit. */
 HAC_MUST_USE hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err);
-HAC_MUST_USE hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, hac_buffer_role role, uint64_t bytes,
-                                            uint8_t *ret_index, hac_error *err);
+HAC_MUST_USE hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, hac_buffer_role role,
+                                            uint64_t bytes, uint8_t *ret_index, hac_error *err);
 /* Copies *task (edges aside) behind the others and makes it depend on `deps`; *ret_index is its index. */
 HAC_MUST_USE hac_status hac_plan_add_task(hac_plan *plan, const hac_plan_task *task, const uint32_t *deps,
                                           size_t n_deps, uint32_t *ret_index, hac_error *err);
 
 /* Keeps a copy of `text` in the plan (once per distinct text), for hac_plan_task.stage. */
-HAC_MUST_USE hac_status hac_plan_add_string(hac_plan *plan, const char *text, const char **ret, hac_error *err);
+HAC_MUST_USE hac_status hac_plan_add_string(hac_plan *plan, const char *text, const char **ret,
+                                            hac_error *err);
 HAC_MUST_USE hac_status hac_plan_add_candidate(hac_plan *plan, const hac_plan_candidate *candidate,
                                                hac_error *err);
 

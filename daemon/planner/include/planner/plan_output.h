@@ -12,10 +12,10 @@ typedef struct hac_run_record {
     uint32_t task;   /* index into plan->tasks */
     uint32_t device; /* index into plan->devices */
     uint64_t first, count;
-    double start, seconds;   /* as measured by the executor */
+    double start, seconds; /* as measured by the executor */
     double predicted_seconds;
-    uint32_t attempt;        /* 0 the first time */
-    bool lost;               /* its executor died before it was done */
+    uint32_t attempt; /* 0 the first time */
+    bool lost;        /* its executor died before it was done */
 } hac_run_record;
 
 /* CONTRACT, "Plans": flow, k, k_source, shares, predicted_seconds, devices, tasks, and the sort's fields;
@@ -30,7 +30,7 @@ HAC_MUST_USE hac_status hac_plan_to_text(const hac_plan *plan, char **ret, hac_e
 HAC_MUST_USE hac_status hac_plan_to_svg(const hac_plan *plan, char **ret, hac_error *err);
 
 /* Chrome/Perfetto trace (JSON): one process a device with a lane "measured" and a lane "predicted". */
-HAC_MUST_USE hac_status hac_trace_to_json(const hac_plan *plan, const hac_run_record *records, size_t n_records,
-                                          const char *job_name, char **ret, hac_error *err);
+HAC_MUST_USE hac_status hac_trace_to_json(const hac_plan *plan, const hac_run_record *records,
+                                          size_t n_records, const char *job_name, char **ret, hac_error *err);
 
 #endif

@@ -32,13 +32,13 @@ typedef struct hac_sort_spec {
     uint32_t payload_bytes; /* > 0: a payload of this width travels with each key (buffer "payload") */
     bool from_descriptor;   /* the input is a foreign descriptor: plan io.read tasks */
     uint64_t descriptor_offset;
-    bool inline_data;       /* input and result travel in messages: a one-task plan */
+    bool inline_data; /* input and result travel in messages: a one-task plan */
     hac_sort_algorithm algorithm;
     hac_sort_scheme scheme;
     hac_sort_fold fold;
     uint32_t fold_steps[HAC_FOLD_MAX];
     size_t n_fold_steps;
-    uint32_t device_mask;   /* machine devices the user allows; 0: all usable ones */
+    uint32_t device_mask; /* machine devices the user allows; 0: all usable ones */
 } hac_sort_spec;
 
 /* HAC_INVALID for a specification that cannot be (unknown type, simulate without a capability: names the

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bitonic plans. The network is walked in order; every step is run exactly once on every item. A weaker
+ * device's part is its own in the steps of reach ≤ its S that are not folded (split.h); the strongest device
+ * runs all the rest, as few ranges as there are. A device's stretch of steps on a range becomes a chain of
+ * tasks of the codelets
+ *
+ *   bitonic.block  subsets 1 … b inside blocks of 2^b      bitonic.merge  the steps of a subset with reach >
+ * b bitonic.steps  any steps on any range                  bitonic.tail   its steps with reach ≤ b
+ *
+ * of base/bitonic_layout.h, where b suits the device. Short ranges, and stretches that do not begin or end
+ * where these passes do, are one bitonic.steps task.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bitonic_layout.h"
+#include "base/type.h"
+#include "sort_build.h"
+
+#define FEW_BLOCKS   4     /* up to this many blocks a stretch is one task */
+#define CACHED_STEP  0.125 /* of a pass: what a step inside a block costs (units of bitonic.steps) */
+#define MAX_SEGMENTS (4 * HAC_PLAN_MAX_DEVICES)
+
+/* Who wrote a range of items last. */
+typedef struct segment {
+    uint64_t first, end;
+    uint32_t task;
+} segment;
+
+typedef struct range {
+    uint64_t first, end;
+} range;
+
+typedef struct weaver {
+    const hac_machine *machine;
+    const hac_sort_spec *spec;
+    hac_plan *plan;
+    hac_sort_buffers buffers;
+    hac_split split;
+    uint32_t n_steps;
+    uint64_t m;
+    int work;             /* buffer of the items between passes */
+    uint32_t index_bytes; /* hac_bitonic_index */
+    uint32_t item_bytes;
+    uint32_t tile;
+    uint32_t block[HAC_PLAN_MAX_DEVICES]; /* log2 */
+    uint32_t fused[HAC_PLAN_MAX_DEVICES];
+    bool folded[HAC_MAX_STEPS + 2]; /* by step */
+    segment segments[MAX_SEGMENTS];
+    size_t n_segments;
+    /* instead of adding tasks: */
+    bool pricing;
+    double price;
+} weaver;
+
+static const char *const pass_names[4][3] = {
+    {"bitonic.steps", "bitonic.steps.index", "bitonic.steps.index64"},
+    {"bitonic.block", "bitonic.block.index", "bitonic.block.index64"},
+    {"bitonic.merge", "bitonic.merge.index", "bitonic.merge.index64"},
+    {"bitonic.tail", "bitonic.tail.index", "bitonic.tail.index64"},
+};
+
+typedef enum pass { STEPS, BLOCK, MERGE, TAIL } pass;
+
+static const char *const stage_names[] = {"steps", "block", "merge", "tail"};
+
+/* ---- who wrote what last --------------------------------------------------------------------------------
+ */
+
+/* Collects the tasks that [first, end) waits for and makes `task` the one that wrote it. */
+static size_t take_over(weaver *w, uint64_t first, uint64_t end, uint32_t task, uint32_t *deps)
+{
+    segment kept[MAX_SEGMENTS];
+    size_t n_kept = 0, n_deps = 0;
+    for (size_t i = 0; i < w->n_segments; i++) {
+        segment s = w->segments[i];
+        if (s.end <= first || end <= s.first) {
+            kept[n_kept++] = s;
+            continue;
+        }
+        bool known = false;
+        for (size_t d = 0; d < n_deps; d++)
+            known |= deps[d] == s.task;
+        if (!known)
+            deps[n_deps++] = s.task;
+        if (s.first < first)
+            kept[n_kept++] = (segment){s.first, first, s.task};
+        if (end < s.end)
+            kept[n_kept++] = (segment){end, s.end, s.task};
+    }
+    kept[n_kept++] = (segment){first, end, task};
+    memcpy(w->segments, kept, n_kept * sizeof(*kept));
+    w->n_segments = n_kept;
+    return n_deps;
+}
+
+/* ---- tasks
+ * -------------------------------------------------------------------------------------------------- */
+
+/* Passes over memory of steps s0 … s1, and the steps that run inside blocks. */
+static void count_passes(const weaver *w, uint32_t device, uint32_t s0, uint32_t s1, double *ret_passes,
+                         double *ret_cached)
+{
+    uint32_t b = w->block[device];
+    double passes = 0, cached = 0;
+    for (uint32_t s = s0; s <= s1;) {
+        unsigned q, high;
+        hac_network_locate(s, &q, &high);
+        uint32_t last = hac_network_steps(q) < s1 ? hac_network_steps(q) : s1;
+        unsigned low = high - (last - s);
+        if (high > b)
+            passes += ceil((double)(high - (low > b ? low - 1 : b)) / w->fused[device]);
+        if (low <= b) {
+            passes += q > b || s == s0 ? 1 : 0; /* subsets 1 … b are one pass together */
+            cached += (high < b ? high : b) - low + 1;
+        }
+        s = last + 1;
+    }
+    *ret_passes = fmax(passes, 1);
+    *ret_cached = cached;
+}
+
+static double count_units(const weaver *w, pass kind, uint32_t device, uint64_t items, uint32_t s0,
+                          uint32_t s1)
+{
+    double passes, cached;
+    if (kind == BLOCK || kind == TAIL)
+        return (double)items * (s1 - s0 + 1);
+    count_passes(w, device, s0, s1, &passes, &cached);
+    return (double)items * (kind == MERGE ? passes : passes + CACHED_STEP * cached);
+}
+
+static void set_spans(const weaver *w, hac_plan_task *task, range r, uint32_t s0)
+{
+    uint64_t key = hac_type_size(w->spec->type);
+    task->spans[0] = hac_whole_span(w->plan, w->buffers.in, HAC_PLAN_READ);
+    task->spans[0].touch_first = r.first * key;
+    task->spans[0].touch_end = s0 == 1 ? r.end * key : r.first * key;
+    task->spans[1] = hac_whole_span(w->plan, w->work, s0 == 1 ? HAC_PLAN_WRITE : HAC_PLAN_READ_WRITE);
+    task->spans[1].touch_first = r.first * w->item_bytes;
+    task->spans[1].touch_end = r.end * w->item_bytes;
+    task->n_spans = 2;
+    if (w->index_bytes > 0) {
+        task->spans[2] = hac_whole_span(w->plan, w->buffers.index, HAC_PLAN_WRITE);
+        task->spans[2].touch_first = r.first * w->index_bytes;
+        task->spans[2].touch_end =
+            task->step_last == w->n_steps ? r.end * w->index_bytes : r.first * w->index_bytes;
+        task->n_spans = 3;
+    }
+}
+
+static void set_params(const weaver *w, hac_plan_task *task, pass kind, uint32_t device, uint32_t s0,
+                       uint32_t s1)
+{
+    uint64_t params[HAC_PLAN_MAX_PARAMS] = {w->m, w->index_bytes, w->block[device]};
+    size_t n = 3;
+    unsigned q = 1, reach = 1;
+    if (s1 >= s0)
+        hac_network_locate(s0, &q, &reach);
+    if (kind == STEPS) {
+        params[n++] = s0;
+        params[n++] = s1;
+    } else if (kind == MERGE) {
+        params[n++] = q;
+        params[n++] = q - reach + 1;
+        params[n++] = s1 - s0 + 1;
+        params[n++] = 0;
+        params[n++] = 1;
+    } else if (kind == TAIL) {
+        params[n++] = q;
+        params[n++] = s1 - s0 + 1;
+    }
+    memcpy(task->params, params, sizeof(params));
+    task->n_params = n;
+}
+
+static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s0, uint32_t s1,
+                      bool side_by_side, hac_error *err)
+{
+    unsigned suffix = w->index_bytes == 0 ? 0 : w->index_bytes == 4 ? 1 : 2;
+    hac_plan_task task = {
+        .codelet = pass_names[kind][suffix],
+        .type = w->spec->type,
+        .descending = w->spec->descending,
+        .first = r.first,
+        .count = r.end - r.first,
+        .device_mask = UINT32_C(1) << device,
+        .device = (int)device,
+        .repeatable = s0 == 1,
+        .units = count_units(w, kind, device, r.end - r.first, s0, s1),
+        .stage = stage_names[kind],
+        .step_first = s0,
+        .step_last = s1,
+        .side_by_side = side_by_side,
+        .item_first = r.first,
+        .item_count = r.end - r.first,
+    };
+    set_spans(w, &task, r, s0);
+    set_params(w, &task, kind, device, s0, s1);
+    if (w->pricing) {
+        hac_price_context context = {w->m, w->n_steps};
+        w->price += HAC_DISPATCH_SECONDS + hac_price_task(w->machine, w->plan->devices[device].machine_index,
+                                                          &context, &task, 1, side_by_side, NULL);
+        return HAC_OK;
+    }
+    uint32_t deps[MAX_SEGMENTS];
+    size_t n_deps = take_over(w, r.first, r.end, (uint32_t)w->plan->n_tasks, deps);
+    return hac_plan_add_task(w->plan, &task, deps, n_deps, NULL, err);
+}
+
+/* The steps s0 … s1 of one subset. */
+static hac_status add_subset(weaver *w, uint32_t device, range r, uint32_t s0, uint32_t s1, bool side,
+                             hac_error *err)
+{
+    unsigned q, high;
+    hac_network_locate(s0, &q, &high);
+    unsigned low = high - (s1 - s0), b = w->block[device];
+    bool whole_tail = low == 1 && (high <= b ? high >= w->tile && high < q : true);
+    bool no_tail = low > w->tile;
+    if (!whole_tail && !no_tail)
+        return add(w, STEPS, device, r, s0, s1, side, err);
+    hac_status status = HAC_OK;
+    unsigned t = no_tail ? 0 : high < b ? high : b;
+    uint32_t merges = s1 - t;
+    if (merges >= s0)
+        status = add(w, MERGE, device, r, s0, merges, side, err);
+    if (status == HAC_OK && t > 0)
+        status = add(w, TAIL, device, r, merges + 1 > s0 ? merges + 1 : s0, s1, side, err);
+    return status;
+}
+
+/* Steps s0 … s1 of the network on the range, on one device. */
+static hac_status add_stretch(weaver *w, uint32_t device, range r, uint32_t s0, uint32_t s1, bool side,
+                              hac_error *err)
+{
+    uint32_t b = w->block[device], s = s0;
+    hac_status status = HAC_OK;
+    if (r.end - r.first <= (uint64_t)FEW_BLOCKS << b)
+        return add(w, STEPS, device, r, s0, s1, side, err);
+    if (s0 == 1 && s1 >= hac_network_steps(b) && r.first % (UINT64_C(1) << b) == 0) {
+        status = add(w, BLOCK, device, r, 1, hac_network_steps(b), side, err);
+        s = hac_network_steps(b) + 1;
+    } else if (s0 == 1) {
+        /* a part whose own steps end inside the block: all that can be in cache is one task */
+        unsigned q, reach;
+        hac_network_locate(s1, &q, &reach);
+        uint32_t last = reach == 1 ? s1 : hac_network_steps(q - 1);
+        last = last < hac_network_steps(b) ? last : s1;
+        if (last >= 1)
+            status = add(w, STEPS, device, r, 1, last, side, err);
+        s = last + 1;
+    }
+    while (status == HAC_OK && s <= s1) {
+        unsigned q, reach;
+        hac_network_locate(s, &q, &reach);
+        uint32_t last = hac_network_steps(q) < s1 ? hac_network_steps(q) : s1;
+        status = add_subset(w, device, r, s, last, side, err);
+        s = last + 1;
+    }
+    return status;
+}
+
+/* ---- the walk
+ * ------------------------------------------------------------------------------------------------ */
+
+static bool own_step(const weaver *w, size_t part, uint32_t step)
+{
+    unsigned q, reach;
+    if (part + 1 >= w->split.n_parts || w->split.parts[part].items == 0 || w->folded[step])
+        return false;
+    hac_network_locate(step, &q, &reach);
+    return reach <= w->split.parts[part].S;
+}
+
+/* Bits of the weaker parts that run this step themselves. */
+static uint32_t own_parts(const weaver *w, uint32_t step)
+{
+    uint32_t mask = 0;
+    for (size_t p = 0; p < w->split.n_parts; p++)
+        mask |= own_step(w, p, step) ? UINT32_C(1) << p : 0;
+    return mask;
+}
+
+/* What is left for the strongest device, as maximal ranges. */
+static size_t strong_ranges(const weaver *w, uint32_t own, range *ret)
+{
+    size_t n = 0;
+    for (size_t p = 0; p < w->split.n_parts; p++) {
+        const hac_split_part *part = &w->split.parts[p];
+        if ((own >> p & 1) || part->items == 0)
+            continue;
+        if (n > 0 && ret[n - 1].end == part->first)
+            ret[n - 1].end = part->first + part->items;
+        else
+            ret[n++] = (range){part->first, part->first + part->items};
+    }
+    return n;
+}
+
+static uint32_t strongest(const weaver *w)
+{
+    return w->split.parts[w->split.n_parts - 1].device;
+}
+
+/* The strongest device's work of steps s0 … s1. */
+static hac_status add_strong(weaver *w, uint32_t s0, uint32_t s1, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (uint32_t s = s0; s <= s1 && status == HAC_OK;) {
+        uint32_t own = own_parts(w, s), last = s;
+        while (last < s1 && own_parts(w, last + 1) == own)
+            last++;
+        range ranges[HAC_PLAN_MAX_DEVICES];
+        size_t n = strong_ranges(w, own, ranges);
+        for (size_t i = 0; i < n && status == HAC_OK; i++)
+            status = add_stretch(w, strongest(w), ranges[i], s, last, own != 0, err);
+        s = last + 1;
+    }
+    return status;
+}
+
+/* A weaker part's own steps within s0 … s1 (folded ones left out). */
+static hac_status add_weak(weaver *w, size_t part, uint32_t s0, uint32_t s1, hac_error *err)
+{
+    const hac_split_part *p = &w->split.parts[part];
+    hac_status status = HAC_OK;
+    for (uint32_t s = s0; s <= s1 && status == HAC_OK; s++) {
+        if (!own_step(w, part, s))
+            continue;
+        uint32_t last = s;
+        while (last < s1 && own_step(w, part, last + 1))
+            last++;
+        status = add_stretch(w, p->device, (range){p->first, p->first + p->items}, s, last, true, err);
+        s = last;
+    }
+    return status;
+}
+
+/* The walk: phase by phase, a phase being steps in which the same parts are on their own devices. A part's
+ * own run is added where it begins, whole: no later phase of the strongest device touches that part before
+ * the run ends. */
+static hac_status add_all(weaver *w, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (w->n_steps == 0)
+        return add(w, STEPS, strongest(w), (range){0, w->m}, 1, 0, false, err);
+    for (uint32_t s = 1; s <= w->n_steps && status == HAC_OK;) {
+        uint32_t own = own_parts(w, s), last = s;
+        while (last < w->n_steps && own_parts(w, last + 1) == own)
+            last++;
+        for (size_t p = 0; p + 1 < w->split.n_parts && status == HAC_OK; p++) {
+            uint32_t end = s;
+            if (!(own >> p & 1) || (s > 1 && own_step(w, p, s - 1)))
+                continue;
+            while (end < w->n_steps && own_step(w, p, end + 1))
+                end++;
+            status = add_weak(w, p, s, end, err);
+        }
+        if (status == HAC_OK)
+            status = add_strong(w, s, last, err);
+        s = last + 1;
+    }
+    return status;
+}
+
+/* ---- folding
+ * --------------------------------------------------------------------------------------------------- */
+
+static double price_strong(weaver *w, uint32_t s0, uint32_t s1)
+{
+    w->price = 0;
+    return add_strong(w, s0, s1, NULL) == HAC_OK ? w->price : INFINITY;
+}
+
+/* Whether the strongest device alone would be done with the run sooner than all devices side by side. */
+static bool too_short(weaver *w, uint32_t s0, uint32_t s1)
+{
+    w->pricing = true;
+    double side = price_strong(w, s0, s1);
+    for (size_t p = 0; p + 1 < w->split.n_parts; p++) {
+        w->price = 0;
+        if (add_weak(w, p, s0, s1, NULL) != HAC_OK)
+            w->price = INFINITY;
+        side = fmax(side, w->price);
+    }
+    for (uint32_t s = s0; s <= s1; s++)
+        w->folded[s] = true;
+    double alone = price_strong(w, s0, s1);
+    for (uint32_t s = s0; s <= s1; s++)
+        w->folded[s] = false;
+    w->pricing = false;
+    return alone <= side;
+}
+
+static void fold(weaver *w)
+{
+    const hac_sort_info *sort = &w->plan->sort;
+    for (size_t i = 0; i < sort->n_corun; i++) {
+        uint32_t s0 = sort->corun[i][0], s1 = sort->corun[i][1];
+        if (w->spec->fold == HAC_FOLD_AUTO && too_short(w, s0, s1))
+            for (uint32_t s = s0; s <= s1; s++)
+                w->folded[s] = true;
+        for (size_t f = 0; w->spec->fold == HAC_FOLD_STEPS && f < w->spec->n_fold_steps; f++)
+            if (w->spec->fold_steps[f] >= s0 && w->spec->fold_steps[f] <= s1)
+                w->folded[w->spec->fold_steps[f]] = true;
+    }
+}
+
+/* ---- what explain says
+ * ---------------------------------------------------------------------------------------- */
+
+static hac_status list_runs(unsigned n, unsigned S, uint32_t (**ret)[2], size_t *ret_n, hac_error *err)
+{
+    size_t runs = hac_split_corun(n, S, NULL);
+    if (runs == 0)
+        return HAC_OK;
+    uint32_t(*list)[2] = calloc(runs, sizeof(*list));
+    if (list == NULL)
+        return hac_fail_no_memory(err);
+    *ret_n = hac_split_corun(n, S, list);
+    *ret = list;
+    return HAC_OK;
+}
+
+static hac_status describe(weaver *w, hac_sort_scheme scheme, hac_error *err)
+{
+    static const char *const names[] = {"", "proportional", "lower", "upper", "none"};
+    hac_sort_info *sort = &w->plan->sort;
+    const hac_split *split = &w->split;
+    snprintf(sort->scheme, sizeof(sort->scheme), "%s", names[scheme]);
+    sort->weaker_items = split->weaker;
+    hac_status status = list_runs(split->n, split->S, &sort->corun, &sort->n_corun, err);
+    sort->parts = calloc(split->n_parts, sizeof(*sort->parts));
+    if (sort->parts == NULL)
+        return hac_fail_no_memory(err);
+    sort->n_parts = split->n_parts;
+    for (size_t p = 0; p < split->n_parts && status == HAC_OK; p++) {
+        const hac_split_part *from = &split->parts[p];
+        hac_sort_part *part = &sort->parts[p];
+        part->device = from->device;
+        part->first = from->first;
+        part->items = from->items;
+        part->k = from->k;
+        part->N = from->N;
+        /* alone, nothing runs beside it */
+        status = list_runs(split->n, split->weaker > 0 ? from->S : 0, &part->corun, &part->n_corun, err);
+        if (w->m > 0)
+            w->plan->devices[from->device].share = (double)from->items / (double)w->m;
+    }
+    return status;
+}
+
+static hac_status list_folded(weaver *w, hac_error *err)
+{
+    hac_sort_info *sort = &w->plan->sort;
+    sort->folded = calloc(w->n_steps + 1, sizeof(*sort->folded));
+    if (sort->folded == NULL)
+        return hac_fail_no_memory(err);
+    for (uint32_t s = 1; s <= w->n_steps; s++)
+        if (w->folded[s])
+            sort->folded[sort->n_folded++] = s;
+    return HAC_OK;
+}
+
+/* ---- building
+ * ----------------------------------------------------------------------------------------------------- */
+
+static hac_status prepare(weaver *w, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    w->m = w->spec->items;
+    w->index_bytes = hac_sort_by_index(w->spec) ? (uint32_t)hac_sort_index_bytes(w->spec) : 0;
+    w->item_bytes = hac_bitonic_item_bytes(w->spec->type, (hac_bitonic_index)w->index_bytes);
+    w->tile = hac_bitonic_tile_log2(w->item_bytes);
+    w->work = w->buffers.out;
+    if (w->index_bytes > 0) {
+        uint8_t work = 0;
+        status = hac_plan_add_buffer(w->plan, "work", HAC_BUFFER_WORK, w->m * w->item_bytes, &work, err);
+        w->work = work;
+    }
+    for (size_t d = 0; d < w->plan->n_devices; d++) {
+        const hac_machine_device *device = &w->machine->devices[w->plan->devices[d].machine_index];
+        hac_bitonic_limits limits = {device->block_items > 0 ? device->block_items : 1u << 16,
+                                     device->max_loop_iterations, device->local_memory, device->simt};
+        w->block[d] = hac_bitonic_block_log2(&limits, w->item_bytes);
+        w->fused[d] = hac_bitonic_fused_steps(&limits, w->item_bytes);
+    }
+    if (w->buffers.has_ready)
+        w->segments[w->n_segments++] = (segment){0, w->m, w->buffers.ready};
+    return status;
+}
+
+/* Gathering waits for all tasks that wrote the index last. */
+static hac_status add_gathers(weaver *w, hac_error *err)
+{
+    uint32_t deps[MAX_SEGMENTS];
+    size_t n_deps = take_over(w, 0, w->m, 0, deps);
+    return hac_sort_gather(w->plan, w->spec, &w->buffers, deps, n_deps, err);
+}
+
+hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+                             hac_sort_scheme scheme, hac_plan **ret, hac_error *err)
+{
+    if (spec->items >> (HAC_BITONIC_MAX_SUBSET - 1) != 0)
+        return hac_fail(err, HAC_UNSUPPORTED, "more than 2^%d items", HAC_BITONIC_MAX_SUBSET - 1);
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_autofree weaver *w = calloc(1, sizeof(*w));
+    if (w == NULL)
+        return hac_fail_no_memory(err);
+    w->machine = machine;
+    w->spec = spec;
+    hac_status status = hac_sort_begin(machine, spec, team, "bitonic", &plan, &w->buffers, err);
+    if (status != HAC_OK)
+        return status;
+    w->plan = plan;
+    hac_split_make(team->capability, team->n, spec->items, scheme, &w->split);
+    w->n_steps = hac_network_steps(w->split.n);
+    status = prepare(w, err);
+    if (status == HAC_OK)
+        status = describe(w, scheme, err);
+    if (status == HAC_OK) {
+        fold(w);
+        status = list_folded(w, err);
+    }
+    if (status == HAC_OK && w->m > 0)
+        status = add_all(w, err);
+    if (status == HAC_OK && w->m > 0)
+        status = add_gathers(w, err);
+    if (status != HAC_OK)
+        return status;
+    *ret = hac_steal_ptr(plan);
+    return HAC_OK;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plans a sort can become, each built for a given team of devices; sort_plan.c prices them and chooses.
+ */
+#ifndef PLANNER_SORT_BUILD_H
+#define PLANNER_SORT_BUILD_H
+
+#include "planner/sort_plan.h"
+#include "split.h"
+#include "units.h"
+
+/* Devices that work on the job together, strongest first; of equal ones the machine's order. */
+typedef struct hac_sort_team {
+    size_t n;
+    uint32_t machine_index[HAC_PLAN_MAX_DEVICES];
+    double capability[HAC_PLAN_MAX_DEVICES]; /* items/s for this sort */
+} hac_sort_team;
+
+/* Buffers that every sort plan has, by index; -1 where it has none. */
+typedef struct hac_sort_buffers {
+    int in, payload, out, payload_out, index;
+    uint32_t ready; /* task after which the input is there … */
+    bool has_ready; /* … if it has to be read first */
+} hac_sort_buffers;
+
+/* Whether indices are what is sorted: asked for, or needed to gather a payload. */
+static inline bool hac_sort_by_index(const hac_sort_spec *spec)
+{
+    return spec->argsort || spec->payload_bytes > 0;
+}
+
+/* Bytes of one index of the result: 4, from 2^32 items 8. */
+static inline uint64_t hac_sort_index_bytes(const hac_sort_spec *spec)
+{
+    return spec->items >= UINT64_C(1) << 32 ? 8 : 4;
+}
+
+/* A plan with the team's devices and shares, the sort's facts, buffers, and the io.read task if needed. */
+hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+                          const char *algorithm, hac_plan **ret, hac_sort_buffers *ret_buffers,
+                          hac_error *err);
+
+/* The tasks that gather keys and payload by index, behind the tasks that wrote the index; none without
+ * payload. */
+hac_status hac_sort_gather(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
+                           const uint32_t *deps, size_t n_deps, hac_error *err);
+
+hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+                           hac_plan **ret, hac_error *err);
+hac_status hac_small_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+                           hac_plan **ret, hac_error *err);
+hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+                             hac_sort_scheme scheme, hac_plan **ret, hac_error *err);
+
+/* A span of a whole buffer. */
+hac_plan_span hac_whole_span(const hac_plan *plan, int buffer, hac_access_mode access);
+
+/* Bits of all devices of the plan. */
+static inline uint32_t hac_plan_mask(const hac_plan *plan)
+{
+    return (uint32_t)((UINT64_C(1) << plan->n_devices) - 1);
+}
+
+#endif

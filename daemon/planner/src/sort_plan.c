@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses how a sort runs. Every device alone and teams of devices, radix and bitonic in every scheme, are
+ * built, simulated and listed with their prices; the cheapest that is possible and allowed is the plan.
+ * Because each device alone is among them, a split is never taken that the model does not price below the
+ * best single device.
+ */
+#include "planner/sort_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/type.h"
+#include "simulate.h"
+#include "sort_build.h"
+
+#define NAMED_DEVICES 4   /* in a candidate's name; of larger teams the number is given */
+#define LEARNT_PART   0.9 /* of a price that must come from models for k_source "model" */
+#define GIB           1073741824.0
+
+static const char *const scheme_names[] = {"auto", "proportional", "lower", "upper", "none"};
+
+typedef enum algorithm { RADIX, BITONIC, SMALL } algorithm;
+
+static const char *const algorithm_names[] = {"radix", "bitonic", "small"};
+
+typedef struct planning {
+    const hac_machine *machine;
+    const hac_sort_spec *spec;
+    uint32_t eligible[HAC_MACHINE_MAX_DEVICES];
+    size_t n_eligible;
+    hac_plan *best;
+    hac_plan_candidate *candidates;
+    size_t n_candidates, chosen;
+} planning;
+
+/* What is known of a device for one algorithm. */
+typedef struct rating {
+    uint32_t machine_index;
+    double capability;
+    hac_price_source source;
+} rating;
+
+static hac_status check_spec(const hac_sort_spec *spec, hac_error *err)
+{
+    if (hac_type_size(spec->type) == 0)
+        return hac_fail(err, HAC_INVALID, "sort: unknown element type %d", (int)spec->type);
+    if (spec->items > HAC_SORT_MAX_ITEMS / 16)
+        return hac_fail(err, HAC_INVALID, "sort: %llu items are too many", (unsigned long long)spec->items);
+    if (spec->payload_bytes > 4096)
+        return hac_fail(err, HAC_INVALID, "sort: a payload of %u bytes is wider than 4096",
+                        spec->payload_bytes);
+    if ((unsigned)spec->scheme > HAC_SCHEME_NONE || (unsigned)spec->algorithm > HAC_SORT_RADIX ||
+        (unsigned)spec->fold > HAC_FOLD_STEPS || spec->n_fold_steps > HAC_FOLD_MAX)
+        return hac_fail(err, HAC_INVALID, "sort: unknown algorithm, scheme or fold");
+    if (spec->algorithm == HAC_SORT_RADIX && spec->scheme != HAC_SCHEME_AUTO &&
+        spec->scheme != HAC_SCHEME_NONE)
+        return hac_fail(err, HAC_INVALID, "sort: scheme %s belongs to the bitonic algorithm, not to radix",
+                        scheme_names[spec->scheme]);
+    if (spec->inline_data && (spec->payload_bytes > 0 || spec->from_descriptor))
+        return hac_fail(err, HAC_INVALID, "sort: inline data has neither a payload nor a descriptor");
+    uint32_t steps = hac_network_steps(hac_log2_ceil(spec->items));
+    for (size_t i = 0; i < spec->n_fold_steps && spec->fold == HAC_FOLD_STEPS; i++)
+        if (spec->fold_steps[i] < 1 || spec->fold_steps[i] > steps)
+            return hac_fail(err, HAC_INVALID, "sort: step %u to fold is not one of 1 to %u",
+                            spec->fold_steps[i], steps);
+    return HAC_OK;
+}
+
+static hac_status find_eligible(planning *p, hac_error *err)
+{
+    const hac_machine *machine = p->machine;
+    for (uint32_t d = 0; d < machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
+        const hac_machine_device *device = &machine->devices[d];
+        if (!device->usable || (p->spec->device_mask != 0 && !(p->spec->device_mask >> d & 1)))
+            continue;
+        if (machine->simulated && !(hac_machine_capability(device, "sort", p->spec->type) > 0))
+            return hac_fail(err, HAC_INVALID,
+                            "profile %s has no capability \"sort.%s\", which this job needs", device->name,
+                            hac_type_name(p->spec->type));
+        p->eligible[p->n_eligible++] = d;
+    }
+    if (p->n_eligible == 0)
+        return hac_fail(err, HAC_FAILED, "no usable device for this sort");
+    return HAC_OK;
+}
+
+/* ---- candidates -------------------------------------------------------------------------------------------
+ */
+
+static void name_candidate(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
+                           char *name, size_t room)
+{
+    int used = snprintf(name, room, "%s", algorithm_names[a]);
+    if (a == BITONIC)
+        used += snprintf(name + used, room - (size_t)used, "%s",
+                         scheme == HAC_SCHEME_NONE    ? ", no split,"
+                         : scheme == HAC_SCHEME_UPPER ? " upper"
+                         : scheme == HAC_SCHEME_LOWER ? " lower"
+                                                      : " proportional");
+    if (team->n > NAMED_DEVICES) {
+        snprintf(name + used, room - (size_t)used, " on %zu devices", team->n);
+        return;
+    }
+    for (size_t d = 0; d < team->n && (size_t)used < room; d++)
+        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : " + ",
+                         p->machine->devices[team->machine_index[d]].name);
+}
+
+static hac_plan_candidate *new_candidate(planning *p, hac_error *err)
+{
+    hac_plan_candidate *grown = reallocarray(p->candidates, p->n_candidates + 1, sizeof(*grown));
+    if (grown == NULL) {
+        (void)hac_fail_no_memory(err);
+        return NULL;
+    }
+    p->candidates = grown;
+    memset(&grown[p->n_candidates], 0, sizeof(*grown));
+    return &grown[p->n_candidates++];
+}
+
+/* Whether what each task touches at once fits into the memory of the devices that have their own. Range tasks
+ * are cut to what fits, but a task that writes anywhere (the scatter) needs the whole of what it writes. */
+static bool fits(const hac_machine *machine, const hac_plan *plan, char *reason, size_t room)
+{
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        const hac_plan_task *task = &plan->tasks[t];
+        uint64_t bytes = 0;
+        bool scatters = strcmp(task->codelet, "radix.scatter") == 0;
+        for (size_t s = 0; s < task->n_spans; s++)
+            if (!task->range || (scatters && (task->spans[s].access & HAC_PLAN_WRITE)))
+                bytes += task->spans[s].bytes;
+        for (size_t d = 0; d < plan->n_devices; d++) {
+            const hac_machine_device *device = &machine->devices[plan->devices[d].machine_index];
+            bool here = task->device_mask >> d & 1;
+            if (!here || device->host_memory || device->memory == 0 || bytes <= device->memory)
+                continue;
+            snprintf(reason, room, "%s needs %.2f GiB on %s, which has %.2f", task->codelet,
+                     (double)bytes / GIB, device->name, (double)device->memory / GIB);
+            return false;
+        }
+    }
+    return true;
+}
+
+static hac_status build(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
+                        hac_plan **ret, hac_error *err)
+{
+    if (a == SMALL)
+        return hac_small_build(p->machine, p->spec, team, ret, err);
+    if (a == RADIX)
+        return hac_radix_build(p->machine, p->spec, team, ret, err);
+    return hac_bitonic_build(p->machine, p->spec, team, scheme, ret, err);
+}
+
+/* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far. */
+static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
+                           hac_error *err)
+{
+    hac_plan_candidate *c = new_candidate(p, err);
+    if (c == NULL)
+        return HAC_NO_MEMORY;
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_error why = HAC_ERROR_NONE;
+    hac_simulation simulation;
+    name_candidate(p, a, scheme, team, c->name, sizeof(c->name));
+    hac_status status = build(p, a, scheme, team, &plan, &why);
+    c->seconds = -1;
+    if (status == HAC_UNSUPPORTED) {
+        snprintf(c->reason, sizeof(c->reason), "not possible: %.140s", why.message);
+        return HAC_OK;
+    }
+    if (status == HAC_OK && !fits(p->machine, plan, c->reason, sizeof(c->reason)))
+        return HAC_OK;
+    if (status == HAC_OK)
+        status = hac_plan_simulate(plan, p->machine, &simulation, &why);
+    if (status != HAC_OK) {
+        if (err != NULL)
+            *err = why;
+        return status;
+    }
+    c->seconds = plan->predicted_seconds = simulation.seconds;
+    if (p->best == NULL || c->seconds < p->candidates[p->chosen].seconds) {
+        hac_plan_free(p->best);
+        p->best = hac_steal_ptr(plan);
+        p->chosen = p->n_candidates - 1;
+    }
+    return HAC_OK;
+}
+
+/* ---- devices, by what they can do
+ * ---------------------------------------------------------------------------- */
+
+static void team_of_one(const rating *device, hac_sort_team *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    ret->n = 1;
+    ret->machine_index[0] = device->machine_index;
+    ret->capability[0] = device->capability;
+}
+
+/* Capability of one device: fixed by its profile, or items ÷ the priced time of a sort alone on it. */
+static hac_status rate(const planning *p, algorithm a, uint32_t index, rating *ret, hac_error *err)
+{
+    const hac_machine_device *device = &p->machine->devices[index];
+    double fixed =
+        a == BITONIC && !p->machine->simulated ? hac_machine_capability(device, "bitonic", p->spec->type) : 0;
+    if (!(fixed > 0))
+        fixed = hac_machine_capability(device, "sort", p->spec->type);
+    *ret = (rating){index, fixed, HAC_PRICE_PROFILE};
+    if (fixed > 0)
+        return HAC_OK;
+    ret->capability = 1;
+    hac_sort_team team;
+    team_of_one(ret, &team);
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_simulation simulation;
+    hac_status status = build(p, a, HAC_SCHEME_NONE, &team, &plan, err);
+    if (status == HAC_OK)
+        status = hac_plan_simulate(plan, p->machine, &simulation, err);
+    if (status == HAC_UNSUPPORTED) { /* it will be listed as not possible */
+        *ret = (rating){index, 1, HAC_PRICE_ASSUMED};
+        return HAC_OK;
+    }
+    if (status != HAC_OK)
+        return status;
+    ret->capability = fmax((double)p->spec->items, 1) / fmax(simulation.priced_seconds, 1e-9);
+    bool learnt = simulation.learnt_seconds >= LEARNT_PART * simulation.priced_seconds;
+    ret->source = learnt ? HAC_PRICE_MODEL : HAC_PRICE_ASSUMED;
+    return HAC_OK;
+}
+
+/* The devices that may work together, strongest first: of a group of devices that share cores only the best.
+ */
+static void make_team(const hac_machine *machine, const rating *ratings, size_t n, hac_sort_team *ret)
+{
+    rating sorted[HAC_MACHINE_MAX_DEVICES];
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at > 0 && sorted[at - 1].capability < ratings[i].capability; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = ratings[i];
+    }
+    memset(ret, 0, sizeof(*ret));
+    for (size_t i = 0; i < n; i++) {
+        const char *group = machine->devices[sorted[i].machine_index].group;
+        bool taken = false;
+        for (size_t j = 0; j < ret->n && group[0] != '\0'; j++)
+            taken |= strcmp(machine->devices[ret->machine_index[j]].group, group) == 0;
+        if (taken)
+            continue;
+        ret->machine_index[ret->n] = sorted[i].machine_index;
+        ret->capability[ret->n++] = sorted[i].capability;
+    }
+}
+
+static hac_sort_team prefix(const hac_sort_team *team, size_t n)
+{
+    hac_sort_team part = *team;
+    part.n = n < team->n ? n : team->n;
+    return part;
+}
+
+/* ---- ways
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* The bitonic schemes on a team, or the one that was asked for. */
+static hac_status consider_schemes(planning *p, const hac_sort_team *team, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (hac_sort_scheme s = HAC_SCHEME_PROPORTIONAL; s <= HAC_SCHEME_UPPER && status == HAC_OK; s++)
+        if (p->spec->scheme == HAC_SCHEME_AUTO || p->spec->scheme == s)
+            status = consider(p, BITONIC, s, team, err);
+    return status;
+}
+
+/* Teams of 2, 3, 4, 8 … and all devices; a scheme that was asked for is meant for all of them. */
+static hac_status consider_teams(planning *p, algorithm a, const hac_sort_team *team, bool forced,
+                                 hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t n = forced ? team->n : 2; n <= team->n && n > 0 && status == HAC_OK;) {
+        hac_sort_team part = prefix(team, n);
+        status =
+            a == RADIX ? consider(p, RADIX, HAC_SCHEME_NONE, &part, err) : consider_schemes(p, &part, err);
+        if (n == team->n)
+            break;
+        n = n < 4 ? n + 1 : 2 * n;
+        n = n > team->n ? team->n : n;
+    }
+    return status;
+}
+
+/* What plan->k, k_source and N say: about the two strongest devices, whichever of them the plan uses. */
+typedef struct comparison {
+    double k;
+    const char *source;
+} comparison;
+
+static comparison compare(const hac_sort_team *team, const rating *ratings, size_t n)
+{
+    static const char *const names[] = {"probe", "model", "profile"};
+    comparison c = {team->n > 1 ? team->capability[1] / team->capability[0] : 0, NULL};
+    hac_price_source weakest = HAC_PRICE_PROFILE;
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < team->n && d < 2; d++)
+            if (ratings[i].machine_index == team->machine_index[d] && ratings[i].source < weakest)
+                weakest = ratings[i].source;
+    c.source = names[weakest];
+    return c;
+}
+
+static hac_status consider_algorithm(planning *p, algorithm a, comparison *ret, hac_error *err)
+{
+    rating ratings[HAC_MACHINE_MAX_DEVICES];
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++)
+        status = rate(p, a, p->eligible[i], &ratings[i], err);
+    if (status != HAC_OK)
+        return status;
+    hac_sort_team team;
+    make_team(p->machine, ratings, p->n_eligible, &team);
+    *ret = compare(&team, ratings, p->n_eligible);
+    bool split_forced = p->spec->scheme != HAC_SCHEME_AUTO && p->spec->scheme != HAC_SCHEME_NONE;
+    for (size_t i = 0; i < p->n_eligible && !split_forced && status == HAC_OK; i++) {
+        hac_sort_team alone;
+        team_of_one(&ratings[i], &alone);
+        status = consider(p, a, HAC_SCHEME_NONE, &alone, err);
+    }
+    if (status == HAC_OK && p->spec->scheme != HAC_SCHEME_NONE)
+        status = consider_teams(p, a, &team, split_forced, err);
+    return status;
+}
+
+/* Hands the list of candidates to the plan, with the reasons filled in. */
+static hac_status explain(planning *p, hac_error *err)
+{
+    double best = p->candidates[p->chosen].seconds;
+    for (size_t i = 0; i < p->n_candidates; i++) {
+        hac_plan_candidate *c = &p->candidates[i];
+        c->chosen = i == p->chosen;
+        if (c->chosen)
+            snprintf(c->reason, sizeof(c->reason), "%s",
+                     p->n_candidates == 1 ? "the only way" : "the cheapest");
+        else if (c->seconds >= 0 && c->seconds >= 2 * best)
+            snprintf(c->reason, sizeof(c->reason), "%.1f times as long", c->seconds / best);
+        else if (c->seconds >= 0)
+            snprintf(c->reason, sizeof(c->reason), "%.1f %% longer", 100 * (c->seconds / best - 1));
+        hac_status status = hac_plan_add_candidate(p->best, c, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return HAC_OK;
+}
+
+static hac_status plan_all(planning *p, hac_error *err)
+{
+    comparison compared[3] = {{0, "probe"}, {0, "probe"}, {0, "probe"}};
+    const hac_sort_spec *spec = p->spec;
+    hac_status status = HAC_OK;
+    bool split_forced = spec->scheme != HAC_SCHEME_AUTO && spec->scheme != HAC_SCHEME_NONE;
+    if (spec->inline_data) {
+        hac_sort_team team = {.n = p->n_eligible};
+        for (size_t i = 0; i < p->n_eligible; i++) {
+            team.machine_index[i] = p->eligible[i];
+            team.capability[i] = 1;
+        }
+        status = consider(p, SMALL, HAC_SCHEME_NONE, &team, err);
+        if (status == HAC_OK && p->best != NULL)
+            p->best->k = 0;
+    } else {
+        if (spec->algorithm != HAC_SORT_BITONIC && !split_forced)
+            status = consider_algorithm(p, RADIX, &compared[RADIX], err);
+        if (status == HAC_OK && spec->algorithm != HAC_SORT_RADIX)
+            status = consider_algorithm(p, BITONIC, &compared[BITONIC], err);
+    }
+    if (status != HAC_OK)
+        return status;
+    if (p->best == NULL)
+        return hac_fail(err, HAC_FAILED, "no device can run this sort: %s",
+                        p->n_candidates > 0 ? p->candidates[0].reason : "none usable");
+    const char *name = p->best->sort.algorithm;
+    const comparison *c = &compared[strcmp(name, "radix") == 0     ? RADIX
+                                    : strcmp(name, "bitonic") == 0 ? BITONIC
+                                                                   : SMALL];
+    p->best->k = c->k;
+    p->best->k_source = c->source;
+    if (c == &compared[BITONIC] && c->k > 0)
+        p->best->sort.N = hac_split_exponent(c->k);
+    return explain(p, err);
+}
+
+hac_status hac_plan_sort(const hac_machine *machine, const hac_sort_spec *spec, hac_plan **ret,
+                         hac_error *err)
+{
+    planning p = {.machine = machine, .spec = spec};
+    hac_status status = check_spec(spec, err);
+    if (status == HAC_OK)
+        status = find_eligible(&p, err);
+    if (status == HAC_OK)
+        status = plan_all(&p, err);
+    free(p.candidates);
+    if (status != HAC_OK) {
+        hac_plan_free(p.best);
+        return status;
+    }
+    *ret = p.best;
+    return HAC_OK;
+}

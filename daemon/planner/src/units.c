@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/type.h"
+
+/* `cpu` and `other` are the units/s assumed of one CPU thread and of another device, 32-bit keys, with a
+ * third taken off what was measured (measured.md §10); 64-bit keys count half. `sort_part`: the part of a
+ * radix sort's time; negative: a step of the bitonic network; 0: outside whole-sort capabilities. */
+static const struct assumption {
+    const char *codelet;
+    double cpu, other;
+    double sort_part;
+} assumptions[] = {
+    {"radix.count", 1.5e9, 6e9, 0.13},  {"radix.scatter", 0.55e9, 3e9, 0.37},
+    {"radix.leaf", 0.4e9, 2e9, 0.5},    {"radix.sample", 2e7, 2e7, 0},
+    {"radix.scan", 3e8, 3e8, 0},        {"sort.nan_order", 4e9, 1e10, 0},
+    {"sort.gather", 5e7, 5e8, 0},       {"sort.small", 3e8, 3e8, 0},
+    {"io.read", 4e9, 4e9, 0},           {"bitonic.block", 1.8e10, 9e10, -1},
+    {"bitonic.tail", 1.8e10, 9e10, -1}, {"bitonic.merge", 2e9, 1e10, -1},
+    {"bitonic.steps", 2e9, 1e10, -1},
+};
+
+static const struct assumption unknown = {"", 1e8, 1e8, 0};
+
+static const struct assumption *find(const char *codelet)
+{
+    for (size_t i = 0; i < sizeof(assumptions) / sizeof(assumptions[0]); i++) {
+        size_t length =
+            strlen(assumptions[i].codelet); /* "bitonic.steps" is for "bitonic.steps.index", too */
+        if (strncmp(assumptions[i].codelet, codelet, length) == 0 &&
+            (codelet[length] == '\0' || codelet[length] == '.'))
+            return &assumptions[i];
+    }
+    return &unknown;
+}
+
+double hac_machine_capability(const hac_machine_device *device, const char *prefix, hac_type type)
+{
+    char key[64];
+    snprintf(key, sizeof(key), "%s.%s", prefix, hac_type_name(type));
+    for (size_t i = 0;
+         i < device->n_capability && i < sizeof(device->capability) / sizeof(device->capability[0]); i++)
+        if (strcmp(device->capability[i].key, key) == 0 && device->capability[i].items_per_second > 0)
+            return device->capability[i].items_per_second;
+    return 0;
+}
+
+/* Seconds by the profile's figures; < 0 if it has none that apply. */
+static double profile_price(const hac_machine_device *device, const hac_price_context *context,
+                            const hac_plan_task *task, const struct assumption *a, double fraction)
+{
+    double own = hac_machine_capability(device, task->codelet, task->type);
+    if (own > 0)
+        return task->units * fraction / own;
+    double sort = hac_machine_capability(device, "sort", task->type);
+    if (a->sort_part > 0 && sort > 0)
+        return a->sort_part * (double)context->items * fraction / sort;
+    if (a->sort_part < 0) {
+        double bitonic = hac_machine_capability(device, "bitonic", task->type);
+        bitonic = bitonic > 0 ? bitonic : sort * HAC_BITONIC_OF_RADIX;
+        double steps = task->step_last - task->step_first + 1.0;
+        if (bitonic > 0)
+            return (double)task->item_count * fraction * steps / (bitonic * fmax(context->network_steps, 1));
+    }
+    return -1;
+}
+
+static double transfer_seconds(const hac_machine *machine, const hac_machine_device *device,
+                               const hac_plan_task *task, double fraction)
+{
+    if (!(device->link_bandwidth > 0) || (device->host_memory && !machine->simulated))
+        return 0;
+    double bytes = 0, ways = 0;
+    for (size_t s = 0; s < task->n_spans; s++) {
+        const hac_plan_span *span = &task->spans[s];
+        double both = (span->access & HAC_PLAN_READ ? 1 : 0) + (span->access & HAC_PLAN_WRITE ? 1 : 0);
+        bytes += both * (double)(span->touch_end - span->touch_first) * fraction;
+        ways += span->touch_end > span->touch_first ? both : 0;
+    }
+    return bytes / device->link_bandwidth + ways * device->link_latency;
+}
+
+static double assumed_seconds(const hac_machine_device *device, const hac_plan_task *task,
+                              const struct assumption *a, double fraction)
+{
+    bool cpu = strcmp(device->kind, "cpu") == 0;
+    double rate = cpu ? a->cpu * (device->threads > 0 ? device->threads : 1) : a->other;
+    if (hac_type_size(task->type) == 8 && strcmp(task->codelet, "io.read") != 0)
+        rate /= 2;
+    return HAC_LAUNCH_SECONDS + task->units * fraction / rate;
+}
+
+double hac_price_task(const hac_machine *machine, size_t device, const hac_price_context *context,
+                      const hac_plan_task *task, double fraction, bool together, hac_price_source *ret_source)
+{
+    const hac_machine_device *d = &machine->devices[device];
+    const struct assumption *a = find(task->codelet);
+    hac_price_source source = HAC_PRICE_PROFILE;
+    double seconds = profile_price(d, context, task, a, fraction);
+    if (seconds >= 0) {
+        seconds += HAC_LAUNCH_SECONDS + transfer_seconds(machine, d, task, fraction);
+    } else {
+        hac_prediction p = hac_model_predict(machine->models, d->key, task->codelet, task->type,
+                                             task->units * fraction, together);
+        source = p.samples > 0 ? HAC_PRICE_MODEL : HAC_PRICE_ASSUMED;
+        seconds = p.samples > 0
+                      ? p.seconds
+                      : assumed_seconds(d, task, a, fraction) + transfer_seconds(machine, d, task, fraction);
+    }
+    if (ret_source != NULL)
+        *ret_source = source;
+    return seconds;
+}

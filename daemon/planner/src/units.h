@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What codelets cost: the unit each one's work is counted in, what is assumed of a device that has not run it
+ * yet, and the price of a task on a device.
+ *
+ *   codelet                unit                  because
+ *   sort.small             items × ⌈log2 items⌉  a comparison sort in cache
+ *   radix.sample           items sampled
+ *   radix.count, .scatter  items                 one pass over memory each
+ *   radix.leaf             items                 two passes in cache per bucket
+ *   radix.scan             counters              chunks × buckets
+ *   sort.nan_order         items
+ *   sort.gather            items                 one random read each
+ *   bitonic.block          items × steps         all in cache: comparisons count
+ *   bitonic.tail           items × steps         the same
+ *   bitonic.steps          items × (passes + steps in cache ÷ 8)
+ *   bitonic.merge          items × passes        strides beyond the cache, several steps a pass: bandwidth
+ * counts io.read                bytes
+ *
+ * A device's price comes from, in this order: the capability that its profile fixes for the codelet
+ * ("radix.leaf.u32"), the one it fixes for the whole flow ("sort.u32", "bitonic.u32"), its learnt model, and
+ * an assumption by its kind.
+ *
+ * A whole-sort capability C = "sort.<type>" is spread over the radix codelets by the fixed parts SORT_PART
+ * below (measured on two cores, measured.md §10: 3.7 + 10 + 14 of 28 ms). Bitonic: "bitonic.<type>", or C ×
+ * HAC_BITONIC_OF_RADIX; every step of the network then takes the same time, items ÷ (capability × steps of
+ * the whole network), so that the figures of the source's rule can be read off.
+ */
+#ifndef PLANNER_UNITS_H
+#define PLANNER_UNITS_H
+
+#include "planner/machine.h"
+#include "planner/plan.h"
+
+/* Bitonic against radix on one device, whole sorts of 2^24 u32: 28 ms against 92 (measured.md §10). */
+#define HAC_BITONIC_OF_RADIX 0.3
+
+/* From "a task may start" to its start in an executor, through hacd and the socket, and the way back. */
+#define HAC_DISPATCH_SECONDS 60e-6
+
+/* Launch and finish of a kernel, where no model includes it. */
+#define HAC_LAUNCH_SECONDS 35e-6
+
+typedef enum hac_price_source { HAC_PRICE_ASSUMED = 0, HAC_PRICE_MODEL, HAC_PRICE_PROFILE } hac_price_source;
+
+/* The sort the task belongs to, for whole-sort capabilities. */
+typedef struct hac_price_context {
+    uint64_t items;
+    uint32_t network_steps;
+} hac_price_context;
+
+/*
+ * Seconds of `fraction` (0 … 1] of the task on the machine's device, without dispatch and queueing; transfers
+ * over the device's link are included (learnt models hold them already). `together`: while other devices work
+ * on the job.
+ */
+double hac_price_task(const hac_machine *machine, size_t device, const hac_price_context *context,
+                      const hac_plan_task *task, double fraction, bool together,
+                      hac_price_source *ret_source);
+
+/* The capability the profile fixes under "prefix.type", items/s; 0 if none. */
+double hac_machine_capability(const hac_machine_device *device, const char *prefix, hac_type type);
+
+#endif
