@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The builder: turns program sources into binaries for one device. After a program is built, the known-answer
+ * tests of all codelets that use it are run, which also has PoCL specialise the kernels at the local sizes
+ * that the codelets use; then binary and outcome are saved together. Nothing of a user is ever seen here.
+ *
+ * A driver may end the process while it compiles or tests. A file beside the binary counts the attempts, and
+ * after three the program counts as not to be had.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/type.h"
+#include "modes.h"
+#include "opencl/codelet.h"
+#include "opencl/device_open.h"
+#include "opencl/programs.h"
+#include "sandbox.h"
+#include "setup.h"
+
+#define MAX_PROGRAMS 128
+#define MAX_FAILURES 64
+#define MAX_ATTEMPTS 3
+#define SELF_TEST    "selftest.sum"
+
+HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
+
+typedef struct builder {
+    hac_parent *parent;
+    hac_device *device;
+    const char *queue[MAX_PROGRAMS]; /* names of the program table, next one first */
+    size_t n_queue;
+    uint32_t done, of;
+    char failures[MAX_FAILURES][HAC_ERROR_MESSAGE_SIZE + 96];
+    size_t n_failures;
+    char self_test[HAC_ERROR_MESSAGE_SIZE];
+} builder;
+
+static const char *known_program(const char *name)
+{
+    for (const hac_program_source *s = hac_programs(); s->name != NULL; s++)
+        if (strcmp(s->name, name) == 0)
+            return s->name;
+    return NULL;
+}
+
+/* The queue --------------------------------------------------------------------------------------- */
+
+static void put_in_front(builder *b, const char *name)
+{
+    size_t at = 0;
+    while (at < b->n_queue && b->queue[at] != name)
+        at++;
+    if (at == b->n_queue) {
+        if (b->n_queue == MAX_PROGRAMS)
+            return;
+        b->n_queue++;
+        b->of++;
+    }
+    memmove(b->queue + 1, b->queue, at * sizeof *b->queue);
+    b->queue[0] = name;
+}
+
+static bool is_used_by_a_codelet(const builder *b, const char *name)
+{
+    const hac_device_facts *facts = hac_device_get_facts(b->device);
+    for (const hac_codelet *c = hac_codelets(); c->name != NULL; c++)
+        for (int type = HAC_TYPE_NONE + 1; type < HAC_TYPE_COUNT && c->program != NULL; type++) {
+            const char *program = c->program(facts, (hac_type)type);
+            if (program != NULL && strcmp(program, name) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* The last of the list is put in front first, so that the order stays. */
+static hac_status enqueue(builder *b, const Hac__Executor__Build *build, hac_error *err)
+{
+    for (size_t i = 0; i < build->n_programs; i++)
+        if (known_program(build->programs[i]) == NULL)
+            return hac_fail(err, HAC_PROTOCOL, "no program is named \"%.64s\"", build->programs[i]);
+    for (size_t i = build->n_programs; i-- > 0;)
+        put_in_front(b, known_program(build->programs[i]));
+    if (build->n_programs > 0)
+        return HAC_OK;
+    size_t n = 0;
+    for (const hac_program_source *s = hac_programs(); s[n].name != NULL;)
+        n++;
+    while (n-- > 0)
+        if (is_used_by_a_codelet(b, hac_programs()[n].name))
+            put_in_front(b, hac_programs()[n].name);
+    return HAC_OK;
+}
+
+/* Known answers ----------------------------------------------------------------------------------- */
+
+static void add_failure(builder *b, const char *codelet, int type, const char *message)
+{
+    if (b->n_failures == MAX_FAILURES)
+        return;
+    char *line = b->failures[b->n_failures++];
+    snprintf(line, sizeof *b->failures, "%s %s: %s", codelet, hac_type_name((hac_type)type), message);
+    for (char *c = line; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = ' ';
+}
+
+/* Several codelets may share one test: it is run once and counts for all of them. */
+static bool has_been_tested(const hac_codelet *codelet)
+{
+    for (const hac_codelet *c = hac_codelets(); c != codelet; c++)
+        if (c->known_answer == codelet->known_answer)
+            return true;
+    return false;
+}
+
+static void test_codelet(builder *b, const hac_codelet *codelet, int type)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (codelet->known_answer(b->device, (hac_type)type, &err) == HAC_OK)
+        return;
+    if (strcmp(codelet->name, SELF_TEST) == 0)
+        memcpy(b->self_test, err.message, sizeof b->self_test);
+    for (const hac_codelet *c = codelet; c->name != NULL; c++)
+        if (c->known_answer == codelet->known_answer)
+            add_failure(b, c->name, type, err.message);
+}
+
+static void test_program(builder *b, const char *program)
+{
+    const hac_device_facts *facts = hac_device_get_facts(b->device);
+    for (const hac_codelet *c = hac_codelets(); c->name != NULL; c++) {
+        if (c->program == NULL || c->known_answer == NULL || has_been_tested(c))
+            continue;
+        for (int type = HAC_TYPE_NONE + 1; type < HAC_TYPE_COUNT; type++) {
+            const char *used = c->program(facts, (hac_type)type);
+            if (used != NULL && strcmp(used, program) == 0)
+                test_codelet(b, c, type);
+        }
+    }
+}
+
+/* What the tests said when the program was built, from its file. */
+static void recall_failures(builder *b, const char *program)
+{
+    for (const hac_codelet *c = hac_codelets(); c->name != NULL; c++)
+        for (int type = HAC_TYPE_NONE + 1; type < HAC_TYPE_COUNT; type++) {
+            size_t bytes = 0;
+            const char *line = hac_program_failure(b->device, program, c->name, (hac_type)type, &bytes);
+            if (line == NULL || b->n_failures == MAX_FAILURES)
+                continue;
+            snprintf(b->failures[b->n_failures++], sizeof *b->failures, "%.*s", (int)bytes, line);
+            if (strcmp(c->name, SELF_TEST) == 0)
+                snprintf(b->self_test, sizeof b->self_test, "%.*s", (int)bytes, line);
+        }
+}
+
+static hac_status save(builder *b, const char *program, hac_error *err)
+{
+    hac_text lines = HAC_TEXT_NONE;
+    hac_autofree char *text = NULL;
+    for (size_t i = 0; i < b->n_failures; i++)
+        hac_text_addf(&lines, "%s\n", b->failures[i]);
+    hac_status status = hac_text_finish(&lines, &text, NULL, err);
+    return status == HAC_OK ? hac_program_save(b->device, program, text, err) : status;
+}
+
+/* Attempts ---------------------------------------------------------------------------------------- */
+
+static char *attempts_file(const builder *b, const char *program)
+{
+    const char *directory = hac_device_program_directory(b->device);
+    char *path = NULL;
+    if (directory == NULL || asprintf(&path, "%s/%s.attempts", directory, program) < 0)
+        return NULL;
+    mkdir(directory, 0700);
+    return path;
+}
+
+/* Counts an attempt; HAC_DEVICE when there were too many. Without a directory nothing is counted. */
+static hac_status count_attempt(const char *path, hac_error *err)
+{
+    unsigned attempts = 0;
+    if (path == NULL)
+        return HAC_OK;
+    hac_autofclose FILE *file = fopen(path, "re");
+    if (file != NULL && fscanf(file, "%u", &attempts) == 1 && attempts >= MAX_ATTEMPTS)
+        return hac_fail(err, HAC_DEVICE,
+                        "the driver ended the builder %u times while it built or tested this program; "
+                        "remove %s to have it tried again",
+                        attempts, path);
+    hac_autofclose FILE *out = fopen(path, "we");
+    if (out == NULL || fprintf(out, "%u\n", attempts + 1) < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "%s", path);
+    return HAC_OK;
+}
+
+/* One program ------------------------------------------------------------------------------------- */
+
+static hac_status build_and_test(builder *b, const char *program, hac_error *err)
+{
+    hac_autofree char *attempts = attempts_file(b, program);
+    hac_status status = count_attempt(attempts, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_program_build(b->device, program, err);
+    if (status == HAC_OK) {
+        test_program(b, program);
+        status = save(b, program, err);
+    }
+    if (attempts != NULL)
+        unlink(attempts);
+    return status;
+}
+
+static hac_status send_built(builder *b, const char *program, const hac_error *result, double seconds,
+                             hac_error *err)
+{
+    char *failures[MAX_FAILURES];
+    char message[HAC_ERROR_MESSAGE_SIZE];
+    memcpy(message, result->message, sizeof message);
+    for (size_t i = 0; i < b->n_failures; i++) {
+        failures[i] = b->failures[i];
+        failures[i][HAC_ERROR_MESSAGE_SIZE - 1] = '\0';
+    }
+    Hac__Executor__Built built = HAC__EXECUTOR__BUILT__INIT;
+    built.program = (char *)(uintptr_t)program;
+    built.done = b->done;
+    built.of = b->of;
+    built.code = (uint32_t)result->code;
+    built.message = message;
+    built.seconds = seconds;
+    built.failures = failures;
+    built.n_failures = b->n_failures;
+    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    report.what_case = HAC__EXECUTOR__REPORT__WHAT_BUILT;
+    report.built = &built;
+    return hac_parent_send(b->parent, &report, err);
+}
+
+static hac_status build_next(builder *b, hac_error *err)
+{
+    const char *program = b->queue[0];
+    uint64_t start = hac_now_ns();
+    hac_error result = HAC_ERROR_NONE;
+    memmove(b->queue, b->queue + 1, --b->n_queue * sizeof *b->queue);
+    b->done++;
+    b->n_failures = 0;
+    if (hac_program_is_ready(b->device, program)) {
+        recall_failures(b, program);
+    } else {
+        hac_status status = build_and_test(b, program, &result);
+        if (status != HAC_OK && strcmp(program, "selftest") == 0)
+            memcpy(b->self_test, result.message, sizeof b->self_test);
+        result.code = status;
+    }
+    return send_built(b, program, &result, hac_seconds_since(start), err);
+}
+
+static hac_status send_end(builder *b, hac_error *err)
+{
+    Hac__Executor__BuildEnd end = HAC__EXECUTOR__BUILD_END__INIT;
+    end.self_test = b->self_test;
+    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    report.what_case = HAC__EXECUTOR__REPORT__WHAT_BUILD_END;
+    report.build_end = &end;
+    b->done = b->of = 0;
+    return hac_parent_send(b->parent, &report, err);
+}
+
+/* The loop ---------------------------------------------------------------------------------------- */
+
+static hac_status receive(builder *b, hac_error *err)
+{
+    Hac__Executor__Command *command;
+    hac_frame frame;
+    hac_status status = hac_parent_receive(b->parent, &command, &frame, err);
+    if (status != HAC_OK)
+        return status;
+    hac_frame_clear(&frame);
+    if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUILD)
+        return enqueue(b, command->build, err);
+    if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN)
+        return hac_fail(err, HAC_NOT_FOUND, "hacd wants this builder to leave");
+    return hac_fail(err, HAC_PROTOCOL, "a command that builders do not know (%d)", (int)command->what_case);
+}
+
+static hac_status serve(builder *b, hac_error *err)
+{
+    for (;;) {
+        hac_status status = HAC_OK;
+        /* between two programs: what is wanted most urgently may have changed */
+        while (status == HAC_OK && (b->n_queue == 0 || hac_parent_has_command(b->parent)))
+            status = receive(b, err);
+        if (status == HAC_OK)
+            status = build_next(b, err);
+        if (status == HAC_OK && b->n_queue == 0)
+            status = send_end(b, err);
+        if (status != HAC_OK)
+            return status;
+    }
+}
+
+hac_status hac_mode_build(hac_parent *parent, const Hac__Executor__Setup *setup, hac_error *err)
+{
+    const char *readable[] = {setup->program_binary, NULL};
+    const char *writable[] = {setup->scratch_directory, setup->program_directory, NULL};
+    const char *missing = NULL;
+    hac_cleanup(hac_device_close_cleanup) hac_device *device = NULL;
+    if (setup->program_directory[0] == '\0')
+        return hac_fail(err, HAC_PROTOCOL, "setup: program_directory: is needed for building");
+    if (mkdir(setup->program_directory, 0700) != 0 && errno != EEXIST)
+        return hac_fail_errno(err, HAC_IO, errno, "program directory %s", setup->program_directory);
+    hac_status status = hac_setup_environment(setup, err);
+    if (status == HAC_OK)
+        status = hac_sandbox_files(readable, writable, &missing, err);
+    if (status == HAC_OK)
+        status = hac_setup_open(setup, false, &device, err);
+    if (status == HAC_OK)
+        status = hac_setup_pin(setup, hac_device_get_facts(device), err);
+    if (status != HAC_OK)
+        return status;
+    hac_autofree builder *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return hac_fail_no_memory(err);
+    b->parent = parent;
+    b->device = device;
+    return serve(b, err);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The connection to hacd: commands in, reports out, on an inherited blocking SOCK_SEQPACKET socket. There is
+ * nothing else to wait for, so waiting is one blocking recvmsg: a system call a command, no poll.
+ */
+#ifndef EXECUTOR_PARENT_H
+#define EXECUTOR_PARENT_H
+
+#include <stdbool.h>
+
+#include "proto/frame.h"
+#include "proto/messages.h"
+
+#define HAC_PARENT_FD 3 /* where hacd puts the socket */
+
+typedef struct hac_parent {
+    int socket; /* borrowed */
+    hac_decoder *decoder;
+    uint8_t in[HAC_FRAME_MAX], out[HAC_FRAME_MAX];
+} hac_parent;
+
+HAC_MUST_USE hac_status hac_parent_open(int socket, hac_parent **ret, hac_error *err);
+void hac_parent_free(hac_parent *parent);
+
+/*
+ * Waits for a command. *ret and the frame's body are valid until the next call; the frame's descriptors are
+ * the caller's to take or clear. HAC_NOT_FOUND: hacd has gone. HAC_PROTOCOL: it sent nonsense.
+ */
+HAC_MUST_USE hac_status hac_parent_receive(hac_parent *parent, Hac__Executor__Command **ret, hac_frame *frame,
+                                           hac_error *err);
+
+/* Whether a command is there already. */
+bool hac_parent_has_command(const hac_parent *parent);
+
+/* Sends a report; waits while the socket is full. HAC_NOT_FOUND: hacd has gone. */
+HAC_MUST_USE hac_status hac_parent_send(hac_parent *parent, const Hac__Executor__Report *report,
+                                        hac_error *err);
+
+/* Says why this process is about to leave. */
+void hac_parent_send_fatal(hac_parent *parent, const hac_error *err);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "memory.h"
+#include "modes.h"
+#include "opencl/device_open.h"
+#include "sandbox.h"
+#include "setup.h"
+#include "task.h"
+
+HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
+HAC_DEFINE_CLEANUP(hac_memory *, hac_memory_free)
+HAC_DEFINE_CLEANUP(hac_runner *, hac_runner_free)
+
+static void note_missing(const char *missing)
+{
+    if (missing != NULL)
+        hac_log(HAC_LOG_WARNING, "this kernel has no %s: executors run without it", missing);
+}
+
+/* The driver's threads inherit what is set before it starts; the call filter is put on all of them. */
+static hac_status open_confined(const Hac__Executor__Setup *setup, hac_device **ret, hac_error *err)
+{
+    const char *readable[] = {setup->program_directory, setup->program_binary, NULL};
+    const char *writable[] = {setup->scratch_directory, NULL};
+    const char *missing = NULL;
+    hac_cleanup(hac_device_close_cleanup) hac_device *device = NULL;
+    hac_status status = hac_setup_environment(setup, err);
+    if (status == HAC_OK)
+        status = hac_sandbox_files(readable, writable, &missing, err);
+    if (status != HAC_OK)
+        return status;
+    note_missing(missing);
+    status = hac_setup_open(setup, true, &device, err);
+    if (status == HAC_OK)
+        status = hac_setup_pin(setup, hac_device_get_facts(device), err);
+    if (status == HAC_OK)
+        status = hac_sandbox_calls(setup->jit, &missing, err);
+    if (status != HAC_OK)
+        return status;
+    note_missing(missing);
+    *ret = hac_steal_ptr(device);
+    return HAC_OK;
+}
+
+static hac_status send_ready(hac_parent *parent, hac_device *device, uint32_t index, hac_error *err)
+{
+    char kernel_hash[17];
+    hac_programs_hash(kernel_hash);
+    Hac__Executor__DeviceFacts facts;
+    hac_facts_to_message(hac_device_get_facts(device), kernel_hash, &facts);
+    facts.index = index;
+    Hac__Executor__Ready ready = HAC__EXECUTOR__READY__INIT;
+    ready.facts = &facts;
+    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    report.what_case = HAC__EXECUTOR__REPORT__WHAT_READY;
+    report.ready = &ready;
+    return hac_parent_send(parent, &report, err);
+}
+
+static hac_status run_task(hac_parent *parent, hac_runner *runner, const Hac__Executor__Run *run,
+                           hac_error *err)
+{
+    Hac__Executor__Done done;
+    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    hac_runner_run(runner, run, &done);
+    report.what_case = HAC__EXECUTOR__REPORT__WHAT_DONE;
+    report.done = &done;
+    return hac_parent_send(parent, &report, err);
+}
+
+static hac_status send_pong(hac_parent *parent, uint64_t serial, hac_error *err)
+{
+    Hac__Executor__Pong pong = HAC__EXECUTOR__PONG__INIT;
+    pong.serial = serial;
+    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    report.what_case = HAC__EXECUTOR__REPORT__WHAT_PONG;
+    report.pong = &pong;
+    return hac_parent_send(parent, &report, err);
+}
+
+/* What could not be registered is missed by the tasks that name it; they say so. */
+static hac_status unless_protocol(hac_status status, const hac_error *err)
+{
+    if (status == HAC_OK || status == HAC_PROTOCOL)
+        return status;
+    hac_log(HAC_LOG_WARNING, "%s", err->message);
+    return HAC_OK;
+}
+
+/* HAC_NOT_FOUND ends the loop: hacd wants it so. */
+static hac_status handle(hac_parent *parent, hac_runner *runner, hac_memory *memory,
+                         const Hac__Executor__Command *command, hac_frame *frame, hac_error *err)
+{
+    switch (command->what_case) {
+    case HAC__EXECUTOR__COMMAND__WHAT_RUN:
+        return run_task(parent, runner, command->run, err);
+    case HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD:
+        return unless_protocol(hac_memory_add_buffer(memory, command->buffer_add->buffer,
+                                                     command->buffer_add->bytes, hac_frame_take_fd(frame, 0),
+                                                     err),
+                               err);
+    case HAC__EXECUTOR__COMMAND__WHAT_BUFFER_REMOVE:
+        hac_memory_remove_buffer(memory, command->buffer_remove->buffer);
+        return HAC_OK;
+    case HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD:
+        return unless_protocol(hac_memory_add_descriptor(memory, command->descriptor_add->descriptor,
+                                                         hac_frame_take_fd(frame, 0), err),
+                               err);
+    case HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_REMOVE:
+        hac_memory_remove_descriptor(memory, command->descriptor_remove->descriptor);
+        return HAC_OK;
+    case HAC__EXECUTOR__COMMAND__WHAT_PING:
+        return send_pong(parent, command->ping->serial, err);
+    case HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN:
+        return hac_fail(err, HAC_NOT_FOUND, "hacd wants this executor to leave");
+    default:
+        return hac_fail(err, HAC_PROTOCOL, "a command that executors do not know (%d)",
+                        (int)command->what_case);
+    }
+}
+
+hac_status hac_mode_run(hac_parent *parent, const Hac__Executor__Setup *setup, hac_error *err)
+{
+    hac_cleanup(hac_device_close_cleanup) hac_device *device = NULL;
+    hac_cleanup(hac_memory_free_cleanup) hac_memory *memory = NULL;
+    hac_cleanup(hac_runner_free_cleanup) hac_runner *runner = NULL;
+    hac_status status = open_confined(setup, &device, err);
+    if (status == HAC_OK)
+        status = hac_memory_new(&memory, err);
+    if (status == HAC_OK)
+        status = hac_runner_new(device, memory, setup->slowdown != 0 ? setup->slowdown : 1.0, &runner, err);
+    if (status == HAC_OK)
+        status = send_ready(parent, device, setup->device_index, err);
+    while (status == HAC_OK) {
+        Hac__Executor__Command *command;
+        hac_frame frame;
+        status = hac_parent_receive(parent, &command, &frame, err);
+        if (status != HAC_OK)
+            break;
+        status = handle(parent, runner, memory, command, &frame, err);
+        hac_frame_clear(&frame);
+    }
+    return status;
+}

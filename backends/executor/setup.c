@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "setup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+hac_status hac_setup_check(const Hac__Executor__Setup *setup, hac_error *err)
+{
+    if (setup->version != HAC_EXECUTOR_PROTOCOL_VERSION)
+        return hac_fail(err, HAC_PROTOCOL,
+                        "hacd speaks version %u, hac-executor %d: they must be installed %s", setup->version,
+                        HAC_EXECUTOR_PROTOCOL_VERSION, "together");
+    for (size_t i = 0; i < setup->n_affinity; i++)
+        if (setup->affinity[i] >= CPU_SETSIZE)
+            return hac_fail(err, HAC_INVALID, "affinity: CPU %u; at most %d", setup->affinity[i],
+                            CPU_SETSIZE - 1);
+    if (setup->slowdown != 0 && !(setup->slowdown >= 1.0 && setup->slowdown <= 1e6))
+        return hac_fail(err, HAC_INVALID, "slowdown: %g is not from 1 to 1e6", setup->slowdown);
+    return HAC_OK;
+}
+
+static hac_status set(const char *name, const char *value, hac_error *err)
+{
+    return setenv(name, value, 1) == 0 ? HAC_OK : hac_fail_no_memory(err);
+}
+
+static uint32_t wanted_threads(const Hac__Executor__Setup *setup)
+{
+    return setup->threads != 0 ? setup->threads : (uint32_t)setup->n_affinity;
+}
+
+static hac_status use_scratch(const char *directory, hac_error *err)
+{
+    static const char *const names[] = {"POCL_CACHE_DIR", "TMPDIR", "MESA_SHADER_CACHE_DIR",
+                                        "CUDA_CACHE_PATH", "XDG_CACHE_HOME"};
+    if (directory[0] == '\0')
+        return HAC_OK;
+    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
+        return hac_fail_errno(err, HAC_IO, errno, "scratch directory %s", directory);
+    if (access(directory, R_OK | W_OK | X_OK) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "scratch directory %s", directory);
+    hac_status status = HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < sizeof names / sizeof *names; i++)
+        status = set(names[i], directory, err);
+    return status;
+}
+
+hac_status hac_setup_environment(const Hac__Executor__Setup *setup, hac_error *err)
+{
+    hac_status status = use_scratch(setup->scratch_directory, err);
+    uint32_t threads = wanted_threads(setup);
+    unsetenv("POCL_AFFINITY");
+    if (status != HAC_OK || threads == 0)
+        return status;
+    char text[16];
+    snprintf(text, sizeof text, "%u", threads);
+    status = set("POCL_MAX_PTHREAD_COUNT", text, err);
+    if (status == HAC_OK)
+        status = set("LP_NUM_THREADS", text, err); /* Mesa's llvmpipe */
+    return status;
+}
+
+hac_status hac_setup_open(const Hac__Executor__Setup *setup, bool never_build, hac_device **ret,
+                          hac_error *err)
+{
+    hac_device_options options = {
+        .platform = setup->platform,
+        .device = setup->device,
+        .index = setup->device_index,
+        .style = setup->simt ? HAC_STYLE_ONLY_SIMT : HAC_STYLE_ONLY_BLOCK,
+        .copy_memory = setup->copy_memory,
+        .threads = wanted_threads(setup),
+        .vector_width = setup->vector_width,
+        .block_items = setup->block_items,
+        .work_group = setup->work_group,
+        .max_loop_iterations = setup->max_loop_iterations,
+        .max_allocation = setup->max_allocation,
+        .local_memory = setup->local_memory,
+        .memory_limit = setup->memory_limit,
+        .program_directory = setup->program_directory,
+        .program_binary = setup->program_binary,
+        .never_build = never_build,
+    };
+    hac_status status = hac_device_open(&options, ret, err);
+    if (status == HAC_NOT_FOUND)
+        status = err->code = HAC_DEVICE;
+    return status;
+}
+
+static hac_status pin_thread(pid_t tid, const cpu_set_t *cpus, hac_error *err)
+{
+    if (sched_setaffinity(tid, sizeof *cpus, cpus) == 0 || errno == ESRCH)
+        return HAC_OK;
+    if (errno == EINVAL)
+        return hac_fail(err, HAC_INVALID, "affinity: none of these CPUs is there for this process");
+    return hac_fail_errno(err, HAC_IO, errno, "affinity: sched_setaffinity");
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Thread ids but the main one's, in the order of their making. */
+static size_t list_threads(pid_t *tids, size_t room)
+{
+    DIR *directory = opendir("/proc/self/task");
+    size_t n = 0;
+    if (directory == NULL)
+        return 0;
+    for (struct dirent *e; n < room && (e = readdir(directory)) != NULL;) {
+        long tid = strtol(e->d_name, NULL, 10);
+        if (tid > 0 && (pid_t)tid != getpid())
+            tids[n++] = (pid_t)tid;
+    }
+    closedir(directory);
+    qsort(tids, n, sizeof *tids, compare_tids);
+    return n;
+}
+
+hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const hac_device_facts *facts, hac_error *err)
+{
+    pid_t tids[CPU_SETSIZE];
+    cpu_set_t all, one;
+    if (setup->n_affinity == 0)
+        return HAC_OK;
+    CPU_ZERO(&all);
+    for (size_t i = 0; i < setup->n_affinity; i++)
+        CPU_SET(setup->affinity[i], &all);
+    hac_status status = pin_thread(getpid(), &all, err);
+    bool each_to_one = strcmp(facts->platform, "Portable Computing Language") == 0;
+    size_t n = list_threads(tids, CPU_SETSIZE);
+    for (size_t i = 0; status == HAC_OK && i < n; i++) {
+        CPU_ZERO(&one);
+        CPU_SET(setup->affinity[i % setup->n_affinity], &one);
+        status = pin_thread(tids[i], each_to_one ? &one : &all, err);
+    }
+    return status;
+}
+
+void hac_facts_to_message(const hac_device_facts *f, char kernel_hash[17], Hac__Executor__DeviceFacts *ret)
+{
+    static const Hac__Executor__DeviceFacts none = HAC__EXECUTOR__DEVICE_FACTS__INIT;
+    *ret = none;
+    /* protobuf-c has no const texts; they are only read */
+    ret->platform = (char *)(uintptr_t)f->platform;
+    ret->vendor = (char *)(uintptr_t)f->vendor;
+    ret->device = (char *)(uintptr_t)f->name;
+    ret->driver = (char *)(uintptr_t)f->driver;
+    ret->type = (char *)(uintptr_t)hac_device_type_name(f->cl_type);
+    ret->compute_units = f->compute_units;
+    ret->global_memory = f->global_memory;
+    ret->max_allocation = f->max_allocation;
+    ret->local_memory = f->local_memory;
+    ret->max_work_group = f->max_work_group;
+    ret->fp64 = f->fp64;
+    ret->available = true;
+    ret->unified_memory = f->host_memory;
+    ret->kernel_hash = kernel_hash;
+    ret->simt = f->style == HAC_STYLE_SIMT;
+    ret->block_items = f->block_items;
+}

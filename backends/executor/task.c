@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/type.h"
+#include "opencl/device_open.h"
+
+#define MAX_CODELETS 64
+#define SPIN_NS      UINT64_C(100000) /* shorter waits are spun: a sleep overshoots by about that */
+
+/* Whether a codelet may be used for a type, found out at its first task. */
+typedef enum usability { UNKNOWN = 0, USABLE, FAILED } usability;
+
+struct hac_runner {
+    hac_device *device;
+    const hac_memory *memory;
+    double slowdown;
+    usability known[MAX_CODELETS][HAC_TYPE_COUNT];
+    hac_task task;
+    hac_task_result result;
+    hac_error err;
+    char program[64];
+    /* aligned so that kernels may work on it in place */
+    _Alignas(64) uint8_t inline_in[HAC_INLINE_MAX];
+    _Alignas(64) uint8_t inline_out[HAC_INLINE_MAX];
+};
+
+hac_status hac_runner_new(hac_device *device, const hac_memory *memory, double slowdown, hac_runner **ret,
+                          hac_error *err)
+{
+    if (!(slowdown >= 1.0) || !isfinite(slowdown))
+        return hac_fail(err, HAC_INVALID, "testing.slowdown is %g; it must be 1 or more", slowdown);
+    size_t bytes = (sizeof(hac_runner) + 63) / 64 * 64;
+    hac_runner *runner = aligned_alloc(64, bytes);
+    if (runner == NULL)
+        return hac_fail_no_memory(err);
+    memset(runner, 0, bytes);
+    runner->device = device;
+    runner->memory = memory;
+    runner->slowdown = slowdown;
+    *ret = runner;
+    return HAC_OK;
+}
+
+void hac_runner_free(hac_runner *runner)
+{
+    free(runner);
+}
+
+static hac_status check_counts(const hac_codelet *c, const Hac__Executor__Run *run, hac_error *err)
+{
+    if (run->n_spans < c->min_spans || run->n_spans > c->max_spans || run->n_spans > HAC_TASK_MAX_SPANS)
+        return hac_fail(err, HAC_INVALID, "%zu spans; %u to %u are needed", run->n_spans, c->min_spans,
+                        c->max_spans);
+    if (run->n_params < c->min_params || run->n_params > c->max_params || run->n_params > HAC_TASK_MAX_PARAMS)
+        return hac_fail(err, HAC_INVALID, "%zu params; %u to %u are needed", run->n_params, c->min_params,
+                        c->max_params);
+    if (run->data.len > HAC_INLINE_MAX)
+        return hac_fail(err, HAC_INVALID, "%zu bytes of inline data; %d are possible", run->data.len,
+                        HAC_INLINE_MAX);
+    if (run->type >= HAC_TYPE_COUNT)
+        return hac_fail(err, HAC_INVALID, "type %u is not known", run->type);
+    return HAC_OK;
+}
+
+static hac_status add_references(const hac_memory *memory, const Hac__Executor__Run *run, hac_task *task,
+                                 hac_error *err)
+{
+    for (size_t i = 0; i < run->n_spans; i++) {
+        const Hac__Executor__Span *span = run->spans[i];
+        hac_status status =
+            hac_memory_span(memory, span->buffer, span->offset, span->bytes, &task->spans[i], err);
+        if (status != HAC_OK) {
+            hac_error_prefix(err, "span %zu", i);
+            return status;
+        }
+    }
+    task->n_spans = run->n_spans;
+    for (size_t i = 0; i < run->n_params; i++)
+        task->params[i] = run->params[i];
+    task->n_params = run->n_params;
+    task->fd = -1;
+    return run->descriptor == 0 ? HAC_OK : hac_memory_descriptor(memory, run->descriptor, &task->fd, err);
+}
+
+hac_status hac_task_from_command(const hac_device_facts *facts, const hac_memory *memory,
+                                 const Hac__Executor__Run *run, const hac_codelet **ret_codelet,
+                                 hac_task *ret, hac_error *err)
+{
+    const hac_codelet *codelet = hac_codelet_find(run->codelet);
+    if (codelet == NULL)
+        return hac_fail(err, HAC_UNSUPPORTED, "no codelet is named \"%.64s\"", run->codelet);
+    memset(ret, 0, sizeof *ret);
+    ret->first = run->first;
+    ret->count = run->count;
+    ret->descending = run->descending;
+    ret->inline_in = run->data.data;
+    ret->inline_in_bytes = run->data.len;
+    hac_status status = check_counts(codelet, run, err);
+    if (status == HAC_OK) {
+        ret->type = (hac_type)run->type;
+        status = add_references(memory, run, ret, err);
+    }
+    if (status == HAC_OK && codelet->check != NULL)
+        status = codelet->check(facts, ret, err);
+    if (status != HAC_OK)
+        hac_error_prefix(err, "%s", codelet->name);
+    else
+        *ret_codelet = codelet;
+    return status;
+}
+
+/*
+ * Loads the codelet's program at its first task and looks up how its known-answer test went. A codelet that
+ * gave a wrong answer there is never run.
+ */
+static hac_status check_usable(hac_runner *r, const hac_codelet *codelet, hac_type type, hac_error *err)
+{
+    size_t index = (size_t)(codelet - hac_codelets()), bytes = 0;
+    usability *known = index < MAX_CODELETS ? &r->known[index][type] : NULL;
+    if (codelet->program == NULL || (known != NULL && *known == USABLE))
+        return HAC_OK;
+    const char *program = codelet->program(hac_device_get_facts(r->device), type);
+    if (program == NULL)
+        return HAC_OK;
+    if (!hac_program_is_ready(r->device, program))
+        return hac_fail(err, HAC_NOT_FOUND, "program %s has not been built for this device yet", program);
+    const char *failure = hac_program_failure(r->device, program, codelet->name, type, &bytes);
+    if (known != NULL)
+        *known = failure == NULL ? USABLE : FAILED;
+    if (failure == NULL)
+        return HAC_OK;
+    return hac_fail(err, HAC_DEVICE, "not used on this device, it failed its test: %.*s", (int)bytes,
+                    failure);
+}
+
+static void wait_until(uint64_t end_ns)
+{
+    uint64_t now = hac_now_ns();
+    if (now + SPIN_NS < end_ns) {
+        uint64_t wake = end_ns - SPIN_NS / 2;
+        struct timespec t = {.tv_sec = (time_t)(wake / 1000000000u), .tv_nsec = (long)(wake % 1000000000u)};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+            ;
+    }
+    while (hac_now_ns() < end_ns)
+        ;
+}
+
+static double finish_timing(const hac_runner *r, uint64_t start)
+{
+    if (r->slowdown > 1.0) {
+        double wanted = (double)(hac_now_ns() - start) * r->slowdown;
+        wait_until(start + (wanted < 1e18 ? (uint64_t)wanted : UINT64_C(1000000000000000000)));
+    }
+    return hac_seconds_since(start);
+}
+
+static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const hac_codelet **codelet,
+                           Hac__Executor__Done *done)
+{
+    hac_status status =
+        hac_task_from_command(hac_device_get_facts(r->device), r->memory, run, codelet, &r->task, &r->err);
+    if (status != HAC_OK)
+        return status;
+    status = check_usable(r, *codelet, r->task.type, &r->err);
+    if (status != HAC_OK)
+        return status;
+    if (r->task.inline_in_bytes > 0) {
+        memcpy(r->inline_in, r->task.inline_in, r->task.inline_in_bytes);
+        r->task.inline_in = r->inline_in;
+    }
+    uint64_t start = hac_now_ns();
+    status = (*codelet)->run(r->device, &r->task, &r->result, &r->err);
+    done->seconds = finish_timing(r, start);
+    return status;
+}
+
+/* Names the program that has to be built first, where that is what was missing. */
+static void add_needed_program(hac_runner *r, const hac_codelet *codelet, uint32_t type,
+                               Hac__Executor__Done *done)
+{
+    if (codelet == NULL || codelet->program == NULL)
+        return;
+    const char *program = codelet->program(hac_device_get_facts(r->device), (hac_type)type);
+    if (program == NULL || strlen(program) >= sizeof r->program)
+        return;
+    strcpy(r->program, program);
+    done->needs_program = r->program;
+}
+
+void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor__Done *ret)
+{
+    static const Hac__Executor__Done none = HAC__EXECUTOR__DONE__INIT;
+    const hac_codelet *codelet = NULL;
+    *ret = none;
+    ret->task = run->task;
+    r->err.code = HAC_OK;
+    r->err.message[0] = '\0';
+    r->result.inline_out = r->inline_out;
+    r->result.inline_out_bytes = 0;
+    r->result.n_values = 0;
+    hac_status status = run_task(r, run, &codelet, ret);
+    ret->code = (uint32_t)status;
+    if (status != HAC_OK) {
+        ret->message = r->err.message;
+        if (status == HAC_NOT_FOUND)
+            add_needed_program(r, codelet, run->type, ret);
+        return;
+    }
+    size_t room = sizeof r->result.values / sizeof *r->result.values;
+    ret->values = r->result.values;
+    ret->n_values = r->result.n_values < room ? r->result.n_values : room;
+    ret->data.data = r->inline_out;
+    ret->data.len = r->result.inline_out_bytes < HAC_INLINE_MAX ? r->result.inline_out_bytes : HAC_INLINE_MAX;
+}
