@@ -67,8 +67,7 @@ typedef enum pass { STEPS, BLOCK, MERGE, TAIL } pass;
 
 static const char *const stage_names[] = {"steps", "block", "merge", "tail"};
 
-/* ---- who wrote what last --------------------------------------------------------------------------------
- */
+/* ---- who wrote what last ---- */
 
 /* Collects the tasks that [first, end) waits for and makes `task` the one that wrote it. */
 static size_t take_over(weaver *w, uint64_t first, uint64_t end, uint32_t task, uint32_t *deps)
@@ -97,8 +96,7 @@ static size_t take_over(weaver *w, uint64_t first, uint64_t end, uint32_t task, 
     return n_deps;
 }
 
-/* ---- tasks
- * -------------------------------------------------------------------------------------------------- */
+/* ---- tasks ---- */
 
 /* Passes over memory of steps s0 … s1, and the steps that run inside blocks. */
 static void count_passes(const weaver *w, uint32_t device, uint32_t s0, uint32_t s1, double *ret_passes,
@@ -263,8 +261,7 @@ static hac_status add_stretch(weaver *w, uint32_t device, range r, uint32_t s0, 
     return status;
 }
 
-/* ---- the walk
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the walk ---- */
 
 static bool own_step(const weaver *w, size_t part, uint32_t step)
 {
@@ -366,8 +363,7 @@ static hac_status add_all(weaver *w, hac_error *err)
     return status;
 }
 
-/* ---- folding
- * --------------------------------------------------------------------------------------------------- */
+/* ---- folding ---- */
 
 static double price_strong(weaver *w, uint32_t s0, uint32_t s1)
 {
@@ -375,42 +371,79 @@ static double price_strong(weaver *w, uint32_t s0, uint32_t s1)
     return add_strong(w, s0, s1, NULL) == HAC_OK ? w->price : INFINITY;
 }
 
-/* Whether the strongest device alone would be done with the run sooner than all devices side by side. */
-static bool too_short(weaver *w, uint32_t s0, uint32_t s1)
+/* Steps s0 … s1 with everybody at work: as long as the last of them takes. */
+static double price_side(weaver *w, uint32_t s0, uint32_t s1)
 {
-    w->pricing = true;
     double side = price_strong(w, s0, s1);
     for (size_t p = 0; p + 1 < w->split.n_parts; p++) {
         w->price = 0;
-        if (add_weak(w, p, s0, s1, NULL) != HAC_OK)
-            w->price = INFINITY;
-        side = fmax(side, w->price);
+        side = fmax(side, add_weak(w, p, s0, s1, NULL) == HAC_OK ? w->price : INFINITY);
     }
+    return side;
+}
+
+static void set_folded(weaver *w, uint32_t s0, uint32_t s1, bool folded)
+{
     for (uint32_t s = s0; s <= s1; s++)
-        w->folded[s] = true;
-    double alone = price_strong(w, s0, s1);
-    for (uint32_t s = s0; s <= s1; s++)
-        w->folded[s] = false;
+        w->folded[s] = folded;
+}
+
+/* The whole sort as it is folded now. */
+static double price_all(weaver *w)
+{
+    double total = 0;
+    for (uint32_t s = 1; s <= w->n_steps;) {
+        bool side = own_parts(w, s) != 0;
+        uint32_t last = s;
+        while (last < w->n_steps && (own_parts(w, last + 1) != 0) == side)
+            last++;
+        total += side ? price_side(w, s, last) : price_strong(w, s, last);
+        s = last + 1;
+    }
+    return total;
+}
+
+/*
+ * Folds the runs that the strongest device alone would end sooner. A run by itself may pay and yet cut a
+ * fused pass of the strongest device in two, so folding none and folding all are priced, too, over the whole
+ * sort.
+ */
+static void fold_auto(weaver *w)
+{
+    const hac_sort_info *sort = &w->plan->sort;
+    bool single[HAC_MAX_STEPS + 2];
+    w->pricing = true;
+    double none = price_all(w);
+    for (size_t i = 0; i < sort->n_corun; i++) {
+        uint32_t s0 = sort->corun[i][0], s1 = sort->corun[i][1];
+        double side = price_side(w, s0, s1);
+        set_folded(w, s0, s1, true);
+        set_folded(w, s0, s1, price_strong(w, s0, s1) <= side);
+    }
+    memcpy(single, w->folded, sizeof(single));
+    double some = price_all(w);
+    for (size_t i = 0; i < sort->n_corun; i++)
+        set_folded(w, sort->corun[i][0], sort->corun[i][1], true);
+    double all = price_all(w);
+    if (none < some && none < all)
+        memset(w->folded, 0, sizeof(w->folded));
+    else if (some < all)
+        memcpy(w->folded, single, sizeof(single));
     w->pricing = false;
-    return alone <= side;
 }
 
 static void fold(weaver *w)
 {
     const hac_sort_info *sort = &w->plan->sort;
-    for (size_t i = 0; i < sort->n_corun; i++) {
-        uint32_t s0 = sort->corun[i][0], s1 = sort->corun[i][1];
-        if (w->spec->fold == HAC_FOLD_AUTO && too_short(w, s0, s1))
-            for (uint32_t s = s0; s <= s1; s++)
-                w->folded[s] = true;
-        for (size_t f = 0; w->spec->fold == HAC_FOLD_STEPS && f < w->spec->n_fold_steps; f++)
-            if (w->spec->fold_steps[f] >= s0 && w->spec->fold_steps[f] <= s1)
+    if (w->spec->fold == HAC_FOLD_AUTO && sort->n_corun > 0)
+        fold_auto(w);
+    for (size_t f = 0; w->spec->fold == HAC_FOLD_STEPS && f < w->spec->n_fold_steps; f++)
+        for (size_t i = 0; i < sort->n_corun; i++)
+            if (w->spec->fold_steps[f] >= sort->corun[i][0] && w->spec->fold_steps[f] <= sort->corun[i][1])
                 w->folded[w->spec->fold_steps[f]] = true;
-    }
 }
 
-/* ---- what explain says
- * ---------------------------------------------------------------------------------------- */
+/* ---- what explain says ---- */
 
 static hac_status list_runs(unsigned n, unsigned S, uint32_t (**ret)[2], size_t *ret_n, hac_error *err)
 {
@@ -465,8 +498,7 @@ static hac_status list_folded(weaver *w, hac_error *err)
     return HAC_OK;
 }
 
-/* ---- building
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- building ---- */
 
 static hac_status prepare(weaver *w, hac_error *err)
 {
@@ -483,8 +515,13 @@ static hac_status prepare(weaver *w, hac_error *err)
     }
     for (size_t d = 0; d < w->plan->n_devices; d++) {
         const hac_machine_device *device = &w->machine->devices[w->plan->devices[d].machine_index];
-        hac_bitonic_limits limits = {device->block_items > 0 ? device->block_items : 1u << 16,
-                                     device->max_loop_iterations, device->local_memory, device->simt};
+        hac_bitonic_limits limits = {
+            .block_items = device->block_items > 0 ? device->block_items : 1u << 15,
+            .max_loop_iterations = device->max_loop_iterations,
+            .local_memory = device->local_memory,
+            .max_allocation = device->max_allocation,
+            .simt = device->simt,
+        };
         w->block[d] = hac_bitonic_block_log2(&limits, w->item_bytes);
         w->fused[d] = hac_bitonic_fused_steps(&limits, w->item_bytes);
     }

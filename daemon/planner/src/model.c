@@ -276,8 +276,7 @@ void hac_model_each(const hac_model_set *set, void (*each)(void *context, const 
     }
 }
 
-/* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between -------
- */
+/* ---- text form: device key, codelet, type, alone|together, units:seconds …, check sum; tabs between ---- */
 
 static uint32_t check_sum(const char *bytes, size_t n)
 {

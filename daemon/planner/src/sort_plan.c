@@ -87,8 +87,7 @@ static hac_status find_eligible(planning *p, hac_error *err)
     return HAC_OK;
 }
 
-/* ---- candidates -------------------------------------------------------------------------------------------
- */
+/* ---- candidates ---- */
 
 static void name_candidate(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
                            char *name, size_t room)
@@ -190,8 +189,7 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
     return HAC_OK;
 }
 
-/* ---- devices, by what they can do
- * ---------------------------------------------------------------------------- */
+/* ---- devices, by what they can do ---- */
 
 static void team_of_one(const rating *device, hac_sort_team *ret)
 {
@@ -263,8 +261,7 @@ static hac_sort_team prefix(const hac_sort_team *team, size_t n)
     return part;
 }
 
-/* ---- ways
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- ways ---- */
 
 /* The bitonic schemes on a team, or the one that was asked for. */
 static hac_status consider_schemes(planning *p, const hac_sort_team *team, hac_error *err)
