@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans, questions, calibration, and what an administrator asks of hacd. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "jobs.h"
+#include "sort.h"
+
+enum { SIMULATED_DEVICES_MAX = 16, CAPABILITIES_MAX = 32, NAME_MAX_BYTES = 255 };
+
+static hac_status call_text(hac_client *client, Hac__Client__Request *request, char **ret_text,
+                            hac_error *err)
+{
+    hac_reply reply = {0};
+    hac_status status =
+        hac_client_call(client, request, HAC__CLIENT__RESPONSE__WHAT_TEXT, UINT64_MAX, &reply, err);
+    if (status == HAC_OK)
+        *ret_text = reply.text;
+    return status;
+}
+
+/* ---- plans ---- */
+
+static hac_status plan_sort(hac_client *client, uint64_t items, const hac_sort_options *options,
+                            hac_plan_format format, Hac__Client__PlanSort *plan, char **ret_text,
+                            hac_error *err)
+{
+    hac_sort_options known;
+    Hac__Client__SortSpec spec;
+    Hac__Client__JobOptions job_options;
+    hac_status status = hac_sort_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = hac_sort_spec_encode(&known, 0, &spec, err);
+    if (status == HAC_OK)
+        status = hac_job_options_encode(&known.job, &job_options, err);
+    if (status != HAC_OK)
+        return status;
+    if (format > HAC_PLAN_SVG)
+        return hac_fail(err, HAC_INVALID, "plan format %d does not exist", (int)format);
+    plan->spec = &spec;
+    plan->items = items;
+    plan->options = &job_options;
+    plan->format = (Hac__Client__PlanFormat)format;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_PLAN_SORT;
+    request.plan_sort = plan;
+    return call_text(client, &request, ret_text, err);
+}
+
+hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_options *options,
+                            hac_plan_format format, char **ret_text, hac_error *err)
+{
+    Hac__Client__PlanSort plan = HAC__CLIENT__PLAN_SORT__INIT;
+    return plan_sort(client, items, options, format, &plan, ret_text, err);
+}
+
+/* The wire form of simulated devices, in one allocation. */
+typedef struct simulated_machine {
+    Hac__Client__SimulatedDevice *device_at[SIMULATED_DEVICES_MAX];
+    Hac__Client__SimulatedDevice device[SIMULATED_DEVICES_MAX];
+    Hac__Client__Capability *capability_at[SIMULATED_DEVICES_MAX][CAPABILITIES_MAX];
+    Hac__Client__Capability capability[SIMULATED_DEVICES_MAX][CAPABILITIES_MAX];
+} simulated_machine;
+
+static bool is_name(const char *name)
+{
+    return name != NULL && name[0] != '\0' && strlen(name) <= NAME_MAX_BYTES;
+}
+
+static bool is_amount(double value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+static hac_status encode_capabilities(const hac_simulated_device *device, Hac__Client__Capability **at,
+                                      Hac__Client__Capability *capability, hac_error *err)
+{
+    if (device->n_capability > CAPABILITIES_MAX)
+        return hac_fail(err, HAC_INVALID, "device %s has %zu capabilities, at most %d can be", device->name,
+                        device->n_capability, CAPABILITIES_MAX);
+    for (size_t i = 0; i < device->n_capability; i++) {
+        const hac_simulated_capability *from = &device->capability[i];
+        if (!is_name(from->key) || !is_amount(from->items_per_second))
+            return hac_fail(err, HAC_INVALID, "capability %zu of device %s has no key or no rate", i + 1,
+                            device->name);
+        capability[i] = (Hac__Client__Capability)HAC__CLIENT__CAPABILITY__INIT;
+        capability[i].key = hac_field(from->key);
+        capability[i].items_per_second = from->items_per_second;
+        at[i] = &capability[i];
+    }
+    return HAC_OK;
+}
+
+static hac_status encode_device(const hac_simulated_device *from, Hac__Client__SimulatedDevice *to,
+                                hac_error *err)
+{
+    if (!is_name(from->name) || (from->group != NULL && strlen(from->group) > NAME_MAX_BYTES) ||
+        (from->kind != NULL && strlen(from->kind) > NAME_MAX_BYTES))
+        return hac_fail(err, HAC_INVALID, "a simulated device has no usable name, group or kind");
+    if (!is_amount(from->link_bandwidth) || !is_amount(from->link_latency))
+        return hac_fail(err, HAC_INVALID, "the link of device %s is not given in numbers", from->name);
+    *to = (Hac__Client__SimulatedDevice)HAC__CLIENT__SIMULATED_DEVICE__INIT;
+    to->name = hac_field(from->name);
+    to->group = hac_field(from->group);
+    to->kind = hac_field(from->kind);
+    to->simt = from->simt != 0;
+    to->threads = from->threads;
+    to->memory = from->memory;
+    to->max_allocation = from->max_allocation;
+    to->local_memory = from->local_memory;
+    to->max_loop_iterations = from->max_loop_iterations;
+    to->block_items = from->block_items;
+    to->link_bandwidth = from->link_bandwidth;
+    to->link_latency = from->link_latency;
+    return HAC_OK;
+}
+
+static hac_status encode_machine(const hac_simulated_device *devices, size_t n_devices,
+                                 simulated_machine *machine, hac_error *err)
+{
+    if (n_devices == 0 || n_devices > SIMULATED_DEVICES_MAX)
+        return hac_fail(err, HAC_INVALID, "%zu simulated devices are given, 1 to %d can be", n_devices,
+                        SIMULATED_DEVICES_MAX);
+    size_t stride = devices->size; /* of the caller's header */
+    if (stride < sizeof(*devices) || stride % _Alignof(hac_simulated_device) != 0)
+        return hac_fail(err, HAC_INVALID, "simulated devices need their size set");
+    for (size_t i = 0; i < n_devices; i++) {
+        const hac_simulated_device *from =
+            (const hac_simulated_device *)(const void *)((const char *)devices + i * stride);
+        hac_status status = encode_device(from, &machine->device[i], err);
+        if (status == HAC_OK)
+            status = encode_capabilities(from, machine->capability_at[i], machine->capability[i], err);
+        if (status != HAC_OK)
+            return status;
+        machine->device[i].n_capability = from->n_capability;
+        machine->device[i].capability = machine->capability_at[i];
+        machine->device_at[i] = &machine->device[i];
+    }
+    return HAC_OK;
+}
+
+hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
+                             uint64_t items, const hac_sort_options *options, hac_plan_format format,
+                             char **ret_text, hac_error *err)
+{
+    hac_autofree simulated_machine *machine = calloc(1, sizeof(*machine));
+    if (machine == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = encode_machine(devices, n_devices, machine, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__PlanSort plan = HAC__CLIENT__PLAN_SORT__INIT;
+    plan.simulate = true;
+    plan.n_devices = n_devices;
+    plan.devices = machine->device_at;
+    return plan_sort(client, items, options, format, &plan, ret_text, err);
+}
+
+/* ---- questions ---- */
+
+hac_status hac_client_query(hac_client *client, hac_topic topic, uint64_t job, hac_plan_format format,
+                            char **ret_text, hac_error *err)
+{
+    if (topic > HAC_TOPIC_PROBLEMS || format > HAC_PLAN_SVG)
+        return hac_fail(err, HAC_INVALID, "topic %d or format %d does not exist", (int)topic, (int)format);
+    Hac__Client__Query query = HAC__CLIENT__QUERY__INIT;
+    query.topic = (Hac__Client__Topic)topic;
+    query.job = job;
+    query.format = (Hac__Client__PlanFormat)format;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_QUERY;
+    request.query = &query;
+    return call_text(client, &request, ret_text, err);
+}
+
+/* ---- calibration ---- */
+
+hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *options, hac_job **ret_job,
+                         hac_error *err)
+{
+    static const hac_job_options none;
+    Hac__Client__JobOptions job_options;
+    hac_status status = hac_job_options_encode(options != NULL ? options : &none, &job_options, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__SubmitCalibrate calibrate = HAC__CLIENT__SUBMIT_CALIBRATE__INIT;
+    calibrate.n_devices = job_options.n_devices;
+    calibrate.devices = job_options.devices;
+    calibrate.tune = tune != 0;
+    calibrate.options = &job_options;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_CALIBRATE;
+    request.submit_calibrate = &calibrate;
+    hac_cleanup(hac_job_unref_cleanup) hac_job *job = NULL;
+    status = hac_job_new(client, options, &job, err);
+    if (status == HAC_OK)
+        status = hac_job_submit(job, &request, NULL, 0, true, err);
+    if (status == HAC_OK)
+        *ret_job = hac_steal_ptr(job);
+    return status;
+}
+
+/* ---- administration ---- */
+
+hac_status hac_client_drain(hac_client *client, hac_error *err)
+{
+    Hac__Client__Empty empty = HAC__CLIENT__EMPTY__INIT;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_DRAIN;
+    request.drain = &empty;
+    return hac_client_call(client, &request, HAC__CLIENT__RESPONSE__WHAT_OK, UINT64_MAX, NULL, err);
+}
+
+hac_status hac_client_reload(hac_client *client, hac_error *err)
+{
+    Hac__Client__Empty empty = HAC__CLIENT__EMPTY__INIT;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_RELOAD;
+    request.reload = &empty;
+    return hac_client_call(client, &request, HAC__CLIENT__RESPONSE__WHAT_OK, UINT64_MAX, NULL, err);
+}

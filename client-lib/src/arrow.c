@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of the Arrow C Data Interface (https://arrow.apache.org/docs/format/CDataInterface.html), in and
+ * out. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/type.h"
+#include "sort.h"
+
+enum { ALIGNMENT = 64 };
+
+/* ---- in ---- */
+
+/* A fixed-width column without nulls: where its values lie. */
+typedef struct column {
+    const char *format;
+    uint64_t items;
+    uint32_t width; /* bytes of a value */
+    const uint8_t *values;
+} column;
+
+static const struct {
+    char format;
+    hac_type type;
+} key_formats[] = {{'i', HAC_TYPE_I32}, {'I', HAC_TYPE_U32}, {'f', HAC_TYPE_F32},
+                   {'l', HAC_TYPE_I64}, {'L', HAC_TYPE_U64}, {'g', HAC_TYPE_F64}};
+
+static hac_type key_type(const char *format)
+{
+    for (size_t i = 0; i < sizeof(key_formats) / sizeof(key_formats[0]); i++)
+        if (format[0] == key_formats[i].format && format[1] == '\0')
+            return key_formats[i].type;
+    return HAC_TYPE_NONE;
+}
+
+static const char *format_of(hac_type type)
+{
+    static const char formats[HAC_TYPE_COUNT][2] = {"", "I", "i", "f", "L", "l", "g"};
+    return formats[type];
+}
+
+/* "w:12" and "d:19,10[,256]". */
+static uint32_t parametric_width(const char *format)
+{
+    if (strncmp(format, "w:", 2) == 0) {
+        char *end;
+        unsigned long width = strtoul(format + 2, &end, 10);
+        return *end == '\0' && width <= UINT32_MAX ? (uint32_t)width : 0;
+    }
+    const char *comma = strchr(format, ',');
+    const char *bits = comma == NULL ? NULL : strchr(comma + 1, ',');
+    if (bits == NULL)
+        return 16;
+    return (uint32_t)strtoul(bits + 1, NULL, 10) / 8;
+}
+
+/* Width in bytes of a value of that format; 0: not of a fixed number of bytes. */
+static uint32_t format_width(const char *format)
+{
+    static const struct {
+        const char *prefix;
+        uint32_t width;
+    } temporal[] = {{"tdD", 4}, {"tdm", 8}, {"tts", 4}, {"ttm", 4}, {"ttu", 8}, {"ttn", 8},
+                    {"ts", 8},  {"tD", 8},  {"tiM", 4}, {"tiD", 8}, {"tin", 16}};
+    static const struct {
+        char format;
+        uint32_t width;
+    } plain[] = {{'c', 1}, {'C', 1}, {'s', 2}, {'S', 2}, {'i', 4}, {'I', 4},
+                 {'l', 8}, {'L', 8}, {'e', 2}, {'f', 4}, {'g', 8}};
+    if (format[0] == 'w' || format[0] == 'd')
+        return parametric_width(format);
+    for (size_t i = 0; i < sizeof(temporal) / sizeof(temporal[0]); i++)
+        if (strncmp(format, temporal[i].prefix, strlen(temporal[i].prefix)) == 0)
+            return temporal[i].width;
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        if (format[0] == plain[i].format && format[1] == '\0')
+            return plain[i].width;
+    return 0;
+}
+
+/* Nulls within [offset, offset + items) of a validity bitmap. */
+static bool has_nulls(const struct ArrowArray *array)
+{
+    if (array->null_count == 0 || array->buffers[0] == NULL)
+        return array->null_count > 0;
+    const uint8_t *valid = array->buffers[0];
+    for (int64_t i = array->offset; i < array->offset + array->length; i++)
+        if ((valid[i / 8] >> (i % 8) & 1) == 0)
+            return true;
+    return false;
+}
+
+static hac_status read_column(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                              const char *what, column *ret, hac_error *err)
+{
+    if (schema == NULL || array == NULL || schema->release == NULL || array->release == NULL ||
+        schema->format == NULL)
+        return hac_fail(err, HAC_INVALID, "the %s column has been released", what);
+    uint32_t width = format_width(schema->format);
+    if (width == 0 || schema->dictionary != NULL || array->dictionary != NULL || array->n_children != 0)
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "the %s column has Arrow format \"%.40s\", not one of fixed width", what,
+                        schema->format);
+    int64_t end;
+    uint64_t bytes;
+    if (array->n_buffers != 2 || array->buffers == NULL || array->length < 0 || array->offset < 0 ||
+        __builtin_add_overflow(array->length, array->offset, &end) ||
+        __builtin_mul_overflow((uint64_t)end, width, &bytes) || bytes > INT64_MAX ||
+        (array->length > 0 && array->buffers[1] == NULL))
+        return hac_fail(err, HAC_INVALID, "the %s column is no valid Arrow array", what);
+    if (has_nulls(array))
+        return hac_fail(err, HAC_UNSUPPORTED, "the %s column has nulls", what);
+    const uint8_t *values = array->buffers[1];
+    *ret = (column){schema->format, (uint64_t)array->length, width,
+                    values == NULL ? NULL : values + (uint64_t)array->offset * width};
+    return HAC_OK;
+}
+
+/* A user of the buffer that the values lie in, if hacd can take them from there. */
+static bool in_place(hac_client *client, const uint8_t *values, uint64_t bytes, Hac__Client__Input *ret)
+{
+    const hac_mapping *mapping =
+        bytes == 0 ? NULL : hac_mappings_containing(&client->mappings, values, bytes);
+    uint64_t offset = mapping == NULL ? 0 : (uint64_t)(values - mapping->address);
+    if (mapping == NULL || offset % ALIGNMENT != 0)
+        return false;
+    hac_sort_input_buffer(mapping, offset, bytes, ret);
+    return true;
+}
+
+static hac_status read_keys(const struct ArrowSchema *schema, const struct ArrowArray *keys,
+                            const hac_sort_options *options, hac_sort_options *known, column *ret,
+                            hac_error *err)
+{
+    hac_status status = hac_sort_options_read(options, known, err);
+    if (status == HAC_OK)
+        status = read_column(schema, keys, "key", ret, err);
+    if (status != HAC_OK)
+        return status;
+    hac_type type = key_type(ret->format);
+    if (type == HAC_TYPE_NONE)
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "keys of Arrow format \"%.40s\" cannot be sorted: one of i I f l L g", ret->format);
+    if (known->type != HAC_TYPE_NONE && known->type != type)
+        return hac_fail(err, HAC_INVALID, "the key column is %s, but the options say %s", hac_type_name(type),
+                        hac_type_name(known->type));
+    known->type = type;
+    return HAC_OK;
+}
+
+hac_status hac_sort_arrow(hac_client *client, const struct ArrowSchema *schema, const struct ArrowArray *keys,
+                          const hac_sort_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_sort_options known;
+    column key;
+    hac_status status = read_keys(schema, keys, options, &known, &key, err);
+    if (status != HAC_OK)
+        return status;
+    hac_sort_call call = {.options = &known, .items = key.items, .fd = -1};
+    uint64_t bytes = key.items * key.width;
+    if (!in_place(client, key.values, bytes, &call.keys))
+        status = hac_sort_copy_in(client, key.values, bytes, &call, err);
+    return status != HAC_OK ? status : hac_sort_submit(client, &call, ret_job, err);
+}
+
+/* One buffer with the keys and, behind them, the payloads. */
+static hac_status copy_pairs(hac_client *client, const column *key, const column *payload,
+                             hac_sort_call *call, hac_error *err)
+{
+    uint64_t key_bytes = key->items * key->width, payload_bytes = payload->items * payload->width;
+    uint64_t payload_at = (key_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes;
+    if (__builtin_add_overflow(payload_at, payload_bytes, &bytes))
+        return hac_fail(err, HAC_INVALID, "%" PRIu64 " items are more than can be", key->items);
+    hac_buffer *buffer = NULL;
+    hac_status status = hac_buffer_alloc(client, bytes > 0 ? bytes : 1, &buffer, err);
+    if (status != HAC_OK)
+        return status;
+    uint8_t *data = hac_buffer_data(buffer);
+    if (key->items > 0) {
+        memcpy(data, key->values, (size_t)key_bytes);
+        memcpy(data + payload_at, payload->values, (size_t)payload_bytes);
+    }
+    call->owned = hac_buffer_take(buffer);
+    hac_sort_input_buffer(call->owned, 0, key_bytes, &call->keys);
+    hac_sort_input_buffer(call->owned, payload_at, payload_bytes, &call->payload);
+    return HAC_OK;
+}
+
+hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *key_schema,
+                                const struct ArrowArray *keys, const struct ArrowSchema *payload_schema,
+                                const struct ArrowArray *payload, const hac_sort_options *options,
+                                hac_job **ret_job, hac_error *err)
+{
+    hac_sort_options known;
+    column key, other;
+    hac_status status = read_keys(key_schema, keys, options, &known, &key, err);
+    if (status == HAC_OK)
+        status = read_column(payload_schema, payload, "payload", &other, err);
+    if (status != HAC_OK)
+        return status;
+    if (key.items != other.items)
+        return hac_fail(err, HAC_INVALID, "%" PRIu64 " keys, but %" PRIu64 " payloads", key.items,
+                        other.items);
+    hac_sort_call call = {.options = &known,
+                          .items = key.items,
+                          .fd = -1,
+                          .payload_bytes = other.width,
+                          .payload_format = other.format};
+    if (!in_place(client, key.values, key.items * key.width, &call.keys) ||
+        !in_place(client, other.values, other.items * other.width, &call.payload))
+        status = copy_pairs(client, &key, &other, &call, err);
+    return status != HAC_OK ? status : hac_sort_submit(client, &call, ret_job, err);
+}
+
+/* ---- out ---- */
+
+typedef struct exported_schema {
+    char format[32];
+} exported_schema;
+
+typedef struct exported_array {
+    hac_job *job; /* counted */
+    const void *buffers[2];
+} exported_array;
+
+static void release_schema(struct ArrowSchema *schema)
+{
+    free(schema->private_data);
+    schema->private_data = NULL;
+    schema->release = NULL;
+}
+
+static void release_array(struct ArrowArray *array)
+{
+    exported_array *own = array->private_data;
+    hac_job_unref(own->job);
+    free(own);
+    array->private_data = NULL;
+    array->release = NULL;
+}
+
+static hac_status export_column(hac_job *job, const char *format, const void *values,
+                                struct ArrowSchema *ret_schema, struct ArrowArray *ret_array, hac_error *err)
+{
+    hac_autofree exported_schema *schema = calloc(1, sizeof(*schema));
+    hac_autofree exported_array *array = calloc(1, sizeof(*array));
+    if (schema == NULL || array == NULL)
+        return hac_fail_no_memory(err);
+    snprintf(schema->format, sizeof(schema->format), "%s", format);
+    array->job = hac_job_ref(job);
+    array->buffers[1] = values;
+    *ret_schema = (struct ArrowSchema){
+        .format = schema->format, .name = "", .release = release_schema, .private_data = schema};
+    *ret_array = (struct ArrowArray){.length = (int64_t)job->shape.items,
+                                     .n_buffers = 2,
+                                     .buffers = array->buffers,
+                                     .release = release_array,
+                                     .private_data = array};
+    (void)hac_steal_ptr(schema);
+    (void)hac_steal_ptr(array);
+    return HAC_OK;
+}
+
+static hac_status check_exportable(const hac_job *job, hac_error *err)
+{
+    if (job->state != HAC_JOB_DONE)
+        return hac_fail(err, HAC_INVALID, "the job is not done: there is no result to export");
+    if (!job->shape.known)
+        return hac_fail(err, HAC_UNSUPPORTED, "only results of this client's own sorts have a column's type");
+    return HAC_OK;
+}
+
+hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
+                                hac_error *err)
+{
+    hac_status status = check_exportable(job, err);
+    if (status != HAC_OK)
+        return status;
+    hac_type type = job->shape.type;
+    if (job->shape.argsort)
+        type = job->shape.items >> 32 != 0 ? HAC_TYPE_U64 : HAC_TYPE_U32;
+    return export_column(job, format_of(type), job->data, ret_schema, ret_array, err);
+}
+
+hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,
+                                        struct ArrowArray *ret_array, hac_error *err)
+{
+    hac_status status = check_exportable(job, err);
+    if (status != HAC_OK)
+        return status;
+    if (job->shape.payload_bytes == 0)
+        return hac_fail(err, HAC_INVALID, "the job has no payload");
+    char format[32];
+    snprintf(format, sizeof(format), "w:%" PRIu32, job->shape.payload_bytes);
+    if (job->shape.payload_format[0] != '\0')
+        snprintf(format, sizeof(format), "%s", job->shape.payload_format);
+    return export_column(job, format, hac_job_payload(job), ret_schema, ret_array, err);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "connection.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/memfd.h"
+#include "base/text.h"
+#include "jobs.h"
+
+/* Set in the serials of requests whose answer nobody waits for. */
+#define TELL (UINT64_C(1) << 63)
+
+/* ---- life ---- */
+
+hac_status hac_client_new(int socket, const char *path, hac_client **ret, hac_error *err)
+{
+    hac_client *client = calloc(1, sizeof(*client));
+    if (client == NULL) {
+        hac_close(socket);
+        return hac_fail_no_memory(err);
+    }
+    client->references = 1;
+    client->socket = socket;
+    LIST_INIT(&client->calls);
+    hac_mappings_init(&client->mappings);
+    TAILQ_INIT(&client->flying);
+    TAILQ_INIT(&client->spare);
+    client->path = strdup(path);
+    client->send_frame = malloc(HAC_FRAME_MAX);
+    client->receive_frame = malloc(HAC_FRAME_MAX);
+    hac_status status = hac_decoder_new(&client->decoder, err);
+    if (status == HAC_OK &&
+        (client->path == NULL || client->send_frame == NULL || client->receive_frame == NULL))
+        status = hac_fail_no_memory(err);
+    if (status != HAC_OK) {
+        hac_client_unref(client);
+        return status;
+    }
+    *ret = client;
+    return HAC_OK;
+}
+
+hac_client *hac_client_ref(hac_client *client)
+{
+    client->references++;
+    return client;
+}
+
+void hac_client_unref(hac_client *client)
+{
+    if (client == NULL || --client->references > 0)
+        return;
+    hac_close(client->socket);
+    hac_jobs_clear(client);
+    hac_mappings_clear(&client->mappings);
+    hac_decoder_free(client->decoder);
+    free(client->send_frame);
+    free(client->receive_frame);
+    free(client->path);
+    free(client);
+}
+
+hac_status hac_client_check(const hac_client *client, hac_error *err)
+{
+    if (client->broken == HAC_OK)
+        return HAC_OK;
+    return hac_fail(err, client->broken, "%s", client->broken_error.message);
+}
+
+void hac_client_break(hac_client *client, hac_status status, const char *message)
+{
+    if (client->broken != HAC_OK)
+        return;
+    client->broken = hac_fail(&client->broken_error, status, "%s", message);
+    shutdown(client->socket, SHUT_RDWR);
+    hac_call *call;
+    while ((call = LIST_FIRST(&client->calls)) != NULL) {
+        LIST_REMOVE(call, waiting);
+        call->answered = true;
+        call->status = hac_client_check(client, call->err);
+    }
+    hac_client_ref(client); /* a callback may free the last handle */
+    hac_jobs_fail(client, &client->broken_error);
+    hac_client_unref(client);
+}
+
+/* The system's or the peer's error `err` ends the connection. */
+static hac_status fail_connection(hac_client *client, hac_error *err)
+{
+    if (err->code == HAC_NOT_FOUND)
+        (void)hac_fail(err, HAC_NO_DAEMON, "hacd at %s has gone away", client->path);
+    else
+        (void)hac_error_prefix(err, "hacd at %s", client->path);
+    hac_client_break(client, err->code, err->message);
+    return client->broken;
+}
+
+/* ---- sending ---- */
+
+/* Waits until the socket takes more, or has something: which is taken in. */
+static hac_status wait_for_room(hac_client *client, hac_error *err)
+{
+    struct pollfd p = {client->socket, POLLIN | POLLOUT, 0};
+    while (poll(&p, 1, -1) < 0)
+        if (errno != EINTR)
+            return hac_fail_errno(err, HAC_IO, errno, "cannot wait for hacd");
+    if ((p.revents & ~POLLOUT) == 0)
+        return HAC_OK;
+    hac_status status = hac_client_receive(client, 0, err);
+    return status == HAC_AGAIN ? HAC_OK : status;
+}
+
+static hac_status send_waiting(hac_client *client, uint8_t *frame, size_t bytes, const int *fds, size_t n_fds,
+                               hac_error *err)
+{
+    for (;;) {
+        hac_error local = HAC_ERROR_NONE;
+        hac_status status = hac_client_check(client, err);
+        if (status != HAC_OK)
+            return status;
+        status = hac_frame_send(client->socket, frame, bytes, fds, n_fds, &local);
+        if (status == HAC_OK)
+            return HAC_OK;
+        if (status == HAC_REFUSED || status == HAC_NO_MEMORY) /* the connection is as it was */
+            return hac_fail(err, status, "%s", local.message);
+        if (status == HAC_NOT_FOUND && hac_client_receive(client, 0, NULL) == HAC_OK)
+            continue; /* hacd has left, but what it said before may be why */
+        if (status != HAC_AGAIN) {
+            (void)fail_connection(client, &local);
+            return hac_client_check(client, err);
+        }
+        status = wait_for_room(client, err);
+        if (status != HAC_OK)
+            return status;
+    }
+}
+
+hac_status hac_client_send(hac_client *client, const Hac__Client__Request *request, const int *fds,
+                           size_t n_fds, hac_error *err)
+{
+    hac_status status = hac_client_check(client, err);
+    if (status != HAC_OK)
+        return status;
+    /* While this send waits for room, a callback may send something of its own: that finds no frame here. */
+    uint8_t *frame = hac_steal_ptr(client->send_frame);
+    if (frame == NULL)
+        frame = malloc(HAC_FRAME_MAX);
+    if (frame == NULL)
+        return hac_fail_no_memory(err);
+    size_t bytes = 0;
+    status = hac_encode(&request->base, hac_frame_body(frame), &bytes, err);
+    if (status == HAC_OK)
+        status = send_waiting(client, frame, bytes, fds, n_fds, err);
+    if (client->send_frame == NULL)
+        client->send_frame = frame;
+    else
+        free(frame);
+    return status;
+}
+
+uint64_t hac_client_next_serial(hac_client *client)
+{
+    return ++client->serial;
+}
+
+void hac_client_tell(hac_client *client, Hac__Client__Request *request)
+{
+    request->serial = hac_client_next_serial(client) | TELL;
+    hac_status ignored =
+        hac_client_send(client, request, NULL, 0, NULL); /* a broken connection says so later */
+    (void)ignored;
+}
+
+/* ---- receiving ---- */
+
+hac_status hac_failure(const Hac__Client__Failure *failure, hac_error *err)
+{
+    hac_status code = (hac_status)failure->code;
+    if (code <= HAC_OK || code > HAC_INTERNAL || code == HAC_AGAIN)
+        code = HAC_FAILED;
+    const char *message = failure->message[0] != '\0' ? failure->message : "hacd gives no reason";
+    if (failure->retry_after_seconds > 0)
+        return hac_fail(err, code, "%s; try again in %.3g s", message, failure->retry_after_seconds);
+    return hac_fail(err, code, "%s", message);
+}
+
+static hac_status take_text(hac_call *call, const Hac__Client__Text *text, hac_frame *frame, hac_error *err)
+{
+    if (text->bytes == text->text.len) {
+        call->reply.text = malloc(text->text.len + 1);
+        if (call->reply.text == NULL)
+            return hac_fail_no_memory(err);
+        if (text->text.len > 0)
+            memcpy(call->reply.text, text->text.data, text->text.len);
+        call->reply.text[text->text.len] = '\0';
+        return HAC_OK;
+    }
+    hac_autoclose int fd = hac_frame_take_fd(frame, 0);
+    size_t bytes = 0;
+    hac_status status = hac_memfd_read_text(fd, HAC_TEXT_MAX, &call->reply.text, &bytes, err);
+    if (status == HAC_OK && bytes != text->bytes)
+        status = hac_fail(err, HAC_PROTOCOL, "a text of %zu bytes where %llu were announced", bytes,
+                          (unsigned long long)text->bytes);
+    return status;
+}
+
+static hac_status take_reply(hac_client *client, hac_call *call, const Hac__Client__Response *response,
+                             hac_frame *frame, hac_error *err)
+{
+    switch (response->what_case) {
+    case HAC__CLIENT__RESPONSE__WHAT_HELLO:
+        call->reply.version = response->hello->version;
+        hac_utf8_copy_line(call->reply.software, sizeof(call->reply.software), response->hello->software);
+        return HAC_OK;
+    case HAC__CLIENT__RESPONSE__WHAT_BUFFER:
+        if (call->growing == NULL)
+            return hac_mappings_take(&client->mappings, response->buffer, frame, true, &call->reply.mapping,
+                                     err);
+        if (response->buffer->buffer != hac_mapping_id(call->growing))
+            return hac_fail(err, HAC_PROTOCOL, "hacd grew another buffer than it was asked to");
+        return hac_mappings_grown(&client->mappings, response->buffer, frame, err);
+    case HAC__CLIENT__RESPONSE__WHAT_TEXT:
+        return take_text(call, response->text, frame, err);
+    default:
+        return HAC_OK;
+    }
+}
+
+static hac_status answer_call(hac_client *client, hac_call *call, const Hac__Client__Response *response,
+                              hac_frame *frame, hac_error *err)
+{
+    if (response->what_case == HAC__CLIENT__RESPONSE__WHAT_FAILURE) {
+        call->status = hac_failure(response->failure, call->err);
+    } else {
+        if (response->what_case != call->expected)
+            return hac_fail(err, HAC_PROTOCOL, "hacd's answer is of another kind than the question");
+        hac_status status = take_reply(client, call, response, frame, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    LIST_REMOVE(call, waiting);
+    call->answered = true;
+    return HAC_OK;
+}
+
+static hac_call *find_call(hac_client *client, uint64_t serial)
+{
+    hac_call *call;
+    LIST_FOREACH(call, &client->calls, waiting)
+    if (call->serial == serial)
+        return call;
+    return NULL;
+}
+
+static hac_status take_told(const hac_client *client, const Hac__Client__Response *response, hac_error *err)
+{
+    bool plain = response->what_case == HAC__CLIENT__RESPONSE__WHAT_OK ||
+                 response->what_case == HAC__CLIENT__RESPONSE__WHAT_FAILURE;
+    if (!plain || (response->serial & ~TELL) > client->serial)
+        return hac_fail(err, HAC_PROTOCOL, "hacd answered what was not asked");
+    return HAC_OK;
+}
+
+/* Takes in one response. An error ends the connection. */
+static hac_status take(hac_client *client, const Hac__Client__Response *response, hac_frame *frame,
+                       hac_error *err)
+{
+    if (response->serial == 0 && response->what_case == HAC__CLIENT__RESPONSE__WHAT_FAILURE)
+        return hac_failure(response->failure, err);
+    if ((response->serial & TELL) != 0)
+        return take_told(client, response, err);
+    hac_call *call = response->serial == 0 ? NULL : find_call(client, response->serial);
+    if (call != NULL)
+        return answer_call(client, call, response, frame, err);
+    return hac_jobs_take(client, response, frame, err);
+}
+
+static hac_status wait_readable(const hac_client *client, uint64_t deadline_ns, hac_error *err)
+{
+    struct pollfd p = {client->socket, POLLIN, 0};
+    for (;;) {
+        int timeout_ms = -1;
+        if (deadline_ns != UINT64_MAX) {
+            uint64_t now = hac_now_ns();
+            uint64_t left = deadline_ns > now ? (deadline_ns - now + 999999) / 1000000 : 0;
+            timeout_ms = left > INT32_MAX ? INT32_MAX : (int)left;
+        }
+        int n = poll(&p, 1, timeout_ms);
+        if (n > 0)
+            return HAC_OK;
+        if (n == 0 && timeout_ms < INT32_MAX)
+            return hac_fail(err, HAC_AGAIN, "hacd has not answered yet");
+        if (n < 0 && errno != EINTR)
+            return hac_fail_errno(err, HAC_IO, errno, "cannot wait for hacd");
+    }
+}
+
+hac_status hac_client_receive(hac_client *client, uint64_t deadline_ns, hac_error *err)
+{
+    hac_status status = hac_client_check(client, err);
+    if (status == HAC_OK && deadline_ns != 0)
+        status = wait_readable(client, deadline_ns, err);
+    if (status != HAC_OK)
+        return status;
+    hac_error local = HAC_ERROR_NONE;
+    hac_frame frame = {0};
+    status = hac_frame_receive(client->socket, client->receive_frame, &frame, &local);
+    if (status == HAC_AGAIN)
+        return hac_fail(err, HAC_AGAIN, "nothing has come from hacd");
+    Hac__Client__Response *response = NULL;
+    if (status == HAC_OK)
+        status = hac_decode_response(client->decoder, frame.body, frame.body_bytes, frame.n_fds, &response,
+                                     &local);
+    hac_client_ref(client); /* callbacks may free the last handle */
+    if (status == HAC_OK)
+        status = take(client, response, &frame, &local);
+    hac_frame_clear(&frame);
+    if (status != HAC_OK) {
+        (void)fail_connection(client, &local);
+        status = hac_client_check(client, err);
+    }
+    hac_client_unref(client);
+    return status;
+}
+
+/* ---- asking and waiting ---- */
+
+static hac_status run_call(hac_client *client, hac_call *call, Hac__Client__Request *request,
+                           uint64_t deadline_ns, hac_error *err)
+{
+    request->serial = call->serial = hac_client_next_serial(client);
+    call->err = err;
+    LIST_INSERT_HEAD(&client->calls, call, waiting);
+    hac_status status = hac_client_send(client, request, NULL, 0, err);
+    while (status == HAC_OK && !call->answered)
+        status = hac_client_receive(client, deadline_ns, err);
+    if (call->answered)
+        return call->status;
+    LIST_REMOVE(call, waiting);
+    return status;
+}
+
+hac_status hac_client_call(hac_client *client, Hac__Client__Request *request,
+                           Hac__Client__Response__WhatCase expected, uint64_t deadline_ns, hac_reply *ret,
+                           hac_error *err)
+{
+    hac_call call = {.expected = expected};
+    hac_status status = run_call(client, &call, request, deadline_ns, err);
+    if (status != HAC_OK) {
+        free(call.reply.text);
+        hac_mappings_drop(&client->mappings, call.reply.mapping);
+        return status;
+    }
+    if (ret != NULL)
+        *ret = call.reply;
+    return HAC_OK;
+}
+
+hac_status hac_client_call_grow(hac_client *client, Hac__Client__Request *request, hac_mapping *mapping,
+                                hac_error *err)
+{
+    hac_call call = {.expected = HAC__CLIENT__RESPONSE__WHAT_BUFFER, .growing = mapping};
+    return run_call(client, &call, request, UINT64_MAX, err);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "socket.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include "base/cleanup.h"
+
+enum { BACKLOG = 128, CONNECT_SECONDS = 10 };
+
+hac_status hac_socket_path_set(hac_socket_path ret, const char *path, hac_error *err)
+{
+    if (path[0] == '\0')
+        return hac_fail(err, HAC_INVALID, "the socket's path is empty");
+    if (strlen(path) >= sizeof(hac_socket_path))
+        return hac_fail(err, HAC_INVALID, "the socket's path %s is longer than %zu bytes", path,
+                        sizeof(hac_socket_path) - 1);
+    strcpy(ret, path);
+    return HAC_OK;
+}
+
+/* ---- the private directory ---- */
+
+static bool is_own_directory(const char *path)
+{
+    struct stat st;
+    return path != NULL && path[0] == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+           st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* Whoever can write here can pose as the daemon: the directory must be ours alone. */
+static hac_status check_private(const char *path, hac_error *err)
+{
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot look at %s", path);
+    if (!S_ISDIR(st.st_mode))
+        return hac_fail(err, HAC_REFUSED, "%s is not a directory, so no private daemon is used: remove it",
+                        path);
+    if (st.st_uid != geteuid())
+        return hac_fail(err, HAC_REFUSED,
+                        "%s belongs to user %u, so no private daemon is used: set XDG_RUNTIME_DIR to a "
+                        "directory of yours",
+                        path, (unsigned)st.st_uid);
+    if ((st.st_mode & 077) != 0)
+        return hac_fail(err, HAC_REFUSED, "%s has mode %04o, others could use your daemon: chmod 700 it",
+                        path, (unsigned)st.st_mode & 07777);
+    return HAC_OK;
+}
+
+hac_status hac_private_socket(const char *runtime, const char *temporary, hac_socket_path ret, hac_error *err)
+{
+    char directory[sizeof(hac_socket_path)];
+    int n = is_own_directory(runtime)
+                ? snprintf(directory, sizeof(directory), "%s/hac", runtime)
+                : snprintf(directory, sizeof(directory), "%s/hac-%u", temporary, (unsigned)geteuid());
+    if (n < 0 || (size_t)n + strlen("/hacd.sock") >= sizeof(directory))
+        return hac_fail(err, HAC_INVALID, "the directory \"%.60s…\" has too long a name for a socket in it",
+                        directory);
+    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make the directory %s for a private daemon",
+                              directory);
+    hac_status status = check_private(directory, err);
+    if (status != HAC_OK)
+        return status;
+    strcpy(ret, directory);
+    strcat(ret, "/hacd.sock");
+    return HAC_OK;
+}
+
+/* ---- connecting ---- */
+
+static struct sockaddr_un address_of(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+    return address;
+}
+
+/* The kernel noted who called listen(): nobody else can be behind the socket but whom that process gave it.
+ */
+static hac_status check_listener(int fd, const char *path, bool any_owner, hac_error *err)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot see who listens at %s", path);
+    struct stat st;
+    if (peer.uid == geteuid() || peer.uid == 0 ||
+        (any_owner && lstat(path, &st) == 0 && st.st_uid == peer.uid))
+        return HAC_OK;
+    return hac_fail(err, HAC_REFUSED, "user %u listens at %s, who is neither you nor the system: not used",
+                    (unsigned)peer.uid, path);
+}
+
+static hac_status set_blocking(int fd, bool blocking, hac_error *err)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK) < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot set up a socket");
+    return HAC_OK;
+}
+
+hac_status hac_socket_connect(const char *path, bool any_owner, int *ret_socket, hac_error *err)
+{
+    hac_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket");
+    /* Blocking, so that it waits for room in the backlog; it is the send timeout that bounds it. */
+    const struct timeval limit = {.tv_sec = CONNECT_SECONDS}, none = {0};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    const struct sockaddr_un address = address_of(path);
+    int result;
+    do
+        result = connect(fd, (const struct sockaddr *)&address, sizeof(address));
+    while (result < 0 && errno == EINTR);
+    if (result < 0 && errno == EAGAIN)
+        return hac_fail(err, HAC_NO_DAEMON, "hacd at %s has taken no connection for %d s", path,
+                        CONNECT_SECONDS);
+    if (result < 0)
+        return hac_fail_errno(err, HAC_NO_DAEMON, errno, "cannot connect to %s", path);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
+    hac_status status = check_listener(fd, path, any_owner, err);
+    if (status == HAC_OK)
+        status = set_blocking(fd, false, err);
+    if (status == HAC_OK)
+        *ret_socket = hac_steal_fd(&fd);
+    return status;
+}
+
+hac_status hac_socket_listen(const char *path, int *ret_socket, hac_error *err)
+{
+    hac_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket");
+    const struct sockaddr_un address = address_of(path);
+    /* The directory is ours alone, so the mode is right before anybody can look. */
+    if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || chmod(path, 0600) < 0 ||
+        listen(fd, BACKLOG) < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot listen at %s", path);
+    *ret_socket = hac_steal_fd(&fd);
+    return HAC_OK;
+}
