@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/test_support.h"
 #include "opencl/codelet.h"
 #include "opencl/device_open.h"
-#include "test_cmocka.h"
 
 #define ITEMS 4096u
 

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The protocol of an executor, from outside: a real hac-executor on a socket pair. Needs PoCL. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <hac/type.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/memfd.h"
+#include "test_child.h"
+
+#define ITEMS 65536u
+
+static char *programs, *scratch;
+static test_setup setup;
+
+static int make_directories(void **state)
+{
+    (void)state;
+    programs = test_make_directory();
+    scratch = test_make_directory();
+    setup = (test_setup){.program_directory = programs, .scratch_directory = scratch};
+    test_build(&setup, (const char *[]){"selftest"}, 1);
+    return 0;
+}
+
+static int remove_directories(void **state)
+{
+    (void)state;
+    test_remove_directory(programs);
+    test_remove_directory(scratch);
+    return 0;
+}
+
+static test_child *start_ready(const test_setup *with)
+{
+    test_child *child = test_start(NULL);
+    test_send_setup(child, with);
+    Hac__Executor__DeviceFacts *facts = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_READY)->ready->facts;
+    assert_string_equal(facts->type, "cpu");
+    assert_int_equal(strlen(facts->kernel_hash), 16);
+    assert_false(facts->simt);
+    return child;
+}
+
+/* A Run command of at most two spans, and its answer. */
+typedef struct request {
+    const char *codelet;
+    uint32_t type;
+    uint64_t first, count;
+    Hac__Executor__Span spans[2];
+    size_t n_spans;
+    uint64_t params[2];
+    size_t n_params;
+    uint64_t descriptor;
+} request;
+
+static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes)
+{
+    Hac__Executor__Span s = HAC__EXECUTOR__SPAN__INIT;
+    s.buffer = buffer;
+    s.offset = offset;
+    s.bytes = bytes;
+    return s;
+}
+
+static void send_run(test_child *child, const request *r)
+{
+    static uint64_t serial;
+    Hac__Executor__Run run = HAC__EXECUTOR__RUN__INIT;
+    Hac__Executor__Span *spans[2] = {(Hac__Executor__Span *)(uintptr_t)&r->spans[0],
+                                     (Hac__Executor__Span *)(uintptr_t)&r->spans[1]};
+    run.task = ++serial;
+    run.codelet = (char *)(uintptr_t)r->codelet;
+    run.type = r->type;
+    run.first = r->first;
+    run.count = r->count;
+    run.spans = spans;
+    run.n_spans = r->n_spans;
+    run.params = (uint64_t *)(uintptr_t)r->params;
+    run.n_params = r->n_params;
+    run.descriptor = r->descriptor;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
+    command.run = &run;
+    test_send(child, &command, NULL, 0);
+}
+
+static Hac__Executor__Done *ask(test_child *child, request r)
+{
+    send_run(child, &r);
+    return test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done;
+}
+
+static request sum_request(uint64_t first, uint64_t count)
+{
+    return (request){.codelet = "selftest.sum",
+                     .type = HAC_TYPE_U32,
+                     .first = first,
+                     .count = count,
+                     .spans = {span(7, 0, ITEMS * 4)},
+                     .n_spans = 1};
+}
+
+static uint64_t fill(uint32_t *items)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < ITEMS; i++)
+        sum += items[i] = i * 2654435761u;
+    return sum;
+}
+
+static void check_sum(const test_setup *with)
+{
+    test_child *child = start_ready(with);
+    uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
+    uint64_t sum = fill(items);
+    for (int i = 0; i < 3; i++) {
+        Hac__Executor__Done *done = ask(child, sum_request(0, ITEMS));
+        assert_string_equal(done->message, "");
+        assert_int_equal(done->code, HAC_OK);
+        assert_int_equal(done->n_values, 1);
+        assert_true(done->values[0] == sum);
+        assert_true(done->seconds > 0 && done->seconds < 1);
+    }
+    hac_memfd_unmap(items, ITEMS * 4);
+    assert_int_equal(test_end(child), 0);
+}
+
+static void test_sum(void **state)
+{
+    (void)state;
+    check_sum(&setup);
+}
+
+static void test_sum_with_copies(void **state)
+{
+    (void)state;
+    test_setup with = setup;
+    with.copy_memory = true;
+    check_sum(&with);
+}
+
+static void test_sum_pinned_to_one_cpu(void **state)
+{
+    (void)state;
+    test_setup with = setup;
+    with.affinity[0] = 0;
+    with.n_affinity = 1;
+    check_sum(&with);
+}
+
+/* Every thread is where Setup said, and there is one worker. */
+static void test_pinning(void **state)
+{
+    (void)state;
+    test_setup with = setup;
+    with.n_affinity = 1;
+    test_child *child = start_ready(&with);
+    char command[160], line[64];
+    snprintf(command, sizeof command, "cat /proc/%d/task/*/status | grep Cpus_allowed_list", child->pid);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    int threads = 0;
+    while (fgets(line, sizeof line, pipe) != NULL) {
+        assert_string_equal(line, "Cpus_allowed_list:\t0\n");
+        threads++;
+    }
+    pclose(pipe);
+    assert_true(threads >= 2);
+    assert_int_equal(test_end(child), 0);
+}
+
+static void test_cpu_that_is_not_there(void **state)
+{
+    (void)state;
+    test_setup with = setup;
+    with.affinity[0] = 1023;
+    with.n_affinity = 1;
+    test_child *child = test_start(NULL);
+    test_send_setup(child, &with);
+    assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "affinity"));
+    assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
+    test_child_free(child);
+}
+
+static void test_slowdown(void **state)
+{
+    (void)state;
+    test_setup with = setup;
+    with.slowdown = 40;
+    test_child *plain = start_ready(&setup), *slow = start_ready(&with);
+    test_child *both[2] = {plain, slow};
+    double best[2] = {1e9, 1e9};
+    for (int c = 0; c < 2; c++) {
+        uint32_t *items = test_add_buffer(both[c], 7, ITEMS * 4);
+        fill(items);
+        for (int i = 0; i < 20; i++) {
+            double seconds = ask(both[c], sum_request(0, ITEMS))->seconds;
+            best[c] = seconds < best[c] ? seconds : best[c];
+        }
+        hac_memfd_unmap(items, ITEMS * 4);
+        assert_int_equal(test_end(both[c]), 0);
+    }
+    assert_true(best[1] > 15 * best[0] && best[1] < 200 * best[0]);
+}
+
+static void expect_refused(test_child *child, request r, hac_status code, const char *text)
+{
+    Hac__Executor__Done *done = ask(child, r);
+    assert_int_equal(done->code, code);
+    if (strstr(done->message, text) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", done->message, text);
+    assert_string_equal(done->needs_program, "");
+    assert_int_equal(done->n_values, 0);
+}
+
+static void test_bad_tasks(void **state)
+{
+    (void)state;
+    test_child *child = start_ready(&setup);
+    uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
+    uint64_t sum = fill(items);
+    request r = sum_request(0, ITEMS);
+
+    r.codelet = "no.such";
+    expect_refused(child, r, HAC_UNSUPPORTED, "no.such");
+    r = sum_request(0, ITEMS);
+    r.n_spans = 0;
+    expect_refused(child, r, HAC_INVALID, "0 spans");
+    r.n_spans = 2;
+    r.spans[1] = span(7, 0, 64);
+    expect_refused(child, r, HAC_INVALID, "2 spans");
+    r = sum_request(0, ITEMS);
+    r.n_params = 1;
+    expect_refused(child, r, HAC_INVALID, "1 params");
+    r = sum_request(0, ITEMS);
+    r.spans[0].buffer = 8;
+    expect_refused(child, r, HAC_INVALID, "buffer 8 is not registered");
+    r.spans[0] = span(7, 0, ITEMS * 4 + 1);
+    expect_refused(child, r, HAC_INVALID, "not within");
+    r.spans[0] = span(7, 64, ITEMS * 4);
+    expect_refused(child, r, HAC_INVALID, "not within");
+    expect_refused(child, sum_request(16, ITEMS), HAC_INVALID, "within");
+    expect_refused(child, sum_request(0, 1), HAC_INVALID, "multiples");
+    r = sum_request(0, ITEMS);
+    r.type = HAC_TYPE_F64;
+    expect_refused(child, r, HAC_INVALID, "u32");
+    r = sum_request(0, ITEMS);
+    r.descriptor = 99;
+    expect_refused(child, r, HAC_INVALID, "descriptor 99");
+
+    /* and it still works */
+    assert_true(ask(child, sum_request(0, ITEMS))->values[0] == sum);
+    hac_memfd_unmap(items, ITEMS * 4);
+    assert_int_equal(test_end(child), 0);
+}
+
+static void test_buffers_come_and_go(void **state)
+{
+    (void)state;
+    test_child *child = start_ready(&setup);
+    Hac__Executor__BufferRemove remove = HAC__EXECUTOR__BUFFER_REMOVE__INIT;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_REMOVE;
+    command.buffer_remove = &remove;
+    for (int round = 0; round < 20; round++) {
+        uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
+        assert_true(ask(child, sum_request(0, ITEMS))->values[0] == 0); /* fresh memory is zero */
+        remove.buffer = 7;
+        test_send(child, &command, NULL, 0);
+        expect_refused(child, sum_request(0, ITEMS), HAC_INVALID, "not registered");
+        hac_memfd_unmap(items, ITEMS * 4);
+    }
+    remove.buffer = 12345; /* never there: no harm */
+    test_send(child, &command, NULL, 0);
+    assert_int_equal(test_end(child), 0);
+}
+
+/* A buffer that its maker could shrink is not mapped; the executor goes on. */
+static void test_unsealed_buffer(void **state)
+{
+    (void)state;
+    test_child *child = start_ready(&setup);
+    hac_autoclose int fd = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(ftruncate(fd, ITEMS * 4), 0);
+    Hac__Executor__BufferAdd add = HAC__EXECUTOR__BUFFER_ADD__INIT;
+    add.buffer = 7;
+    add.bytes = ITEMS * 4;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD;
+    command.buffer_add = &add;
+    test_send(child, &command, &fd, 1);
+    expect_refused(child, sum_request(0, ITEMS), HAC_INVALID, "not registered");
+    assert_int_equal(test_end(child), 0);
+}
+
+static void add_descriptor(test_child *child, uint64_t number, int fd)
+{
+    Hac__Executor__DescriptorAdd add = HAC__EXECUTOR__DESCRIPTOR_ADD__INIT;
+    add.descriptor = number;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD;
+    command.descriptor_add = &add;
+    test_send(child, &command, &fd, 1);
+}
+
+static request read_request(uint64_t offset, uint64_t first, uint64_t count)
+{
+    return (request){.codelet = "io.read",
+                     .first = first,
+                     .count = count,
+                     .spans = {span(1, 64, 1 << 20)},
+                     .n_spans = 1,
+                     .params = {offset},
+                     .n_params = 1,
+                     .descriptor = 5};
+}
+
+static void test_io_read(void **state)
+{
+    (void)state;
+    test_child *child = start_ready(&setup);
+    char path[512];
+    snprintf(path, sizeof path, "%s/input", scratch);
+    hac_autoclose int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    hac_autofree uint8_t *bytes = malloc(1000000);
+    for (size_t i = 0; i < 1000000; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 251);
+    assert_int_equal(write(fd, bytes, 1000000), 1000000);
+    uint8_t *memory = test_add_buffer(child, 1, (1 << 20) + 64);
+    add_descriptor(child, 5, fd);
+
+    Hac__Executor__Done *done = ask(child, read_request(0, 0, 1000000));
+    assert_int_equal(done->code, HAC_OK);
+    assert_memory_equal(memory + 64, bytes, 1000000);
+    assert_int_equal(ask(child, read_request(100, 900, 5000))->code, HAC_OK);
+    assert_memory_equal(memory + 64, bytes + 1000, 5000);
+    assert_int_equal(ask(child, read_request(0, 0, 0))->code, HAC_OK);
+    expect_refused(child, read_request(0, 0, (1 << 20) + 1), HAC_INVALID, "do not fit");
+    expect_refused(child, read_request(UINT64_MAX, 1, 1), HAC_INVALID, "out of range");
+    expect_refused(child, read_request(1, 0, 1000000), HAC_FAILED,
+                   "input ended after 1000000 of 1000001 bytes: it was truncated while it was read");
+    assert_int_equal(ftruncate(fd, 10), 0);
+    expect_refused(child, read_request(0, 0, 1000000), HAC_FAILED, "ended after 10 of 1000000");
+    request r = read_request(0, 0, 10);
+    r.descriptor = 0;
+    expect_refused(child, r, HAC_INVALID, "descriptor");
+
+    Hac__Executor__DescriptorRemove remove = HAC__EXECUTOR__DESCRIPTOR_REMOVE__INIT;
+    remove.descriptor = 5;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_REMOVE;
+    command.descriptor_remove = &remove;
+    test_send(child, &command, NULL, 0);
+    expect_refused(child, read_request(0, 0, 10), HAC_INVALID, "not registered");
+    hac_memfd_unmap(memory, (1 << 20) + 64);
+    assert_int_equal(test_end(child), 0);
+}
+
+/* Without a binary a task is sent back with the program's name; once it is built, it runs. */
+static void test_needs_program(void **state)
+{
+    (void)state;
+    char *empty = test_make_directory();
+    test_setup with = setup;
+    with.program_directory = empty;
+    test_child *child = start_ready(&with);
+    uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
+    uint64_t sum = fill(items);
+    Hac__Executor__Done *done = ask(child, sum_request(0, ITEMS));
+    assert_int_equal(done->code, HAC_NOT_FOUND);
+    assert_string_equal(done->needs_program, "selftest");
+    test_build(&with, (const char *[]){"selftest"}, 1);
+    done = ask(child, sum_request(0, ITEMS));
+    assert_int_equal(done->code, HAC_OK);
+    assert_true(done->values[0] == sum);
+    hac_memfd_unmap(items, ITEMS * 4);
+    assert_int_equal(test_end(child), 0);
+    test_remove_directory(empty);
+}
+
+static void test_ping_and_shutdown(void **state)
+{
+    (void)state;
+    test_child *child = start_ready(&setup);
+    Hac__Executor__Ping ping = HAC__EXECUTOR__PING__INIT;
+    ping.serial = 77;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_PING;
+    command.ping = &ping;
+    test_send(child, &command, NULL, 0);
+    assert_int_equal(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PONG)->pong->serial, 77);
+    Hac__Executor__Nothing nothing = HAC__EXECUTOR__NOTHING__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN;
+    command.shutdown = &nothing;
+    test_send(child, &command, NULL, 0);
+    assert_int_equal(test_wait(child), 0);
+    test_child_free(child);
+}
+
+/* Nonsense ends it with a reason, never with a signal. */
+static void test_garbage(void **state)
+{
+    (void)state;
+    srand(1);
+    for (int round = 0; round < 40; round++) {
+        test_child *child = round % 8 == 0 ? start_ready(&setup) : test_start(NULL);
+        uint8_t noise[600];
+        size_t bytes = 1 + (size_t)rand() % sizeof noise;
+        for (size_t i = 0; i < bytes; i++)
+            noise[i] = (uint8_t)rand();
+        if (round % 2 == 0) { /* behind a good frame header */
+            memcpy(hac_frame_body(child->out), noise, bytes);
+            assert_int_equal(hac_frame_send(child->socket, child->out, bytes, NULL, 0, NULL), HAC_OK);
+        } else {
+            assert_int_equal(write(child->socket, noise, bytes), bytes);
+        }
+        Hac__Executor__Report *report = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL);
+        assert_true(strlen(report->fatal) > 0);
+        int status = test_wait(child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 1);
+        test_child_free(child);
+    }
+}
+
+static void test_wrong_version(void **state)
+{
+    (void)state;
+    test_child *child = test_start(NULL);
+    Hac__Executor__Setup message = HAC__EXECUTOR__SETUP__INIT;
+    message.version = HAC_EXECUTOR_PROTOCOL_VERSION + 1;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
+    command.setup = &message;
+    test_send(child, &command, NULL, 0);
+    assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "version"));
+    assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
+    test_child_free(child);
+}
+
+static void test_no_such_device(void **state)
+{
+    (void)state;
+    test_child *child = test_start(NULL);
+    Hac__Executor__Setup message = HAC__EXECUTOR__SETUP__INIT;
+    char device[] = "no such device";
+    message.version = HAC_EXECUTOR_PROTOCOL_VERSION;
+    message.device = device;
+    message.scratch_directory = scratch;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
+    command.setup = &message;
+    test_send(child, &command, NULL, 0);
+    assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "no such device"));
+    assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
+    test_child_free(child);
+}
+
+/* The parent's death, by SIGKILL while a task runs, ends the executor: nobody is left to take its result. */
+static void test_parent_dies(void **state)
+{
+    (void)state;
+    int pipe_fds[2];
+    assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
+    pid_t middle = fork();
+    if (middle == 0) {
+        test_setup with = setup;
+        with.slowdown = 1e6;
+        test_child *child = start_ready(&with);
+        uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
+        fill(items);
+        request r = sum_request(0, ITEMS);
+        send_run(child, &r);
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        if (write(pipe_fds[1], &child->pid, sizeof child->pid) < 0)
+            _exit(1);
+        kill(getpid(), SIGKILL);
+    }
+    pid_t executor = 0;
+    close(pipe_fds[1]);
+    assert_int_equal(read(pipe_fds[0], &executor, sizeof executor), sizeof executor);
+    close(pipe_fds[0]);
+    waitpid(middle, NULL, 0);
+    int tries = 0;
+    char state_path[64], text[256] = "";
+    snprintf(state_path, sizeof state_path, "/proc/%d/stat", executor);
+    for (; tries < 1000; tries++) {
+        FILE *file = fopen(state_path, "re");
+        if (file == NULL)
+            break;
+        bool zombie = fgets(text, sizeof text, file) != NULL && strstr(text, ") Z") != NULL;
+        fclose(file);
+        if (zombie)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    assert_true(tries < 1000);
+}
+
+static void test_probe(void **state)
+{
+    (void)state;
+    test_child *child = test_start("--probe");
+    test_send_setup(child, &setup);
+    Hac__Executor__ProbeReport *probe = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PROBE)->probe;
+    assert_string_equal(probe->problem, "");
+    assert_true(probe->n_devices >= 1);
+    Hac__Executor__DeviceFacts *facts = probe->devices[0];
+    assert_string_equal(facts->platform, "Portable Computing Language");
+    assert_string_equal(facts->type, "cpu");
+    assert_true(facts->compute_units >= 1 && facts->global_memory > 0 && facts->max_allocation > 0);
+    assert_true(facts->available && facts->compiler && facts->block_items > 0);
+    assert_string_equal(facts->problem, "");
+    assert_int_equal(strlen(facts->kernel_hash), 16);
+    assert_int_equal(test_end(child), 0);
+}
+
+static void test_probe_without_platform(void **state)
+{
+    (void)state;
+    hac_autofree char *vendors = strdup(getenv("OCL_ICD_VENDORS") ? getenv("OCL_ICD_VENDORS") : "");
+    setenv("OCL_ICD_VENDORS", "/nonexistent.icd", 1);
+    test_child *child = test_start("--probe");
+    if (vendors[0] != '\0')
+        setenv("OCL_ICD_VENDORS", vendors, 1);
+    else
+        unsetenv("OCL_ICD_VENDORS");
+    test_send_setup(child, &setup);
+    Hac__Executor__ProbeReport *probe = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PROBE)->probe;
+    assert_int_equal(probe->n_devices, 0);
+    assert_non_null(strstr(probe->problem, "install a driver"));
+    assert_int_equal(test_end(child), 0);
+}
+
+/* Started by hand it says so and leaves. */
+static void test_without_hacd(void **state)
+{
+    (void)state;
+    assert_int_equal(WEXITSTATUS(system(HAC_EXECUTOR_PATH " 3</dev/null 2>/dev/null")), 2);
+    assert_int_equal(WEXITSTATUS(system(HAC_EXECUTOR_PATH " 3<&- 2>/dev/null")), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_sum_with_copies),
+        cmocka_unit_test(test_sum_pinned_to_one_cpu),
+        cmocka_unit_test(test_pinning),
+        cmocka_unit_test(test_cpu_that_is_not_there),
+        cmocka_unit_test(test_slowdown),
+        cmocka_unit_test(test_bad_tasks),
+        cmocka_unit_test(test_buffers_come_and_go),
+        cmocka_unit_test(test_unsealed_buffer),
+        cmocka_unit_test(test_io_read),
+        cmocka_unit_test(test_needs_program),
+        cmocka_unit_test(test_ping_and_shutdown),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_wrong_version),
+        cmocka_unit_test(test_no_such_device),
+        cmocka_unit_test(test_parent_dies),
+        cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_probe_without_platform),
+        cmocka_unit_test(test_without_hacd),
+    };
+    return cmocka_run_group_tests(tests, make_directories, remove_directories);
+}
