@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/daemon_config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "schema.h"
+#include "units.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+HAC_DEFINE_CLEANUP(hac_yaml_node *, hac_yaml_free)
+
+static const hac_choice log_levels[] = {{"error", HAC_LOG_ERROR},
+                                        {"warning", HAC_LOG_WARNING},
+                                        {"info", HAC_LOG_INFO},
+                                        {"debug", HAC_LOG_DEBUG},
+                                        {NULL, 0}};
+
+void hac_daemon_config_clear(hac_daemon_config *config)
+{
+    for (size_t i = 0; i < config->n_profile_directories; i++)
+        free(config->profile_directories[i]);
+    memset(config, 0, sizeof *config);
+}
+
+/* Values that are no scalars ------------------------------------------------------------------------ */
+
+static uint64_t share_of_memory(double percent)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    double bytes = (double)(pages > 0 ? pages : 0) * (double)(size > 0 ? size : 0);
+    uint64_t share = (uint64_t)(bytes * percent / 100);
+    return share > 0 ? share : UINT64_C(1) << 30; /* a machine that does not tell */
+}
+
+/* "4GiB" or "50%". */
+static hac_status read_memory(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value,
+                              void *at)
+{
+    const hac_key size = {.type = HAC_KEY_SIZE, .min = "1MiB", .allowed = key->allowed};
+    char number[16], show[HAC_YAML_SHOW_SIZE];
+    double percent = 0;
+    hac_status status = hac_key_need(scope, key, value, HAC_YAML_SCALAR);
+    if (status != HAC_OK)
+        return status;
+    size_t length = strlen(value->text);
+    if (length == 0 || length > sizeof number || value->text[length - 1] != '%')
+        return hac_key_read(scope, &size, value, at);
+    memcpy(number, value->text, length - 1);
+    number[length - 1] = '\0';
+    if (hac_units_number(number, &percent, NULL) != HAC_OK || percent < 1 || percent > 100)
+        return hac_key_fail(scope, key, value, "`%s` is not a share of the memory",
+                            hac_yaml_show(value->text, show));
+    *(uint64_t *)at = share_of_memory(percent);
+    return HAC_OK;
+}
+
+static hac_status read_directory(const hac_scope *scope, const hac_key *key, const hac_yaml_node *item,
+                                 hac_daemon_config *config)
+{
+    char show[HAC_YAML_SHOW_SIZE];
+    hac_status status = hac_key_need(scope, key, item, HAC_YAML_SCALAR);
+    if (status != HAC_OK)
+        return status;
+    if (item->text[0] != '/' || strlen(item->text) >= PATH_MAX)
+        return hac_key_fail(scope, key, item, "`%s` is not an absolute path",
+                            hac_yaml_show(item->text, show));
+    char *copy = strdup(item->text);
+    if (copy == NULL)
+        return hac_fail_no_memory(scope->err);
+    config->profile_directories[config->n_profile_directories++] = copy;
+    return HAC_OK;
+}
+
+static hac_status read_directories(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value,
+                                   void *at)
+{
+    if (value->kind == HAC_YAML_SCALAR && strcmp(value->text, "auto") == 0)
+        return HAC_OK;
+    hac_status status = hac_key_need(scope, key, value, HAC_YAML_LIST);
+    if (status == HAC_OK && (value->count == 0 || value->count > HAC_PROFILE_DIRECTORIES_MAX))
+        return hac_key_fail(scope, key, value, "has %zu entries", value->count);
+    for (const hac_yaml_node *item = value->first; status == HAC_OK && item != NULL; item = item->next)
+        status = read_directory(scope, key, item, at);
+    return status;
+}
+
+/* The table ----------------------------------------------------------------------------------------- */
+
+#define FIELD(field) offsetof(hac_daemon_config, field)
+
+static const hac_key keys[] = {
+    {.path = "log_level",
+     .type = HAC_KEY_CHOICE,
+     .offset = FIELD(log_level),
+     .choices = log_levels,
+     .fallback = "info",
+     .help = "The least important records that are still logged"},
+    {.path = "profile_directories",
+     .type = HAC_KEY_OTHER,
+     .read = read_directories,
+     .type_name = "list of paths",
+     .allowed = "a list of 1 to 8 absolute paths, or `auto`",
+     .fallback = "auto",
+     .help =
+         "Where device profiles are read, in this order; auto: the administrator's, then the shipped ones"},
+    {.path = "idle_exit",
+     .type = HAC_KEY_DURATION,
+     .offset = FIELD(idle_exit),
+     .min = "1s",
+     .max = "8760h",
+     .word = "none",
+     .fallback = "30s",
+     .help = "A private daemon leaves after this time without clients and jobs; none: it stays"},
+    {.path = "result_expiry",
+     .type = HAC_KEY_DURATION,
+     .offset = FIELD(result_expiry),
+     .min = "1s",
+     .max = "8760h",
+     .fallback = "10min",
+     .help = "How long the result of a detached job is kept for its user"},
+    {.path = "pool_memory_per_user",
+     .type = HAC_KEY_OTHER,
+     .offset = FIELD(pool_memory_per_user),
+     .read = read_memory,
+     .type_name = "size or share",
+     .allowed = "size of at least 1MiB, or 1% to 100% of the RAM",
+     .fallback = "50%",
+     .help = "Memory of one user's buffers, in use or kept for reuse"},
+    {.path = "max_jobs_per_user",
+     .type = HAC_KEY_INTEGER,
+     .offset = FIELD(max_jobs_per_user),
+     .min = "1",
+     .max = "1000000",
+     .fallback = "1000",
+     .help = "Jobs of one user that wait or run"},
+    {.path = "max_connections_per_user",
+     .type = HAC_KEY_INTEGER,
+     .offset = FIELD(max_connections_per_user),
+     .min = "1",
+     .max = "65536",
+     .fallback = "256",
+     .help = "Connections of one user"},
+    {.path = "max_descriptors_per_user",
+     .type = HAC_KEY_INTEGER,
+     .offset = FIELD(max_descriptors_per_user),
+     .min = "64",
+     .max = "1000000",
+     .fallback = "4096",
+     .help = "Open files and buffers that the daemon holds for one user; a job may need 64"},
+    {.path = "executor_idle_timeout",
+     .type = HAC_KEY_DURATION,
+     .offset = FIELD(executor_idle_timeout),
+     .min = "100ms",
+     .max = "8760h",
+     .fallback = "60s",
+     .help = "An executor without work ends after this time"},
+    {.path = "task_deadline_factor",
+     .type = HAC_KEY_NUMBER,
+     .offset = FIELD(task_deadline_factor),
+     .min = "2",
+     .max = "100000",
+     .fallback = "20",
+     .help = "A task that takes this many times its predicted time is hung, and its executor is killed"},
+    {.path = "task_deadline_minimum",
+     .type = HAC_KEY_DURATION,
+     .offset = FIELD(task_deadline_minimum),
+     .min = "100ms",
+     .max = "8760h",
+     .fallback = "10s",
+     .help = "No task counts as hung before this time"},
+};
+
+static const hac_schema schema = {.keys = keys, .n_keys = COUNT(keys)};
+
+hac_status hac_daemon_config_default(hac_daemon_config *ret, hac_error *err)
+{
+    return hac_daemon_config_parse("hacd.yaml", "", 0, ret, err);
+}
+
+hac_status hac_daemon_config_parse(const char *name, const char *text, size_t length, hac_daemon_config *ret,
+                                   hac_error *err)
+{
+    hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *root = NULL;
+    hac_cleanup(hac_daemon_config_clear) hac_daemon_config config = {.n_profile_directories = 0};
+    const hac_scope scope = {.schema = &schema, .file = name, .err = err};
+    hac_status status = hac_yaml_parse(name, text, length, &root, err);
+    if (status == HAC_OK)
+        status = hac_schema_defaults(&schema, &config, err);
+    if (status == HAC_OK)
+        status = hac_schema_read(&scope, root, &config);
+    if (status != HAC_OK)
+        return status;
+    *ret = config;
+    memset(&config, 0, sizeof config); /* *ret owns it all now */
+    return HAC_OK;
+}
+
+hac_status hac_daemon_config_load(const char *path, hac_daemon_config *ret, hac_error *err)
+{
+    hac_autofree char *text = NULL;
+    size_t length = 0;
+    hac_status status = hac_yaml_read_file(path, &text, &length, err);
+    return status != HAC_OK ? status : hac_daemon_config_parse(path, text, length, ret, err);
+}
+
+void hac_daemon_config_reference(FILE *out)
+{
+    fputs(
+        "# hacd.yaml\n\n"
+        "<!-- Generated from the key table in config/src/daemon_config.c by `cmake --build . --target "
+        "hac_config_docs`; do not edit. -->\n\n"
+        "The daemon's configuration: `/etc/hac/hacd.yaml` for the system daemon. Every key has a default, so "
+        "the\n"
+        "file may be empty or missing. Limits per user hold for each user alone. `hacctl reload` makes the "
+        "daemon\n"
+        "read it again; a file that is wrong is refused with file, line and key, and the old values stay.\n\n"
+        "## Keys\n\n",
+        out);
+    hac_schema_table(&schema, out);
+}
+
+void hac_daemon_config_example(FILE *out)
+{
+    fputs("# SPDX-License-Identifier: Apache-2.0\n"
+          "# The daemon's configuration; every key is shown at its default (docs/hacd.yaml.md).\n",
+          out);
+    hac_schema_example(&schema, out);
+}

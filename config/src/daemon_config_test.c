@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/daemon_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+
+static hac_daemon_config load(const char *text)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_daemon_config config;
+    if (hac_daemon_config_parse("hacd.yaml", text, strlen(text), &config, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return config;
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_daemon_config config;
+    if (hac_daemon_config_parse("hacd.yaml", text, strlen(text), &config, &err) != HAC_INVALID)
+        fail_msg("%s is not refused", text);
+    if (strncmp(err.message, message, strlen(message)) != 0)
+        fail_msg("%s\ngives \"%s\"\nnot   \"%s\"", text, err.message, message);
+}
+
+static uint64_t physical_memory(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void assert_defaults(hac_daemon_config c)
+{
+    assert_int_equal(c.log_level, HAC_LOG_INFO);
+    assert_int_equal(c.n_profile_directories, 0);
+    assert_true(c.idle_exit == 30);
+    assert_true(c.result_expiry == 600);
+    assert_int_equal(c.pool_memory_per_user, physical_memory() / 2);
+    assert_int_equal(c.max_jobs_per_user, 1000);
+    assert_int_equal(c.max_connections_per_user, 256);
+    assert_int_equal(c.max_descriptors_per_user, 4096);
+    assert_true(c.executor_idle_timeout == 60);
+    assert_true(c.task_deadline_factor == 20);
+    assert_true(c.task_deadline_minimum == 10);
+    hac_daemon_config_clear(&c);
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    hac_daemon_config config;
+    assert_int_equal(hac_daemon_config_default(&config, &err), HAC_OK);
+    assert_defaults(config);
+    assert_defaults(load(""));
+    assert_defaults(load("# nothing\n"));
+    assert_defaults(load("{}"));
+}
+
+static void test_every_key(void **state)
+{
+    (void)state;
+    hac_daemon_config c = load("log_level: debug\n"
+                               "profile_directories: [/a, /b/c]\n"
+                               "idle_exit: none\n"
+                               "result_expiry: 2h\n"
+                               "pool_memory_per_user: 3GiB\n"
+                               "max_jobs_per_user: 7\n"
+                               "max_connections_per_user: 8\n"
+                               "max_descriptors_per_user: 64\n"
+                               "executor_idle_timeout: 100ms\n"
+                               "task_deadline_factor: 2.5\n"
+                               "task_deadline_minimum: 1s\n");
+    assert_int_equal(c.log_level, HAC_LOG_DEBUG);
+    assert_int_equal(c.n_profile_directories, 2);
+    assert_string_equal(c.profile_directories[0], "/a");
+    assert_string_equal(c.profile_directories[1], "/b/c");
+    assert_true(c.idle_exit == 0);
+    assert_true(c.result_expiry == 7200);
+    assert_int_equal(c.pool_memory_per_user, UINT64_C(3) << 30);
+    assert_int_equal(c.max_jobs_per_user, 7);
+    assert_int_equal(c.max_connections_per_user, 8);
+    assert_int_equal(c.max_descriptors_per_user, 64);
+    assert_true(c.executor_idle_timeout == 0.1);
+    assert_true(c.task_deadline_factor == 2.5);
+    assert_true(c.task_deadline_minimum == 1);
+    hac_daemon_config_clear(&c);
+    hac_daemon_config_clear(&c);
+}
+
+static void test_log_levels(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {[HAC_LOG_ERROR] = "log_level: error",
+                                        [HAC_LOG_WARNING] = "log_level: warning",
+                                        [HAC_LOG_INFO] = "log_level: info",
+                                        [HAC_LOG_DEBUG] = "log_level: debug"};
+    for (int level = HAC_LOG_ERROR; level <= HAC_LOG_DEBUG; level++)
+        assert_int_equal(load(texts[level]).log_level, level);
+}
+
+static void test_pool_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(load("pool_memory_per_user: 100%").pool_memory_per_user, physical_memory());
+    assert_int_equal(load("pool_memory_per_user: 25%").pool_memory_per_user, physical_memory() / 4);
+    assert_int_equal(load("pool_memory_per_user: 1MiB").pool_memory_per_user, 1 << 20);
+    static const char *const bad[] = {"0%",   "0.5%", "101%", "-5%",  "%",
+                                      "nan%", "5 %x", "50%%", "1e9%", "1111111111111111111%"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "pool_memory_per_user: '%s'", bad[i]);
+        assert_refused(text, "hacd.yaml:1: key `pool_memory_per_user`: `");
+    }
+    assert_refused("pool_memory_per_user: 101%",
+                   "hacd.yaml:1: key `pool_memory_per_user`: `101%` is not a share of the "
+                   "memory; allowed: size of at least 1MiB, or 1% to 100% of the RAM");
+    assert_refused("pool_memory_per_user: 5", "hacd.yaml:1: key `pool_memory_per_user`: `5` is too small");
+    assert_refused("pool_memory_per_user: half",
+                   "hacd.yaml:1: key `pool_memory_per_user`: `half` is not a size");
+    assert_refused("pool_memory_per_user: ''", "hacd.yaml:1: key `pool_memory_per_user`: `` is not a size");
+    assert_refused("pool_memory_per_user: []", "hacd.yaml:1: key `pool_memory_per_user`: is a list");
+}
+
+static void test_profile_directories(void **state)
+{
+    (void)state;
+    assert_int_equal(load("profile_directories: auto").n_profile_directories, 0);
+#define KEY "profile_directories: "
+#define AT  "hacd.yaml:1: key `profile_directories"
+    assert_refused(KEY "[]", AT "`: has 0 entries; allowed: a list of 1 to 8 absolute paths, or `auto`");
+    assert_refused(KEY "[/1, /2, /3, /4, /5, /6, /7, /8, /9]", AT "`: has 9 entries");
+    assert_refused(KEY "/a", AT "`: is a single value, not a list");
+    assert_refused(KEY "[a]", AT "[0]`: `a` is not an absolute path");
+    assert_refused(KEY "[/a, ~/b]", AT "[1]`: `~/b` is not an absolute path");
+    assert_refused(KEY "[/a, ~]", AT "[1]`: has no value");
+    assert_refused(KEY "[/a, [/b]]", AT "[1]`: is a list");
+#undef KEY
+#undef AT
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"log_level: loud", "log_level`: `loud` is not known; allowed: `error`, `warning`, `info`, `debug`"},
+        {"idle_exit: 30", "idle_exit`: `30` has no unit; allowed: duration from 1s to 8760h (ns, us, ms, s, "
+                          "min, h), or `none`"},
+        {"idle_exit: 0s", "idle_exit`: `0s` is too small"},
+        {"idle_exit: 9000h", "idle_exit`: `9000h` is too large"},
+        {"idle_exit:", "idle_exit`: has no value"},
+        {"result_expiry: none", "result_expiry`: `none` is not a duration"},
+        {"result_expiry: 10m", "result_expiry`: `10m` has an unknown unit"},
+        {"max_jobs_per_user: 0", "max_jobs_per_user`: `0` is too small"},
+        {"max_jobs_per_user: 1000001", "max_jobs_per_user`: `1000001` is too large"},
+        {"max_connections_per_user: many", "max_connections_per_user`: `many` is not a whole number"},
+        {"max_connections_per_user: 65537", "max_connections_per_user`: `65537` is too large"},
+        {"max_descriptors_per_user: 63", "max_descriptors_per_user`: `63` is too small"},
+        {"executor_idle_timeout: 99ms", "executor_idle_timeout`: `99ms` is too small"},
+        {"executor_idle_timeout: none", "executor_idle_timeout`: `none` is not a duration"},
+        {"task_deadline_factor: 1.9", "task_deadline_factor`: `1.9` is too small"},
+        {"task_deadline_factor: .inf", "task_deadline_factor`: `.inf` is not a number"},
+        {"task_deadline_minimum: 0s", "task_deadline_minimum`: `0s` is too small"},
+        {"max_job_per_user: 5",
+         "max_job_per_user`: unknown key, did you mean `max_jobs_per_user`?; allowed: log_level, "},
+        {"limits: {jobs: 5}", "limits`: unknown key; allowed: log_level"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hac_autofree char *text = NULL, *message = NULL;
+        assert_true(asprintf(&text, "# one\n# two\n%s\n", cases[i][0]) > 0);
+        assert_true(asprintf(&message, "hacd.yaml:3: key `%s", cases[i][1]) > 0);
+        assert_refused(text, message);
+    }
+    assert_refused("- a", "hacd.yaml:1: the file holds a list");
+    assert_refused("idle_exit: 5s\nidle_exit: 6s\n",
+                   "hacd.yaml:2: key `idle_exit`: given twice, first in line 1");
+}
+
+static void test_output_is_untouched_on_failure(void **state)
+{
+    (void)state;
+    hac_daemon_config config, before;
+    memset(&config, 0x5A, sizeof config);
+    memcpy(&before, &config, sizeof config);
+    const char text[] = "profile_directories: [/a]\nidle_exit: never\n";
+    assert_int_equal(hac_daemon_config_parse("x", text, strlen(text), &config, NULL), HAC_INVALID);
+    assert_memory_equal(&config, &before, sizeof config);
+}
+
+static void test_load(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    hac_daemon_config config;
+    assert_int_equal(hac_daemon_config_load("/nonexistent/hacd.yaml", &config, &err), HAC_NOT_FOUND);
+    assert_int_equal(hac_daemon_config_load("/dev/null", &config, &err), HAC_INVALID);
+    assert_string_equal(err.message, "/dev/null: not a regular file");
+    if (hac_daemon_config_load(HAC_SOURCE_DIR "/config/hacd.yaml", &config, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    assert_defaults(config);
+}
+
+/* The shipped file's commented lines, taken in, are the defaults. */
+static void test_shipped_lines(void **state)
+{
+    (void)state;
+    FILE *in = fopen(HAC_SOURCE_DIR "/config/hacd.yaml", "re");
+    assert_non_null(in);
+    char line[256], text[4096] = "";
+    size_t keys = 0;
+    while (fgets(line, sizeof line, in) != NULL) {
+        if (line[0] != '#' || line[1] == ' ')
+            continue;
+        strcat(text, line + 1);
+        keys++;
+    }
+    fclose(in);
+    assert_int_equal(keys, 11);
+    assert_defaults(load(text));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_log_levels),
+        cmocka_unit_test(test_pool_memory),
+        cmocka_unit_test(test_profile_directories),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_output_is_untouched_on_failure),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_shipped_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

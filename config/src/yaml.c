@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "yaml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <yaml.h>
+
+#include "base/cleanup.h"
+
+typedef struct reader {
+    yaml_parser_t parser;
+    const char *file;
+    const char *text;
+    size_t length;
+    unsigned nodes;
+    hac_error *err;
+} reader;
+
+HAC_DEFINE_CLEANUP(hac_yaml_node *, hac_yaml_free)
+
+void hac_yaml_free(hac_yaml_node *node)
+{
+    if (node == NULL)
+        return;
+    for (hac_yaml_node *child = node->first, *next; child != NULL; child = next) {
+        next = child->next;
+        hac_yaml_free(child);
+    }
+    free(node->key);
+    free(node->text);
+    free(node);
+}
+
+/* Messages ------------------------------------------------------------------------------------------ */
+
+hac_status hac_yaml_fail(const char *file, unsigned line, hac_error *err, const char *fmt, ...)
+{
+    enum { SHOWN = 160 }; /* of a long path its end says more */
+    char message[HAC_ERROR_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    size_t length = strlen(file);
+    if (length > SHOWN)
+        return hac_fail(err, HAC_INVALID, "...%s:%u: %s", file + length - SHOWN, line, message);
+    return hac_fail(err, HAC_INVALID, "%s:%u: %s", file, line, message);
+}
+
+const char *hac_yaml_show(const char *text, char *buffer)
+{
+    enum { SHOWN = 40 };
+    size_t length = strnlen(text, SHOWN + 1);
+    bool cut = length > SHOWN;
+    if (cut) {
+        length = SHOWN;
+        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
+            length--; /* not within a UTF-8 sequence */
+    }
+    for (size_t i = 0; i < length; i++)
+        buffer[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
+    strcpy(buffer + length, cut ? "..." : "");
+    return buffer;
+}
+
+const char *hac_yaml_path(const hac_yaml_node *node, char *buffer)
+{
+    buffer[0] = '\0';
+    if (node->parent == NULL)
+        return buffer;
+    hac_yaml_path(node->parent, buffer);
+    size_t used = strlen(buffer);
+    char show[HAC_YAML_SHOW_SIZE];
+    if (node->key == NULL)
+        snprintf(buffer + used, HAC_YAML_PATH_SIZE - used, "[%zu]", node->index);
+    else
+        snprintf(buffer + used, HAC_YAML_PATH_SIZE - used, "%s%s", used > 0 ? "." : "",
+                 hac_yaml_show(node->key, show));
+    return buffer;
+}
+
+/* Events -------------------------------------------------------------------------------------------- */
+
+static unsigned line_of(yaml_mark_t mark)
+{
+    return (unsigned)mark.line + 1;
+}
+
+static unsigned line_at(const reader *r, size_t offset)
+{
+    unsigned line = 1;
+    for (size_t i = 0; i < offset && i < r->length; i++)
+        line += r->text[i] == '\n';
+    return line;
+}
+
+static hac_status parser_failed(const reader *r)
+{
+    const yaml_parser_t *parser = &r->parser;
+    if (parser->error == YAML_MEMORY_ERROR)
+        return hac_fail_no_memory(r->err);
+    const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
+    if (parser->error == YAML_READER_ERROR)
+        return hac_yaml_fail(r->file, line_at(r, parser->problem_offset), r->err, "%s; allowed: UTF-8 text",
+                             problem);
+    unsigned line = line_of(parser->problem_mark);
+    if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0)
+        return hac_yaml_fail(r->file, line, r->err,
+                             "aliases are not allowed; put a text that begins with * in quotes");
+    if (parser->context != NULL)
+        return hac_yaml_fail(r->file, line, r->err, "%s, %s", problem, parser->context);
+    return hac_yaml_fail(r->file, line, r->err, "%s", problem);
+}
+
+static hac_status next_event(reader *r, yaml_event_t *event)
+{
+    if (!yaml_parser_parse(&r->parser, event))
+        return parser_failed(r);
+    return HAC_OK;
+}
+
+/* What a node of any kind must not carry. */
+static hac_status check_node(const reader *r, const yaml_event_t *event)
+{
+    const yaml_char_t *anchor = NULL, *tag = NULL;
+    unsigned line = line_of(event->start_mark);
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        anchor = event->data.scalar.anchor;
+        tag = event->data.scalar.tag;
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        anchor = event->data.sequence_start.anchor;
+        tag = event->data.sequence_start.tag;
+        break;
+    case YAML_MAPPING_START_EVENT:
+        anchor = event->data.mapping_start.anchor;
+        tag = event->data.mapping_start.tag;
+        break;
+    default:
+        return hac_yaml_fail(r->file, line, r->err,
+                             "aliases are not allowed; put a text that begins with * in quotes");
+    }
+    if (anchor != NULL)
+        return hac_yaml_fail(r->file, line, r->err, "anchors (&) are not allowed");
+    if (tag != NULL)
+        return hac_yaml_fail(r->file, line, r->err, "tags (!) are not allowed");
+    return HAC_OK;
+}
+
+/* Copies a scalar that holds no NUL. */
+static hac_status copy_scalar(const reader *r, const yaml_event_t *event, char **ret)
+{
+    const char *value = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    if (memchr(value, '\0', length) != NULL)
+        return hac_yaml_fail(r->file, line_of(event->start_mark), r->err, "a text holds a NUL character");
+    char *copy = strndup(value, length);
+    if (copy == NULL)
+        return hac_fail_no_memory(r->err);
+    *ret = copy;
+    return HAC_OK;
+}
+
+/* Tree ---------------------------------------------------------------------------------------------- */
+
+static hac_status new_node(reader *r, const yaml_event_t *event, hac_yaml_node **ret)
+{
+    if (++r->nodes > HAC_YAML_NODES_MAX)
+        return hac_yaml_fail(r->file, line_of(event->start_mark), r->err,
+                             "too many values; allowed: at most %d in a file", HAC_YAML_NODES_MAX);
+    hac_yaml_node *node = calloc(1, sizeof *node);
+    if (node == NULL)
+        return hac_fail_no_memory(r->err);
+    node->kind = event->type == YAML_SCALAR_EVENT           ? HAC_YAML_SCALAR
+                 : event->type == YAML_SEQUENCE_START_EVENT ? HAC_YAML_LIST
+                                                            : HAC_YAML_MAP;
+    node->line = node->key_line = line_of(event->start_mark);
+    *ret = node;
+    return HAC_OK;
+}
+
+static hac_status check_duplicate(const reader *r, const hac_yaml_node *node)
+{
+    char path[HAC_YAML_PATH_SIZE];
+    for (const hac_yaml_node *other = node->parent->first; other != NULL; other = other->next)
+        if (strcmp(other->key, node->key) == 0)
+            return hac_yaml_fail(r->file, node->key_line, r->err,
+                                 "key `%s`: given twice, first in line %u; allowed: once",
+                                 hac_yaml_path(node, path), other->key_line);
+    return HAC_OK;
+}
+
+/* Reads the key of a map's entry into `node`, and the event of its value. */
+static hac_status read_key(reader *r, const yaml_event_t *key, hac_yaml_node *node, yaml_event_t *value)
+{
+    hac_status status = check_node(r, key);
+    if (status == HAC_OK && key->type != YAML_SCALAR_EVENT)
+        return hac_yaml_fail(r->file, line_of(key->start_mark), r->err, "a key must be a word");
+    if (status == HAC_OK)
+        status = copy_scalar(r, key, &node->key);
+    if (status != HAC_OK)
+        return status;
+    node->key_line = line_of(key->start_mark);
+    status = check_duplicate(r, node);
+    return status != HAC_OK ? status : next_event(r, value);
+}
+
+static hac_status read_value(reader *r, const yaml_event_t *event, unsigned depth, hac_yaml_node *node);
+
+/* Reads one child of `parent`, which begins with `event`, and puts it at *at. */
+static hac_status read_child(reader *r, yaml_event_t *event, unsigned depth, hac_yaml_node *parent,
+                             hac_yaml_node **at)
+{
+    hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *node = NULL;
+    hac_cleanup(yaml_event_delete) yaml_event_t value = {0};
+    const yaml_event_t *start = event;
+    if (parent->count == HAC_YAML_CHILDREN_MAX)
+        return hac_yaml_fail(r->file, line_of(event->start_mark), r->err,
+                             "too many entries; allowed: at most %d in a map or list", HAC_YAML_CHILDREN_MAX);
+    hac_status status = new_node(r, event, &node);
+    if (status != HAC_OK)
+        return status;
+    node->parent = parent;
+    node->index = parent->count;
+    if (parent->kind == HAC_YAML_MAP) {
+        status = read_key(r, event, node, &value);
+        start = &value;
+    }
+    if (status == HAC_OK)
+        status = read_value(r, start, depth, node);
+    if (status != HAC_OK)
+        return status;
+    *at = hac_steal_ptr(node);
+    parent->count++;
+    return HAC_OK;
+}
+
+static hac_status read_children(reader *r, unsigned depth, hac_yaml_node *node)
+{
+    hac_yaml_node **at = &node->first;
+    for (;;) {
+        hac_cleanup(yaml_event_delete) yaml_event_t event = {0};
+        hac_status status = next_event(r, &event);
+        if (status != HAC_OK)
+            return status;
+        if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT)
+            return HAC_OK;
+        status = read_child(r, &event, depth + 1, node, at);
+        if (status != HAC_OK)
+            return status;
+        at = &(*at)->next;
+    }
+}
+
+/* Fills `node` from the value that begins with `event`; recursion ends at HAC_YAML_DEPTH_MAX. */
+static hac_status read_value(reader *r, const yaml_event_t *event, unsigned depth, hac_yaml_node *node)
+{
+    hac_status status = check_node(r, event);
+    if (status != HAC_OK)
+        return status;
+    node->line = line_of(event->start_mark);
+    if (depth > HAC_YAML_DEPTH_MAX)
+        return hac_yaml_fail(r->file, node->line, r->err, "nested too deep; allowed: %d levels",
+                             HAC_YAML_DEPTH_MAX);
+    if (event->type == YAML_SCALAR_EVENT) {
+        node->kind = HAC_YAML_SCALAR;
+        node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        return copy_scalar(r, event, &node->text);
+    }
+    node->kind = event->type == YAML_MAPPING_START_EVENT ? HAC_YAML_MAP : HAC_YAML_LIST;
+    return read_children(r, depth, node);
+}
+
+/* Documents ----------------------------------------------------------------------------------------- */
+
+/* The root, once its document has begun with `start`. */
+static hac_status read_root(reader *r, const yaml_event_t *start, hac_yaml_node **ret)
+{
+    hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *root = NULL;
+    hac_cleanup(yaml_event_delete) yaml_event_t event = {0};
+    if (start->type == YAML_DOCUMENT_START_EVENT &&
+        start->data.document_start.tag_directives.start != start->data.document_start.tag_directives.end)
+        return hac_yaml_fail(r->file, line_of(start->start_mark), r->err, "%%TAG is not allowed");
+    hac_status status = new_node(r, start, &root);
+    if (status != HAC_OK)
+        return status;
+    if (start->type == YAML_DOCUMENT_START_EVENT) {
+        status = next_event(r, &event);
+        if (status == HAC_OK)
+            status = read_value(r, &event, 1, root);
+        if (status != HAC_OK)
+            return status;
+    }
+    if (hac_yaml_is_null(root))
+        root->kind = HAC_YAML_MAP;
+    if (root->kind != HAC_YAML_MAP)
+        return hac_yaml_fail(r->file, root->line, r->err, "the file holds a %s; allowed: keys with values",
+                             root->kind == HAC_YAML_LIST ? "list" : "single value");
+    *ret = hac_steal_ptr(root);
+    return HAC_OK;
+}
+
+/* After the first document nothing may follow. */
+static hac_status read_end(reader *r)
+{
+    for (;;) {
+        hac_cleanup(yaml_event_delete) yaml_event_t event = {0};
+        hac_status status = next_event(r, &event);
+        if (status != HAC_OK)
+            return status;
+        if (event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT)
+            return HAC_OK;
+        if (event.type != YAML_DOCUMENT_END_EVENT)
+            return hac_yaml_fail(r->file, line_of(event.start_mark), r->err,
+                                 "a second document begins; allowed: one in a file");
+    }
+}
+
+static hac_status read_stream(reader *r, hac_yaml_node **ret)
+{
+    hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *root = NULL;
+    hac_cleanup(yaml_event_delete) yaml_event_t stream = {0};
+    hac_cleanup(yaml_event_delete) yaml_event_t document = {0};
+    hac_status status = next_event(r, &stream);
+    if (status == HAC_OK)
+        status = next_event(r, &document);
+    if (status == HAC_OK)
+        status = read_root(r, &document, &root);
+    if (status == HAC_OK)
+        status = read_end(r);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(root);
+    return status;
+}
+
+hac_status hac_yaml_parse(const char *file, const char *text, size_t length, hac_yaml_node **ret,
+                          hac_error *err)
+{
+    if (length > HAC_YAML_BYTES_MAX)
+        return hac_yaml_fail(file, 1, err, "the file is too large; allowed: at most 256KiB");
+    reader r = {.file = file, .text = text, .length = length, .err = err};
+    if (!yaml_parser_initialize(&r.parser))
+        return hac_fail_no_memory(err);
+    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
+    /* Without this a byte order mark would switch libyaml to UTF-16. */
+    yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+    hac_status status = read_stream(&r, ret);
+    yaml_parser_delete(&r.parser);
+    return status;
+}
+
+bool hac_yaml_is_null(const hac_yaml_node *node)
+{
+    if (node->kind != HAC_YAML_SCALAR)
+        return false;
+    return node->plain && (strcmp(node->text, "") == 0 || strcmp(node->text, "~") == 0 ||
+                           strcasecmp(node->text, "null") == 0);
+}
+
+const hac_yaml_node *hac_yaml_get(const hac_yaml_node *map, const char *path)
+{
+    const hac_yaml_node *at = map;
+    while (at != NULL && *path != '\0') {
+        if (at->kind != HAC_YAML_MAP)
+            return NULL;
+        size_t length = strcspn(path, ".");
+        const hac_yaml_node *child = at->first;
+        while (child != NULL && (strncmp(child->key, path, length) != 0 || child->key[length] != '\0'))
+            child = child->next;
+        at = child;
+        path += length + (path[length] == '.');
+    }
+    return at;
+}
+
+/* Files --------------------------------------------------------------------------------------------- */
+
+static hac_status read_all(int fd, const char *path, char *text, size_t room, size_t *ret_length,
+                           hac_error *err)
+{
+    size_t length = 0;
+    while (length < room) {
+        ssize_t n = read(fd, text + length, room - length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hac_fail_errno(err, HAC_IO, errno, "%s: cannot read", path);
+        if (n == 0)
+            break;
+        length += (size_t)n;
+    }
+    *ret_length = length;
+    return HAC_OK;
+}
+
+hac_status hac_yaml_read_file(const char *path, char **ret_text, size_t *ret_length, hac_error *err)
+{
+    /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return hac_fail_errno(err, errno == ENOENT ? HAC_NOT_FOUND : HAC_IO, errno, "%s: cannot open", path);
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "%s: cannot stat", path);
+    if (!S_ISREG(st.st_mode))
+        return hac_fail(err, HAC_INVALID, "%s: not a regular file", path);
+    hac_autofree char *text = malloc(HAC_YAML_BYTES_MAX + 1);
+    if (text == NULL)
+        return hac_fail_no_memory(err);
+    size_t length = 0;
+    hac_status status = read_all(fd, path, text, HAC_YAML_BYTES_MAX + 1, &length, err);
+    if (status != HAC_OK)
+        return status;
+    if (length > HAC_YAML_BYTES_MAX)
+        return hac_fail(err, HAC_INVALID, "%s: the file is too large; allowed: at most 256KiB", path);
+    *ret_text = hac_steal_ptr(text);
+    *ret_length = length;
+    return HAC_OK;
+}
