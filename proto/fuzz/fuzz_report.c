@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz_message.h"
+
+HAC_FUZZ_MESSAGE(Hac__Executor__Report, hac_decode_report)

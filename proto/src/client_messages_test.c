@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each rule of the client protocol with what just passes and what just does not. */
+#include <math.h>
+
+#include "base/text.h"
+#include "test_messages.h"
+
+static hac_decoder *decoder;
+static hac_sample_client c;
+
+static char long_255[256], long_256[257], long_511[512], long_512[513];
+
+static int set_up(void **state)
+{
+    memset(long_255, 'x', 255);
+    memset(long_256, 'x', 256);
+    memset(long_511, 'x', 511);
+    memset(long_512, 'x', 512);
+    return hac_test_fds_setup(state) != 0 || hac_decoder_new(&decoder, NULL) != HAC_OK;
+}
+
+static int tear_down(void **state)
+{
+    hac_decoder_free(decoder);
+    return hac_test_fds_teardown(state);
+}
+
+#define SUBMIT(change)                                                                                       \
+    (hac_sample_client_init(&c),                                                                             \
+     hac_sample_choose(c.request, submit_sort, HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT, &c.sort), (change))
+#define PLAN(change)                                                                                         \
+    (hac_sample_client_init(&c),                                                                             \
+     hac_sample_choose(c.request, plan_sort, HAC__CLIENT__REQUEST__WHAT_PLAN_SORT, &c.plan), (change))
+#define REQUEST(member, CASE, part, change)                                                                  \
+    (hac_sample_client_init(&c),                                                                             \
+     hac_sample_choose(c.request, member, HAC__CLIENT__REQUEST__WHAT_##CASE, &c.part), (change))
+#define RESPONSE(member, CASE, part, change)                                                                 \
+    (hac_sample_client_init(&c),                                                                             \
+     hac_sample_choose(c.response, member, HAC__CLIENT__RESPONSE__WHAT_##CASE, &c.part), (change))
+
+#define GOOD(made, n_fds) ((void)(made), accept(decoder, HAC_SAMPLE_REQUEST, &c.request.base, n_fds))
+#define BAD(made, n_fds, wanted)                                                                             \
+    ((void)(made), refuse(decoder, HAC_SAMPLE_REQUEST, &c.request.base, n_fds, wanted))
+#define GOOD_RESPONSE(made, n_fds)                                                                           \
+    ((void)(made), accept(decoder, HAC_SAMPLE_RESPONSE, &c.response.base, n_fds))
+#define BAD_RESPONSE(made, n_fds, wanted)                                                                    \
+    ((void)(made), refuse(decoder, HAC_SAMPLE_RESPONSE, &c.response.base, n_fds, wanted))
+
+#define OFF_MAX ((uint64_t)INT64_MAX)
+
+static void test_request_itself(void **state)
+{
+    (void)state;
+    hac_sample_client_init(&c);
+    refuse(decoder, HAC_SAMPLE_REQUEST, &c.request.base, 0, "Request: is empty");
+    BAD(REQUEST(drain, DRAIN, empty, c.request.serial = 0), 0, "Request: serial: is missing");
+    GOOD(REQUEST(drain, DRAIN, empty, c.request.serial = UINT64_MAX), 0);
+    BAD(REQUEST(drain, DRAIN, empty, 0), 1, "1 descriptors came with it, it takes 0");
+    BAD(REQUEST(drain, DRAIN, empty, 0), 253, "253 descriptors");
+    GOOD(REQUEST(hello, HELLO, hello, c.hello.version = UINT32_MAX),
+         0); /* versions are the receiver's to judge */
+    GOOD(REQUEST(hello, HELLO, hello, c.hello.software = long_255), 0);
+    BAD(REQUEST(hello, HELLO, hello, c.hello.software = long_256), 0,
+        "Request: hello: software: has 256 bytes, at most 255 are allowed");
+}
+
+static void test_buffers(void **state)
+{
+    (void)state;
+    GOOD(REQUEST(buffer_alloc, BUFFER_ALLOC, alloc, c.alloc.bytes = OFF_MAX), 0);
+    BAD(REQUEST(buffer_alloc, BUFFER_ALLOC, alloc, c.alloc.bytes = OFF_MAX + 1), 0,
+        "buffer_alloc: bytes: is 92233");
+    BAD(REQUEST(buffer_alloc, BUFFER_ALLOC, alloc, c.alloc.bytes = 0), 0, "buffer_alloc: bytes: is missing");
+    BAD(REQUEST(buffer_alloc, BUFFER_ALLOC, alloc, 0), 1, "1 descriptors");
+    BAD(REQUEST(buffer_grow, BUFFER_GROW, grow, c.grow.bytes = 0), 0, "buffer_grow: bytes: is missing");
+    BAD(REQUEST(buffer_grow, BUFFER_GROW, grow, c.grow.bytes = UINT64_MAX), 0,
+        "buffer_grow: bytes: is 18446");
+}
+
+static void test_sort_spec(void **state)
+{
+    (void)state;
+    for (uint32_t type = 1; type <= 6; type++)
+        GOOD(SUBMIT(c.spec.type = type), 0);
+    BAD(SUBMIT(c.spec.type = 0), 0, "submit_sort: spec: type: is missing");
+    BAD(SUBMIT(c.spec.type = 7), 0, "spec: type: is 7, at most 6 is allowed");
+    GOOD(SUBMIT(c.spec.algorithm = 2), 0);
+    BAD(SUBMIT(c.spec.algorithm = 3), 0, "algorithm: is 3");
+    GOOD(SUBMIT(c.spec.scheme = 4), 0);
+    BAD(SUBMIT(c.spec.scheme = 5), 0, "scheme: is 5");
+    BAD(SUBMIT(c.spec.fold = 3), 0, "fold: is 3");
+    GOOD(SUBMIT(c.spec.n_fold_steps = 64), 0);
+    BAD(SUBMIT(c.spec.n_fold_steps = 65), 0, "fold_steps: has more than 64 elements");
+    BAD(SUBMIT(c.spec.payload_bytes = 257), 0, "payload_bytes: is 257");
+    BAD(SUBMIT(c.sort.spec = NULL), 0, "submit_sort: spec: is missing");
+    BAD(SUBMIT(c.sort.input = NULL), 0, "submit_sort: input: is missing");
+    BAD(SUBMIT(c.sort.options = NULL), 0, "submit_sort: options: is missing");
+}
+
+static void test_job_options(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT(c.options.n_devices = 16), 0);
+    BAD(SUBMIT(c.options.n_devices = 17), 0, "options: devices: has more than 16 elements");
+    BAD(SUBMIT(c.names[1] = long_256), 0, "options: devices: has 256 bytes");
+    GOOD(SUBMIT(c.options.priority = 100), 0);
+    BAD(SUBMIT(c.options.priority = 101), 0, "priority: is 101, at most 100");
+    BAD(SUBMIT(c.options.priority = -101), 0, "priority: is -101, at most 100");
+    BAD(SUBMIT(c.options.priority = INT32_MIN), 0, "priority: is -2147483648");
+    BAD(SUBMIT(c.options.deadline_seconds = (double)NAN), 0, "deadline_seconds: is not a finite number");
+    BAD(SUBMIT(c.options.deadline_seconds = -(double)INFINITY), 0,
+        "deadline_seconds: is not a finite number");
+    BAD(SUBMIT(c.options.deadline_seconds = -1), 0, "deadline_seconds: is negative");
+    BAD(SUBMIT(c.options.determinism = 2), 0, "determinism: is 2");
+}
+
+static void use_buffer(uint64_t offset, uint64_t bytes)
+{
+    c.input.offset = offset;
+    c.input.bytes = bytes;
+}
+
+static void use_data(size_t length, uint64_t offset, uint64_t bytes)
+{
+    c.input.where_case = HAC__CLIENT__INPUT__WHERE_DATA;
+    c.input.data = (ProtobufCBinaryData){length, c.data};
+    use_buffer(offset, bytes);
+}
+
+static void use_descriptor(uint32_t index, uint64_t offset, uint64_t bytes)
+{
+    c.input.where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+    c.input.descriptor = index;
+    use_buffer(offset, bytes);
+}
+
+static void test_input_in_a_buffer(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT(use_buffer(0, 0)), 0);
+    GOOD(SUBMIT(use_buffer(64, OFF_MAX - 64)), 0);
+    BAD(SUBMIT(use_buffer(64, OFF_MAX - 63)), 0, "input: 9223372036854775744 bytes from byte 64 on");
+    BAD(SUBMIT(use_buffer(0, UINT64_MAX)), 0, "input: bytes: is 18446744073709551615");
+    BAD(SUBMIT(use_buffer(UINT64_MAX - 63, 64)), 0, "input: offset: is 18446744073709551552");
+    BAD(SUBMIT(use_buffer(1, 4)), 0, "input: offset: is 1, must be a multiple of 64");
+    BAD(SUBMIT(use_buffer(32, 4)), 0, "input: offset: is 32");
+    BAD(SUBMIT(use_buffer(0, 4)), 1, "do not name each of the 1 descriptors");
+    BAD(SUBMIT(c.input.where_case = HAC__CLIENT__INPUT__WHERE__NOT_SET), 0, "submit_sort: input: is empty");
+    GOOD(SUBMIT(c.input.name = long_255), 0);
+    BAD(SUBMIT(c.input.name = long_256), 0, "input: name: has 256 bytes");
+}
+
+static void test_input_inline(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT(use_data(HAC_INLINE_MAX, 0, HAC_INLINE_MAX)), 0);
+    BAD(SUBMIT(use_data(HAC_INLINE_MAX + 1, 0, HAC_INLINE_MAX + 1)), 0, "input: data: has 32769 bytes");
+    BAD(SUBMIT(use_data(8, 0, 9)), 0, "input: 9 bytes from byte 0 on, but it has 8 inline");
+    BAD(SUBMIT(use_data(8, 0, 7)), 0, "input: 7 bytes");
+    BAD(SUBMIT(use_data(8, 64, 8)), 0, "input: 8 bytes from byte 64 on");
+}
+
+static void test_input_descriptors(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT(use_descriptor(0, 3, 100)), 1);
+    BAD(SUBMIT(use_descriptor(0, 3, 100)), 0, "do not name each of the 0 descriptors");
+    BAD(SUBMIT(use_descriptor(0, 3, 100)), 2, "do not name each of the 2 descriptors");
+    BAD(SUBMIT(use_descriptor(1, 3, 100)), 1, "do not name each of the 1 descriptors");
+    BAD(SUBMIT(use_descriptor(15, 3, 100)), 16, "do not name each of the 16 descriptors");
+    BAD(SUBMIT(use_descriptor(16, 3, 100)), 1, "input: descriptor: is 16, at most 15");
+    BAD(SUBMIT(use_descriptor(UINT32_MAX, 3, 100)), 1, "input: descriptor: is 4294967295");
+    BAD(SUBMIT(use_descriptor(0, OFF_MAX, 1)), 1, "input: 1 bytes from byte 9223372036854775807 on");
+    BAD(SUBMIT(use_descriptor(0, 0, 1)), 17, "17 descriptors");
+    BAD(SUBMIT(use_descriptor(0, 0, 1)), 33, "33 descriptors");
+}
+
+static void use_pair(uint32_t width, uint32_t first, uint32_t second)
+{
+    c.spec.payload_bytes = width;
+    c.sort.payload = &c.payload;
+    use_descriptor(first, 0, 4);
+    c.payload.where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+    c.payload.descriptor = second;
+}
+
+static void test_payload(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT(use_pair(8, 0, 1)), 2);
+    GOOD(SUBMIT(use_pair(8, 1, 0)), 2);
+    BAD(SUBMIT(use_pair(8, 0, 0)), 1, "payload: descriptor: 0 is named twice");
+    BAD(SUBMIT(use_pair(8, 0, 2)), 3, "do not name each of the 3");
+    BAD(SUBMIT(use_pair(0, 0, 1)), 2, "payload: is there, but its width is 0");
+    BAD(SUBMIT(c.spec.payload_bytes = 8), 0, "payload: is missing, but its width is 8");
+    BAD(SUBMIT((use_pair(8, 0, 1), c.payload.offset = OFF_MAX, c.payload.bytes = 1)), 2, "payload: 1 bytes");
+}
+
+static void test_plan_sort(void **state)
+{
+    (void)state;
+    GOOD(PLAN(c.plan.n_devices = 16), 0);
+    BAD(PLAN(c.plan.n_devices = 17), 0, "plan_sort: devices: has more than 16");
+    BAD(PLAN(c.plan.spec = NULL), 0, "plan_sort: spec: is missing");
+    BAD(PLAN(c.plan.options = NULL), 0, "plan_sort: options: is missing");
+    BAD(PLAN(c.plan.format = 3), 0, "plan_sort: format: 3 is not one of its values");
+    BAD(PLAN(c.plan.format = -1), 0, "plan_sort: format: ");
+    GOOD(PLAN(c.device.n_capability = 32), 0);
+    BAD(PLAN(c.device.n_capability = 33), 0, "devices: capability: has more than 32");
+    BAD(PLAN(c.device.name = NULL), 0, "devices: name: is missing");
+    BAD(PLAN(c.capability.key = NULL), 0, "capability: key: is missing");
+    BAD(PLAN(c.capability.items_per_second = (double)INFINITY), 0, "items_per_second: is not");
+    BAD(PLAN(c.device.link_latency = -1e-9), 0, "link_latency: is negative");
+    BAD(PLAN(0), 1, "1 descriptors");
+}
+
+static void test_other_requests(void **state)
+{
+    (void)state;
+    for (int topic = 0; topic <= 11; topic++)
+        GOOD(REQUEST(query, QUERY, query, c.query.topic = (Hac__Client__Topic)topic), 0);
+    BAD(REQUEST(query, QUERY, query, c.query.topic = 12), 0, "query: topic: 12 is not one of its values");
+    BAD(REQUEST(query, QUERY, query, c.query.topic = 99), 0, "query: topic: 99");
+    BAD(REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate, c.calibrate.options = NULL), 0,
+        "options: is missing");
+    BAD(REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate,
+                (c.calibrate.devices = c.names, c.calibrate.n_devices = 17)),
+        0, "submit_calibrate: devices: has more than 16");
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    hac_sample_client_init(&c);
+    refuse(decoder, HAC_SAMPLE_RESPONSE, &c.response.base, 0, "Response: is empty");
+    BAD_RESPONSE(RESPONSE(ok, OK, empty, c.response.serial = 0), 0, "Response: serial: is missing");
+    BAD_RESPONSE(RESPONSE(ok, OK, empty, 0), 1, "Response: 1 descriptors");
+    GOOD_RESPONSE(RESPONSE(failure, FAILURE, failure, c.response.serial = 0), 0);
+    GOOD_RESPONSE(RESPONSE(failure, FAILURE, failure, c.failure.code = 13), 0);
+    BAD_RESPONSE(RESPONSE(failure, FAILURE, failure, c.failure.code = 14), 0, "failure: code: is 14");
+    BAD_RESPONSE(RESPONSE(failure, FAILURE, failure, c.failure.code = 0), 0, "failure: code: is missing");
+    GOOD_RESPONSE(RESPONSE(failure, FAILURE, failure, c.failure.message = long_511), 0);
+    BAD_RESPONSE(RESPONSE(failure, FAILURE, failure, c.failure.message = long_512), 0,
+                 "message: has 512 bytes");
+    BAD_RESPONSE(RESPONSE(failure, FAILURE, failure, c.failure.retry_after_seconds = -1), 0,
+                 "seconds: is negative");
+    BAD_RESPONSE(RESPONSE(buffer, BUFFER, buffer, c.buffer.bytes = 0), 0, "buffer: bytes: is missing");
+    BAD_RESPONSE(RESPONSE(buffer, BUFFER, buffer, c.buffer.bytes = OFF_MAX + 1), 0, "buffer: bytes: is 922");
+    BAD_RESPONSE(RESPONSE(buffer, BUFFER, buffer, c.buffer.attached = 1), 0,
+                 "0 descriptors came with it, it takes 1");
+    GOOD_RESPONSE(RESPONSE(buffer, BUFFER, buffer, c.buffer.attached = 1), 1);
+    BAD_RESPONSE(RESPONSE(buffer, BUFFER, buffer, c.buffer.attached = 1), 2, "2 descriptors");
+    BAD_RESPONSE(RESPONSE(buffer, BUFFER, buffer, 0), 1, "1 descriptors");
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+#define EVENT(change) RESPONSE(event, EVENT, event, (c.response.serial = 0, (change)))
+    GOOD_RESPONSE(EVENT(c.event.eta_seconds = -1), 0);
+    BAD_RESPONSE(EVENT(c.response.serial = 1), 0, "serial: an event has none");
+    BAD_RESPONSE(EVENT(c.event.fraction = 1.001), 0, "fraction: is above 1");
+    BAD_RESPONSE(EVENT(c.event.fraction = -0.1), 0, "fraction: is negative");
+    BAD_RESPONSE(EVENT(c.event.fraction = (double)NAN), 0, "fraction: is not");
+    BAD_RESPONSE(EVENT(c.event.eta_seconds = (double)INFINITY), 0, "eta_seconds: is not");
+    BAD_RESPONSE(EVENT(c.event.state = 6), 0, "state: 6 is not");
+    BAD_RESPONSE(EVENT(c.event.stage = long_256), 0, "stage: has 256");
+    GOOD_RESPONSE(EVENT(c.event.note = long_511), 0);
+    BAD_RESPONSE(EVENT(c.event.note = long_512), 0, "note: has 512");
+    BAD_RESPONSE(EVENT(0), 1, "1 descriptors");
+}
+
+static void done_without_result(int job_state, Hac__Client__Failure *failure)
+{
+    c.done.state = (Hac__Client__JobState)job_state;
+    c.done.result_case = HAC__CLIENT__JOB_DONE__RESULT__NOT_SET;
+    c.done.failure = failure;
+}
+
+static void done_with_buffer(uint64_t bytes, uint64_t result_bytes, int attached)
+{
+    c.done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
+    c.done.buffer = &c.buffer;
+    c.buffer.bytes = bytes;
+    c.buffer.attached = attached;
+    c.done.result_bytes = result_bytes;
+}
+
+static void test_job_done(void **state)
+{
+    (void)state;
+#define DONE(change) RESPONSE(done, DONE, done, change)
+    static char text[HAC_INLINE_MAX + 2];
+    memset(text, 't', HAC_INLINE_MAX);
+    GOOD_RESPONSE(DONE((done_without_result(3, NULL), c.done.text = text)), 0);
+    text[HAC_INLINE_MAX] = 't';
+    BAD_RESPONSE(DONE((done_without_result(3, NULL), c.done.text = text)), 0, "done: text: has 32769");
+    GOOD_RESPONSE(DONE(done_without_result(4, &c.failure)), 0);
+    GOOD_RESPONSE(DONE(done_without_result(5, &c.failure)), 0);
+    GOOD_RESPONSE(DONE(done_without_result(5, NULL)), 0);
+    BAD_RESPONSE(DONE(done_without_result(2, NULL)), 0, "state: the job has not ended");
+    BAD_RESPONSE(DONE(done_without_result(0, NULL)), 0, "state: the job has not ended");
+    BAD_RESPONSE(DONE(done_without_result(6, NULL)), 0, "state: 6 is not");
+    BAD_RESPONSE(DONE(done_without_result(3, &c.failure)), 0, "failure: is there, but");
+    BAD_RESPONSE(DONE(done_without_result(4, NULL)), 0, "failure: is missing");
+    BAD_RESPONSE(DONE((c.done.state = 4, c.done.failure = &c.failure)), 0, "there is a result, but");
+    BAD_RESPONSE(DONE(c.done.result_bytes = 4095), 0, "result_bytes: is 4095, but there are 4096");
+    BAD_RESPONSE(DONE((c.done.data.len = HAC_INLINE_MAX + 1, c.done.result_bytes = HAC_INLINE_MAX + 1)), 0,
+                 "data: has 32769");
+    BAD_RESPONSE(DONE(0), 1, "1 descriptors");
+    GOOD_RESPONSE(DONE(done_with_buffer(100, 100, 0)), 0);
+    GOOD_RESPONSE(DONE(done_with_buffer(100, 100, 1)), 1);
+    BAD_RESPONSE(DONE(done_with_buffer(100, 100, 1)), 0, "0 descriptors");
+    BAD_RESPONSE(DONE(done_with_buffer(100, 101, 0)), 0, "result_bytes: is 101, but the buffer has 100");
+    BAD_RESPONSE(DONE(done_with_buffer(100, UINT64_MAX, 0)), 0, "result_bytes: is 18446744073709551615");
+    BAD_RESPONSE(DONE(c.done.seconds = -1), 0, "seconds: is negative");
+}
+
+static void text_of(size_t length, uint64_t bytes)
+{
+    c.text.text = (ProtobufCBinaryData){length, c.data};
+    c.text.bytes = bytes;
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+#define TEXT(change) RESPONSE(text, TEXT, text, change)
+    GOOD_RESPONSE(TEXT(text_of(0, 0)), 0);
+    GOOD_RESPONSE(TEXT(text_of(HAC_INLINE_MAX, HAC_INLINE_MAX)), 0);
+    BAD_RESPONSE(TEXT(text_of(HAC_INLINE_MAX + 1, HAC_INLINE_MAX + 1)), 0, "text: text: has 32769");
+    GOOD_RESPONSE(TEXT(text_of(0, HAC_TEXT_MAX)), 1);
+    BAD_RESPONSE(TEXT(text_of(0, HAC_TEXT_MAX + 1)), 1, "text: bytes: is 67108865");
+    BAD_RESPONSE(TEXT(text_of(0, 100)), 0, "0 descriptors came with it, it takes 1");
+    BAD_RESPONSE(TEXT(text_of(100, 100)), 1, "1 descriptors came with it, it takes 0");
+    BAD_RESPONSE(TEXT(text_of(100, 200)), 1, "bytes: is 200, but there are 100");
+    BAD_RESPONSE(TEXT(text_of(100, 99)), 0, "bytes: is 99, but there are 100");
+}
+
+/* What is refused by the peer is not sent either, and the error says so. */
+static void test_encode_refuses(void **state)
+{
+    (void)state;
+    static uint8_t body[HAC_FRAME_BODY_MAX];
+    size_t bytes = 7;
+    hac_error err = HAC_ERROR_NONE;
+    SUBMIT(c.input.name = (char *)(uintptr_t) "\xff");
+    assert_int_equal(hac_encode(&c.request.base, body, &bytes, &err), HAC_INTERNAL);
+    assert_int_equal(err.code, HAC_INTERNAL);
+    assert_string_equal(err.message,
+                        "a message would break the protocol: Request: submit_sort: input: name: is not "
+                        "valid UTF-8");
+    DONE((c.done.data.len = HAC_INLINE_MAX + 1, c.done.text = long_511));
+    assert_int_equal(hac_encode(&c.response.base, body, &bytes, NULL), HAC_INTERNAL);
+    c.done.data.len = HAC_INLINE_MAX;
+    static char text[HAC_INLINE_MAX + 1];
+    memset(text, 't', HAC_INLINE_MAX);
+    c.done.text = text;
+    assert_int_equal(hac_encode(&c.response.base, body, &bytes, &err), HAC_INTERNAL);
+    assert_non_null(strstr(err.message, "does not fit a frame"));
+    assert_int_equal(bytes, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_request_itself),    cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_sort_spec),         cmocka_unit_test(test_job_options),
+        cmocka_unit_test(test_input_in_a_buffer), cmocka_unit_test(test_input_inline),
+        cmocka_unit_test(test_input_descriptors), cmocka_unit_test(test_payload),
+        cmocka_unit_test(test_plan_sort),         cmocka_unit_test(test_other_requests),
+        cmocka_unit_test(test_answers),           cmocka_unit_test(test_events),
+        cmocka_unit_test(test_job_done),          cmocka_unit_test(test_text),
+        cmocka_unit_test(test_encode_refuses),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
