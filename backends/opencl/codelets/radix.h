@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partition sort (flow A, --algorithm radix): the codelets of its phases. How a sort is cut and what TABLE and
+ * COUNTS hold is base/radix_layout.h. All of them, with every phase finished before the next one begins:
+ *
+ *   params[0] n            keys of the whole sort, ≥ 1
+ *   params[1] chunk_items  of hac_radix_cut_of; a power of two ≥ 1024
+ *   params[2] buckets      of hac_radix_cut_of
+ *   params[3] index        0: keys are the result; 4 or 8: bytes of an index, which is the result (argsort);
+ *                          for scatter and leaf as the codelet's name says
+ *
+ *   codelet             engine  range    spans                          more
+ *   radix.sample        host    -        IN, TABLE                      params[4] seed
+ *   radix.count         OpenCL  chunks   IN, TABLE, COUNTS
+ *   radix.scan          host    -        TABLE, COUNTS
+ *   radix.scatter       OpenCL  chunks   IN, TABLE, COUNTS, OUT
+ *   radix.scatter.index, .index64        IN, TABLE, COUNTS, OUT, INDEX
+ *   radix.leaf          OpenCL  buckets  TABLE, OUT
+ *   radix.leaf.index, .index64           TABLE, OUT, INDEX
+ *   sort.nan_order      host    -        IN, OUT                        params: n only; f32 and f64, not argsort
+ *   sort.gather         host    items    PAYLOAD, INDEX, OUT            params: n, bytes of an element, index
+ *   sort.small          host    -        -, keys inline in and out      params: index (0 or 4) only
+ *
+ * Spans are whole arrays: IN, OUT and INDEX of n elements. IN is never written; OUT may not be IN. In argsort
+ * OUT is work memory and holds nothing of use at the end. sort.small takes and gives up to 32 KiB inline; for
+ * argsort its result are u32 indices.
+ *
+ * Ranges: radix.count and radix.scatter read and write nothing of other chunks than their own (a scatter writes
+ * exactly the places that the scan gave to its chunks), so any split among devices and processes is right,
+ * and a chunk may be done again. radix.leaf works in place: a bucket that was begun must not be run again,
+ * and radix.scatter has to be repeated first.
+ *
+ * NaNs: in the key codelets they go by their bits (base/type.h) and sort.nan_order puts them back into input
+ * order; in argsort all NaNs are equal.
+ *
+ * Memory of a device: kernels see IN, COUNTS and OUT through windows. An OUT that is larger than
+ * facts.max_allocation, or any OUT where host_memory is false, is filled through a private buffer of a few
+ * chunks whose runs the host copies into their places; a bucket that fits no window is sorted by the host.
+ *
+ * values: sample: [0] method, [1] keys sampled, [2] largest expected bucket; scan: [0] largest bucket,
+ * [1] buckets that are not empty; leaf: [0] buckets that the host sorted; nan_order: [0] NaNs.
+ */
+#ifndef CODELETS_RADIX_H
+#define CODELETS_RADIX_H
+
+#include "opencl/codelet.h"
+
+/* The entries for the codelet table. */
+#define HAC_RADIX_CODELETS                                                                                   \
+    HAC_RADIX_HOST("radix.sample", 2, 5, sample)                                                             \
+    HAC_RADIX_OPENCL("radix.count", 3, count, keys)                                                          \
+    HAC_RADIX_HOST("radix.scan", 2, 4, scan)                                                                 \
+    HAC_RADIX_OPENCL("radix.scatter", 4, scatter, keys)                                                      \
+    HAC_RADIX_OPENCL("radix.scatter.index", 5, scatter, index32)                                             \
+    HAC_RADIX_OPENCL("radix.scatter.index64", 5, scatter, index64)                                           \
+    HAC_RADIX_OPENCL("radix.leaf", 2, leaf, keys)                                                            \
+    HAC_RADIX_OPENCL("radix.leaf.index", 3, leaf, index32)                                                   \
+    HAC_RADIX_OPENCL("radix.leaf.index64", 3, leaf, index64)                                                 \
+    HAC_RADIX_HOST("sort.nan_order", 2, 1, nan_order)                                                        \
+    HAC_RADIX_HOST("sort.gather", 3, 3, gather)                                                              \
+    HAC_RADIX_HOST("sort.small", 0, 1, small)
+
+#define HAC_RADIX_HOST(codelet, spans, params, what)                                                         \
+    {                                                                                                        \
+        .name = (codelet), .engine = HAC_ENGINE_HOST, .min_spans = (spans), .max_spans = (spans),            \
+        .min_params = (params), .max_params = (params), .check = hac_radix_check_##what,                     \
+        .run = hac_radix_run_##what,                                                                         \
+    },
+
+#define HAC_RADIX_OPENCL(codelet, spans, what, kind)                                                         \
+    {                                                                                                        \
+        .name = (codelet), .engine = HAC_ENGINE_OPENCL, .min_spans = (spans), .max_spans = (spans),          \
+        .min_params = 4, .max_params = 4, .check = hac_radix_check_##what##_##kind,                          \
+        .run = hac_radix_run_##what, .program = hac_radix_program_##kind,                                    \
+        .known_answer = hac_radix_known_answer_##kind,                                                       \
+    },
+
+/* The entries for the program table: name, file, source, options. `block` and `simt` are the texts of
+ * sort_radix_block.cl and sort_radix_simt.cl. */
+#define HAC_RADIX_PROGRAMS(block, simt)                                                                      \
+    HAC_RADIX_PROGRAM("radix.block.32", "sort_radix_block.cl", block, "32", "0")                             \
+    HAC_RADIX_PROGRAM("radix.block.64", "sort_radix_block.cl", block, "64", "0")                             \
+    HAC_RADIX_PROGRAM("radix.block.32i", "sort_radix_block.cl", block, "32", "4")                            \
+    HAC_RADIX_PROGRAM("radix.block.64i", "sort_radix_block.cl", block, "64", "4")                            \
+    HAC_RADIX_PROGRAM("radix.block.32w", "sort_radix_block.cl", block, "32", "8")                            \
+    HAC_RADIX_PROGRAM("radix.block.64w", "sort_radix_block.cl", block, "64", "8")                            \
+    HAC_RADIX_PROGRAM("radix.simt.32", "sort_radix_simt.cl", simt, "32", "0")                                \
+    HAC_RADIX_PROGRAM("radix.simt.64", "sort_radix_simt.cl", simt, "64", "0")                                \
+    HAC_RADIX_PROGRAM("radix.simt.32i", "sort_radix_simt.cl", simt, "32", "4")                               \
+    HAC_RADIX_PROGRAM("radix.simt.64i", "sort_radix_simt.cl", simt, "64", "4")                               \
+    HAC_RADIX_PROGRAM("radix.simt.32w", "sort_radix_simt.cl", simt, "32", "8")                               \
+    HAC_RADIX_PROGRAM("radix.simt.64w", "sort_radix_simt.cl", simt, "64", "8")
+
+#define HAC_RADIX_PROGRAM(name, file, source, bits, index)                                                   \
+    {name, file, source, "-D HAC_KEY_BITS=" bits " -D HAC_INDEX_BYTES=" index},
+
+#define HAC_RADIX_DECLARE_CHECK(what)                                                                        \
+    hac_status hac_radix_check_##what(const hac_device_facts *facts, const hac_task *task, hac_error *err);
+
+#define HAC_RADIX_DECLARE_RUN(what)                                                                          \
+    hac_status hac_radix_run_##what(hac_device *device, const hac_task *task, hac_task_result *result,       \
+                                    hac_error *err);
+
+#define HAC_RADIX_DECLARE_KIND(kind)                                                                         \
+    HAC_RADIX_DECLARE_CHECK(scatter_##kind)                                                                  \
+    HAC_RADIX_DECLARE_CHECK(leaf_##kind)                                                                     \
+    const char *hac_radix_program_##kind(const hac_device_facts *facts, hac_type type);                      \
+    hac_status hac_radix_known_answer_##kind(hac_device *device, hac_type type, hac_error *err);
+
+HAC_RADIX_DECLARE_KIND(keys)
+HAC_RADIX_DECLARE_KIND(index32)
+HAC_RADIX_DECLARE_KIND(index64)
+HAC_RADIX_DECLARE_CHECK(count_keys)
+HAC_RADIX_DECLARE_RUN(count)
+HAC_RADIX_DECLARE_RUN(scatter)
+HAC_RADIX_DECLARE_RUN(leaf)
+HAC_RADIX_DECLARE_CHECK(sample)
+HAC_RADIX_DECLARE_RUN(sample)
+HAC_RADIX_DECLARE_CHECK(scan)
+HAC_RADIX_DECLARE_RUN(scan)
+HAC_RADIX_DECLARE_CHECK(nan_order)
+HAC_RADIX_DECLARE_RUN(nan_order)
+HAC_RADIX_DECLARE_CHECK(gather)
+HAC_RADIX_DECLARE_RUN(gather)
+HAC_RADIX_DECLARE_CHECK(small)
+HAC_RADIX_DECLARE_RUN(small)
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partition sort (flow A, --algorithm radix): how a sort is cut, and what lies where in the two tables that
+ * its tasks share. Pure functions of n, so that a planner can size buffers without a device; the codelets
+ * (codelets/radix.h) work with the same figures and check them.
+ *
+ *   radix.sample   IN → TABLE          a map from key to bucket, from a sample of the keys
+ *   radix.count    IN, TABLE → COUNTS  range over chunks: keys of each bucket in each chunk
+ *   radix.scan     COUNTS → COUNTS, TABLE   counts become the places in OUT where the keys begin
+ *   radix.scatter  IN → OUT            range over chunks: stable, keys mapped to unsigned (base/type.h)
+ *   radix.leaf     OUT → OUT           range over buckets: sorts each in cache, un-maps
+ *
+ * A chunk is `chunk_items` consecutive keys (the last may be shorter); a bucket is a range of key values.
+ *
+ * TABLE, hac_radix_table_bytes: hac_radix_header, then cells (uint16_t each), splitters (keys of the job's
+ * width, room for 8 bytes each), and bucket starts (uint64_t, buckets + 1 of them).
+ * COUNTS, hac_radix_counts_bytes: `chunks` rows of hac_radix_row_items uint64_t, one for each bucket: keys in
+ * the chunk, after the scan the place in OUT of the first of them.
+ *
+ * From key to bucket, in integers only, so that all devices agree. m is the mapped key, W its bits:
+ *   linear  cell = (min((max(m, base) - base) >> shift, 65535) · scale) >> 16
+ *   log     d = max(m, base) - base + 1 (saturated), e = ⌊log2 d⌋; cell = e · 2^f + the f bits below d's
+ *           highest, f = 8 for W = 32, 7 for W = 64: even skew over many magnitudes spreads
+ *   tree    i = number of splitters < m; cell = 2i, + 1 if m equals splitter i: any data, three times slower
+ * and bucket = cells[cell].
+ */
+#ifndef BASE_RADIX_LAYOUT_H
+#define BASE_RADIX_LAYOUT_H
+
+#include <stdint.h>
+
+#define HAC_RADIX_CELLS       8192
+#define HAC_RADIX_MAX_BUCKETS 4096
+#define HAC_RADIX_MAX_LEVELS  11 /* of the tree: 2^11 - 1 splitters */
+#define HAC_RADIX_SPLITTERS   (1 << HAC_RADIX_MAX_LEVELS)
+#define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
+#define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
+/* Keys that a leaf sorts in cache; larger buckets are sorted, but slower. */
+#define HAC_RADIX_LEAF_ITEMS 65536
+
+typedef enum hac_radix_method {
+    HAC_RADIX_LINEAR = 0,
+    HAC_RADIX_LOG = 1,
+    HAC_RADIX_TREE = 2
+} hac_radix_method;
+
+#define HAC_RADIX_MAGIC UINT64_C(0x3178696461726861)
+
+/* The beginning of TABLE. */
+typedef struct hac_radix_header {
+    uint64_t magic, items;
+    uint64_t base;
+    uint32_t buckets; /* as the job was cut; some may be empty */
+    uint32_t method, shift, scale, levels;
+    uint32_t key_bytes;
+    uint64_t spare[2];
+} hac_radix_header;
+
+/* How a sort is cut. */
+typedef struct hac_radix_cut {
+    uint64_t chunk_items; /* a power of two ≥ 1024 */
+    uint64_t chunks;
+    uint32_t buckets; /* 1 … HAC_RADIX_MAX_BUCKETS */
+} hac_radix_cut;
+
+static inline uint64_t hac_radix_ceil(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/*
+ * Chunks: enough for all `workers` (of all devices, ≥ 1) to be busy to the end and for a bad estimate to be
+ * evened out, few enough for COUNTS to stay small. Buckets: 2^14 keys each, so that a leaf and its bins lie in
+ * a core's second-level cache; never a power of two of equal ones (they alias in cache and TLB).
+ * `max_loop_iterations` is the smallest that is not 0 of the devices that take part: a chunk of c keys takes
+ * up to 4 c + 20 · buckets iterations, and buckets are counted in loops, too.
+ */
+static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, uint32_t max_loop_iterations)
+{
+    hac_radix_cut cut = {.chunk_items = 1 << 14};
+    uint64_t wanted = items / 16 / (workers == 0 ? 1 : workers), most = UINT64_C(1) << 20;
+    while (cut.chunk_items < wanted && cut.chunk_items < most)
+        cut.chunk_items *= 2;
+    while (items / cut.chunk_items > 1024)
+        cut.chunk_items *= 2;
+    uint64_t buckets = items / 16000, busy = UINT64_C(4) * workers;
+    if (items >= 32768 && buckets < busy)
+        buckets = busy < items / 4096 ? busy : items / 4096;
+    if (buckets > HAC_RADIX_MAX_BUCKETS - 96)
+        buckets = HAC_RADIX_MAX_BUCKETS - 96;
+    if (max_loop_iterations != 0) {
+        while (cut.chunk_items > 1024 && cut.chunk_items * 10 > max_loop_iterations)
+            cut.chunk_items /= 2;
+        if (buckets > max_loop_iterations / 64)
+            buckets = max_loop_iterations / 64;
+    }
+    cut.buckets = buckets == 0 ? 1 : (uint32_t)buckets;
+    cut.chunks = (items + cut.chunk_items - 1) / cut.chunk_items;
+    return cut;
+}
+
+/* uint64_t of a row of COUNTS: rows begin at 64-byte boundaries. */
+static inline uint64_t hac_radix_row_items(uint32_t buckets)
+{
+    return hac_radix_ceil(buckets, 8);
+}
+
+static inline uint64_t hac_radix_counts_bytes(uint64_t chunks, uint32_t buckets)
+{
+    return chunks * hac_radix_row_items(buckets) * sizeof(uint64_t);
+}
+
+/* Offsets in TABLE, all multiples of 64. */
+static inline uint64_t hac_radix_cells_offset(void)
+{
+    return 128;
+}
+
+static inline uint64_t hac_radix_splitters_offset(void)
+{
+    return hac_radix_cells_offset() + HAC_RADIX_CELLS * sizeof(uint16_t);
+}
+
+static inline uint64_t hac_radix_starts_offset(void)
+{
+    return hac_radix_splitters_offset() + HAC_RADIX_SPLITTERS * sizeof(uint64_t);
+}
+
+static inline uint64_t hac_radix_table_bytes(uint32_t buckets)
+{
+    return hac_radix_starts_offset() + hac_radix_ceil((buckets + UINT64_C(1)) * sizeof(uint64_t), 64);
+}
+
+/* Keys that radix.sample reads, for pricing. */
+static inline uint64_t hac_radix_sample_items(uint64_t items, uint32_t buckets)
+{
+    uint64_t wanted = UINT64_C(8) * buckets;
+    if (wanted < 1024)
+        wanted = 1024;
+    return wanted < items ? wanted : items;
+}
+
+#endif
