@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,13 +164,33 @@ static void test_texts(void **state)
     check_text(large, sizeof large);
 }
 
+static void test_out_of_descriptors(void **state)
+{
+    (void)state;
+    struct rlimit old, low;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    low = (struct rlimit){0, old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    int fd = -7;
+    hac_error first = HAC_ERROR_NONE, second = HAC_ERROR_NONE;
+    hac_status created = hac_memfd_create("test", 4096, false, &fd, &first);
+    hac_status text = hac_memfd_from_text("test", "x", 1, &fd, &second);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(created, HAC_IO);
+    assert_int_equal(text, HAC_IO);
+    assert_string_equal(first.message, "cannot create shared memory: Too many open files");
+    assert_int_equal(fd, -7);
+    assert_int_equal(hac_memfd_grow(-1, 1, NULL), HAC_IO);
+    assert_int_equal(hac_memfd_seal_size(STDERR_FILENO, NULL), HAC_IO);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_create_and_map), cmocka_unit_test(test_seals_hold),
         cmocka_unit_test(test_growing),        cmocka_unit_test(test_impossible_sizes),
         cmocka_unit_test(test_check_refuses),  cmocka_unit_test(test_check_refuses_huge_pages),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_texts),          cmocka_unit_test(test_out_of_descriptors),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

@@ -197,7 +197,7 @@ static void test_json_numbers(void **state)
     check_number(NAN, "null");
     check_number(INFINITY, "null");
     check_number(-INFINITY, "null");
-    static const double edges[] = {DBL_MAX,     DBL_MIN, DBL_TRUE_MIN,    -DBL_MAX,
+    static const double edges[] = {DBL_MAX,     DBL_MIN, DBL_TRUE_MIN,      -DBL_MAX,
                                    DBL_EPSILON, 5e-324,  9007199254740992.0};
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
         check_number(edges[i], NULL);

@@ -88,14 +88,19 @@ void hac_decoder_free(hac_decoder *decoder)
     free(decoder);
 }
 
+ProtobufCAllocator *hac_decoder_allocator(hac_decoder *decoder)
+{
+    arena_reset(decoder);
+    return &decoder->allocator;
+}
+
 static hac_status decode(hac_decoder *decoder, const ProtobufCMessageDescriptor *type, const uint8_t *body,
                          size_t bytes, ProtobufCMessage **ret, hac_error *err)
 {
-    arena_reset(decoder);
     hac_status status = hac_wire_check(type, body, bytes, err);
     if (status != HAC_OK)
         return status;
-    ProtobufCMessage *message = protobuf_c_message_unpack(type, &decoder->allocator, bytes, body);
+    ProtobufCMessage *message = protobuf_c_message_unpack(type, hac_decoder_allocator(decoder), bytes, body);
     if (message == NULL)
         return hac_fail(err, HAC_PROTOCOL, "%s: cannot be decoded in %d bytes", type->short_name,
                         HAC_DECODE_MAX);

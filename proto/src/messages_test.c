@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "test_messages.h"
+#include "validate.h"
 #include "wire.h"
 
 static hac_decoder *decoder;
@@ -420,6 +421,38 @@ static void test_amplification(void **state)
     }
 }
 
+/* The second line of defence: a bomb that the wire check would not know ends at the arena's edge. */
+static void test_arena_ends(void **state)
+{
+    (void)state;
+    static bytes b;
+    static const struct {
+        const ProtobufCMessageDescriptor *type;
+        uint8_t unit[2];
+    } bombs[] = {
+        {&hac__client__plan_sort__descriptor, {6 << 3 | 2, 0}}, /* empty messages */
+        {&hac__executor__probe_report__descriptor, {1 << 3 | 2, 0}},
+        {&hac__executor__build__descriptor, {1 << 3 | 2, 0}}, /* empty strings */
+        {&hac__client__empty__descriptor, {1 << 3, 1}},       /* unknown numbers */
+    };
+    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+        b.n = 0;
+        fill(&b, bombs[i].unit, sizeof bombs[i].unit);
+        long heap = heap_bytes();
+        assert_null(protobuf_c_message_unpack(bombs[i].type, hac_decoder_allocator(decoder), b.n, b.at));
+        assert_int_equal(heap_bytes(), heap);
+    }
+    ProtobufCAllocator *a = hac_decoder_allocator(decoder);
+    assert_null(a->alloc(a->allocator_data, SIZE_MAX));
+    assert_null(a->alloc(a->allocator_data, HAC_DECODE_MAX + 1));
+    size_t total = 0;
+    for (uint8_t *memory; (memory = a->alloc(a->allocator_data, 1000)) != NULL; total += 1000) {
+        assert_int_equal((uintptr_t)memory % 16, 0);
+        memset(memory, 0xaa, 1000);
+    }
+    assert_true(total > HAC_DECODE_MAX - HAC_DECODE_MAX / 20 && total <= HAC_DECODE_MAX);
+}
+
 /* The largest messages that are valid fit the arena, with room to spare. */
 static void test_largest_messages_fit(void **state)
 {
@@ -569,14 +602,23 @@ static void test_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples_come_back),    cmocka_unit_test(test_every_member_has_a_sample),
-        cmocka_unit_test(test_fields_arrive),        cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_truncation),           cmocka_unit_test(test_single_bit_flips),
-        cmocka_unit_test(test_strings_on_the_wire),  cmocka_unit_test(test_numbers_on_the_wire),
-        cmocka_unit_test(test_choices_on_the_wire),  cmocka_unit_test(test_lists_on_the_wire),
-        cmocka_unit_test(test_nested_16000_deep),    cmocka_unit_test(test_amplification),
-        cmocka_unit_test(test_largest_messages_fit), cmocka_unit_test(test_steady_state_does_not_allocate),
-        cmocka_unit_test(test_message_types),        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_samples_come_back),
+        cmocka_unit_test(test_every_member_has_a_sample),
+        cmocka_unit_test(test_fields_arrive),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_single_bit_flips),
+        cmocka_unit_test(test_strings_on_the_wire),
+        cmocka_unit_test(test_numbers_on_the_wire),
+        cmocka_unit_test(test_choices_on_the_wire),
+        cmocka_unit_test(test_lists_on_the_wire),
+        cmocka_unit_test(test_nested_16000_deep),
+        cmocka_unit_test(test_amplification),
+        cmocka_unit_test(test_arena_ends),
+        cmocka_unit_test(test_largest_messages_fit),
+        cmocka_unit_test(test_steady_state_does_not_allocate),
+        cmocka_unit_test(test_message_types),
+        cmocka_unit_test(test_tables),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

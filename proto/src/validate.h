@@ -23,6 +23,9 @@ HAC_MUST_USE hac_status hac_validate_range(uint64_t offset, uint64_t bytes, hac_
 /* The same in shared memory, where offsets are multiples of 64 bytes. */
 HAC_MUST_USE hac_status hac_validate_aligned_range(uint64_t offset, uint64_t bytes, hac_error *err);
 
+/* The decoder's memory, empty again: at most HAC_DECODE_MAX bytes, then its alloc returns NULL. */
+ProtobufCAllocator *hac_decoder_allocator(hac_decoder *decoder);
+
 HAC_MUST_USE hac_status hac_validate_fd_count(size_t n_fds, size_t expected, hac_error *err);
 
 #endif
