@@ -427,18 +427,28 @@ static void add_range(const hac_key *key, char *buffer, size_t size)
     }
 }
 
+static const char *units_of(hac_key_type type)
+{
+    switch (type) {
+    case HAC_KEY_SIZE:
+        return HAC_UNITS_SIZE;
+    case HAC_KEY_RATE:
+        return HAC_UNITS_RATE;
+    case HAC_KEY_DURATION:
+        return HAC_UNITS_DURATION;
+    default:
+        return NULL;
+    }
+}
+
 static void add_quantity(const hac_key *key, char *buffer, size_t size)
 {
-    static const char *const units[] = {
-        [HAC_KEY_SIZE] = " (" HAC_UNITS_SIZE ")",
-        [HAC_KEY_RATE] = " (B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s)",
-        [HAC_KEY_DURATION] = " (" HAC_UNITS_DURATION ")",
-        [HAC_KEY_OTHER] = NULL,
-    };
+    const char *units = units_of(key->type);
     bool power = (key->flags & HAC_KEY_POWER_OF_TWO) != 0;
     add(buffer, size, "", power ? "power of two" : hac_key_type_name(key));
     add_range(key, buffer, size);
-    add(buffer, size, "", units[key->type]);
+    add(buffer, size, " (", units);
+    add(buffer, size, "", units != NULL ? ")" : NULL);
     add(buffer, size, ", ", key->unit);
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "config/profile.h"
-#include "yaml.h"
+#include "yaml_tree.h"
 
 enum { NUMBER_MAX = 63 }; /* bytes of one quantity */
 
@@ -224,8 +224,7 @@ hac_status hac_parse_size(const char *text, uint64_t *ret, hac_error *err)
 
 hac_status hac_parse_rate(const char *text, double *ret, hac_error *err)
 {
-    return with_allowed(hac_units_rate(text, ret, err),
-                        "a number and one of " HAC_UNITS_SIZE ", each with /s", err);
+    return with_allowed(hac_units_rate(text, ret, err), "a number and one of " HAC_UNITS_RATE, err);
 }
 
 hac_status hac_parse_duration(const char *text, double *ret_seconds, hac_error *err)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 
 #define HAC_UNITS_SIZE     "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB"
+#define HAC_UNITS_RATE     "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, TiB/s"
 #define HAC_UNITS_DURATION "ns, us, ms, s, min, h"
 
 HAC_MUST_USE hac_status hac_units_number(const char *text, double *ret, hac_error *err);

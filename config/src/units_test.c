@@ -107,7 +107,7 @@ static void test_rates(void **state)
         hac_error err = HAC_ERROR_NONE;
         assert_int_equal(hac_parse_rate(bad[i], &rate, &err), HAC_INVALID);
         assert_true(rate == 7);
-        assert_non_null(strstr(err.message, "each with /s"));
+        assert_non_null(strstr(err.message, "; allowed: a number and one of B/s, kB/s, "));
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "yaml.h"
+#include "yaml_tree.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -65,7 +66,7 @@ const char *hac_yaml_show(const char *text, char *buffer)
             length--; /* not within a UTF-8 sequence */
     }
     for (size_t i = 0; i < length; i++)
-        buffer[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7F ? '?' : text[i];
+        buffer[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
     strcpy(buffer + length, cut ? "..." : "");
     return buffer;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "yaml.h"
+#include "yaml_tree.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -7,15 +7,15 @@
  *
  * Messages are "FILE:LINE: what is wrong", with "key `a.b`: " before it where a key is concerned.
  */
-#ifndef CONFIG_YAML_H
-#define CONFIG_YAML_H
+#ifndef CONFIG_YAML_TREE_H
+#define CONFIG_YAML_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 
-#define HAC_YAML_BYTES_MAX    (256u * 1024)
+#define HAC_YAML_BYTES_MAX    ((size_t)256 * 1024)
 #define HAC_YAML_DEPTH_MAX    16
 #define HAC_YAML_NODES_MAX    10000
 #define HAC_YAML_CHILDREN_MAX 1024 /* of one map or list; bounds the search for duplicate keys */
