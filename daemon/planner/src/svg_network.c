@@ -258,7 +258,7 @@ static void draw_legend(const drawing *d, double y)
             "stroke-width=\"1.6\"/>",
             y - 10);
         y = legend_line(d, y, mark,
-                        "framed (||): each device runs these steps on its own items, side by side", NULL);
+                        "framed (||): the devices run these steps side by side, each on its own items", NULL);
     }
     y = legend_line(
         d, y, "", sort->n_corun > 0 ? "not framed: all items are gathered on " : "all steps run on ", strong);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "planner/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static hac_model_set *new_set(void)
+{
+    hac_model_set *set = NULL;
+    assert_int_equal(hac_model_set_new(&set, NULL), HAC_OK);
+    return set;
+}
+
+static void record(hac_model_set *set, double units, double seconds)
+{
+    hac_model_record(set, "cpu", "radix.leaf", HAC_TYPE_U32, units, seconds, false);
+}
+
+static hac_prediction predict(const hac_model_set *set, double units)
+{
+    return hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U32, units, false);
+}
+
+static void assert_near(double a, double b, double relative)
+{
+    if (!(fabs(a - b) <= relative * fabs(b)))
+        fail_msg("%g is not within %g of %g", a, relative, b);
+}
+
+static void test_nothing_learnt(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    assert_int_equal(predict(set, 1000).samples, 0);
+    assert_int_equal(hac_model_predict(NULL, "cpu", "x", HAC_TYPE_U32, 1, false).samples, 0);
+    record(set, 1000, NAN);
+    record(set, 1000, -1);
+    record(set, INFINITY, 1);
+    record(set, 0, 1);
+    record(set, -5, 1);
+    assert_int_equal(predict(set, 1000).samples, 0);
+    assert_false(hac_model_set_dirty(set));
+    hac_model_set_free(set);
+    hac_model_set_free(NULL);
+}
+
+/* Nothing is borrowed from another device, codelet or type. */
+static void test_keys(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    record(set, 1e6, 1e-3);
+    assert_int_equal(predict(set, 1e6).samples, 1);
+    assert_int_equal(hac_model_predict(set, "gpu", "radix.leaf", HAC_TYPE_U32, 1e6, false).samples, 0);
+    assert_int_equal(hac_model_predict(set, "cpu", "radix.count", HAC_TYPE_U32, 1e6, false).samples, 0);
+    assert_int_equal(hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U64, 1e6, false).samples, 0);
+    assert_near(hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, true).seconds, 1e-3, 1e-9);
+    hac_model_record(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, 3e-3, true);
+    assert_near(hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, true).seconds, 3e-3, 1e-9);
+    assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9);
+    hac_model_set_free(set);
+}
+
+typedef struct totals {
+    unsigned entries, samples, outliers;
+} totals;
+
+static void count(void *context, const hac_model_entry *entry)
+{
+    totals *t = context;
+    t->entries++;
+    t->samples += entry->samples;
+    t->outliers += entry->outliers;
+}
+
+/* StarPU #50: a 190 µs kernel that was recorded at 70–100 ms a few times. */
+static void test_outliers(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    unsigned seed = 1;
+    for (int i = 0; i < 31; i++)
+        record(set, 1e6,
+               i % 4 == 1 ? 0.07 + i * 1e-3 : 190e-6 * (1 + 0.02 * (rand_r(&seed) % 100 / 100.0 - 0.5)));
+    hac_prediction p = predict(set, 1e6);
+    assert_near(p.seconds, 190e-6, 0.02);
+    assert_true(p.relative_error < 0.02);
+    totals t = {0, 0, 0};
+    hac_model_each(set, count, &t);
+    assert_int_equal(t.entries, 1);
+    assert_int_equal(t.outliers, 8);
+    assert_int_equal(t.samples, 23);
+    hac_model_set_free(set);
+}
+
+/* A device that changes for good is followed within a window. */
+static void test_drift(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    for (int i = 0; i < 40; i++)
+        record(set, 1e6, 1e-3);
+    for (int i = 0; i < 31; i++)
+        record(set, 1e6, 2e-3);
+    assert_near(predict(set, 1e6).seconds, 2e-3, 1e-9);
+    hac_model_set_free(set);
+}
+
+/* seconds = 20 µs + units / 1e9: sizes between the learnt ones are met within a few percent. */
+static void test_interpolation(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    for (int e = 10; e <= 26; e += 2)
+        for (int i = 0; i < 5; i++)
+            record(set, ldexp(1, e), 20e-6 + ldexp(1, e) / 1e9);
+    for (double units = 1024; units < 6e7; units *= 1.37)
+        assert_near(predict(set, units).seconds, 20e-6 + units / 1e9, 0.15);
+    assert_near(predict(set, ldexp(1, 28)).seconds, ldexp(1, 28) / 1e9, 0.05);
+    hac_model_set_free(set);
+}
+
+static void test_bounded(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    char key[64];
+    for (int i = 0; i < 5000; i++) {
+        snprintf(key, sizeof(key), "device %d", i * 7919 % 5000);
+        hac_model_record(set, key, "c", HAC_TYPE_U32, 100, 1, false);
+    }
+    totals t = {0, 0, 0};
+    hac_model_each(set, count, &t);
+    assert_int_equal(t.entries, 4096);
+    assert_int_equal(hac_model_predict(set, key, "c", HAC_TYPE_U32, 100, false).samples, 1);
+    assert_int_equal(hac_model_predict(set, "device 0", "c", HAC_TYPE_U32, 100, false).samples, 0);
+    char long_key[400];
+    memset(long_key, 'x', sizeof(long_key) - 1);
+    long_key[sizeof(long_key) - 1] = '\0';
+    hac_model_record(set, long_key, "c", HAC_TYPE_U32, 100, 1, false);
+    assert_int_equal(hac_model_predict(set, long_key, "c", HAC_TYPE_U32, 100, false).samples, 0);
+    hac_model_set_free(set);
+}
+
+static hac_model_set *filled(void)
+{
+    hac_model_set *set = new_set();
+    unsigned seed = 9;
+    static const char *const keys[] = {"cpu pocl 3.1\t2 threads", "gpu 100%\nodd", "ünïcode"};
+    for (int i = 0; i < 900; i++)
+        hac_model_record(set, keys[rand_r(&seed) % 3],
+                         rand_r(&seed) % 2 ? "radix.leaf" : "bitonic.tail.index",
+                         (hac_type)(rand_r(&seed) % 7), 1 + rand_r(&seed) % 100000,
+                         1e-6 * (1 + rand_r(&seed) % 1000), rand_r(&seed) % 2);
+    return set;
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    hac_model_set *set = filled(), *copy = new_set();
+    char *text = NULL, *again = NULL;
+    size_t bytes = 0, bytes_again = 0, skipped = 99;
+    assert_true(hac_model_set_dirty(set));
+    assert_int_equal(hac_model_set_write(set, &text, &bytes, NULL), HAC_OK);
+    assert_false(hac_model_set_dirty(set));
+    assert_int_equal(hac_model_set_read(copy, text, bytes, &skipped, NULL), HAC_OK);
+    assert_int_equal(skipped, 0);
+    assert_false(hac_model_set_dirty(copy));
+    assert_int_equal(hac_model_set_write(copy, &again, &bytes_again, NULL), HAC_OK);
+    assert_int_equal(bytes, bytes_again);
+    assert_memory_equal(text, again, bytes);
+    free(text);
+    free(again);
+    hac_model_set_free(set);
+    hac_model_set_free(copy);
+}
+
+/* Any damaged byte costs at most its own line (two if it is a line's end), and nothing wrong gets in. */
+static void test_damage(void **state)
+{
+    (void)state;
+    hac_model_set *set = filled();
+    char *text = NULL;
+    size_t bytes = 0;
+    totals whole = {0, 0, 0};
+    hac_model_each(set, count, &whole);
+    assert_int_equal(hac_model_set_write(set, &text, &bytes, NULL), HAC_OK);
+    unsigned seed = 4;
+    for (int round = 0; round < 300; round++) {
+        char *copy = malloc(bytes);
+        assert_non_null(copy);
+        memcpy(copy, text, bytes);
+        size_t at = 13 + (size_t)rand_r(&seed) % (bytes - 13), cut = bytes, skipped = 0;
+        if (round % 3 == 0)
+            cut = at + 1;
+        else
+            copy[at] = (char)(copy[at] ^ (1 + rand_r(&seed) % 255));
+        hac_model_set *back = new_set();
+        assert_int_equal(hac_model_set_read(back, copy, cut, &skipped, NULL), HAC_OK);
+        totals t = {0, 0, 0};
+        hac_model_each(back, count, &t);
+        if (cut == bytes)
+            assert_true(skipped >= 1 && skipped <= 2 && t.entries >= whole.entries - 2 &&
+                        t.entries < whole.entries);
+        assert_true(skipped <= 2);
+        hac_model_set_free(back);
+        free(copy);
+    }
+    assert_int_equal(hac_model_set_read(set, "hac-models 2\n", 13, NULL, NULL), HAC_UNSUPPORTED);
+    assert_int_equal(hac_model_set_read(set, "", 0, NULL, NULL), HAC_UNSUPPORTED);
+    free(text);
+    hac_model_set_free(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_learnt), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_outliers),       cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_interpolation),  cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which way is taken, and what it is said to cost. */
+#include "planner/sort_plan.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test_machines.h"
+
+static hac_sort_spec new_spec(uint64_t items, hac_sort_algorithm algorithm, hac_sort_scheme scheme)
+{
+    hac_sort_spec spec;
+    memset(&spec, 0, sizeof(spec));
+    spec.type = HAC_TYPE_U32;
+    spec.items = items;
+    spec.algorithm = algorithm;
+    spec.scheme = scheme;
+    return spec;
+}
+
+static hac_plan *plan_for(const hac_machine *machine, const hac_sort_spec *spec)
+{
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_plan_sort(machine, spec, &plan, &err) != HAC_OK || hac_plan_check(plan, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return plan;
+}
+
+static void assert_refused(const hac_machine *machine, const hac_sort_spec *spec, hac_status status,
+                           const char *word)
+{
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_plan_sort(machine, spec, &plan, &err), status);
+    assert_null(plan);
+    if (strstr(err.message, word) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", err.message, word);
+}
+
+static double seconds_of(const hac_machine *machine, uint64_t items, hac_sort_scheme scheme)
+{
+    hac_sort_spec spec = new_spec(items, HAC_SORT_BITONIC, scheme);
+    spec.fold = HAC_FOLD_NONE;
+    hac_plan *plan = plan_for(machine, &spec);
+    double seconds = plan->predicted_seconds;
+    hac_plan_free(plan);
+    return seconds;
+}
+
+/* What the rule does for each k, against the strongest device alone, from the rule itself: with c = 2^S of
+ * 2^n items on the weaker device, S(2n - S + 1) of the n(n+1) half steps run side by side and take as long as
+ * the later device. */
+static void test_rule_prices(void **state)
+{
+    (void)state;
+    static const struct {
+        double k, parallel_upper, parallel_lower; /* time of the parallel steps, 1: the strongest alone */
+        int N;
+    } table[] = {{0.9, 0.556, 0.750, 1},  {0.75, 0.667, 0.750, 1}, {0.5, 1.0, 0.750, 1},
+                 {0.4, 1.250, 0.750, 1},  {0.2, 1.250, 0.875, 2},  {0.15, 1.667, 0.875, 2},
+                 {0.10, 1.250, 0.938, 3}, {0.07, 1.786, 0.938, 3}, {0.05, 1.250, 0.969, 4}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        const double capability[2] = {1e5, 1e5 * table[i].k}, n = 24;
+        hac_machine machine = test_machine(capability, 2);
+        double none = seconds_of(&machine, 1 << 24, HAC_SCHEME_NONE);
+        double upper = seconds_of(&machine, 1 << 24, HAC_SCHEME_UPPER) / none;
+        double lower = seconds_of(&machine, 1 << 24, HAC_SCHEME_LOWER) / none;
+        double S = n - table[i].N, part = S * (2 * n - S + 1) / (n * (n + 1));
+        assert_true(fabs(upper - (part * table[i].parallel_upper + 1 - part)) < 0.001);
+        S -= 1;
+        part = S * (2 * n - S + 1) / (n * (n + 1));
+        assert_true(fabs(lower - (part * table[i].parallel_lower + 1 - part)) < 0.001);
+    }
+}
+
+/* The plan never costs more than the best single device, whatever the machine. */
+static void test_guard(void **state)
+{
+    (void)state;
+    unsigned seed = 11;
+    for (int round = 0; round < 400; round++) {
+        double capability[16];
+        size_t devices = 1 + (size_t)rand_r(&seed) % (round % 10 == 0 ? 16 : 4);
+        for (size_t d = 0; d < devices; d++)
+            capability[d] = 1e6 * (1 + rand_r(&seed) % 1000);
+        hac_machine machine = test_machine(capability, devices);
+        for (size_t d = 0; d < devices; d++) {
+            if (rand_r(&seed) % 3 == 0)
+                machine.devices[d].link_bandwidth = 1e9 * (1 + rand_r(&seed) % 20);
+            if (rand_r(&seed) % 4 == 0)
+                machine.devices[d].backlog = 1e-3 * (rand_r(&seed) % 100);
+        }
+        hac_sort_spec spec = new_spec(1 + (uint64_t)rand_r(&seed) % (1u << (1 + round % 26)),
+                                      round % 2 ? HAC_SORT_AUTO : HAC_SORT_BITONIC, HAC_SCHEME_AUTO);
+        hac_plan *plan = plan_for(&machine, &spec);
+        spec.scheme = HAC_SCHEME_NONE;
+        for (size_t d = 0; d < devices; d++) {
+            spec.device_mask = 1u << d;
+            hac_plan *alone = plan_for(&machine, &spec);
+            assert_true(plan->predicted_seconds <= alone->predicted_seconds * (1 + 1e-9));
+            hac_plan_free(alone);
+        }
+        unsigned chosen = 0;
+        for (size_t i = 0; i < plan->n_candidates; i++) {
+            chosen += plan->candidates[i].chosen;
+            assert_true(plan->candidates[i].seconds < 0 ||
+                        plan->predicted_seconds <= plan->candidates[i].seconds * (1 + 1e-9));
+        }
+        assert_int_equal(chosen, 1);
+        hac_plan_free(plan);
+    }
+}
+
+/* What is asked for is done, also where it is slow, and k and N are told in every scheme. */
+static void test_forced(void **state)
+{
+    (void)state;
+    const double capability[2] = {0.2e6, 1e6};
+    hac_machine machine = test_machine(capability, 2);
+    static const char *const names[] = {"", "proportional", "lower", "upper", "none"};
+    static const uint64_t items[] = {0, 170, 128, 256, 0}; /* share 1/6 of 1,024, N = 2 */
+    for (hac_sort_scheme s = HAC_SCHEME_PROPORTIONAL; s <= HAC_SCHEME_NONE; s++) {
+        hac_sort_spec spec = new_spec(1024, HAC_SORT_BITONIC, s);
+        hac_plan *plan = plan_for(&machine, &spec);
+        assert_string_equal(plan->sort.algorithm, "bitonic");
+        assert_string_equal(plan->sort.scheme, names[s]);
+        assert_int_equal(plan->sort.weaker_items, items[s]);
+        assert_int_equal(plan->sort.N, 2);
+        assert_true(fabs(plan->k - 0.2) < 1e-12);
+        assert_string_equal(plan->k_source, "profile");
+        assert_string_equal(plan->devices[0].name, "dev1");
+        assert_int_equal(plan->n_devices, s == HAC_SCHEME_NONE ? 1 : 2);
+        hac_plan_free(plan);
+    }
+    hac_sort_spec radix = new_spec(1024, HAC_SORT_RADIX, HAC_SCHEME_UPPER);
+    assert_refused(&machine, &radix, HAC_INVALID, "upper");
+}
+
+/* n = 4, k = 0.6, as the source's table has it; folding by hand as in the source's options. */
+static void test_worked_example(void **state)
+{
+    (void)state;
+    const double capability[2] = {1e8, 0.6e8};
+    hac_machine machine = test_machine(capability, 2);
+    hac_sort_spec spec = new_spec(16, HAC_SORT_BITONIC, HAC_SCHEME_PROPORTIONAL);
+    spec.fold = HAC_FOLD_STEPS;
+    spec.fold_steps[0] = 6;
+    spec.fold_steps[1] = 3;
+    spec.fold_steps[2] = 4; /* not side by side: nothing to fold */
+    spec.n_fold_steps = 3;
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_int_equal(plan->sort.n_corun, 4);
+    assert_int_equal(plan->sort.n_folded, 2);
+    assert_int_equal(plan->sort.folded[0], 3);
+    assert_int_equal(plan->sort.folded[1], 6);
+    for (size_t t = 0; t < plan->n_tasks; t++)
+        if (plan->tasks[t].device == 1)
+            assert_true(plan->tasks[t].step_first == 1 || plan->tasks[t].step_first == 10);
+    hac_plan_free(plan);
+    spec.fold_steps[0] = 11;
+    assert_refused(&machine, &spec, HAC_INVALID, "11");
+}
+
+static void test_simulated_needs_capability(void **state)
+{
+    (void)state;
+    const double capability[2] = {1e8, 0.6e8};
+    hac_machine machine = test_machine(capability, 2);
+    hac_sort_spec spec = new_spec(1000, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+    spec.type = HAC_TYPE_F64;
+    assert_refused(&machine, &spec, HAC_INVALID, "sort.f64");
+    assert_refused(&machine, &spec, HAC_INVALID, "dev0");
+    machine.devices[0].usable = machine.devices[1].usable = false;
+    assert_refused(&machine, &spec, HAC_FAILED, "no usable device");
+    spec.type = (hac_type)99;
+    assert_refused(&machine, &spec, HAC_INVALID, "type");
+}
+
+/* Devices of one group are never in one plan; the better of them stands for the group. */
+static void test_groups(void **state)
+{
+    (void)state;
+    const double capability[3] = {1e6, 0.9e6, 0.8e6};
+    hac_machine machine = test_machine(capability, 3);
+    strcpy(machine.devices[0].group, "socket0");
+    strcpy(machine.devices[1].group, "socket0");
+    hac_sort_spec spec = new_spec(1 << 20, HAC_SORT_BITONIC, HAC_SCHEME_UPPER);
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_int_equal(plan->n_devices, 2);
+    assert_string_equal(plan->devices[0].name, "dev0");
+    assert_string_equal(plan->devices[1].name, "dev2");
+    hac_plan_free(plan);
+    spec.device_mask = 6;
+    plan = plan_for(&machine, &spec);
+    assert_int_equal(plan->n_devices, 2);
+    assert_string_equal(plan->devices[0].name, "dev1");
+    hac_plan_free(plan);
+}
+
+/* A busy device is left out, a slow link counts, a memory that is too small rules a device out. */
+static void test_circumstances(void **state)
+{
+    (void)state;
+    const double capability[2] = {1e9, 1e8};
+    hac_machine machine = test_machine(capability, 2);
+    hac_sort_spec spec = new_spec(1 << 22, HAC_SORT_BITONIC, HAC_SCHEME_AUTO);
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_string_equal(plan->devices[0].name, "dev0");
+    hac_plan_free(plan);
+    machine.devices[0].backlog = 10;
+    plan = plan_for(&machine, &spec);
+    assert_int_equal(plan->n_devices, 1);
+    assert_string_equal(plan->devices[0].name, "dev1");
+    hac_plan_free(plan);
+    machine.devices[0].backlog = 0;
+    machine.devices[0].link_bandwidth = 1e7;
+    plan = plan_for(&machine, &spec);
+    assert_string_equal(plan->devices[0].name, "dev1");
+    hac_plan_free(plan);
+    machine.devices[0].link_bandwidth = 0;
+    machine.devices[0].host_memory = false;
+    machine.devices[0].memory = 1 << 20;
+    plan = plan_for(&machine, &spec);
+    assert_string_equal(plan->devices[0].name, "dev1");
+    bool told = false;
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        told |= plan->candidates[i].seconds < 0 && strstr(plan->candidates[i].reason, "GiB on dev0") != NULL;
+    assert_true(told);
+    hac_plan_free(plan);
+}
+
+/* Learnt models decide k and say so; without them the assumption by kind is marked as such. */
+static void test_models(void **state)
+{
+    (void)state;
+    const double capability[2] = {1e9, 1e8};
+    hac_machine machine = test_machine(capability, 2);
+    machine.simulated = false;
+    machine.devices[0].n_capability = machine.devices[1].n_capability = 0;
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.models = models;
+    hac_sort_spec spec = new_spec(1 << 22, HAC_SORT_BITONIC, HAC_SCHEME_UPPER);
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_string_equal(plan->k_source, "probe");
+    /* dev1 learns to be as fast as dev0 learns to be slow */
+    for (int rounds = 0; rounds < 3; rounds++)
+        for (double units = 1e5; units < 1e10; units *= 2)
+            for (size_t d = 0; d < 2; d++) {
+                double rate = d == 0 ? 0.5e9 : 1e9;
+                hac_model_record(models, machine.devices[d].key, "bitonic.block", HAC_TYPE_U32, units,
+                                 units / rate, false);
+                hac_model_record(models, machine.devices[d].key, "bitonic.tail", HAC_TYPE_U32, units,
+                                 units / rate, false);
+                hac_model_record(models, machine.devices[d].key, "bitonic.merge", HAC_TYPE_U32, units,
+                                 units / rate, false);
+                hac_model_record(models, machine.devices[d].key, "bitonic.steps", HAC_TYPE_U32, units,
+                                 units / rate, false);
+            }
+    hac_plan_free(plan);
+    plan = plan_for(&machine, &spec);
+    assert_string_equal(plan->k_source, "model");
+    assert_string_equal(plan->devices[0].name, "dev1");
+    assert_true(fabs(plan->k - 0.5) < 0.01);
+    hac_plan_free(plan);
+    hac_model_set_free(models);
+}
+
+static void test_inline_and_empty(void **state)
+{
+    (void)state;
+    const double capability[2] = {1e9, 1e8};
+    hac_machine machine = test_machine(capability, 2);
+    hac_sort_spec spec = new_spec(1000, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+    spec.inline_data = true;
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_int_equal(plan->n_tasks, 1);
+    assert_int_equal(plan->n_buffers, 0);
+    assert_string_equal(plan->sort.algorithm, "small");
+    hac_plan_free(plan);
+    spec = new_spec(0, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+    plan = plan_for(&machine, &spec);
+    assert_int_equal(plan->n_tasks, 0);
+    hac_plan_free(plan);
+    spec = new_spec(UINT64_MAX / 4, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+    assert_refused(&machine, &spec, HAC_INVALID, "too many");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rule_prices),      cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_forced),           cmocka_unit_test(test_worked_example),
+        cmocka_unit_test(test_groups),           cmocka_unit_test(test_simulated_needs_capability),
+        cmocka_unit_test(test_models),           cmocka_unit_test(test_circumstances),
+        cmocka_unit_test(test_inline_and_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
