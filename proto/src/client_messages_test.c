@@ -204,7 +204,7 @@ static void test_plan_sort(void **state)
     BAD(PLAN(c.plan.spec = NULL), 0, "plan_sort: spec: is missing");
     BAD(PLAN(c.plan.options = NULL), 0, "plan_sort: options: is missing");
     BAD(PLAN(c.plan.format = 3), 0, "plan_sort: format: 3 is not one of its values");
-    BAD(PLAN(c.plan.format = -1), 0, "plan_sort: format: ");
+    BAD(PLAN(c.plan.format = (Hac__Client__PlanFormat)-1), 0, "plan_sort: format: ");
     GOOD(PLAN(c.device.n_capability = 32), 0);
     BAD(PLAN(c.device.n_capability = 33), 0, "devices: capability: has more than 32");
     BAD(PLAN(c.device.name = NULL), 0, "devices: name: is missing");

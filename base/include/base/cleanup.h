@@ -48,24 +48,24 @@ static inline void hac_fclosep(FILE **file)
     }
 }
 
-#define hac_autofree hac_cleanup(hac_freep)
-#define hac_autoclose hac_cleanup(hac_closep)
+#define hac_autofree   hac_cleanup(hac_freep)
+#define hac_autoclose  hac_cleanup(hac_closep)
 #define hac_autofclose hac_cleanup(hac_fclosep)
 
-/* Defines name_p for use with hac_cleanup: HAC_DEFINE_CLEANUP(hac_plan *, hac_plan_free). */
-#define HAC_DEFINE_CLEANUP(type, free_function)             \
-    static inline void free_function##_cleanup(type *object) \
-    {                                                        \
-        free_function(*object);                              \
-        *object = NULL;                                      \
+/* Defines hac_plan_free_cleanup for use with hac_cleanup: HAC_DEFINE_CLEANUP(hac_plan *, hac_plan_free). */
+#define HAC_DEFINE_CLEANUP(type, free_function)                                                              \
+    static inline void free_function##_cleanup(type *object)                                                 \
+    {                                                                                                        \
+        free_function(*object);                                                                              \
+        *object = NULL;                                                                                      \
     }
 
-#define hac_steal_ptr(pointer)             \
-    ({                                     \
-        __typeof__(pointer) *hac_steal_at = &(pointer); \
-        __typeof__(pointer) hac_stolen = *hac_steal_at; \
-        *hac_steal_at = NULL;              \
-        hac_stolen;                        \
+#define hac_steal_ptr(pointer)                                                                               \
+    ({                                                                                                       \
+        __typeof__(pointer) *hac_steal_at = &(pointer);                                                      \
+        __typeof__(pointer) hac_stolen = *hac_steal_at;                                                      \
+        *hac_steal_at = NULL;                                                                                \
+        hac_stolen;                                                                                          \
     })
 
 static inline int hac_steal_fd(int *fd)

@@ -5,12 +5,12 @@
 
 #include <hac/error.h>
 
-/* Fills *err (NULL allowed) with code and a formatted one-line message; returns code. */
+/* Fills *err (NULL allowed) with code and a formatted message; returns code. Whatever goes in, the message is
+ * one line of valid UTF-8, cut at a character: fit for a protocol message as it is. */
 hac_status hac_fail(hac_error *err, hac_status code, const char *fmt, ...) HAC_PRINTF(3, 4);
 
 /* The same, with ": " and the text of `errnum` behind the message. */
-hac_status hac_fail_errno(hac_error *err, hac_status code, int errnum, const char *fmt, ...)
-    HAC_PRINTF(4, 5);
+hac_status hac_fail_errno(hac_error *err, hac_status code, int errnum, const char *fmt, ...) HAC_PRINTF(4, 5);
 
 /* Puts "context: " in front of a message that is already there; returns err's code (HAC_INTERNAL if
  * err is NULL), so that a caller can say where in its own terms it happened. */

@@ -28,7 +28,8 @@ HAC_MUST_USE hac_status hac_memfd_from_text(const char *name, const void *text, 
                                             hac_error *err);
 
 /* Reads a whole text memfd by pread, at most `max` bytes; *ret is malloc'ed and NUL-terminated. */
-HAC_MUST_USE hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes, hac_error *err);
+HAC_MUST_USE hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes,
+                                            hac_error *err);
 
 /* Maps [0, bytes) shared. */
 HAC_MUST_USE hac_status hac_memfd_map(int fd, uint64_t bytes, bool writable, void **ret, hac_error *err);

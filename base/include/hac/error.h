@@ -39,7 +39,7 @@ typedef enum hac_status_code {
 
 /* In our own builds an ignored status is a compile error. */
 #if defined(__GNUC__)
-#define HAC_MUST_USE __attribute__((warn_unused_result))
+#define HAC_MUST_USE          __attribute__((warn_unused_result))
 #define HAC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define HAC_MUST_USE
@@ -55,7 +55,10 @@ typedef struct hac_error {
     char message[HAC_ERROR_MESSAGE_SIZE]; /* one line, no newline at its end, always terminated */
 } hac_error;
 
-#define HAC_ERROR_NONE {0, ""}
+#define HAC_ERROR_NONE                                                                                       \
+    {                                                                                                        \
+        0, ""                                                                                                \
+    }
 
 #ifdef __cplusplus
 }

@@ -15,9 +15,9 @@
 
 #include "base/error.h"
 
-#define HAC_FRAME_MAX 65536
+#define HAC_FRAME_MAX      65536
 #define HAC_FRAME_BODY_MAX (HAC_FRAME_MAX - 8)
-#define HAC_FRAME_MAX_FDS 16
+#define HAC_FRAME_MAX_FDS  16
 
 typedef struct hac_frame {
     const uint8_t *body; /* inside the caller's buffer */
@@ -39,11 +39,12 @@ int hac_frame_take_fd(hac_frame *frame, size_t index);
 HAC_MUST_USE hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err);
 
 /*
- * Sends one frame. `buffer` has HAC_FRAME_MAX bytes of which body starts at hac_frame_body(buffer); the header
- * is filled in here. Descriptors are borrowed. HAC_AGAIN: the socket is full. HAC_NOT_FOUND: the peer is gone.
+ * Sends one frame. `buffer` has HAC_FRAME_MAX bytes of which body starts at hac_frame_body(buffer); the
+ * header is filled in here. Descriptors are borrowed. HAC_AGAIN: the socket is full. HAC_NOT_FOUND: the peer
+ * is gone.
  */
-HAC_MUST_USE hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const int *fds, size_t n_fds,
-                                       hac_error *err);
+HAC_MUST_USE hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const int *fds,
+                                       size_t n_fds, hac_error *err);
 
 static inline uint8_t *hac_frame_body(uint8_t *buffer)
 {
