@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/type.h"
+#include "child.h"
+#include "server.h"
+
+hac_status hac_answer_status(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    hac_json_open(&t, "daemon", '{');
+    hac_json_string(&t, "version", HAC_VERSION);
+    hac_json_integer(&t, "protocol", HAC_CLIENT_PROTOCOL_VERSION);
+    hac_json_integer(&t, "pid", getpid());
+    hac_json_string(&t, "socket", server->options.socket_path);
+    hac_json_bool(&t, "private", server->options.private_daemon);
+    hac_json_number(&t, "uptime_seconds", hac_seconds_since(server->started_ns));
+    hac_json_bool(&t, "draining", server->draining);
+    hac_json_close(&t, '}');
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------ */
+
+/* Whole sorts a second that the models (or the profile) promise for 2^22 keys. */
+static double sort_rate(const hac_server *server, const hac_server_device *device, hac_type type)
+{
+    static const char *const codelets[] = {"radix.count", "radix.scatter", "radix.leaf"};
+    char key[HAC_NAME_MAX];
+    snprintf(key, sizeof key, "sort.%s", hac_type_name(type));
+    for (size_t i = 0; i < device->config.n_capability; i++)
+        if (strcmp(device->config.capability[i].key, key) == 0)
+            return device->config.capability[i].items_per_second;
+    const double items = 4194304;
+    double seconds = 0;
+    for (size_t i = 0; i < sizeof codelets / sizeof *codelets; i++) {
+        hac_prediction p = hac_model_predict(server->models, device->key, codelets[i], type, items, false);
+        if (p.samples == 0)
+            return 0;
+        seconds += p.seconds;
+    }
+    return seconds > 0 ? items / seconds : 0;
+}
+
+static void add_capability(hac_text *t, const hac_server *server, const hac_server_device *device)
+{
+    hac_json_open(t, "capability", '{');
+    for (int type = HAC_TYPE_U32; type < HAC_TYPE_COUNT; type++) {
+        double rate = sort_rate(server, device, (hac_type)type);
+        char key[HAC_NAME_MAX];
+        snprintf(key, sizeof key, "sort.%s", hac_type_name((hac_type)type));
+        if (rate > 0)
+            hac_json_number(t, key, rate);
+    }
+    hac_json_close(t, '}');
+}
+
+static void add_executors(hac_text *t, const hac_server *server, uint32_t index)
+{
+    hac_json_open(t, "executors", '[');
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        const hac_executor *executor = server->executors.slots[i];
+        if (executor != NULL && executor->device == index && executor->child != NULL)
+            hac_json_integer(t, NULL, hac_child_pid(executor->child));
+    }
+    hac_json_close(t, ']');
+}
+
+static void add_device_lists(hac_text *t, const hac_server *server, uint32_t index)
+{
+    const hac_server_device *device = server->devices.items[index];
+    hac_json_open(t, "affinity", '[');
+    for (size_t i = 0; i < device->config.n_affinity; i++)
+        hac_json_integer(t, NULL, device->config.affinity[i]);
+    hac_json_close(t, ']');
+    hac_json_open(t, "shares_cores_with", '[');
+    for (uint32_t i = 0; i < server->devices.count; i++)
+        if (i != index && device->group[0] != '\0' && strcmp(device->group, server->devices.items[i]->group) == 0)
+            hac_json_string(t, NULL, server->devices.items[i]->config.name);
+    hac_json_close(t, ']');
+    hac_json_open(t, "codelet_failures", '[');
+    for (size_t i = 0; i < device->n_failures; i++)
+        hac_json_string(t, NULL, device->failures[i]);
+    hac_json_close(t, ']');
+}
+
+static void add_device(hac_text *t, const hac_server *server, uint32_t index)
+{
+    const hac_server_device *device = server->devices.items[index];
+    hac_json_open(t, NULL, '{');
+    hac_json_string(t, "name", device->config.name);
+    hac_json_string(t, "state", hac_device_state_name(device));
+    hac_json_string(t, "reason", device->reason);
+    hac_json_string(t, "kind", hac_device_kind_name(device->config.kind));
+    hac_json_string(t, "group", device->group[0] != '\0' ? device->group : NULL);
+    hac_json_string(t, "profile", device->config.profile);
+    hac_json_string(t, "platform", device->platform);
+    hac_json_string(t, "vendor", device->vendor);
+    hac_json_string(t, "device", device->device);
+    hac_json_string(t, "driver", device->driver);
+    hac_json_string(t, "style", device->simt ? "simt" : "block");
+    hac_json_unsigned(t, "threads", device->config.threads);
+    hac_json_unsigned(t, "compute_units", device->compute_units);
+    hac_json_unsigned(t, "memory_bytes", device->global_memory);
+    hac_json_unsigned(t, "max_allocation_bytes", device->max_allocation);
+    hac_json_unsigned(t, "local_memory_bytes", device->local_memory);
+    hac_json_bool(t, "fp64", device->fp64);
+    hac_json_number(t, "slowdown", device->config.slowdown);
+    add_capability(t, server, device);
+    add_executors(t, server, index);
+    add_device_lists(t, server, index);
+    hac_json_close(t, '}');
+}
+
+hac_status hac_answer_devices(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    hac_json_open(&t, "devices", '[');
+    for (uint32_t i = 0; i < server->devices.count; i++)
+        add_device(&t, server, i);
+    hac_json_close(&t, ']');
+    hac_json_string(&t, "problem", server->devices.problem[0] != '\0' ? server->devices.problem : NULL);
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------------- */
+
+static void add_job_members(hac_text *t, const hac_job *job)
+{
+    hac_json_unsigned(t, "id", job->id);
+    hac_json_string(t, "flow", job->kind->flow);
+    hac_json_string(t, "state", hac_job_state_name(job->state));
+    hac_json_unsigned(t, "user", job->user->uid);
+    hac_json_unsigned(t, "items", job->spec.items);
+    hac_json_string(t, "type", job->spec.type != HAC_TYPE_NONE ? hac_type_name(job->spec.type) : NULL);
+    hac_json_string(t, "name", job->name);
+    hac_json_integer(t, "submitted", (int64_t)job->submitted_at);
+    hac_json_number(t, "seconds", hac_job_seconds(job));
+    hac_json_number(t, "fraction", hac_job_fraction(job));
+    hac_json_integer(t, "priority", job->priority);
+    hac_json_bool(t, "detached", job->detached);
+    hac_json_bool(t, "cancelling", job->cancelling && !hac_job_ended(job));
+    const char *stage = NULL;
+    if (job->state == HAC_JOB_RUNNING && job->run.n_ready > 0 && job->run.tasks != NULL)
+        stage = job->plan->tasks[job->run.ready[0]].stage;
+    hac_json_string(t, "stage", stage);
+    hac_json_open(t, "devices", '[');
+    for (size_t i = 0; job->plan != NULL && i < job->plan->n_devices; i++)
+        hac_json_string(t, NULL, job->plan->devices[i].name);
+    hac_json_close(t, ']');
+    hac_json_string(t, "message", job->state == HAC_JOB_DONE || job->message[0] == '\0' ? NULL : job->message);
+}
+
+hac_status hac_answer_jobs(const hac_server *server, uid_t uid, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    hac_json_open(&t, "jobs", '[');
+    const hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) {
+        if (job->user->uid != uid && uid != 0)
+            continue;
+        hac_json_open(&t, NULL, '{');
+        add_job_members(&t, job);
+        hac_json_close(&t, '}');
+    }
+    hac_json_close(&t, ']');
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+/* What ran, per device: pieces, seconds, items. */
+static void add_device_use(hac_text *t, const hac_job *job)
+{
+    hac_json_open(t, "devices", '[');
+    for (uint32_t d = 0; job->plan != NULL && d < job->plan->n_devices; d++) {
+        double busy = 0, predicted = 0;
+        uint64_t pieces = 0, lost = 0;
+        for (size_t i = 0; i < job->run.n_records; i++) {
+            const hac_run_record *r = &job->run.records[i];
+            if (r->device != d)
+                continue;
+            busy += r->seconds;
+            predicted += r->predicted_seconds;
+            pieces += !r->lost;
+            lost += r->lost;
+        }
+        hac_json_open(t, NULL, '{');
+        hac_json_string(t, "name", job->plan->devices[d].name);
+        hac_json_number(t, "share_planned", job->plan->devices[d].share);
+        hac_json_number(t, "busy_seconds", busy);
+        hac_json_number(t, "predicted_seconds", predicted);
+        hac_json_unsigned(t, "tasks", pieces);
+        hac_json_unsigned(t, "tasks_lost", lost);
+        hac_json_close(t, '}');
+    }
+    hac_json_close(t, ']');
+}
+
+static double run_seconds(const hac_job *job)
+{
+    return job->ended_ns > job->run.started_ns && job->run.started_ns != 0
+               ? (double)(job->ended_ns - job->run.started_ns) * 1e-9
+               : 0;
+}
+
+static void add_receipt_members(hac_text *t, const hac_job *job)
+{
+    hac_json_unsigned(t, "job", job->id);
+    hac_json_string(t, "flow", job->kind->flow);
+    hac_json_string(t, "state", hac_job_state_name(job->state));
+    hac_json_string(t, "message", job->state == HAC_JOB_DONE ? NULL : job->message);
+    hac_json_unsigned(t, "items", job->spec.items);
+    hac_json_string(t, "type", hac_type_name(job->spec.type));
+    hac_json_unsigned(t, "bytes_in", job->bytes_in);
+    hac_json_unsigned(t, "bytes_out", job->result_bytes);
+    if (job->plan != NULL) {
+        hac_json_string(t, "algorithm", job->plan->sort.algorithm[0] ? job->plan->sort.algorithm : NULL);
+        hac_json_string(t, "scheme", job->plan->sort.scheme[0] ? job->plan->sort.scheme : NULL);
+        if (job->plan->k > 0)
+            hac_json_number(t, "k", job->plan->k);
+        else
+            hac_json_null(t, "k");
+        hac_json_string(t, "k_source", job->plan->k > 0 ? job->plan->k_source : NULL);
+        hac_json_number(t, "predicted_seconds", job->plan->predicted_seconds);
+    }
+    hac_json_number(t, "measured_seconds", run_seconds(job));
+    hac_json_number(t, "queued_seconds",
+                    job->started_ns > job->submitted_ns ? (double)(job->started_ns - job->submitted_ns) * 1e-9 : 0);
+    hac_json_number(t, "total_seconds", hac_job_seconds(job));
+    hac_json_unsigned(t, "retries", job->retries);
+    hac_json_unsigned(t, "restarts", job->restarts);
+    hac_json_string(t, "determinism", job->fast ? "fast" : "exact");
+    hac_json_string(t, "data_path", job->spec.inline_data    ? "inline"
+                                    : job->spec.from_descriptor ? "descriptor, read in blocks"
+                                                                : "pool memory");
+    add_device_use(t, job);
+    hac_json_string(t, "log", job->log.data != NULL ? job->log.data : "");
+}
+
+hac_status hac_answer_receipt(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    add_receipt_members(&t, job);
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+hac_status hac_answer_show(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    char *plan = NULL;
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    add_job_members(&t, job);
+    hac_json_open(&t, "receipt", '{');
+    add_receipt_members(&t, job);
+    hac_json_close(&t, '}');
+    if (job->plan != NULL && hac_plan_to_json(job->plan, &plan, NULL) == HAC_OK)
+        hac_json_raw(&t, "plan", plan);
+    else
+        hac_json_null(&t, "plan");
+    free(plan);
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+/* ---- why ---------------------------------------------------------------------------------------------- */
+
+static void why_waiting(hac_text *t, const hac_job *job)
+{
+    const hac_server *server = job->server;
+    if (job->state == HAC_JOB_QUEUED)
+        hac_text_addf(t, "It is queued: %u jobs run before it%s.\n", server->n_active,
+                      server->probing ? ", and devices are being probed" : "");
+    for (uint32_t i = 0; i < server->devices.count; i++) {
+        const hac_server_device *d = server->devices.items[i];
+        if (!hac_job_ended(job) && d->wanted_program[0] != '\0')
+            hac_text_addf(t, "It waits for %s to be built for %s (%s).\n", d->wanted_program, d->config.name,
+                          d->build_note[0] ? d->build_note : "starting");
+    }
+}
+
+static void why_candidates(hac_text *t, const hac_plan *plan)
+{
+    if (plan->n_candidates == 0)
+        return;
+    hac_text_add(t, "What was considered:\n");
+    for (size_t i = 0; i < plan->n_candidates; i++) {
+        const hac_plan_candidate *c = &plan->candidates[i];
+        if (c->seconds >= 0)
+            hac_text_addf(t, "  %c %-44s %10.3f ms  %s\n", c->chosen ? '*' : ' ', c->name, c->seconds * 1e3, c->reason);
+        else
+            hac_text_addf(t, "    %-44s %13s  %s\n", c->name, "not possible", c->reason);
+    }
+}
+
+/* Each device that the plan does not use, and why. */
+static void why_not(hac_text *t, const hac_job *job)
+{
+    const hac_server *server = job->server;
+    for (uint32_t i = 0; i < server->devices.count; i++) {
+        const hac_server_device *d = server->devices.items[i];
+        bool used = false;
+        for (size_t p = 0; p < job->plan->n_devices; p++)
+            used |= strcmp(job->plan->devices[p].name, d->config.name) == 0;
+        if (used)
+            continue;
+        hac_text_addf(t, "Why not %s: ", d->config.name);
+        if (!hac_device_usable(d))
+            hac_text_addf(t, "it is %s: %s\n", hac_device_state_name(d), d->reason);
+        else if (job->device_mask != 0 && !(job->device_mask & (1u << i)))
+            hac_text_add(t, "--devices left it out\n");
+        else if (job->excluded & (1u << i))
+            hac_text_add(t, "it failed during this job; see the log\n");
+        else
+            hac_text_add(t, "no way that uses it was predicted to be faster (above)\n");
+    }
+}
+
+hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_text_addf(&t, "Job %llu (%s) is %s", (unsigned long long)job->id, job->kind->flow,
+                  hac_job_state_name(job->state));
+    hac_text_addf(&t, job->message[0] != '\0' && job->state != HAC_JOB_DONE ? ": %s.\n" : ".\n", job->message);
+    why_waiting(&t, job);
+    if (job->plan != NULL) {
+        const hac_plan *plan = job->plan;
+        hac_text_add(&t, "It runs on");
+        for (size_t i = 0; i < plan->n_devices; i++)
+            hac_text_addf(&t, "%s %s (%.0f %%)", i > 0 ? "," : "", plan->devices[i].name, 100 * plan->devices[i].share);
+        hac_text_addf(&t, " with the %s algorithm%s%s.\n", plan->sort.algorithm, plan->sort.scheme[0] ? ", scheme " : "",
+                      plan->sort.scheme);
+        if (plan->k > 0)
+            hac_text_addf(&t, "Capability ratio k = %.3f, from the %s.\n", plan->k, plan->k_source);
+        why_candidates(&t, plan);
+        why_not(&t, job);
+        if (job->state == HAC_JOB_DONE)
+            hac_text_addf(&t, "Predicted %.3f ms, measured %.3f ms.\n", plan->predicted_seconds * 1e3,
+                          run_seconds(job) * 1e3);
+    }
+    if (job->retries > 0 || job->restarts > 0)
+        hac_text_addf(&t, "%u tasks ran again, the job started over %u times; `hacctl log %llu` tells the story.\n",
+                      job->retries, job->restarts, (unsigned long long)job->id);
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+/* ---- models, metrics, problems ------------------------------------------------------------------------ */
+
+static void add_model(void *context, const hac_model_entry *entry)
+{
+    hac_text *t = context;
+    hac_json_open(t, NULL, '{');
+    hac_json_string(t, "device_key", entry->device_key);
+    hac_json_string(t, "codelet", entry->codelet);
+    hac_json_string(t, "type", hac_type_name(entry->type));
+    hac_json_number(t, "units", entry->units);
+    hac_json_number(t, "seconds", entry->seconds);
+    hac_json_number(t, "relative_error", entry->relative_error);
+    hac_json_unsigned(t, "samples", entry->samples);
+    hac_json_unsigned(t, "outliers", entry->outliers);
+    hac_json_bool(t, "together", entry->together);
+    hac_json_close(t, '}');
+}
+
+hac_status hac_answer_models(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    hac_json_open(&t, "models", '[');
+    hac_model_each(server->models, add_model, &t);
+    hac_json_close(&t, ']');
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+static void add_counter(hac_text *t, const char *name, const char *help, uint64_t value)
+{
+    hac_text_addf(t, "# TYPE %s counter\n# HELP %s %s\n%s_total %llu\n", name, name, help, name,
+                  (unsigned long long)value);
+}
+
+hac_status hac_answer_metrics(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_text_add(&t, "# TYPE hacd_jobs_ended counter\n# HELP hacd_jobs_ended Jobs that have ended, by outcome.\n");
+    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"done\"} %llu\n", (unsigned long long)server->jobs_done);
+    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"failed\"} %llu\n", (unsigned long long)server->jobs_failed);
+    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"cancelled\"} %llu\n", (unsigned long long)server->jobs_cancelled);
+    add_counter(&t, "hacd_tasks", "Tasks that executors have run.", server->tasks_done);
+    add_counter(&t, "hacd_tasks_lost", "Tasks lost with their executor.", server->tasks_lost);
+    add_counter(&t, "hacd_executor_restarts", "Executors that died without being asked to.", server->executors.restarts);
+    add_counter(&t, "hacd_connections_refused", "Connections over a limit.", server->connections_refused);
+    hac_text_addf(&t, "# TYPE hacd_jobs gauge\n# HELP hacd_jobs Jobs that have not ended.\nhacd_jobs %u\n",
+                  server->n_jobs - server->n_ended);
+    hac_text_addf(&t, "# TYPE hacd_connections gauge\n# HELP hacd_connections Open connections.\nhacd_connections %u\n",
+                  server->n_sessions);
+    hac_text_add(&t, "# TYPE hacd_device_busy_seconds counter\n"
+                     "# HELP hacd_device_busy_seconds Time spent in tasks, by device.\n");
+    for (size_t i = 0; i < server->devices.count; i++)
+        hac_text_addf(&t, "hacd_device_busy_seconds_total{device=\"%s\"} %.6f\n",
+                      server->devices.items[i]->config.name, server->device_busy[i]);
+    hac_text_add(&t, "# EOF\n");
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}
+
+static void add_check(hac_text *t, const char *name, bool ok, const char *message, const char *hint)
+{
+    hac_json_open(t, NULL, '{');
+    hac_json_string(t, "name", name);
+    hac_json_bool(t, "ok", ok);
+    hac_json_string(t, "message", message);
+    hac_json_string(t, "hint", ok ? NULL : hint);
+    hac_json_close(t, '}');
+}
+
+hac_status hac_answer_problems(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    hac_json_open(&t, "checks", '[');
+    bool any = hac_devices_usable(&server->devices) > 0;
+    add_check(&t, "OpenCL devices", any, any ? "at least one device is usable" : server->devices.problem,
+              "install an OpenCL driver, for example pocl-opencl-icd, and run `hacctl reload`");
+    for (size_t i = 0; i < server->devices.count; i++) {
+        const hac_server_device *d = server->devices.items[i];
+        char name[96];
+        snprintf(name, sizeof name, "device %s", d->config.name);
+        add_check(&t, name, hac_device_usable(d), hac_device_usable(d) ? d->device : d->reason,
+                  "`hacctl devices` shows the device; its driver, or its profile, has to be mended");
+    }
+    add_check(&t, "profiles", server->profile_problems == NULL,
+              server->profile_problems != NULL ? server->profile_problems : "all profiles are sound",
+              "mend the file and run `hacctl reload`");
+    bool state = access(server->options.state_directory, W_OK) == 0;
+    add_check(&t, "state directory", state, server->options.state_directory, "it must be writable for hacd");
+    bool cache = access(server->options.cache_directory, W_OK) == 0;
+    add_check(&t, "cache directory", cache, server->options.cache_directory, "it must be writable for hacd");
+    hac_json_close(&t, ']');
+    hac_json_close(&t, '}');
+    return hac_text_finish(&t, ret, ret_bytes, err);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "builder.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "child.h"
+#include "executor.h"
+
+#define TESTED_MAX (64 * 1024)
+
+struct hac_builder {
+    hac_builders *builders;
+    uint32_t device;
+    struct hac_child *child;
+    char scratch[PATH_MAX];
+    bool ended; /* it said that it was through */
+};
+
+/* ---- which devices have passed ------------------------------------------------------------------------ */
+
+static void tested_path(const hac_builders *builders, char *ret, size_t room)
+{
+    snprintf(ret, room, "%s/tested-devices", builders->state_directory);
+}
+
+void hac_builders_init(hac_builders *builders)
+{
+    char path[PATH_MAX];
+    tested_path(builders, path, sizeof path);
+    hac_autofclose FILE *file = fopen(path, "re");
+    builders->tested = calloc(1, TESTED_MAX);
+    if (file == NULL || builders->tested == NULL)
+        return;
+    size_t n = fread(builders->tested, 1, TESTED_MAX - 1, file);
+    builders->tested[n] = '\0';
+}
+
+void hac_builders_deinit(hac_builders *builders)
+{
+    free(builders->tested);
+    builders->tested = NULL;
+}
+
+static bool known(const hac_builders *builders, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *at = builders->tested; at != NULL && *at != '\0';) {
+        const char *end = strchrnul(at, '\n');
+        if ((size_t)(end - at) == length && memcmp(at, key, length) == 0)
+            return true;
+        at = *end == '\n' ? end + 1 : end;
+    }
+    return false;
+}
+
+/* A few lines, written once a device in its life: not worth the thread pool. */
+static void remember(hac_builders *builders, const char *key)
+{
+    char path[PATH_MAX];
+    if (known(builders, key))
+        return;
+    if (builders->tested != NULL && strlen(builders->tested) + strlen(key) + 2 < TESTED_MAX) {
+        strcat(builders->tested, key);
+        strcat(builders->tested, "\n");
+    }
+    tested_path(builders, path, sizeof path);
+    hac_autofclose FILE *file = fopen(path, "ae");
+    if (file != NULL)
+        fprintf(file, "%s\n", key);
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------ */
+
+static void pass(hac_builders *builders, uint32_t index)
+{
+    hac_server_device *device = builders->devices->items[index];
+    if (device->state == HAC_DEVICE_UNTESTED)
+        device->state = HAC_DEVICE_READY;
+    remember(builders, device->key);
+}
+
+static void fail(hac_server_device *device, const char *reason)
+{
+    device->state = HAC_DEVICE_UNUSABLE;
+    snprintf(device->reason, sizeof device->reason, "%s", reason);
+    hac_log(HAC_LOG_WARNING, "device %s cannot be used: %s", device->config.name, device->reason);
+}
+
+static void on_built(struct hac_builder *builder, const Hac__Executor__Built *built)
+{
+    hac_builders *builders = builder->builders;
+    hac_server_device *device = builders->devices->items[builder->device];
+    snprintf(device->build_note, sizeof device->build_note, "%u of %u", built->done, built->of);
+    for (size_t i = 0; i < built->n_failures; i++)
+        hac_device_add_failure(device, built->failures[i]);
+    bool self_test = strcmp(built->program, "selftest") == 0;
+    if (built->code != HAC_OK) {
+        char reason[256];
+        snprintf(reason, sizeof reason, "%.60s: %.180s", built->program, built->message);
+        if (self_test || strcmp(device->wanted_program, built->program) == 0)
+            fail(device, reason);
+        else
+            hac_device_add_failure(device, reason);
+    } else if (self_test && built->n_failures > 0) {
+        fail(device, built->failures[0]);
+    } else if (self_test) {
+        pass(builders, builder->device);
+    }
+    if (strcmp(device->wanted_program, built->program) == 0)
+        device->wanted_program[0] = '\0';
+    builders->changed(builders->context, builder->device);
+}
+
+static void on_report(void *context, const Hac__Executor__Report *report)
+{
+    struct hac_builder *builder = context;
+    hac_server_device *device = builder->builders->devices->items[builder->device];
+    switch (report->what_case) {
+    case HAC__EXECUTOR__REPORT__WHAT_BUILT:
+        on_built(builder, report->built);
+        break;
+    case HAC__EXECUTOR__REPORT__WHAT_BUILD_END:
+        builder->ended = true;
+        if (report->build_end->self_test[0] != '\0')
+            fail(device, report->build_end->self_test);
+        else
+            pass(builder->builders, builder->device);
+        break;
+    case HAC__EXECUTOR__REPORT__WHAT_FATAL:
+        if (device->state != HAC_DEVICE_READY)
+            fail(device, report->fatal);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_gone(void *context, int64_t status, int signal, bool asked)
+{
+    struct hac_builder *builder = context;
+    hac_builders *builders = builder->builders;
+    hac_server_device *device = builders->devices->items[builder->device];
+    device->building = false;
+    builders->running[builder->device] = NULL;
+    if (!builder->ended && !asked) {
+        char reason[160];
+        if (signal != 0)
+            snprintf(reason, sizeof reason, "building its kernels was ended by signal %d", signal);
+        else
+            snprintf(reason, sizeof reason, "building its kernels ended with status %d", (int)status);
+        if (device->state != HAC_DEVICE_UNUSABLE && (device->state != HAC_DEVICE_READY || device->wanted_program[0]))
+            fail(device, reason);
+    }
+    device->wanted_program[0] = '\0';
+    builders->changed(builders->context, builder->device);
+    free(builder);
+}
+
+/* ---- start -------------------------------------------------------------------------------------------- */
+
+static void send_build(struct hac_builder *builder, const char *first)
+{
+    static char self_test[] = "selftest";
+    const hac_builders *builders = builder->builders;
+    const hac_server_device *device = builders->devices->items[builder->device];
+    uint32_t affinity[HAC_AFFINITY_MAX];
+    Hac__Executor__Setup setup;
+    hac_device_setup(device, builders->program_directory, builder->scratch, &setup);
+    for (size_t i = 0; i < device->config.n_affinity; i++)
+        affinity[i] = device->config.affinity[i];
+    setup.affinity = affinity;
+    setup.n_affinity = device->config.n_affinity;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
+    command.setup = &setup;
+    hac_child_send(builder->child, &command, NULL, 0);
+
+    char *programs[2] = {self_test, (char *)(uintptr_t)first};
+    Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
+    build.programs = programs;
+    build.n_programs = first != NULL ? 2 : 1;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
+    command.build = &build;
+    hac_child_send(builder->child, &command, NULL, 0);
+}
+
+static hac_status start(hac_builders *builders, uint32_t index, const char *first, hac_error *err)
+{
+    static const hac_child_events events = {on_report, on_gone};
+    hac_server_device *device = builders->devices->items[index];
+    hac_autofree char **environment = NULL;
+    hac_autofree struct hac_builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_child_environment(&device->config, &environment, err);
+    if (status != HAC_OK)
+        return status;
+    builder->builders = builders;
+    builder->device = index;
+    snprintf(builder->scratch, sizeof builder->scratch, "%.3000s/build-%d-%u-%llu", builders->scratch_directory,
+             (int)getpid(), index, (unsigned long long)hac_now_ns());
+    if (mkdir(builder->scratch, 0700) != 0 && errno != EEXIST)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make %s", builder->scratch);
+    hac_child_options options = {builders->program, "--build", device->config.name, environment};
+    status = hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
+    if (status != HAC_OK)
+        return status;
+    device->building = true;
+    device->build_note[0] = '\0';
+    builders->running[index] = builder;
+    send_build(hac_steal_ptr(builder), first);
+    return HAC_OK;
+}
+
+static void start_or_fail(hac_builders *builders, uint32_t index, const char *first)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (start(builders, index, first, &err) != HAC_OK) {
+        fail(builders->devices->items[index], err.message);
+        builders->devices->items[index]->wanted_program[0] = '\0';
+    }
+}
+
+void hac_builders_test_devices(hac_builders *builders)
+{
+    for (uint32_t i = 0; i < builders->devices->count; i++) {
+        hac_server_device *device = builders->devices->items[i];
+        if (device->state != HAC_DEVICE_UNTESTED)
+            continue;
+        if (known(builders, device->key))
+            device->state = HAC_DEVICE_READY;
+        else
+            start_or_fail(builders, i, NULL);
+    }
+}
+
+void hac_builders_want(hac_builders *builders, uint32_t index, const char *program)
+{
+    hac_server_device *device = builders->devices->items[index];
+    snprintf(device->wanted_program, sizeof device->wanted_program, "%s", program);
+    struct hac_builder *running = builders->running[index];
+    if (running == NULL) {
+        start_or_fail(builders, index, program);
+        return;
+    }
+    /* It works through its list; this one is moved to the front. */
+    char *programs[1] = {device->wanted_program};
+    Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
+    build.programs = programs;
+    build.n_programs = 1;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
+    command.build = &build;
+    hac_child_send(running->child, &command, NULL, 0);
+}
+
+void hac_builders_kill_all(hac_builders *builders)
+{
+    for (size_t i = 0; i < HAC_DEVICES_MAX; i++)
+        if (builders->running[i] != NULL)
+            hac_child_kill(builders->running[i]->child);
+}
+
+bool hac_builders_busy(const hac_builders *builders)
+{
+    for (size_t i = 0; i < HAC_DEVICES_MAX; i++)
+        if (builders->running[i] != NULL)
+            return true;
+    return false;
+}

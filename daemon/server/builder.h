@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builders: `hac-executor --build` processes that turn kernels into device binaries and test them, once a
+ * device, driver and kernel version; they see no user data. A device is tested when it is first seen; a
+ * program that a task needs at once goes in front.
+ */
+#ifndef SERVER_BUILDER_H
+#define SERVER_BUILDER_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "device.h"
+#include "proto/messages.h"
+
+typedef struct hac_builders {
+    uv_loop_t *loop;
+    hac_devices *devices;
+    hac_decoder *decoder;
+    const char *program, *program_directory, *scratch_directory, *state_directory;
+    struct hac_builder *running[HAC_DEVICES_MAX];
+    char *tested; /* text of the state file: keys of devices whose self-test passed, one a line */
+    /* A device's state, programs or note has changed. */
+    void (*changed)(void *context, uint32_t device);
+    void *context;
+} hac_builders;
+
+/* Reads which devices have passed their self-test before. */
+void hac_builders_init(hac_builders *builders);
+void hac_builders_deinit(hac_builders *builders);
+
+/* Marks known devices ready and starts a builder for each of the others. */
+void hac_builders_test_devices(hac_builders *builders);
+
+/* Has `program` built for the device as soon as possible. */
+void hac_builders_want(hac_builders *builders, uint32_t device, const char *program);
+
+void hac_builders_kill_all(hac_builders *builders);
+bool hac_builders_busy(const hac_builders *builders);
+
+#endif

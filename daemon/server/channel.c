@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "channel.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "proto/messages.h"
+
+/* A frame that the peer's socket had no room for. */
+typedef struct waiting_frame {
+    hac_link link;
+    size_t body_bytes;
+    size_t n_fds;
+    int fds[HAC_FRAME_MAX_FDS]; /* our own copies */
+    uint8_t buffer[];           /* header and body */
+} waiting_frame;
+
+struct hac_channel {
+    uv_poll_t poll;
+    uv_idle_t failure; /* runs `lost` from the loop rather than from inside a send */
+    int socket;
+    hac_channel_events events;
+    void *context;
+    hac_link waiting;
+    size_t queued, queue_max;
+    unsigned batch;
+    unsigned open_handles;
+    bool closed, lost;
+    char reason[160];
+};
+
+/* One frame is handled at a time on the loop's thread, so all channels share these two buffers. */
+static _Thread_local uint8_t receive_buffer[HAC_FRAME_MAX];
+static _Thread_local uint8_t send_buffer[HAC_FRAME_MAX];
+
+static void waiting_free(waiting_frame *frame)
+{
+    for (size_t i = 0; i < frame->n_fds; i++)
+        hac_close(frame->fds[i]);
+    free(frame);
+}
+
+static void drop_waiting(hac_channel *channel)
+{
+    while (!hac_list_empty(&channel->waiting)) {
+        waiting_frame *frame = hac_container_of(channel->waiting.next, waiting_frame, link);
+        hac_list_remove(&frame->link);
+        waiting_free(frame);
+    }
+    channel->queued = 0;
+}
+
+static void on_failure(uv_idle_t *handle)
+{
+    hac_channel *channel = handle->data;
+    uv_idle_stop(handle);
+    if (!channel->closed)
+        channel->events.lost(channel->context, channel->reason[0] != '\0' ? channel->reason : NULL);
+}
+
+static void lose(hac_channel *channel, const char *reason)
+{
+    if (channel->lost || channel->closed)
+        return;
+    channel->lost = true;
+    snprintf(channel->reason, sizeof channel->reason, "%s", reason != NULL ? reason : "");
+    uv_poll_stop(&channel->poll);
+    drop_waiting(channel);
+    uv_idle_start(&channel->failure, on_failure);
+}
+
+static void receive_frames(hac_channel *channel, unsigned most)
+{
+    for (unsigned i = 0; i < most && !channel->closed && !channel->lost; i++) {
+        hac_frame frame;
+        hac_error err = HAC_ERROR_NONE;
+        hac_status status = hac_frame_receive(channel->socket, receive_buffer, &frame, &err);
+        if (status == HAC_AGAIN)
+            return;
+        if (status != HAC_OK) {
+            lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
+            return;
+        }
+        channel->events.frame(channel->context, &frame);
+        hac_frame_clear(&frame);
+    }
+}
+
+static void on_poll(uv_poll_t *handle, int status, int events);
+
+static void watch(hac_channel *channel)
+{
+    int events = UV_READABLE | (hac_list_empty(&channel->waiting) ? 0 : UV_WRITABLE);
+    uv_poll_start(&channel->poll, events, on_poll);
+}
+
+static void send_waiting(hac_channel *channel)
+{
+    while (!hac_list_empty(&channel->waiting)) {
+        waiting_frame *frame = hac_container_of(channel->waiting.next, waiting_frame, link);
+        hac_error err = HAC_ERROR_NONE;
+        hac_status status = hac_frame_send(channel->socket, frame->buffer, frame->body_bytes, frame->fds,
+                                           frame->n_fds, &err);
+        if (status == HAC_AGAIN)
+            return;
+        if (status != HAC_OK) {
+            lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
+            return;
+        }
+        hac_list_remove(&frame->link);
+        channel->queued -= frame->body_bytes;
+        waiting_free(frame);
+    }
+    watch(channel);
+}
+
+static void on_poll(uv_poll_t *handle, int status, int events)
+{
+    hac_channel *channel = handle->data;
+    if (status < 0) {
+        lose(channel, uv_strerror(status));
+        return;
+    }
+    if (events & UV_WRITABLE)
+        send_waiting(channel);
+    if ((events & UV_READABLE) && !channel->lost)
+        receive_frames(channel, channel->batch);
+}
+
+hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsigned batch,
+                            const hac_channel_events *events, void *context, hac_channel **ret, hac_error *err)
+{
+    hac_autoclose int owned = socket;
+    int flags = fcntl(owned, F_GETFL);
+    if (flags < 0 || fcntl(owned, F_SETFL, flags | O_NONBLOCK) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket non-blocking");
+    hac_channel *channel = calloc(1, sizeof *channel);
+    if (channel == NULL)
+        return hac_fail_no_memory(err);
+    int r = uv_poll_init(loop, &channel->poll, owned);
+    if (r != 0) {
+        free(channel);
+        return hac_fail(err, HAC_IO, "cannot watch a socket: %s", uv_strerror(r));
+    }
+    uv_idle_init(loop, &channel->failure);
+    channel->poll.data = channel->failure.data = channel;
+    channel->socket = hac_steal_fd(&owned);
+    channel->events = *events;
+    channel->context = context;
+    channel->queue_max = queue_max;
+    channel->batch = batch;
+    channel->open_handles = 2;
+    hac_list_init(&channel->waiting);
+    watch(channel);
+    *ret = channel;
+    return HAC_OK;
+}
+
+/* Keeps a copy of the frame in send_buffer until the peer reads. */
+static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, size_t n_fds)
+{
+    if (channel->queued + body_bytes > channel->queue_max) {
+        lose(channel, "it does not read its messages");
+        return;
+    }
+    waiting_frame *frame = calloc(1, sizeof *frame + HAC_FRAME_MAX - HAC_FRAME_BODY_MAX + body_bytes);
+    if (frame == NULL) {
+        lose(channel, "out of memory");
+        return;
+    }
+    frame->body_bytes = body_bytes;
+    memcpy(hac_frame_body(frame->buffer), hac_frame_body(send_buffer), body_bytes);
+    for (size_t i = 0; i < n_fds; i++) {
+        int copy = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
+        if (copy < 0) {
+            waiting_free(frame);
+            lose(channel, "out of descriptors");
+            return;
+        }
+        frame->fds[frame->n_fds++] = copy;
+    }
+    hac_list_append(&channel->waiting, &frame->link);
+    channel->queued += body_bytes;
+    watch(channel);
+}
+
+void hac_channel_send(hac_channel *channel, const ProtobufCMessage *message, const int *fds, size_t n_fds)
+{
+    if (channel->closed || channel->lost)
+        return;
+    size_t bytes = 0;
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_encode(message, hac_frame_body(send_buffer), &bytes, &err) != HAC_OK) {
+        lose(channel, err.message);
+        return;
+    }
+    if (!hac_list_empty(&channel->waiting)) {
+        enqueue(channel, bytes, fds, n_fds);
+        return;
+    }
+    hac_status status = hac_frame_send(channel->socket, send_buffer, bytes, fds, n_fds, &err);
+    if (status == HAC_AGAIN)
+        enqueue(channel, bytes, fds, n_fds);
+    else if (status != HAC_OK)
+        lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
+}
+
+void hac_channel_drain(hac_channel *channel)
+{
+    receive_frames(channel, UINT_MAX); /* ends at the peer's end of file */
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    hac_channel *channel = handle->data;
+    if (--channel->open_handles == 0)
+        free(channel);
+}
+
+void hac_channel_close(hac_channel *channel)
+{
+    if (channel == NULL || channel->closed)
+        return;
+    channel->closed = true;
+    drop_waiting(channel);
+    uv_poll_stop(&channel->poll);
+    uv_close((uv_handle_t *)&channel->failure, on_handle_closed);
+    uv_close((uv_handle_t *)&channel->poll, on_handle_closed);
+    hac_close(channel->socket); /* libuv allows it once the poll is stopped and closing */
+    channel->socket = -1;
+}
+
+size_t hac_channel_queued(const hac_channel *channel)
+{
+    return channel->queued;
+}

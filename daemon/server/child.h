@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A child process of hacd: hac-executor in one of its modes, with a channel on its descriptor 3. `gone` comes
+ * once, after the child has been *reaped*: only then may memory it had mapped be used by others.
+ */
+#ifndef SERVER_CHILD_H
+#define SERVER_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "base/error.h"
+#include "proto/messages.h"
+
+typedef struct hac_child hac_child;
+
+typedef struct hac_child_events {
+    /* A valid report has come. One that breaks the protocol kills the child. */
+    void (*report)(void *context, const Hac__Executor__Report *report);
+    /* It is dead and reaped. `signal` 0: it exited with `status`. `asked`: hacd had killed it or closed its
+     * channel. The child object is freed after this call. */
+    void (*gone)(void *context, int64_t status, int signal, bool asked);
+} hac_child_events;
+
+typedef struct hac_child_options {
+    const char *program;      /* path of hac-executor */
+    const char *mode;         /* "--probe", "--build" or NULL */
+    const char *label;        /* device name: shown by ps, used in logs; may be NULL */
+    char *const *environment; /* "NAME=value", NULL-terminated */
+} hac_child_options;
+
+/* Starts it. hac_child_events are called with `context`. The decoder is shared by all children of the loop. */
+HAC_MUST_USE hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options, hac_decoder *decoder,
+                                        const hac_child_events *events, void *context, hac_child **ret,
+                                        hac_error *err);
+
+void hac_child_send(hac_child *child, const Hac__Executor__Command *command, const int *fds, size_t n_fds);
+
+/* SIGKILL; `gone` follows. Harmless when it is dying already. */
+void hac_child_kill(hac_child *child);
+
+/* Asks it to leave by closing its channel; `gone` follows (or hac_child_kill helps). */
+void hac_child_leave(hac_child *child);
+
+pid_t hac_child_pid(const hac_child *child);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+static void device_free(hac_server_device *device)
+{
+    if (device == NULL)
+        return;
+    hac_device_config_clear(&device->config);
+    for (size_t i = 0; i < device->n_failures; i++)
+        free(device->failures[i]);
+    free(device);
+}
+
+void hac_devices_clear(hac_devices *devices)
+{
+    for (size_t i = 0; i < devices->count; i++)
+        device_free(devices->items[i]);
+    memset(devices, 0, sizeof *devices);
+}
+
+static void copy_text(char *to, size_t room, const char *from)
+{
+    snprintf(to, room, "%s", from != NULL ? from : "");
+}
+
+static void take_facts(hac_server_device *device, const Hac__Executor__DeviceFacts *facts)
+{
+    copy_text(device->platform, sizeof device->platform, facts->platform);
+    copy_text(device->vendor, sizeof device->vendor, facts->vendor);
+    copy_text(device->device, sizeof device->device, facts->device);
+    copy_text(device->driver, sizeof device->driver, facts->driver);
+    copy_text(device->type, sizeof device->type, facts->type);
+    copy_text(device->kernel_hash, sizeof device->kernel_hash, facts->kernel_hash);
+    device->platform_index = facts->index;
+    device->compute_units = facts->compute_units;
+    device->max_work_group = facts->max_work_group;
+    device->global_memory = facts->global_memory;
+    device->max_allocation = facts->max_allocation;
+    device->local_memory = facts->local_memory;
+    device->fp64 = facts->fp64;
+    device->unified_memory = facts->unified_memory;
+    device->simt = facts->simt;
+    device->block_items = facts->block_items;
+}
+
+static void make_key(hac_server_device *device)
+{
+    const hac_device_config *c = &device->config;
+    /* What a figure depends on is in the key, so that another driver or setting starts afresh. The simulated
+     * slowness is part of it, too: it changes what is measured. */
+    snprintf(device->key, sizeof device->key, "%.48s|%.32s|%.16s|t%u|b%u|v%u|s%.3g", device->device,
+             device->driver, device->kernel_hash, c->threads, c->block_items, c->vector_width, c->slowdown);
+    for (char *p = device->key; *p != '\0'; p++)
+        if (*p == ' ' || *p == '\t' || *p == '\n')
+            *p = '_';
+}
+
+static void apply_config(hac_server_device *device)
+{
+    hac_device_config *c = &device->config;
+    device->profile_threads = c->threads;
+    device->profile_vector_width = c->vector_width;
+    device->profile_block_items = c->block_items;
+    if (c->threads == 0)
+        c->threads = c->n_affinity > 0 ? (uint32_t)c->n_affinity : device->compute_units;
+    if (c->memory_limit != 0 && c->memory_limit < device->global_memory)
+        device->global_memory = c->memory_limit;
+    if (c->max_allocation != 0 && c->max_allocation < device->max_allocation)
+        device->max_allocation = c->max_allocation;
+    if (c->local_memory != 0 && c->local_memory < device->local_memory)
+        device->local_memory = c->local_memory;
+    if (c->style != HAC_STYLE_AUTO)
+        device->simt = c->style == HAC_STYLE_CHOICE_SIMT;
+    if (c->block_items != 0)
+        device->block_items = c->block_items;
+    make_key(device);
+}
+
+static hac_status add_device(hac_devices *devices, const Hac__Executor__DeviceFacts *facts,
+                             const hac_device_config *config, hac_error *err)
+{
+    hac_server_device *device = calloc(1, sizeof *device);
+    if (device == NULL)
+        return hac_fail_no_memory(err);
+    device->config = *config;
+    take_facts(device, facts);
+    apply_config(device);
+    if (facts->problem != NULL && facts->problem[0] != '\0') {
+        device->state = HAC_DEVICE_UNUSABLE;
+        copy_text(device->reason, sizeof device->reason, facts->problem);
+    }
+    devices->items[devices->count++] = device;
+    return HAC_OK;
+}
+
+/* A second device of the same name gets a number behind it. */
+static void make_name_unique(const hac_devices *devices, hac_device_config *config)
+{
+    char base[HAC_NAME_MAX];
+    memcpy(base, config->name, sizeof base);
+    for (unsigned i = 1; hac_devices_find(devices, config->name) >= 0; i++)
+        snprintf(config->name, sizeof config->name, "%.56s-%u", base, i);
+}
+
+static hac_status add_matching(hac_devices *devices, const Hac__Executor__DeviceFacts *facts,
+                               const hac_profile_set *profiles, hac_error *err)
+{
+    hac_profile_match match = {facts->platform, facts->vendor, facts->device, facts->type};
+    const hac_profile *profile = hac_profile_set_match(profiles, &match);
+    size_t n = profile != NULL ? hac_profile_device_count(profile) : 1;
+    for (size_t i = 0; i < n; i++) {
+        if (devices->count == HAC_DEVICES_MAX) {
+            hac_log(HAC_LOG_WARNING, "only %d devices are used; %s and later ones are left out", HAC_DEVICES_MAX,
+                    facts->device);
+            return HAC_OK;
+        }
+        hac_device_config config;
+        memset(&config, 0, sizeof config);
+        if (profile != NULL) {
+            hac_status status = hac_profile_device(profile, i, &config, err);
+            if (status != HAC_OK)
+                return status;
+        } else {
+            hac_profile_generate(&match, &config);
+        }
+        make_name_unique(devices, &config);
+        hac_status status = add_device(devices, facts, &config, err);
+        if (status != HAC_OK) {
+            hac_device_config_clear(&config);
+            return status;
+        }
+    }
+    return HAC_OK;
+}
+
+/* Whether two CPU devices run on a core in common; one that is not pinned runs on all. */
+static bool share_cores(const hac_server_device *a, const hac_server_device *b)
+{
+    if (strcmp(a->type, "cpu") != 0 || strcmp(b->type, "cpu") != 0)
+        return false;
+    if (a->config.n_affinity == 0 || b->config.n_affinity == 0)
+        return true;
+    for (size_t i = 0; i < a->config.n_affinity; i++)
+        for (size_t j = 0; j < b->config.n_affinity; j++)
+            if (a->config.affinity[i] == b->config.affinity[j])
+                return true;
+    return false;
+}
+
+/*
+ * Devices that share cores form one group: by their affinity, or by the profile's word. The word is not taken
+ * against the facts: pinned to disjoint cores, devices of one named group do add up only if the profile gives
+ * them different groups.
+ */
+static void find_groups(hac_devices *devices)
+{
+    for (size_t i = 0; i < devices->count; i++) {
+        hac_server_device *device = devices->items[i];
+        copy_text(device->group, sizeof device->group, device->config.group);
+        for (size_t j = 0; j < i; j++) {
+            hac_server_device *other = devices->items[j];
+            if (!share_cores(device, other))
+                continue;
+            if (other->group[0] == '\0')
+                snprintf(other->group, sizeof other->group, "cores-of-%.48s", other->config.name);
+            copy_text(device->group, sizeof device->group, other->group);
+            break;
+        }
+    }
+}
+
+hac_status hac_devices_set(hac_devices *devices, const Hac__Executor__ProbeReport *report,
+                           const hac_profile_set *profiles, hac_error *err)
+{
+    hac_devices_clear(devices);
+    copy_text(devices->problem, sizeof devices->problem, report->problem);
+    for (size_t i = 0; i < report->n_devices; i++) {
+        hac_status status = add_matching(devices, report->devices[i], profiles, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    find_groups(devices);
+    if (devices->count == 0 && devices->problem[0] == '\0')
+        snprintf(devices->problem, sizeof devices->problem,
+                 "no OpenCL device found; install a driver, for example pocl-opencl-icd");
+    return HAC_OK;
+}
+
+void hac_device_retune(hac_server_device *device, uint32_t threads, uint32_t vector_width, uint32_t block_items)
+{
+    hac_device_config *c = &device->config;
+    if (threads != 0)
+        c->threads = threads;
+    c->vector_width = vector_width != 0 ? vector_width : device->profile_vector_width;
+    c->block_items = block_items != 0 ? block_items : device->profile_block_items;
+    if (c->block_items != 0)
+        device->block_items = c->block_items;
+    make_key(device);
+}
+
+void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *models, hac_machine *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->models = models;
+    ret->n_devices = devices->count;
+    for (size_t i = 0; i < devices->count; i++) {
+        const hac_server_device *from = devices->items[i];
+        hac_machine_device *to = &ret->devices[i];
+        copy_text(to->name, sizeof to->name, from->config.name);
+        copy_text(to->group, sizeof to->group, from->group);
+        copy_text(to->kind, sizeof to->kind, hac_device_kind_name(from->config.kind));
+        copy_text(to->key, sizeof to->key, from->key);
+        to->usable = hac_device_usable(from);
+        to->simt = from->simt;
+        to->host_memory = from->config.host_memory && from->unified_memory;
+        to->threads = from->config.threads;
+        to->block_items = from->block_items;
+        to->max_loop_iterations = from->config.max_loop_iterations;
+        to->memory = from->global_memory;
+        to->max_allocation = from->max_allocation;
+        to->local_memory = from->local_memory;
+        to->link_bandwidth = from->config.link_bandwidth;
+        to->link_latency = from->config.link_latency;
+        for (size_t c = 0; c < from->config.n_capability; c++) {
+            copy_text(to->capability[c].key, sizeof to->capability[c].key, from->config.capability[c].key);
+            to->capability[c].items_per_second = from->config.capability[c].items_per_second;
+        }
+        to->n_capability = from->config.n_capability;
+    }
+}
+
+int hac_devices_find(const hac_devices *devices, const char *name)
+{
+    for (size_t i = 0; i < devices->count; i++)
+        if (strcmp(devices->items[i]->config.name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+hac_status hac_devices_mask(const hac_devices *devices, char *const *names, size_t n_names, uint32_t *ret,
+                            hac_error *err)
+{
+    uint32_t mask = 0;
+    for (size_t i = 0; i < n_names; i++) {
+        int index = hac_devices_find(devices, names[i]);
+        if (index < 0)
+            return hac_fail(err, HAC_INVALID, "unknown device `%.64s`; `hacctl devices` lists them", names[i]);
+        if (!hac_device_usable(devices->items[index]))
+            return hac_fail(err, HAC_FAILED, "device %.64s cannot be used: %.300s", names[i],
+                            devices->items[index]->reason);
+        mask |= 1u << index;
+    }
+    *ret = mask;
+    return HAC_OK;
+}
+
+bool hac_device_usable(const hac_server_device *device)
+{
+    return device->state == HAC_DEVICE_READY || device->state == HAC_DEVICE_UNTESTED;
+}
+
+unsigned hac_devices_usable(const hac_devices *devices)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < devices->count; i++)
+        n += hac_device_usable(devices->items[i]);
+    return n;
+}
+
+void hac_device_setup(const hac_server_device *device, const char *program_directory,
+                      const char *scratch_directory, Hac__Executor__Setup *ret)
+{
+    const hac_device_config *c = &device->config;
+    hac__executor__setup__init(ret);
+    ret->version = HAC_EXECUTOR_PROTOCOL_VERSION;
+    ret->device_name = (char *)(uintptr_t)c->name;
+    ret->platform = (char *)(uintptr_t)device->platform;
+    ret->device = (char *)(uintptr_t)device->device;
+    ret->device_index = device->platform_index;
+    ret->simt = device->simt;
+    ret->threads = c->threads;
+    ret->memory_limit = c->memory_limit;
+    ret->copy_memory = !c->host_memory;
+    ret->program_binary = c->program_binary != NULL ? c->program_binary : (char *)(uintptr_t)"";
+    ret->vector_width = c->vector_width;
+    ret->block_items = c->block_items;
+    ret->work_group = c->work_group;
+    ret->max_loop_iterations = c->max_loop_iterations;
+    ret->max_allocation = c->max_allocation;
+    ret->local_memory = c->local_memory;
+    ret->jit = c->jit;
+    ret->slowdown = c->slowdown;
+    ret->program_directory = (char *)(uintptr_t)program_directory;
+    ret->scratch_directory = (char *)(uintptr_t)scratch_directory;
+}
+
+void hac_device_add_failure(hac_server_device *device, const char *failure)
+{
+    for (size_t i = 0; i < device->n_failures; i++)
+        if (strcmp(device->failures[i], failure) == 0)
+            return;
+    if (device->n_failures == HAC_DEVICE_FAILURES_MAX)
+        return;
+    char *copy = strdup(failure);
+    if (copy != NULL)
+        device->failures[device->n_failures++] = copy;
+}
+
+const char *hac_device_state_name(const hac_server_device *device)
+{
+    switch (device->state) {
+    case HAC_DEVICE_READY:
+        return "ready";
+    case HAC_DEVICE_UNUSABLE:
+        return "unusable";
+    case HAC_DEVICE_QUARANTINED:
+        return "quarantined";
+    case HAC_DEVICE_UNTESTED:
+        break;
+    }
+    return device->building ? "building" : "untested";
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server's devices: what the probe found, what the profiles make of it, and how each is doing. A device
+ * stays at its index for hacd's life, so that jobs can name it by number.
+ */
+#ifndef SERVER_DEVICE_H
+#define SERVER_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "config/profile.h"
+#include "planner/machine.h"
+#include "proto/messages.h"
+
+#define HAC_DEVICES_MAX HAC_MACHINE_MAX_DEVICES
+#define HAC_DEVICE_FAILURES_MAX 64
+
+typedef enum hac_device_state {
+    HAC_DEVICE_UNTESTED = 0, /* its self-test has not run yet */
+    HAC_DEVICE_READY,
+    HAC_DEVICE_UNUSABLE,   /* `reason` says why; stays so until a reload */
+    HAC_DEVICE_QUARANTINED /* its executors keep dying; tried again at `retry_at_ns` */
+} hac_device_state;
+
+typedef struct hac_server_device {
+    hac_device_config config;
+    /* as probed */
+    char platform[128], vendor[128], device[128], driver[128], type[16], kernel_hash[64];
+    uint32_t platform_index; /* among equal devices */
+    uint32_t compute_units, max_work_group;
+    uint64_t global_memory, max_allocation, local_memory;
+    bool fp64, unified_memory;
+    /* as an executor reported it; 0 before the first one */
+    uint32_t block_items;
+    bool simt;
+
+    /* as the profile gives them; 0: left to tuning */
+    uint32_t profile_threads, profile_vector_width, profile_block_items;
+
+    char key[160];   /* what models and tests are kept under */
+    char group[HAC_NAME_MAX]; /* "" or the devices it shares cores with */
+    hac_device_state state;
+    char reason[512];
+
+    unsigned deaths;       /* of executors, in a row, that nobody outside asked for */
+    uint64_t retry_at_ns;  /* no new executor before */
+
+    bool building;         /* a builder runs */
+    char wanted_program[64]; /* tasks wait for this one; "" none */
+    char build_note[96];   /* "2 of 5" */
+    /* "codelet.type: reason" of failed known-answer tests */
+    char *failures[HAC_DEVICE_FAILURES_MAX];
+    size_t n_failures;
+} hac_server_device;
+
+typedef struct hac_devices {
+    hac_server_device *items[HAC_DEVICES_MAX];
+    size_t count;
+    char problem[512]; /* why there are none; "" when there are */
+} hac_devices;
+
+void hac_devices_clear(hac_devices *devices);
+
+/* Makes the devices from a probe's report and the profiles. Entries beyond HAC_DEVICES_MAX are left out with
+ * a warning in the log. */
+HAC_MUST_USE hac_status hac_devices_set(hac_devices *devices, const Hac__Executor__ProbeReport *report,
+                                        const hac_profile_set *profiles, hac_error *err);
+
+/* Gives the device other settings (0: as the profile or driver has it), and with them another key. */
+void hac_device_retune(hac_server_device *device, uint32_t threads, uint32_t vector_width, uint32_t block_items);
+
+/* What the planner is told. */
+void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *models, hac_machine *ret);
+
+/* Index of the device of that name, -1 if there is none. */
+int hac_devices_find(const hac_devices *devices, const char *name);
+
+/* The devices of these names as a mask. HAC_INVALID: unknown; HAC_FAILED: unusable, with the reason. */
+HAC_MUST_USE hac_status hac_devices_mask(const hac_devices *devices, char *const *names, size_t n_names,
+                                         uint32_t *ret, hac_error *err);
+
+bool hac_device_usable(const hac_server_device *device);
+unsigned hac_devices_usable(const hac_devices *devices);
+
+/* The Setup message for a child that serves this device; strings are borrowed from it and the directories. */
+void hac_device_setup(const hac_server_device *device, const char *program_directory,
+                      const char *scratch_directory, Hac__Executor__Setup *ret);
+
+/* Remembers a failed known-answer test. */
+void hac_device_add_failure(hac_server_device *device, const char *failure);
+
+const char *hac_device_state_name(const hac_server_device *device);
+
+#endif

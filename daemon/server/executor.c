@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "executor.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "child.h"
+
+#define START_SECONDS 30.0 /* a driver may take its time to initialise */
+#define WINDOW_SMALL 32    /* tasks queued on one executor at most */
+#define WINDOW_SECONDS 1e-3
+#define BACKOFF_FIRST 0.1
+#define BACKOFF_MAX 30.0
+#define DEATHS_TO_QUARANTINE 5
+#define QUARANTINE_SECONDS 60.0
+
+static hac_server_device *device_of(const hac_executor *executor)
+{
+    return executor->executors->devices->items[executor->device];
+}
+
+/* ---- environment ---------------------------------------------------------------------------------- */
+
+static bool passes(const char *setting)
+{
+    static const char *const allowed[] = {"HOME=", "PATH=",    "LANG=", "LD_LIBRARY_PATH=", "XDG_",  "HAC_",
+                                          "OCL_ICD_", "POCL_", "RUSTICL_", "LP_", "CUDA_"};
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (strncmp(setting, allowed[i], strlen(allowed[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the device's own settings replace this one. */
+static bool overridden(const hac_device_config *config, const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    if (config == NULL || equals == NULL)
+        return false;
+    size_t length = (size_t)(equals - setting) + 1;
+    for (size_t i = 0; i < config->n_env; i++)
+        if (strncmp(setting, config->env[i], length) == 0)
+            return true;
+    return false;
+}
+
+hac_status hac_child_environment(const hac_device_config *config, char ***ret, hac_error *err)
+{
+    extern char **environ;
+    size_t n = 0, room = 1 + (config != NULL ? config->n_env : 0);
+    for (char **e = environ; *e != NULL; e++)
+        room++;
+    char **list = calloc(room, sizeof *list);
+    if (list == NULL)
+        return hac_fail_no_memory(err);
+    for (char **e = environ; *e != NULL; e++)
+        if (passes(*e) && !overridden(config, *e))
+            list[n++] = *e;
+    for (size_t i = 0; config != NULL && i < config->n_env; i++)
+        list[n++] = config->env[i];
+    *ret = list;
+    return HAC_OK;
+}
+
+/* ---- death ----------------------------------------------------------------------------------------- */
+
+static void note_death(hac_executor *executor, const char *how)
+{
+    hac_server_device *device = device_of(executor);
+    device->deaths++;
+    double wait = BACKOFF_FIRST;
+    for (unsigned i = 1; i < device->deaths && wait < BACKOFF_MAX; i++)
+        wait *= 2;
+    if (wait > BACKOFF_MAX)
+        wait = BACKOFF_MAX;
+    if (device->deaths >= DEATHS_TO_QUARANTINE && hac_devices_usable(executor->executors->devices) > 1) {
+        device->state = HAC_DEVICE_QUARANTINED;
+        wait = QUARANTINE_SECONDS;
+        snprintf(device->reason, sizeof device->reason, "%u executors in a row died, the last one %s",
+                 device->deaths, how);
+    }
+    device->retry_at_ns = hac_now_ns() + (uint64_t)(wait * 1e9);
+    hac_log(HAC_LOG_WARNING, "executor of %s %s; the next one starts in %.1f s at the earliest",
+            device->config.name, how, wait);
+}
+
+static void describe_death(const hac_executor *executor, int64_t status, int signal, char *ret, size_t room)
+{
+    if (executor->hung)
+        snprintf(ret, room, "did not answer in time and was killed");
+    else if (signal != 0)
+        snprintf(ret, room, "was ended by signal %d (%s)", signal, strsignal(signal));
+    else
+        snprintf(ret, room, "exited with status %d", (int)status);
+}
+
+static void executor_free(hac_executor *executor)
+{
+    hac_executors *executors = executor->executors;
+    hac_user *user = NULL;
+    uint64_t mask = ~(UINT64_C(1) << executor->slot);
+    hac_list_for_each(user, &executors->users->list, hac_user, link) {
+        hac_pool_buffer *buffer = NULL;
+        hac_list_for_each(buffer, &user->held, hac_pool_buffer, link) buffer->executors &= mask;
+        hac_list_for_each(buffer, &user->idle, hac_pool_buffer, link) buffer->executors &= mask;
+    }
+    executors->slots[executor->slot] = NULL;
+    hac_list_remove(&executor->link);
+    hac_user_unref(executor->user);
+    free(executor);
+}
+
+static void lose_in_flight(hac_executor *executor, bool counts, const char *how)
+{
+    hac_executors *executors = executor->executors;
+    bool started = true;
+    while (!hac_list_empty(&executor->in_flight)) {
+        hac_dispatch *dispatch = hac_container_of(executor->in_flight.next, hac_dispatch, link);
+        hac_list_remove(&dispatch->link);
+        dispatch->executor = NULL;
+        /* only the first in line was running: the others are innocent and untouched */
+        executors->events.lost(executors->context, dispatch, started, counts && started, how);
+        started = false;
+    }
+    executor->n_in_flight = 0;
+}
+
+static void on_gone(void *context, int64_t status, int signal, bool asked)
+{
+    hac_executor *executor = context;
+    hac_executors *executors = executor->executors;
+    char how[96];
+    describe_death(executor, status, signal, how, sizeof how);
+    /* somebody's SIGKILL (the OOM killer's, an administrator's, a test's) says nothing about the device */
+    bool counts = executor->hung || (!asked && signal != SIGKILL);
+    if (counts)
+        note_death(executor, how);
+    if (!asked || executor->hung)
+        executors->restarts++;
+    executor->child = NULL;
+    hac_log(HAC_LOG_DEBUG, "executor of %s %s", device_of(executor)->config.name, how);
+    lose_in_flight(executor, counts, how);
+    executor_free(executor);
+    executors->events.changed(executors->context);
+}
+
+/* ---- reports --------------------------------------------------------------------------------------- */
+
+static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *facts)
+{
+    hac_server_device *device = device_of(executor);
+    if (facts != NULL && facts->block_items != 0)
+        device->block_items = facts->block_items;
+    executor->state = HAC_EXECUTOR_READY;
+    executor->executors->events.changed(executor->executors->context);
+}
+
+static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
+{
+    hac_dispatch *dispatch = NULL;
+    hac_list_for_each(dispatch, &executor->in_flight, hac_dispatch, link) {
+        if (dispatch->id != done->task)
+            continue;
+        hac_list_remove(&dispatch->link);
+        executor->n_in_flight--;
+        executor->in_flight_seconds -= dispatch->predicted;
+        if (executor->n_in_flight == 0)
+            executor->in_flight_seconds = 0;
+        executor->used_ns = executor->busy_since_ns = hac_now_ns();
+        if (done->code == HAC_OK)
+            device_of(executor)->deaths = 0;
+        executor->executors->events.done(executor->executors->context, dispatch, done);
+        return;
+    }
+    hac_log(HAC_LOG_ERROR, "executor of %s reported a task it was not given", device_of(executor)->config.name);
+    hac_child_kill(executor->child);
+    executor->state = HAC_EXECUTOR_ENDING;
+}
+
+static void on_report(void *context, const Hac__Executor__Report *report)
+{
+    hac_executor *executor = context;
+    if (executor->state == HAC_EXECUTOR_ENDING)
+        return;
+    switch (report->what_case) {
+    case HAC__EXECUTOR__REPORT__WHAT_READY:
+        on_ready(executor, report->ready->facts);
+        break;
+    case HAC__EXECUTOR__REPORT__WHAT_DONE:
+        on_done(executor, report->done);
+        break;
+    case HAC__EXECUTOR__REPORT__WHAT_FATAL:
+        hac_log(HAC_LOG_ERROR, "executor of %s: %s", device_of(executor)->config.name, report->fatal);
+        snprintf(device_of(executor)->reason, sizeof device_of(executor)->reason, "%s", report->fatal);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- start ----------------------------------------------------------------------------------------- */
+
+static hac_executor *find(const hac_executors *executors, uint32_t device, const hac_user *user)
+{
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        hac_executor *executor = executors->slots[i];
+        if (executor != NULL && executor->device == device && executor->user == user)
+            return executor;
+    }
+    return NULL;
+}
+
+/* A free slot; when there is none, the longest idle executor is asked to leave and its slot comes free soon. */
+static int find_slot(hac_executors *executors)
+{
+    hac_executor *idle = NULL;
+    for (int i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        hac_executor *executor = executors->slots[i];
+        if (executor == NULL)
+            return i;
+        if (executor->n_in_flight == 0 && executor->state == HAC_EXECUTOR_READY &&
+            (idle == NULL || executor->used_ns < idle->used_ns))
+            idle = executor;
+    }
+    if (idle != NULL) {
+        idle->state = HAC_EXECUTOR_ENDING;
+        hac_child_leave(idle->child);
+    }
+    return -1;
+}
+
+static hac_status send_setup(hac_executor *executor, hac_error *err)
+{
+    hac_executors *executors = executor->executors;
+    const hac_server_device *device = device_of(executor);
+    char scratch[PATH_MAX];
+    int n = snprintf(scratch, sizeof scratch, "%s/%d-%llu", executors->scratch_directory, (int)getpid(),
+                     (unsigned long long)executors->next_scratch++);
+    if (n < 0 || (size_t)n >= sizeof scratch)
+        return hac_fail(err, HAC_IO, "the path of the scratch directory is too long");
+    if (mkdir(scratch, 0700) != 0 && errno != EEXIST)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make %s", scratch);
+    uint32_t affinity[HAC_AFFINITY_MAX];
+    Hac__Executor__Setup setup;
+    hac_device_setup(device, executors->program_directory, scratch, &setup);
+    for (size_t i = 0; i < device->config.n_affinity; i++)
+        affinity[i] = device->config.affinity[i];
+    setup.affinity = affinity;
+    setup.n_affinity = device->config.n_affinity;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
+    command.setup = &setup;
+    hac_child_send(executor->child, &command, NULL, 0);
+    return HAC_OK;
+}
+
+static hac_status start(hac_executors *executors, unsigned slot, uint32_t device, hac_user *user,
+                        hac_executor **ret, hac_error *err)
+{
+    static const hac_child_events events = {on_report, on_gone};
+    const hac_device_config *config = &executors->devices->items[device]->config;
+    hac_autofree char **environment = NULL;
+    hac_status status = hac_child_environment(config, &environment, err);
+    if (status != HAC_OK)
+        return status;
+    hac_executor *executor = calloc(1, sizeof *executor);
+    if (executor == NULL)
+        return hac_fail_no_memory(err);
+    executor->executors = executors;
+    executor->slot = slot;
+    executor->device = device;
+    executor->user = user;
+    executor->used_ns = executor->busy_since_ns = hac_now_ns();
+    hac_list_init(&executor->in_flight);
+    hac_child_options options = {executors->program, NULL, config->name, environment};
+    status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor, &executor->child,
+                             err);
+    if (status != HAC_OK) {
+        free(executor);
+        return status;
+    }
+    hac_user_ref(user);
+    hac_list_append(&executors->list, &executor->link);
+    executors->slots[slot] = executor;
+    status = send_setup(executor, err);
+    if (status != HAC_OK) {
+        executor->state = HAC_EXECUTOR_ENDING;
+        hac_child_kill(executor->child);
+        return status;
+    }
+    *ret = executor;
+    return HAC_OK;
+}
+
+hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user, hac_executor **ret,
+                            hac_error *err)
+{
+    hac_executor *executor = find(executors, device, user);
+    if (executor != NULL) {
+        if (executor->state == HAC_EXECUTOR_ENDING)
+            return HAC_AGAIN;
+        *ret = executor;
+        return HAC_OK;
+    }
+    hac_server_device *d = executors->devices->items[device];
+    if (d->retry_at_ns > hac_now_ns())
+        return HAC_AGAIN;
+    int slot = find_slot(executors);
+    if (slot < 0)
+        return HAC_AGAIN;
+    hac_status status = start(executors, (unsigned)slot, device, user, ret, err);
+    if (status != HAC_OK)
+        d->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * 1e9);
+    return status;
+}
+
+/* ---- work ------------------------------------------------------------------------------------------ */
+
+bool hac_executor_has_room(const hac_executor *executor, double predicted)
+{
+    if (executor->state != HAC_EXECUTOR_READY)
+        return false;
+    if (executor->n_in_flight < 2)
+        return true;
+    return executor->n_in_flight < WINDOW_SMALL && executor->in_flight_seconds + predicted < WINDOW_SECONDS;
+}
+
+static void add_buffer(hac_executor *executor, hac_pool_buffer *buffer)
+{
+    uint64_t bit = UINT64_C(1) << executor->slot;
+    if (buffer->executors & bit)
+        return;
+    Hac__Executor__BufferAdd add = HAC__EXECUTOR__BUFFER_ADD__INIT;
+    add.buffer = buffer->id;
+    add.bytes = buffer->bytes;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD;
+    command.buffer_add = &add;
+    hac_child_send(executor->child, &command, &buffer->fd, 1);
+    buffer->executors |= bit;
+}
+
+static void add_descriptor(hac_executor *executor, uint64_t descriptor, int fd)
+{
+    Hac__Executor__DescriptorAdd add = HAC__EXECUTOR__DESCRIPTOR_ADD__INIT;
+    add.descriptor = descriptor;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD;
+    command.descriptor_add = &add;
+    hac_child_send(executor->child, &command, &fd, 1);
+}
+
+void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, const hac_executor_input *input)
+{
+    for (size_t i = 0; i < input->n_buffers; i++)
+        add_buffer(executor, input->buffers[i]);
+    if (input->send_descriptor)
+        add_descriptor(executor, input->descriptor, input->descriptor_fd);
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
+    command.run = input->run;
+    command.run->task = dispatch->id;
+    dispatch->executor = executor;
+    dispatch->sent_ns = hac_now_ns();
+    if (executor->n_in_flight == 0)
+        executor->busy_since_ns = dispatch->sent_ns;
+    hac_list_append(&executor->in_flight, &dispatch->link);
+    executor->n_in_flight++;
+    executor->in_flight_seconds += dispatch->predicted;
+    hac_child_send(executor->child, &command, NULL, 0);
+}
+
+void hac_executor_forget_descriptor(hac_executor *executor, uint64_t descriptor)
+{
+    if (executor->state == HAC_EXECUTOR_ENDING)
+        return;
+    Hac__Executor__DescriptorRemove remove = HAC__EXECUTOR__DESCRIPTOR_REMOVE__INIT;
+    remove.descriptor = descriptor;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_REMOVE;
+    command.descriptor_remove = &remove;
+    hac_child_send(executor->child, &command, NULL, 0);
+}
+
+void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buffer)
+{
+    Hac__Executor__BufferRemove remove = HAC__EXECUTOR__BUFFER_REMOVE__INIT;
+    remove.buffer = buffer->id;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_REMOVE;
+    command.buffer_remove = &remove;
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        hac_executor *executor = executors->slots[i];
+        if (executor != NULL && (buffer->executors & (UINT64_C(1) << i)) && executor->child != NULL)
+            hac_child_send(executor->child, &command, NULL, 0);
+    }
+    buffer->executors = 0;
+}
+
+/* ---- supervision ------------------------------------------------------------------------------------ */
+
+/* How long the running task may take before its executor counts as hung. */
+static double patience(const hac_executor *executor)
+{
+    if (executor->state == HAC_EXECUTOR_STARTING)
+        return START_SECONDS;
+    const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
+    double by_prediction = executor->executors->hang_factor * running->predicted * device_of(executor)->config.slowdown;
+    return by_prediction > executor->executors->hang_seconds ? by_prediction : executor->executors->hang_seconds;
+}
+
+static void check_one(hac_executor *executor, uint64_t now)
+{
+    if (executor->state == HAC_EXECUTOR_ENDING)
+        return;
+    if (executor->state == HAC_EXECUTOR_STARTING || executor->n_in_flight > 0) {
+        if ((double)(now - executor->busy_since_ns) * 1e-9 > patience(executor)) {
+            executor->hung = true;
+            executor->state = HAC_EXECUTOR_ENDING;
+            hac_child_kill(executor->child);
+        }
+    } else if ((double)(now - executor->used_ns) * 1e-9 > executor->executors->idle_seconds) {
+        executor->state = HAC_EXECUTOR_ENDING;
+        hac_child_leave(executor->child);
+    }
+}
+
+void hac_executors_check(hac_executors *executors)
+{
+    uint64_t now = hac_now_ns();
+    hac_executor *executor = NULL;
+    hac_list_for_each(executor, &executors->list, hac_executor, link) check_one(executor, now);
+    for (size_t i = 0; i < executors->devices->count; i++) {
+        hac_server_device *device = executors->devices->items[i];
+        if (device->state == HAC_DEVICE_QUARANTINED && device->retry_at_ns <= now) {
+            device->state = HAC_DEVICE_READY;
+            device->deaths = DEATHS_TO_QUARANTINE - 1; /* one more puts it back */
+        }
+    }
+}
+
+void hac_executors_kill_all(hac_executors *executors)
+{
+    hac_executor *executor = NULL;
+    hac_list_for_each(executor, &executors->list, hac_executor, link) {
+        executor->state = HAC_EXECUTOR_ENDING;
+        hac_child_kill(executor->child);
+    }
+}
+
+void hac_executors_leave_device(hac_executors *executors, uint32_t device)
+{
+    hac_executor *executor = NULL;
+    hac_list_for_each(executor, &executors->list, hac_executor, link) {
+        if (executor->device == device && executor->n_in_flight == 0) {
+            executor->state = HAC_EXECUTOR_ENDING;
+            hac_child_leave(executor->child);
+        }
+    }
+}
+
+double hac_executors_backlog(const hac_executors *executors, uint32_t device)
+{
+    double seconds = 0;
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        const hac_executor *executor = executors->slots[i];
+        if (executor != NULL && executor->device == device)
+            seconds += executor->in_flight_seconds;
+    }
+    return seconds;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Executors: one process for one (device, user), started on demand, reaped when idle, killed when it hangs.
+ * This module knows what is in flight on each and tells the scheduler what became of it; it does not know
+ * what jobs are.
+ */
+#ifndef SERVER_EXECUTOR_H
+#define SERVER_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/list.h"
+#include "device.h"
+#include "pool.h"
+#include "proto/messages.h"
+
+#define HAC_EXECUTORS_MAX 64 /* slots: a bit each in a buffer's `executors` */
+
+typedef struct hac_executor hac_executor;
+typedef struct hac_executors hac_executors;
+
+/* A task, or a piece of a range task, that an executor has been given. Owned by the scheduler. */
+typedef struct hac_dispatch {
+    hac_link link; /* in the executor's `in_flight` */
+    uint64_t id;
+    hac_executor *executor;
+    void *job;
+    uint32_t task;
+    uint64_t first, count;
+    double predicted; /* seconds */
+    double units;
+    uint64_t sent_ns;
+    uint32_t attempt;
+    uint32_t plan_device; /* index into the plan's devices */
+    bool together; /* other devices work on the same range */
+} hac_dispatch;
+
+typedef enum hac_executor_state {
+    HAC_EXECUTOR_STARTING = 0,
+    HAC_EXECUTOR_READY,
+    HAC_EXECUTOR_ENDING /* killed or left; waiting to be reaped */
+} hac_executor_state;
+
+struct hac_executor {
+    hac_link link;
+    hac_executors *executors;
+    unsigned slot;
+    uint32_t device; /* index */
+    hac_user *user;
+    struct hac_child *child;
+    hac_executor_state state;
+    hac_link in_flight;
+    unsigned n_in_flight;
+    double in_flight_seconds; /* predicted */
+    uint64_t used_ns;         /* last time it had work */
+    uint64_t busy_since_ns;   /* when its oldest task in flight became the running one */
+    bool hung;                /* killed for not answering */
+};
+
+typedef struct hac_executor_events {
+    /* A task has ended, well or not; the dispatch is out of flight and the callee's. */
+    void (*done)(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done);
+    /* The executor died with it and has been reaped. `started`: it may have run in part (the others were
+     * still waiting). `counts`: the death is held against the task (not a SIGKILL from outside). */
+    void (*lost)(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how);
+    /* Something may be dispatched again: an executor is ready, or one is gone. */
+    void (*changed)(void *context);
+} hac_executor_events;
+
+struct hac_executors {
+    uv_loop_t *loop;
+    hac_devices *devices;
+    hac_users *users;
+    hac_decoder *decoder;
+    hac_link list;
+    hac_executor *slots[HAC_EXECUTORS_MAX];
+    const char *program;            /* path of hac-executor */
+    const char *program_directory;  /* device binaries */
+    const char *scratch_directory;  /* a private directory each is made below it */
+    double hang_seconds;            /* a task may take this long … */
+    double hang_factor;             /* … or this many times its prediction, whichever is more */
+    double idle_seconds;
+    uint64_t next_scratch;
+    hac_executor_events events;
+    void *context;
+    uint64_t restarts; /* deaths seen, for the metrics */
+};
+
+/*
+ * The user's executor for a device: the one there is, or a new one that is starting. HAC_AGAIN while a
+ * starting one is held back (back-off) or all slots are taken by busy ones.
+ */
+HAC_MUST_USE hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user,
+                                         hac_executor **ret, hac_error *err);
+
+/* Whether another task of `predicted` seconds may be queued: one runs, one waits behind it, and small ones
+ * are queued up to a millisecond's worth. */
+bool hac_executor_has_room(const hac_executor *executor, double predicted);
+
+/* Gives the executor a task. Buffers it has not mapped yet are registered first. `descriptor` 0: none. */
+typedef struct hac_executor_input {
+    Hac__Executor__Run *run;
+    hac_pool_buffer *buffers[8];
+    size_t n_buffers;
+    uint64_t descriptor;
+    int descriptor_fd;
+    bool send_descriptor; /* it does not have it yet */
+} hac_executor_input;
+void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, const hac_executor_input *input);
+
+void hac_executor_forget_descriptor(hac_executor *executor, uint64_t descriptor);
+
+/* Tells every executor that has it mapped to unmap a buffer. */
+void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buffer);
+
+/* Kills the hung, lets the idle go. Called a few times a second. */
+void hac_executors_check(hac_executors *executors);
+
+/* Kills (now) or lets go (when idle) everything: at the end, and when devices change. */
+void hac_executors_kill_all(hac_executors *executors);
+void hac_executors_leave_device(hac_executors *executors, uint32_t device);
+
+/* Predicted seconds in flight on a device, over all its executors. */
+double hac_executors_backlog(const hac_executors *executors, uint32_t device);
+
+/* Environment for children: what passes the allow-list, plus the device's own. NULL-terminated, malloc'ed
+ * array whose strings from `environ` are borrowed; free with free(). */
+HAC_MUST_USE hac_status hac_child_environment(const hac_device_config *config, char ***ret, hac_error *err);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "server.h"
+#include "session.h"
+
+#define ENDED_MAX 512             /* records of ended jobs that are kept */
+#define KEPT_PLAN_TASKS_MAX 4096  /* larger plans are dropped when their job has ended */
+#define EVENT_INTERVAL_NS UINT64_C(100000000)
+
+hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *user, hac_job **ret, hac_error *err)
+{
+    if (user->jobs >= server->config.max_jobs_per_user)
+        return hac_fail(err, HAC_REFUSED,
+                        "this user already has %u jobs waiting and running; try again when some have ended",
+                        user->jobs);
+    hac_job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return hac_fail_no_memory(err);
+    job->server = server;
+    job->kind = kind;
+    job->id = server->next_job++;
+    job->user = user;
+    job->descriptor = -1;
+    job->submitted_ns = hac_now_ns();
+    job->submitted_at = time(NULL);
+    hac_list_init(&job->waiters);
+    hac_list_init(&job->turn);
+    hac_user_ref(user);
+    user->jobs++;
+    hac_list_append(&server->jobs, &job->link);
+    server->n_jobs++;
+    *ret = job;
+    return HAC_OK;
+}
+
+static void close_descriptor(hac_job *job)
+{
+    if (job->descriptor < 0)
+        return;
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        hac_executor *executor = job->server->executors.slots[i];
+        if (executor != NULL && (job->descriptor_executors & (UINT64_C(1) << i)))
+            hac_executor_forget_descriptor(executor, job->id);
+    }
+    job->descriptor_executors = 0;
+    hac_close(job->descriptor);
+    job->descriptor = -1;
+    job->user->descriptors--;
+}
+
+static void release_buffer(hac_pool_buffer **buffer)
+{
+    if (*buffer != NULL)
+        hac_pool_release(*buffer);
+    *buffer = NULL;
+}
+
+static void release_inputs(hac_job *job)
+{
+    close_descriptor(job);
+    release_buffer(&job->input);
+    release_buffer(&job->payload);
+    free(job->data);
+    job->data = NULL;
+}
+
+void hac_job_clear_run(hac_job *job)
+{
+    hac_run *run = &job->run;
+    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
+        release_buffer(&run->buffers[i]);
+    if (run->tasks != NULL)
+        for (size_t t = 0; t < job->plan->n_tasks; t++)
+            free(run->tasks[t].lost);
+    free(run->tasks);
+    free(run->dependents);
+    free(run->first_dependent);
+    free(run->ready);
+    run->tasks = NULL;
+    run->dependents = run->first_dependent = run->ready = NULL;
+    run->n_ready = 0;
+}
+
+static void drop_waiters(hac_job *job)
+{
+    while (!hac_list_empty(&job->waiters)) {
+        hac_waiter *waiter = hac_container_of(job->waiters.next, hac_waiter, link);
+        hac_list_remove(&waiter->link);
+        free(waiter);
+    }
+}
+
+void hac_job_free(hac_job *job)
+{
+    if (job == NULL)
+        return;
+    if (!hac_job_ended(job))
+        job->user->jobs--;
+    else
+        job->server->n_ended--;
+    drop_waiters(job);
+    release_inputs(job);
+    hac_job_clear_run(job);
+    free(job->run.records);
+    release_buffer(&job->result);
+    if (job->kind->free_state != NULL)
+        job->kind->free_state(job);
+    hac_plan_free(job->plan);
+    free(job->result_data);
+    free(job->text);
+    hac_text_clear(&job->log);
+    hac_list_remove(&job->turn);
+    hac_list_remove(&job->link);
+    job->server->n_jobs--;
+    hac_user_unref(job->user);
+    free(job);
+}
+
+void hac_job_submit(hac_job *job)
+{
+    hac_list_append(&job->server->queued, &job->turn);
+    hac_server_kick(job->server);
+}
+
+bool hac_job_ended(const hac_job *job)
+{
+    return job->state >= HAC_JOB_DONE;
+}
+
+void hac_job_cancel(hac_job *job, const char *why)
+{
+    if (hac_job_ended(job) || job->cancelling)
+        return;
+    job->cancelling = true;
+    snprintf(job->message, sizeof job->message, "%s", why);
+    hac_job_note(job, "%s; %u tasks are in flight and end first", why, job->run.n_in_flight);
+    if (!job->active)
+        hac_job_finish(job, HAC_JOB_CANCELLED, HAC_CANCELLED, why);
+    else
+        hac_server_kick(job->server);
+}
+
+void hac_jobs_session_closed(hac_server *server, hac_session *session)
+{
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) {
+        hac_waiter *waiter = NULL;
+        hac_list_for_each(waiter, &job->waiters, hac_waiter, link) {
+            if (waiter->session == session) {
+                hac_list_remove(&waiter->link);
+                free(waiter);
+            }
+        }
+        if (job->owner != session)
+            continue;
+        job->owner = NULL;
+        if (job->detached)
+            continue;
+        if (hac_job_ended(job))
+            release_buffer(&job->result);
+        else
+            hac_job_cancel(job, "its client is gone");
+    }
+}
+
+hac_job *hac_job_find(hac_server *server, uint64_t id)
+{
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) {
+        if (job->id == id)
+            return job;
+    }
+    return NULL;
+}
+
+const char *hac_job_state_name(hac_job_state state)
+{
+    static const char *const names[] = {"queued", "planned", "running", "done", "failed", "cancelled"};
+    return names[state];
+}
+
+double hac_job_fraction(const hac_job *job)
+{
+    if (job->state == HAC_JOB_DONE)
+        return 1.0;
+    if (job->run.total_seconds <= 0)
+        return 0.0;
+    double partial = 0;
+    for (size_t i = 0; job->run.tasks != NULL && i < job->run.n_ready; i++) {
+        uint32_t t = job->run.ready[i];
+        if (job->plan->tasks[t].count > 0)
+            partial += job->plan->tasks[t].predicted_seconds * (double)job->run.tasks[t].done /
+                       (double)job->plan->tasks[t].count;
+    }
+    double fraction = (job->run.done_seconds + partial) / job->run.total_seconds;
+    return fraction > 1.0 ? 1.0 : fraction;
+}
+
+double hac_job_seconds(const hac_job *job)
+{
+    uint64_t end = hac_job_ended(job) ? job->ended_ns : hac_now_ns();
+    return (double)(end - job->submitted_ns) * 1e-9;
+}
+
+void hac_job_note(hac_job *job, const char *fmt, ...)
+{
+    if (job->log.bytes > HAC_JOB_LOG_MAX)
+        return;
+    char line[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    hac_text_addf(&job->log, "%10.3f ms  %s\n", hac_job_seconds(job) * 1e3, line);
+    if (job->log.bytes > HAC_JOB_LOG_MAX)
+        hac_text_add(&job->log, "               (further lines are left out)\n");
+}
+
+/* ---- telling the client ------------------------------------------------------------------------------ */
+
+void hac_job_send_event(hac_job *job, const char *stage, const char *device, const char *note)
+{
+    uint64_t now = hac_now_ns();
+    if (job->owner == NULL || !job->progress)
+        return;
+    if (note[0] == '\0' && now - job->last_event_ns < EVENT_INTERVAL_NS)
+        return;
+    job->last_event_ns = now;
+    double elapsed = job->started_ns != 0 ? (double)(now - job->started_ns) * 1e-9 : 0;
+    double fraction = hac_job_fraction(job);
+    Hac__Client__JobEvent event = HAC__CLIENT__JOB_EVENT__INIT;
+    event.job = job->id;
+    event.state = (Hac__Client__JobState)job->state;
+    event.fraction = fraction;
+    event.stage = (char *)(uintptr_t)(stage != NULL ? stage : "");
+    event.device = (char *)(uintptr_t)(device != NULL ? device : "");
+    event.note = (char *)(uintptr_t)note;
+    event.items_per_second = elapsed > 0 ? (double)job->spec.items * fraction / elapsed : 0;
+    event.eta_seconds = fraction > 0.02 ? elapsed * (1 - fraction) / fraction
+                                        : (job->plan != NULL ? job->plan->predicted_seconds : -1);
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_EVENT;
+    response.event = &event;
+    hac_session_send(job->owner, &response, NULL, 0);
+}
+
+static void answer_waiters(hac_job *job)
+{
+    while (!hac_list_empty(&job->waiters)) {
+        hac_waiter *waiter = hac_container_of(job->waiters.next, hac_waiter, link);
+        hac_list_remove(&waiter->link);
+        hac_session_send_done(waiter->session, waiter->serial, job);
+        free(waiter);
+    }
+}
+
+/* ---- the end ----------------------------------------------------------------------------------------- */
+
+static void keep_result(hac_job *job)
+{
+    if (job->state != HAC_JOB_DONE || job->plan == NULL || job->kind->flow[0] != 's')
+        return;
+    int index = job->plan->result_buffer;
+    if (job->spec.inline_data || index < 0 || job->run.buffers[index] == NULL)
+        return;
+    job->result = job->run.buffers[index];
+    hac_pool_hold(job->result);
+    job->result_bytes = job->plan->buffers[index].bytes;
+}
+
+static void count_end(hac_job *job)
+{
+    hac_server *server = job->server;
+    server->jobs_done += job->state == HAC_JOB_DONE;
+    server->jobs_failed += job->state == HAC_JOB_FAILED;
+    server->jobs_cancelled += job->state == HAC_JOB_CANCELLED;
+    server->n_ended++;
+    job->user->jobs--;
+    if (job->active) {
+        job->user->active_jobs--;
+        server->n_active--;
+    }
+    job->active = false;
+    server->idle_since_ns = job->ended_ns;
+}
+
+void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const char *message)
+{
+    assert(!hac_job_ended(job) && job->run.n_in_flight == 0);
+    char text[HAC_ERROR_MESSAGE_SIZE];
+    snprintf(text, sizeof text, "%s", message); /* may be job->message itself */
+    job->state = state;
+    job->code = code;
+    memcpy(job->message, text, sizeof job->message);
+    job->ended_ns = hac_now_ns();
+    count_end(job);
+    keep_result(job);
+    hac_list_remove(&job->turn);
+    release_inputs(job);
+    hac_job_clear_run(job);
+    if (job->plan != NULL && job->plan->n_tasks > KEPT_PLAN_TASKS_MAX) {
+        hac_plan_free(job->plan);
+        job->plan = NULL;
+    }
+    if (state == HAC_JOB_FAILED)
+        hac_log(HAC_LOG_INFO, "job %llu of uid %u failed: %s", (unsigned long long)job->id, job->user->uid, text);
+    if (job->quick && job->owner != NULL)
+        hac_session_send_done(job->owner, job->serial, job);
+    answer_waiters(job);
+    if (job->owner == NULL && !job->detached)
+        release_buffer(&job->result);
+    if (job->quick) /* the client has it */
+        hac_job_release_result(job);
+    hac_server_kick(job->server);
+}
+
+void hac_job_release_result(hac_job *job)
+{
+    release_buffer(&job->result);
+    free(job->result_data);
+    job->result_data = NULL;
+    job->result_data_bytes = 0;
+    job->owner = NULL;
+}
+
+void hac_jobs_expire(hac_server *server)
+{
+    uint64_t now = hac_now_ns();
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) {
+        if (!hac_job_ended(job))
+            continue;
+        bool old = (double)(now - job->ended_ns) * 1e-9 > server->config.result_expiry;
+        bool wanted = job->owner != NULL || (job->detached && (job->result != NULL || job->result_data != NULL));
+        if ((old && job->owner == NULL) || (server->n_ended > ENDED_MAX && !wanted))
+            hac_job_free(job);
+    }
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs: what a client asked for, the plan it became, what ran, and the result until the client has it.
+ *
+ * States: queued → planned → running → done | failed | cancelled; each job ends in exactly one of the last
+ * three, once. A job runs one plan after another (a probe of unmeasured devices first, say); the last one
+ * makes the result. The scheduler (scheduler.h) executes the current plan; what comes next is the job kind's
+ * business (job_sort.c, job_calibrate.c), behind hac_job_kind.
+ */
+#ifndef SERVER_JOB_H
+#define SERVER_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/list.h"
+#include "base/text.h"
+#include "device.h"
+#include "planner/plan.h"
+#include "planner/plan_output.h"
+#include "planner/sort_plan.h"
+#include "pool.h"
+
+struct hac_server;
+struct hac_session;
+typedef struct hac_job hac_job;
+
+typedef enum hac_job_state {
+    HAC_JOB_QUEUED = 0,
+    HAC_JOB_PLANNED,
+    HAC_JOB_RUNNING,
+    HAC_JOB_DONE,
+    HAC_JOB_FAILED,
+    HAC_JOB_CANCELLED
+} hac_job_state;
+
+#define HAC_JOB_RECORDS_MAX 65536
+#define HAC_JOB_LOG_MAX 16384
+
+/* A piece of a range task that has to run (again): its executor died. */
+typedef struct hac_piece {
+    uint64_t first, count;
+    uint32_t attempt;
+} hac_piece;
+
+typedef struct hac_task_state {
+    uint32_t waiting_for; /* dependencies not done */
+    uint32_t in_flight;   /* pieces */
+    uint64_t claimed;     /* items of the range handed out so far */
+    uint64_t done;        /* items finished */
+    hac_piece *lost;      /* pieces to run again */
+    size_t n_lost;
+    double busy[HAC_PLAN_MAX_DEVICES];  /* seconds, by plan device: for the corrected shares */
+    double units[HAC_PLAN_MAX_DEVICES];
+} hac_task_state;
+
+/* The execution of one plan. */
+typedef struct hac_run {
+    hac_task_state *tasks;
+    uint32_t *dependents;      /* edges the other way round … */
+    uint32_t *first_dependent; /* … from [i] to [i + 1] */
+    uint32_t *ready;           /* tasks that may be handed out, in plan order */
+    size_t n_ready;
+    size_t n_done;
+    unsigned n_in_flight;
+    hac_pool_buffer *buffers[HAC_PLAN_MAX_BUFFERS]; /* held */
+    uint64_t offsets[HAC_PLAN_MAX_BUFFERS];         /* of the plan's buffer in it */
+    hac_run_record *records;
+    size_t n_records;
+    double done_seconds;   /* predicted seconds of what is done: progress */
+    double total_seconds;
+    uint64_t started_ns;
+    bool broken;           /* a task that cannot be repeated was lost: start over when nothing is in flight */
+} hac_run;
+
+typedef struct hac_job_kind {
+    const char *flow; /* "sort", "calibrate", "tune" */
+    /* Makes job->plan the next plan, or returns HAC_NOT_FOUND when there is none left: the job is done.
+     * Called first when the job starts, then whenever a plan has been executed. */
+    hac_status (*next_plan)(hac_job *job, hac_error *err);
+    /* One task has ended well; values and data are its report's. May be NULL. */
+    void (*task_done)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
+    void (*free_state)(hac_job *job);
+} hac_job_kind;
+
+typedef struct hac_waiter {
+    hac_link link;
+    struct hac_session *session;
+    uint64_t serial;
+} hac_waiter;
+
+struct hac_job {
+    hac_link link;   /* server's jobs, oldest first */
+    hac_link turn;   /* server's queued or active list */
+    struct hac_server *server;
+    const hac_job_kind *kind;
+    void *kind_state;
+    uint64_t id;
+    hac_user *user;
+    struct hac_session *owner; /* NULL: detached, or its client is gone */
+    uint64_t serial;           /* of the submit request, while it is unanswered */
+    hac_link waiters;
+    hac_job_state state;
+    bool detached, progress, quick; /* quick: inline, answered by one message */
+    bool cancelling, active, restart;
+    int priority;
+    double deadline_seconds;
+    uint64_t memory_limit;
+    uint32_t device_mask; /* allowed; 0: all */
+    bool fast;
+    char name[256];
+
+    /* input */
+    hac_sort_spec spec;
+    uint8_t *data; /* inline input */
+    size_t data_bytes;
+    hac_pool_buffer *input, *payload;
+    uint64_t input_offset, payload_offset;
+    int descriptor;               /* foreign, -1 none */
+    uint64_t descriptor_executors; /* who has it, by slot */
+    uint64_t descriptor_offset;
+
+    hac_plan *plan; /* the current one, the last one when the job has ended */
+    hac_run run;
+    unsigned restarts, retries;
+    uint32_t losses[HAC_DEVICES_MAX]; /* executors lost on each device */
+    uint32_t excluded;                /* devices that lost three */
+    uint64_t bytes_in, bytes_moved;
+
+    /* result */
+    uint8_t *result_data;
+    size_t result_data_bytes;
+    hac_pool_buffer *result;
+    uint64_t result_bytes;
+    char *text;
+    hac_status code;
+    char message[HAC_ERROR_MESSAGE_SIZE];
+
+    uint64_t submitted_ns, planned_ns, started_ns, ended_ns, last_event_ns;
+    time_t submitted_at;
+    hac_text log;
+};
+
+/* A job in state queued, owned by nobody yet, listed by the server. */
+HAC_MUST_USE hac_status hac_job_new(struct hac_server *server, const hac_job_kind *kind, hac_user *user,
+                                    hac_job **ret, hac_error *err);
+/* Frees it and all it holds; it must have ended or never started. */
+void hac_job_free(hac_job *job);
+
+/* Puts it in the queue of those that want to run. */
+void hac_job_submit(hac_job *job);
+
+/* Takes effect when what is in flight has come back: within one chunk. */
+void hac_job_cancel(hac_job *job, const char *why);
+
+/* The session goes away: its jobs that are not detached are cancelled, or freed when they have ended. */
+void hac_jobs_session_closed(struct hac_server *server, struct hac_session *session);
+
+hac_job *hac_job_find(struct hac_server *server, uint64_t id);
+bool hac_job_ended(const hac_job *job);
+const char *hac_job_state_name(hac_job_state state);
+double hac_job_fraction(const hac_job *job);
+double hac_job_seconds(const hac_job *job);
+
+/* Adds a line to the job's log: what happened, with the time since submission. Bounded. */
+void hac_job_note(hac_job *job, const char *fmt, ...) HAC_PRINTF(2, 3);
+
+/* The client is done with the result: its memory goes back to the pool. */
+void hac_job_release_result(hac_job *job);
+
+/* Used by the scheduler. */
+void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const char *message);
+void hac_job_send_event(hac_job *job, const char *stage, const char *device, const char *note);
+/* Drops the current plan's execution state and its buffers but those that hold the result. */
+void hac_job_clear_run(hac_job *job);
+
+/* Frees results and records of ended jobs that nobody fetched within the configured time, and the oldest when
+ * there are too many. */
+void hac_jobs_expire(struct hac_server *server);
+
+#endif

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_calibrate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/type.h"
+#include "server.h"
+#include "tuning.h"
+
+#define LARGEST_ITEMS (UINT64_C(1) << 22)
+#define REPEATS 3
+#define STEPS_MAX 2048
+#define STEP_SECONDS_MAX 2.0 /* larger sizes of a device are left out when one takes longer */
+
+/* One measurement: sort `items` keys of `type` on the devices of `mask`. */
+typedef struct calibrate_step {
+    uint32_t mask;
+    hac_type type;
+    uint64_t items;
+    hac_sort_algorithm algorithm;
+    int setting;    /* tune: index into settings; -1: none */
+    double seconds; /* best of the repeats; 0: not run */
+} calibrate_step;
+
+/* A device's settings that tune tries; 0: as the profile or driver has it. */
+typedef struct tune_setting {
+    uint32_t device, threads, vector_width, block_items;
+} tune_setting;
+
+typedef struct calibrate_state {
+    bool filled;
+    calibrate_step steps[STEPS_MAX];
+    size_t n_steps, at;
+    unsigned repeat;
+    bool running; /* steps[at] is being measured */
+    tune_setting settings[64];
+    size_t n_settings;
+} calibrate_state;
+
+static bool tunes(const hac_job *job)
+{
+    return job->kind->flow[0] == 't';
+}
+
+/* ---- what to measure ---------------------------------------------------------------------------------- */
+
+static void add_step(calibrate_state *state, uint32_t mask, hac_type type, uint64_t items,
+                     hac_sort_algorithm algorithm, int setting)
+{
+    if (state->n_steps < STEPS_MAX)
+        state->steps[state->n_steps++] = (calibrate_step){mask, type, items, algorithm, setting, 0};
+}
+
+static void add_device_steps(calibrate_state *state, uint32_t mask)
+{
+    for (int type = HAC_TYPE_U32; type < HAC_TYPE_COUNT; type++)
+        for (uint64_t items = 4096; items <= LARGEST_ITEMS; items *= 16)
+            add_step(state, mask, (hac_type)type, items < LARGEST_ITEMS ? items : LARGEST_ITEMS, HAC_SORT_RADIX, -1);
+    for (uint64_t items = 65536; items <= LARGEST_ITEMS; items *= 8)
+        add_step(state, mask, HAC_TYPE_U32, items, HAC_SORT_BITONIC, -1);
+    add_step(state, mask, HAC_TYPE_U64, LARGEST_ITEMS / 4, HAC_SORT_BITONIC, -1);
+}
+
+/* Devices whose capabilities add are measured together as well, so that what they share (memory bandwidth)
+ * is in the figures: one of each group. */
+static uint32_t together_mask(const hac_server *server, uint32_t mask)
+{
+    uint32_t together = 0;
+    for (uint32_t i = 0; i < server->devices.count; i++) {
+        bool adds = (mask & (1u << i)) && hac_device_usable(server->devices.items[i]);
+        for (uint32_t j = 0; j < i && adds; j++)
+            if ((together & (1u << j)) && server->devices.items[i]->group[0] != '\0' &&
+                strcmp(server->devices.items[i]->group, server->devices.items[j]->group) == 0)
+                adds = false;
+        if (adds)
+            together |= 1u << i;
+    }
+    return together;
+}
+
+static void list_calibration(calibrate_state *state, const hac_server *server, uint32_t mask)
+{
+    unsigned devices = 0;
+    for (uint32_t i = 0; i < server->devices.count; i++) {
+        if (!(mask & (1u << i)) || !hac_device_usable(server->devices.items[i]))
+            continue;
+        add_device_steps(state, 1u << i);
+        devices++;
+    }
+    uint32_t together = together_mask(server, mask);
+    if (devices > 1 && (together & (together - 1)) != 0)
+        add_device_steps(state, together);
+}
+
+static void add_setting(calibrate_state *state, uint32_t device, uint32_t threads, uint32_t vector_width,
+                        uint32_t block_items)
+{
+    if (state->n_settings == sizeof state->settings / sizeof *state->settings)
+        return;
+    state->settings[state->n_settings] = (tune_setting){device, threads, vector_width, block_items};
+    int setting = (int)state->n_settings++;
+    add_step(state, 1u << device, HAC_TYPE_U32, LARGEST_ITEMS, HAC_SORT_RADIX, setting);
+    add_step(state, 1u << device, HAC_TYPE_U32, LARGEST_ITEMS, HAC_SORT_BITONIC, setting);
+}
+
+/* The settings as they are, then one value changed at a time: fewer threads, other vectors, other blocks. */
+static void list_tuning(calibrate_state *state, const hac_server *server, uint32_t mask)
+{
+    for (uint32_t i = 0; i < server->devices.count; i++) {
+        const hac_server_device *device = server->devices.items[i];
+        if (!(mask & (1u << i)) || !hac_device_usable(device))
+            continue;
+        add_setting(state, i, device->config.threads, 0, 0);
+        for (uint32_t threads = device->config.threads / 2; threads >= 1 && strcmp(device->type, "cpu") == 0;
+             threads /= 2)
+            add_setting(state, i, threads, 0, 0);
+        for (uint32_t width = 4; width <= 16; width *= 2)
+            add_setting(state, i, device->config.threads, width, 0);
+        for (uint32_t block = 1u << 14; block <= 1u << 17; block *= 2)
+            add_setting(state, i, device->config.threads, 0, block);
+    }
+}
+
+/* ---- plans -------------------------------------------------------------------------------------------- */
+
+/* The job's input buffer is filled with random bytes by an executor. */
+static hac_status plan_fill(hac_job *job, hac_plan **ret, hac_error *err)
+{
+    hac_plan *plan = NULL;
+    uint8_t buffer = 0;
+    uint32_t index = 0;
+    hac_status status = hac_plan_new("calibrate", &plan, err);
+    if (status == HAC_OK)
+        status = hac_plan_add_buffer(plan, "in", HAC_BUFFER_INPUT, LARGEST_ITEMS * 8, &buffer, err);
+    if (status != HAC_OK) {
+        hac_plan_free(plan);
+        return status;
+    }
+    for (uint32_t i = 0; i < job->server->devices.count && plan->n_devices == 0; i++) {
+        if (!(job->device_mask & (1u << i)))
+            continue;
+        snprintf(plan->devices[0].name, sizeof plan->devices[0].name, "%s", job->server->devices.items[i]->config.name);
+        plan->devices[0].machine_index = i;
+        plan->devices[0].share = 1;
+        plan->n_devices = 1;
+    }
+    hac_plan_task task = {.codelet = "data.random", .type = HAC_TYPE_U64, .count = LARGEST_ITEMS, .device_mask = 1,
+                          .repeatable = true, .n_spans = 1, .n_params = 1, .params = {1}, .stage = "random keys",
+                          .spans = {{buffer, HAC_PLAN_WRITE, 0, LARGEST_ITEMS * 8}}, .units = (double)LARGEST_ITEMS,
+                          .predicted_seconds = 0.05};
+    status = hac_plan_add_task(plan, &task, NULL, 0, &index, err);
+    if (status != HAC_OK) {
+        hac_plan_free(plan);
+        return status;
+    }
+    *ret = plan;
+    return HAC_OK;
+}
+
+static hac_status plan_step(hac_job *job, const calibrate_step *step, hac_plan **ret, hac_error *err)
+{
+    hac_sort_spec spec = {.type = step->type, .items = step->items, .algorithm = step->algorithm,
+                          .device_mask = step->mask};
+    job->spec.items = step->items;
+    job->spec.type = step->type;
+    return hac_plan_sort(hac_server_machine(job->server), &spec, ret, err);
+}
+
+static void use_plan(hac_job *job, hac_plan *plan)
+{
+    hac_job_clear_run(job);
+    free(job->run.records);
+    job->run.records = NULL;
+    job->run.n_records = 0;
+    hac_plan_free(job->plan);
+    job->plan = plan;
+}
+
+/* A device that took too long at one size is not asked for larger ones of that type. */
+static bool too_slow(const calibrate_state *state, const calibrate_step *step)
+{
+    for (size_t i = 0; i < state->at; i++) {
+        const calibrate_step *before = &state->steps[i];
+        if (before->mask == step->mask && before->algorithm == step->algorithm && before->setting == step->setting &&
+            before->items < step->items && before->seconds > STEP_SECONDS_MAX / 16)
+            return true;
+    }
+    return false;
+}
+
+static void note_measurement(hac_job *job, calibrate_state *state)
+{
+    calibrate_step *step = &state->steps[state->at];
+    double seconds = hac_seconds_since(job->run.started_ns);
+    if (step->seconds == 0 || seconds < step->seconds)
+        step->seconds = seconds;
+    if (++state->repeat < REPEATS && seconds < STEP_SECONDS_MAX)
+        return;
+    state->repeat = 0;
+    state->at++;
+}
+
+static void apply_setting(hac_job *job, int index)
+{
+    const calibrate_state *state = job->kind_state;
+    if (index < 0)
+        return;
+    const tune_setting *s = &state->settings[index];
+    hac_tuning_apply(job->server, s->device, s->threads, s->vector_width, s->block_items);
+}
+
+static void finish_report(hac_job *job);
+
+static hac_status next_plan(hac_job *job, hac_error *err)
+{
+    calibrate_state *state = job->kind_state;
+    hac_plan *plan = NULL;
+    if (!state->filled || (job->restart && !state->running)) {
+        hac_status status = plan_fill(job, &plan, err);
+        if (status != HAC_OK)
+            return status;
+        state->filled = true;
+        use_plan(job, plan);
+        return HAC_OK;
+    }
+    if (state->running && !job->restart)
+        note_measurement(job, state);
+    for (state->running = false; state->at < state->n_steps; state->at++, state->repeat = 0) {
+        const calibrate_step *step = &state->steps[state->at];
+        if (too_slow(state, step))
+            continue;
+        apply_setting(job, step->setting);
+        hac_error reason = HAC_ERROR_NONE;
+        if (plan_step(job, step, &plan, &reason) != HAC_OK) {
+            hac_job_note(job, "left out: %s", reason.message);
+            continue;
+        }
+        state->running = true;
+        use_plan(job, plan);
+        return HAC_OK;
+    }
+    finish_report(job);
+    return HAC_NOT_FOUND;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------ */
+
+static void add_mask_names(hac_text *t, const hac_server *server, uint32_t mask)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < server->devices.count && used < sizeof names; i++)
+        if (mask & (1u << i))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? " + " : "",
+                                     server->devices.items[i]->config.name);
+    hac_json_string(t, "name", names);
+}
+
+static void add_measurements(hac_text *t, const hac_job *job)
+{
+    const calibrate_state *state = job->kind_state;
+    uint32_t open = 0;
+    hac_json_open(t, "devices", '[');
+    for (size_t i = 0; i < state->n_steps; i++) {
+        const calibrate_step *step = &state->steps[i];
+        if (step->seconds <= 0)
+            continue;
+        if (step->mask != open) {
+            if (open != 0) {
+                hac_json_close(t, ']');
+                hac_json_close(t, '}');
+            }
+            open = step->mask;
+            hac_json_open(t, NULL, '{');
+            add_mask_names(t, job->server, step->mask);
+            hac_json_open(t, "models", '[');
+        }
+        hac_json_open(t, NULL, '{');
+        hac_json_string(t, "codelet", step->algorithm == HAC_SORT_RADIX ? "sort" : "bitonic");
+        hac_json_string(t, "type", hac_type_name(step->type));
+        hac_json_unsigned(t, "items", step->items);
+        hac_json_number(t, "seconds", step->seconds);
+        hac_json_number(t, "items_per_second", (double)step->items / step->seconds);
+        hac_json_close(t, '}');
+    }
+    if (open != 0) {
+        hac_json_close(t, ']');
+        hac_json_close(t, '}');
+    }
+    hac_json_close(t, ']');
+}
+
+/* The smallest power of two from which the planner splits, by the models as they are now. */
+static uint64_t splits_from(hac_job *job, hac_type type)
+{
+    for (unsigned log2 = 10; log2 <= 30; log2++) {
+        hac_sort_spec spec = {.type = type, .items = UINT64_C(1) << log2, .device_mask = job->device_mask};
+        hac_plan *plan = NULL;
+        if (hac_plan_sort(hac_server_machine(job->server), &spec, &plan, NULL) != HAC_OK)
+            return 0;
+        size_t devices = plan->n_devices;
+        hac_plan_free(plan);
+        if (devices > 1)
+            return UINT64_C(1) << log2;
+    }
+    return 0;
+}
+
+static void add_break_even(hac_text *t, hac_job *job)
+{
+    hac_json_open(t, "break_even", '[');
+    for (int type = HAC_TYPE_U32; type < HAC_TYPE_COUNT; type++) {
+        uint64_t items = splits_from(job, (hac_type)type);
+        char text[160];
+        hac_json_open(t, NULL, '{');
+        hac_json_string(t, "type", hac_type_name((hac_type)type));
+        if (items > 0) {
+            hac_json_unsigned(t, "splits_from_items", items);
+            snprintf(text, sizeof text, "a sort of %s is split over several devices from %llu items on",
+                     hac_type_name((hac_type)type), (unsigned long long)items);
+        } else {
+            hac_json_null(t, "splits_from_items");
+            snprintf(text, sizeof text, "a sort of %s runs on one device at every size", hac_type_name((hac_type)type));
+        }
+        hac_json_string(t, "text", text);
+        hac_json_close(t, '}');
+    }
+    hac_json_close(t, ']');
+}
+
+/* The setting with the best product of both algorithms' times, for one device; -1: nothing was measured. */
+static int best_setting(const calibrate_state *state, uint32_t device)
+{
+    int best = -1;
+    double best_product = 0;
+    for (size_t s = 0; s < state->n_settings; s++) {
+        double product = 1;
+        bool whole = true;
+        for (size_t i = 0; i < state->n_steps; i++) {
+            if (state->steps[i].setting != (int)s)
+                continue;
+            whole = whole && state->steps[i].seconds > 0;
+            product *= state->steps[i].seconds;
+        }
+        if (state->settings[s].device != device || !whole)
+            continue;
+        /* a change has to win by 2 %: noise is no reason */
+        if (best < 0 || product < best_product * 0.98) {
+            best = (int)s;
+            best_product = product;
+        }
+    }
+    return best;
+}
+
+static void add_tuned(hac_text *t, hac_job *job)
+{
+    const calibrate_state *state = job->kind_state;
+    hac_json_open(t, "tuned", '[');
+    for (uint32_t d = 0; d < job->server->devices.count; d++) {
+        int best = best_setting(state, d);
+        if (best < 0)
+            continue;
+        const tune_setting *s = &state->settings[best];
+        apply_setting(job, best);
+        hac_tuning_keep(job->server, d);
+        hac_json_open(t, NULL, '{');
+        hac_json_string(t, "name", job->server->devices.items[d]->config.name);
+        hac_json_unsigned(t, "threads", s->threads);
+        hac_json_unsigned(t, "vector_width", s->vector_width);
+        hac_json_unsigned(t, "block_items", s->block_items);
+        for (size_t i = 0; i < state->n_steps; i++) {
+            const calibrate_step *step = &state->steps[i];
+            if (step->setting == best)
+                hac_json_number(t, step->algorithm == HAC_SORT_RADIX ? "sort_seconds" : "bitonic_seconds",
+                                step->seconds);
+        }
+        hac_json_close(t, '}');
+    }
+    hac_json_close(t, ']');
+}
+
+static void finish_report(hac_job *job)
+{
+    hac_text t = HAC_TEXT_NONE;
+    hac_json_open(&t, NULL, '{');
+    if (tunes(job)) {
+        add_tuned(&t, job);
+    } else {
+        add_measurements(&t, job);
+        add_break_even(&t, job);
+    }
+    hac_json_close(&t, '}');
+    free(job->text);
+    job->text = NULL;
+    if (hac_text_finish(&t, &job->text, NULL, NULL) == HAC_OK && strlen(job->text) >= HAC_INLINE_MAX)
+        job->text[HAC_INLINE_MAX - 1] = '\0'; /* cannot happen with 16 devices; a message must never be lost */
+}
+
+static void free_state(hac_job *job)
+{
+    free(job->kind_state);
+}
+
+/* ---- submission --------------------------------------------------------------------------------------- */
+
+static const hac_job_kind calibrate_kind = {"calibrate", next_plan, NULL, free_state};
+static const hac_job_kind tune_kind = {"tune", next_plan, NULL, free_state};
+
+static uint32_t usable_devices(const hac_server *server)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < server->devices.count; i++)
+        mask |= hac_device_usable(server->devices.items[i]) ? 1u << i : 0;
+    return mask;
+}
+
+static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitCalibrate *request,
+                           hac_error *err)
+{
+    hac_server *server = session->server;
+    calibrate_state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return hac_fail_no_memory(err);
+    job->kind_state = state;
+    hac_status status = hac_devices_mask(&server->devices, request->devices, request->n_devices, &job->device_mask, err);
+    if (status != HAC_OK)
+        return status;
+    if (request->n_devices == 0)
+        job->device_mask = usable_devices(server);
+    if (job->device_mask == 0)
+        return hac_fail(err, HAC_FAILED, "no device is usable: %s", server->devices.problem);
+    if (request->tune)
+        list_tuning(state, server, job->device_mask);
+    else
+        list_calibration(state, server, job->device_mask);
+    if (request->options != NULL) {
+        job->detached = request->options->detach;
+        job->progress = request->options->progress && !job->detached;
+        job->priority = request->options->priority;
+    }
+    return hac_pool_alloc(job->user, LARGEST_ITEMS * 8, false, &job->input, err);
+}
+
+hac_status hac_job_calibrate_submit(hac_session *session, uint64_t serial,
+                                    const Hac__Client__SubmitCalibrate *request, hac_error *err)
+{
+    hac_job *job = NULL;
+    if (session->server->draining)
+        return hac_fail(err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
+    hac_status status = hac_job_new(session->server, request->tune ? &tune_kind : &calibrate_kind, session->user, &job,
+                                    err);
+    if (status == HAC_OK)
+        status = fill_job(session, job, request, err);
+    if (status != HAC_OK) {
+        hac_job_free(job);
+        return status;
+    }
+    job->owner = job->detached ? NULL : session;
+    hac_session_send_accepted(session, serial, job);
+    hac_job_submit(job);
+    return HAC_OK;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/type.h"
+#include "server.h"
+
+/* Unmeasured devices are probed with this many keys of the real input (a power of two, as the split rule
+ * wants its tuning set), when the sort is large enough to be worth it. */
+#define PROBE_ITEMS (UINT64_C(1) << 16)
+#define PROBE_PAYS_FROM (UINT64_C(1) << 20)
+
+/* Where a sort job stands: probes of device 0, 1, …, then the sort itself. */
+typedef struct sort_state {
+    uint32_t next_probe; /* device to look at next */
+    bool probing;        /* the plan that runs is a probe */
+    bool sorted;         /* the sort's own plan has been made */
+} sort_state;
+
+hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, hac_sort_spec *ret, hac_error *err)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->type = (hac_type)from->type;
+    if (hac_type_size(ret->type) == 0)
+        return hac_fail(err, HAC_INVALID, "unknown type; one of u32 i32 f32 u64 i64 f64 is wanted");
+    ret->descending = from->descending;
+    ret->argsort = from->argsort;
+    ret->algorithm = (hac_sort_algorithm)from->algorithm;
+    ret->scheme = (hac_sort_scheme)from->scheme;
+    ret->fold = (hac_sort_fold)from->fold;
+    ret->payload_bytes = from->payload_bytes;
+    ret->n_fold_steps = from->n_fold_steps;
+    for (size_t i = 0; i < from->n_fold_steps; i++)
+        ret->fold_steps[i] = from->fold_steps[i];
+    return HAC_OK;
+}
+
+/* ---- plans ------------------------------------------------------------------------------------------- */
+
+/* Whether the models know nothing of this device's sort of that type. */
+static bool unmeasured(const hac_job *job, uint32_t index)
+{
+    const hac_server *server = job->server;
+    const hac_server_device *device = server->devices.items[index];
+    if (!hac_device_usable(device) || (job->excluded & (1u << index)))
+        return false;
+    if (job->device_mask != 0 && !(job->device_mask & (1u << index)))
+        return false;
+    if (device->config.n_capability > 0)
+        return false; /* fixed by hand */
+    const char *codelet = job->spec.algorithm == HAC_SORT_BITONIC ? "bitonic.steps" : "radix.scatter";
+    hac_prediction known = hac_model_predict(server->models, device->key, codelet, job->spec.type,
+                                             (double)job->spec.items, false);
+    return known.samples == 0;
+}
+
+static unsigned candidates(const hac_job *job)
+{
+    unsigned n = 0;
+    for (uint32_t d = 0; d < job->server->devices.count; d++)
+        n += hac_device_usable(job->server->devices.items[d]) && !(job->excluded & (1u << d)) &&
+             (job->device_mask == 0 || (job->device_mask & (1u << d)));
+    return n;
+}
+
+static hac_status replace_plan(hac_job *job, const hac_sort_spec *spec, hac_error *err)
+{
+    hac_plan *plan = NULL;
+    hac_status status = hac_plan_sort(hac_server_machine(job->server), spec, &plan, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_clear_run(job);
+    free(job->run.records);
+    job->run.records = NULL;
+    job->run.n_records = 0;
+    hac_plan_free(job->plan);
+    job->plan = plan;
+    return HAC_OK;
+}
+
+/* A small sort of part of the input on one device alone; HAC_NOT_FOUND when no device needs it (any more). */
+static hac_status plan_probe(hac_job *job, sort_state *state, hac_error *err)
+{
+    if (job->spec.inline_data || job->spec.items < PROBE_PAYS_FROM || candidates(job) < 2)
+        return HAC_NOT_FOUND;
+    while (state->next_probe < job->server->devices.count) {
+        uint32_t device = state->next_probe++;
+        if (!unmeasured(job, device))
+            continue;
+        hac_sort_spec spec = job->spec;
+        spec.items = PROBE_ITEMS;
+        spec.payload_bytes = 0;
+        spec.scheme = HAC_SCHEME_NONE;
+        spec.fold = HAC_FOLD_AUTO;
+        spec.device_mask = 1u << device;
+        hac_status status = replace_plan(job, &spec, err);
+        if (status == HAC_OK) {
+            hac_job_note(job, "probes %s with %llu keys of the input",
+                         job->server->devices.items[device]->config.name, (unsigned long long)PROBE_ITEMS);
+            return HAC_OK;
+        }
+        hac_job_note(job, "%s cannot be probed: %s", job->server->devices.items[device]->config.name,
+                     err != NULL ? err->message : "");
+    }
+    return HAC_NOT_FOUND;
+}
+
+static uint32_t allowed_devices(const hac_job *job)
+{
+    uint32_t mask = job->device_mask;
+    if (job->excluded != 0) {
+        uint32_t all = (uint32_t)((UINT64_C(1) << job->server->devices.count) - 1);
+        mask = (mask != 0 ? mask : all) & ~job->excluded;
+    }
+    return mask;
+}
+
+static void note_plan(hac_job *job)
+{
+    char devices[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < job->plan->n_devices && used < sizeof devices; i++)
+        used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s %.0f %%", i ? ", " : "",
+                                 job->plan->devices[i].name, 100.0 * job->plan->devices[i].share);
+    hac_job_note(job, "plan: %s, %zu tasks, %.3f ms predicted, on %s", job->plan->sort.algorithm,
+                 job->plan->n_tasks, job->plan->predicted_seconds * 1e3, devices);
+}
+
+static hac_status next_plan(hac_job *job, hac_error *err)
+{
+    sort_state *state = job->kind_state;
+    if (!job->restart && state->sorted)
+        return HAC_NOT_FOUND;
+    if (!job->restart || state->probing) {
+        hac_status status = plan_probe(job, state, err);
+        state->probing = status == HAC_OK;
+        if (status != HAC_NOT_FOUND)
+            return status;
+    }
+    hac_sort_spec spec = job->spec;
+    spec.device_mask = allowed_devices(job);
+    if (job->excluded != 0 && spec.device_mask == 0)
+        return hac_fail(err, HAC_FAILED, "no device is left that can run this sort");
+    hac_status status = replace_plan(job, &spec, err);
+    if (status != HAC_OK)
+        return status;
+    state->sorted = true;
+    if (!job->quick)
+        note_plan(job);
+    return HAC_OK;
+}
+
+static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
+{
+    (void)task;
+    if (!job->spec.inline_data)
+        return;
+    free(job->result_data);
+    job->result_data = malloc(done->data.len + 1);
+    if (job->result_data == NULL) {
+        job->code = HAC_NO_MEMORY;
+        snprintf(job->message, sizeof job->message, "out of memory");
+        return;
+    }
+    memcpy(job->result_data, done->data.data, done->data.len);
+    job->result_data_bytes = job->result_bytes = done->data.len;
+}
+
+static void free_state(hac_job *job)
+{
+    free(job->kind_state);
+}
+
+static const hac_job_kind sort_kind = {"sort", next_plan, task_done, free_state};
+
+/* ---- submission -------------------------------------------------------------------------------------- */
+
+static hac_status take_buffer(hac_session *session, uint32_t id, uint64_t offset, uint64_t bytes, const char *what,
+                              hac_pool_buffer **ret, hac_error *err)
+{
+    hac_pool_buffer *buffer = hac_session_buffer(session, id);
+    uint64_t end = 0;
+    if (buffer == NULL)
+        return hac_fail(err, HAC_INVALID, "%s: this connection holds no buffer %u", what, id);
+    if (__builtin_add_overflow(offset, bytes, &end) || end > buffer->bytes)
+        return hac_fail(err, HAC_INVALID, "%s: bytes %llu … %llu are outside buffer %u of %llu bytes", what,
+                        (unsigned long long)offset, (unsigned long long)(offset + bytes), id,
+                        (unsigned long long)buffer->bytes);
+    hac_status status = hac_pool_seal(buffer, err);
+    if (status != HAC_OK)
+        return status;
+    hac_pool_hold(buffer);
+    *ret = buffer;
+    return HAC_OK;
+}
+
+/* A foreign descriptor is looked at with fstat only: executors read it, hacd never does. */
+static hac_status take_descriptor(hac_session *session, hac_job *job, const Hac__Client__Input *input,
+                                  hac_frame *frame, hac_error *err)
+{
+    struct stat info;
+    hac_autoclose int fd = hac_frame_take_fd(frame, input->descriptor);
+    const char *name = job->name[0] != '\0' ? job->name : "the input";
+    if (fd < 0 || fstat(fd, &info) != 0)
+        return hac_fail(err, HAC_INVALID, "%s: no usable descriptor came with the request", name);
+    if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
+        return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer", name);
+    if (S_ISREG(info.st_mode) && ((uint64_t)info.st_size < input->offset ||
+                                  (uint64_t)info.st_size - input->offset < input->bytes))
+        return hac_fail(err, HAC_FAILED, "%s has %lld bytes; %llu from byte %llu on are wanted", name,
+                        (long long)info.st_size, (unsigned long long)input->bytes,
+                        (unsigned long long)input->offset);
+    if (session->user->descriptors >= session->server->config.max_descriptors_per_user)
+        return hac_fail(err, HAC_REFUSED, "this user already has %u descriptors open in hacd; try again later",
+                        session->user->descriptors);
+    session->user->descriptors++;
+    job->descriptor = hac_steal_fd(&fd);
+    job->descriptor_offset = job->spec.descriptor_offset = input->offset;
+    job->spec.from_descriptor = true;
+    return HAC_OK;
+}
+
+static hac_status take_data(hac_job *job, const Hac__Client__Input *input, hac_error *err)
+{
+    job->data = malloc(input->data.len + 1);
+    if (job->data == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(job->data, input->data.data, input->data.len);
+    job->data_bytes = input->data.len;
+    job->spec.inline_data = true;
+    return HAC_OK;
+}
+
+static hac_status take_input(hac_session *session, hac_job *job, const Hac__Client__Input *input, hac_frame *frame,
+                             hac_error *err)
+{
+    size_t size = hac_type_size(job->spec.type);
+    snprintf(job->name, sizeof job->name, "%s", input->name);
+    if (input->bytes % size != 0)
+        return hac_fail(err, HAC_FAILED, "%s is %llu bytes, not a multiple of %zu (%s)",
+                        job->name[0] != '\0' ? job->name : "the input", (unsigned long long)input->bytes, size,
+                        hac_type_name(job->spec.type));
+    job->spec.items = input->bytes / size;
+    job->bytes_in = input->bytes;
+    switch (input->where_case) {
+    case HAC__CLIENT__INPUT__WHERE_BUFFER:
+        job->input_offset = input->offset;
+        return take_buffer(session, input->buffer, input->offset, input->bytes, "input", &job->input, err);
+    case HAC__CLIENT__INPUT__WHERE_DESCRIPTOR:
+        return take_descriptor(session, job, input, frame, err);
+    default:
+        return take_data(job, input, err);
+    }
+}
+
+static hac_status take_payload(hac_session *session, hac_job *job, const Hac__Client__Input *payload,
+                               hac_error *err)
+{
+    uint64_t bytes = 0;
+    if (payload == NULL)
+        return job->spec.payload_bytes == 0 ? HAC_OK
+                                            : hac_fail(err, HAC_INVALID, "payload_bytes is set without a payload");
+    if (payload->where_case != HAC__CLIENT__INPUT__WHERE_BUFFER || job->input == NULL)
+        return hac_fail(err, HAC_INVALID, "keys with a payload have to lie in pool buffers");
+    if (__builtin_mul_overflow(job->spec.items, (uint64_t)job->spec.payload_bytes, &bytes) || bytes == 0 ||
+        payload->bytes != bytes)
+        return hac_fail(err, HAC_INVALID, "the payload has %llu bytes; %llu keys of %u bytes each are wanted",
+                        (unsigned long long)payload->bytes, (unsigned long long)job->spec.items,
+                        job->spec.payload_bytes);
+    job->payload_offset = payload->offset;
+    return take_buffer(session, payload->buffer, payload->offset, bytes, "payload", &job->payload, err);
+}
+
+static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitSort *request,
+                           hac_frame *frame, hac_error *err)
+{
+    const Hac__Client__JobOptions *options = request->options;
+    hac_status status = hac_sort_spec_read(request->spec, &job->spec, err);
+    if (status == HAC_OK)
+        status = take_input(session, job, request->input, frame, err);
+    if (status == HAC_OK)
+        status = take_payload(session, job, request->payload, err);
+    if (status != HAC_OK || options == NULL)
+        return status;
+    job->detached = options->detach;
+    job->progress = options->progress && !options->detach;
+    job->priority = options->priority;
+    job->deadline_seconds = options->deadline_seconds;
+    job->memory_limit = options->memory_limit;
+    job->fast = options->determinism == 1;
+    return hac_devices_mask(&session->server->devices, options->devices, options->n_devices, &job->device_mask, err);
+}
+
+void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitSort *request,
+                         hac_frame *frame)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    hac_status status = HAC_OK;
+    if (session->server->draining)
+        status = hac_fail(&err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
+    else
+        status = hac_job_new(session->server, &sort_kind, session->user, &job, &err);
+    if (status == HAC_OK) {
+        job->kind_state = calloc(1, sizeof(sort_state));
+        status = job->kind_state == NULL ? hac_fail_no_memory(&err) : fill_job(session, job, request, frame, &err);
+    }
+    if (status != HAC_OK) {
+        hac_job_free(job);
+        hac_session_send_failure(session, serial, &err, status == HAC_REFUSED ? 0.1 : 0);
+        return;
+    }
+    job->owner = job->detached ? NULL : session;
+    job->serial = serial;
+    job->quick = job->spec.inline_data && !job->detached && !job->progress;
+    if (!job->quick) {
+        hac_job_note(job, "submitted by uid %u, pid %d: sort of %llu %s", session->user->uid, (int)session->pid,
+                     (unsigned long long)job->spec.items, hac_type_name(job->spec.type));
+        hac_session_send_accepted(session, serial, job);
+    }
+    hac_job_submit(job);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hacd: lends this machine's accelerators to programs. This file reads the command line, finds the directories
+ * and the listening socket, and hands over to the server.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "server.h"
+
+static void usage(FILE *out)
+{
+    fputs("usage: hacd [--private] [--socket PATH | --listen-fd N] [--config FILE]\n"
+          "       hacd --check-config [--config FILE]\n"
+          "       hacd --version\n"
+          "\n"
+          "Lends this machine's accelerators to programs; see hacd(8).\n"
+          "\n"
+          "  --private        one user's daemon: XDG directories, leaves when idle\n"
+          "  --socket PATH    listen here (default /run/hac/hacd.sock)\n"
+          "  --listen-fd N    serve this listening socket; --socket then names it\n"
+          "  --config FILE    hacd.yaml (default /etc/hac/hacd.yaml)\n"
+          "  --check-config   read configuration and profiles, say what is wrong, leave\n",
+          out);
+}
+
+typedef struct arguments {
+    bool private_daemon, check_config;
+    int listen_fd;
+    const char *socket, *config;
+} arguments;
+
+static int parse_arguments(int argc, char **argv, arguments *ret)
+{
+    static const struct option options[] = {
+        {"private", no_argument, NULL, 'p'},      {"socket", required_argument, NULL, 's'},
+        {"listen-fd", required_argument, NULL, 'l'}, {"config", required_argument, NULL, 'c'},
+        {"check-config", no_argument, NULL, 'C'}, {"version", no_argument, NULL, 'V'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    };
+    *ret = (arguments){.listen_fd = -1};
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (c) {
+        case 'p':
+            ret->private_daemon = true;
+            break;
+        case 's':
+            ret->socket = optarg;
+            break;
+        case 'l':
+            ret->listen_fd = atoi(optarg);
+            break;
+        case 'c':
+            ret->config = optarg;
+            break;
+        case 'C':
+            ret->check_config = true;
+            break;
+        case 'V':
+            puts("hacd " HAC_VERSION);
+            exit(0);
+        case 'h':
+            usage(stdout);
+            exit(0);
+        default:
+            usage(stderr);
+            return 2;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "hacd: unexpected argument `%s`\n", argv[optind]);
+        return 2;
+    }
+    return 0;
+}
+
+/* ---- directories -------------------------------------------------------------------------------------- */
+
+static bool join(char *ret, size_t room, const char *directory, const char *name)
+{
+    int n = snprintf(ret, room, "%s/%s", directory, name);
+    return n > 0 && (size_t)n < room;
+}
+
+/* $NAME/hac, else $HOME/fallback/hac, else /tmp/hac-UID/what. */
+static bool xdg_directory(const char *variable, const char *fallback, const char *what, char *ret, size_t room)
+{
+    char base[PATH_MAX];
+    const char *value = getenv(variable), *home = getenv("HOME");
+    if (value != NULL && value[0] == '/')
+        return join(ret, room, value, "hac");
+    if (home != NULL && home[0] == '/')
+        return join(base, sizeof base, home, fallback) && join(ret, room, base, "hac");
+    snprintf(base, sizeof base, "/tmp/hac-%u", (unsigned)getuid());
+    return join(ret, room, base, what);
+}
+
+/* Makes a directory and those above it, for this user only. */
+static hac_status make_directory(const char *path, hac_error *err)
+{
+    char part[PATH_MAX];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash != NULL)
+            *slash = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return hac_fail_errno(err, HAC_IO, errno, "cannot make the directory %s", part);
+        if (slash == NULL)
+            return HAC_OK;
+        *slash = '/';
+    }
+}
+
+static hac_status find_directories(const arguments *args, hac_server_options *o, hac_error *err)
+{
+    static char profiles[PATH_MAX];
+    char cache[PATH_MAX];
+    bool ok = true;
+    if (args->private_daemon) {
+        ok = xdg_directory("XDG_STATE_HOME", ".local/state", "state", o->state_directory, sizeof o->state_directory) &&
+             xdg_directory("XDG_CACHE_HOME", ".cache", "cache", cache, sizeof cache) &&
+             xdg_directory("XDG_CONFIG_HOME", ".config", "config", profiles, sizeof profiles) &&
+             join(o->config_path, sizeof o->config_path, profiles, "hacd.yaml");
+        size_t used = strlen(profiles);
+        ok = ok && used + sizeof "/profiles" <= sizeof profiles;
+        if (ok)
+            memcpy(profiles + used, "/profiles", sizeof "/profiles");
+    } else {
+        const char *state = getenv("STATE_DIRECTORY"), *systems = getenv("CACHE_DIRECTORY");
+        snprintf(o->state_directory, sizeof o->state_directory, "%s", state != NULL ? state : "/var/lib/hacd");
+        snprintf(cache, sizeof cache, "%s", systems != NULL ? systems : "/var/cache/hacd");
+        snprintf(o->config_path, sizeof o->config_path, "/etc/hac/hacd.yaml");
+        snprintf(profiles, sizeof profiles, "/etc/hac/profiles.d");
+    }
+    ok = ok && join(o->cache_directory, sizeof o->cache_directory, cache, "programs") &&
+         join(o->scratch_directory, sizeof o->scratch_directory, cache, "scratch");
+    if (!ok)
+        return hac_fail(err, HAC_IO, "a directory's path is too long");
+    size_t used = strlen(o->scratch_directory);
+    snprintf(o->scratch_directory + used, sizeof o->scratch_directory - used, "/%d", (int)getpid());
+    const char *shipped = getenv("HAC_PROFILES");
+    o->profile_directories[0] = profiles;
+    o->profile_directories[1] = shipped != NULL ? shipped : HAC_DATA_DIRECTORY "/profiles";
+    o->n_profile_directories = 2;
+    if (args->config != NULL)
+        snprintf(o->config_path, sizeof o->config_path, "%s", args->config);
+    const char *libexec = getenv("HAC_LIBEXEC");
+    if (!join(o->executor_program, sizeof o->executor_program, libexec != NULL ? libexec : HAC_LIBEXEC_DIRECTORY,
+              "hac-executor"))
+        return hac_fail(err, HAC_IO, "the path of hac-executor is too long");
+    return HAC_OK;
+}
+
+/* ---- the socket --------------------------------------------------------------------------------------- */
+
+/* A descriptor that was handed to us has to be what it is said to be. */
+static hac_status check_listener(int fd, hac_error *err)
+{
+    int type = 0, listening = 0;
+    socklen_t length = sizeof type;
+    struct sockaddr_un address;
+    socklen_t address_length = sizeof address;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET ||
+        getsockname(fd, (struct sockaddr *)&address, &address_length) != 0 || address.sun_family != AF_UNIX)
+        return hac_fail(err, HAC_INVALID, "descriptor %d is not a Unix socket of type SEQPACKET", fd);
+    length = sizeof listening;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) != 0 || !listening)
+        return hac_fail(err, HAC_INVALID, "descriptor %d does not listen", fd);
+    return HAC_OK;
+}
+
+static hac_status listen_at(const char *path, int *ret, hac_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return hac_fail(err, HAC_INVALID, "the socket path %s is longer than %zu bytes", path,
+                        sizeof address.sun_path - 1);
+    strcpy(address.sun_path, path);
+    hac_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket");
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return hac_fail(err, HAC_REFUSED, "another hacd serves %s", path);
+    unlink(path); /* nobody answers there: a leftover */
+    hac_close(hac_steal_fd(&fd));
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 128) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot listen at %s", path);
+    *ret = hac_steal_fd(&fd);
+    return HAC_OK;
+}
+
+/* systemd hands sockets over from descriptor 3 on (sd_listen_fds(3)); exactly one is wanted. */
+static hac_status activated_socket(int *ret, hac_error *err)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    if (pid == NULL || count == NULL || atoi(pid) != getpid())
+        return HAC_NOT_FOUND;
+    if (atoi(count) != 1)
+        return hac_fail(err, HAC_INVALID, "%s sockets were handed over; one is wanted", count);
+    hac_status status = check_listener(3, err);
+    if (status == HAC_OK)
+        *ret = 3;
+    return status;
+}
+
+static hac_status find_listener(const arguments *args, hac_server_options *o, hac_error *err)
+{
+    const char *path = args->socket != NULL ? args->socket : "/run/hac/hacd.sock";
+    if (args->socket != NULL || args->listen_fd < 0)
+        snprintf(o->socket_path, sizeof o->socket_path, "%s", path);
+    if (args->listen_fd >= 0) {
+        o->listener = args->listen_fd;
+        return check_listener(args->listen_fd, err);
+    }
+    hac_status status = activated_socket(&o->listener, err);
+    return status == HAC_NOT_FOUND ? listen_at(path, &o->listener, err) : status;
+}
+
+/* ---- start -------------------------------------------------------------------------------------------- */
+
+static void print_problem(void *context, const hac_error *problem)
+{
+    (void)context;
+    fprintf(stderr, "hacd: %s\n", problem->message);
+}
+
+static int check_config(const hac_server_options *o)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_daemon_config config;
+    hac_profile_set *profiles = NULL;
+    hac_status status = hac_daemon_config_load(o->config_path, &config, &err);
+    if (status == HAC_NOT_FOUND)
+        status = hac_daemon_config_default(&config, &err);
+    if (status == HAC_OK) {
+        const char *const *directories = config.n_profile_directories > 0
+                                             ? (const char *const *)config.profile_directories
+                                             : o->profile_directories;
+        size_t n = config.n_profile_directories > 0 ? config.n_profile_directories : o->n_profile_directories;
+        status = hac_profile_set_load(directories, n, true, NULL, NULL, &profiles, &err);
+        hac_daemon_config_clear(&config);
+    }
+    if (status == HAC_OK)
+        printf("%zu profiles, all sound\n", hac_profile_set_count(profiles));
+    else
+        print_problem(NULL, &err);
+    hac_profile_set_free(profiles);
+    return hac_status_exit_code(status);
+}
+
+/* Descriptors are what hacd runs out of first: a few for every client, buffer and child. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    arguments args;
+    hac_error err = HAC_ERROR_NONE;
+    static hac_server_options options = {.listener = -1};
+    int usage_error = parse_arguments(argc, argv, &args);
+    if (usage_error != 0)
+        return usage_error;
+    umask(077);
+    raise_descriptor_limit();
+    hac_log_init("hacd", HAC_LOG_INFO);
+    options.private_daemon = args.private_daemon;
+    hac_status status = find_directories(&args, &options, &err);
+    if (status == HAC_OK && args.check_config)
+        return check_config(&options);
+    if (status == HAC_OK)
+        status = find_listener(&args, &options, &err);
+    if (status == HAC_OK)
+        status = make_directory(options.state_directory, &err);
+    if (status == HAC_OK)
+        status = make_directory(options.cache_directory, &err);
+    if (status == HAC_OK)
+        status = make_directory(options.scratch_directory, &err);
+    if (status != HAC_OK) {
+        hac_log(HAC_LOG_ERROR, "%s", err.message);
+        return hac_status_exit_code(status);
+    }
+    return hac_server_run(&options);
+}

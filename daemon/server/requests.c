@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request does. One handler a request; a table finds it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "base/cleanup.h"
+#include "job_calibrate.h"
+#include "job_sort.h"
+#include "planner/plan_output.h"
+#include "server.h"
+#include "session.h"
+
+typedef hac_status handler(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                           hac_error *err);
+
+static hac_status handle_hello(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                               hac_error *err)
+{
+    (void)frame;
+    if (request->hello->version != HAC_CLIENT_PROTOCOL_VERSION)
+        return hac_fail(err, HAC_NO_DAEMON,
+                        "protocol mismatch: this hacd (%s) speaks version %d, the client (%.60s) version %u; use "
+                        "the client of the same release, or restart hacd",
+                        HAC_VERSION, HAC_CLIENT_PROTOCOL_VERSION, request->hello->software,
+                        request->hello->version);
+    session->greeted = true;
+    Hac__Client__Hello hello = HAC__CLIENT__HELLO__INIT;
+    hello.version = HAC_CLIENT_PROTOCOL_VERSION;
+    hello.software = (char *)(uintptr_t) "hacd " HAC_VERSION;
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = request->serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_HELLO;
+    response.hello = &hello;
+    hac_session_send(session, &response, NULL, 0);
+    return HAC_OK;
+}
+
+static hac_status handle_buffer_alloc(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                      hac_error *err)
+{
+    (void)frame;
+    hac_pool_buffer *buffer = NULL;
+    hac_status status = hac_pool_alloc(session->user, request->buffer_alloc->bytes, request->buffer_alloc->growable,
+                                       &buffer, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_session_hold(session, buffer, err);
+    if (status != HAC_OK) {
+        hac_pool_release(buffer);
+        return status;
+    }
+    hac_session_send_buffer(session, request->serial, buffer);
+    return HAC_OK;
+}
+
+static hac_status handle_buffer_grow(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                     hac_error *err)
+{
+    (void)frame;
+    hac_pool_buffer *buffer = hac_session_buffer(session, request->buffer_grow->buffer);
+    if (buffer == NULL)
+        return hac_fail(err, HAC_INVALID, "this connection holds no buffer %u", request->buffer_grow->buffer);
+    hac_status status = hac_pool_grow(buffer, request->buffer_grow->bytes, err);
+    if (status == HAC_OK)
+        hac_session_send_buffer(session, request->serial, buffer);
+    return status;
+}
+
+static hac_status handle_buffer_release(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                        hac_error *err)
+{
+    (void)frame;
+    if (!hac_session_drop(session, request->buffer_release->buffer))
+        return hac_fail(err, HAC_INVALID, "this connection holds no buffer %u", request->buffer_release->buffer);
+    hac_session_send_ok(session, request->serial);
+    return HAC_OK;
+}
+
+static hac_status handle_submit_sort(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                     hac_error *err)
+{
+    (void)err;
+    hac_job_sort_submit(session, request->serial, request->submit_sort, frame);
+    return HAC_OK;
+}
+
+static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,
+                                          hac_frame *frame, hac_error *err)
+{
+    (void)frame;
+    return hac_job_calibrate_submit(session, request->serial, request->submit_calibrate, err);
+}
+
+/* ---- plans ------------------------------------------------------------------------------------------- */
+
+static void copy_name(char *to, size_t room, const char *from)
+{
+    snprintf(to, room, "%s", from != NULL ? from : "");
+}
+
+static void simulated_device(const Hac__Client__SimulatedDevice *from, hac_machine_device *to)
+{
+    copy_name(to->name, sizeof to->name, from->name);
+    copy_name(to->group, sizeof to->group, from->group);
+    copy_name(to->kind, sizeof to->kind, from->kind);
+    copy_name(to->key, sizeof to->key, from->name);
+    to->usable = true;
+    to->simt = from->simt;
+    to->host_memory = from->link_bandwidth <= 0;
+    to->threads = from->threads;
+    to->block_items = from->block_items;
+    to->max_loop_iterations = from->max_loop_iterations;
+    to->memory = from->memory != 0 ? from->memory : UINT64_MAX / 4;
+    to->max_allocation = from->max_allocation != 0 ? from->max_allocation : to->memory;
+    to->local_memory = from->local_memory;
+    to->link_bandwidth = from->link_bandwidth;
+    to->link_latency = from->link_latency;
+    size_t room = sizeof to->capability / sizeof *to->capability;
+    for (size_t i = 0; i < from->n_capability && i < room; i++) {
+        copy_name(to->capability[i].key, sizeof to->capability[i].key, from->capability[i]->key);
+        to->capability[i].items_per_second = from->capability[i]->items_per_second;
+        to->n_capability++;
+    }
+}
+
+/* The machine of a `simulate`, and the mask of the devices that its options name. */
+static hac_status simulated_machine(const Hac__Client__PlanSort *request, hac_machine *ret, uint32_t *ret_mask,
+                                    hac_error *err)
+{
+    if (request->n_devices == 0)
+        return hac_fail(err, HAC_INVALID, "the machine to simulate has no devices");
+    ret->simulated = true;
+    for (size_t i = 0; i < request->n_devices && i < HAC_MACHINE_MAX_DEVICES; i++)
+        simulated_device(request->devices[i], &ret->devices[ret->n_devices++]);
+    *ret_mask = 0;
+    for (size_t i = 0; request->options != NULL && i < request->options->n_devices; i++) {
+        size_t d = 0;
+        while (d < ret->n_devices && strcmp(ret->devices[d].name, request->options->devices[i]) != 0)
+            d++;
+        if (d == ret->n_devices)
+            return hac_fail(err, HAC_INVALID, "unknown device `%.64s` in the simulated machine",
+                            request->options->devices[i]);
+        *ret_mask |= 1u << d;
+    }
+    return HAC_OK;
+}
+
+static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format, char **ret, hac_error *err)
+{
+    switch (format) {
+    case HAC__CLIENT__PLAN_FORMAT__PLAN_JSON:
+        return hac_plan_to_json(plan, ret, err);
+    case HAC__CLIENT__PLAN_FORMAT__PLAN_SVG:
+        return hac_plan_to_svg(plan, ret, err);
+    default:
+        return hac_plan_to_text(plan, ret, err);
+    }
+}
+
+static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                   hac_error *err)
+{
+    (void)frame;
+    const Hac__Client__PlanSort *wanted = request->plan_sort;
+    hac_autofree hac_machine *simulated = calloc(1, sizeof *simulated);
+    hac_autofree char *text = NULL;
+    hac_sort_spec spec;
+    hac_plan *plan = NULL;
+    const hac_machine *machine = simulated;
+    if (simulated == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_sort_spec_read(wanted->spec, &spec, err);
+    if (status != HAC_OK)
+        return status;
+    spec.items = wanted->items;
+    if (wanted->simulate) {
+        status = simulated_machine(wanted, simulated, &spec.device_mask, err);
+    } else {
+        machine = hac_server_machine(session->server);
+        if (wanted->options != NULL)
+            status = hac_devices_mask(&session->server->devices, wanted->options->devices, wanted->options->n_devices,
+                                          &spec.device_mask, err);
+    }
+    if (status == HAC_OK)
+        status = hac_plan_sort(machine, &spec, &plan, err);
+    if (status == HAC_OK)
+        status = plan_text(plan, wanted->format, &text, err);
+    hac_plan_free(plan);
+    if (status == HAC_OK)
+        hac_session_send_text(session, request->serial, text, strlen(text));
+    return status;
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------- */
+
+/* The job of that id, if it is this user's (root's are all). */
+static hac_status find_job(const hac_session *session, uint64_t id, hac_job **ret, hac_error *err)
+{
+    hac_job *job = hac_job_find(session->server, id);
+    if (job == NULL || (job->user != session->user && session->user->uid != 0))
+        return hac_fail(err, HAC_NOT_FOUND, "there is no job %llu; `hacctl jobs` lists yours",
+                        (unsigned long long)id);
+    *ret = job;
+    return HAC_OK;
+}
+
+static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query, char **ret, size_t *ret_bytes,
+                             hac_error *err)
+{
+    hac_status status = HAC_OK;
+    switch (query->topic) {
+    case HAC__CLIENT__TOPIC__TOPIC_SHOW:
+        return hac_answer_show(job, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_WHY:
+        return hac_answer_why(job, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_RECEIPT:
+        return hac_answer_receipt(job, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_LOG:
+        *ret = strdup(job->log.data != NULL ? job->log.data : "");
+        status = *ret == NULL ? hac_fail_no_memory(err) : HAC_OK;
+        break;
+    default: {
+        char name[32];
+        if (job->plan == NULL)
+            return hac_fail(err, HAC_NOT_FOUND, "job %llu has no plan (any more)", (unsigned long long)job->id);
+        snprintf(name, sizeof name, "job %llu", (unsigned long long)job->id);
+        status = query->topic == HAC__CLIENT__TOPIC__TOPIC_TRACE
+                     ? hac_trace_to_json(job->plan, job->run.records, job->run.n_records, name, ret, err)
+                     : plan_text(job->plan, query->format, ret, err);
+    }
+    }
+    if (status == HAC_OK)
+        *ret_bytes = strlen(*ret);
+    return status;
+}
+
+static hac_status answer(const hac_session *session, const Hac__Client__Query *query, char **ret,
+                         size_t *ret_bytes, hac_error *err)
+{
+    const hac_server *server = session->server;
+    hac_job *job = NULL;
+    hac_status status = HAC_OK;
+    switch (query->topic) {
+    case HAC__CLIENT__TOPIC__TOPIC_STATUS:
+        return hac_answer_status(server, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_DEVICES:
+        return hac_answer_devices(server, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_JOBS:
+        return hac_answer_jobs(server, session->user->uid, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_MODELS:
+        return hac_answer_models(server, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_METRICS:
+        return hac_answer_metrics(server, ret, ret_bytes, err);
+    case HAC__CLIENT__TOPIC__TOPIC_PROBLEMS:
+        return hac_answer_problems(server, ret, ret_bytes, err);
+    default:
+        status = find_job(session, query->job, &job, err);
+        return status == HAC_OK ? job_answer(job, query, ret, ret_bytes, err) : status;
+    }
+}
+
+static hac_status handle_query(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                               hac_error *err)
+{
+    (void)frame;
+    hac_autofree char *text = NULL;
+    size_t bytes = 0;
+    bool about_devices = request->query->topic == HAC__CLIENT__TOPIC__TOPIC_DEVICES ||
+                         request->query->topic == HAC__CLIENT__TOPIC__TOPIC_PROBLEMS;
+    if (about_devices && hac_server_defer(session->server, session, request))
+        return HAC_OK; /* answered when the devices' self-tests are done */
+    hac_status status = answer(session, request->query, &text, &bytes, err);
+    if (status == HAC_OK)
+        hac_session_send_text(session, request->serial, text, bytes);
+    return status;
+}
+
+void hac_session_answer_query(hac_session *session, uint64_t serial, Hac__Client__Topic topic)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_autofree char *text = NULL;
+    size_t bytes = 0;
+    Hac__Client__Query query = HAC__CLIENT__QUERY__INIT;
+    query.topic = topic;
+    if (answer(session, &query, &text, &bytes, &err) == HAC_OK)
+        hac_session_send_text(session, serial, text, bytes);
+    else
+        hac_session_send_failure(session, serial, &err, 0);
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------------- */
+
+static hac_status handle_wait(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                              hac_error *err)
+{
+    (void)frame;
+    hac_job *job = NULL;
+    hac_status status = find_job(session, request->wait->job, &job, err);
+    if (status != HAC_OK)
+        return status;
+    if (hac_job_ended(job)) {
+        hac_session_send_done(session, request->serial, job);
+        return HAC_OK;
+    }
+    hac_waiter *waiter = calloc(1, sizeof *waiter);
+    if (waiter == NULL)
+        return hac_fail_no_memory(err);
+    waiter->session = session;
+    waiter->serial = request->serial;
+    hac_list_append(&job->waiters, &waiter->link);
+    return HAC_OK;
+}
+
+static hac_status handle_result(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                hac_error *err)
+{
+    (void)frame;
+    hac_job *job = NULL;
+    hac_status status = find_job(session, request->result->job, &job, err);
+    if (status != HAC_OK)
+        return status;
+    if (!hac_job_ended(job))
+        return hac_fail(err, HAC_AGAIN, "job %llu has not ended; `hacctl wait` waits for it",
+                        (unsigned long long)job->id);
+    bool gone = job->state == HAC_JOB_DONE && job->kind->flow[0] == 's' && job->result == NULL &&
+                job->result_data == NULL;
+    if (gone)
+        return hac_fail(err, HAC_NOT_FOUND, "the result of job %llu is gone: it was fetched and released, or expired",
+                        (unsigned long long)job->id);
+    hac_session_send_done(session, request->serial, job);
+    return HAC_OK;
+}
+
+static hac_status handle_release(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                 hac_error *err)
+{
+    (void)frame;
+    hac_job *job = NULL;
+    hac_status status = find_job(session, request->release->job, &job, err);
+    if (status != HAC_OK)
+        return status;
+    if (!hac_job_ended(job))
+        return hac_fail(err, HAC_INVALID, "job %llu has not ended; cancel it instead", (unsigned long long)job->id);
+    hac_job_release_result(job);
+    hac_session_send_ok(session, request->serial);
+    return HAC_OK;
+}
+
+static hac_status handle_cancel(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                hac_error *err)
+{
+    (void)frame;
+    hac_job *job = NULL;
+    hac_status status = find_job(session, request->cancel->job, &job, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_cancel(job, "cancelled on request");
+    hac_session_send_ok(session, request->serial);
+    return HAC_OK;
+}
+
+/* ---- administration ----------------------------------------------------------------------------------- */
+
+/* The daemon's own user and root may; with a private daemon that is its user. */
+static hac_status may_administer(const hac_session *session, const char *what, hac_error *err)
+{
+    if (session->user->uid == 0 || session->user->uid == geteuid())
+        return HAC_OK;
+    return hac_fail(err, HAC_REFUSED, "%s is for root and the service's own user", what);
+}
+
+static hac_status handle_drain(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                               hac_error *err)
+{
+    (void)frame;
+    hac_status status = may_administer(session, "drain", err);
+    if (status != HAC_OK)
+        return status;
+    hac_session_send_ok(session, request->serial);
+    hac_server_drain(session->server, "asked to by a client");
+    return HAC_OK;
+}
+
+static hac_status handle_reload(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                hac_error *err)
+{
+    (void)frame;
+    hac_status status = may_administer(session, "reload", err);
+    if (status == HAC_OK)
+        status = hac_server_reload(session->server, err);
+    if (status == HAC_OK)
+        hac_session_send_ok(session, request->serial);
+    return status;
+}
+
+static handler *const handlers[] = {
+    [HAC__CLIENT__REQUEST__WHAT_HELLO] = handle_hello,
+    [HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC] = handle_buffer_alloc,
+    [HAC__CLIENT__REQUEST__WHAT_BUFFER_GROW] = handle_buffer_grow,
+    [HAC__CLIENT__REQUEST__WHAT_BUFFER_RELEASE] = handle_buffer_release,
+    [HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT] = handle_submit_sort,
+    [HAC__CLIENT__REQUEST__WHAT_PLAN_SORT] = handle_plan_sort,
+    [HAC__CLIENT__REQUEST__WHAT_QUERY] = handle_query,
+    [HAC__CLIENT__REQUEST__WHAT_WAIT] = handle_wait,
+    [HAC__CLIENT__REQUEST__WHAT_RESULT] = handle_result,
+    [HAC__CLIENT__REQUEST__WHAT_RELEASE] = handle_release,
+    [HAC__CLIENT__REQUEST__WHAT_CANCEL] = handle_cancel,
+    [HAC__CLIENT__REQUEST__WHAT_SUBMIT_CALIBRATE] = handle_submit_calibrate,
+    [HAC__CLIENT__REQUEST__WHAT_DRAIN] = handle_drain,
+    [HAC__CLIENT__REQUEST__WHAT_RELOAD] = handle_reload,
+};
+
+void hac_session_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    hac_error err = HAC_ERROR_NONE;
+    size_t what = (size_t)request->what_case;
+    if (what >= sizeof handlers / sizeof *handlers || handlers[what] == NULL) {
+        hac_session_close(session, "it sent a request of no known kind");
+        return;
+    }
+    bool hello = what == HAC__CLIENT__REQUEST__WHAT_HELLO;
+    if (hello == session->greeted) {
+        hac_session_close(session, hello ? "it greeted twice" : "it did not greet");
+        return;
+    }
+    if (handlers[what](session, request, frame, &err) != HAC_OK) {
+        hac_session_send_failure(session, request->serial, &err, err.code == HAC_REFUSED ? 0.1 : 0);
+        if (hello)
+            hac_session_close(session, err.message);
+    }
+}

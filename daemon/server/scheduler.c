@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scheduler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/type.h"
+#include "server.h"
+
+#define ACTIVE_MAX 64         /* jobs whose tasks are handed out; the others are queued */
+#define PIECE_SECONDS 5e-4    /* a piece of a range is worth at least this much work … */
+#define CHUNK_SECONDS 0.25    /* … and at most this much, so that a cancel takes effect soon */
+#define LOSSES_MAX 3          /* executors a job loses on a device before it goes elsewhere */
+#define LOSSES_LAST 6         /* and on the last device, before it is given up */
+
+/* ---- a plan's execution ----------------------------------------------------------------------------- */
+
+static hac_status allocate_run(hac_job *job, hac_error *err)
+{
+    const hac_plan *plan = job->plan;
+    hac_run *run = &job->run;
+    size_t n = plan->n_tasks;
+    run->tasks = calloc(n + 1, sizeof *run->tasks);
+    run->first_dependent = calloc(n + 2, sizeof *run->first_dependent);
+    run->dependents = calloc(plan->n_edges + 1, sizeof *run->dependents);
+    run->ready = calloc(n + 1, sizeof *run->ready);
+    if (run->tasks == NULL || run->first_dependent == NULL || run->dependents == NULL || run->ready == NULL)
+        return hac_fail_no_memory(err);
+    return HAC_OK;
+}
+
+/* Turns the plan's edges (what a task waits for) round (what waits for it). */
+static void index_dependents(hac_job *job)
+{
+    const hac_plan *plan = job->plan;
+    hac_run *run = &job->run;
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        run->tasks[t].waiting_for = plan->tasks[t].n_edges;
+        for (uint32_t e = 0; e < plan->tasks[t].n_edges; e++)
+            run->first_dependent[plan->edges[plan->tasks[t].first_edge + e] + 1]++;
+    }
+    for (size_t t = 0; t < plan->n_tasks; t++)
+        run->first_dependent[t + 1] += run->first_dependent[t];
+    uint32_t *fill = run->ready; /* not needed for tasks yet: borrowed as the fill positions */
+    memcpy(fill, run->first_dependent, plan->n_tasks * sizeof *fill);
+    for (size_t t = 0; t < plan->n_tasks; t++)
+        for (uint32_t e = 0; e < plan->tasks[t].n_edges; e++)
+            run->dependents[fill[plan->edges[plan->tasks[t].first_edge + e]]++] = (uint32_t)t;
+}
+
+static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
+{
+    const hac_plan_buffer *wanted = &job->plan->buffers[index];
+    hac_run *run = &job->run;
+    bool payload = strcmp(wanted->name, "payload") == 0;
+    if (wanted->role == HAC_BUFFER_INPUT && !wanted->from_descriptor) {
+        hac_pool_buffer *buffer = payload ? job->payload : job->input;
+        if (buffer == NULL)
+            return hac_fail(err, HAC_INTERNAL, "the plan wants an input that the job has not");
+        run->offsets[index] = payload ? job->payload_offset : job->input_offset;
+        hac_pool_hold(buffer);
+        run->buffers[index] = buffer;
+        return HAC_OK;
+    }
+    if (job->memory_limit != 0 && wanted->bytes > job->memory_limit)
+        return hac_fail(err, HAC_REFUSED, "the job needs a buffer of %llu MiB, above its limit of %llu MiB",
+                        (unsigned long long)(wanted->bytes >> 20), (unsigned long long)(job->memory_limit >> 20));
+    run->offsets[index] = 0;
+    return hac_pool_alloc(job->user, wanted->bytes, false, &run->buffers[index], err);
+}
+
+static void ready_first_tasks(hac_job *job)
+{
+    hac_run *run = &job->run;
+    memset(run->ready, 0, job->plan->n_tasks * sizeof *run->ready);
+    for (uint32_t t = 0; t < job->plan->n_tasks; t++) {
+        if (run->tasks[t].waiting_for == 0)
+            run->ready[run->n_ready++] = t;
+        run->total_seconds += job->plan->tasks[t].predicted_seconds;
+    }
+}
+
+/* Back to the queue: its buffers do not fit beside those of the user's other jobs. */
+static void requeue(hac_job *job)
+{
+    hac_job_clear_run(job);
+    hac_list_remove(&job->turn);
+    hac_list_append(&job->server->queued, &job->turn);
+    job->active = false;
+    job->restart = true;
+    job->state = HAC_JOB_QUEUED;
+    job->user->active_jobs--;
+    job->server->n_active--;
+    hac_job_note(job, "waits: memory for its buffers is taken by other jobs of this user");
+}
+
+void hac_scheduler_start_plan(hac_job *job)
+{
+    hac_error err = HAC_ERROR_NONE;
+    memset(&job->run, 0, sizeof job->run);
+    hac_status status = allocate_run(job, &err);
+    for (size_t i = 0; status == HAC_OK && i < job->plan->n_buffers; i++)
+        status = attach_buffer(job, i, &err);
+    if (status == HAC_REFUSED && job->user->active_jobs > 1) {
+        requeue(job);
+        return;
+    }
+    if (status != HAC_OK) {
+        hac_job_finish(job, HAC_JOB_FAILED, err.code, err.message);
+        return;
+    }
+    index_dependents(job);
+    ready_first_tasks(job);
+    job->run.started_ns = hac_now_ns();
+    job->state = HAC_JOB_RUNNING;
+    if (job->started_ns == 0)
+        job->started_ns = job->run.started_ns;
+}
+
+/* The job's current plan has been executed (or, with restart, has to be made anew): what comes next. */
+static void advance(hac_job *job)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = job->kind->next_plan(job, &err);
+    job->restart = false;
+    if (status == HAC_OK) {
+        job->state = HAC_JOB_PLANNED;
+        job->planned_ns = hac_now_ns();
+        hac_scheduler_start_plan(job);
+    } else if (status == HAC_NOT_FOUND) {
+        hac_job_finish(job, HAC_JOB_DONE, HAC_OK, "");
+    } else {
+        hac_job_finish(job, HAC_JOB_FAILED, err.code, err.message);
+    }
+}
+
+static void start_over(hac_job *job)
+{
+    job->restarts++;
+    hac_job_note(job, "starts over from its inputs (restart %u)", job->restarts);
+    hac_job_clear_run(job);
+    job->restart = true;
+    advance(job);
+}
+
+/* Looks whether a job with nothing in flight has ended, in whatever way. */
+static void settle(hac_job *job)
+{
+    hac_run *run = &job->run;
+    if (run->n_in_flight > 0 || hac_job_ended(job) || !job->active)
+        return;
+    if (job->cancelling)
+        hac_job_finish(job, HAC_JOB_CANCELLED, HAC_CANCELLED, job->message[0] ? job->message : "cancelled");
+    else if (job->code != HAC_OK)
+        hac_job_finish(job, HAC_JOB_FAILED, job->code, job->message);
+    else if (run->broken)
+        start_over(job);
+    else if (job->plan != NULL && run->n_done == job->plan->n_tasks)
+        advance(job);
+}
+
+/* ---- handing out ------------------------------------------------------------------------------------ */
+
+static uint32_t server_device(const hac_job *job, uint32_t plan_device)
+{
+    return job->plan->devices[plan_device].machine_index;
+}
+
+static bool device_available(const hac_job *job, uint32_t plan_device)
+{
+    const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
+    return hac_device_usable(device) && device->wanted_program[0] == '\0';
+}
+
+/* The job's user's executor on a device of the plan, if it can take a task of that length now. */
+static hac_executor *roomy_executor(hac_job *job, uint32_t plan_device, double predicted)
+{
+    hac_executor *executor = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (!device_available(job, plan_device))
+        return NULL;
+    hac_status status = hac_executor_get(&job->server->executors, server_device(job, plan_device), job->user,
+                                         &executor, &err);
+    if (status != HAC_OK) {
+        if (status != HAC_AGAIN)
+            hac_log(HAC_LOG_ERROR, "%s", err.message);
+        return NULL;
+    }
+    return hac_executor_has_room(executor, predicted) ? executor : NULL;
+}
+
+static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Executor__Span *spans,
+                       Hac__Executor__Span **list, hac_executor_input *input)
+{
+    for (size_t i = 0; i < task->n_spans; i++) {
+        const hac_plan_span *from = &task->spans[i];
+        hac_pool_buffer *buffer = job->run.buffers[from->buffer];
+        hac__executor__span__init(&spans[i]);
+        spans[i].buffer = buffer->id;
+        spans[i].offset = job->run.offsets[from->buffer] + from->offset;
+        spans[i].bytes = from->bytes;
+        list[i] = &spans[i];
+        input->buffers[input->n_buffers++] = buffer;
+    }
+}
+
+static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index, uint32_t plan_device,
+                       const hac_piece *piece, double predicted, bool together)
+{
+    hac_server *server = job->server;
+    const hac_plan_task *task = &job->plan->tasks[task_index];
+    hac_dispatch *dispatch = calloc(1, sizeof *dispatch);
+    if (dispatch == NULL) {
+        job->code = HAC_NO_MEMORY;
+        snprintf(job->message, sizeof job->message, "out of memory");
+        return;
+    }
+    dispatch->id = server->next_dispatch++;
+    dispatch->job = job;
+    dispatch->task = task_index;
+    dispatch->first = piece->first;
+    dispatch->count = piece->count;
+    dispatch->attempt = piece->attempt;
+    dispatch->predicted = predicted;
+    dispatch->together = together;
+    dispatch->plan_device = plan_device;
+    dispatch->units = task->count > 0 ? task->units * ((double)piece->count / (double)task->count) : task->units;
+
+    Hac__Executor__Run run = HAC__EXECUTOR__RUN__INIT;
+    Hac__Executor__Span spans[HAC_PLAN_MAX_SPANS], *list[HAC_PLAN_MAX_SPANS];
+    hac_executor_input input = {.run = &run};
+    fill_spans(job, task, spans, list, &input);
+    run.codelet = (char *)(uintptr_t)task->codelet;
+    run.type = task->type;
+    run.descending = task->descending;
+    run.first = piece->first;
+    run.count = piece->count;
+    run.spans = list;
+    run.n_spans = task->n_spans;
+    run.params = (uint64_t *)(uintptr_t)task->params;
+    run.n_params = task->n_params;
+    if (task->uses_descriptor) {
+        uint64_t bit = UINT64_C(1) << executor->slot;
+        run.descriptor = input.descriptor = job->id;
+        input.descriptor_fd = job->descriptor;
+        input.send_descriptor = !(job->descriptor_executors & bit);
+        job->descriptor_executors |= bit;
+    }
+    if (job->spec.inline_data && job->data != NULL) {
+        run.data.data = job->data;
+        run.data.len = job->data_bytes;
+    }
+    job->run.tasks[task_index].in_flight++;
+    job->run.n_in_flight++;
+    hac_executor_run(executor, dispatch, &input);
+}
+
+/* Takes back a piece whose executor died, if there is one. */
+static bool take_lost(hac_task_state *state, hac_piece *ret)
+{
+    if (state->n_lost == 0)
+        return false;
+    *ret = state->lost[--state->n_lost];
+    return true;
+}
+
+/* The rate of a device in this range, in items a second: as measured here, else as planned. */
+static double rate_of(const hac_job *job, uint32_t task_index, uint32_t plan_device)
+{
+    const hac_task_state *state = &job->run.tasks[task_index];
+    const hac_plan_task *task = &job->plan->tasks[task_index];
+    if (state->busy[plan_device] > 1e-6)
+        return state->units[plan_device] / state->busy[plan_device];
+    double seconds = task->predicted_seconds > 1e-6 ? task->predicted_seconds : 1e-6;
+    double share = 0;
+    for (uint32_t d = 0; d < job->plan->n_devices; d++)
+        if (task->device_mask & (1u << d))
+            share += job->plan->devices[d].share;
+    double own = share > 0 ? job->plan->devices[plan_device].share / share : 1.0;
+    return (double)task->count / seconds * own;
+}
+
+/* Guided self-scheduling: half of this device's share of what is left, within bounds, in whole grains. */
+static uint64_t piece_size(const hac_job *job, uint32_t task_index, uint32_t plan_device, bool *ret_together)
+{
+    const hac_plan_task *task = &job->plan->tasks[task_index];
+    uint64_t left = task->count - job->run.tasks[task_index].claimed;
+    uint64_t grain = task->grain > 0 ? task->grain : 1;
+    double own = rate_of(job, task_index, plan_device), all = 0;
+    unsigned devices = 0;
+    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
+        if (!(task->device_mask & (1u << d)) || !device_available(job, d))
+            continue;
+        all += rate_of(job, task_index, d);
+        devices++;
+    }
+    *ret_together = devices > 1;
+    double size = (double)left;
+    if (devices > 1 && all > 0)
+        size = (double)left * own / all / 2;
+    if (size < own * PIECE_SECONDS)
+        size = own * PIECE_SECONDS;
+    if (size > own * CHUNK_SECONDS)
+        size = own * CHUNK_SECONDS;
+    uint64_t items = size < (double)left ? (uint64_t)size : left;
+    items = (items + grain - 1) / grain * grain;
+    return items < left ? items : left;
+}
+
+/* Gives out one piece of a range to one device; false when it has no room, or nothing is left. */
+static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_device)
+{
+    hac_task_state *state = &job->run.tasks[task_index];
+    const hac_plan_task *task = &job->plan->tasks[task_index];
+    hac_piece piece = {0, 0, 0};
+    bool together = false;
+    if (state->n_lost == 0 && state->claimed >= task->count)
+        return false;
+    double rate = rate_of(job, task_index, plan_device);
+    hac_executor *executor = roomy_executor(job, plan_device, PIECE_SECONDS);
+    if (executor == NULL)
+        return false;
+    if (!take_lost(state, &piece)) {
+        piece.first = task->first + state->claimed;
+        piece.count = piece_size(job, task_index, plan_device, &together);
+        state->claimed += piece.count;
+    }
+    send_piece(job, executor, task_index, plan_device, &piece, (double)piece.count / rate, together);
+    return true;
+}
+
+static bool range_exhausted(const hac_job *job, uint32_t task_index)
+{
+    const hac_task_state *state = &job->run.tasks[task_index];
+    return state->n_lost == 0 && state->claimed >= job->plan->tasks[task_index].count;
+}
+
+/* Shares a range out; true when nothing of it is left to hand out. */
+static bool hand_out_range(hac_job *job, uint32_t task_index)
+{
+    uint32_t mask = job->plan->tasks[task_index].device_mask;
+    for (bool any = true; any && !range_exhausted(job, task_index);) {
+        any = false;
+        for (uint32_t d = 0; d < job->plan->n_devices; d++)
+            if (mask & (1u << d))
+                any |= hand_out_piece(job, task_index, d);
+    }
+    return range_exhausted(job, task_index);
+}
+
+/* The device for a task that any of several may run: the one that would be done with it first. */
+static int choose_device(const hac_job *job, const hac_plan_task *task)
+{
+    int best = -1;
+    double best_seconds = INFINITY;
+    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
+        if (!(task->device_mask & (1u << d)) || !device_available(job, d))
+            continue;
+        double seconds = hac_executors_backlog(&job->server->executors, server_device(job, d));
+        if (seconds < best_seconds) {
+            best = (int)d;
+            best_seconds = seconds;
+        }
+    }
+    return best;
+}
+
+static bool hand_out_whole(hac_job *job, uint32_t task_index)
+{
+    const hac_plan_task *task = &job->plan->tasks[task_index];
+    hac_task_state *state = &job->run.tasks[task_index];
+    int device = task->device >= 0 ? task->device : choose_device(job, task);
+    if (device < 0)
+        return false;
+    hac_executor *executor = roomy_executor(job, (uint32_t)device, task->predicted_seconds);
+    if (executor == NULL)
+        return false;
+    hac_piece piece = {task->first, task->count, 0};
+    (void)take_lost(state, &piece);
+    state->claimed = task->count;
+    send_piece(job, executor, task_index, (uint32_t)device, &piece, task->predicted_seconds,
+               task->side_by_side && job->plan->n_devices > 1);
+    return true;
+}
+
+static void hand_out(hac_job *job)
+{
+    hac_run *run = &job->run;
+    if (job->cancelling || job->code != HAC_OK || run->broken)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < run->n_ready; i++) {
+        uint32_t t = run->ready[i];
+        bool all = job->plan->tasks[t].range ? hand_out_range(job, t) : hand_out_whole(job, t);
+        if (!all)
+            run->ready[kept++] = t;
+    }
+    run->n_ready = kept;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------ */
+
+/* The next queued job: highest priority first, then the user with the fewest running, then the oldest. */
+static hac_job *next_in_queue(hac_server *server)
+{
+    hac_job *best = NULL, *job = NULL;
+    hac_list_for_each(job, &server->queued, hac_job, turn) {
+        if (job->restart && job->user->active_jobs > 0)
+            continue; /* waits for memory */
+        if (best == NULL || job->priority > best->priority ||
+            (job->priority == best->priority && job->user->active_jobs < best->user->active_jobs))
+            best = job;
+    }
+    return best;
+}
+
+static void activate(hac_job *job)
+{
+    hac_list_remove(&job->turn);
+    hac_list_append(&job->server->active, &job->turn);
+    job->active = true;
+    job->user->active_jobs++;
+    job->server->n_active++;
+    advance(job);
+}
+
+void hac_scheduler_kick(hac_server *server)
+{
+    if (server->probing)
+        return;
+    while (server->n_active < ACTIVE_MAX && !hac_list_empty(&server->queued)) {
+        hac_job *job = next_in_queue(server);
+        if (job == NULL)
+            break;
+        activate(job);
+    }
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->active, hac_job, turn) {
+        hand_out(job);
+        settle(job);
+    }
+}
+
+/* ---- what came of it -------------------------------------------------------------------------------- */
+
+static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, bool lost)
+{
+    hac_run *run = &job->run;
+    if (run->n_records == HAC_JOB_RECORDS_MAX)
+        return;
+    if ((run->n_records & (run->n_records - 1)) == 0) { /* full at every power of two */
+        size_t room = run->n_records == 0 ? 1 : run->n_records * 2;
+        hac_run_record *records = reallocarray(run->records, room, sizeof *records);
+        if (records == NULL)
+            return;
+        run->records = records;
+    }
+    uint64_t end = hac_now_ns();
+    double end_seconds = (double)(end - run->started_ns) * 1e-9;
+    run->records[run->n_records++] = (hac_run_record){
+        .task = dispatch->task,
+        .device = dispatch->plan_device,
+        .first = dispatch->first,
+        .count = dispatch->count,
+        .start = end_seconds > seconds ? end_seconds - seconds : 0,
+        .seconds = seconds,
+        .predicted_seconds = dispatch->predicted,
+        .attempt = dispatch->attempt,
+        .lost = lost,
+    };
+}
+
+static void learn(hac_job *job, const hac_dispatch *dispatch, double seconds)
+{
+    hac_server *server = job->server;
+    uint32_t device = server_device(job, dispatch->plan_device);
+    const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    server->device_busy[device] += seconds;
+    hac_model_record(server->models, server->devices.items[device]->key, task->codelet, task->type,
+                     dispatch->units, seconds, dispatch->together);
+}
+
+static void complete_task(hac_job *job, uint32_t task_index)
+{
+    hac_run *run = &job->run;
+    run->n_done++;
+    run->done_seconds += job->plan->tasks[task_index].predicted_seconds;
+    for (uint32_t i = run->first_dependent[task_index]; i < run->first_dependent[task_index + 1]; i++) {
+        uint32_t dependent = run->dependents[i];
+        if (--run->tasks[dependent].waiting_for == 0)
+            run->ready[run->n_ready++] = dependent;
+    }
+}
+
+static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor__Done *done)
+{
+    hac_task_state *state = &job->run.tasks[dispatch->task];
+    const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    record(job, dispatch, done->seconds, false);
+    learn(job, dispatch, done->seconds);
+    state->busy[dispatch->plan_device] += done->seconds;
+    state->units[dispatch->plan_device] += (double)dispatch->count;
+    state->done += dispatch->count;
+    if (job->kind->task_done != NULL)
+        job->kind->task_done(job, dispatch->task, done);
+    bool whole = task->range ? state->done >= task->count : true;
+    if (whole)
+        complete_task(job, dispatch->task);
+    if (job->progress)
+        hac_job_send_event(job, task->stage, job->plan->devices[dispatch->plan_device].name, "");
+}
+
+/* The piece has to run again: back to the front of what is left of its task. */
+static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attempt)
+{
+    hac_run *run = &job->run;
+    hac_task_state *state = &run->tasks[dispatch->task];
+    bool listed = false;
+    hac_piece *lost = reallocarray(state->lost, state->n_lost + 1, sizeof *lost);
+    if (lost == NULL) {
+        run->broken = true;
+        return;
+    }
+    state->lost = lost;
+    state->lost[state->n_lost++] = (hac_piece){dispatch->first, dispatch->count, attempt};
+    for (size_t i = 0; i < run->n_ready; i++)
+        listed |= run->ready[i] == dispatch->task;
+    if (!listed)
+        run->ready[run->n_ready++] = dispatch->task;
+}
+
+/* The job does not use this device any more; its plan is made anew without it. */
+static void leave_device(hac_job *job, uint32_t device, const char *why)
+{
+    hac_server *server = job->server;
+    uint32_t others = 0;
+    for (uint32_t d = 0; d < server->devices.count; d++)
+        if (d != device && hac_device_usable(server->devices.items[d]) && !(job->excluded & (1u << d)) &&
+            (job->device_mask == 0 || (job->device_mask & (1u << d))))
+            others++;
+    const char *name = server->devices.items[device]->config.name;
+    if (others == 0) {
+        job->code = HAC_FAILED;
+        snprintf(job->message, sizeof job->message, "no device is left that can run it: %.64s %.400s", name, why);
+        return;
+    }
+    hac_job_note(job, "leaves %s: %s", name, why);
+    job->excluded |= 1u << device;
+    job->run.broken = true;
+}
+
+static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Executor__Done *done)
+{
+    hac_server *server = job->server;
+    uint32_t device = server_device(job, dispatch->plan_device);
+    if (done->code == HAC_NOT_FOUND && done->needs_program[0] != '\0') {
+        hac_job_note(job, "waits for %s to be built for %s", done->needs_program,
+                     server->devices.items[device]->config.name);
+        give_back(job, dispatch, dispatch->attempt);
+        hac_builders_want(&server->builders, device, done->needs_program);
+        hac_job_send_event(job, "build", server->devices.items[device]->config.name, done->needs_program);
+    } else if (done->code == HAC_DEVICE || done->code == HAC_NO_MEMORY || done->code == HAC_UNSUPPORTED) {
+        char failure[256];
+        snprintf(failure, sizeof failure, "%.64s.%s: %.160s", job->plan->tasks[dispatch->task].codelet,
+                 hac_type_name(job->plan->tasks[dispatch->task].type), done->message);
+        if (done->code == HAC_DEVICE)
+            hac_device_add_failure(server->devices.items[device], failure);
+        leave_device(job, device, failure);
+    } else {
+        job->code = (hac_status)done->code;
+        snprintf(job->message, sizeof job->message, "%s", done->message);
+    }
+}
+
+/* A job that has ended while pieces were still in flight never gets here: jobs end with nothing in flight. */
+static hac_job *land(hac_dispatch *dispatch)
+{
+    hac_job *job = dispatch->job;
+    job->run.n_in_flight--;
+    job->run.tasks[dispatch->task].in_flight--;
+    hac_server_kick(job->server);
+    return job;
+}
+
+void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done)
+{
+    hac_server *server = context;
+    hac_job *job = land(dispatch);
+    server->tasks_done++;
+    if (done->code == HAC_OK)
+        piece_done(job, dispatch, done);
+    else
+        piece_failed(job, dispatch, done);
+    free(dispatch);
+}
+
+void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how)
+{
+    hac_server *server = context;
+    hac_job *job = land(dispatch);
+    uint32_t device = server_device(job, dispatch->plan_device);
+    const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    server->tasks_lost++;
+    if (started) {
+        job->retries++;
+        record(job, dispatch, 0, true);
+        hac_job_note(job, "the executor of %s %s during %s", server->devices.items[device]->config.name, how,
+                     task->codelet);
+    }
+    if (counts && ++job->losses[device] >= LOSSES_MAX) {
+        char why[64];
+        snprintf(why, sizeof why, "%u of its executors died", job->losses[device]);
+        if (hac_devices_usable(&server->devices) > 1 || job->losses[device] >= LOSSES_LAST)
+            leave_device(job, device, why);
+    }
+    if (task->repeatable || !started)
+        give_back(job, dispatch, dispatch->attempt + started);
+    else
+        job->run.broken = true;
+    free(dispatch);
+}
+
+void hac_scheduler_changed(void *context)
+{
+    hac_server_kick(context);
+}

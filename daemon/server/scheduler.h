@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scheduler: decides which job runs next and hands the tasks of running jobs' plans to executors.
+ *
+ * A range task is shared out by guided self-scheduling: each free device takes half of its share of what is
+ * left, never less than half a millisecond's worth, by the rates measured in this very range once there are any. A
+ * task that is lost with its executor runs again if its inputs are intact, else its job starts over once
+ * nothing of it is in flight.
+ */
+#ifndef SERVER_SCHEDULER_H
+#define SERVER_SCHEDULER_H
+
+#include "executor.h"
+#include "job.h"
+
+struct hac_server;
+
+/* Starts the next plan of a job that is active: allocates its buffers and readies its first tasks. */
+void hac_scheduler_start_plan(hac_job *job);
+
+/* Something has changed: activates queued jobs and hands out tasks as far as executors have room. */
+void hac_scheduler_kick(struct hac_server *server);
+
+/* The three events of hac_executor_events, with the server as their context. */
+void hac_scheduler_done(void *server, hac_dispatch *dispatch, const Hac__Executor__Done *done);
+void hac_scheduler_lost(void *server, hac_dispatch *dispatch, bool started, bool counts,
+                        const char *how);
+void hac_scheduler_changed(void *server);
+
+#endif

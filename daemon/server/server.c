@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memfd.h"
+#include "child.h"
+#include "scheduler.h"
+#include "session.h"
+#include "tuning.h"
+
+#define TICK_MS 250
+#define PROBE_SECONDS 10.0
+#define DRAIN_SECONDS 30.0
+#define SELF_TEST_SECONDS 20.0 /* questions about devices wait this long for their self-tests */
+#define SAVE_SECONDS 5.0
+#define TRIM_SECONDS 60.0 /* idle pool memory is kept this long */
+#define ACCEPTS_PER_WAKEUP 16
+
+/* A question about the devices that waits until their self-tests are through. */
+typedef struct deferred_query {
+    hac_link link;
+    hac_session *session;
+    uint64_t serial;
+    Hac__Client__Topic topic;
+    uint64_t since_ns;
+} deferred_query;
+
+/* ---- start-up: probe, devices ------------------------------------------------------------------------- */
+
+static void report_profile_problem(void *context, const hac_error *problem)
+{
+    hac_server *server = context;
+    hac_log(HAC_LOG_WARNING, "profile left out: %s", problem->message);
+    hac_text text = HAC_TEXT_NONE;
+    if (server->profile_problems != NULL)
+        hac_text_add(&text, server->profile_problems);
+    hac_text_addf(&text, "%s\n", problem->message);
+    char *joined = NULL;
+    if (hac_text_finish(&text, &joined, NULL, NULL) == HAC_OK) {
+        free(server->profile_problems);
+        server->profile_problems = joined;
+    }
+}
+
+static hac_status load_profiles(hac_server *server, const hac_daemon_config *config, hac_profile_set **ret,
+                                hac_error *err)
+{
+    const char *const *directories = server->options.profile_directories;
+    size_t n = server->options.n_profile_directories;
+    if (config->n_profile_directories > 0) {
+        directories = (const char *const *)config->profile_directories;
+        n = config->n_profile_directories;
+    }
+    free(server->profile_problems);
+    server->profile_problems = NULL;
+    return hac_profile_set_load(directories, n, false, report_profile_problem, server, ret, err);
+}
+
+static void devices_changed(hac_server *server)
+{
+    server->machine_stale = true;
+    hac_server_kick(server);
+}
+
+static void take_devices(hac_server *server, const Hac__Executor__ProbeReport *report)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_devices_set(&server->devices, report, server->profiles, &err) != HAC_OK)
+        snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
+    if (server->devices.problem[0] != '\0')
+        hac_log(HAC_LOG_WARNING, "%s", server->devices.problem);
+    for (size_t i = 0; i < server->devices.count; i++)
+        hac_log(HAC_LOG_INFO, "device %s: %s", server->devices.items[i]->config.name,
+                server->devices.items[i]->device);
+    hac_tuning_load(server);
+    hac_builders_test_devices(&server->builders);
+    devices_changed(server);
+}
+
+static void on_probe_report(void *context, const Hac__Executor__Report *report)
+{
+    hac_server *server = context;
+    if (!server->probing)
+        return;
+    if (report->what_case == HAC__EXECUTOR__REPORT__WHAT_PROBE) {
+        server->probing = false;
+        take_devices(server, report->probe);
+    } else if (report->what_case == HAC__EXECUTOR__REPORT__WHAT_FATAL) {
+        snprintf(server->devices.problem, sizeof server->devices.problem, "%s", report->fatal);
+    }
+}
+
+static void on_probe_gone(void *context, int64_t status, int signal, bool asked)
+{
+    hac_server *server = context;
+    server->probe = NULL;
+    if (!server->probing)
+        return;
+    server->probing = false;
+    if (asked)
+        snprintf(server->devices.problem, sizeof server->devices.problem,
+                 "an OpenCL driver hung while devices were probed; set OCL_ICD_VENDORS to leave it out");
+    else if (server->devices.problem[0] == '\0')
+        snprintf(server->devices.problem, sizeof server->devices.problem,
+                 "probing for devices ended with %s %d: an OpenCL driver failed; set OCL_ICD_VENDORS to leave it out",
+                 signal != 0 ? "signal" : "status", signal != 0 ? signal : (int)status);
+    hac_log(HAC_LOG_ERROR, "%s", server->devices.problem);
+    devices_changed(server);
+}
+
+static void start_probe(hac_server *server)
+{
+    static const hac_child_events events = {on_probe_report, on_probe_gone};
+    hac_error err = HAC_ERROR_NONE;
+    hac_autofree char **environment = NULL;
+    hac_status status = hac_child_environment(NULL, &environment, &err);
+    hac_child_options options = {server->options.executor_program, "--probe", NULL, environment};
+    server->probing = true;
+    server->probe_started_ns = hac_now_ns();
+    if (status == HAC_OK)
+        status = hac_child_start(&server->loop, &options, server->child_decoder, &events, server, &server->probe,
+                                 &err);
+    if (status != HAC_OK) {
+        server->probing = false;
+        snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
+        hac_log(HAC_LOG_ERROR, "%s", err.message);
+    }
+}
+
+const hac_machine *hac_server_machine(hac_server *server)
+{
+    if (server->machine_stale) {
+        hac_devices_to_machine(&server->devices, server->models, &server->machine);
+        server->machine_stale = false;
+    }
+    for (size_t i = 0; i < server->devices.count; i++) {
+        server->machine.devices[i].usable = hac_device_usable(server->devices.items[i]);
+        server->machine.devices[i].backlog = hac_executors_backlog(&server->executors, (uint32_t)i);
+    }
+    return &server->machine;
+}
+
+/* ---- questions that wait ------------------------------------------------------------------------------ */
+
+static bool devices_settled(const hac_server *server)
+{
+    if (server->probing)
+        return false;
+    for (size_t i = 0; i < server->devices.count; i++)
+        if (server->devices.items[i]->state == HAC_DEVICE_UNTESTED)
+            return false;
+    return true;
+}
+
+bool hac_server_defer(hac_server *server, hac_session *session, const Hac__Client__Request *request)
+{
+    if (devices_settled(server))
+        return false;
+    deferred_query *query = calloc(1, sizeof *query);
+    if (query == NULL)
+        return false;
+    query->session = session;
+    query->serial = request->serial;
+    query->topic = request->query->topic;
+    query->since_ns = hac_now_ns();
+    hac_list_append(&server->deferred, &query->link);
+    return true;
+}
+
+void hac_server_forget_session(hac_server *server, const hac_session *session)
+{
+    deferred_query *query = NULL;
+    hac_list_for_each(query, &server->deferred, deferred_query, link) {
+        if (query->session != session)
+            continue;
+        hac_list_remove(&query->link);
+        free(query);
+    }
+}
+
+static void answer_deferred(hac_server *server)
+{
+    bool settled = devices_settled(server);
+    uint64_t now = hac_now_ns();
+    deferred_query *query = NULL;
+    hac_list_for_each(query, &server->deferred, deferred_query, link) {
+        if (!settled && (double)(now - query->since_ns) * 1e-9 < SELF_TEST_SECONDS)
+            continue;
+        hac_list_remove(&query->link);
+        hac_session_answer_query(query->session, query->serial, query->topic);
+        free(query);
+    }
+}
+
+/* ---- the listener ------------------------------------------------------------------------------------- */
+
+static void on_connection(uv_poll_t *handle, int status, int events)
+{
+    hac_server *server = handle->data;
+    (void)events;
+    if (status < 0)
+        return;
+    for (int i = 0; i < ACCEPTS_PER_WAKEUP; i++) {
+        int fd = accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE) {
+                /* Out of descriptors: stop looking until the next tick, or this would spin. */
+                server->connections_refused++;
+                uv_poll_stop(&server->listener);
+            }
+            return;
+        }
+        hac_session_accept(server, fd);
+    }
+}
+
+static void listen_again(hac_server *server)
+{
+    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining)
+        uv_poll_start(&server->listener, UV_READABLE, on_connection);
+}
+
+/* ---- models on disk ------------------------------------------------------------------------------------ */
+
+typedef struct save_work {
+    uv_work_t work;
+    hac_server *server;
+    char *text;
+    size_t bytes;
+    char path[PATH_MAX + 32];
+} save_work;
+
+static void models_path(const hac_server *server, char *ret, size_t room)
+{
+    snprintf(ret, room, "%s/models", server->options.state_directory);
+}
+
+static void write_models(uv_work_t *work)
+{
+    save_work *save = hac_container_of(work, save_work, work);
+    char temporary[PATH_MAX + 40];
+    snprintf(temporary, sizeof temporary, "%s.new", save->path);
+    hac_autoclose int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    for (size_t done = 0; done < save->bytes;) {
+        ssize_t n = write(fd, save->text + done, save->bytes - done);
+        if (n <= 0)
+            return;
+        done += (size_t)n;
+    }
+    rename(temporary, save->path);
+}
+
+static void models_written(uv_work_t *work, int status)
+{
+    (void)status;
+    save_work *save = hac_container_of(work, save_work, work);
+    save->server->saving_models = false;
+    free(save->text);
+    free(save);
+}
+
+static save_work *prepare_save(hac_server *server)
+{
+    save_work *save = calloc(1, sizeof *save);
+    if (save == NULL)
+        return NULL;
+    save->server = server;
+    models_path(server, save->path, sizeof save->path);
+    if (hac_model_set_write(server->models, &save->text, &save->bytes, NULL) != HAC_OK) {
+        free(save);
+        return NULL;
+    }
+    return save;
+}
+
+static void save_models(hac_server *server)
+{
+    if (server->saving_models || !hac_model_set_dirty(server->models))
+        return;
+    save_work *save = prepare_save(server);
+    if (save == NULL)
+        return;
+    server->saving_models = true;
+    if (uv_queue_work(&server->loop, &save->work, write_models, models_written) != 0)
+        models_written(&save->work, 0);
+}
+
+static void read_models(hac_server *server)
+{
+    char path[PATH_MAX + 32];
+    char *text = NULL;
+    size_t bytes = 0, skipped = 0;
+    models_path(server, path, sizeof path);
+    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || hac_memfd_read_text(fd, 16u << 20, &text, &bytes, NULL) != HAC_OK)
+        return;
+    if (hac_model_set_read(server->models, text, bytes, &skipped, NULL) != HAC_OK || skipped > 0)
+        hac_log(HAC_LOG_WARNING, "%s: %zu damaged lines were skipped", path, skipped);
+    free(text);
+}
+
+/* ---- leaving ------------------------------------------------------------------------------------------ */
+
+/* Unlinks the socket of a private daemon under the lock that clients take to start one, so that no client
+ * connects to a daemon that has made up its mind. Returns false when a client holds the lock. */
+static bool unlink_socket(hac_server *server)
+{
+    char lock_path[PATH_MAX + 8];
+    if (!server->options.private_daemon || server->options.socket_path[0] == '\0')
+        return true;
+    snprintf(lock_path, sizeof lock_path, "%s.lock", server->options.socket_path);
+    hac_autoclose int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0)
+        return false;
+    struct stat at_path, ours;
+    if (stat(server->options.socket_path, &at_path) == 0 && server->socket_inode == at_path.st_ino &&
+        fstat(server->options.listener, &ours) == 0)
+        unlink(server->options.socket_path);
+    return true;
+}
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+    (void)context;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void stop(hac_server *server)
+{
+    if (server->stopping)
+        return;
+    server->stopping = true;
+    hac_session *session = NULL;
+    hac_list_for_each(session, &server->sessions, hac_session, link) hac_session_close(session, NULL);
+    hac_executors_kill_all(&server->executors);
+    hac_builders_kill_all(&server->builders);
+    if (server->probe != NULL)
+        hac_child_kill(server->probe);
+    uv_poll_stop(&server->listener);
+    close_handle((uv_handle_t *)&server->listener, NULL);
+    close_handle((uv_handle_t *)&server->tick, NULL);
+    close_handle((uv_handle_t *)&server->on_term, NULL);
+    close_handle((uv_handle_t *)&server->on_int, NULL);
+    close_handle((uv_handle_t *)&server->on_hup, NULL);
+    /* `prepare` goes on until the jobs have settled; the loop ends when the last child is reaped */
+}
+
+void hac_server_drain(hac_server *server, const char *why)
+{
+    if (server->draining)
+        return;
+    hac_log(HAC_LOG_INFO, "leaving when the running jobs are done: %s", why);
+    server->draining = true;
+    server->drain_deadline_ns = hac_now_ns() + (uint64_t)(DRAIN_SECONDS * 1e9);
+    uv_poll_stop(&server->listener);
+    (void)unlink_socket(server);
+    hac_server_kick(server);
+}
+
+static unsigned unfinished_jobs(const hac_server *server)
+{
+    return server->n_jobs - server->n_ended;
+}
+
+/* Nothing to do and nobody there. */
+static bool idle(const hac_server *server)
+{
+    return server->n_sessions == 0 && unfinished_jobs(server) == 0 && !server->probing;
+}
+
+static bool socket_gone(const hac_server *server)
+{
+    struct stat at_path;
+    return stat(server->options.socket_path, &at_path) != 0 || at_path.st_ino != server->socket_inode;
+}
+
+static void consider_leaving(hac_server *server)
+{
+    uint64_t now = hac_now_ns();
+    if (server->draining) {
+        if (unfinished_jobs(server) == 0 || now > server->drain_deadline_ns)
+            stop(server);
+        return;
+    }
+    if (!server->options.private_daemon || !idle(server))
+        return;
+    bool held = false; /* a detached job's result that somebody may come for */
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) held |= job->detached &&
+                                                                (job->result != NULL || job->result_data != NULL);
+    bool timed_out = server->config.idle_exit > 0 &&
+                     (double)(now - server->idle_since_ns) * 1e-9 > server->config.idle_exit;
+    if (socket_gone(server) || (timed_out && !held && unlink_socket(server)))
+        stop(server);
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------------- */
+
+static void on_tick(uv_timer_t *timer)
+{
+    hac_server *server = timer->data;
+    uint64_t now = hac_now_ns();
+    hac_executors_check(&server->executors);
+    hac_jobs_expire(server);
+    if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS && server->probe != NULL)
+        hac_child_kill(server->probe);
+    if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
+        server->models_saved_ns = now;
+        save_models(server);
+        hac_pool_trim(&server->users, TRIM_SECONDS);
+    }
+    answer_deferred(server);
+    listen_again(server);
+    hac_server_kick(server); /* back-offs may have run out */
+    consider_leaving(server);
+}
+
+static void on_prepare(uv_prepare_t *handle)
+{
+    hac_server *server = handle->data;
+    for (int i = 0; server->kick && i < 8; i++) {
+        server->kick = false;
+        hac_scheduler_kick(server);
+    }
+    answer_deferred(server);
+    if (server->n_ended > 640)
+        hac_jobs_expire(server);
+    if (server->draining && !server->stopping && unfinished_jobs(server) == 0)
+        stop(server);
+    if (server->reload && hac_list_empty(&server->executors.list) && !hac_builders_busy(&server->builders)) {
+        server->reload = false;
+        start_probe(server);
+    }
+    if (server->stopping && unfinished_jobs(server) == 0 && hac_list_empty(&server->executors.list))
+        uv_prepare_stop(handle);
+}
+
+void hac_server_kick(hac_server *server)
+{
+    server->kick = true;
+}
+
+static void on_builder_change(void *context, uint32_t device)
+{
+    hac_server *server = context;
+    const hac_server_device *d = server->devices.items[device];
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->active, hac_job, turn) {
+        if (!job->progress)
+            continue;
+        char note[192];
+        snprintf(note, sizeof note, "building kernels for %s (%s)", d->config.name, d->build_note);
+        hac_job_send_event(job, "build", d->config.name, note);
+    }
+    devices_changed(server);
+}
+
+static void on_forget_buffer(void *context, hac_pool_buffer *buffer)
+{
+    hac_server *server = context;
+    hac_executors_forget_buffer(&server->executors, buffer);
+    hac_sessions_forget_buffer(server, buffer);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    hac_server *server = handle->data;
+    hac_error err = HAC_ERROR_NONE;
+    if (number == SIGHUP) {
+        if (hac_server_reload(server, &err) != HAC_OK)
+            hac_log(HAC_LOG_ERROR, "reload: %s; the old configuration stays", err.message);
+        return;
+    }
+    if (server->draining) /* the second one means now */
+        stop(server);
+    else
+        hac_server_drain(server, number == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+/* ---- configuration ------------------------------------------------------------------------------------ */
+
+static hac_status load_config(const hac_server *server, hac_daemon_config *ret, hac_error *err)
+{
+    hac_status status = HAC_NOT_FOUND;
+    if (server->options.config_path[0] != '\0')
+        status = hac_daemon_config_load(server->options.config_path, ret, err);
+    return status == HAC_NOT_FOUND ? hac_daemon_config_default(ret, err) : status;
+}
+
+static void apply_config(hac_server *server)
+{
+    hac_log_set_level(server->config.log_level);
+    server->users.limits = (hac_user_limits){
+        .memory = server->config.pool_memory_per_user,
+        .connections = server->config.max_connections_per_user,
+        .jobs = server->config.max_jobs_per_user,
+        .descriptors = server->config.max_descriptors_per_user,
+        .buffers = 16384,
+    };
+    server->executors.hang_seconds = server->config.task_deadline_minimum;
+    server->executors.hang_factor = server->config.task_deadline_factor;
+    server->executors.idle_seconds = server->config.executor_idle_timeout;
+}
+
+hac_status hac_server_reload(hac_server *server, hac_error *err)
+{
+    hac_daemon_config config;
+    hac_profile_set *profiles = NULL;
+    if (unfinished_jobs(server) > 0 || server->probing)
+        return hac_fail(err, HAC_REFUSED, "%u jobs are running; devices change only between jobs, try again later",
+                        unfinished_jobs(server));
+    hac_status status = load_config(server, &config, err);
+    if (status != HAC_OK)
+        return status;
+    status = load_profiles(server, &config, &profiles, err);
+    if (status != HAC_OK) {
+        hac_daemon_config_clear(&config);
+        return status;
+    }
+    hac_daemon_config_clear(&server->config);
+    hac_profile_set_free(server->profiles);
+    server->config = config;
+    server->profiles = profiles;
+    apply_config(server);
+    hac_executors_kill_all(&server->executors);
+    hac_builders_kill_all(&server->builders);
+    server->reload = true; /* the probe starts when the last child of the old devices is reaped */
+    hac_server_kick(server);
+    hac_log(HAC_LOG_INFO, "configuration read again");
+    return HAC_OK;
+}
+
+/* ---- life --------------------------------------------------------------------------------------------- */
+
+static void init_executors(hac_server *server)
+{
+    hac_executors *e = &server->executors;
+    e->loop = &server->loop;
+    e->devices = &server->devices;
+    e->users = &server->users;
+    e->decoder = server->child_decoder;
+    hac_list_init(&e->list);
+    e->program = server->options.executor_program;
+    e->program_directory = server->options.cache_directory;
+    e->scratch_directory = server->options.scratch_directory;
+    e->events = (hac_executor_events){hac_scheduler_done, hac_scheduler_lost, hac_scheduler_changed};
+    e->context = server;
+
+    hac_builders *b = &server->builders;
+    b->loop = &server->loop;
+    b->devices = &server->devices;
+    b->decoder = server->child_decoder;
+    b->program = server->options.executor_program;
+    b->program_directory = server->options.cache_directory;
+    b->scratch_directory = server->options.scratch_directory;
+    b->state_directory = server->options.state_directory;
+    b->changed = on_builder_change;
+    b->context = server;
+    hac_builders_init(b);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *ftw)
+{
+    (void)info;
+    (void)type;
+    (void)ftw;
+    remove(path);
+    return 0;
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static hac_status init_state(hac_server *server, hac_error *err)
+{
+    hac_user_limits none = {0};
+    hac_list_init(&server->sessions);
+    hac_list_init(&server->jobs);
+    hac_list_init(&server->queued);
+    hac_list_init(&server->active);
+    hac_list_init(&server->deferred);
+    hac_users_init(&server->users, &none, on_forget_buffer, server);
+    server->next_job = server->next_dispatch = 1;
+    server->started_ns = server->idle_since_ns = hac_now_ns();
+    struct stat info;
+    if (server->options.socket_path[0] != '\0' && stat(server->options.socket_path, &info) == 0)
+        server->socket_inode = info.st_ino;
+    hac_status status = hac_decoder_new(&server->client_decoder, err);
+    if (status == HAC_OK)
+        status = hac_decoder_new(&server->child_decoder, err);
+    if (status == HAC_OK)
+        status = hac_model_set_new(&server->models, err);
+    if (status == HAC_OK)
+        status = load_config(server, &server->config, err);
+    if (status == HAC_OK)
+        status = load_profiles(server, &server->config, &server->profiles, err);
+    if (status != HAC_OK)
+        return status;
+    init_executors(server);
+    apply_config(server);
+    read_models(server);
+    return HAC_OK;
+}
+
+static hac_status init_loop(hac_server *server, hac_error *err)
+{
+    uv_loop_t *loop = &server->loop;
+    int r = uv_poll_init(loop, &server->listener, server->options.listener);
+    if (r != 0)
+        return hac_fail(err, HAC_IO, "cannot listen: %s", uv_strerror(r));
+    server->listener.data = server->tick.data = server->prepare.data = server;
+    server->on_term.data = server->on_int.data = server->on_hup.data = server;
+    uv_timer_init(loop, &server->tick);
+    uv_timer_start(&server->tick, on_tick, TICK_MS, TICK_MS);
+    uv_prepare_init(loop, &server->prepare);
+    uv_prepare_start(&server->prepare, on_prepare);
+    uv_signal_init(loop, &server->on_term);
+    uv_signal_init(loop, &server->on_int);
+    uv_signal_init(loop, &server->on_hup);
+    uv_signal_start(&server->on_term, on_signal, SIGTERM);
+    uv_signal_start(&server->on_int, on_signal, SIGINT);
+    uv_signal_start(&server->on_hup, on_signal, SIGHUP);
+    listen_again(server);
+    return HAC_OK;
+}
+
+static void deinit(hac_server *server)
+{
+    save_work *save = server->models != NULL && hac_model_set_dirty(server->models) ? prepare_save(server) : NULL;
+    if (save != NULL) {
+        write_models(&save->work);
+        free(save->text);
+        free(save);
+    }
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) hac_job_free(job);
+    hac_users_deinit(&server->users);
+    hac_builders_deinit(&server->builders);
+    hac_devices_clear(&server->devices);
+    hac_model_set_free(server->models);
+    hac_profile_set_free(server->profiles);
+    hac_daemon_config_clear(&server->config);
+    hac_decoder_free(server->client_decoder);
+    hac_decoder_free(server->child_decoder);
+    free(server->profile_problems);
+    remove_tree(server->options.scratch_directory);
+}
+
+int hac_server_run(const hac_server_options *options)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_server *server = calloc(1, sizeof *server);
+    if (server == NULL)
+        return 1;
+    server->options = *options;
+    uv_loop_init(&server->loop);
+    hac_status status = init_state(server, &err);
+    if (status == HAC_OK)
+        status = init_loop(server, &err);
+    if (status == HAC_OK) {
+        start_probe(server);
+        uv_run(&server->loop, UV_RUN_DEFAULT);
+    } else {
+        hac_log(HAC_LOG_ERROR, "%s", err.message);
+    }
+    uv_walk(&server->loop, close_handle, NULL);
+    uv_run(&server->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&server->loop);
+    deinit(server);
+    hac_close(server->options.listener);
+    free(server);
+    return status == HAC_OK ? 0 : 1;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hacd's state, and the life of the daemon: start, serve, drain, leave. Everything runs on one libuv loop and
+ * one thread; blocking file work goes to libuv's pool.
+ */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <uv.h>
+
+#include "builder.h"
+#include "config/daemon_config.h"
+#include "device.h"
+#include "executor.h"
+#include "job.h"
+#include "planner/model.h"
+#include "pool.h"
+#include "proto/messages.h"
+
+typedef struct hac_server hac_server;
+struct hac_child;
+
+typedef struct hac_server_options {
+    bool private_daemon;     /* leaves when idle, or when its socket path is gone */
+    int listener;            /* listening socket; owned by the server */
+    char socket_path[PATH_MAX];
+    char state_directory[PATH_MAX], cache_directory[PATH_MAX], scratch_directory[PATH_MAX];
+    char executor_program[PATH_MAX];
+    char config_path[PATH_MAX]; /* hacd.yaml; "" none */
+    const char *profile_directories[4];
+    size_t n_profile_directories;
+} hac_server_options;
+
+struct hac_server {
+    uv_loop_t loop;
+    hac_server_options options;
+    hac_daemon_config config;
+    hac_profile_set *profiles;
+    char *profile_problems; /* bad profile files, one a line; NULL none */
+
+    hac_users users;
+    hac_devices devices;
+    hac_machine machine;
+    bool machine_stale;
+    hac_model_set *models;
+    hac_executors executors;
+    hac_builders builders;
+    hac_decoder *client_decoder, *child_decoder;
+
+    uv_poll_t listener;
+    ino_t socket_inode;      /* of the socket's path, so as not to unlink another daemon's */
+    uv_timer_t tick; /* four times a second */
+    uv_signal_t on_term, on_int, on_hup;
+    uv_prepare_t prepare; /* runs the scheduler once a turn, however many things changed */
+    bool kick;
+    hac_link sessions;
+    unsigned n_sessions;
+    hac_link jobs, queued, active;
+    unsigned n_jobs, n_ended, n_active;
+    uint64_t next_job, next_dispatch;
+    struct hac_child *probe;
+    bool probing, reload;
+    uint64_t probe_started_ns;
+    hac_link deferred; /* sessions' questions that wait for the devices' self-tests */
+
+    bool draining, stopping;
+    uint64_t drain_deadline_ns, idle_since_ns, started_ns, models_saved_ns, trimmed_ns;
+    bool saving_models;
+
+    /* counters for the metrics */
+    uint64_t jobs_done, jobs_failed, jobs_cancelled, tasks_done, tasks_lost, connections_refused;
+    double device_busy[HAC_DEVICES_MAX];
+};
+
+/* Runs until it is told to leave; returns the process's exit status. Consumes options->listener. */
+int hac_server_run(const hac_server_options *options);
+
+/* Finish what runs, take nothing new, leave. */
+void hac_server_drain(hac_server *server, const char *why);
+
+/* Reads configuration, profiles and devices again; a bad configuration keeps the old one and is the error. */
+HAC_MUST_USE hac_status hac_server_reload(hac_server *server, hac_error *err);
+
+/* The machine as it is now, for the planner. */
+const hac_machine *hac_server_machine(hac_server *server);
+
+/* Puts a question about the devices off until their self-tests are through; false: nothing to wait for. */
+bool hac_server_defer(hac_server *server, struct hac_session *session, const Hac__Client__Request *request);
+/* The session is going away: nothing may refer to it any more. */
+void hac_server_forget_session(hac_server *server, const struct hac_session *session);
+
+/* Asks for a run of the scheduler before the loop waits again. */
+void hac_server_kick(hac_server *server);
+
+#endif

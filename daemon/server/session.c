@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/memfd.h"
+#include "channel.h"
+#include "server.h"
+
+#define SESSION_QUEUE_MAX (256u * 1024) /* bytes a client may leave unread */
+#define SESSION_BATCH 4
+
+static void on_frame(void *context, hac_frame *frame)
+{
+    hac_session *session = context;
+    hac_error err = HAC_ERROR_NONE;
+    Hac__Client__Request *request = NULL;
+    if (session->closing)
+        return;
+    if (hac_decode_request(session->server->client_decoder, frame->body, frame->body_bytes, frame->n_fds, &request,
+                           &err) != HAC_OK) {
+        hac_session_send_failure(session, 0, &err, 0);
+        hac_session_close(session, err.message);
+        return;
+    }
+    hac_session_handle(session, request, frame);
+}
+
+static void on_lost(void *context, const char *reason)
+{
+    hac_session_close(context, reason);
+}
+
+static hac_status peer_of(int socket, struct ucred *ret, hac_error *err)
+{
+    socklen_t length = sizeof *ret;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, ret, &length) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot tell who connects");
+    return HAC_OK;
+}
+
+static hac_status session_new(hac_server *server, int socket, hac_session **ret, hac_error *err)
+{
+    static const hac_channel_events events = {on_frame, on_lost};
+    hac_autoclose int owned = socket;
+    struct ucred peer;
+    hac_status status = peer_of(owned, &peer, err);
+    if (status != HAC_OK)
+        return status;
+    hac_session *session = calloc(1, sizeof *session);
+    if (session == NULL)
+        return hac_fail_no_memory(err);
+    session->server = server;
+    session->pid = peer.pid;
+    status = hac_user_get(&server->users, peer.uid, &session->user, err);
+    if (status == HAC_OK)
+        status = hac_channel_open(&server->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH, &events,
+                                  session, &session->channel, err);
+    if (status != HAC_OK) {
+        if (session->user != NULL)
+            hac_user_unref(session->user);
+        free(session);
+        return status;
+    }
+    session->user->connections++;
+    hac_list_append(&server->sessions, &session->link);
+    server->n_sessions++;
+    *ret = session;
+    return HAC_OK;
+}
+
+void hac_session_accept(hac_server *server, int socket)
+{
+    hac_session *session = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (session_new(server, socket, &session, &err) != HAC_OK) {
+        hac_log(HAC_LOG_WARNING, "%s", err.message);
+        return;
+    }
+    if (session->user->connections > server->config.max_connections_per_user) {
+        server->connections_refused++;
+        hac_fail(&err, HAC_REFUSED, "this user already has %u connections; close some, or try again later",
+                 session->user->connections - 1);
+        hac_session_send_failure(session, 0, &err, 1.0);
+        hac_session_close(session, err.message);
+    }
+}
+
+void hac_session_close(hac_session *session, const char *why)
+{
+    if (session->closing)
+        return;
+    session->closing = true;
+    hac_server *server = session->server;
+    if (why != NULL)
+        hac_log(HAC_LOG_INFO, "connection of uid %u, pid %d ends: %s", session->user->uid, (int)session->pid, why);
+    hac_channel_close(session->channel);
+    hac_jobs_session_closed(server, session);
+    hac_server_forget_session(server, session);
+    for (size_t i = 0; i < session->n_handles; i++)
+        hac_pool_release(session->handles[i]);
+    free(session->handles);
+    free(session->known);
+    session->user->connections--;
+    hac_user_unref(session->user);
+    hac_list_remove(&session->link);
+    server->n_sessions--;
+    server->idle_since_ns = uv_hrtime();
+    free(session);
+}
+
+/* ---- what the client has mapped ----------------------------------------------------------------------- */
+
+static size_t position(const hac_session *session, uint32_t id)
+{
+    size_t low = 0, high = session->n_known;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (session->known[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool knows(const hac_session *session, uint32_t id)
+{
+    size_t at = position(session, id);
+    return at < session->n_known && session->known[at] == id;
+}
+
+/* A failure to remember only means that the memfd is sent again. */
+static void learn(hac_session *session, uint32_t id)
+{
+    if (session->n_known == session->known_room) {
+        size_t room = session->known_room == 0 ? 16 : session->known_room * 2;
+        uint32_t *known = reallocarray(session->known, room, sizeof *known);
+        if (known == NULL)
+            return;
+        session->known = known;
+        session->known_room = room;
+    }
+    size_t at = position(session, id);
+    memmove(session->known + at + 1, session->known + at, (session->n_known - at) * sizeof *session->known);
+    session->known[at] = id;
+    session->n_known++;
+}
+
+void hac_sessions_forget_buffer(hac_server *server, const hac_pool_buffer *buffer)
+{
+    hac_session *session = NULL;
+    hac_list_for_each(session, &server->sessions, hac_session, link) {
+        size_t at = position(session, buffer->id);
+        if (at < session->n_known && session->known[at] == buffer->id) {
+            session->n_known--;
+            memmove(session->known + at, session->known + at + 1,
+                    (session->n_known - at) * sizeof *session->known);
+        }
+    }
+}
+
+/* ---- what the client holds ---------------------------------------------------------------------------- */
+
+hac_pool_buffer *hac_session_buffer(const hac_session *session, uint32_t id)
+{
+    for (size_t i = 0; i < session->n_handles; i++)
+        if (session->handles[i]->id == id)
+            return session->handles[i];
+    return NULL;
+}
+
+hac_status hac_session_hold(hac_session *session, hac_pool_buffer *buffer, hac_error *err)
+{
+    if (session->n_handles == session->handles_room) {
+        size_t room = session->handles_room == 0 ? 8 : session->handles_room * 2;
+        hac_pool_buffer **handles = reallocarray(session->handles, room, sizeof *handles);
+        if (handles == NULL)
+            return hac_fail_no_memory(err);
+        session->handles = handles;
+        session->handles_room = room;
+    }
+    session->handles[session->n_handles++] = buffer;
+    return HAC_OK;
+}
+
+bool hac_session_drop(hac_session *session, uint32_t id)
+{
+    for (size_t i = 0; i < session->n_handles; i++) {
+        if (session->handles[i]->id != id)
+            continue;
+        hac_pool_release(session->handles[i]);
+        session->handles[i] = session->handles[--session->n_handles];
+        return true;
+    }
+    return false;
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------ */
+
+void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds, size_t n_fds)
+{
+    if (!session->closing)
+        hac_channel_send(session->channel, &response->base, fds, n_fds);
+}
+
+void hac_session_send_ok(hac_session *session, uint64_t serial)
+{
+    Hac__Client__Empty empty = HAC__CLIENT__EMPTY__INIT;
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_OK;
+    response.ok = &empty;
+    hac_session_send(session, &response, NULL, 0);
+}
+
+void hac_session_send_failure(hac_session *session, uint64_t serial, const hac_error *err, double retry_after)
+{
+    Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;
+    failure.code = (uint32_t)err->code;
+    failure.message = (char *)(uintptr_t)err->message;
+    failure.retry_after_seconds = retry_after;
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_FAILURE;
+    response.failure = &failure;
+    hac_session_send(session, &response, NULL, 0);
+}
+
+void hac_session_send_text(hac_session *session, uint64_t serial, const char *text, size_t bytes)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_autoclose int fd = -1;
+    Hac__Client__Text body = HAC__CLIENT__TEXT__INIT;
+    body.bytes = bytes;
+    if (bytes <= HAC_INLINE_MAX) {
+        body.text.data = (uint8_t *)(uintptr_t)text;
+        body.text.len = bytes;
+    } else if (hac_memfd_from_text("hac-text", text, bytes, &fd, &err) != HAC_OK) {
+        hac_session_send_failure(session, serial, &err, 0);
+        return;
+    }
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_TEXT;
+    response.text = &body;
+    hac_session_send(session, &response, &fd, fd >= 0 ? 1 : 0);
+}
+
+/* Describes a buffer to the client, with its memfd if the client has not got it; returns how many to send. */
+static size_t describe_buffer(hac_session *session, hac_pool_buffer *buffer, Hac__Client__Buffer *ret)
+{
+    bool known = knows(session, buffer->id);
+    hac__client__buffer__init(ret);
+    ret->buffer = buffer->id;
+    ret->bytes = buffer->bytes;
+    ret->attached = !known;
+    if (!known)
+        learn(session, buffer->id);
+    return known ? 0 : 1;
+}
+
+void hac_session_send_buffer(hac_session *session, uint64_t serial, hac_pool_buffer *buffer)
+{
+    Hac__Client__Buffer body;
+    size_t n_fds = describe_buffer(session, buffer, &body);
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_BUFFER;
+    response.buffer = &body;
+    hac_session_send(session, &response, &buffer->fd, n_fds);
+}
+
+void hac_session_send_accepted(hac_session *session, uint64_t serial, const hac_job *job)
+{
+    Hac__Client__JobAccepted accepted = HAC__CLIENT__JOB_ACCEPTED__INIT;
+    accepted.job = job->id;
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_ACCEPTED;
+    response.accepted = &accepted;
+    hac_session_send(session, &response, NULL, 0);
+}
+
+void hac_session_send_done(hac_session *session, uint64_t serial, hac_job *job)
+{
+    Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;
+    Hac__Client__Buffer buffer;
+    Hac__Client__JobDone done;
+    size_t n_fds = 0;
+    hac__client__job_done__init(&done);
+    done.job = job->id;
+    done.state = (Hac__Client__JobState)job->state;
+    done.seconds = hac_job_seconds(job);
+    if (job->state != HAC_JOB_DONE) {
+        failure.code = (uint32_t)job->code;
+        failure.message = job->message;
+        done.failure = &failure;
+    } else if (job->result != NULL) {
+        n_fds = describe_buffer(session, job->result, &buffer);
+        done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
+        done.buffer = &buffer;
+        done.result_bytes = job->result_bytes;
+    } else {
+        done.result_case = HAC__CLIENT__JOB_DONE__RESULT_DATA;
+        done.data.data = job->result_data;
+        done.data.len = job->result_data_bytes;
+        done.result_bytes = job->result_data_bytes;
+    }
+    if (job->text != NULL)
+        done.text = job->text;
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_DONE;
+    response.done = &done;
+    hac_session_send(session, &response, job->result != NULL ? &job->result->fd : NULL, n_fds);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tuning.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "server.h"
+
+/* One line a device; later lines replace earlier ones:
+ *     NAME KERNEL_HASH DRIVER threads vector_width block_items
+ * with blanks in names replaced. A line that does not read is skipped. */
+#define LINE_FORMAT "%63s %63s %63s %u %u %u"
+
+static void tuning_path(const hac_server *server, char *ret, size_t room)
+{
+    snprintf(ret, room, "%s/tuning", server->options.state_directory);
+}
+
+static void without_blanks(const char *from, char *ret, size_t room)
+{
+    snprintf(ret, room, "%.63s", from[0] != '\0' ? from : "-");
+    for (char *p = ret; *p != '\0'; p++)
+        if (*p == ' ' || *p == '\t' || *p == '\n')
+            *p = '_';
+}
+
+static void describe(const hac_server_device *device, char name[64], char hash[64], char driver[64])
+{
+    without_blanks(device->config.name, name, 64);
+    without_blanks(device->kernel_hash, hash, 64);
+    without_blanks(device->driver, driver, 64);
+}
+
+static void apply_line(hac_server *server, const char *line)
+{
+    char name[64], hash[64], driver[64], own_name[64], own_hash[64], own_driver[64];
+    unsigned threads = 0, width = 0, block = 0;
+    if (sscanf(line, LINE_FORMAT, name, hash, driver, &threads, &width, &block) != 6)
+        return;
+    for (uint32_t i = 0; i < server->devices.count; i++) {
+        hac_server_device *device = server->devices.items[i];
+        describe(device, own_name, own_hash, own_driver);
+        if (strcmp(name, own_name) != 0 || strcmp(hash, own_hash) != 0 || strcmp(driver, own_driver) != 0)
+            continue;
+        bool sane = threads <= 4096 && width <= 16 && block <= 1u << 24;
+        if (sane)
+            hac_device_retune(device, device->profile_threads != 0 ? 0 : threads,
+                              device->profile_vector_width != 0 ? 0 : width,
+                              device->profile_block_items != 0 ? 0 : block);
+    }
+}
+
+void hac_tuning_load(hac_server *server)
+{
+    char path[PATH_MAX + 16], line[512];
+    tuning_path(server, path, sizeof path);
+    hac_autofclose FILE *file = fopen(path, "re");
+    for (int i = 0; file != NULL && i < 10000 && fgets(line, sizeof line, file) != NULL; i++)
+        apply_line(server, line);
+}
+
+void hac_tuning_apply(hac_server *server, uint32_t index, uint32_t threads, uint32_t vector_width,
+                      uint32_t block_items)
+{
+    hac_server_device *device = server->devices.items[index];
+    hac_device_retune(device, threads, vector_width, block_items);
+    hac_executors_leave_device(&server->executors, index);
+    server->machine_stale = true;
+}
+
+void hac_tuning_keep(hac_server *server, uint32_t index)
+{
+    char path[PATH_MAX + 16], name[64], hash[64], driver[64];
+    const hac_server_device *device = server->devices.items[index];
+    tuning_path(server, path, sizeof path);
+    describe(device, name, hash, driver);
+    hac_autofclose FILE *file = fopen(path, "ae");
+    if (file == NULL ||
+        fprintf(file, "%s %s %s %u %u %u\n", name, hash, driver, device->config.threads,
+                device->config.vector_width, device->config.block_items) < 0)
+        hac_log(HAC_LOG_WARNING, "cannot keep what tune found in %s", path);
+}
