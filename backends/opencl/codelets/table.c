@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "bitonic.h"
 #include "host/io_read.h"
 #include "opencl/codelet.h"
 #include "selftest.h"
 
+/* clang-format off */
 static const hac_codelet table[] = {
+    HAC_BITONIC_CODELETS
+    /* clang-format on */
     {
         .name = "selftest.sum",
         .engine = HAC_ENGINE_OPENCL,

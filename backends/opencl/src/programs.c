@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/programs.h"
 
+#include "bitonic.h"
 #include "kernel_sources.h"
 
+/* Names, files and options are the codelets' own: see their headers. */
+/* clang-format off */
 static const hac_program_source table[] = {
+    HAC_BITONIC_PROGRAMS(hac_source_sort_bitonic_block, hac_source_sort_bitonic_simt)
     {"selftest", "selftest.cl", hac_source_selftest, ""},
     {NULL, NULL, NULL, NULL},
 };
+/* clang-format on */
 
 const hac_program_source *hac_programs(void)
 {

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The builder, from outside. Needs PoCL. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "test_child.h"
+
+static char *programs, *scratch;
+static test_setup setup;
+
+static int make_directories(void **state)
+{
+    (void)state;
+    programs = test_make_directory();
+    scratch = test_make_directory();
+    setup = (test_setup){.program_directory = programs, .scratch_directory = scratch};
+    return 0;
+}
+
+static int remove_directories(void **state)
+{
+    (void)state;
+    test_remove_directory(programs);
+    test_remove_directory(scratch);
+    return 0;
+}
+
+/* Path of the only file below `programs` whose name starts with `prefix`, malloc'ed; NULL: none. */
+static char *find_file(const char *prefix)
+{
+    char *found = NULL;
+    DIR *outer = opendir(programs);
+    assert_non_null(outer);
+    for (struct dirent *d; (d = readdir(outer)) != NULL;) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", programs, d->d_name);
+        DIR *inner = d->d_name[0] == '.' ? NULL : opendir(path);
+        for (struct dirent *f; inner != NULL && (f = readdir(inner)) != NULL;)
+            if (strncmp(f->d_name, prefix, strlen(prefix)) == 0) {
+                assert_null(found);
+                assert_true(asprintf(&found, "%s/%s", path, f->d_name) > 0);
+            }
+        if (inner != NULL)
+            closedir(inner);
+    }
+    closedir(outer);
+    return found;
+}
+
+static void send_build(test_child *child, const char *program)
+{
+    char *list[1] = {(char *)(uintptr_t)program};
+    Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
+    build.programs = list;
+    build.n_programs = program != NULL;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
+    command.build = &build;
+    test_send(child, &command, NULL, 0);
+}
+
+static void test_first_and_second(void **state)
+{
+    (void)state;
+    double first = test_build(&setup, (const char *[]){"selftest"}, 1);
+    hac_autofree char *file = find_file("selftest-");
+    assert_non_null(file);
+    assert_null(find_file("selftest.attempts"));
+    double second = test_build(&setup, (const char *[]){"selftest"}, 1);
+    print_message("selftest: built in %.0f ms, found in %.0f ms\n", first * 1e3, second * 1e3);
+}
+
+static void damage(const char *path, long keep, int flip_at)
+{
+    hac_autofclose FILE *file = fopen(path, "r+e");
+    assert_non_null(file);
+    if (keep >= 0)
+        assert_int_equal(ftruncate(fileno(file), keep), 0);
+    if (flip_at >= 0) {
+        assert_int_equal(fseek(file, flip_at, SEEK_SET), 0);
+        int c = fgetc(file);
+        assert_int_equal(fseek(file, flip_at, SEEK_SET), 0);
+        assert_true(fputc(c ^ 0x10, file) != EOF);
+    }
+}
+
+static long size_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+/* Whatever happens to a file, it is made anew; nothing crashes. */
+static void test_damaged_files(void **state)
+{
+    (void)state;
+    test_build(&setup, (const char *[]){"selftest"}, 1);
+    hac_autofree char *file = find_file("selftest-");
+    long size = size_of(file);
+    const struct {
+        long keep;
+        int flip_at;
+    } cases[] = {{0, -1},
+                 {1, -1},
+                 {39, -1},
+                 {40, -1},
+                 {size - 1, -1},
+                 {-1, 0},
+                 {-1, 8},
+                 {-1, 16},
+                 {-1, 20},
+                 {-1, 24},
+                 {-1, 32},
+                 {-1, 41},
+                 {-1, (int)size / 2},
+                 {-1, (int)size - 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        damage(file, cases[i].keep, cases[i].flip_at);
+        test_build(&setup, (const char *[]){"selftest"}, 1);
+        assert_int_equal(size_of(file), size);
+    }
+    assert_int_equal(chmod(file, 0622), 0); /* somebody else could have written it */
+    test_build(&setup, (const char *[]){"selftest"}, 1);
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* A whole and sound file that belongs to another program. */
+static void test_foreign_file(void **state)
+{
+    (void)state;
+    test_build(&setup, (const char *[]){"selftest", "bitonic.block.32"}, 2);
+    hac_autofree char *mine = find_file("selftest-");
+    hac_autofree char *other = find_file("bitonic.block.32-");
+    long size = size_of(mine);
+    assert_int_not_equal(size, size_of(other));
+    assert_int_equal(rename(other, mine), 0);
+    test_build(&setup, (const char *[]){"selftest"}, 1);
+    assert_int_equal(size_of(mine), size);
+}
+
+static void test_unknown_program(void **state)
+{
+    (void)state;
+    test_child *child = test_start("--build");
+    test_send_setup(child, &setup);
+    send_build(child, "no.such");
+    assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "no.such"));
+    assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
+    test_child_free(child);
+}
+
+/* A program that has ended its builder three times is given up, and the others are not. */
+static void test_attempts(void **state)
+{
+    (void)state;
+    test_build(&setup, (const char *[]){"selftest"}, 1);
+    hac_autofree char *file = find_file("selftest-");
+    hac_autofree char *attempts = NULL;
+    assert_true(asprintf(&attempts, "%.*s/selftest.attempts", (int)(strrchr(file, '/') - file), file) > 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(unlink(file), 0);
+        hac_autofclose FILE *f = fopen(attempts, "we");
+        fprintf(f, "%d\n", i);
+        fflush(f);
+        test_build(&setup, (const char *[]){"selftest"}, 1);
+        assert_int_not_equal(access(attempts, F_OK), 0);
+    }
+    assert_int_equal(unlink(file), 0);
+    hac_autofclose FILE *f = fopen(attempts, "we");
+    fprintf(f, "3\n");
+    fflush(f);
+    test_child *child = test_start("--build");
+    test_send_setup(child, &setup);
+    send_build(child, "selftest");
+    Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
+    assert_int_equal(built->code, HAC_DEVICE);
+    assert_non_null(strstr(built->message, "3 times"));
+    Hac__Executor__Report *end = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILD_END);
+    assert_non_null(strstr(end->build_end->self_test, "3 times"));
+    assert_int_equal(test_end(child), 0);
+    assert_int_equal(unlink(attempts), 0);
+}
+
+/* What is asked for while others are being built comes next. */
+static void test_urgent_one_first(void **state)
+{
+    (void)state;
+    char *fresh = test_make_directory();
+    test_setup with = setup;
+    with.program_directory = fresh;
+    const char *list[] = {"selftest", "bitonic.block.64", "bitonic.block.32"};
+    test_child *child = test_start("--build");
+    test_send_setup(child, &with);
+    for (size_t i = 0; i < 3; i++) /* each in front of the ones before, as they are all there at the start */
+        send_build(child, list[2 - i]);
+    for (size_t i = 0; i < 3; i++) {
+        Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
+        assert_string_equal(built->program, list[i]);
+        assert_int_equal(built->code, HAC_OK);
+        assert_int_equal(built->of, 3);
+        print_message("%s: %.0f ms\n", built->program, built->seconds * 1e3);
+    }
+    test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILD_END);
+    assert_int_equal(test_end(child), 0);
+    test_remove_directory(fresh);
+}
+
+/* Without names: everything that this device's codelets use, and nothing of the other style. */
+static void test_everything(void **state)
+{
+    (void)state;
+    test_child *child = test_start("--build");
+    test_send_setup(child, &setup);
+    send_build(child, NULL);
+    uint32_t done = 0, of = 1;
+    while (done < of) {
+        Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
+        if (built->code != HAC_OK || built->n_failures > 0)
+            fail_msg("%s: %s%s", built->program, built->message,
+                     built->n_failures > 0 ? built->failures[0] : "");
+        assert_null(strstr(built->program, "simt"));
+        print_message("%s: %.0f ms\n", built->program, built->seconds * 1e3);
+        done = built->done;
+        of = built->of;
+    }
+    Hac__Executor__Report *end = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILD_END);
+    assert_string_equal(end->build_end->self_test, "");
+    assert_int_equal(test_end(child), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_first_and_second), cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_foreign_file),     cmocka_unit_test(test_unknown_program),
+        cmocka_unit_test(test_attempts),         cmocka_unit_test(test_urgent_one_first),
+        cmocka_unit_test(test_everything),
+    };
+    return cmocka_run_group_tests(tests, make_directories, remove_directories);
+}
