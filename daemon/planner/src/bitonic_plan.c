@@ -530,12 +530,12 @@ static hac_status prepare(weaver *w, hac_error *err)
     return status;
 }
 
-/* Gathering waits for all tasks that wrote the index last. */
-static hac_status add_gathers(weaver *w, hac_error *err)
+/* Waits for all tasks that wrote the result last. */
+static hac_status add_finish(weaver *w, hac_error *err)
 {
     uint32_t deps[MAX_SEGMENTS];
     size_t n_deps = take_over(w, 0, w->m, 0, deps);
-    return hac_sort_gather(w->plan, w->spec, &w->buffers, deps, n_deps, err);
+    return hac_sort_finish(w->plan, w->spec, &w->buffers, deps, n_deps, err);
 }
 
 hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
@@ -565,7 +565,7 @@ hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *sp
     if (status == HAC_OK && w->m > 0)
         status = add_all(w, err);
     if (status == HAC_OK && w->m > 0)
-        status = add_gathers(w, err);
+        status = add_finish(w, err);
     if (status != HAC_OK)
         return status;
     *ret = hac_steal_ptr(plan);

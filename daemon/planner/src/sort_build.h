@@ -18,6 +18,8 @@ typedef struct hac_sort_team {
 /* Buffers that every sort plan has, by index; -1 where it has none. */
 typedef struct hac_sort_buffers {
     int in, payload, out, payload_out, index;
+    uint32_t
+        host; /* devices whose executors run host codelets beside their kernels: CPUs; without one, all */
     uint32_t ready; /* task after which the input is there … */
     bool has_ready; /* … if it has to be read first */
 } hac_sort_buffers;
@@ -39,9 +41,9 @@ hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec,
                           const char *algorithm, hac_plan **ret, hac_sort_buffers *ret_buffers,
                           hac_error *err);
 
-/* The tasks that gather keys and payload by index, behind the tasks that wrote the index; none without
- * payload. */
-hac_status hac_sort_gather(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
+/* What follows the sort itself, behind the tasks that wrote the result: NaNs into input order for floats
+ * without index, keys and payload gathered by index for a payload; nothing otherwise. */
+hac_status hac_sort_finish(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
                            const uint32_t *deps, size_t n_deps, hac_error *err);
 
 hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,

@@ -32,7 +32,7 @@ static void add_devices(hac_plan *plan, const hac_machine *machine, const hac_so
     plan->k = team->n > 1 ? team->capability[1] / team->capability[0] : 0;
 }
 
-/* The devices whose executors run host code on the side: CPUs; without one, all. */
+/* The devices whose executors run host codelets beside their kernels: CPUs; without one, all. */
 static uint32_t host_mask(const hac_plan *plan, const hac_machine *machine)
 {
     uint32_t mask = 0;
@@ -76,8 +76,7 @@ static hac_status add_buffers(hac_plan *plan, const hac_sort_spec *spec, hac_sor
     return status;
 }
 
-static hac_status add_read(hac_plan *plan, const hac_machine *machine, const hac_sort_spec *spec,
-                           hac_sort_buffers *b, hac_error *err)
+static hac_status add_read(hac_plan *plan, const hac_sort_spec *spec, hac_sort_buffers *b, hac_error *err)
 {
     hac_plan_task task = {
         .codelet = "io.read",
@@ -85,7 +84,7 @@ static hac_status add_read(hac_plan *plan, const hac_machine *machine, const hac
         .range = true,
         .count = plan->buffers[b->in].bytes,
         .grain = MIB,
-        .device_mask = host_mask(plan, machine),
+        .device_mask = b->host,
         .device = -1,
         .repeatable = true,
         .uses_descriptor = true,
@@ -106,7 +105,7 @@ hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec,
                           hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_sort_buffers buffers = {-1, -1, -1, -1, -1, 0, false};
+    hac_sort_buffers buffers = {-1, -1, -1, -1, -1, 0, 0, false};
     hac_status status = hac_plan_new("sort", &plan, err);
     if (status != HAC_OK)
         return status;
@@ -117,10 +116,11 @@ hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec,
     plan->sort.argsort = spec->argsort;
     plan->sort.n = (int)hac_log2_ceil(spec->items);
     snprintf(plan->sort.algorithm, sizeof(plan->sort.algorithm), "%s", algorithm);
+    buffers.host = host_mask(plan, machine);
     if (!spec->inline_data) {
         status = add_buffers(plan, spec, &buffers, err);
         if (status == HAC_OK && spec->from_descriptor && spec->items > 0)
-            status = add_read(plan, machine, spec, &buffers, err);
+            status = add_read(plan, spec, &buffers, err);
     }
     if (status != HAC_OK)
         return status;
@@ -129,8 +129,14 @@ hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec,
     return HAC_OK;
 }
 
-static hac_status add_gather(hac_plan *plan, const hac_sort_spec *spec, int from, int index, int to,
-                             uint32_t width, const uint32_t *deps, size_t n_deps, hac_error *err)
+/* What is fetched by index: from one buffer to another, elements of `width` bytes. */
+typedef struct gather {
+    int from, to;
+    uint32_t width;
+} gather;
+
+static hac_status add_gather(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
+                             gather what, const uint32_t *deps, size_t n_deps, hac_error *err)
 {
     hac_plan_task task = {
         .codelet = "sort.gather",
@@ -138,13 +144,14 @@ static hac_status add_gather(hac_plan *plan, const hac_sort_spec *spec, int from
         .range = true,
         .count = spec->items,
         .grain = 4096,
-        .device_mask = hac_plan_mask(plan),
+        .device_mask = buffers->host,
         .device = -1,
         .repeatable = true,
-        .spans = {hac_whole_span(plan, from, HAC_PLAN_READ), hac_whole_span(plan, index, HAC_PLAN_READ),
-                  hac_whole_span(plan, to, HAC_PLAN_WRITE)},
+        .spans = {hac_whole_span(plan, what.from, HAC_PLAN_READ),
+                  hac_whole_span(plan, buffers->index, HAC_PLAN_READ),
+                  hac_whole_span(plan, what.to, HAC_PLAN_WRITE)},
         .n_spans = 3,
-        .params = {spec->items, width, hac_sort_index_bytes(spec)},
+        .params = {spec->items, what.width, hac_sort_index_bytes(spec)},
         .n_params = 3,
         .units = (double)spec->items,
         .stage = "gather",
@@ -153,18 +160,43 @@ static hac_status add_gather(hac_plan *plan, const hac_sort_spec *spec, int from
     return hac_plan_add_task(plan, &task, deps, n_deps, NULL, err);
 }
 
-hac_status hac_sort_gather(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
+/* NaNs of a key sort lie by their bits; this puts them back into input order. */
+static hac_status add_nan_order(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
+                                const uint32_t *deps, size_t n_deps, hac_error *err)
+{
+    hac_plan_task task = {
+        .codelet = "sort.nan_order",
+        .type = spec->type,
+        .descending = spec->descending,
+        .device_mask = buffers->host,
+        .device = -1,
+        .repeatable = true, /* it writes NaNs of the input over NaNs */
+        .spans = {hac_whole_span(plan, buffers->in, HAC_PLAN_READ),
+                  hac_whole_span(plan, buffers->out, HAC_PLAN_READ_WRITE)},
+        .n_spans = 2,
+        .params = {spec->items},
+        .n_params = 1,
+        .units = (double)spec->items,
+        .stage = "nan order",
+        .item_count = spec->items,
+    };
+    return hac_plan_add_task(plan, &task, deps, n_deps, NULL, err);
+}
+
+hac_status hac_sort_finish(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
                            const uint32_t *deps, size_t n_deps, hac_error *err)
 {
+    uint32_t key_bytes = (uint32_t)hac_type_size(spec->type);
     hac_status status = HAC_OK;
-    if (spec->payload_bytes == 0)
-        return HAC_OK;
-    if (buffers->out >= 0)
-        status = add_gather(plan, spec, buffers->in, buffers->index, buffers->out,
-                            (uint32_t)hac_type_size(spec->type), deps, n_deps, err);
-    if (status == HAC_OK)
-        status = add_gather(plan, spec, buffers->payload, buffers->index, buffers->payload_out,
-                            spec->payload_bytes, deps, n_deps, err);
+    if (!hac_sort_by_index(spec) && hac_type_is_float(spec->type))
+        return add_nan_order(plan, spec, buffers, deps, n_deps, err);
+    if (spec->payload_bytes > 0 && !spec->argsort)
+        status = add_gather(plan, spec, buffers, (gather){buffers->in, buffers->out, key_bytes}, deps, n_deps,
+                            err);
+    if (status == HAC_OK && spec->payload_bytes > 0)
+        status = add_gather(plan, spec, buffers,
+                            (gather){buffers->payload, buffers->payload_out, spec->payload_bytes}, deps,
+                            n_deps, err);
     return status;
 }
 
@@ -183,11 +215,11 @@ hac_status hac_small_build(const hac_machine *machine, const hac_sort_spec *spec
         .type = spec->type,
         .descending = spec->descending,
         .count = spec->items,
-        .device_mask = host_mask(plan, machine),
+        .device_mask = buffers.host,
         .device = -1,
         .repeatable = true,
-        .params = {spec->items, spec->argsort},
-        .n_params = 2,
+        .params = {spec->argsort ? 4 : 0},
+        .n_params = 1,
         .units = (double)spec->items * (levels > 0 ? levels : 1),
         .stage = "sort",
         .item_count = spec->items,

@@ -120,18 +120,16 @@ static hac_plan_candidate *new_candidate(planning *p, hac_error *err)
     return &grown[p->n_candidates++];
 }
 
-/* Whether what each task touches at once fits into the memory of the devices that have their own. Range tasks
- * are cut to what fits, but a task that writes anywhere (the scatter) needs the whole of what it writes. */
+/* Whether what each task works on fits into the memory of the device, where it has its own. Range tasks
+ * always do: they are cut, and their codelets go through windows. */
 static bool fits(const hac_machine *machine, const hac_plan *plan, char *reason, size_t room)
 {
     for (size_t t = 0; t < plan->n_tasks; t++) {
         const hac_plan_task *task = &plan->tasks[t];
         uint64_t bytes = 0;
-        bool scatters = strcmp(task->codelet, "radix.scatter") == 0;
-        for (size_t s = 0; s < task->n_spans; s++)
-            if (!task->range || (scatters && (task->spans[s].access & HAC_PLAN_WRITE)))
-                bytes += task->spans[s].bytes;
-        for (size_t d = 0; d < plan->n_devices; d++) {
+        for (size_t s = 0; s < task->n_spans && !task->range && task->device >= 0; s++)
+            bytes += task->spans[s].touch_end - task->spans[s].touch_first;
+        for (size_t d = 0; d < plan->n_devices && bytes > 0; d++) {
             const hac_machine_device *device = &machine->devices[plan->devices[d].machine_index];
             bool here = task->device_mask >> d & 1;
             if (!here || device->host_memory || device->memory == 0 || bytes <= device->memory)
