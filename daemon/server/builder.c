@@ -132,6 +132,8 @@ static void on_report(void *context, const Hac__Executor__Report *report)
             fail(device, report->build_end->self_test);
         else
             pass(builder->builders, builder->device);
+        if (device->wanted_program[0] == '\0')
+            hac_child_leave(builder->child);
         break;
     case HAC__EXECUTOR__REPORT__WHAT_FATAL:
         if (device->state != HAC_DEVICE_READY)
@@ -182,12 +184,14 @@ static void send_build(struct hac_builder *builder, const char *first)
     command.setup = &setup;
     hac_child_send(builder->child, &command, NULL, 0);
 
+    /* All of them, and then the urgent ones in front of the rest. */
     char *programs[2] = {self_test, (char *)(uintptr_t)first};
     Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
-    build.programs = programs;
-    build.n_programs = first != NULL ? 2 : 1;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &build;
+    hac_child_send(builder->child, &command, NULL, 0);
+    build.programs = programs;
+    build.n_programs = first != NULL ? 2 : 1;
     hac_child_send(builder->child, &command, NULL, 0);
 }
 

@@ -122,7 +122,10 @@ static void on_poll(uv_poll_t *handle, int status, int events)
 {
     hac_channel *channel = handle->data;
     if (status < 0) {
-        lose(channel, uv_strerror(status));
+        /* libuv's word for an error or hang-up condition on the socket: the peer is gone. What it said
+         * before still counts. */
+        receive_frames(channel, UINT_MAX);
+        lose(channel, NULL);
         return;
     }
     if (events & UV_WRITABLE)

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "scheduler.h"
 #include "server.h"
 #include "session.h"
 
@@ -274,7 +275,7 @@ static void keep_result(hac_job *job)
         return;
     job->result = job->run.buffers[index];
     hac_pool_hold(job->result);
-    job->result_bytes = job->plan->buffers[index].bytes;
+    job->result_bytes = hac_scheduler_result_bytes(job);
 }
 
 static void count_end(hac_job *job)

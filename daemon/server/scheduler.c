@@ -51,10 +51,39 @@ static void index_dependents(hac_job *job)
             run->dependents[fill[plan->edges[plan->tasks[t].first_edge + e]]++] = (uint32_t)t;
 }
 
+/* Sorted payloads lie behind the sorted keys in one result buffer, from the next multiple of 64 bytes on. */
+static uint64_t payload_place(const hac_job *job)
+{
+    return (job->plan->buffers[job->plan->result_buffer].bytes + 63) & ~UINT64_C(63);
+}
+
+static const hac_plan_buffer *payload_result(const hac_job *job)
+{
+    for (size_t i = 0; i < job->plan->n_buffers; i++)
+        if (strcmp(job->plan->buffers[i].name, "payload_out") == 0)
+            return &job->plan->buffers[i];
+    return NULL;
+}
+
+/* Bytes to allocate for a buffer: the result's has room for the payload, too. */
+static uint64_t bytes_of(const hac_job *job, size_t index)
+{
+    const hac_plan_buffer *payload = payload_result(job);
+    if (payload == NULL || (int)index != job->plan->result_buffer)
+        return job->plan->buffers[index].bytes;
+    return payload_place(job) + payload->bytes;
+}
+
+uint64_t hac_scheduler_result_bytes(const hac_job *job)
+{
+    return bytes_of(job, (size_t)job->plan->result_buffer);
+}
+
 static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
 {
     const hac_plan_buffer *wanted = &job->plan->buffers[index];
     hac_run *run = &job->run;
+    uint64_t bytes = bytes_of(job, index);
     bool payload = strcmp(wanted->name, "payload") == 0;
     if (wanted->role == HAC_BUFFER_INPUT && !wanted->from_descriptor) {
         hac_pool_buffer *buffer = payload ? job->payload : job->input;
@@ -65,11 +94,29 @@ static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
         run->buffers[index] = buffer;
         return HAC_OK;
     }
-    if (job->memory_limit != 0 && wanted->bytes > job->memory_limit)
-        return hac_fail(err, HAC_REFUSED, "the job needs a buffer of %llu MiB, above its limit of %llu MiB",
-                        (unsigned long long)(wanted->bytes >> 20), (unsigned long long)(job->memory_limit >> 20));
+    if (wanted == payload_result(job)) { /* behind the keys; the result buffer comes before it in the plan */
+        run->buffers[index] = run->buffers[job->plan->result_buffer];
+        run->offsets[index] = payload_place(job);
+        hac_pool_hold(run->buffers[index]);
+        return HAC_OK;
+    }
     run->offsets[index] = 0;
-    return hac_pool_alloc(job->user, wanted->bytes, false, &run->buffers[index], err);
+    return hac_pool_alloc(job->user, bytes, false, &run->buffers[index], err);
+}
+
+/* All of the job's memory together against its own limit. */
+static hac_status attach_buffers(hac_job *job, hac_error *err)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < job->plan->n_buffers; i++)
+        all += job->plan->buffers[i].bytes;
+    if (job->memory_limit != 0 && all > job->memory_limit)
+        return hac_fail(err, HAC_REFUSED, "the job needs %llu MiB in all, above its limit of %llu MiB",
+                        (unsigned long long)(all >> 20), (unsigned long long)(job->memory_limit >> 20));
+    hac_status status = HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < job->plan->n_buffers; i++)
+        status = attach_buffer(job, i, err);
+    return status;
 }
 
 static void ready_first_tasks(hac_job *job)
@@ -102,9 +149,9 @@ void hac_scheduler_start_plan(hac_job *job)
     hac_error err = HAC_ERROR_NONE;
     memset(&job->run, 0, sizeof job->run);
     hac_status status = allocate_run(job, &err);
-    for (size_t i = 0; status == HAC_OK && i < job->plan->n_buffers; i++)
-        status = attach_buffer(job, i, &err);
-    if (status == HAC_REFUSED && job->user->active_jobs > 1) {
+    if (status == HAC_OK)
+        status = attach_buffers(job, &err);
+    if (status == HAC_REFUSED && job->memory_limit == 0 && job->user->active_jobs > 1) {
         requeue(job);
         return;
     }

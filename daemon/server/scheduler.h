@@ -18,6 +18,9 @@ struct hac_server;
 /* Starts the next plan of a job that is active: allocates its buffers and readies its first tasks. */
 void hac_scheduler_start_plan(hac_job *job);
 
+/* Bytes of the result of the job's plan: the keys or indices, and the payload behind them if there is one. */
+uint64_t hac_scheduler_result_bytes(const hac_job *job);
+
 /* Something has changed: activates queued jobs and hands out tasks as far as executors have room. */
 void hac_scheduler_kick(struct hac_server *server);
 

@@ -131,7 +131,14 @@ static void start_probe(hac_server *server)
     if (status == HAC_OK)
         status = hac_child_start(&server->loop, &options, server->child_decoder, &events, server, &server->probe,
                                  &err);
-    if (status != HAC_OK) {
+    if (status == HAC_OK) {
+        Hac__Executor__Setup setup = HAC__EXECUTOR__SETUP__INIT;
+        Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+        setup.version = HAC_EXECUTOR_PROTOCOL_VERSION;
+        command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
+        command.setup = &setup;
+        hac_child_send(server->probe, &command, NULL, 0);
+    } else {
         server->probing = false;
         snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
         hac_log(HAC_LOG_ERROR, "%s", err.message);

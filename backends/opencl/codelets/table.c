@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bitonic.h"
+#include "host/data_random.h"
 #include "host/io_read.h"
 #include "opencl/codelet.h"
 #include "selftest.h"
@@ -29,6 +30,16 @@ static const hac_codelet table[] = {
         .max_params = 1,
         .check = hac_io_read_check,
         .run = hac_io_read_run,
+    },
+    {
+        .name = "data.random",
+        .engine = HAC_ENGINE_HOST,
+        .min_spans = 1,
+        .max_spans = 1,
+        .min_params = 1,
+        .max_params = 1,
+        .check = hac_data_random_check,
+        .run = hac_data_random_run,
     },
     {.name = NULL},
 };
