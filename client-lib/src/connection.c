@@ -94,6 +94,8 @@ static hac_status fail_connection(hac_client *client, hac_error *err)
         (void)hac_fail(err, HAC_NO_DAEMON, "hacd at %s has gone away", client->path);
     else
         (void)hac_error_prefix(err, "hacd at %s", client->path);
+    if (err->code == HAC_INVALID) /* a memfd that is none, or too short: the caller did nothing wrong */
+        err->code = HAC_PROTOCOL;
     hac_client_break(client, err->code, err->message);
     return client->broken;
 }

@@ -69,6 +69,7 @@ struct hac_client {
     struct hac_job_list flying; /* not ended */
     struct hac_job_list spare;  /* freed handles, for the next job */
     size_t n_spare;
+    uint64_t quick_bytes; /* of small jobs' answers that are under way */
 };
 
 /* A client on a connected, non-blocking socket, which it owns from here on (also on failure). */

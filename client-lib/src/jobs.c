@@ -15,6 +15,8 @@ enum {
     NAME_MAX_BYTES = 255,
     PRIORITY_MAX = 100,
     RESULT_ALIGNMENT = 64,
+    QUICK_BYTES_MAX = 192 * 1024,
+    QUICK_OVERHEAD = 256, /* of a message beside its result */
 };
 
 /* ---- life ---- */
@@ -86,8 +88,8 @@ static void job_finish(hac_job *job)
     hac_client *client = job->client;
     hac_mapping *input = job->input, *result = job->result;
     uint64_t id = job->id;
-    /* A result in pool memory is held for this client. An attached job's stays with hacd for others. */
-    bool release = result != NULL && !job->attached;
+    /* hacd keeps the result until it hears of us. An attached job's stays with hacd, for others. */
+    bool release = job->kept && !job->attached;
     free(job->text);
     hac_mappings_drop(&client->mappings, result);
     job_recycle(client, job);
@@ -105,6 +107,8 @@ static void leave_tables(hac_job *job)
     if (job->flying)
         TAILQ_REMOVE(&client->flying, job, in_list);
     job->flying = false;
+    client->quick_bytes -= job->quick_bytes;
+    job->quick_bytes = 0;
 }
 
 void hac_job_unref(hac_job *job)
@@ -307,6 +311,7 @@ static hac_status take_done(hac_job *job, const Hac__Client__JobDone *done, hac_
             return hac_fail_no_memory(err);
     }
     job->state = HAC_JOB_DONE;
+    job->kept = job->by_id.key != 0; /* accepted first, not answered by its result */
     job_ended(job);
     return HAC_OK;
 }
@@ -416,14 +421,39 @@ static hac_status enter_tables(hac_job *job, uint64_t serial, hac_error *err)
     return HAC_OK;
 }
 
+/*
+ * hacd drops a client that leaves too much unread (256 KiB), and this one may submit for long before it looks
+ * at an answer: no more small results are let under way than that.
+ */
+static hac_status limit_quick(hac_job *job, hac_error *err)
+{
+    hac_client *client = job->client;
+    uint64_t payload_at, bytes = 0;
+    hac_status status = HAC_OK;
+    if (!hac_result_layout(&job->shape, &payload_at, &bytes))
+        bytes = HAC_INLINE_MAX;
+    bytes += QUICK_OVERHEAD;
+    while (status == HAC_OK && client->quick_bytes > 0 && client->quick_bytes + bytes > QUICK_BYTES_MAX)
+        status = hac_client_receive(client, UINT64_MAX, err);
+    if (status != HAC_OK)
+        return status;
+    job->quick_bytes = bytes;
+    client->quick_bytes += bytes;
+    return HAC_OK;
+}
+
 hac_status hac_job_submit(hac_job *job, Hac__Client__Request *request, const int *fds, size_t n_fds,
                           bool await, hac_error *err)
 {
     hac_client *client = job->client;
+    hac_status status = await ? HAC_OK : limit_quick(job, err);
     request->serial = hac_client_next_serial(client);
-    hac_status status = enter_tables(job, request->serial, err);
-    if (status != HAC_OK)
+    if (status == HAC_OK)
+        status = enter_tables(job, request->serial, err);
+    if (status != HAC_OK) {
+        leave_tables(job);
         return status;
+    }
     /* The caller does not know the handle yet, and never will if this fails. */
     void (*done)(void *context, hac_job *job) = hac_steal_ptr(job->done);
     job->wanted = done != NULL || job->progress != NULL;

@@ -33,9 +33,11 @@ struct hac_job {
     bool answered; /* accepted or ended */
     bool attached;
     bool detached;
-    bool wanted;     /* has callbacks: its end is asked for at once */
-    bool fetching;   /* attached: the request under way is `result` */
-    hac_error error; /* of a job that ended without a result */
+    bool wanted;          /* has callbacks: its end is asked for at once */
+    bool fetching;        /* attached: the request under way is `result` */
+    bool kept;            /* hacd keeps the result until it is told */
+    uint64_t quick_bytes; /* its part of the client's */
+    hac_error error;      /* of a job that ended without a result */
 
     hac_result_shape shape;
     hac_mapping *input;  /* a user of it, ours to give back at the end; else NULL */

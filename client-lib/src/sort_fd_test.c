@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files, streams and what is neither. */
+#include "../tests/fake_daemon.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FDS(test) cmocka_unit_test_setup_teardown(test, hac_test_fds_setup, hac_test_fds_teardown)
+
+static fake_daemon *the_daemon;
+static hac_client *client;
+
+static int start(void **state)
+{
+    if (hac_test_fds_setup(state) != 0)
+        return -1;
+    the_daemon = fake_start(NULL, NULL);
+    client = fake_connect(the_daemon);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    hac_client_free(client);
+    fake_stop(the_daemon);
+    return hac_test_fds_teardown(state);
+}
+
+#define WITH_DAEMON(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+static uint32_t *make_keys(size_t n)
+{
+    uint32_t *keys = malloc(n * sizeof(*keys) + 1), x = 1;
+    for (size_t i = 0; i < n; i++)
+        keys[i] = x = x * 1664525 + 1013904223;
+    return keys;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int file_with(const void *data, size_t bytes)
+{
+    char name[] = "/tmp/hac-test-XXXXXX";
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    unlink(name);
+    assert_int_equal(write(fd, data, bytes), bytes);
+    return fd;
+}
+
+static hac_status sort_fd(int fd, uint64_t offset, uint64_t items, hac_job **ret, hac_error *err)
+{
+    hac_sort_options options = HAC_SORT_OPTIONS_INIT;
+    options.type = HAC_TYPE_U32;
+    return hac_sort_fd(client, fd, offset, items, "keys.bin", &options, ret, err);
+}
+
+/* Sorts, and compares with qsort of keys [first, first + n). */
+static void assert_sorts(int fd, uint64_t offset, uint64_t items, const uint32_t *keys, size_t first,
+                         size_t n)
+{
+    hac_job *job = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = sort_fd(fd, offset, items, &job, &err);
+    if (status != HAC_OK)
+        print_message("%s\n", err.message);
+    assert_int_equal(status, HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_bytes(job), n * 4);
+    uint32_t *expected = malloc(n * 4 + 1);
+    memcpy(expected, keys + first, n * 4);
+    qsort(expected, n, 4, compare);
+    assert_memory_equal(hac_job_data(job), expected, n * 4);
+    free(expected);
+    hac_job_free(job);
+}
+
+static void assert_fails(int fd, uint64_t offset, uint64_t items, hac_status expected, const char *message)
+{
+    hac_job *job = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(sort_fd(fd, offset, items, &job, &err), expected);
+    assert_string_equal(err.message, message);
+    assert_null(job);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    uint32_t *keys = make_keys(N);
+    int fd = file_with(keys, N * 4);
+    assert_sorts(fd, 0, UINT64_MAX, keys, 0, N);
+    assert_sorts(fd, 0, N, keys, 0, N);
+    assert_sorts(fd, 400, UINT64_MAX, keys, 100, N - 100);
+    assert_sorts(fd, 400, 1, keys, 100, 1);
+    assert_sorts(fd, N * 4, UINT64_MAX, keys, 0, 0);
+    assert_fails(fd, N * 4 + 1, UINT64_MAX, HAC_FAILED,
+                 "keys.bin is 120000 bytes, nothing lies at byte 120001");
+    assert_fails(fd, 4, N, HAC_FAILED,
+                 "keys.bin is 120000 bytes, too short for 30000 keys (u32) from byte 4 on");
+    assert_fails(fd, 0, UINT64_MAX / 2, HAC_FAILED,
+                 "keys.bin is 120000 bytes, too short for 9223372036854775807 keys (u32) from byte 0 on");
+    assert_fails(fd, 1, UINT64_MAX, HAC_FAILED,
+                 "keys.bin has 119999 bytes from byte 1 on, not a multiple of 4 (u32)");
+    assert_fails(fd, UINT64_MAX, UINT64_MAX, HAC_INVALID, "byte 18446744073709551615 lies in no file");
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), N * 4); /* the caller's position stays */
+    close(fd);
+    free(keys);
+}
+
+static void test_odd_size(void **state)
+{
+    (void)state;
+    int fd = file_with("0123456789", 10);
+    assert_fails(fd, 0, UINT64_MAX, HAC_FAILED, "keys.bin is 10 bytes, not a multiple of 4 (u32)");
+    close(fd);
+    int pipes[2];
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(write(pipes[1], "0123456789", 10), 10);
+    close(pipes[1]);
+    assert_fails(pipes[0], 0, UINT64_MAX, HAC_FAILED, "keys.bin is 10 bytes, not a multiple of 4 (u32)");
+    close(pipes[0]);
+}
+
+static void test_not_readable(void **state)
+{
+    (void)state;
+    int fd = open("/tmp", O_RDONLY | O_DIRECTORY);
+    assert_fails(fd, 0, UINT64_MAX, HAC_FAILED, "keys.bin is a directory");
+    close(fd);
+    fd = open("/dev/null", O_WRONLY);
+    assert_fails(fd, 0, UINT64_MAX, HAC_FAILED, "keys.bin is not open for reading");
+    close(fd);
+    fd = open("/etc/passwd", O_PATH);
+    assert_fails(fd, 0, UINT64_MAX, HAC_FAILED, "keys.bin is not open for reading");
+    close(fd);
+    assert_fails(-1, 0, UINT64_MAX, HAC_FAILED, "cannot read keys.bin: Bad file descriptor");
+}
+
+typedef struct writer {
+    int fd;
+    const uint8_t *data;
+    size_t bytes, step;
+} writer;
+
+static void *write_all(void *context)
+{
+    writer *w = context;
+    for (size_t done = 0; done < w->bytes;) {
+        size_t left = w->bytes - done;
+        ssize_t n = write(w->fd, w->data + done, left < w->step ? left : w->step);
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    close(w->fd);
+    return NULL;
+}
+
+/* Sizes around the growing buffer's, odd pieces, a pipe that does not block, a socket. */
+static void test_streams(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {0, 1, 1000, 262143, 262144, 262145, 1500000};
+    for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+        size_t n = sizes[i / 2];
+        uint32_t *keys = make_keys(n);
+        int ends[2];
+        if (i % 2 == 0)
+            assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        else
+            assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+        if (i % 4 == 0)
+            assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+        writer w = {ends[1], (const uint8_t *)keys, n * 4, 77777};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
+        assert_sorts(ends[0], 0, UINT64_MAX, keys, 0, n);
+        pthread_join(thread, NULL);
+        close(ends[0]);
+        free(keys);
+    }
+}
+
+static void test_part_of_a_stream(void **state)
+{
+    (void)state;
+    enum { N = 10000 };
+    uint32_t *keys = make_keys(N);
+    int pipes[2];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pipe(pipes), 0);
+        assert_int_equal(write(pipes[1], keys, N * 4), N * 4);
+        close(pipes[1]);
+        if (i == 0)
+            assert_sorts(pipes[0], 40, 100, keys, 10, 100);
+        else if (i == 1)
+            assert_fails(pipes[0], 0, N + 1, HAC_FAILED,
+                         "keys.bin is 40000 bytes, too short for 10001 keys (u32) from byte 0 on");
+        else
+            assert_fails(pipes[0], 50000, UINT64_MAX, HAC_FAILED, "keys.bin ends before byte 50000");
+        close(pipes[0]);
+    }
+    free(keys);
+}
+
+static bool grow_refused(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    (void)frame;
+    if (request->what_case != HAC__CLIENT__REQUEST__WHAT_BUFFER_GROW)
+        return false;
+    fake_send_failure(session, request->serial, HAC_REFUSED, "over quota");
+    return true;
+}
+
+static void test_stream_over_quota(void **state)
+{
+    (void)state;
+    the_daemon = fake_start(grow_refused, NULL);
+    client = fake_connect(the_daemon);
+    int zero = open("/dev/zero", O_RDONLY); /* endless: the quota ends it */
+    assert_fails(zero, 0, UINT64_MAX, HAC_REFUSED, "keys.bin, after 1048576 bytes: over quota");
+    close(zero);
+    hac_client_free(client);
+    fake_stop(the_daemon);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DAEMON(test_files),   WITH_DAEMON(test_odd_size),         WITH_DAEMON(test_not_readable),
+        WITH_DAEMON(test_streams), WITH_DAEMON(test_part_of_a_stream), FDS(test_stream_over_quota),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_daemon.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/memfd.h"
+
+enum { MAX_SESSIONS = 64 };
+
+struct fake_daemon {
+    char directory[64], path[96];
+    int listener;
+    fake_hook *hook;
+    void *context;
+    pthread_t acceptor, threads[MAX_SESSIONS];
+    int sockets[MAX_SESSIONS];
+    size_t n_threads;
+    atomic_uint counts[FAKE_REQUESTS];
+    pthread_mutex_t lock; /* of what follows */
+    fake_buffer buffers[FAKE_BUFFERS];
+    fake_job jobs[FAKE_JOBS];
+    uint64_t n_jobs;
+};
+
+static void must(bool ok, const char *what)
+{
+    if (!ok) { /* not an assertion of cmocka: those belong to the test's own thread */
+        fprintf(stderr, "fake daemon: %s: %s\n", what, strerror(errno));
+        abort();
+    }
+}
+
+/* ---- answers ---- */
+
+void fake_send(fake_session *session, const Hac__Client__Response *response, const int *fds, size_t n_fds)
+{
+    size_t bytes = protobuf_c_message_pack(&response->base, hac_frame_body(session->send_frame));
+    must(bytes <= HAC_FRAME_BODY_MAX, "answer too large");
+    hac_status status = hac_frame_send(session->socket, session->send_frame, bytes, fds, n_fds, NULL);
+    must(status == HAC_OK || status == HAC_NOT_FOUND, "send");
+}
+
+void fake_send_ok(fake_session *session, uint64_t serial)
+{
+    Hac__Client__Empty empty = HAC__CLIENT__EMPTY__INIT;
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_OK;
+    r.ok = &empty;
+    fake_send(session, &r, NULL, 0);
+}
+
+void fake_send_failure(fake_session *session, uint64_t serial, hac_status code, const char *message)
+{
+    Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;
+    failure.code = (uint32_t)code;
+    failure.message = (char *)(uintptr_t)message;
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_FAILURE;
+    r.failure = &failure;
+    fake_send(session, &r, NULL, 0);
+}
+
+void fake_send_text(fake_session *session, uint64_t serial, const char *text)
+{
+    Hac__Client__Text body = HAC__CLIENT__TEXT__INIT;
+    body.bytes = strlen(text);
+    hac_autoclose int fd = -1;
+    if (body.bytes <= HAC_INLINE_MAX) {
+        body.text.data = (uint8_t *)(uintptr_t)text;
+        body.text.len = body.bytes;
+    } else {
+        must(hac_memfd_from_text("text", text, body.bytes, &fd, NULL) == HAC_OK, "memfd");
+    }
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_TEXT;
+    r.text = &body;
+    fake_send(session, &r, &fd, fd >= 0);
+}
+
+void fake_send_buffer(fake_session *session, uint64_t serial, uint32_t id, uint64_t bytes, int fd)
+{
+    Hac__Client__Buffer body = HAC__CLIENT__BUFFER__INIT;
+    body.buffer = id;
+    body.bytes = bytes;
+    body.attached = fd >= 0;
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_BUFFER;
+    r.buffer = &body;
+    fake_send(session, &r, &fd, fd >= 0);
+}
+
+void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job)
+{
+    Hac__Client__JobAccepted body = HAC__CLIENT__JOB_ACCEPTED__INIT;
+    body.job = job;
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_ACCEPTED;
+    r.accepted = &body;
+    fake_send(session, &r, NULL, 0);
+}
+
+void fake_send_event(fake_session *session, uint64_t job, double fraction, const char *stage)
+{
+    Hac__Client__JobEvent body = HAC__CLIENT__JOB_EVENT__INIT;
+    body.job = job;
+    body.state = HAC__CLIENT__JOB_STATE__JOB_RUNNING;
+    body.fraction = fraction;
+    body.stage = (char *)(uintptr_t)stage;
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_EVENT;
+    r.event = &body;
+    fake_send(session, &r, NULL, 0);
+}
+
+static void send_done(fake_session *session, uint64_t serial, Hac__Client__JobDone *done, int fd)
+{
+    done->state = HAC__CLIENT__JOB_STATE__JOB_DONE;
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_DONE;
+    r.done = done;
+    fake_send(session, &r, &fd, fd >= 0);
+}
+
+void fake_send_data(fake_session *session, uint64_t serial, uint64_t job, const void *data, size_t bytes)
+{
+    Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+    done.job = job;
+    done.result_case = HAC__CLIENT__JOB_DONE__RESULT_DATA;
+    done.data.data = (uint8_t *)(uintptr_t)data;
+    done.data.len = bytes;
+    done.result_bytes = bytes;
+    send_done(session, serial, &done, -1);
+}
+
+/* ---- the pool ---- */
+
+static uint32_t pool_alloc(fake_daemon *daemon, uint64_t bytes, bool growable)
+{
+    uint32_t id = FAKE_BUFFERS;
+    pthread_mutex_lock(&daemon->lock);
+    for (uint32_t i = 0; i < FAKE_BUFFERS && id == FAKE_BUFFERS; i++)
+        if (daemon->buffers[i].fd >= 0 && !daemon->buffers[i].in_use && daemon->buffers[i].bytes >= bytes)
+            id = i;
+    for (uint32_t i = 0; i < FAKE_BUFFERS && id == FAKE_BUFFERS; i++)
+        if (daemon->buffers[i].fd < 0)
+            id = i;
+    must(id < FAKE_BUFFERS, "no buffer left");
+    fake_buffer *buffer = &daemon->buffers[id];
+    if (buffer->fd < 0) {
+        must(hac_memfd_create("fake", bytes, growable, &buffer->fd, NULL) == HAC_OK, "memfd");
+        buffer->bytes = bytes;
+    }
+    buffer->in_use = true;
+    pthread_mutex_unlock(&daemon->lock);
+    return id;
+}
+
+static void pool_release(fake_daemon *daemon, uint32_t id)
+{
+    pthread_mutex_lock(&daemon->lock);
+    must(id < FAKE_BUFFERS && daemon->buffers[id].in_use, "release of a buffer that is not in use");
+    daemon->buffers[id].in_use = false;
+    pthread_mutex_unlock(&daemon->lock);
+}
+
+/* The descriptor to send with a buffer: none if the client has it. */
+static int fd_for(fake_session *session, uint32_t id)
+{
+    if (session->known[id])
+        return -1;
+    session->known[id] = true;
+    return session->daemon->buffers[id].fd;
+}
+
+/* ---- jobs ---- */
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_keys(const Hac__Client__SortSpec *spec, void *keys, size_t bytes)
+{
+    if (spec->type == HAC_TYPE_U32)
+        qsort(keys, bytes / 4, 4, compare_u32);
+    else if (spec->type == HAC_TYPE_I64)
+        qsort(keys, bytes / 8, 8, compare_i64);
+}
+
+static uint64_t new_job(fake_daemon *daemon, uint32_t result, uint64_t bytes)
+{
+    pthread_mutex_lock(&daemon->lock);
+    uint64_t id = ++daemon->n_jobs;
+    must(id < FAKE_JOBS || result == FAKE_BUFFERS, "too many jobs");
+    if (id < FAKE_JOBS)
+        daemon->jobs[id] = (fake_job){result, bytes};
+    pthread_mutex_unlock(&daemon->lock);
+    return id;
+}
+
+/* Reads `bytes` of an input into `at`. */
+static void read_input(fake_daemon *daemon, const Hac__Client__Input *input, hac_frame *frame, uint8_t *at)
+{
+    int fd = input->where_case == HAC__CLIENT__INPUT__WHERE_BUFFER ? daemon->buffers[input->buffer].fd
+                                                                   : frame->fds[input->descriptor];
+    if (input->where_case == HAC__CLIENT__INPUT__WHERE_DATA) {
+        if (input->data.len > 0)
+            memcpy(at, input->data.data, input->data.len);
+    } else if (input->bytes > 0) {
+        must(pread(fd, at, input->bytes, (off_t)input->offset) == (ssize_t)input->bytes, "read an input");
+    }
+}
+
+static void submit_sort(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    fake_daemon *daemon = session->daemon;
+    const Hac__Client__SubmitSort *sort = request->submit_sort;
+    uint64_t key_bytes = sort->input->bytes, payload_at = (key_bytes + 63) / 64 * 64;
+    uint64_t bytes = sort->payload == NULL ? key_bytes : payload_at + sort->payload->bytes;
+    bool quick = sort->input->where_case == HAC__CLIENT__INPUT__WHERE_DATA && !sort->options->detach &&
+                 !sort->options->progress;
+    uint8_t *result = malloc(bytes + 1);
+    must(result != NULL, "malloc");
+    read_input(daemon, sort->input, frame, result);
+    sort_keys(sort->spec, result, key_bytes);
+    if (sort->payload != NULL) /* not in the keys' order: the protocol is what is tested */
+        read_input(daemon, sort->payload, frame, result + payload_at);
+    if (quick) {
+        fake_send_data(session, request->serial, new_job(daemon, FAKE_BUFFERS, bytes), result, bytes);
+    } else {
+        uint32_t id = pool_alloc(daemon, bytes > 0 ? bytes : 1, false);
+        must(pwrite(daemon->buffers[id].fd, result, bytes, 0) == (ssize_t)bytes, "write a result");
+        uint64_t job = new_job(daemon, id, bytes);
+        fake_send_accepted(session, request->serial, job);
+        if (sort->options->progress)
+            fake_send_event(session, job, 0.5, "merge 1");
+    }
+    free(result);
+}
+
+static void send_result(fake_session *session, uint64_t serial, uint64_t id)
+{
+    fake_job job = session->daemon->jobs[id];
+    Hac__Client__Buffer buffer = HAC__CLIENT__BUFFER__INIT;
+    buffer.buffer = job.result;
+    buffer.bytes = session->daemon->buffers[job.result].bytes;
+    int fd = fd_for(session, job.result);
+    buffer.attached = fd >= 0;
+    Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+    done.job = id;
+    done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
+    done.buffer = &buffer;
+    done.result_bytes = job.bytes;
+    send_done(session, serial, &done, fd);
+}
+
+/* ---- requests ---- */
+
+static void send_hello(fake_session *session, uint64_t serial)
+{
+    Hac__Client__Hello hello = HAC__CLIENT__HELLO__INIT;
+    hello.version = HAC_CLIENT_PROTOCOL_VERSION;
+    hello.software = (char *)(uintptr_t) "fake";
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_HELLO;
+    r.hello = &hello;
+    fake_send(session, &r, NULL, 0);
+}
+
+static void alloc_or_grow(fake_session *session, const Hac__Client__Request *request)
+{
+    fake_daemon *daemon = session->daemon;
+    uint32_t id;
+    if (request->what_case == HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC) {
+        id = pool_alloc(daemon, request->buffer_alloc->bytes, request->buffer_alloc->growable);
+    } else {
+        id = request->buffer_grow->buffer;
+        must(hac_memfd_grow(daemon->buffers[id].fd, request->buffer_grow->bytes, NULL) == HAC_OK, "grow");
+        daemon->buffers[id].bytes = request->buffer_grow->bytes;
+    }
+    fake_send_buffer(session, request->serial, id, daemon->buffers[id].bytes, fd_for(session, id));
+}
+
+void fake_default(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    switch (request->what_case) {
+    case HAC__CLIENT__REQUEST__WHAT_HELLO:
+        send_hello(session, request->serial);
+        break;
+    case HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC:
+    case HAC__CLIENT__REQUEST__WHAT_BUFFER_GROW:
+        alloc_or_grow(session, request);
+        break;
+    case HAC__CLIENT__REQUEST__WHAT_BUFFER_RELEASE:
+        pool_release(session->daemon, request->buffer_release->buffer);
+        fake_send_ok(session, request->serial);
+        break;
+    case HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT:
+        submit_sort(session, request, frame);
+        break;
+    case HAC__CLIENT__REQUEST__WHAT_WAIT:
+    case HAC__CLIENT__REQUEST__WHAT_RESULT:
+        send_result(session, request->serial, request->wait->job);
+        break;
+    case HAC__CLIENT__REQUEST__WHAT_RELEASE:
+        pool_release(session->daemon, session->daemon->jobs[request->release->job].result);
+        fake_send_ok(session, request->serial);
+        break;
+    case HAC__CLIENT__REQUEST__WHAT_QUERY:
+    case HAC__CLIENT__REQUEST__WHAT_PLAN_SORT:
+        fake_send_text(session, request->serial, "{}");
+        break;
+    default:
+        fake_send_ok(session, request->serial);
+    }
+}
+
+/* ---- connections ---- */
+
+static void serve(fake_session *session, hac_decoder *decoder, uint8_t *buffer)
+{
+    fake_daemon *daemon = session->daemon;
+    hac_frame frame = {0};
+    hac_error err = HAC_ERROR_NONE;
+    while (!session->hang_up && hac_frame_receive(session->socket, buffer, &frame, NULL) == HAC_OK) {
+        Hac__Client__Request *request = NULL;
+        hac_status status =
+            hac_decode_request(decoder, frame.body, frame.body_bytes, frame.n_fds, &request, &err);
+        if (status != HAC_OK)
+            fprintf(stderr, "fake daemon: %s\n", err.message);
+        must(status == HAC_OK, "libhac broke the protocol");
+        atomic_fetch_add(&daemon->counts[request->what_case], 1);
+        if (daemon->hook == NULL || !daemon->hook(session, request, &frame))
+            fake_default(session, request, &frame);
+        hac_frame_clear(&frame);
+    }
+}
+
+typedef struct start {
+    fake_daemon *daemon;
+    int socket;
+} start;
+
+static void *run_session(void *context)
+{
+    start *s = context;
+    fake_session *session = calloc(1, sizeof(*session));
+    uint8_t *buffer = malloc(HAC_FRAME_MAX);
+    hac_decoder *decoder = NULL;
+    must(session != NULL && buffer != NULL && hac_decoder_new(&decoder, NULL) == HAC_OK, "session");
+    session->daemon = s->daemon;
+    session->socket = s->socket;
+    serve(session, decoder, buffer);
+    shutdown(s->socket, SHUT_RDWR); /* closed by fake_stop, so that the number is not used again */
+    hac_decoder_free(decoder);
+    free(buffer);
+    free(session);
+    free(s);
+    return NULL;
+}
+
+static void *run_acceptor(void *context)
+{
+    fake_daemon *daemon = context;
+    int socket;
+    while ((socket = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+        start *s = malloc(sizeof(*s));
+        must(s != NULL && daemon->n_threads < MAX_SESSIONS, "session");
+        *s = (start){daemon, socket};
+        daemon->sockets[daemon->n_threads] = socket;
+        must(pthread_create(&daemon->threads[daemon->n_threads++], NULL, run_session, s) == 0, "thread");
+    }
+    return NULL;
+}
+
+fake_daemon *fake_start(fake_hook *hook, void *context)
+{
+    fake_daemon *daemon = calloc(1, sizeof(*daemon));
+    must(daemon != NULL, "malloc");
+    daemon->hook = hook;
+    daemon->context = context;
+    for (size_t i = 0; i < FAKE_BUFFERS; i++)
+        daemon->buffers[i].fd = -1;
+    pthread_mutex_init(&daemon->lock, NULL);
+    strcpy(daemon->directory, "/tmp/hac-test-XXXXXX");
+    must(mkdtemp(daemon->directory) != NULL, "mkdtemp");
+    snprintf(daemon->path, sizeof(daemon->path), "%s/hacd.sock", daemon->directory);
+    daemon->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", daemon->path);
+    must(bind(daemon->listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+             listen(daemon->listener, 64) == 0,
+         "listen");
+    must(pthread_create(&daemon->acceptor, NULL, run_acceptor, daemon) == 0, "thread");
+    return daemon;
+}
+
+void fake_stop(fake_daemon *daemon)
+{
+    shutdown(daemon->listener, SHUT_RDWR);
+    pthread_join(daemon->acceptor, NULL);
+    for (size_t i = 0; i < daemon->n_threads; i++) {
+        shutdown(daemon->sockets[i], SHUT_RDWR);
+        pthread_join(daemon->threads[i], NULL);
+        hac_close(daemon->sockets[i]);
+    }
+    hac_close(daemon->listener);
+    for (size_t i = 0; i < FAKE_BUFFERS; i++)
+        hac_close(daemon->buffers[i].fd);
+    unlink(daemon->path);
+    rmdir(daemon->directory);
+    free(daemon);
+}
+
+const char *fake_path(const fake_daemon *daemon)
+{
+    return daemon->path;
+}
+
+void *fake_context(const fake_daemon *daemon)
+{
+    return daemon->context;
+}
+
+hac_client *fake_connect(const fake_daemon *daemon)
+{
+    hac_connect_options options = HAC_CONNECT_OPTIONS_INIT;
+    options.socket = daemon->path;
+    hac_client *client = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_client_connect(&options, &client, &err);
+    if (status != HAC_OK)
+        fprintf(stderr, "%s\n", err.message);
+    assert_int_equal(status, HAC_OK);
+    return client;
+}
+
+unsigned fake_count(fake_daemon *daemon, Hac__Client__Request__WhatCase what)
+{
+    return atomic_load(&daemon->counts[what]);
+}

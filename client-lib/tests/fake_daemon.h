@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hacd for the tests of libhac: one thread a connection, in the test's process. It sorts u32 and i64 keys
+ * (qsort is the oracle), keeps a small pool, and does what a test's hook tells it to do instead.
+ */
+#ifndef TESTS_FAKE_DAEMON_H
+#define TESTS_FAKE_DAEMON_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <hac/hac.h>
+
+#include "base/test_support.h"
+#include "proto/frame.h"
+#include "proto/messages.h"
+
+enum { FAKE_BUFFERS = 64, FAKE_JOBS = 4096, FAKE_REQUESTS = 32 };
+
+typedef struct fake_daemon fake_daemon;
+
+typedef struct fake_session {
+    fake_daemon *daemon;
+    int socket;
+    bool hang_up; /* set by a hook: close after this request */
+    uint8_t send_frame[HAC_FRAME_MAX];
+    bool known[FAKE_BUFFERS]; /* buffers that the client has mapped */
+} fake_session;
+
+/* Sees each request first; true: it has answered. */
+typedef bool fake_hook(fake_session *session, const Hac__Client__Request *request, hac_frame *frame);
+
+typedef struct fake_buffer {
+    int fd; /* -1: none */
+    uint64_t bytes;
+    bool in_use;
+} fake_buffer;
+
+typedef struct fake_job {
+    uint32_t result; /* buffer */
+    uint64_t bytes;
+} fake_job;
+
+/* Starts one that listens at fake_path. */
+fake_daemon *fake_start(fake_hook *hook, void *context);
+void fake_stop(fake_daemon *daemon);
+const char *fake_path(const fake_daemon *daemon);
+void *fake_context(const fake_daemon *daemon);
+
+/* A client of it; asserts that it connects. */
+hac_client *fake_connect(const fake_daemon *daemon);
+
+/* Requests of a kind that have come so far. */
+unsigned fake_count(fake_daemon *daemon, Hac__Client__Request__WhatCase what);
+
+/* Answers. The raw form sends what hac_encode would refuse, too. */
+void fake_send(fake_session *session, const Hac__Client__Response *response, const int *fds, size_t n_fds);
+void fake_send_ok(fake_session *session, uint64_t serial);
+void fake_send_failure(fake_session *session, uint64_t serial, hac_status code, const char *message);
+void fake_send_text(fake_session *session, uint64_t serial, const char *text);
+void fake_send_buffer(fake_session *session, uint64_t serial, uint32_t id, uint64_t bytes, int fd);
+void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job);
+void fake_send_event(fake_session *session, uint64_t job, double fraction, const char *stage);
+void fake_send_data(fake_session *session, uint64_t serial, uint64_t job, const void *data, size_t bytes);
+
+/* What the daemon does without a hook. */
+void fake_default(fake_session *session, const Hac__Client__Request *request, hac_frame *frame);
+
+#endif
