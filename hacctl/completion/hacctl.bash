@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for hacctl. Made by `hacctl completion bash`; do not edit.
+
+_hacctl_words() { mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur"); }
+
+# Files ("-f") or folders ("-d").
+_hacctl_paths() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen "$1" -- "$cur")
+}
+
+# Names of devices or ids of jobs, from a daemon that runs already.
+_hacctl_names() {
+    timeout 2 "${COMP_WORDS[0]}" --no-autostart --quiet "$1" 2>/dev/null |
+        awk 'NR > 1 && $1 ~ /^[[:alnum:]._-]+$/ { print $1 }'
+}
+
+# a,b,…: completes the last name.
+_hacctl_device_list() {
+    local before=''
+    [[ $cur == *,* ]] && before=${cur%,*},
+    compopt -o nospace 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_hacctl_names devices)" -- "${cur##*,}")
+}
+
+_hacctl() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local command='' after=0 word i
+    local commands='devices calibrate tune sort explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
+    local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
+    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --format --profiles'
+    COMPREPLY=()
+    # bash cuts --type=u32 into three words
+    if [[ $cur == '=' ]]; then
+        cur=''
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $word == '=' || (" $values " == *" $word "* && ${COMP_WORDS[i + 1]} != '=') ]]; then
+            ((i++))
+        elif [[ $word == -?* ]]; then
+            continue
+        elif [[ -z $command ]]; then
+            command=$word
+        else
+            ((after++))
+        fi
+    done
+    case $prev in
+    --socket) _hacctl_paths -f; return ;;
+    --type) _hacctl_words u32 i32 f32 u64 i64 f64; return ;;
+    -o | --output) _hacctl_paths -f; return ;;
+    --algorithm) _hacctl_words auto bitonic radix; return ;;
+    --scheme) _hacctl_words auto proportional lower upper none; return ;;
+    --fold) _hacctl_words auto none; return ;;
+    --items) return ;;
+    --devices) _hacctl_device_list; return ;;
+    --priority) return ;;
+    --deadline) return ;;
+    --memory) return ;;
+    --determinism) _hacctl_words exact fast; return ;;
+    --trace) _hacctl_paths -f; return ;;
+    --receipt) _hacctl_paths -f; return ;;
+    --format) _hacctl_words text json svg; return ;;
+    --profiles) _hacctl_paths -d; return ;;
+    esac
+    case $command in
+    '') if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi ;;
+    devices)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    calibrate)
+        if [[ $cur == -* ]]; then _hacctl_words --detach --priority --deadline --memory --trace --receipt "$global"; else _hacctl_words "$(_hacctl_names devices)"; fi
+        ;;
+    tune)
+        if [[ $cur == -* ]]; then _hacctl_words --detach --priority --deadline --memory --trace --receipt "$global"; else _hacctl_words "$(_hacctl_names devices)"; fi
+        ;;
+    sort)
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
+        ;;
+    explain)
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --format "$global"; elif ((after == 0)); then _hacctl_words sort; else _hacctl_paths -f; fi
+        ;;
+    simulate)
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort; else _hacctl_paths -f; fi
+        ;;
+    jobs)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    show)
+        if [[ $cur == -* ]]; then _hacctl_words --receipt --format "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi
+        ;;
+    why)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi
+        ;;
+    wait)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi
+        ;;
+    result)
+        if [[ $cur == -* ]]; then _hacctl_words -o --output "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi
+        ;;
+    cancel)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi
+        ;;
+    log)
+        if [[ $cur == -* ]]; then _hacctl_words -f --follow "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi
+        ;;
+    trace)
+        if [[ $cur == -* ]]; then _hacctl_words -o --output "$global"; else _hacctl_words "$(_hacctl_names jobs)"; fi
+        ;;
+    doctor)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    metrics)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    reload)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    drain)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    version)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    completion)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words bash; fi
+        ;;
+    help)
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi
+        ;;
+    esac
+}
+
+complete -F _hacctl hacctl

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line after getopt_long: the value of each option that was given, and the words between them. An
+ * option given twice counts as given last. Options and words may be mixed; "--" ends the options.
+ */
+#ifndef HACCTL_ARGS_H
+#define HACCTL_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "options.h"
+
+typedef struct hac_args {
+    const char *values[HAC_OPT_COUNT]; /* NULL: not given; "" for flags */
+    char **words;                      /* argv's, moved together behind the options */
+    size_t n_words;
+} hac_args;
+
+/* Options of `set` up to the first word: the global ones before the command. */
+HAC_MUST_USE hac_status hac_args_parse_front(hac_args *args, int argc, char **argv, uint64_t set,
+                                             hac_error *err);
+
+/* All options of `set`, wherever they are; argv[0] is the command, named in messages. Values that args
+ * already has stay unless given again. HAC_INVALID: unknown, lacks its value, has one too many, or a word not
+ * allowed. */
+HAC_MUST_USE hac_status hac_args_parse(hac_args *args, int argc, char **argv, uint64_t set, hac_error *err);
+
+static inline bool hac_args_has(const hac_args *args, hac_option_id id)
+{
+    return args->values[id] != NULL;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "grid.h"
+#include "output.h"
+
+void hac_cli_set(hac_cli *cli, const hac_args *args)
+{
+    cli->socket = args->values[HAC_OPT_SOCKET];
+    cli->json = hac_args_has(args, HAC_OPT_JSON);
+    cli->quiet = hac_args_has(args, HAC_OPT_QUIET);
+    cli->no_autostart = hac_args_has(args, HAC_OPT_NO_AUTOSTART);
+    const char *term = getenv("TERM");
+    cli->terminal = !cli->quiet && isatty(STDERR_FILENO) == 1 && (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+void hac_cli_clear(hac_cli *cli)
+{
+    hac_client_free(cli->client);
+    cli->client = NULL;
+}
+
+static void starting(void *context, const char *socket)
+{
+    hac_cli_note(context, "starting a private daemon at %s", socket);
+}
+
+hac_status hac_cli_connect(hac_cli *cli, hac_error *err)
+{
+    if (cli->client != NULL)
+        return HAC_OK;
+    hac_connect_options options = HAC_CONNECT_OPTIONS_INIT;
+    options.socket = cli->socket;
+    options.flags = cli->no_autostart ? HAC_CONNECT_NO_AUTOSTART : 0;
+    options.software = "hacctl " HACCTL_VERSION;
+    options.starting = starting;
+    options.context = cli;
+    return hac_client_connect(&options, &cli->client, err);
+}
+
+hac_status hac_cli_ask(hac_cli *cli, hac_topic topic, uint64_t job, hac_plan_format format, char **ret,
+                       hac_error *err)
+{
+    hac_status status = hac_cli_connect(cli, err);
+    return status != HAC_OK ? status : hac_client_query(cli->client, topic, job, format, ret, err);
+}
+
+hac_status hac_cli_print_to(const char *path, const char *text, hac_error *err)
+{
+    hac_cleanup(hac_output_free_cleanup) hac_output *output = NULL;
+    hac_status status = hac_output_open(path, &output, err);
+    if (status == HAC_OK)
+        status = hac_output_write_text(output, text, err);
+    return status == HAC_OK ? hac_output_commit(output, err) : status;
+}
+
+hac_status hac_cli_print(const char *text, hac_error *err)
+{
+    return hac_cli_print_to(NULL, text, err);
+}
+
+/* One write: lines of several processes do not mix. */
+static void say(const char *message)
+{
+    char line[HAC_ERROR_MESSAGE_SIZE + 16];
+    int n = snprintf(line, sizeof line - 1, "hacctl: %s", message);
+    hac_grid_sanitise(line, false);
+    size_t bytes = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
+    line[bytes++] = '\n';
+    if (write(STDERR_FILENO, line, bytes) < 0) {
+        /* nobody to tell */
+    }
+}
+
+void hac_cli_note(const hac_cli *cli, const char *fmt, ...)
+{
+    if (!cli->terminal)
+        return;
+    char message[HAC_ERROR_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    say(message);
+}
+
+void hac_cli_report(const hac_error *err)
+{
+    say(err->message[0] != '\0' ? err->message : hac_status_name(err->code));
+}
+
+hac_status hac_cli_job_id(const char *word, uint64_t *ret, hac_error *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long long id = strtoull(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end != '\0' || errno != 0 || id == 0)
+        return hac_fail(err, HAC_INVALID, "'%.64s' is not a job id; `hacctl jobs` lists them", word);
+    *ret = id;
+    return HAC_OK;
+}
+
+hac_plan_format hac_cli_format(const hac_cli *cli, const hac_args *args)
+{
+    const char *format = args->values[HAC_OPT_FORMAT];
+    if (format == NULL)
+        return cli->json ? HAC_PLAN_JSON : HAC_PLAN_TEXT;
+    return strcmp(format, "json") == 0  ? HAC_PLAN_JSON
+           : strcmp(format, "svg") == 0 ? HAC_PLAN_SVG
+                                        : HAC_PLAN_TEXT;
+}

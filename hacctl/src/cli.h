@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all commands share: the global options, the connection, and how they speak to the user. */
+#ifndef HACCTL_CLI_H
+#define HACCTL_CLI_H
+
+#include <stdbool.h>
+
+#include <hac/hac.h>
+
+#include "args.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+
+HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
+
+typedef struct hac_cli {
+    const char *socket; /* NULL: the usual one */
+    bool json, quiet, no_autostart;
+    bool terminal;      /* standard error is one, and not --quiet: notes and progress are shown */
+    hac_client *client; /* NULL before hac_cli_connect */
+} hac_cli;
+
+/* Takes over the global options among `args`. */
+void hac_cli_set(hac_cli *cli, const hac_args *args);
+void hac_cli_clear(hac_cli *cli);
+
+/* Connects unless connected already; starts a private daemon if need be and allowed. */
+HAC_MUST_USE hac_status hac_cli_connect(hac_cli *cli, hac_error *err);
+
+/* Connects and asks; *ret is malloc'ed. `job` is 0 where the topic is not about one. */
+HAC_MUST_USE hac_status hac_cli_ask(hac_cli *cli, hac_topic topic, uint64_t job, hac_plan_format format,
+                                    char **ret, hac_error *err);
+
+/* A result, on standard output; a line feed is added where the end lacks one. `path` NULL: standard output.
+ */
+HAC_MUST_USE hac_status hac_cli_print(const char *text, hac_error *err);
+HAC_MUST_USE hac_status hac_cli_print_to(const char *path, const char *text, hac_error *err);
+
+/* For people: one line on standard error, if that is a terminal and not --quiet. */
+void hac_cli_note(const hac_cli *cli, const char *fmt, ...) HAC_PRINTF(2, 3);
+
+/* "hacctl: message", one line whatever the message holds, on standard error. */
+void hac_cli_report(const hac_error *err);
+
+/* A job's id as `hacctl jobs` prints it. */
+HAC_MUST_USE hac_status hac_cli_job_id(const char *word, uint64_t *ret, hac_error *err);
+
+/* The form of an answer: --format, else JSON with --json, else text. */
+hac_plan_format hac_cli_format(const hac_cli *cli, const hac_args *args);
+
+#endif

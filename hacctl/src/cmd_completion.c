@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hacctl completion: a bash script, made from the tables of commands and options. */
+#include <string.h>
+
+#include "base/text.h"
+#include "command.h"
+
+static void add_option_names(hac_text *text, uint64_t set)
+{
+    const char *between = "";
+    for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
+        const hac_option *o = hac_option_get((hac_option_id)i);
+        if ((set & HAC_OPT_BIT(i)) == 0 || o->help == NULL)
+            continue;
+        if (o->letter != 0)
+            hac_text_addf(text, "%s-%c", between, o->letter), between = " ";
+        hac_text_addf(text, "%s--%s", between, o->name);
+        between = " ";
+    }
+}
+
+static void add_command_names(hac_text *text)
+{
+    for (size_t i = 0; hac_command_get(i) != NULL; i++)
+        hac_text_addf(text, "%s%s", i > 0 ? " " : "", hac_command_get(i)->name);
+}
+
+/* "--type) _hacctl_words u32 …; return ;;": what can stand behind an option. */
+static void add_values(hac_text *text)
+{
+    for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
+        const hac_option *o = hac_option_get((hac_option_id)i);
+        if (o->argument == NULL || o->help == NULL)
+            continue;
+        hac_text_add(text, "    ");
+        if (o->letter != 0)
+            hac_text_addf(text, "-%c | ", o->letter);
+        hac_text_addf(text, "--%s) ", o->name);
+        if (o->choices == NULL)
+            hac_text_add(text, "");
+        else if (strcmp(o->choices, HAC_CHOICES_FILE) == 0)
+            hac_text_add(text, "_hacctl_paths -f; ");
+        else if (strcmp(o->choices, HAC_CHOICES_FOLDER) == 0)
+            hac_text_add(text, "_hacctl_paths -d; ");
+        else if (strcmp(o->choices, HAC_CHOICES_DEVICES) == 0)
+            hac_text_add(text, "_hacctl_device_list; ");
+        else
+            hac_text_addf(text, "_hacctl_words %s; ", o->choices);
+        hac_text_add(text, "return ;;\n");
+    }
+}
+
+static void add_words(hac_text *text, const hac_command *command)
+{
+    switch (command->words) {
+    case HAC_WORDS_FILE:
+        hac_text_add(text, " else _hacctl_paths -f;");
+        break;
+    case HAC_WORDS_DEVICE:
+        hac_text_add(text, " else _hacctl_words \"$(_hacctl_names devices)\";");
+        break;
+    case HAC_WORDS_JOB:
+        hac_text_add(text, " else _hacctl_words \"$(_hacctl_names jobs)\";");
+        break;
+    case HAC_WORDS_PLAN:
+        hac_text_add(text, " elif ((after == 0)); then _hacctl_words sort; else _hacctl_paths -f;");
+        break;
+    case HAC_WORDS_COMMAND:
+        hac_text_add(text, " else _hacctl_words \"$commands\";");
+        break;
+    case HAC_WORDS_SHELL:
+        hac_text_add(text, " else _hacctl_words bash;");
+        break;
+    case HAC_WORDS_NONE:
+        break;
+    }
+}
+
+/* clang-format would break the lines of the scripts. */
+/* clang-format off */
+static const char head[] =
+    "# SPDX-License-Identifier: Apache-2.0\n"
+    "# bash completion for hacctl. Made by `hacctl completion bash`; do not edit.\n"
+    "\n"
+    "_hacctl_words() { mapfile -t COMPREPLY < <(compgen -W \"$*\" -- \"$cur\"); }\n"
+    "\n"
+    "# Files (\"-f\") or folders (\"-d\").\n"
+    "_hacctl_paths() {\n"
+    "    compopt -o filenames 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
+    "}\n"
+    "\n"
+    "# Names of devices or ids of jobs, from a daemon that runs already.\n"
+    "_hacctl_names() {\n"
+    "    timeout 2 \"${COMP_WORDS[0]}\" --no-autostart --quiet \"$1\" 2>/dev/null |\n"
+    "        awk 'NR > 1 && $1 ~ /^[[:alnum:]._-]+$/ { print $1 }'\n"
+    "}\n"
+    "\n"
+    "# a,b,…: completes the last name.\n"
+    "_hacctl_device_list() {\n"
+    "    local before=''\n"
+    "    [[ $cur == *,* ]] && before=${cur%,*},\n"
+    "    compopt -o nospace 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$(_hacctl_names devices)\" -- \"${cur##*,}\")\n"
+    "}\n"
+    "\n"
+    "_hacctl() {\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    local command='' after=0 word i\n";
+
+/* `values`: the options that take a value, which is no command. */
+static const char body[] =
+    "    COMPREPLY=()\n"
+    "    # bash cuts --type=u32 into three words\n"
+    "    if [[ $cur == '=' ]]; then\n"
+    "        cur=''\n"
+    "    elif [[ $prev == '=' ]]; then\n"
+    "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    fi\n"
+    "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+    "        word=${COMP_WORDS[i]}\n"
+    "        if [[ $word == '=' || (\" $values \" == *\" $word \"* && ${COMP_WORDS[i + 1]} != '=') ]]; then\n"
+    "            ((i++))\n"
+    "        elif [[ $word == -?* ]]; then\n"
+    "            continue\n"
+    "        elif [[ -z $command ]]; then\n"
+    "            command=$word\n"
+    "        else\n"
+    "            ((after++))\n"
+    "        fi\n"
+    "    done\n"
+    "    case $prev in\n";
+/* clang-format on */
+
+static void add_value_options(hac_text *text)
+{
+    hac_text_add(text, "    local values='");
+    const char *between = "";
+    for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
+        const hac_option *o = hac_option_get((hac_option_id)i);
+        if (o->argument == NULL || o->help == NULL)
+            continue;
+        if (o->letter != 0)
+            hac_text_addf(text, "%s-%c", between, o->letter), between = " ";
+        hac_text_addf(text, "%s--%s", between, o->name);
+        between = " ";
+    }
+    hac_text_add(text, "'\n");
+}
+
+static void add_commands(hac_text *text)
+{
+    hac_text_add(
+        text,
+        "    esac\n    case $command in\n    '') if [[ $cur == -* ]]; then _hacctl_words \"$global\"; else "
+        "_hacctl_words \"$commands\"; fi ;;\n");
+    for (size_t i = 0; hac_command_get(i) != NULL; i++) {
+        const hac_command *command = hac_command_get(i);
+        hac_text_addf(text, "    %s)\n        if [[ $cur == -* ]]; then _hacctl_words ", command->name);
+        add_option_names(text, command->options);
+        hac_text_addf(text, "%s\"$global\";", command->options != 0 ? " " : "");
+        add_words(text, command);
+        hac_text_add(text, " fi\n        ;;\n");
+    }
+    hac_text_add(text, "    esac\n}\n\ncomplete -F _hacctl hacctl\n");
+}
+
+hac_status hac_cmd_completion(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *script = NULL;
+    (void)cli;
+    if (strcmp(args->words[0], "bash") != 0)
+        return hac_fail(err, HAC_INVALID, "completion: no script for '%.64s'; there is: bash",
+                        args->words[0]);
+    hac_text_add(&text, head);
+    hac_text_add(&text, "    local commands='");
+    add_command_names(&text);
+    hac_text_add(&text, "'\n    local global='");
+    add_option_names(&text, HAC_OPTIONS_GLOBAL);
+    hac_text_add(&text, "'\n");
+    add_value_options(&text);
+    hac_text_add(&text, body);
+    add_values(&text);
+    add_commands(&text);
+    hac_status status = hac_text_finish(&text, &script, NULL, err);
+    return status == HAC_OK ? hac_cli_print(script, err) : status;
+}

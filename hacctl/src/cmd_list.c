@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hacctl devices, jobs: lists. */
+#include "command.h"
+#include "report.h"
+
+/* The daemon's JSON as it is, or what `list` makes of it. */
+static hac_status list_topic(hac_cli *cli, hac_topic topic, const char *what,
+                             void (*list)(const cJSON *answer, hac_text *text), hac_error *err)
+{
+    hac_autofree char *answer = NULL, *table = NULL;
+    hac_autojson cJSON *json = NULL;
+    hac_text text = HAC_TEXT_NONE;
+    hac_status status = hac_cli_ask(cli, topic, 0, HAC_PLAN_JSON, &answer, err);
+    if (status == HAC_OK && cli->json)
+        return hac_cli_print(answer, err);
+    if (status == HAC_OK)
+        status = hac_read_object(answer, what, &json, err);
+    if (status != HAC_OK)
+        return status;
+    list(json, &text);
+    status = hac_text_finish(&text, &table, NULL, err);
+    return status == HAC_OK ? hac_cli_print(table, err) : status;
+}
+
+hac_status hac_cmd_devices(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    (void)args;
+    return list_topic(cli, HAC_TOPIC_DEVICES, "the devices", hac_report_devices, err);
+}
+
+static void jobs_now(const cJSON *answer, hac_text *text)
+{
+    hac_report_jobs(answer, time(NULL), text);
+}
+
+hac_status hac_cmd_jobs(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    (void)args;
+    return list_topic(cli, HAC_TOPIC_JOBS, "the jobs", jobs_now, err);
+}

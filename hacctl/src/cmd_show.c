@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hacctl show, why, log, trace: questions about one job. */
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "grid.h"
+#include "report.h"
+
+/* The fields, and below them the plan where the daemon still has it. */
+static hac_status show_text(hac_cli *cli, uint64_t job, hac_error *err)
+{
+    hac_autofree char *answer = NULL, *plan = NULL, *all = NULL;
+    hac_autojson cJSON *json = NULL;
+    hac_text text = HAC_TEXT_NONE;
+    hac_status status = hac_cli_ask(cli, HAC_TOPIC_SHOW, job, HAC_PLAN_JSON, &answer, err);
+    if (status == HAC_OK)
+        status = hac_read_object(answer, "the job", &json, err);
+    if (status != HAC_OK)
+        return status;
+    hac_report_job(json, time(NULL), &text);
+    if (hac_cli_ask(cli, HAC_TOPIC_PLAN, job, HAC_PLAN_TEXT, &plan, NULL) == HAC_OK && *plan != '\0')
+        hac_text_addf(&text, "\n%s", plan);
+    status = hac_text_finish(&text, &all, NULL, err);
+    return status == HAC_OK ? hac_cli_print(all, err) : status;
+}
+
+hac_status hac_cmd_show(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    uint64_t job;
+    hac_autofree char *answer = NULL;
+    const char *receipt = args->values[HAC_OPT_RECEIPT];
+    hac_plan_format format = hac_cli_format(cli, args);
+    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    if (status != HAC_OK)
+        return status;
+    if (receipt != NULL) {
+        status = hac_cli_ask(cli, HAC_TOPIC_RECEIPT, job, HAC_PLAN_JSON, &answer, err);
+        return status == HAC_OK ? hac_cli_print_to(receipt, answer, err) : status;
+    }
+    if (format == HAC_PLAN_TEXT)
+        return show_text(cli, job, err);
+    hac_topic topic = format == HAC_PLAN_SVG ? HAC_TOPIC_PLAN : HAC_TOPIC_SHOW;
+    status = hac_cli_ask(cli, topic, job, format, &answer, err);
+    return status == HAC_OK ? hac_cli_print(answer, err) : status;
+}
+
+hac_status hac_cmd_why(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    uint64_t job;
+    hac_autofree char *answer = NULL, *wrapped = NULL;
+    hac_text text = HAC_TEXT_NONE;
+    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    if (status == HAC_OK)
+        status = hac_cli_ask(cli, HAC_TOPIC_WHY, job, HAC_PLAN_TEXT, &answer, err);
+    if (status != HAC_OK)
+        return status;
+    if (!cli->json) {
+        hac_grid_sanitise(answer, true);
+        return hac_cli_print(answer, err);
+    }
+    hac_json_open(&text, NULL, '{');
+    hac_json_unsigned(&text, "job", job);
+    hac_json_string(&text, "why", answer);
+    hac_json_close(&text, '}');
+    status = hac_text_finish(&text, &wrapped, NULL, err);
+    return status == HAC_OK ? hac_cli_print(wrapped, err) : status;
+}
+
+hac_status hac_cmd_trace(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    uint64_t job;
+    hac_autofree char *answer = NULL;
+    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    if (status == HAC_OK)
+        status = hac_cli_ask(cli, HAC_TOPIC_TRACE, job, HAC_PLAN_JSON, &answer, err);
+    return status == HAC_OK ? hac_cli_print_to(args->values[HAC_OPT_OUTPUT], answer, err) : status;
+}
+
+static hac_status has_ended(hac_cli *cli, uint64_t job, bool *ret, hac_error *err)
+{
+    static const char *const ends[] = {"done", "failed", "cancelled"};
+    hac_autofree char *answer = NULL;
+    hac_autojson cJSON *json = NULL;
+    hac_status status = hac_cli_ask(cli, HAC_TOPIC_SHOW, job, HAC_PLAN_JSON, &answer, err);
+    if (status == HAC_OK)
+        status = hac_read_object(answer, "the job", &json, err);
+    if (status != HAC_OK)
+        return status;
+    const char *state = hac_read_string(json, "state");
+    *ret = state == NULL; /* a daemon that says no state is not asked for ever */
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && state != NULL; i++)
+        *ret = *ret || strcmp(state, ends[i]) == 0;
+    return HAC_OK;
+}
+
+/* The log without the beginning that has been printed; all of it when the daemon has dropped old lines. */
+static const char *news(const char *log, const char *before)
+{
+    size_t printed = before != NULL ? strlen(before) : 0;
+    return printed != 0 && strncmp(log, before, printed) == 0 ? log + printed : log;
+}
+
+static hac_status follow(hac_cli *cli, uint64_t job, hac_error *err)
+{
+    hac_autofree char *before = NULL;
+    bool ended = false;
+    for (;;) {
+        hac_autofree char *log = NULL;
+        bool same = false;
+        /* the state first: what the job logs last is then in the log that is read last */
+        hac_status status = has_ended(cli, job, &ended, err);
+        if (status == HAC_OK)
+            status = hac_cli_ask(cli, HAC_TOPIC_LOG, job, HAC_PLAN_TEXT, &log, err);
+        if (status != HAC_OK)
+            return status;
+        hac_grid_sanitise(log, true);
+        same = before != NULL && strcmp(log, before) == 0;
+        if (!same)
+            status = hac_cli_print(news(log, before), err);
+        if (status != HAC_OK || ended)
+            return status;
+        free(before);
+        before = hac_steal_ptr(log);
+        nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL);
+    }
+}
+
+hac_status hac_cmd_log(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    uint64_t job;
+    hac_autofree char *answer = NULL;
+    hac_status status = hac_cli_job_id(args->words[0], &job, err);
+    if (status != HAC_OK)
+        return status;
+    if (hac_args_has(args, HAC_OPT_FOLLOW))
+        return follow(cli, job, err);
+    status = hac_cli_ask(cli, HAC_TOPIC_LOG, job, HAC_PLAN_TEXT, &answer, err);
+    if (status != HAC_OK)
+        return status;
+    hac_grid_sanitise(answer, true);
+    return hac_cli_print(answer, err);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hacctl wait, result, cancel: jobs that another hacctl or program has started. */
+#include <unistd.h>
+
+#include "command.h"
+#include "output.h"
+#include "wait.h"
+
+static hac_status attach(hac_cli *cli, const hac_args *args, hac_job **ret, hac_error *err)
+{
+    uint64_t id;
+    hac_status status = hac_cli_job_id(args->words[0], &id, err);
+    if (status == HAC_OK)
+        status = hac_cli_connect(cli, err);
+    return status == HAC_OK ? hac_job_attach(cli->client, id, ret, err) : status;
+}
+
+static hac_status wait_for(hac_cli *cli, hac_job *job, hac_error *err)
+{
+    hac_wait wait;
+    hac_wait_prepare(&wait, cli, NULL);
+    return hac_wait_for(&wait, job, false, err);
+}
+
+hac_status hac_cmd_wait(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_status status = attach(cli, args, &job, err);
+    return status == HAC_OK ? wait_for(cli, job, err) : status;
+}
+
+hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_output_free_cleanup) hac_output *output = NULL;
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_status status = hac_output_open(args->values[HAC_OPT_OUTPUT], &output, err);
+    if (status == HAC_OK && hac_output_is_terminal(output) && !hac_args_has(args, HAC_OPT_OUTPUT))
+        return hac_fail(err, HAC_INVALID,
+                        "result: will not write raw data to a terminal; say where with -o OUT");
+    if (status == HAC_OK)
+        status = attach(cli, args, &job, err);
+    if (status == HAC_OK)
+        status = wait_for(cli, job, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t bytes = hac_job_bytes(job);
+    status = hac_output_reserve(output, bytes, err);
+    if (status == HAC_OK)
+        status = hac_output_write(output, hac_job_data(job), bytes, err);
+    if (status == HAC_OK && bytes == 0)
+        status = hac_output_write_text(output, hac_job_text(job), err);
+    return status == HAC_OK ? hac_output_commit(output, err) : status;
+}
+
+hac_status hac_cmd_cancel(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_status status = attach(cli, args, &job, err);
+    return status == HAC_OK ? hac_job_cancel(job, err) : status;
+}

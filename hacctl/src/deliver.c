@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "deliver.h"
+
+#include <stdio.h>
+
+hac_status hac_delivery_check(const hac_args *args, hac_error *err)
+{
+    static const hac_option_id late[] = {HAC_OPT_OUTPUT, HAC_OPT_RECEIPT, HAC_OPT_TRACE};
+    static const char *const instead[] = {"hacctl result JOB -o OUT", "hacctl show JOB --receipt FILE",
+                                          "hacctl trace JOB -o FILE"};
+    if (!hac_args_has(args, HAC_OPT_DETACH))
+        return HAC_OK;
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++)
+        if (hac_args_has(args, late[i]))
+            return hac_fail(err, HAC_INVALID, "--detach does not wait for what --%s writes; later: `%s`",
+                            hac_option_get(late[i])->name, instead[i]);
+    return HAC_OK;
+}
+
+static hac_status open_one(const hac_args *args, hac_option_id id, hac_output **ret, hac_error *err)
+{
+    return hac_args_has(args, id) ? hac_output_open(args->values[id], ret, err) : HAC_OK;
+}
+
+hac_status hac_delivery_open(hac_delivery *delivery, const hac_args *args, bool result, hac_error *err)
+{
+    *delivery = (hac_delivery){.result = NULL};
+    hac_status status = HAC_OK;
+    if (result)
+        status = hac_output_open(args->values[HAC_OPT_OUTPUT], &delivery->result, err);
+    if (status == HAC_OK)
+        status = open_one(args, HAC_OPT_RECEIPT, &delivery->receipt, err);
+    if (status == HAC_OK)
+        status = open_one(args, HAC_OPT_TRACE, &delivery->trace, err);
+    if (status != HAC_OK)
+        hac_delivery_close(delivery);
+    return status;
+}
+
+void hac_delivery_close(hac_delivery *delivery)
+{
+    hac_output_free(delivery->result);
+    hac_output_free(delivery->receipt);
+    hac_output_free(delivery->trace);
+    *delivery = (hac_delivery){.result = NULL};
+}
+
+static hac_status write_answer(hac_output *output, hac_cli *cli, hac_topic topic, const hac_job *job,
+                               hac_error *err)
+{
+    hac_autofree char *text = NULL;
+    if (output == NULL)
+        return HAC_OK;
+    hac_status status = hac_cli_ask(cli, topic, hac_job_id(job), HAC_PLAN_JSON, &text, err);
+    return status == HAC_OK ? hac_output_write_text(output, text, err) : status;
+}
+
+static hac_status commit(hac_output *output, hac_error *err)
+{
+    return output == NULL ? HAC_OK : hac_output_commit(output, err);
+}
+
+hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (delivery->result != NULL) {
+        uint64_t bytes = hac_job_bytes(job);
+        status = hac_output_reserve(delivery->result, bytes, err);
+        if (status == HAC_OK)
+            status = hac_output_write(delivery->result, hac_job_data(job), bytes, err);
+    }
+    if (status == HAC_OK)
+        status = write_answer(delivery->receipt, cli, HAC_TOPIC_RECEIPT, job, err);
+    if (status == HAC_OK)
+        status = write_answer(delivery->trace, cli, HAC_TOPIC_TRACE, job, err);
+    if (status == HAC_OK)
+        status = commit(delivery->receipt, err);
+    if (status == HAC_OK)
+        status = commit(delivery->trace, err);
+    return status == HAC_OK ? commit(delivery->result, err) : status;
+}
+
+hac_status hac_deliver_id(const hac_cli *cli, const hac_job *job, hac_error *err)
+{
+    char line[64];
+    snprintf(line, sizeof line, cli->json ? "{\"job\": %llu}" : "%llu", (unsigned long long)hac_job_id(job));
+    return hac_cli_print(line, err);
+}

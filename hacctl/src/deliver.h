@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a job leaves behind: its result, and the receipt and trace that were asked for. */
+#ifndef HACCTL_DELIVER_H
+#define HACCTL_DELIVER_H
+
+#include "cli.h"
+#include "output.h"
+
+typedef struct hac_delivery {
+    hac_output *result;  /* NULL: none wanted */
+    hac_output *receipt; /* NULL: not asked for */
+    hac_output *trace;
+} hac_delivery;
+
+/* Opens --receipt and --trace, and with `result` the result's --output (standard output without one), so that
+ * what cannot be written is known before there is work done. */
+HAC_MUST_USE hac_status hac_delivery_open(hac_delivery *delivery, const hac_args *args, bool result,
+                                          hac_error *err);
+void hac_delivery_close(hac_delivery *delivery);
+
+/* Writes all of it, of a job that is done; nothing gets its name before all is written. */
+HAC_MUST_USE hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job, hac_error *err);
+
+/* With --detach: prints the job's id. */
+HAC_MUST_USE hac_status hac_deliver_id(const hac_cli *cli, const hac_job *job, hac_error *err);
+
+/* HAC_INVALID when --detach comes with an option that needs the job's end. */
+HAC_MUST_USE hac_status hac_delivery_check(const hac_args *args, hac_error *err);
+
+#endif

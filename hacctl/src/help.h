@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Help texts, made from the tables of commands and options. All print to standard output. */
+#ifndef HACCTL_HELP_H
+#define HACCTL_HELP_H
+
+#include "command.h"
+
+HAC_MUST_USE hac_status hac_help_all(hac_error *err);
+HAC_MUST_USE hac_status hac_help_command(const hac_command *command, hac_error *err);
+HAC_MUST_USE hac_status hac_help_version(hac_error *err);
+
+#endif

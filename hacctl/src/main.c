@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "help.h"
+#include "interrupt.h"
+
+static hac_status run(hac_cli *cli, int argc, char **argv, hac_error *err)
+{
+    hac_args args = {.n_words = 0};
+    hac_status status = hac_interrupt_install(err);
+    if (status == HAC_OK)
+        status = hac_args_parse_front(&args, argc, argv, HAC_OPTIONS_GLOBAL, err);
+    if (status != HAC_OK)
+        return status;
+    if (args.n_words == 0 && hac_args_has(&args, HAC_OPT_VERSION))
+        return hac_help_version(err);
+    if (args.n_words == 0 && hac_args_has(&args, HAC_OPT_HELP))
+        return hac_help_all(err);
+    if (args.n_words == 0)
+        return hac_fail(err, HAC_INVALID, "which command? `hacctl help` lists them");
+    const hac_command *command = hac_command_find(args.words[0]);
+    if (command == NULL)
+        return hac_command_unknown(args.words[0], err);
+    return hac_command_run(command, cli, &args, (int)args.n_words, args.words, err);
+}
+
+/* A standard descriptor that is closed would be given to the next file that is opened. */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0)
+            _exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_descriptors();
+    hac_cli cli = {.client = NULL};
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = run(&cli, argc, argv, &err);
+    if (status != HAC_OK) {
+        err.code = status;
+        hac_cli_report(&err);
+    }
+    hac_cli_clear(&cli);
+    return hac_status_exit_code(status);
+}

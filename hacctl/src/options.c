@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <string.h>
+
+static const hac_option options[HAC_OPT_COUNT] = {
+    [HAC_OPT_SOCKET] = {"socket", 0, "PATH", HAC_CHOICES_FILE, "talk to the daemon that listens there"},
+    [HAC_OPT_JSON] = {"json", 0, NULL, NULL, "answer in JSON where that makes sense"},
+    [HAC_OPT_QUIET] = {"quiet", 'q', NULL, NULL, "only errors on standard error"},
+    [HAC_OPT_NO_AUTOSTART] = {"no-autostart", 0, NULL, NULL,
+                              "do not start a private daemon when there is none"},
+    [HAC_OPT_HELP] = {"help", 'h', NULL, NULL, "show this help"},
+    [HAC_OPT_VERSION] = {"version", 'V', NULL, NULL, "show hacctl's version"},
+    [HAC_OPT_TYPE] = {"type", 0, "TYPE", "u32 i32 f32 u64 i64 f64",
+                      "type of the items, little-endian (required)"},
+    [HAC_OPT_OUTPUT] = {"output", 'o', "OUT", HAC_CHOICES_FILE,
+                        "write there; the file appears when it is whole, and may be IN"},
+    [HAC_OPT_DESCENDING] = {"descending", 0, NULL, NULL, "largest first, NaN before all numbers"},
+    [HAC_OPT_ARGSORT] = {"argsort", 0, NULL, NULL,
+                         "write the sorted order as u32 indices (u64 from 2^32 items)"},
+    [HAC_OPT_ALGORITHM] = {"algorithm", 0, "NAME", "auto bitonic radix", "how to sort"},
+    [HAC_OPT_SCHEME] = {"scheme", 0, "NAME", "auto proportional lower upper none",
+                        "how much the weaker devices get"},
+    [HAC_OPT_FOLD] = {"fold", 0, "STEPS", "auto none",
+                      "network steps that the strongest device does alone: 3,6,… or one of"},
+    [HAC_OPT_ITEMS] = {"items", 0, "COUNT", NULL,
+                       "plan for that many items instead of IN (16777216, 16Mi, 2^24)"},
+    [HAC_OPT_DEVICES] = {"devices", 0, "A,B,…", HAC_CHOICES_DEVICES, "use only these devices"},
+    [HAC_OPT_DETACH] = {"detach", 0, NULL, NULL,
+                        "print the job's id and leave; `hacctl result` fetches the result"},
+    [HAC_OPT_PRIORITY] = {"priority", 0, "N", NULL, "-100 to 100, higher first"},
+    [HAC_OPT_DEADLINE] = {"deadline", 0, "TIME", NULL, "fail unless done in that time (30s, 500ms)"},
+    [HAC_OPT_MEMORY] = {"memory", 0, "SIZE", NULL, "use at most that much memory (512MiB)"},
+    [HAC_OPT_DETERMINISM] = {"determinism", 0, "LEVEL", "exact fast",
+                             "exact: the same answer on every device (default)"},
+    [HAC_OPT_TRACE] = {"trace", 0, "FILE", HAC_CHOICES_FILE,
+                       "write a Chrome/Perfetto trace of the job there"},
+    [HAC_OPT_RECEIPT] = {"receipt", 0, "FILE", HAC_CHOICES_FILE,
+                         "write what was done, where and why there (JSON)"},
+    [HAC_OPT_FORMAT] = {"format", 0, "FORMAT", "text json svg", "form of the answer"},
+    [HAC_OPT_PROFILES] = {"profiles", 0, "DIR", HAC_CHOICES_FOLDER,
+                          "the machine: every profile *.yaml in DIR is a device (required)"},
+    [HAC_OPT_FOLLOW] = {"follow", 'f', NULL, NULL, "go on until the job ends"},
+    [HAC_OPT_INPUT_FORMAT] = {"input-format", 0, "FORMAT", NULL, NULL},
+    [HAC_OPT_KEY] = {"key", 0, "COLUMNS", NULL, NULL},
+    [HAC_OPT_SCHEMA] = {"schema", 0, "SCHEMA", NULL, NULL},
+};
+
+const hac_option *hac_option_get(hac_option_id id)
+{
+    return &options[id];
+}
+
+hac_option_id hac_option_find(const char *name)
+{
+    for (size_t i = 0; i < HAC_OPT_COUNT; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return (hac_option_id)i;
+    return HAC_OPT_COUNT;
+}
+
+enum { WORD = 64 };
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment: Levenshtein's distance with swaps of neighbours. */
+size_t hac_edit_distance(const char *a, const char *b)
+{
+    size_t n = strnlen(a, WORD), m = strnlen(b, WORD);
+    size_t d[WORD + 1][WORD + 1];
+    for (size_t i = 0; i <= n; i++)
+        d[i][0] = i;
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        for (size_t j = 1; j <= m; j++) {
+            size_t replace = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            d[i][j] = least(replace, least(d[i - 1][j], d[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    }
+    return d[n][m];
+}
+
+const char *hac_option_nearest(uint64_t set, const char *name)
+{
+    const char *nearest = NULL;
+    size_t best = 3; /* more than two edits are another word */
+    for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
+        if ((set & HAC_OPT_BIT(i)) == 0 || options[i].help == NULL)
+            continue;
+        size_t distance = hac_edit_distance(name, options[i].name);
+        if (distance < best && distance < strlen(name)) {
+            best = distance;
+            nearest = options[i].name;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The options of all commands, once each: parsing, help and shell completion are made from this table. A
+ * command names the ones it takes as a set of bits.
+ */
+#ifndef HACCTL_OPTIONS_H
+#define HACCTL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum hac_option_id {
+    /* everywhere, before or after the command */
+    HAC_OPT_SOCKET,
+    HAC_OPT_JSON,
+    HAC_OPT_QUIET,
+    HAC_OPT_NO_AUTOSTART,
+    HAC_OPT_HELP,
+    HAC_OPT_VERSION,
+    /* sort */
+    HAC_OPT_TYPE,
+    HAC_OPT_OUTPUT,
+    HAC_OPT_DESCENDING,
+    HAC_OPT_ARGSORT,
+    HAC_OPT_ALGORITHM,
+    HAC_OPT_SCHEME,
+    HAC_OPT_FOLD,
+    HAC_OPT_ITEMS,
+    /* any job */
+    HAC_OPT_DEVICES,
+    HAC_OPT_DETACH,
+    HAC_OPT_PRIORITY,
+    HAC_OPT_DEADLINE,
+    HAC_OPT_MEMORY,
+    HAC_OPT_DETERMINISM,
+    HAC_OPT_TRACE,
+    HAC_OPT_RECEIPT,
+    /* single commands */
+    HAC_OPT_FORMAT,
+    HAC_OPT_PROFILES,
+    HAC_OPT_FOLLOW,
+    /* of a later version: named in the error */
+    HAC_OPT_INPUT_FORMAT,
+    HAC_OPT_KEY,
+    HAC_OPT_SCHEMA,
+    HAC_OPT_COUNT
+} hac_option_id;
+
+#define HAC_OPT_BIT(id) (UINT64_C(1) << (id))
+
+#define HAC_OPTIONS_GLOBAL                                                                                   \
+    (HAC_OPT_BIT(HAC_OPT_SOCKET) | HAC_OPT_BIT(HAC_OPT_JSON) | HAC_OPT_BIT(HAC_OPT_QUIET) |                  \
+     HAC_OPT_BIT(HAC_OPT_NO_AUTOSTART) | HAC_OPT_BIT(HAC_OPT_HELP) | HAC_OPT_BIT(HAC_OPT_VERSION))
+#define HAC_OPTIONS_LATER                                                                                    \
+    (HAC_OPT_BIT(HAC_OPT_INPUT_FORMAT) | HAC_OPT_BIT(HAC_OPT_KEY) | HAC_OPT_BIT(HAC_OPT_SCHEMA))
+#define HAC_OPTIONS_SUBMIT                                                                                   \
+    (HAC_OPT_BIT(HAC_OPT_DETACH) | HAC_OPT_BIT(HAC_OPT_PRIORITY) | HAC_OPT_BIT(HAC_OPT_DEADLINE) |           \
+     HAC_OPT_BIT(HAC_OPT_MEMORY) | HAC_OPT_BIT(HAC_OPT_TRACE) | HAC_OPT_BIT(HAC_OPT_RECEIPT))
+#define HAC_OPTIONS_SORT                                                                                     \
+    (HAC_OPTIONS_SUBMIT | HAC_OPTIONS_LATER | HAC_OPT_BIT(HAC_OPT_TYPE) | HAC_OPT_BIT(HAC_OPT_OUTPUT) |      \
+     HAC_OPT_BIT(HAC_OPT_DESCENDING) | HAC_OPT_BIT(HAC_OPT_ARGSORT) | HAC_OPT_BIT(HAC_OPT_ALGORITHM) |       \
+     HAC_OPT_BIT(HAC_OPT_SCHEME) | HAC_OPT_BIT(HAC_OPT_FOLD) | HAC_OPT_BIT(HAC_OPT_DEVICES) |                \
+     HAC_OPT_BIT(HAC_OPT_DETERMINISM))
+
+typedef struct hac_option {
+    const char *name;     /* "type" */
+    char letter;          /* 'o', or 0 */
+    const char *argument; /* "TYPE"; NULL: a flag */
+    const char *choices;  /* "u32 i32 …": what is allowed, or what the shell completes; NULL: anything */
+    const char *help;
+} hac_option;
+
+/* What `choices` says of values that are no fixed words. */
+#define HAC_CHOICES_FILE    "<file>"
+#define HAC_CHOICES_FOLDER  "<folder>"
+#define HAC_CHOICES_DEVICES "<devices>"
+
+const hac_option *hac_option_get(hac_option_id id);
+
+/* The option of this long name, HAC_OPT_COUNT when there is none. */
+hac_option_id hac_option_find(const char *name);
+
+/* The nearest name of an option of the set to a mistyped one, NULL when none is near. */
+const char *hac_option_nearest(uint64_t set, const char *name);
+
+/* Edits (insert, delete, replace, swap neighbours) from a to b; at most 64 bytes of each count. */
+size_t hac_edit_distance(const char *a, const char *b);
+
+#endif

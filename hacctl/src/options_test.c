@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hac/hac.h>
+
+static void every_option_is_complete(void **state)
+{
+    (void)state;
+    for (int i = 0; i < HAC_OPT_COUNT; i++) {
+        const hac_option *o = hac_option_get((hac_option_id)i);
+        assert_non_null(o->name);
+        assert_int_equal(hac_option_find(o->name), i); /* names are unique, too */
+        bool later = (HAC_OPTIONS_LATER & HAC_OPT_BIT(i)) != 0;
+        assert_true(later == (o->help == NULL));
+        for (int j = 0; j < i; j++)
+            assert_true(o->letter == 0 || o->letter != hac_option_get((hac_option_id)j)->letter);
+    }
+    assert_int_equal(hac_option_find("nonsense"), HAC_OPT_COUNT);
+}
+
+/* sort_request.c takes a choice's place for libhac's number. */
+static void choices_are_in_the_order_of_libhac(void **state)
+{
+    (void)state;
+    assert_string_equal(hac_option_get(HAC_OPT_ALGORITHM)->choices, "auto bitonic radix");
+    assert_int_equal(HAC_SORT_AUTO, 0);
+    assert_int_equal(HAC_SORT_BITONIC, 1);
+    assert_int_equal(HAC_SORT_RADIX, 2);
+    assert_string_equal(hac_option_get(HAC_OPT_SCHEME)->choices, "auto proportional lower upper none");
+    assert_int_equal(HAC_SCHEME_AUTO, 0);
+    assert_int_equal(HAC_SCHEME_PROPORTIONAL, 1);
+    assert_int_equal(HAC_SCHEME_LOWER, 2);
+    assert_int_equal(HAC_SCHEME_UPPER, 3);
+    assert_int_equal(HAC_SCHEME_NONE, 4);
+}
+
+static void distances(void **state)
+{
+    (void)state;
+    assert_int_equal(hac_edit_distance("", ""), 0);
+    assert_int_equal(hac_edit_distance("sort", "sort"), 0);
+    assert_int_equal(hac_edit_distance("sort", ""), 4);
+    assert_int_equal(hac_edit_distance("srot", "sort"), 1);
+    assert_int_equal(hac_edit_distance("sorts", "sort"), 1);
+    assert_int_equal(hac_edit_distance("kitten", "sitting"), 3);
+    char longer[200];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    assert_int_equal(hac_edit_distance(longer, ""), 64);
+    assert_int_equal(hac_edit_distance(longer, longer), 0);
+}
+
+static void nearest(void **state)
+{
+    (void)state;
+    assert_string_equal(hac_option_nearest(HAC_OPTIONS_SORT, "desending"), "descending");
+    assert_string_equal(hac_option_nearest(HAC_OPTIONS_SORT, "argsrot"), "argsort");
+    assert_null(hac_option_nearest(HAC_OPTIONS_GLOBAL, "desending"));
+    assert_null(hac_option_nearest(HAC_OPTIONS_SORT, "k")); /* not one of a later version */
+    assert_null(hac_option_nearest(HAC_OPTIONS_SORT, ""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_option_is_complete),
+        cmocka_unit_test(choices_are_in_the_order_of_libhac),
+        cmocka_unit_test(distances),
+        cmocka_unit_test(nearest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

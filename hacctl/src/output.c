@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "interrupt.h"
+
+struct hac_output {
+    char *name; /* as the user gave it */
+    int fd;
+    uint64_t written, reserved;
+    /* Of a file that is replaced; dirfd is -1 for what is written straight. */
+    int dirfd;
+    char *final;
+    char temporary[NAME_MAX + 1];
+    int slot; /* in interrupt.h */
+};
+
+const char *hac_output_name(const hac_output *output)
+{
+    return output->name;
+}
+
+bool hac_output_is_terminal(const hac_output *output)
+{
+    return isatty(output->fd) == 1;
+}
+
+void hac_output_free(hac_output *output)
+{
+    if (output == NULL)
+        return;
+    if (output->temporary[0] != '\0') {
+        sigset_t before;
+        hac_interrupt_block(&before);
+        unlinkat(output->dirfd, output->temporary, 0);
+        hac_interrupt_drop(output->slot);
+        hac_interrupt_unblock(&before);
+    }
+    hac_close(output->fd);
+    hac_close(output->dirfd);
+    free(output->final);
+    free(output->name);
+    free(output);
+}
+
+static hac_status fail(const hac_output *output, int errnum, hac_error *err)
+{
+    return hac_fail_errno(err, HAC_FAILED, errnum, "%s", output->name);
+}
+
+/* "/dev/stdout", "/dev/fd/3" … mean a descriptor that is open, at its place: opening them anew would begin a
+ * redirected file from its start. -1: another path. */
+static int named_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (path == NULL || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        char *end;
+        if (strncmp(path, folders[i], length) != 0)
+            continue;
+        long fd = strtol(path + length, &end, 10);
+        if (end != path + length && *end == '\0' && fd >= 0 && fd <= INT_MAX)
+            return (int)fd;
+    }
+    return -1;
+}
+
+static hac_status open_straight(hac_output *output, const char *path, int descriptor, hac_error *err)
+{
+    output->fd =
+        descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return output->fd >= 0 ? HAC_OK : fail(output, errno, err);
+}
+
+/* Splits the path into an open directory and the name in it. */
+static hac_status open_directory(hac_output *output, const char *path, hac_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    if (*name == '\0')
+        return hac_fail(err, HAC_FAILED, "%s: is a directory", output->name);
+    output->final = strdup(name);
+    hac_autofree char *directory =
+        slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    if (output->final == NULL || directory == NULL)
+        return hac_fail_no_memory(err);
+    output->dirfd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return output->dirfd >= 0 ? HAC_OK : fail(output, errno, err);
+}
+
+static int create_temporary(hac_output *output, mode_t mode)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        uint64_t random = 0;
+        if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+            random = (uint64_t)attempt;
+        /* the name's beginning only: with its ends it must stay below NAME_MAX */
+        snprintf(output->temporary, sizeof output->temporary, ".%.200s.hacctl-%ld-%08lx", output->final,
+                 (long)getpid(), (unsigned long)(random & 0xffffffff));
+        int fd = openat(output->dirfd, output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static hac_status open_temporary(hac_output *output, const struct stat *existing, hac_error *err)
+{
+    sigset_t before;
+    hac_interrupt_block(&before);
+    output->fd = create_temporary(output, 0666);
+    int errnum = errno;
+    if (output->fd >= 0)
+        output->slot = hac_interrupt_keep(output->dirfd, output->temporary);
+    else
+        output->temporary[0] = '\0';
+    hac_interrupt_unblock(&before);
+    if (output->fd < 0)
+        return fail(output, errnum, err);
+    /* A file system without permissions refuses; the file is then as it makes all of them. */
+    if (existing != NULL && fchmod(output->fd, existing->st_mode & 0777) < 0 && errno != EPERM &&
+        errno != ENOTSUP)
+        return fail(output, errno, err);
+    return HAC_OK;
+}
+
+static hac_status open_path(hac_output *output, const char *path, hac_error *err)
+{
+    struct stat st;
+    int descriptor = named_descriptor(path);
+    if (descriptor >= 0)
+        return open_straight(output, path, descriptor, err);
+    bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT)
+        return fail(output, errno, err);
+    if (exists && S_ISDIR(st.st_mode))
+        return fail(output, EISDIR, err);
+    if (exists && !S_ISREG(st.st_mode))
+        return open_straight(output, path, -1, err);
+    /* Renaming needs no permission on the file itself; who wrote-protected it meant it. */
+    if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
+        return fail(output, errno, err);
+    hac_autofree char *resolved = exists ? realpath(path, NULL) : strdup(path);
+    if (resolved == NULL)
+        return fail(output, errno, err);
+    hac_status status = open_directory(output, resolved, err);
+    return status != HAC_OK ? status : open_temporary(output, exists ? &st : NULL, err);
+}
+
+hac_status hac_output_open(const char *path, hac_output **ret, hac_error *err)
+{
+    hac_output *output = calloc(1, sizeof *output);
+    if (output == NULL)
+        return hac_fail_no_memory(err);
+    output->fd = output->dirfd = output->slot = -1;
+    output->name = strdup(path == NULL || strcmp(path, "-") == 0 ? "standard output" : path);
+    hac_status status = output->name == NULL ? hac_fail_no_memory(err) : open_path(output, path, err);
+    if (status != HAC_OK) {
+        hac_output_free(output);
+        return status;
+    }
+    *ret = output;
+    return HAC_OK;
+}
+
+static hac_status write_failed(const hac_output *output, int errnum, uint64_t bytes, hac_error *err)
+{
+    if (errnum == EPIPE)
+        return hac_fail(err, HAC_FAILED, "%s: the reader has gone (broken pipe)", output->name);
+    const char *why = errnum == ENOSPC   ? "no space left on device"
+                      : errnum == EFBIG  ? "file too large for this process or file system"
+                      : errnum == EDQUOT ? "disk quota exceeded"
+                                         : strerrordesc_np(errnum);
+    if (output->dirfd < 0)
+        return hac_fail(err, HAC_FAILED, "%s: %s (after %llu bytes)", output->name, why,
+                        (unsigned long long)output->written);
+    return hac_fail(err, HAC_FAILED, "%s: %s (%llu bytes to write); nothing was written to it", output->name,
+                    why, (unsigned long long)bytes);
+}
+
+hac_status hac_output_reserve(hac_output *output, uint64_t bytes, hac_error *err)
+{
+    if (output->dirfd < 0 || bytes == 0 || bytes > INT64_MAX)
+        return HAC_OK;
+    int r;
+    do {
+        /* Size kept: the file is as long as what was written, whatever happens. */
+        r = fallocate(output->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    } while (r < 0 && errno == EINTR);
+    if (r == 0)
+        output->reserved = bytes;
+    else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+        return write_failed(output, errno, bytes, err);
+    return HAC_OK;
+}
+
+hac_status hac_output_write(hac_output *output, const void *data, uint64_t bytes, hac_error *err)
+{
+    const char *p = data;
+    uint64_t left = bytes;
+    while (left > 0) {
+        ssize_t n = write(output->fd, p, left < HAC_OUTPUT_PIECE ? (size_t)left : HAC_OUTPUT_PIECE);
+        if (n < 0 && errno == EAGAIN) {
+            /* the terminal or pipe was made non-blocking by somebody who shares it */
+            struct pollfd ready = {.fd = output->fd, .events = POLLOUT};
+            poll(&ready, 1, -1);
+            continue;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return write_failed(output, errno, bytes, err);
+        p += n;
+        left -= (uint64_t)n;
+        output->written += (uint64_t)n;
+    }
+    return HAC_OK;
+}
+
+hac_status hac_output_write_text(hac_output *output, const char *text, hac_error *err)
+{
+    size_t bytes = strlen(text);
+    hac_status status = hac_output_write(output, text, bytes, err);
+    if (status == HAC_OK && bytes > 0 && text[bytes - 1] != '\n')
+        status = hac_output_write(output, "\n", 1, err);
+    return status;
+}
+
+/* Closes, because some file systems only then say that the disk was full. */
+static hac_status finish_writing(hac_output *output, hac_error *err)
+{
+    if (output->written < output->reserved && ftruncate(output->fd, (off_t)output->written) < 0)
+        return fail(output, errno, err);
+    int r = close(hac_steal_fd(&output->fd));
+    if (r < 0 && errno != EINTR)
+        return write_failed(output, errno, output->written, err);
+    return HAC_OK;
+}
+
+hac_status hac_output_commit(hac_output *output, hac_error *err)
+{
+    hac_status status = finish_writing(output, err);
+    if (status != HAC_OK || output->dirfd < 0)
+        return status;
+    sigset_t before;
+    hac_interrupt_block(&before);
+    int r = renameat(output->dirfd, output->temporary, output->dirfd, output->final);
+    int errnum = errno;
+    if (r == 0) {
+        hac_interrupt_drop(output->slot);
+        output->temporary[0] = '\0';
+    }
+    hac_interrupt_unblock(&before);
+    return r == 0 ? HAC_OK : fail(output, errnum, err);
+}

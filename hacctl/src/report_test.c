@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What a report makes of this JSON. */
+static char *made(void (*report)(const cJSON *answer, hac_text *text), const char *json)
+{
+    hac_text text = HAC_TEXT_NONE;
+    char *all = NULL;
+    cJSON *parsed = NULL;
+    assert_int_equal(hac_read_object(json, "the test", &parsed, NULL), HAC_OK);
+    report(parsed, &text);
+    cJSON_Delete(parsed);
+    assert_int_equal(hac_text_finish(&text, &all, NULL, NULL), HAC_OK);
+    return all;
+}
+
+static void assert_made(void (*report)(const cJSON *answer, hac_text *text), const char *json,
+                        const char *expected)
+{
+    char *all = made(report, json);
+    assert_string_equal(all, expected);
+    free(all);
+}
+
+static void jobs_then(const cJSON *answer, hac_text *text)
+{
+    hac_report_jobs(answer, 1000, text);
+}
+
+static void job_then(const cJSON *answer, hac_text *text)
+{
+    hac_report_job(answer, 1000, text);
+}
+
+static void checks(const cJSON *answer, hac_text *text)
+{
+    size_t failed = hac_report_checks(answer, text);
+    hac_text_addf(text, "%zu failed\n", failed);
+}
+
+static void devices(void **state)
+{
+    (void)state;
+    assert_made(hac_report_devices,
+                "{\"devices\":[{\"name\":\"cpu\",\"state\":\"ready\",\"kind\":\"cpu\",\"group\":\"socket0\","
+                "\"threads\":2,"
+                "\"memory_bytes\":4294967296,\"device\":\"pthread\",\"capability\":{\"sort.u32\":1.2e8}},"
+                "{\"name\":\"mesa\",\"state\":\"unusable\",\"reason\":\"loops end early\",\"capability\":{},"
+                "\"codelet_failures\":[\"sort.u32\",\"sort.f64\"],\"shares_cores_with\":[\"cpu\"]}]}",
+                "NAME  STATE     KIND  GROUP    THREADS  MEMORY       SORT U32  DEVICE   NOTE\n"
+                "cpu   ready     cpu   socket0        2   4 GiB  120 M items/s  pthread  -\n"
+                "mesa  unusable  -     -              -       -              -  -        loops end early; "
+                "not used for sort.u32, sort.f64; shares cores with cpu\n");
+    assert_made(hac_report_devices, "{\"devices\":[]}", "no devices; `hacctl doctor` says why\n");
+}
+
+static void odd_json_is_read_liberally(void **state)
+{
+    static const char *const odd[] = {"{}",
+                                      "{\"devices\":3,\"jobs\":\"x\",\"checks\":{},\"break_even\":null}",
+                                      "{\"devices\":[1,null,{}],\"jobs\":[1,null,{}],\"checks\":[1,null,{}],"
+                                      "\"break_even\":[1,null,{}],\"pairs\":[1,null,{}]}",
+                                      "{\"devices\":[{\"models\":[3,{}],\"settings\":[3,{}],\"name\":7}],"
+                                      "\"jobs\":[{\"id\":\"x\",\"devices\":[null,{}]}]}"};
+    void (*const reports[])(const cJSON *, hac_text *) = {hac_report_devices, jobs_then,           job_then,
+                                                          hac_report_models,  hac_report_settings, checks};
+    (void)state;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        for (size_t j = 0; j < sizeof reports / sizeof *reports; j++)
+            free(made(reports[j], odd[i]));
+    cJSON *json = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_read_object("[1]", "the devices", &json, &err), HAC_PROTOCOL);
+    assert_int_equal(hac_read_object("{", "the devices", &json, &err), HAC_PROTOCOL);
+    assert_string_equal(err.message, "hacd's answer about the devices is not a JSON object");
+}
+
+static void jobs(void **state)
+{
+    (void)state;
+    assert_made(
+        jobs_then,
+        "{\"jobs\":[{\"id\":12,\"flow\":\"sort\",\"state\":\"running\",\"user\":1000,\"items\":16777216,"
+        "\"type\":\"u32\",\"name\":\"in\\u001b.bin\",\"submitted\":990,\"seconds\":0.5,\"fraction\":0.25,"
+        "\"stage\":\"merge 3\",\"devices\":[\"cpu\",\"gpu\"]}]}",
+        "JOB  STATE    FLOW   ITEMS  TYPE   AGE    TOOK  DONE  USER  STAGE    DEVICES   NAME\n"
+        " 12  running  sort  16.8 M  u32   10 s  500 ms  25 %  1000  merge 3  cpu, gpu  in?.bin\n");
+    assert_made(jobs_then, "{\"jobs\":[]}", "no jobs\n");
+}
+
+static void one_job(void **state)
+{
+    (void)state;
+    assert_made(job_then,
+                "{\"id\":12,\"state\":\"done\",\"submitted\":400,\"seconds\":0.0284,\"input_bytes\":67108864,"
+                "\"fraction\":1,\"devices\":[\"cpu\"],\"detached\":true,\"message\":\"\",\"plan\":{\"k\":1}}",
+                "id                   12\n"
+                "state                done\n"
+                "submitted            10 min 0 s ago\n"
+                "seconds              28.4 ms\n"
+                "input_bytes          64 MiB\n"
+                "fraction             100 %\n"
+                "devices              cpu\n"
+                "detached             yes\n");
+}
+
+static void models(void **state)
+{
+    (void)state;
+    assert_made(
+        hac_report_models,
+        "{\"devices\":[{\"name\":\"cpu\",\"models\":[{\"codelet\":\"sort\",\"type\":\"u32\","
+        "\"items_per_second\":5.9e8,\"relative_error\":0.031}]}],\"pairs\":[{\"devices\":[\"cpu\",\"gpu\"],"
+        "\"type\":\"u32\",\"items_per_second\":9e8}],\"break_even\":[{\"type\":\"u32\","
+        "\"splits_from_items\":1048576},{\"type\":\"f64\",\"splits_from_items\":null},"
+        "{\"type\":\"i64\",\"splits_from_items\":null,\"text\":\"cpu alone, always\"}]}",
+        "DEVICE  CODELET  TYPE          SPEED  ERROR\n"
+        "cpu     sort     u32   590 M items/s  3.1 %\n"
+        "\n"
+        "TOGETHER  TYPE          SPEED  NOTE\n"
+        "cpu, gpu  u32   900 M items/s  -\n"
+        "\n"
+        "Break-even sizes of this machine:\n"
+        "  u32   several devices pay from 1.05 M items\n"
+        "  f64   one device is fastest at every size\n"
+        "  i64   cpu alone, always\n");
+}
+
+static void settings(void **state)
+{
+    (void)state;
+    assert_made(
+        hac_report_settings,
+        "{\"devices\":[{\"name\":\"cpu\",\"settings\":[{\"codelet\":\"sort\",\"type\":\"u32\",\"threads\":2,"
+        "\"style\":\"block\",\"items_per_second\":6e8,\"speedup\":1.25}]}]}",
+        "DEVICE  CODELET  TYPE          SPEED    GAIN  SETTINGS\n"
+        "cpu     sort     u32   600 M items/s  1.25 x  threads=2 style=block\n");
+}
+
+static void doctor(void **state)
+{
+    (void)state;
+    assert_made(checks,
+                "{\"checks\":[{\"name\":\"opencl\",\"ok\":true,\"message\":\"2 devices\"},"
+                "{\"name\":\"runtime folder\",\"ok\":false,\"message\":\"not writable\",\"hint\":\"chmod "
+                "0700 it\"}]}",
+                "ok      opencl: 2 devices\n"
+                "FAILED  runtime folder: not writable\n"
+                "        chmod 0700 it\n"
+                "1 failed\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices), cmocka_unit_test(odd_json_is_read_liberally),
+        cmocka_unit_test(jobs),    cmocka_unit_test(one_job),
+        cmocka_unit_test(models),  cmocka_unit_test(settings),
+        cmocka_unit_test(doctor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

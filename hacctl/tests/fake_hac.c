@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * <hac/hac.h> without a daemon, for hacctl's tests: jobs are done in this process, and the environment says
+ * what is to happen:
+ *
+ *     FAKE_HAC_CONNECT=N    connecting fails with status N
+ *     FAKE_HAC_SUBMIT=N     submitting does
+ *     FAKE_HAC_JOB=N        the job fails with status N
+ *     FAKE_HAC_SECONDS=S    the job takes S seconds, and reports progress
+ *     FAKE_HAC_ANSWERS=DIR  answers to queries: DIR/<topic number>
+ *     FAKE_HAC_CALLS=FILE   every call is added there as a line
+ */
+#include <errno.h>
+#include <hac/hac.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/type.h"
+
+struct hac_client {
+    int timer;
+    double job_seconds;
+    hac_status submit_status, job_status;
+};
+
+struct hac_job {
+    hac_client *client;
+    uint64_t ends_ns;
+    hac_job_state state;
+    void (*progress)(void *context, hac_job *job, const hac_progress *progress);
+    void *context;
+    void *data;
+    uint64_t bytes;
+    const char *text;
+};
+
+static void record(const char *fmt, ...) HAC_PRINTF(1, 2);
+
+static void record(const char *fmt, ...)
+{
+    const char *path = getenv("FAKE_HAC_CALLS");
+    hac_autofclose FILE *file = path != NULL ? fopen(path, "ae") : NULL;
+    va_list args;
+    if (file == NULL)
+        return;
+    va_start(args, fmt);
+    vfprintf(file, fmt, args);
+    va_end(args);
+    fputc('\n', file);
+}
+
+static double number(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL ? strtod(value, NULL) : 0;
+}
+
+static hac_status fail(hac_status status, hac_error *err)
+{
+    return status == HAC_OK ? HAC_OK : hac_fail(err, status, "fake: %s", hac_status_name(status));
+}
+
+const char *hac_version(void)
+{
+    return "0.0.fake";
+}
+
+hac_status hac_client_connect(const hac_connect_options *options, hac_client **ret_client, hac_error *err)
+{
+    record("connect socket=%s flags=%u", options->socket != NULL ? options->socket : "-", options->flags);
+    hac_status status = (hac_status)number("FAKE_HAC_CONNECT");
+    if (status != HAC_OK)
+        return fail(status, err);
+    hac_client *client = calloc(1, sizeof *client);
+    if (client == NULL)
+        return hac_fail_no_memory(err);
+    client->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    client->job_seconds = number("FAKE_HAC_SECONDS");
+    client->submit_status = (hac_status)number("FAKE_HAC_SUBMIT");
+    client->job_status = (hac_status)number("FAKE_HAC_JOB");
+    *ret_client = client;
+    return HAC_OK;
+}
+
+void hac_client_free(hac_client *client)
+{
+    if (client == NULL)
+        return;
+    close(client->timer);
+    free(client);
+}
+
+int hac_client_fd(const hac_client *client)
+{
+    return client->timer;
+}
+
+/* ---- jobs ---- */
+
+static hac_status start(hac_client *client, const hac_job_options *options, hac_job **ret, hac_error *err)
+{
+    if (client->submit_status != HAC_OK)
+        return fail(client->submit_status, err);
+    hac_job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return hac_fail_no_memory(err);
+    job->client = client;
+    job->ends_ns = hac_now_ns() + (uint64_t)(client->job_seconds * 1e9);
+    job->state = HAC_JOB_RUNNING;
+    job->text = "";
+    if (options != NULL) {
+        job->progress = options->progress;
+        job->context = options->context;
+    }
+    struct itimerspec tick = {.it_interval = {0, 20000000}, .it_value = {0, 1}};
+    timerfd_settime(client->timer, 0, &tick, NULL);
+    *ret = job;
+    return HAC_OK;
+}
+
+uint64_t hac_job_id(const hac_job *job)
+{
+    (void)job;
+    return 7;
+}
+
+static void report(hac_job *job, uint64_t now)
+{
+    uint64_t left = job->ends_ns > now ? job->ends_ns - now : 0;
+    hac_progress progress = {.state = HAC_JOB_RUNNING,
+                             .fraction = 1 - (double)left * 1e-9 / job->client->job_seconds,
+                             .stage = "merge 3",
+                             .device = "cpu",
+                             .items_per_second = 1.18e8,
+                             .eta_seconds = (double)left * 1e-9,
+                             .note = "building kernels for cpu (2 of 5)"};
+    if (job->progress != NULL && job->client->job_seconds > 0)
+        job->progress(job->context, job, &progress);
+}
+
+hac_status hac_job_wait(hac_job *job, int timeout_ms, hac_error *err)
+{
+    uint64_t ticks;
+    (void)timeout_ms;
+    if (job->state == HAC_JOB_CANCELLED)
+        return hac_fail(err, HAC_CANCELLED, "job 7 was cancelled");
+    if (read(job->client->timer, &ticks, sizeof ticks) > 0)
+        report(job, hac_now_ns());
+    if (hac_now_ns() < job->ends_ns)
+        return HAC_AGAIN;
+    job->state = job->client->job_status == HAC_OK ? HAC_JOB_DONE : HAC_JOB_FAILED;
+    return fail(job->client->job_status, err);
+}
+
+const void *hac_job_data(const hac_job *job)
+{
+    return job->data;
+}
+
+uint64_t hac_job_bytes(const hac_job *job)
+{
+    return job->bytes;
+}
+
+const char *hac_job_text(const hac_job *job)
+{
+    return job->text;
+}
+
+hac_status hac_job_cancel(hac_job *job, hac_error *err)
+{
+    (void)err;
+    record("cancel");
+    job->state = HAC_JOB_CANCELLED;
+    return HAC_OK;
+}
+
+hac_status hac_job_attach(hac_client *client, uint64_t id, hac_job **ret_job, hac_error *err)
+{
+    record("attach %llu", (unsigned long long)id);
+    if (id != 7)
+        return hac_fail(err, HAC_NOT_FOUND, "there is no job %llu", (unsigned long long)id);
+    hac_status status = start(client, NULL, ret_job, err);
+    if (status == HAC_OK) {
+        (*ret_job)->data = strdup("the result");
+        (*ret_job)->bytes = 10;
+    }
+    return status;
+}
+
+void hac_job_free(hac_job *job)
+{
+    if (job == NULL)
+        return;
+    free(job->data);
+    free(job);
+}
+
+/* ---- sort ---- */
+
+static void record_options(const char *what, uint64_t items, const hac_sort_options *o)
+{
+    char devices[256] = "", steps[256] = "";
+    for (size_t i = 0; i < o->job.n_devices; i++)
+        snprintf(devices + strlen(devices), sizeof devices - strlen(devices), "%s,", o->job.devices[i]);
+    for (size_t i = 0; i < o->n_fold_steps && o->fold == HAC_FOLD_STEPS; i++)
+        snprintf(steps + strlen(steps), sizeof steps - strlen(steps), "%u,", o->fold_steps[i]);
+    record("%s items=%llu type=%s descending=%d argsort=%d algorithm=%d scheme=%d fold=%d steps=%s "
+           "devices=%s detach=%d "
+           "priority=%d deadline=%g memory=%llu fast=%d progress=%d",
+           what, (unsigned long long)items, hac_type_name(o->type), o->descending, o->argsort,
+           (int)o->algorithm, (int)o->scheme, (int)o->fold, steps, devices, o->job.detach, o->job.priority,
+           o->job.deadline_seconds, (unsigned long long)o->job.memory_limit, o->job.fast,
+           o->job.progress != NULL);
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+    const hac_sort_options *o = context;
+    uint64_t x = 0, y = 0;
+    memcpy(&x, a, hac_type_size(o->type));
+    memcpy(&y, b, hac_type_size(o->type));
+    hac_key_order order = hac_key_order_of(o->type, o->descending);
+    if (hac_type_size(o->type) == 4) {
+        x = hac_key_map32(order, (uint32_t)x);
+        y = hac_key_map32(order, (uint32_t)y);
+    } else {
+        x = hac_key_map64(order, x);
+        y = hac_key_map64(order, y);
+    }
+    return (x > y) - (x < y);
+}
+
+/* The whole rest of the input, whatever it is. */
+static hac_status read_all(hac_job *job, int fd, hac_error *err)
+{
+    size_t room = 1 << 20;
+    job->data = malloc(room);
+    for (;;) {
+        if (job->bytes == room) {
+            room *= 2;
+            void *larger = realloc(job->data, room);
+            if (larger == NULL)
+                return hac_fail_no_memory(err);
+            job->data = larger;
+        }
+        ssize_t n = job->data != NULL ? read(fd, (char *)job->data + job->bytes, room - job->bytes) : 0;
+        if (n == 0)
+            return HAC_OK;
+        if (n < 0 && errno != EINTR)
+            return hac_fail_errno(err, HAC_FAILED, errno, "fake: read");
+        job->bytes += n > 0 ? (uint64_t)n : 0;
+    }
+}
+
+hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t items, const char *name,
+                       const hac_sort_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_job *job = NULL;
+    (void)offset;
+    (void)name;
+    record_options("sort", items, options);
+    hac_status status = start(client, &options->job, &job, err);
+    if (status == HAC_OK)
+        status = read_all(job, fd, err);
+    if (status == HAC_OK && job->bytes % hac_type_size(options->type) != 0)
+        status = hac_fail(err, HAC_FAILED, "fake: odd size");
+    if (status != HAC_OK) {
+        hac_job_free(job);
+        return status;
+    }
+    if (job->bytes > 0)
+        qsort_r(job->data, job->bytes / hac_type_size(options->type), hac_type_size(options->type), compare,
+                &(hac_sort_options){.type = options->type, .descending = options->descending});
+    *ret_job = job;
+    return HAC_OK;
+}
+
+/* ---- questions ---- */
+
+/* The file of that name below FAKE_HAC_ANSWERS. */
+static hac_status answer(const char *name, char **ret, hac_error *err)
+{
+    char path[4096];
+    const char *folder = getenv("FAKE_HAC_ANSWERS");
+    snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "/nonexistent", name);
+    hac_autofclose FILE *file = fopen(path, "re");
+    size_t room = 0;
+    char *text = NULL;
+    if (file == NULL)
+        return hac_fail(err, HAC_NOT_FOUND, "fake: no answer %s", name);
+    if (getdelim(&text, &room, '\0', file) < 0) {
+        free(text);
+        text = strdup("");
+    }
+    *ret = text;
+    return HAC_OK;
+}
+
+hac_status hac_client_query(hac_client *client, hac_topic topic, uint64_t job, hac_plan_format format,
+                            char **ret_text, hac_error *err)
+{
+    char name[32];
+    (void)client;
+    record("query topic=%d job=%llu format=%d", (int)topic, (unsigned long long)job, (int)format);
+    if (job != 0 && job != 7)
+        return hac_fail(err, HAC_NOT_FOUND, "there is no job %llu", (unsigned long long)job);
+    snprintf(name, sizeof name, "%d", (int)topic);
+    return answer(name, ret_text, err);
+}
+
+hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_options *options,
+                            hac_plan_format format, char **ret_text, hac_error *err)
+{
+    char name[32];
+    (void)client;
+    record_options("explain", items, options);
+    snprintf(name, sizeof name, "plan%d", (int)format);
+    return answer(name, ret_text, err);
+}
+
+hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
+                             uint64_t items, const hac_sort_options *options, hac_plan_format format,
+                             char **ret_text, hac_error *err)
+{
+    for (size_t i = 0; i < n_devices; i++)
+        record("device %s group=%s kind=%s simt=%d", devices[i].name, devices[i].group, devices[i].kind,
+               devices[i].simt);
+    return hac_explain_sort(client, items, options, format, ret_text, err);
+}
+
+hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *options, hac_job **ret_job,
+                         hac_error *err)
+{
+    record("calibrate tune=%d devices=%zu first=%s", tune, options->n_devices,
+           options->n_devices > 0 ? options->devices[0] : "-");
+    hac_status status = start(client, options, ret_job, err);
+    if (status != HAC_OK)
+        return status;
+    char *text = NULL;
+    if (answer(tune ? "tune" : "calibrate", &text, err) == HAC_OK) {
+        (*ret_job)->data = text;
+        (*ret_job)->text = text;
+    }
+    return HAC_OK;
+}
+
+hac_status hac_client_drain(hac_client *client, hac_error *err)
+{
+    (void)client;
+    (void)err;
+    record("drain");
+    return HAC_OK;
+}
+
+hac_status hac_client_reload(hac_client *client, hac_error *err)
+{
+    (void)client;
+    (void)err;
+    record("reload");
+    return HAC_OK;
+}
