@@ -10,6 +10,19 @@
 #define SHOWN_TASKS 40
 #define SHOWN_RUNS  12
 
+/* The text and blanks up to `columns`; negative: blanks first. Counts characters, not bytes ("µ" is two). */
+static void write_padded(hac_text *out, const char *text, int columns)
+{
+    int blanks = columns < 0 ? -columns : columns;
+    for (const char *c = text; *c != '\0'; c++)
+        blanks -= (*c & 0xc0) != 0x80;
+    if (columns < 0 && blanks > 0)
+        hac_text_addf(out, "%*s", blanks, "");
+    hac_text_add(out, text);
+    if (columns > 0 && blanks > 0)
+        hac_text_addf(out, "%*s", blanks, "");
+}
+
 static void write_head(hac_text *out, const hac_plan *plan)
 {
     const hac_sort_info *sort = &plan->sort;
@@ -112,9 +125,10 @@ static void write_network(hac_text *out, const hac_plan *plan)
 static void write_task(hac_text *out, const hac_plan *plan, const hac_plan_task *task)
 {
     char start[32], seconds[32], label[96];
-    hac_text_addf(out, "  %10s %10s  %-20s", hac_format_seconds(task->predicted_start, start, sizeof(start)),
-                  hac_format_seconds(task->predicted_seconds, seconds, sizeof(seconds)),
-                  hac_task_label(task, label, sizeof(label)));
+    write_padded(out, hac_format_seconds(task->predicted_start, start, sizeof(start)), -11);
+    write_padded(out, hac_format_seconds(task->predicted_seconds, seconds, sizeof(seconds)), -11);
+    hac_text_add(out, "  ");
+    write_padded(out, hac_task_label(task, label, sizeof(label)), 20);
     const char *between = task->range ? " + " : " or ";
     bool first = true;
     for (size_t d = 0; d < plan->n_devices; d++) {
@@ -131,7 +145,7 @@ static void write_task(hac_text *out, const hac_plan *plan, const hac_plan_task 
 
 static void write_tasks(hac_text *out, const hac_plan *plan)
 {
-    hac_text_add(out, "tasks\n       start      takes  what                where\n");
+    hac_text_add(out, "tasks\n      start      takes  what                where\n");
     for (size_t t = 0; t < plan->n_tasks; t++) {
         if (t == SHOWN_TASKS - 5 && plan->n_tasks > SHOWN_TASKS) {
             size_t left = plan->n_tasks - t - 5;
@@ -151,8 +165,10 @@ static void write_candidates(hac_text *out, const hac_plan *plan)
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
         char time[32];
-        hac_text_addf(out, "  %s %-44s %10s  %s\n", c->chosen ? "*" : " ", c->name,
-                      c->seconds >= 0 ? hac_format_seconds(c->seconds, time, sizeof(time)) : "–", c->reason);
+        hac_text_add(out, c->chosen ? "  * " : "    ");
+        write_padded(out, c->name, 44);
+        write_padded(out, c->seconds >= 0 ? hac_format_seconds(c->seconds, time, sizeof(time)) : "–", -11);
+        hac_text_addf(out, "  %s\n", c->reason);
     }
 }
 

@@ -324,7 +324,11 @@ static hac_status consider_algorithm(planning *p, algorithm a, comparison *ret, 
         team_of_one(&ratings[i], &alone);
         status = consider(p, a, HAC_SCHEME_NONE, &alone, err);
     }
-    if (status == HAC_OK && p->spec->scheme != HAC_SCHEME_NONE)
+    /* a split waits for at least two tasks in a row: with the free choice, small jobs are not worth the
+     * thought */
+    bool tiny = p->spec->algorithm == HAC_SORT_AUTO && !split_forced && p->best != NULL &&
+                p->best->predicted_seconds < 3 * HAC_DISPATCH_SECONDS;
+    if (status == HAC_OK && p->spec->scheme != HAC_SCHEME_NONE && !tiny)
         status = consider_teams(p, a, &team, split_forced, err);
     return status;
 }

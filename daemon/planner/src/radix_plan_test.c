@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Radix plans against the codelets' contract and base/radix_layout.h, and the simulation that prices them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/radix_layout.h"
+#include "base/type.h"
+#include "planner/sort_plan.h"
+#include "test_machines.h"
+
+static hac_plan *plan_for(const hac_machine *machine, const hac_sort_spec *spec)
+{
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_plan_sort(machine, spec, &plan, &err) != HAC_OK || hac_plan_check(plan, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return plan;
+}
+
+/* The spans a phase must have: buffer (* for any) and access. */
+static const struct contract {
+    const char *codelet, *spans[6];
+    size_t n_params;
+    bool range, host;
+} contracts[] = {
+    {"io.read", {"in w"}, 1, true, true},
+    {"radix.sample", {"in r", "table w"}, 5, false, true},
+    {"radix.count", {"in r", "table r", "counts w"}, 4, true, false},
+    {"radix.scan", {"table rw", "counts rw"}, 4, false, true},
+    {"radix.scatter", {"in r", "table r", "counts r", "out w"}, 4, true, false},
+    {"radix.scatter.index", {"in r", "table r", "counts r", "* w", "index w"}, 4, true, false},
+    {"radix.scatter.index64", {"in r", "table r", "counts r", "* w", "index w"}, 4, true, false},
+    {"radix.leaf", {"table r", "out rw"}, 4, true, false},
+    {"radix.leaf.index", {"table r", "* rw", "index rw"}, 4, true, false},
+    {"radix.leaf.index64", {"table r", "* rw", "index rw"}, 4, true, false},
+    {"sort.nan_order", {"in r", "out rw"}, 1, false, true},
+    {"sort.gather", {"* r", "index r", "* w"}, 3, true, true},
+};
+
+static const struct contract *contract_of(const char *codelet)
+{
+    for (size_t i = 0; i < sizeof(contracts) / sizeof(contracts[0]); i++)
+        if (strcmp(contracts[i].codelet, codelet) == 0)
+            return &contracts[i];
+    fail_msg("unknown codelet %s", codelet);
+    return NULL;
+}
+
+static void check_spans(const hac_plan *plan, const hac_plan_task *task, const struct contract *c)
+{
+    for (size_t s = 0; s < 6 && c->spans[s] != NULL; s++) {
+        assert_true(s < task->n_spans);
+        const hac_plan_buffer *buffer = &plan->buffers[task->spans[s].buffer];
+        const char *space = strchr(c->spans[s], ' ');
+        size_t length = (size_t)(space - c->spans[s]);
+        int access = (strchr(space, 'r') ? HAC_PLAN_READ : 0) | (strchr(space, 'w') ? HAC_PLAN_WRITE : 0);
+        assert_true(c->spans[s][0] == '*' ||
+                    (strlen(buffer->name) == length && memcmp(buffer->name, c->spans[s], length) == 0));
+        assert_int_equal(task->spans[s].access, access);
+        assert_int_equal(task->spans[s].offset, 0);
+        assert_int_equal(task->spans[s].bytes, buffer->bytes);
+        assert_true(s + 1 == 6 || c->spans[s + 1] != NULL || task->n_spans == s + 1);
+    }
+}
+
+static const hac_plan_buffer *buffer_named(const hac_plan *plan, const char *name)
+{
+    for (size_t b = 0; b < plan->n_buffers; b++)
+        if (strcmp(plan->buffers[b].name, name) == 0)
+            return &plan->buffers[b];
+    return NULL;
+}
+
+static void check_radix(const hac_plan *plan, const hac_sort_spec *spec)
+{
+    assert_string_equal(plan->sort.algorithm, "radix");
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        const hac_plan_task *task = &plan->tasks[t];
+        const struct contract *c = contract_of(task->codelet);
+        check_spans(plan, task, c);
+        assert_int_equal(task->n_params, c->n_params);
+        assert_int_equal(task->range, c->range);
+        for (size_t d = 0; c->host && d < plan->n_devices; d++)
+            if ((task->device_mask >> d & 1) && (task->device_mask & (task->device_mask - 1)))
+                assert_string_not_equal(plan->devices[d].name, "dev0"); /* the GPU: it has CPUs beside it */
+        if (strncmp(task->codelet, "radix.", 6) != 0)
+            continue;
+        uint64_t chunks = hac_radix_ceil(spec->items, task->params[1]) / task->params[1];
+        assert_int_equal(task->params[0], spec->items);
+        if (strcmp(task->stage, "count") == 0 || strcmp(task->stage, "scatter") == 0)
+            assert_true(task->first == 0 && task->count == chunks && task->grain == 1);
+        if (strcmp(task->stage, "leaf") == 0)
+            assert_true(task->first == 0 && task->count == task->params[2] && !task->repeatable);
+        assert_int_equal(buffer_named(plan, "table")->bytes,
+                         hac_radix_table_bytes((uint32_t)task->params[2]));
+        assert_int_equal(buffer_named(plan, "counts")->bytes,
+                         hac_radix_counts_bytes(chunks, (uint32_t)task->params[2]));
+    }
+}
+
+static void test_contract(void **state)
+{
+    (void)state;
+    const double capability[3] = {1e9, 0.6e9, 0.3e9};
+    static const uint64_t sizes[] = {
+        1, 2, 1000, 16384, 16385, 1 << 20, (1 << 24) - 3, UINT64_C(1) << 32, UINT64_C(1) << 38};
+    for (size_t devices = 1; devices <= 3; devices++) {
+        hac_machine machine = test_machine(capability, devices);
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            for (unsigned variant = 0; variant < 48; variant++) {
+                hac_sort_spec spec;
+                memset(&spec, 0, sizeof(spec));
+                spec.algorithm = HAC_SORT_RADIX;
+                spec.type = (hac_type)(1 + variant / 8);
+                spec.items = sizes[i];
+                spec.argsort = variant & 1;
+                spec.payload_bytes = variant & 2 ? 16 : 0;
+                spec.from_descriptor = variant & 4;
+                for (size_t d = 0; d < devices; d++)
+                    strcpy(strchr(machine.devices[d].capability[0].key, '.') + 1, hac_type_name(spec.type));
+                hac_plan *plan = plan_for(&machine, &spec);
+                check_radix(plan, &spec);
+                const hac_plan_buffer *result = &plan->buffers[plan->result_buffer];
+                uint64_t index = spec.items >> 32 != 0 ? 8 : 4;
+                assert_int_equal(result->bytes,
+                                 spec.items * (spec.argsort ? index : hac_type_size(spec.type)));
+                assert_int_equal(result->role, HAC_BUFFER_OUTPUT);
+                if (spec.payload_bytes > 0)
+                    assert_int_equal(buffer_named(plan, "payload_out")->role, HAC_BUFFER_OUTPUT);
+                bool by_bits = hac_type_is_float(spec.type) && !spec.argsort && spec.payload_bytes == 0;
+                assert_int_equal(strcmp(plan->tasks[plan->n_tasks - 1].codelet, "sort.nan_order") == 0,
+                                 by_bits);
+                hac_plan_free(plan);
+            }
+        }
+    }
+}
+
+/* Loops that a driver ends early (65,535 iterations) stay shorter than that. */
+static void test_loop_limit(void **state)
+{
+    (void)state;
+    const double capability[2] = {1e9, 0.9e9};
+    hac_machine machine = test_machine(capability, 2);
+    machine.devices[1].max_loop_iterations = 65535;
+    hac_sort_spec spec;
+    memset(&spec, 0, sizeof(spec));
+    spec.type = HAC_TYPE_U32;
+    spec.items = 1 << 26;
+    spec.algorithm = HAC_SORT_RADIX;
+    spec.device_mask = 2;
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_int_equal(plan->n_devices, 1);
+    assert_true(plan->tasks[0].params[1] * 4 + plan->tasks[0].params[2] * 20 <= 65535);
+    hac_plan_free(plan);
+}
+
+/* Devices of a range task end together: two devices take 1/(1+k) of the time of the stronger, many grains or
+ * few. */
+static void test_shared_time(void **state)
+{
+    (void)state;
+    for (unsigned percent = 5; percent <= 100; percent += 5) {
+        const double capability[2] = {1e7, 1e7 * percent / 100};
+        hac_machine machine = test_machine(capability, 2);
+        hac_sort_spec spec;
+        memset(&spec, 0, sizeof(spec));
+        spec.type = HAC_TYPE_U32;
+        spec.items = 1 << 26;
+        hac_plan *both = plan_for(&machine, &spec);
+        spec.device_mask = 1;
+        hac_plan *alone = plan_for(&machine, &spec);
+        assert_string_equal(both->sort.algorithm, "radix");
+        double ratio = both->predicted_seconds / alone->predicted_seconds;
+        assert_true(fabs(ratio * (1 + percent / 100.0) - 1) < 0.02);
+        assert_true(fabs(alone->predicted_seconds * 1e7 / (1 << 26) - 1) < 0.01);
+        assert_true(fabs(both->devices[0].share - 1 / (1 + percent / 100.0)) < 1e-9);
+        hac_plan_free(both);
+        hac_plan_free(alone);
+    }
+}
+
+/* No task starts before those it waits for have ended. */
+static void test_order_in_time(void **state)
+{
+    (void)state;
+    const double capability[3] = {1e9, 0.6e9, 0.3e9};
+    hac_machine machine = test_machine(capability, 3);
+    for (unsigned e = 1; e < 30; e++) {
+        for (unsigned way = 0; way < 4; way++) {
+            hac_sort_spec spec;
+            memset(&spec, 0, sizeof(spec));
+            spec.type = HAC_TYPE_U32;
+            spec.items = (UINT64_C(1) << e) + e;
+            spec.algorithm = way == 0 ? HAC_SORT_RADIX : HAC_SORT_BITONIC;
+            spec.scheme = way == 0 ? HAC_SCHEME_AUTO : (hac_sort_scheme)way;
+            spec.from_descriptor = true;
+            hac_plan *plan = plan_for(&machine, &spec);
+            double end = 0;
+            for (size_t t = 0; t < plan->n_tasks; t++) {
+                const hac_plan_task *task = &plan->tasks[t];
+                end = fmax(end, task->predicted_start + task->predicted_seconds);
+                for (uint32_t i = 0; i < task->n_edges; i++) {
+                    const hac_plan_task *before = &plan->tasks[plan->edges[task->first_edge + i]];
+                    assert_true(task->predicted_start >= before->predicted_start + before->predicted_seconds);
+                }
+            }
+            assert_true(fabs(end - plan->predicted_seconds) < 1e-12);
+            hac_plan_free(plan);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contract),
+        cmocka_unit_test(test_loop_limit),
+        cmocka_unit_test(test_shared_time),
+        cmocka_unit_test(test_order_in_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
