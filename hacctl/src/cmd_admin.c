@@ -88,7 +88,7 @@ static hac_status version_json(const cJSON *state, hac_error *err)
     hac_autofree char *daemon = NULL, *all = NULL;
     hac_text text = HAC_TEXT_NONE;
     const cJSON *object = cJSON_GetObjectItemCaseSensitive(state, "daemon");
-    double protocol = hac_read_number(state, "protocol");
+    double protocol = hac_read_number(cJSON_HasObjectItem(state, "protocol") ? state : object, "protocol");
     if (cJSON_IsObject(object)) {
         daemon = cJSON_PrintUnformatted(object);
         if (daemon == NULL)

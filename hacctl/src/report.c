@@ -7,6 +7,19 @@
 #include "grid.h"
 #include "human.h"
 
+/* What the daemon says, without what a terminal would obey; further lines are indented. */
+static void add_lines(hac_text *text, const char *before, const char *said)
+{
+    hac_autofree char *copy = said != NULL && *said != '\0' ? strdup(said) : NULL;
+    if (copy == NULL)
+        return;
+    hac_grid_sanitise(copy, true);
+    hac_text_add(text, before);
+    for (char *rest = copy, *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n"))
+        if (*line != '\0')
+            hac_text_addf(text, "%s%s", line == copy ? "" : "\n        ", line);
+}
+
 /* A device's own number where it has one, "-" otherwise. */
 static void add_whole(hac_grid *grid, double number)
 {
@@ -57,16 +70,21 @@ void hac_report_devices(const cJSON *answer, hac_text *text)
         hac_grid_add(&grid, hac_read_string(device, "state"));
         hac_grid_add(&grid, hac_read_string(device, "kind"));
         hac_grid_add(&grid, hac_read_string(device, "group"));
-        add_whole(&grid, hac_read_number(device, "threads"));
+        double threads = hac_read_number(device, "threads"); /* 0: all of the device's */
+        add_whole(&grid, threads > 0 ? threads : hac_read_number(device, "compute_units"));
         hac_grid_add(&grid, hac_human_bytes(hac_read_number(device, "memory_bytes"), buffer));
         add_rate(&grid, hac_read_number(capability, "sort.u32"));
         hac_grid_add(&grid, hac_read_string(device, "device"));
         add_device_note(&grid, device);
     }
-    if (hac_grid_rows(&grid) == 0)
-        hac_text_add(text, "no devices; `hacctl doctor` says why\n");
-    else
+    const char *problem = hac_read_string(answer, "problem");
+    if (hac_grid_rows(&grid) > 0)
         hac_grid_write(&grid, text);
+    else if (problem == NULL || *problem == '\0')
+        hac_text_add(text, "no devices; `hacctl doctor` says why");
+    add_lines(text, "", problem);
+    if (text->bytes > 0 && text->data[text->bytes - 1] != '\n')
+        hac_text_add(text, "\n");
     hac_grid_clear(&grid);
 }
 
@@ -139,14 +157,47 @@ static void add_field(hac_text *text, const cJSON *field, time_t now, const cJSO
     hac_text_addf(text, "%-20s %s\n", field->string, line);
 }
 
+/* What each device did. */
+static void add_use(const cJSON *receipt, hac_text *text)
+{
+    static const hac_column columns[] = {{"DEVICE", false},   {"SHARE", true}, {"BUSY", true},
+                                         {"PREDICTED", true}, {"TASKS", true}, {"LOST", true}};
+    hac_grid grid = HAC_GRID(columns);
+    const cJSON *device;
+    cJSON_ArrayForEach(device, hac_read_array(receipt, "devices"))
+    {
+        char buffer[HAC_HUMAN_MAX];
+        hac_grid_add(&grid, hac_read_string(device, "name"));
+        hac_grid_add(&grid, hac_human_percent(hac_read_number(device, "share_planned"), buffer));
+        hac_grid_add(&grid, hac_human_seconds(hac_read_number(device, "busy_seconds"), buffer));
+        hac_grid_add(&grid, hac_human_seconds(hac_read_number(device, "predicted_seconds"), buffer));
+        add_whole(&grid, hac_read_number(device, "tasks"));
+        add_whole(&grid, hac_read_number(device, "tasks_lost"));
+    }
+    if (hac_grid_rows(&grid) > 0) {
+        hac_text_add(text, "\n");
+        hac_grid_write(&grid, text);
+    }
+    hac_grid_clear(&grid);
+}
+
 void hac_report_job(const cJSON *job, time_t now, hac_text *text)
 {
-    const cJSON *field;
+    const cJSON *field, *receipt = cJSON_GetObjectItemCaseSensitive(job, "receipt");
     cJSON_ArrayForEach(field, job)
     {
         if (field->string != NULL)
             add_field(text, field, now, job);
     }
+    cJSON_ArrayForEach(field, receipt)
+    {
+        /* `job` is the id; the log has a command of its own */
+        if (field->string == NULL || cJSON_HasObjectItem(job, field->string) ||
+            strcmp(field->string, "job") == 0 || strcmp(field->string, "log") == 0)
+            continue;
+        add_field(text, field, now, receipt);
+    }
+    add_use(receipt, text);
 }
 
 static void add_pairs(const cJSON *report, hac_text *text)
@@ -193,8 +244,9 @@ static void add_break_even(const cJSON *report, hac_text *text)
 
 void hac_report_models(const cJSON *report, hac_text *text)
 {
-    static const hac_column columns[] = {
-        {"DEVICE", false}, {"CODELET", false}, {"TYPE", false}, {"SPEED", true}, {"ERROR", true}};
+    static const hac_column columns[] = {{"DEVICE", false}, {"CODELET", false}, {"TYPE", false},
+                                         {"ITEMS", true},   {"TIME", true},     {"SPEED", true},
+                                         {"ERROR", true}};
     hac_grid grid = HAC_GRID(columns);
     const cJSON *device, *model;
     cJSON_ArrayForEach(device, hac_read_array(report, "devices"))
@@ -205,6 +257,8 @@ void hac_report_models(const cJSON *report, hac_text *text)
             hac_grid_add(&grid, hac_read_string(device, "name"));
             hac_grid_add(&grid, hac_read_string(model, "codelet"));
             hac_grid_add(&grid, hac_read_string(model, "type"));
+            hac_grid_add(&grid, hac_human_count(hac_read_number(model, "items"), buffer));
+            hac_grid_add(&grid, hac_human_seconds(hac_read_number(model, "seconds"), buffer));
             add_rate(&grid, hac_read_number(model, "items_per_second"));
             hac_grid_add(&grid, hac_human_percent(hac_read_number(model, "relative_error"), buffer));
         }
@@ -218,67 +272,52 @@ void hac_report_models(const cJSON *report, hac_text *text)
     add_break_even(report, text);
 }
 
-/* "name=value …" of the plain fields of an object, but for those that have a column. */
-static char *settings_of(const cJSON *setting)
+enum { SETTINGS_MAX = 16 }; /* columns */
+
+/* The columns of the settings: the plain fields of the first device, in its order. */
+static size_t find_columns(const cJSON *device, hac_column columns[SETTINGS_MAX])
 {
-    static const char *const columns[] = {"codelet", "type", "items_per_second", "speedup"};
-    hac_text text = HAC_TEXT_NONE;
-    char *all = NULL;
+    size_t n = 0;
     const cJSON *field;
-    cJSON_ArrayForEach(field, setting)
+    cJSON_ArrayForEach(field, device)
     {
-        bool has_column = false;
-        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-            has_column = has_column || strcmp(field->string, columns[i]) == 0;
-        const char *between = text.bytes != 0 ? " " : "";
-        if (!has_column && cJSON_IsNumber(field))
-            hac_text_addf(&text, "%s%s=%.10g", between, field->string, field->valuedouble);
-        else if (!has_column && cJSON_IsString(field))
-            hac_text_addf(&text, "%s%s=%s", between, field->string, field->valuestring);
+        if (field->string != NULL && (cJSON_IsNumber(field) || cJSON_IsString(field)) && n < SETTINGS_MAX)
+            columns[n++] = (hac_column){field->string, cJSON_IsNumber(field)};
     }
-    if (hac_text_finish(&text, &all, NULL, NULL) != HAC_OK)
-        return NULL;
-    return all;
+    return n;
+}
+
+static void add_setting(hac_grid *grid, const cJSON *device, const char *key)
+{
+    char buffer[HAC_HUMAN_MAX];
+    double number = hac_read_number(device, key);
+    if (strstr(key, "seconds") != NULL && isfinite(number))
+        hac_grid_add(grid, hac_human_seconds(number, buffer));
+    else if (number == 0)
+        hac_grid_add(grid, "auto");
+    else if (isfinite(number))
+        hac_grid_addf(grid, "%.10g", number);
+    else
+        hac_grid_add(grid, hac_read_string(device, key));
 }
 
 void hac_report_settings(const cJSON *report, hac_text *text)
 {
-    static const hac_column columns[] = {{"DEVICE", false}, {"CODELET", false}, {"TYPE", false},
-                                         {"SPEED", true},   {"GAIN", true},     {"SETTINGS", false}};
+    hac_column columns[SETTINGS_MAX];
+    const cJSON *tuned = hac_read_array(report, "tuned"), *device;
     hac_grid grid = HAC_GRID(columns);
-    const cJSON *device, *setting;
-    cJSON_ArrayForEach(device, hac_read_array(report, "devices"))
-    {
-        cJSON_ArrayForEach(setting, hac_read_array(device, "settings"))
-        {
-            hac_autofree char *settings = cJSON_IsObject(setting) ? settings_of(setting) : NULL;
-            double gain = hac_read_number(setting, "speedup");
-            hac_grid_add(&grid, hac_read_string(device, "name"));
-            hac_grid_add(&grid, hac_read_string(setting, "codelet"));
-            hac_grid_add(&grid, hac_read_string(setting, "type"));
-            add_rate(&grid, hac_read_number(setting, "items_per_second"));
-            if (isfinite(gain))
-                hac_grid_addf(&grid, "%.2f x", gain);
-            else
-                hac_grid_add(&grid, NULL);
-            hac_grid_add(&grid, settings);
-        }
-    }
-    if (hac_grid_rows(&grid) == 0)
-        hac_text_add(text, "no settings were changed\n");
-    else
-        hac_grid_write(&grid, text);
-    hac_grid_clear(&grid);
-}
-
-/* A line of the daemon's, without what a terminal would obey. */
-static void add_line(hac_text *text, const char *before, const char *line)
-{
-    hac_autofree char *copy = line != NULL && *line != '\0' ? strdup(line) : NULL;
-    if (copy == NULL)
+    grid.n_columns = find_columns(cJSON_GetArrayItem(tuned, 0), columns);
+    if (grid.n_columns == 0) {
+        hac_text_add(text, "nothing was tuned\n");
         return;
-    hac_grid_sanitise(copy, false);
-    hac_text_addf(text, "%s%s", before, copy);
+    }
+    cJSON_ArrayForEach(device, tuned)
+    {
+        for (size_t i = 0; i < grid.n_columns; i++)
+            add_setting(&grid, device, columns[i].header);
+    }
+    hac_grid_write(&grid, text);
+    hac_grid_clear(&grid);
 }
 
 size_t hac_report_checks(const cJSON *answer, hac_text *text)
@@ -291,10 +330,10 @@ size_t hac_report_checks(const cJSON *answer, hac_text *text)
         bool ok = hac_read_bool(check, "ok", false);
         failed += !ok;
         hac_text_add(text, ok ? "ok      " : "FAILED  ");
-        add_line(text, "", name != NULL ? name : "-");
-        add_line(text, ": ", hac_read_string(check, "message"));
+        add_lines(text, "", name != NULL ? name : "-");
+        add_lines(text, ": ", hac_read_string(check, "message"));
         if (!ok)
-            add_line(text, "\n        ", hac_read_string(check, "hint"));
+            add_lines(text, "\n        ", hac_read_string(check, "hint"));
         hac_text_add(text, "\n");
     }
     return failed;

@@ -59,16 +59,18 @@ static void devices(void **state)
                 "mesa  unusable  -     -              -       -              -  -        loops end early; "
                 "not used for sort.u32, sort.f64; shares cores with cpu\n");
     assert_made(hac_report_devices, "{\"devices\":[]}", "no devices; `hacctl doctor` says why\n");
+    assert_made(hac_report_devices, "{\"devices\":[],\"problem\":\"no OpenCL platform\"}",
+                "no OpenCL platform\n");
 }
 
 static void odd_json_is_read_liberally(void **state)
 {
-    static const char *const odd[] = {"{}",
-                                      "{\"devices\":3,\"jobs\":\"x\",\"checks\":{},\"break_even\":null}",
-                                      "{\"devices\":[1,null,{}],\"jobs\":[1,null,{}],\"checks\":[1,null,{}],"
-                                      "\"break_even\":[1,null,{}],\"pairs\":[1,null,{}]}",
-                                      "{\"devices\":[{\"models\":[3,{}],\"settings\":[3,{}],\"name\":7}],"
-                                      "\"jobs\":[{\"id\":\"x\",\"devices\":[null,{}]}]}"};
+    static const char *const odd[] = {
+        "{}", "{\"devices\":3,\"jobs\":\"x\",\"checks\":{},\"break_even\":null}",
+        "{\"devices\":[1,null,{}],\"jobs\":[1,null,{}],\"checks\":[1,null,{}],"
+        "\"break_even\":[1,null,{}],\"pairs\":[1,null,{}]}",
+        "{\"devices\":[{\"models\":[3,{}],\"name\":7}],\"tuned\":[3,{}],\"receipt\":[1],"
+        "\"jobs\":[{\"id\":\"x\",\"devices\":[null,{}]}]}"};
     void (*const reports[])(const cJSON *, hac_text *) = {hac_report_devices, jobs_then,           job_then,
                                                           hac_report_models,  hac_report_settings, checks};
     (void)state;
@@ -116,13 +118,16 @@ static void models(void **state)
     (void)state;
     assert_made(
         hac_report_models,
-        "{\"devices\":[{\"name\":\"cpu\",\"models\":[{\"codelet\":\"sort\",\"type\":\"u32\","
-        "\"items_per_second\":5.9e8,\"relative_error\":0.031}]}],\"pairs\":[{\"devices\":[\"cpu\",\"gpu\"],"
-        "\"type\":\"u32\",\"items_per_second\":9e8}],\"break_even\":[{\"type\":\"u32\","
-        "\"splits_from_items\":1048576},{\"type\":\"f64\",\"splits_from_items\":null},"
+        "{\"devices\":[{\"name\":\"cpu\",\"models\":[{\"codelet\":\"sort\",\"type\":\"u32\",\"items\":"
+        "4194304,"
+        "\"seconds\":0.0071,\"items_per_second\":5.9e8,\"relative_error\":0.031}]},{\"name\":\"cpu + gpu\","
+        "\"models\":[{\"codelet\":\"sort\",\"type\":\"u32\",\"items_per_second\":9e8}]}],\"pairs\":[{"
+        "\"devices\":[\"cpu\",\"gpu\"],\"type\":\"u32\",\"items_per_second\":9e8}],\"break_even\":[{"
+        "\"type\":\"u32\",\"splits_from_items\":1048576},{\"type\":\"f64\",\"splits_from_items\":null},"
         "{\"type\":\"i64\",\"splits_from_items\":null,\"text\":\"cpu alone, always\"}]}",
-        "DEVICE  CODELET  TYPE          SPEED  ERROR\n"
-        "cpu     sort     u32   590 M items/s  3.1 %\n"
+        "DEVICE     CODELET  TYPE   ITEMS     TIME          SPEED  ERROR\n"
+        "cpu        sort     u32   4.19 M  7.10 ms  590 M items/s  3.1 %\n"
+        "cpu + gpu  sort     u32        -        -  900 M items/s      -\n"
         "\n"
         "TOGETHER  TYPE          SPEED  NOTE\n"
         "cpu, gpu  u32   900 M items/s  -\n"
@@ -136,25 +141,46 @@ static void models(void **state)
 static void settings(void **state)
 {
     (void)state;
-    assert_made(
-        hac_report_settings,
-        "{\"devices\":[{\"name\":\"cpu\",\"settings\":[{\"codelet\":\"sort\",\"type\":\"u32\",\"threads\":2,"
-        "\"style\":\"block\",\"items_per_second\":6e8,\"speedup\":1.25}]}]}",
-        "DEVICE  CODELET  TYPE          SPEED    GAIN  SETTINGS\n"
-        "cpu     sort     u32   600 M items/s  1.25 x  threads=2 style=block\n");
+    assert_made(hac_report_settings,
+                "{\"tuned\":[{\"name\":\"cpu\",\"threads\":2,\"vector_width\":8,\"extra\":{},\"sort_"
+                "seconds\":0.0071},"
+                "{\"name\":\"gpu\",\"vector_width\":0}]}",
+                "name  threads  vector_width  sort_seconds\n"
+                "cpu         2             8       7.10 ms\n"
+                "gpu         -          auto             -\n");
+    assert_made(hac_report_settings, "{\"tuned\":[]}", "nothing was tuned\n");
+}
+
+static void receipt(void **state)
+{
+    (void)state;
+    assert_made(job_then,
+                "{\"id\":3,\"state\":\"done\",\"receipt\":{\"job\":3,\"state\":\"done\",\"scheme\":\"upper\","
+                "\"k\":0.6,"
+                "\"log\":\"long\",\"devices\":[{\"name\":\"cpu\",\"share_planned\":1,\"busy_seconds\":0.5,"
+                "\"predicted_seconds\":0.25,\"tasks\":9,\"tasks_lost\":0}]}}",
+                "id                   3\n"
+                "state                done\n"
+                "scheme               upper\n"
+                "k                    0.6\n"
+                "\n"
+                "DEVICE  SHARE    BUSY  PREDICTED  TASKS  LOST\n"
+                "cpu     100 %  500 ms     250 ms      9     0\n");
 }
 
 static void doctor(void **state)
 {
     (void)state;
-    assert_made(checks,
-                "{\"checks\":[{\"name\":\"opencl\",\"ok\":true,\"message\":\"2 devices\"},"
-                "{\"name\":\"runtime folder\",\"ok\":false,\"message\":\"not writable\",\"hint\":\"chmod "
-                "0700 it\"}]}",
-                "ok      opencl: 2 devices\n"
-                "FAILED  runtime folder: not writable\n"
-                "        chmod 0700 it\n"
-                "1 failed\n");
+    assert_made(
+        checks,
+        "{\"checks\":[{\"name\":\"opencl\",\"ok\":true,\"message\":\"2 devices\"},"
+        "{\"name\":\"runtime folder\",\"ok\":false,\"message\":\"not\\nwritable\\u001b\\n\",\"hint\":\"chmod "
+        "0700 it\"}]}",
+        "ok      opencl: 2 devices\n"
+        "FAILED  runtime folder: not\n"
+        "        writable?\n"
+        "        chmod 0700 it\n"
+        "1 failed\n");
 }
 
 int main(void)
@@ -163,7 +189,7 @@ int main(void)
         cmocka_unit_test(devices), cmocka_unit_test(odd_json_is_read_liberally),
         cmocka_unit_test(jobs),    cmocka_unit_test(one_job),
         cmocka_unit_test(models),  cmocka_unit_test(settings),
-        cmocka_unit_test(doctor),
+        cmocka_unit_test(doctor),  cmocka_unit_test(receipt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

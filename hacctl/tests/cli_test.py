@@ -473,11 +473,11 @@ class Fake(Case):
     def test_calibrate(self):
         report = '{"devices":[{"name":"cpu","models":[]}],"break_even":[{"type":"u32","splits_from_items":1000000}]}'
         self.answer("calibrate", report)
-        self.answer("tune", '{"devices":[]}')
+        self.answer("tune", '{"tuned":[]}')
         self.assertIn("several devices pay from 1 M items", self.good("calibrate").decode())
         self.assertEqual(self.good("--json", "calibrate", "cpu", "gpu").decode(), report + "\n")
         self.assertIn("calibrate tune=0 devices=2 first=cpu", self.called())
-        self.assertEqual(self.good("tune").decode(), "no settings were changed\n")
+        self.assertEqual(self.good("tune").decode(), "nothing was tuned\n")
         self.assertIn("calibrate tune=1 devices=0", self.called())
 
     def test_jobs(self):
