@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is installed is enough to build a program: by find_package(hac) and by pkg-config.
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK}/source)
+set(prefix ${WORK}/prefix)
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} --component libhac
+  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+
+file(WRITE ${WORK}/source/CMakeLists.txt "cmake_minimum_required(VERSION 3.20)
+project(user LANGUAGES C)
+find_package(hac 0.1 REQUIRED)
+add_executable(user ${EXAMPLE})
+target_link_libraries(user PRIVATE hac::hac)
+")
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -DCMAKE_PREFIX_PATH=${prefix}
+  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_C_FLAGS=${C_FLAGS} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+
+find_program(PKG_CONFIG pkg-config REQUIRED)
+execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig
+  ${PKG_CONFIG} --define-variable=prefix=${prefix} --cflags --libs hac
+  OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+if(NOT flags MATCHES "-lhac" OR NOT flags MATCHES "-I${prefix}/" OR NOT flags MATCHES "-L${prefix}/")
+  message(FATAL_ERROR "pkg-config says: ${flags}")
+endif()

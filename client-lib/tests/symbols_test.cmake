@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library exports what libhac.symbols lists, which is what the header declares: nothing more, nothing less.
+file(STRINGS ${SYMBOLS} listed)
+list(SORT listed)
+
+file(STRINGS ${HEADER} declarations REGEX "^HAC_API ")
+set(declared "")
+foreach(line IN LISTS declarations)
+  if(NOT line MATCHES "(hac_[a-z_0-9]+)\\(")
+    message(FATAL_ERROR "no function is named in: ${line}")
+  endif()
+  list(APPEND declared ${CMAKE_MATCH_1})
+endforeach()
+list(SORT declared)
+
+execute_process(COMMAND ${NM} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" lines "${output}")
+set(exported "")
+foreach(line IN LISTS lines)
+  if(line MATCHES " T ([^@ ]+)@@HAC_0$")
+    list(APPEND exported ${CMAKE_MATCH_1})
+  elseif(NOT line MATCHES " A HAC_0")
+    message(SEND_ERROR "exported, but no function of this version: ${line}")
+  endif()
+endforeach()
+list(SORT exported)
+
+if(NOT listed STREQUAL declared)
+  message(SEND_ERROR "libhac.symbols\n  ${listed}\nhac.h\n  ${declared}")
+endif()
+if(NOT listed STREQUAL exported)
+  message(SEND_ERROR "libhac.symbols\n  ${listed}\nexported\n  ${exported}")
+endif()
