@@ -134,20 +134,6 @@ static void test_damaged_files(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-/* A whole and sound file that belongs to another program. */
-static void test_foreign_file(void **state)
-{
-    (void)state;
-    test_build(&setup, (const char *[]){"selftest", "bitonic.block.32"}, 2);
-    hac_autofree char *mine = find_file("selftest-");
-    hac_autofree char *other = find_file("bitonic.block.32-");
-    long size = size_of(mine);
-    assert_int_not_equal(size, size_of(other));
-    assert_int_equal(rename(other, mine), 0);
-    test_build(&setup, (const char *[]){"selftest"}, 1);
-    assert_int_equal(size_of(mine), size);
-}
-
 static void test_unknown_program(void **state)
 {
     (void)state;
@@ -191,60 +177,13 @@ static void test_attempts(void **state)
     assert_int_equal(unlink(attempts), 0);
 }
 
-/* What is asked for while others are being built comes next. */
-static void test_urgent_one_first(void **state)
-{
-    (void)state;
-    char *fresh = test_make_directory();
-    test_setup with = setup;
-    with.program_directory = fresh;
-    const char *list[] = {"selftest", "bitonic.block.64", "bitonic.block.32"};
-    test_child *child = test_start("--build");
-    test_send_setup(child, &with);
-    for (size_t i = 0; i < 3; i++) /* each in front of the ones before, as they are all there at the start */
-        send_build(child, list[2 - i]);
-    for (size_t i = 0; i < 3; i++) {
-        Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
-        assert_string_equal(built->program, list[i]);
-        assert_int_equal(built->code, HAC_OK);
-        assert_int_equal(built->of, 3);
-        print_message("%s: %.0f ms\n", built->program, built->seconds * 1e3);
-    }
-    test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILD_END);
-    assert_int_equal(test_end(child), 0);
-    test_remove_directory(fresh);
-}
-
-/* Without names: everything that this device's codelets use, and nothing of the other style. */
-static void test_everything(void **state)
-{
-    (void)state;
-    test_child *child = test_start("--build");
-    test_send_setup(child, &setup);
-    send_build(child, NULL);
-    uint32_t done = 0, of = 1;
-    while (done < of) {
-        Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
-        if (built->code != HAC_OK || built->n_failures > 0)
-            fail_msg("%s: %s%s", built->program, built->message,
-                     built->n_failures > 0 ? built->failures[0] : "");
-        assert_null(strstr(built->program, "simt"));
-        print_message("%s: %.0f ms\n", built->program, built->seconds * 1e3);
-        done = built->done;
-        of = built->of;
-    }
-    Hac__Executor__Report *end = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILD_END);
-    assert_string_equal(end->build_end->self_test, "");
-    assert_int_equal(test_end(child), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_and_second), cmocka_unit_test(test_damaged_files),
-        cmocka_unit_test(test_foreign_file),     cmocka_unit_test(test_unknown_program),
-        cmocka_unit_test(test_attempts),         cmocka_unit_test(test_urgent_one_first),
-        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_first_and_second),
+        cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_unknown_program),
+        cmocka_unit_test(test_attempts),
     };
     return cmocka_run_group_tests(tests, make_directories, remove_directories);
 }

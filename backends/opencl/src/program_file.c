@@ -15,7 +15,7 @@ static const char magic[8] = {'H', 'A', 'C', 'P', 'R', 'O', 'G', '1'};
 typedef struct file_header {
     char magic[8];
     uint64_t key;
-    uint32_t name_bytes, failures_bytes;
+    uint32_t name_bytes, notes_bytes;
     uint64_t binary_bytes;
     uint64_t checksum;
 } file_header;
@@ -32,16 +32,16 @@ hac_status hac_program_entry_read(const uint8_t *data, size_t bytes, size_t *off
     size_t left = bytes - *offset - sizeof header;
     uint64_t body_bytes;
     if (memcmp(header.magic, magic, sizeof magic) != 0 || header.binary_bytes == 0 ||
-        __builtin_add_overflow(header.binary_bytes, (uint64_t)header.name_bytes + header.failures_bytes,
+        __builtin_add_overflow(header.binary_bytes, (uint64_t)header.name_bytes + header.notes_bytes,
                                &body_bytes) ||
         body_bytes > left || XXH3_64bits(body, body_bytes) != header.checksum)
         return HAC_NOT_FOUND;
     ret->key = header.key;
     ret->name = (const char *)body;
     ret->name_bytes = header.name_bytes;
-    ret->failures = ret->name + header.name_bytes;
-    ret->failures_bytes = header.failures_bytes;
-    ret->binary = body + header.name_bytes + header.failures_bytes;
+    ret->notes = ret->name + header.name_bytes;
+    ret->notes_bytes = header.notes_bytes;
+    ret->binary = body + header.name_bytes + header.notes_bytes;
     ret->binary_bytes = header.binary_bytes;
     *offset += sizeof header + body_bytes;
     return HAC_OK;
@@ -104,17 +104,17 @@ static hac_status write_fully(int fd, const char *path, const void *data, size_t
 
 static hac_status write_entry(int fd, const char *path, const hac_program_entry *entry, hac_error *err)
 {
-    size_t bytes = entry->name_bytes + entry->failures_bytes + entry->binary_bytes;
+    size_t bytes = entry->name_bytes + entry->notes_bytes + entry->binary_bytes;
     hac_autofree uint8_t *body = malloc(bytes);
     if (body == NULL)
         return hac_fail_no_memory(err);
     memcpy(body, entry->name, entry->name_bytes);
-    if (entry->failures_bytes > 0)
-        memcpy(body + entry->name_bytes, entry->failures, entry->failures_bytes);
-    memcpy(body + entry->name_bytes + entry->failures_bytes, entry->binary, entry->binary_bytes);
+    if (entry->notes_bytes > 0)
+        memcpy(body + entry->name_bytes, entry->notes, entry->notes_bytes);
+    memcpy(body + entry->name_bytes + entry->notes_bytes, entry->binary, entry->binary_bytes);
     file_header header = {.key = entry->key,
                           .name_bytes = (uint32_t)entry->name_bytes,
-                          .failures_bytes = (uint32_t)entry->failures_bytes,
+                          .notes_bytes = (uint32_t)entry->notes_bytes,
                           .binary_bytes = entry->binary_bytes,
                           .checksum = XXH3_64bits(body, bytes)};
     memcpy(header.magic, magic, sizeof magic);

@@ -2,8 +2,8 @@
 /*
  * Files that hold device binaries. An entry is
  *
- *     "HACPROG1"  u64 key  u32 name bytes  u32 failures bytes  u64 binary bytes  u64 checksum
- *     name  failures  binary
+ *     "HACPROG1"  u64 key  u32 name bytes  u32 notes bytes  u64 binary bytes  u64 checksum
+ *     name  notes  binary
  *
  * in the machine's byte order, the checksum (XXH3) over all that follows the header. A .bin file is one
  * entry; an image for `program: {binary: …}` is any number of them one behind the other.
@@ -22,8 +22,8 @@ typedef struct hac_program_entry {
     uint64_t key;
     const char *name; /* not terminated */
     size_t name_bytes;
-    const char *failures; /* not terminated */
-    size_t failures_bytes;
+    const char *notes; /* not terminated */
+    size_t notes_bytes;
     const uint8_t *binary;
     size_t binary_bytes;
 } hac_program_entry;
