@@ -109,7 +109,7 @@ static hac_status store(hac_args *args, const context *c, hac_option_id id, cons
 {
     const hac_option *o = hac_option_get(id);
     args->values[id] = value != NULL ? value : "";
-    if (o->argument == NULL)
+    if (o->argument == NULL || value == NULL)
         return HAC_OK;
     if (*value == '\0')
         return hac_fail(err, HAC_INVALID, "%soption --%s needs a value: %s", c->command, o->name,

@@ -122,7 +122,7 @@ static hac_status follow(hac_cli *cli, uint64_t job, hac_error *err)
             return status;
         free(before);
         before = hac_steal_ptr(log);
-        nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
 }
 

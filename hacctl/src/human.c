@@ -60,7 +60,7 @@ static const char *minutes_and_more(double seconds, char buffer[HAC_HUMAN_MAX])
     unsigned long long whole = (unsigned long long)(seconds + 0.5);
     if (whole < 3600)
         snprintf(buffer, HAC_HUMAN_MAX, "%llu min %llu s", whole / 60, whole % 60);
-    else if (whole < 48 * 3600)
+    else if (whole < 172800)
         snprintf(buffer, HAC_HUMAN_MAX, "%llu h %llu min", whole / 3600, whole / 60 % 60);
     else
         snprintf(buffer, HAC_HUMAN_MAX, "%llu d %llu h", whole / 86400, whole / 3600 % 24);

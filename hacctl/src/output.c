@@ -194,7 +194,7 @@ static hac_status write_failed(const hac_output *output, int errnum, uint64_t by
 
 hac_status hac_output_reserve(hac_output *output, uint64_t bytes, hac_error *err)
 {
-    if (output->dirfd < 0 || bytes == 0 || bytes > INT64_MAX)
+    if (output->dirfd < 0 || bytes <= output->reserved || bytes > INT64_MAX)
         return HAC_OK;
     int r;
     do {

@@ -372,6 +372,39 @@ class Fake(Case):
             self.assertIn("cancel", self.called())
             self.assertEqual(self.files(), ["in"])
 
+    def test_a_second_interrupt_does_not_wait(self):
+        # the library of this test cancels at once, so the second may come too late: both end the same way
+        err = self.interrupt(signal.SIGINT, "sort", "in", "--type", "u32", "-o", "out", times=2)
+        self.assertEqual(err, "hacctl: cancelled\n")
+        self.assertEqual(self.files(), ["in"])
+
+    def test_killed_leaves_the_output_alone(self):
+        self.environment["FAKE_HAC_SECONDS"] = "60"
+        self.put("out", "before")
+        process = self.start("sort", "in", "--type", "u32", "-o", "out")
+        while "sort" not in self.called():
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=10)
+        self.assertEqual(Path(self.path("out")).read_bytes(), b"before")
+
+    def test_all_types(self):
+        cases = {"u32": [7, 0, 2**32 - 1, 7], "i32": [-1, 2**31 - 1, -2**31, 0], "u64": [2**64 - 1, 0, 5],
+                 "i64": [-2**63, 2**63 - 1, -1], "f32": [1.5, -0.0, 0.0, math.inf, -math.inf, math.nan, -2.0],
+                 "f64": [1e300, -0.0, 0.0, math.inf, -math.inf, math.nan, 5e-324]}
+        for kind, values in cases.items():
+            self.put("in", pack(values, kind))
+            self.assertEqual(self.good("sort", "in", "--type", kind), pack(sorted(values, key=key(kind)), kind))
+            self.assertEqual(self.good("sort", "in", "--type", kind, "--descending"),
+                             pack(sorted(values, key=key(kind), reverse=True), kind))
+
+    def test_empty_input(self):
+        self.put("in", b"")
+        self.assertEqual(self.good("sort", "in", "--type", "u32"), b"")
+        self.good("sort", "in", "--type", "f64", "-o", "out")
+        self.assertEqual(Path(self.path("out")).read_bytes(), b"")
+        self.assertEqual(self.good("sort", "-", "--type", "u32", data=b""), b"")
+
     def test_interrupt_while_reading(self):
         process = self.start("sort", "-", "--type", "u32", "-o", "out", stdin=subprocess.PIPE)
         process.stdin.write(b"1234")
@@ -679,6 +712,7 @@ class Real(Case):
         self.assertEqual(self.files(), ["in"])
 
     def test_administration(self):
+        self.good("version")  # starts the daemon if it is the first
         self.good("reload")
         self.assertTrue(self.good("metrics").decode().endswith("# EOF\n"))
         code, out, _ = self.run_it("doctor")
