@@ -198,6 +198,9 @@ hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *ke
         status = read_column(payload_schema, payload, "payload", &other, err);
     if (status != HAC_OK)
         return status;
+    if (other.width > HAC_PAYLOAD_MAX)
+        return hac_fail(err, HAC_INVALID, "a payload of %" PRIu32 " bytes is wider than %d", other.width,
+                        HAC_PAYLOAD_MAX);
     if (key.items != other.items)
         return hac_fail(err, HAC_INVALID, "%" PRIu64 " keys, but %" PRIu64 " payloads", key.items,
                         other.items);

@@ -6,7 +6,7 @@
 
 #include "base/type.h"
 
-enum { BUFFER_ALIGNMENT = 64, FOLD_STEPS_MAX = 64, PAYLOAD_MAX = 256 };
+enum { BUFFER_ALIGNMENT = 64, FOLD_STEPS_MAX = 64 };
 
 hac_status hac_sort_options_read(const hac_sort_options *options, hac_sort_options *ret, hac_error *err)
 {
@@ -38,9 +38,9 @@ hac_status hac_sort_spec_encode(const hac_sort_options *options, uint32_t payloa
     if (options->n_fold_steps > FOLD_STEPS_MAX)
         return hac_fail(err, HAC_INVALID, "%zu fold steps are given, at most %d can be",
                         options->n_fold_steps, FOLD_STEPS_MAX);
-    if (payload_bytes > PAYLOAD_MAX)
+    if (payload_bytes > HAC_PAYLOAD_MAX)
         return hac_fail(err, HAC_INVALID, "a payload of %" PRIu32 " bytes is wider than %d", payload_bytes,
-                        PAYLOAD_MAX);
+                        HAC_PAYLOAD_MAX);
     if (payload_bytes > 0 && options->argsort)
         return hac_fail(err, HAC_INVALID, "an argsort gives indices: it takes no payload");
     Hac__Client__SortSpec spec = HAC__CLIENT__SORT_SPEC__INIT;

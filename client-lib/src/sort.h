@@ -5,6 +5,8 @@
 
 #include "jobs.h"
 
+#define HAC_PAYLOAD_MAX 256 /* bytes of an item */
+
 /* The caller's options, whatever the version of its header; NULL: none. */
 HAC_MUST_USE hac_status hac_sort_options_read(const hac_sort_options *options, hac_sort_options *ret,
                                               hac_error *err);

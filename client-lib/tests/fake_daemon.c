@@ -224,8 +224,11 @@ static uint64_t new_job(fake_daemon *daemon, uint32_t result, uint64_t bytes)
 /* Reads `bytes` of an input into `at`. */
 static void read_input(fake_daemon *daemon, const Hac__Client__Input *input, hac_frame *frame, uint8_t *at)
 {
-    int fd = input->where_case == HAC__CLIENT__INPUT__WHERE_BUFFER ? daemon->buffers[input->buffer].fd
-                                                                   : frame->fds[input->descriptor];
+    int fd = -1;
+    if (input->where_case == HAC__CLIENT__INPUT__WHERE_BUFFER)
+        fd = daemon->buffers[input->buffer].fd;
+    else if (input->where_case == HAC__CLIENT__INPUT__WHERE_DESCRIPTOR)
+        fd = frame->fds[input->descriptor];
     if (input->where_case == HAC__CLIENT__INPUT__WHERE_DATA) {
         if (input->data.len > 0)
             memcpy(at, input->data.data, input->data.len);

@@ -35,7 +35,7 @@ static void write_signals(FILE *file)
     for (int s = 1; s < NSIG; s++) {
         struct sigaction action;
         blocked += sigismember(&mask, s) == 1;
-        ignored += sigaction(s, NULL, &action) == 0 && action.sa_handler != SIG_DFL;
+        ignored += sigaction(s, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
     }
     fprintf(file, "blocked %d\nignored %d\n", blocked, ignored);
 }

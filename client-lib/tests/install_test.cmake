@@ -12,8 +12,12 @@ find_package(hac 0.1 REQUIRED)
 add_executable(user ${EXAMPLE})
 target_link_libraries(user PRIVATE hac::hac)
 ")
+set(flags "")
+if(SANITIZE)
+  set(flags -fsanitize=${SANITIZE})
+endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -DCMAKE_PREFIX_PATH=${prefix}
-  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_C_FLAGS=${C_FLAGS} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_C_FLAGS=${flags} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 
 find_program(PKG_CONFIG pkg-config REQUIRED)
