@@ -712,7 +712,7 @@ class Real(Case):
         self.assertEqual(self.files(), ["in"])
 
     def test_administration(self):
-        self.good("version")  # starts the daemon if it is the first
+        self.good("devices")  # starts the daemon if need be; nothing is reloaded while devices are probed
         self.good("reload")
         self.assertTrue(self.good("metrics").decode().endswith("# EOF\n"))
         code, out, _ = self.run_it("doctor")
