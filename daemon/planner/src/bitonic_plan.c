@@ -20,8 +20,7 @@
 #include "base/type.h"
 #include "sort_build.h"
 
-#define FEW_BLOCKS   4     /* up to this many blocks a stretch is one task */
-#define CACHED_STEP  0.125 /* of a pass: what a step inside a block costs (units of bitonic.steps) */
+#define FEW_BLOCKS   4 /* up to this many blocks a stretch is one task */
 #define MAX_SEGMENTS (4 * HAC_PLAN_MAX_DEVICES)
 
 /* Who wrote a range of items last. */
@@ -128,7 +127,17 @@ static double count_units(const weaver *w, pass kind, uint32_t device, uint64_t 
     if (kind == BLOCK || kind == TAIL)
         return (double)items * (s1 - s0 + 1);
     count_passes(w, device, s0, s1, &passes, &cached);
-    return (double)items * (kind == MERGE ? passes : passes + CACHED_STEP * cached);
+    return (double)items * (kind == MERGE ? passes : passes + HAC_CACHED_STEP * cached);
+}
+
+/* How much of a whole sort on that device this is. */
+static double part_of_sort(const weaver *w, uint32_t device, uint64_t items, uint32_t s0, uint32_t s1)
+{
+    double passes, cached, all_passes, all_cached;
+    count_passes(w, device, s0, s1, &passes, &cached);
+    count_passes(w, device, 1, w->n_steps, &all_passes, &all_cached);
+    return (passes + HAC_CACHED_STEP * cached) / (all_passes + HAC_CACHED_STEP * all_cached) * (double)items /
+           (double)w->m;
 }
 
 static void set_spans(const weaver *w, hac_plan_task *task, range r, uint32_t s0)
@@ -189,6 +198,7 @@ static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s
         .device = (int)device,
         .repeatable = s0 == 1,
         .units = count_units(w, kind, device, r.end - r.first, s0, s1),
+        .part = part_of_sort(w, device, r.end - r.first, s0, s1),
         .stage = stage_names[kind],
         .step_first = s0,
         .step_last = s1,
@@ -199,9 +209,14 @@ static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s
     set_spans(w, &task, r, s0);
     set_params(w, &task, kind, device, s0, s1);
     if (w->pricing) {
-        hac_price_context context = {w->m, w->n_steps};
-        w->price += HAC_DISPATCH_SECONDS + hac_price_task(w->machine, w->plan->devices[device].machine_index,
-                                                          &context, &task, 1, side_by_side, NULL);
+        hac_price_source source;
+        w->price += hac_price_task(w->machine, w->plan->devices[device].machine_index, w->m, &task, 1,
+                                   side_by_side, &source);
+        /* whoever asks for a scheme gets it: then only work and transfers count, as in the source */
+        if (w->spec->scheme == HAC_SCHEME_AUTO)
+            w->price += HAC_DISPATCH_SECONDS;
+        else if (source != HAC_PRICE_MODEL)
+            w->price -= HAC_LAUNCH_SECONDS;
         return HAC_OK;
     }
     uint32_t deps[MAX_SEGMENTS];

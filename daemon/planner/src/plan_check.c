@@ -161,8 +161,9 @@ typedef struct touch {
     uint64_t first, end; /* bytes */
 } touch;
 
-/* Goes through the touches of one buffer in plan order. A write that covers an earlier touch takes its
- * place: whatever conflicts with the covered one conflicts with the write as well. */
+/* Goes through the touches of one buffer in plan order. A later touch of the same bytes takes an earlier
+ * one's place when it asks for as much order: whatever conflicts with the earlier one then conflicts with it
+ * as well. */
 static hac_status check_buffer(const reach *r, touch *touches, size_t n, size_t buffer, hac_error *err)
 {
     size_t live = 0;
@@ -178,8 +179,9 @@ static hac_status check_buffer(const reach *r, touch *touches, size_t n, size_t 
                                 "plan: tasks %" PRIu32 " and %" PRIu32
                                 " may run at the same time and touch the same bytes of buffer %zu",
                                 old.task, now.task, buffer);
-            bool covered =
-                conflict && (now.access & HAC_PLAN_WRITE) && now.first <= old.first && old.end <= now.end;
+            bool covered = now.first <= old.first && old.end <= now.end &&
+                           ((now.access & HAC_PLAN_WRITE) || !(old.access & HAC_PLAN_WRITE)) &&
+                           is_before(r, old.task, now.task);
             if (!covered)
                 touches[kept++] = old;
         }

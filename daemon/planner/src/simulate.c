@@ -16,7 +16,6 @@ typedef struct ready_task {
 typedef struct run {
     hac_plan *plan;
     const hac_machine *machine;
-    hac_price_context context;
     hac_simulation *result;
     double free_at[HAC_PLAN_MAX_DEVICES];
     /* tasks that wait for a task: followers[first_follower[t] … first_follower[t + 1]) */
@@ -63,8 +62,8 @@ static ready_task pop(run *r)
 static double price(run *r, const hac_plan_task *task, size_t device, double fraction, bool together)
 {
     hac_price_source source;
-    double seconds = hac_price_task(r->machine, r->plan->devices[device].machine_index, &r->context, task,
-                                    fraction, together, &source);
+    double seconds = hac_price_task(r->machine, r->plan->devices[device].machine_index, r->plan->sort.items,
+                                    task, fraction, together, &source);
     r->result->priced_seconds += seconds;
     r->result->learnt_seconds += source == HAC_PRICE_MODEL ? seconds : 0;
     r->result->profile_seconds += source == HAC_PRICE_PROFILE ? seconds : 0;
@@ -82,7 +81,7 @@ static double run_whole(run *r, hac_plan_task *task, double ready)
         for (int d = 0; d < (int)r->plan->n_devices; d++)
             if ((task->device_mask >> d & 1) && r->free_at[d] < r->free_at[device])
                 device = d;
-    double seconds = price(r, task, (size_t)device, 1, task->side_by_side);
+    double seconds = price(r, task, (size_t)device, 1, hac_task_together(task));
     task->predicted_start = fmax(ready, r->free_at[device]) + HAC_DISPATCH_SECONDS;
     task->predicted_seconds = seconds;
     r->free_at[device] = task->predicted_start + seconds;
@@ -154,7 +153,7 @@ static double run_range(run *r, hac_plan_task *task, double ready)
 {
     double start[HAC_PLAN_MAX_DEVICES] = {0}, whole[HAC_PLAN_MAX_DEVICES] = {0};
     double first = INFINITY;
-    bool together = (task->device_mask & (task->device_mask - 1)) != 0;
+    bool together = hac_task_together(task);
     uint64_t grains = (task->count + task->grain - 1) / task->grain;
     for (size_t d = 0; d < r->plan->n_devices; d++) {
         if (!(task->device_mask >> d & 1))
@@ -218,8 +217,6 @@ hac_status hac_plan_simulate(hac_plan *plan, const hac_machine *machine, hac_sim
     hac_simulation result;
     memset(&result, 0, sizeof(result));
     run r = {.plan = plan, .machine = machine, .result = &result};
-    r.context.items = plan->sort.items;
-    r.context.network_steps = (uint32_t)(plan->sort.n * (plan->sort.n + 1) / 2);
     hac_status status = prepare(&r, err);
     while (status == HAC_OK && r.n_heap > 0) {
         ready_task next = pop(&r);

@@ -152,7 +152,26 @@ static hac_status build(const planning *p, algorithm a, hac_sort_scheme scheme, 
     return hac_bitonic_build(p->machine, p->spec, team, scheme, ret, err);
 }
 
-/* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far. */
+static bool split_forced(const hac_sort_spec *spec)
+{
+    return spec->scheme != HAC_SCHEME_AUTO && spec->scheme != HAC_SCHEME_NONE;
+}
+
+/* Whether the way is one of those that were asked for. All others are priced and listed as well. */
+static bool allowed(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team)
+{
+    const hac_sort_spec *spec = p->spec;
+    if (a == SMALL)
+        return true;
+    if ((a == RADIX && spec->algorithm == HAC_SORT_BITONIC) ||
+        (a == BITONIC && spec->algorithm == HAC_SORT_RADIX))
+        return false;
+    if (spec->scheme == HAC_SCHEME_NONE)
+        return team->n == 1;
+    return !split_forced(spec) || (a == BITONIC && scheme == spec->scheme);
+}
+
+/* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far of those asked for. */
 static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
                            hac_error *err)
 {
@@ -179,7 +198,8 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
         return status;
     }
     c->seconds = plan->predicted_seconds = simulation.seconds;
-    if (p->best == NULL || c->seconds < p->candidates[p->chosen].seconds) {
+    c->chosen = allowed(p, a, scheme, team); /* for now: may be chosen */
+    if (c->chosen && (p->best == NULL || c->seconds < p->candidates[p->chosen].seconds)) {
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(plan);
         p->chosen = p->n_candidates - 1;
@@ -261,25 +281,17 @@ static hac_sort_team prefix(const hac_sort_team *team, size_t n)
 
 /* ---- ways ---- */
 
-/* The bitonic schemes on a team, or the one that was asked for. */
-static hac_status consider_schemes(planning *p, const hac_sort_team *team, hac_error *err)
-{
-    hac_status status = HAC_OK;
-    for (hac_sort_scheme s = HAC_SCHEME_PROPORTIONAL; s <= HAC_SCHEME_UPPER && status == HAC_OK; s++)
-        if (p->spec->scheme == HAC_SCHEME_AUTO || p->spec->scheme == s)
-            status = consider(p, BITONIC, s, team, err);
-    return status;
-}
-
 /* Teams of 2, 3, 4, 8 … and all devices; a scheme that was asked for is meant for all of them. */
-static hac_status consider_teams(planning *p, algorithm a, const hac_sort_team *team, bool forced,
-                                 hac_error *err)
+static hac_status consider_teams(planning *p, algorithm a, const hac_sort_team *team, hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (size_t n = forced ? team->n : 2; n <= team->n && n > 0 && status == HAC_OK;) {
+    for (size_t n = split_forced(p->spec) ? team->n : 2; n <= team->n && status == HAC_OK;) {
         hac_sort_team part = prefix(team, n);
-        status =
-            a == RADIX ? consider(p, RADIX, HAC_SCHEME_NONE, &part, err) : consider_schemes(p, &part, err);
+        if (a == RADIX)
+            status = consider(p, RADIX, HAC_SCHEME_NONE, &part, err);
+        for (hac_sort_scheme s = HAC_SCHEME_PROPORTIONAL;
+             a == BITONIC && s <= HAC_SCHEME_UPPER && status == HAC_OK; s++)
+            status = consider(p, BITONIC, s, &part, err);
         if (n == team->n)
             break;
         n = n < 4 ? n + 1 : 2 * n;
@@ -318,35 +330,50 @@ static hac_status consider_algorithm(planning *p, algorithm a, comparison *ret, 
     hac_sort_team team;
     make_team(p->machine, ratings, p->n_eligible, &team);
     *ret = compare(&team, ratings, p->n_eligible);
-    bool split_forced = p->spec->scheme != HAC_SCHEME_AUTO && p->spec->scheme != HAC_SCHEME_NONE;
-    for (size_t i = 0; i < p->n_eligible && !split_forced && status == HAC_OK; i++) {
+    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
         hac_sort_team alone;
         team_of_one(&ratings[i], &alone);
         status = consider(p, a, HAC_SCHEME_NONE, &alone, err);
     }
     /* a split waits for at least two tasks in a row: with the free choice, small jobs are not worth the
      * thought */
-    bool tiny = p->spec->algorithm == HAC_SORT_AUTO && !split_forced && p->best != NULL &&
-                p->best->predicted_seconds < 3 * HAC_DISPATCH_SECONDS;
-    if (status == HAC_OK && p->spec->scheme != HAC_SCHEME_NONE && !tiny)
-        status = consider_teams(p, a, &team, split_forced, err);
+    bool tiny = p->spec->algorithm == HAC_SORT_AUTO && p->spec->scheme == HAC_SCHEME_AUTO &&
+                p->best != NULL && p->best->predicted_seconds < 3 * HAC_DISPATCH_SECONDS;
+    if (status == HAC_OK && !tiny)
+        status = consider_teams(p, a, &team, err);
     return status;
+}
+
+/* Why a way was taken or not, in a few words. */
+static void give_reason(hac_plan_candidate *c, bool chosen, double best)
+{
+    double ratio = c->seconds / best;
+    const char *asked = c->chosen ? "" : ", but not asked for";
+    if (c->seconds < 0)
+        return; /* not possible: said already */
+    if (chosen)
+        snprintf(c->reason, sizeof(c->reason), "the cheapest");
+    else if (ratio >= 2)
+        snprintf(c->reason, sizeof(c->reason), "%.1f times as long", ratio);
+    else if (ratio >= 1)
+        snprintf(c->reason, sizeof(c->reason), "%.1f %% longer", 100 * (ratio - 1));
+    else
+        snprintf(c->reason, sizeof(c->reason), "%.1f %% shorter%s", 100 * (1 - ratio), asked);
 }
 
 /* Hands the list of candidates to the plan, with the reasons filled in. */
 static hac_status explain(planning *p, hac_error *err)
 {
     double best = p->candidates[p->chosen].seconds;
+    size_t choices = 0;
+    for (size_t i = 0; i < p->n_candidates; i++)
+        choices += p->candidates[i].chosen;
     for (size_t i = 0; i < p->n_candidates; i++) {
         hac_plan_candidate *c = &p->candidates[i];
+        give_reason(c, i == p->chosen, best);
         c->chosen = i == p->chosen;
-        if (c->chosen)
-            snprintf(c->reason, sizeof(c->reason), "%s",
-                     p->n_candidates == 1 ? "the only way" : "the cheapest");
-        else if (c->seconds >= 0 && c->seconds >= 2 * best)
-            snprintf(c->reason, sizeof(c->reason), "%.1f times as long", c->seconds / best);
-        else if (c->seconds >= 0)
-            snprintf(c->reason, sizeof(c->reason), "%.1f %% longer", 100 * (c->seconds / best - 1));
+        if (c->chosen && choices == 1)
+            snprintf(c->reason, sizeof(c->reason), "%s", p->n_candidates == 1 ? "the only way" : "asked for");
         hac_status status = hac_plan_add_candidate(p->best, c, err);
         if (status != HAC_OK)
             return status;
@@ -359,7 +386,6 @@ static hac_status plan_all(planning *p, hac_error *err)
     comparison compared[3] = {{0, "probe"}, {0, "probe"}, {0, "probe"}};
     const hac_sort_spec *spec = p->spec;
     hac_status status = HAC_OK;
-    bool split_forced = spec->scheme != HAC_SCHEME_AUTO && spec->scheme != HAC_SCHEME_NONE;
     if (spec->inline_data) {
         hac_sort_team team = {.n = p->n_eligible};
         for (size_t i = 0; i < p->n_eligible; i++) {
@@ -370,9 +396,8 @@ static hac_status plan_all(planning *p, hac_error *err)
         if (status == HAC_OK && p->best != NULL)
             p->best->k = 0;
     } else {
-        if (spec->algorithm != HAC_SORT_BITONIC && !split_forced)
-            status = consider_algorithm(p, RADIX, &compared[RADIX], err);
-        if (status == HAC_OK && spec->algorithm != HAC_SORT_RADIX)
+        status = consider_algorithm(p, RADIX, &compared[RADIX], err);
+        if (status == HAC_OK)
             status = consider_algorithm(p, BITONIC, &compared[BITONIC], err);
     }
     if (status != HAC_OK)

@@ -13,18 +13,15 @@
 static const struct assumption {
     const char *codelet;
     double cpu, other;
-    double sort_part;
 } assumptions[] = {
-    {"radix.count", 1.5e9, 6e9, 0.13},  {"radix.scatter", 0.55e9, 3e9, 0.37},
-    {"radix.leaf", 0.4e9, 2e9, 0.5},    {"radix.sample", 2e7, 2e7, 0},
-    {"radix.scan", 3e8, 3e8, 0},        {"sort.nan_order", 4e9, 1e10, 0},
-    {"sort.gather", 5e7, 5e8, 0},       {"sort.small", 3e8, 3e8, 0},
-    {"io.read", 4e9, 4e9, 0},           {"bitonic.block", 1.8e10, 9e10, -1},
-    {"bitonic.tail", 1.8e10, 9e10, -1}, {"bitonic.merge", 2e9, 1e10, -1},
-    {"bitonic.steps", 2e9, 1e10, -1},
+    {"radix.count", 1.5e9, 6e9},     {"radix.scatter", 0.55e9, 3e9}, {"radix.leaf", 0.4e9, 2e9},
+    {"radix.sample", 2e7, 2e7},      {"radix.scan", 3e8, 3e8},       {"sort.nan_order", 4e9, 1e10},
+    {"sort.gather", 5e7, 5e8},       {"sort.small", 3e8, 3e8},       {"io.read", 4e9, 4e9},
+    {"bitonic.block", 1.8e10, 9e10}, {"bitonic.tail", 1.8e10, 9e10}, {"bitonic.merge", 2e9, 1e10},
+    {"bitonic.steps", 2e9, 1e10},
 };
 
-static const struct assumption unknown = {"", 1e8, 1e8, 0};
+static const struct assumption unknown = {"", 1e8, 1e8};
 
 static const struct assumption *find(const char *codelet)
 {
@@ -50,23 +47,18 @@ double hac_machine_capability(const hac_machine_device *device, const char *pref
 }
 
 /* Seconds by the profile's figures; < 0 if it has none that apply. */
-static double profile_price(const hac_machine_device *device, const hac_price_context *context,
-                            const hac_plan_task *task, const struct assumption *a, double fraction)
+static double profile_price(const hac_machine_device *device, uint64_t items, const hac_plan_task *task,
+                            double fraction)
 {
     double own = hac_machine_capability(device, task->codelet, task->type);
     if (own > 0)
         return task->units * fraction / own;
     double sort = hac_machine_capability(device, "sort", task->type);
-    if (a->sort_part > 0 && sort > 0)
-        return a->sort_part * (double)context->items * fraction / sort;
-    if (a->sort_part < 0) {
+    if (strncmp(task->codelet, "bitonic.", 8) == 0) {
         double bitonic = hac_machine_capability(device, "bitonic", task->type);
-        bitonic = bitonic > 0 ? bitonic : sort * HAC_BITONIC_OF_RADIX;
-        double steps = task->step_last - task->step_first + 1.0;
-        if (bitonic > 0)
-            return (double)task->item_count * fraction * steps / (bitonic * fmax(context->network_steps, 1));
+        sort = bitonic > 0 ? bitonic : sort * HAC_BITONIC_OF_RADIX;
     }
-    return -1;
+    return task->part > 0 && sort > 0 ? task->part * (double)items * fraction / sort : -1;
 }
 
 static double transfer_seconds(const hac_machine *machine, const hac_machine_device *device,
@@ -94,13 +86,13 @@ static double assumed_seconds(const hac_machine_device *device, const hac_plan_t
     return HAC_LAUNCH_SECONDS + task->units * fraction / rate;
 }
 
-double hac_price_task(const hac_machine *machine, size_t device, const hac_price_context *context,
-                      const hac_plan_task *task, double fraction, bool together, hac_price_source *ret_source)
+double hac_price_task(const hac_machine *machine, size_t device, uint64_t items, const hac_plan_task *task,
+                      double fraction, bool together, hac_price_source *ret_source)
 {
     const hac_machine_device *d = &machine->devices[device];
     const struct assumption *a = find(task->codelet);
     hac_price_source source = HAC_PRICE_PROFILE;
-    double seconds = profile_price(d, context, task, a, fraction);
+    double seconds = profile_price(d, items, task, fraction);
     if (seconds >= 0) {
         seconds += HAC_LAUNCH_SECONDS + transfer_seconds(machine, d, task, fraction);
     } else {

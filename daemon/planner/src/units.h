@@ -13,7 +13,7 @@
  *   sort.gather            items                 one random read each
  *   bitonic.block          items × steps         all in cache: comparisons count
  *   bitonic.tail           items × steps         the same
- *   bitonic.steps          items × (passes + steps in cache ÷ 8)
+ *   bitonic.steps          items × (passes + steps in cache × HAC_CACHED_STEP)
  *   bitonic.merge          items × passes        strides beyond the cache, several steps a pass: bandwidth
  * counts io.read                bytes
  *
@@ -21,10 +21,11 @@
  * ("radix.leaf.u32"), the one it fixes for the whole flow ("sort.u32", "bitonic.u32"), its learnt model, and
  * an assumption by its kind.
  *
- * A whole-sort capability C = "sort.<type>" is spread over the radix codelets by the fixed parts SORT_PART
- * below (measured on two cores, measured.md §10: 3.7 + 10 + 14 of 28 ms). Bitonic: "bitonic.<type>", or C ×
- * HAC_BITONIC_OF_RADIX; every step of the network then takes the same time, items ÷ (capability × steps of
- * the whole network), so that the figures of the source's rule can be read off.
+ * A whole-sort capability C = "sort.<type>" in items/s is spread over the tasks by hac_plan_task.part: for
+ * radix 0.13 for the count, 0.37 for the scatter and 0.5 for the leaves (measured on two cores, measured.md
+ * §10: 3.7 + 10 + 14 of 28 ms); for bitonic by passes over memory, a step inside a block counting
+ * HAC_CACHED_STEP of a pass (33 ms for the blocks of 2^14 and 55 to 60 for ten merges, ibidem). A bitonic
+ * sort's capability is "bitonic.<type>", or C × HAC_BITONIC_OF_RADIX.
  */
 #ifndef PLANNER_UNITS_H
 #define PLANNER_UNITS_H
@@ -35,6 +36,9 @@
 /* Bitonic against radix on one device, whole sorts of 2^24 u32: 28 ms against 92 (measured.md §10). */
 #define HAC_BITONIC_OF_RADIX 0.3
 
+/* Of a pass over memory: what a step of the network costs inside a block. */
+#define HAC_CACHED_STEP 0.25
+
 /* From "a task may start" to its start in an executor, through hacd and the socket, and the way back. */
 #define HAC_DISPATCH_SECONDS 60e-6
 
@@ -43,20 +47,13 @@
 
 typedef enum hac_price_source { HAC_PRICE_ASSUMED = 0, HAC_PRICE_MODEL, HAC_PRICE_PROFILE } hac_price_source;
 
-/* The sort the task belongs to, for whole-sort capabilities. */
-typedef struct hac_price_context {
-    uint64_t items;
-    uint32_t network_steps;
-} hac_price_context;
-
 /*
- * Seconds of `fraction` (0 … 1] of the task on the machine's device, without dispatch and queueing; transfers
- * over the device's link are included (learnt models hold them already). `together`: while other devices work
- * on the job.
+ * Seconds of `fraction` (0 … 1] of the task of a sort of `items` on the machine's device, without dispatch
+ * and queueing; transfers over the device's link are included (learnt models hold them already). `together`:
+ * while other devices work on the job.
  */
-double hac_price_task(const hac_machine *machine, size_t device, const hac_price_context *context,
-                      const hac_plan_task *task, double fraction, bool together,
-                      hac_price_source *ret_source);
+double hac_price_task(const hac_machine *machine, size_t device, uint64_t items, const hac_plan_task *task,
+                      double fraction, bool together, hac_price_source *ret_source);
 
 /* The capability the profile fixes under "prefix.type", items/s; 0 if none. */
 double hac_machine_capability(const hac_machine_device *device, const char *prefix, hac_type type);

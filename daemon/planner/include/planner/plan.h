@@ -84,7 +84,8 @@ typedef struct hac_plan_task {
     /* Tasks that must be done before this one starts: plan->edges[first_edge … first_edge + n_edges). */
     uint32_t first_edge, n_edges;
 
-    double units;             /* work in the codelet's unit (items, or items × steps) for the models */
+    double units;             /* work in the codelet's unit, for the models (src/units.h) */
+    double part;              /* of the time of the whole sort on one device; 0: does not belong to it */
     double predicted_start;   /* seconds from the job's start, as simulated */
     double predicted_seconds; /* of the whole task, on the devices it is planned for */
 
@@ -94,6 +95,12 @@ typedef struct hac_plan_task {
     bool side_by_side;               /* bitonic: belongs to a side-by-side stretch */
     uint64_t item_first, item_count; /* items touched, for drawing */
 } hac_plan_task;
+
+/* Whether other devices work on the job at the same time: what hac_model_record wants to know. */
+static inline bool hac_task_together(const hac_plan_task *task)
+{
+    return task->side_by_side || (task->range && (task->device_mask & (task->device_mask - 1)) != 0);
+}
 
 typedef struct hac_plan_device {
     char name[HAC_PLAN_NAME_MAX];
