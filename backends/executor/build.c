@@ -231,7 +231,8 @@ static hac_status send_built(builder *b, const char *program, const hac_error *r
         failures[i] = b->failures[i];
         failures[i][HAC_ERROR_MESSAGE_SIZE - 1] = '\0';
     }
-    Hac__Executor__Built built = HAC__EXECUTOR__BUILT__INIT;
+    Hac__Executor__Built built;
+    hac__executor__built__init(&built);
     built.program = (char *)(uintptr_t)program;
     built.done = b->done;
     built.of = b->of;
@@ -240,7 +241,8 @@ static hac_status send_built(builder *b, const char *program, const hac_error *r
     built.seconds = seconds;
     built.failures = failures;
     built.n_failures = b->n_failures;
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_BUILT;
     report.built = &built;
     return hac_parent_send(b->parent, &report, err);
@@ -267,9 +269,11 @@ static hac_status build_next(builder *b, hac_error *err)
 
 static hac_status send_end(builder *b, hac_error *err)
 {
-    Hac__Executor__BuildEnd end = HAC__EXECUTOR__BUILD_END__INIT;
+    Hac__Executor__BuildEnd end;
+    hac__executor__build_end__init(&end);
     end.self_test = b->self_test;
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_BUILD_END;
     report.build_end = &end;
     b->done = b->of = 0;

@@ -57,10 +57,12 @@ static char *find_file(const char *prefix)
 static void send_build(test_child *child, const char *program)
 {
     char *list[1] = {(char *)(uintptr_t)program};
-    Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
+    Hac__Executor__Build build;
+    hac__executor__build__init(&build);
     build.programs = list;
     build.n_programs = program != NULL;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &build;
     test_send(child, &command, NULL, 0);

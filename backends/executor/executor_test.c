@@ -65,7 +65,8 @@ typedef struct request {
 
 static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes)
 {
-    Hac__Executor__Span s = HAC__EXECUTOR__SPAN__INIT;
+    Hac__Executor__Span s;
+    hac__executor__span__init(&s);
     s.buffer = buffer;
     s.offset = offset;
     s.bytes = bytes;
@@ -75,7 +76,8 @@ static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes
 static void send_run(test_child *child, const request *r)
 {
     static uint64_t serial;
-    Hac__Executor__Run run = HAC__EXECUTOR__RUN__INIT;
+    Hac__Executor__Run run;
+    hac__executor__run__init(&run);
     Hac__Executor__Span *spans[2] = {(Hac__Executor__Span *)(uintptr_t)&r->spans[0],
                                      (Hac__Executor__Span *)(uintptr_t)&r->spans[1]};
     run.task = ++serial;
@@ -88,7 +90,8 @@ static void send_run(test_child *child, const request *r)
     run.params = (uint64_t *)(uintptr_t)r->params;
     run.n_params = r->n_params;
     run.descriptor = r->descriptor;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
     command.run = &run;
     test_send(child, &command, NULL, 0);
@@ -268,8 +271,10 @@ static void test_buffers_come_and_go(void **state)
 {
     (void)state;
     test_child *child = start_ready(&setup);
-    Hac__Executor__BufferRemove remove = HAC__EXECUTOR__BUFFER_REMOVE__INIT;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__BufferRemove remove;
+    hac__executor__buffer_remove__init(&remove);
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_REMOVE;
     command.buffer_remove = &remove;
     for (int round = 0; round < 20; round++) {
@@ -292,10 +297,12 @@ static void test_unsealed_buffer(void **state)
     test_child *child = start_ready(&setup);
     hac_autoclose int fd = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_int_equal(ftruncate(fd, ITEMS * 4), 0);
-    Hac__Executor__BufferAdd add = HAC__EXECUTOR__BUFFER_ADD__INIT;
+    Hac__Executor__BufferAdd add;
+    hac__executor__buffer_add__init(&add);
     add.buffer = 7;
     add.bytes = ITEMS * 4;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD;
     command.buffer_add = &add;
     test_send(child, &command, &fd, 1);
@@ -305,9 +312,11 @@ static void test_unsealed_buffer(void **state)
 
 static void add_descriptor(test_child *child, uint64_t number, int fd)
 {
-    Hac__Executor__DescriptorAdd add = HAC__EXECUTOR__DESCRIPTOR_ADD__INIT;
+    Hac__Executor__DescriptorAdd add;
+    hac__executor__descriptor_add__init(&add);
     add.descriptor = number;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD;
     command.descriptor_add = &add;
     test_send(child, &command, &fd, 1);
@@ -355,9 +364,11 @@ static void test_io_read(void **state)
     r.descriptor = 0;
     expect_refused(child, r, HAC_INVALID, "descriptor");
 
-    Hac__Executor__DescriptorRemove remove = HAC__EXECUTOR__DESCRIPTOR_REMOVE__INIT;
+    Hac__Executor__DescriptorRemove remove;
+    hac__executor__descriptor_remove__init(&remove);
     remove.descriptor = 5;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_REMOVE;
     command.descriptor_remove = &remove;
     test_send(child, &command, NULL, 0);
@@ -392,14 +403,17 @@ static void test_ping_and_shutdown(void **state)
 {
     (void)state;
     test_child *child = start_ready(&setup);
-    Hac__Executor__Ping ping = HAC__EXECUTOR__PING__INIT;
+    Hac__Executor__Ping ping;
+    hac__executor__ping__init(&ping);
     ping.serial = 77;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_PING;
     command.ping = &ping;
     test_send(child, &command, NULL, 0);
     assert_int_equal(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PONG)->pong->serial, 77);
-    Hac__Executor__Nothing nothing = HAC__EXECUTOR__NOTHING__INIT;
+    Hac__Executor__Nothing nothing;
+    hac__executor__nothing__init(&nothing);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN;
     command.shutdown = &nothing;
     test_send(child, &command, NULL, 0);
@@ -437,9 +451,11 @@ static void test_wrong_version(void **state)
 {
     (void)state;
     test_child *child = test_start(NULL);
-    Hac__Executor__Setup message = HAC__EXECUTOR__SETUP__INIT;
+    Hac__Executor__Setup message;
+    hac__executor__setup__init(&message);
     message.version = HAC_EXECUTOR_PROTOCOL_VERSION + 1;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
     command.setup = &message;
     test_send(child, &command, NULL, 0);
@@ -452,12 +468,14 @@ static void test_no_such_device(void **state)
 {
     (void)state;
     test_child *child = test_start(NULL);
-    Hac__Executor__Setup message = HAC__EXECUTOR__SETUP__INIT;
+    Hac__Executor__Setup message;
+    hac__executor__setup__init(&message);
     char device[] = "no such device";
     message.version = HAC_EXECUTOR_PROTOCOL_VERSION;
     message.device = device;
     message.scratch_directory = scratch;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
     command.setup = &message;
     test_send(child, &command, NULL, 0);

@@ -61,10 +61,12 @@ static void test_limit_helps(void **state)
 static Hac__Executor__Report *build(test_child *child)
 {
     char name[] = "selftest", *list[] = {name};
-    Hac__Executor__Build message = HAC__EXECUTOR__BUILD__INIT;
+    Hac__Executor__Build message;
+    hac__executor__build__init(&message);
     message.programs = list;
     message.n_programs = 1;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &message;
     test_send(child, &command, NULL, 0);
@@ -76,18 +78,21 @@ static Hac__Executor__Done *run_sum(test_child *child)
 {
     void *memory = test_add_buffer(child, 1, 4096);
     hac_memfd_unmap(memory, 4096);
-    Hac__Executor__Span span = HAC__EXECUTOR__SPAN__INIT, *spans[] = {&span};
+    Hac__Executor__Span span, *spans[] = {&span};
+    hac__executor__span__init(&span);
     span.buffer = 1;
     span.bytes = 4096;
     char codelet[] = "selftest.sum";
-    Hac__Executor__Run run = HAC__EXECUTOR__RUN__INIT;
+    Hac__Executor__Run run;
+    hac__executor__run__init(&run);
     run.task = 1;
     run.codelet = codelet;
     run.type = HAC_TYPE_U32;
     run.count = 1024;
     run.spans = spans;
     run.n_spans = 1;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
     command.run = &run;
     test_send(child, &command, NULL, 0);
@@ -122,9 +127,11 @@ static void build_and_run(uint32_t limit, bool works)
         assert_int_equal(done->code, works ? HAC_OK : HAC_DEVICE);
         if (!works)
             assert_non_null(strstr(done->message, "65535"));
-        Hac__Executor__BufferRemove remove = HAC__EXECUTOR__BUFFER_REMOVE__INIT;
+        Hac__Executor__BufferRemove remove;
+        hac__executor__buffer_remove__init(&remove);
         remove.buffer = 1;
-        Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+        Hac__Executor__Command command;
+        hac__executor__command__init(&command);
         command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_REMOVE;
         command.buffer_remove = &remove;
         test_send(executor, &command, NULL, 0);

@@ -78,7 +78,8 @@ void hac_parent_send_fatal(hac_parent *parent, const hac_error *err)
 {
     char text[HAC_ERROR_MESSAGE_SIZE];
     memcpy(text, err->message, sizeof text);
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_FATAL;
     report.fatal = text;
     (void)!hac_parent_send(parent, &report, NULL);

@@ -44,13 +44,15 @@ static hac_status send_devices(hac_parent *parent, const hac_device_listing *lis
         fill(&found[i], &list[i], &options, kernel_hash);
         pointers[i] = &found[i].message;
     }
-    Hac__Executor__ProbeReport probe = HAC__EXECUTOR__PROBE_REPORT__INIT;
+    Hac__Executor__ProbeReport probe;
+    hac__executor__probe_report__init(&probe);
     probe.devices = pointers;
     probe.n_devices = count;
     char problem[] = "OpenCL platforms are installed, but none of them has a device";
     if (count == 0)
         probe.problem = problem;
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_PROBE;
     report.probe = &probe;
     return hac_parent_send(parent, &report, err);
@@ -58,9 +60,11 @@ static hac_status send_devices(hac_parent *parent, const hac_device_listing *lis
 
 static hac_status send_problem(hac_parent *parent, hac_error *problem, hac_error *err)
 {
-    Hac__Executor__ProbeReport probe = HAC__EXECUTOR__PROBE_REPORT__INIT;
+    Hac__Executor__ProbeReport probe;
+    hac__executor__probe_report__init(&probe);
     probe.problem = problem->message;
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_PROBE;
     report.probe = &probe;
     return hac_parent_send(parent, &report, err);

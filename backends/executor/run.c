@@ -52,9 +52,11 @@ static hac_status send_ready(hac_parent *parent, hac_device *device, uint32_t in
     Hac__Executor__DeviceFacts facts;
     hac_facts_to_message(hac_device_get_facts(device), kernel_hash, &facts);
     facts.index = index;
-    Hac__Executor__Ready ready = HAC__EXECUTOR__READY__INIT;
+    Hac__Executor__Ready ready;
+    hac__executor__ready__init(&ready);
     ready.facts = &facts;
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_READY;
     report.ready = &ready;
     return hac_parent_send(parent, &report, err);
@@ -64,7 +66,8 @@ static hac_status run_task(hac_parent *parent, hac_runner *runner, const Hac__Ex
                            hac_error *err)
 {
     Hac__Executor__Done done;
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     hac_runner_run(runner, run, &done);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_DONE;
     report.done = &done;
@@ -73,9 +76,11 @@ static hac_status run_task(hac_parent *parent, hac_runner *runner, const Hac__Ex
 
 static hac_status send_pong(hac_parent *parent, uint64_t serial, hac_error *err)
 {
-    Hac__Executor__Pong pong = HAC__EXECUTOR__PONG__INIT;
+    Hac__Executor__Pong pong;
+    hac__executor__pong__init(&pong);
     pong.serial = serial;
-    Hac__Executor__Report report = HAC__EXECUTOR__REPORT__INIT;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
     report.what_case = HAC__EXECUTOR__REPORT__WHAT_PONG;
     report.pong = &pong;
     return hac_parent_send(parent, &report, err);

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -56,43 +58,22 @@ hac_status hac_sandbox_early(hac_error *err)
 /* Files ------------------------------------------------------------------------------------------- */
 
 /* What every driver needs. Of /proc only what is said here: not other processes. Globs are for devices. */
+/* clang-format off */
 static const char *const system_readable[] = {
-    "/usr",
-    "/lib",
-    "/lib64",
-    "/lib32",
-    "/opt",
-    "/etc/OpenCL",
-    "/etc/ld.so.*",
-    "/etc/localtime",
-    "/etc/nvidia",
-    "/etc/drirc",
-    "/etc/vulkan",
-    "/etc/glvnd",
-    "/etc/alternatives",
-    "/sys",
-    "/proc/self",
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/stat",
-    "/proc/devices",
-    "/proc/modules",
-    "/proc/version",
-    "/proc/filesystems",
-    "/proc/driver",
-    "/proc/sys/vm",
-    "/proc/sys/kernel/random",
-    "/run/opengl-driver",
-    "/nix/store",
-    "/var/lib/dkms",
-    NULL,
+    "/usr", "/lib", "/lib64", "/lib32", "/opt", "/etc/OpenCL", "/etc/ld.so.*", "/etc/localtime",
+    "/etc/nvidia", "/etc/drirc", "/etc/vulkan", "/etc/glvnd", "/etc/alternatives", "/sys", "/proc/self",
+    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/devices", "/proc/modules", "/proc/version",
+    "/proc/filesystems", "/proc/driver", "/proc/sys/vm", "/proc/sys/kernel/random", "/run/opengl-driver",
+    "/nix/store", "/var/lib/dkms", NULL,
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const system_devices[] = {
-    "/dev/null",     "/dev/zero",        "/dev/urandom", "/dev/random", "/dev/dri",
-    "/dev/nvidia*",  "/dev/kfd",         "/dev/mali*",   "/dev/accel",  "/dev/xfpga",
-    "/dev/xclmgmt*", "/dev/intel-fpga*", NULL,
+    "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/dri", "/dev/nvidia*", "/dev/kfd",
+    "/dev/mali*", "/dev/accel", "/dev/xfpga", "/dev/xclmgmt*", "/dev/intel-fpga*", NULL,
 };
+/* clang-format on */
 
 static bool add_path(int ruleset, const char *path, uint64_t access)
 {
@@ -190,117 +171,32 @@ hac_status hac_sandbox_files(const char *const *readable, const char *const *wri
 /* System calls ------------------------------------------------------------------------------------ */
 
 /* Calls that an executor's threads have no business with, whatever their arguments. */
+/* clang-format off */
 static const char *const denied_calls[] = {
     /* other programs */
-    "execve",
-    "execveat",
-    "fork",
-    "vfork",
+    "execve", "execveat", "fork", "vfork",
     /* the network, and other processes' sockets */
-    "socket",
-    "socketpair",
-    "connect",
-    "bind",
-    "listen",
-    "accept",
-    "accept4",
+    "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
     /* other processes */
-    "ptrace",
-    "process_vm_readv",
-    "process_vm_writev",
-    "process_madvise",
-    "process_mrelease",
-    "kcmp",
-    "pidfd_open",
-    "pidfd_getfd",
-    "pidfd_send_signal",
-    "tkill",
-    "setrlimit",
-    "sched_setaffinity",
-    "sched_setscheduler",
-    "sched_setparam",
-    "sched_setattr",
-    "setpriority",
-    "ioprio_set",
-    "migrate_pages",
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp",
+    "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "setrlimit", "sched_setaffinity",
+    "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set", "migrate_pages",
     /* who and where it is */
-    "setuid",
-    "setgid",
-    "setreuid",
-    "setregid",
-    "setresuid",
-    "setresgid",
-    "setgroups",
-    "setfsuid",
-    "setfsgid",
-    "capset",
-    "setpgid",
-    "setsid",
-    "setns",
-    "unshare",
-    "chroot",
-    "pivot_root",
-    "personality",
-    "sethostname",
-    "setdomainname",
+    "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "setfsuid",
+    "setfsgid", "capset", "setpgid", "setsid", "setns", "unshare", "chroot", "pivot_root", "personality",
+    "sethostname", "setdomainname",
     /* file systems */
-    "mount",
-    "umount2",
-    "move_mount",
-    "open_tree",
-    "fsopen",
-    "fsmount",
-    "fsconfig",
-    "fspick",
-    "mount_setattr",
-    "swapon",
-    "swapoff",
-    "quotactl",
-    "quotactl_fd",
-    "fanotify_init",
-    "open_by_handle_at",
-    "name_to_handle_at",
-    "mknod",
-    "mknodat",
-    "chmod",
-    "fchmodat",
-    "chown",
-    "lchown",
-    "fchownat",
-    "fchown",
+    "mount", "umount2", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig", "fspick",
+    "mount_setattr", "swapon", "swapoff", "quotactl", "quotactl_fd", "fanotify_init", "open_by_handle_at",
+    "name_to_handle_at", "mknod", "mknodat", "chmod", "fchmodat", "chown", "lchown", "fchownat", "fchown",
     /* the kernel */
-    "bpf",
-    "perf_event_open",
-    "userfaultfd",
-    "io_uring_setup",
-    "io_uring_enter",
-    "io_uring_register",
-    "keyctl",
-    "add_key",
-    "request_key",
-    "kexec_load",
-    "kexec_file_load",
-    "init_module",
-    "finit_module",
-    "delete_module",
-    "iopl",
-    "ioperm",
-    "reboot",
-    "acct",
-    "syslog",
-    "settimeofday",
-    "clock_settime",
-    "adjtimex",
-    "clock_adjtime",
-    "lookup_dcookie",
-    "vhangup",
-    "modify_ldt",
-    "mq_open",
-    "shmget",
-    "shmat",
-    "msgget",
-    "semget",
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "keyctl", "add_key", "request_key", "kexec_load", "kexec_file_load", "init_module", "finit_module",
+    "delete_module", "iopl", "ioperm", "reboot", "acct", "syslog", "settimeofday", "clock_settime",
+    "adjtimex", "clock_adjtime", "lookup_dcookie", "vhangup", "modify_ldt", "mq_open", "shmget", "shmat",
+    "msgget", "semget",
 };
+/* clang-format on */
 
 static int deny(scmp_filter_ctx filter, const char *name)
 {
@@ -310,31 +206,34 @@ static int deny(scmp_filter_ctx filter, const char *name)
     return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 0, NULL);
 }
 
-static int deny_if(scmp_filter_ctx filter, int call, struct scmp_arg_cmp condition)
-{
-    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &condition);
-}
-
 /* Calls that are fine for itself and not for others. */
 static int deny_by_argument(scmp_filter_ctx filter)
 {
-    scmp_datum_t self = (scmp_datum_t)getpid();
+    const scmp_datum_t self = (scmp_datum_t)getpid();
+    const struct {
+        int call;
+        struct scmp_arg_cmp when;
+    } rules[] = {
+        /* new threads are fine, new processes are not */
+        {SCMP_SYS(clone), {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0}},
+        /* abort() and raise() signal the process itself */
+        {SCMP_SYS(kill), {0, SCMP_CMP_NE, self, 0}},
+        {SCMP_SYS(tgkill), {0, SCMP_CMP_NE, self, 0}},
+        {SCMP_SYS(rt_sigqueueinfo), {0, SCMP_CMP_NE, self, 0}},
+        {SCMP_SYS(rt_tgsigqueueinfo), {0, SCMP_CMP_NE, self, 0}},
+        /* reading limits is fine; setting them works on every process of the same user */
+        {SCMP_SYS(prlimit64), {2, SCMP_CMP_NE, 0, 0}},
+        {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_DUMPABLE, 0}},
+        {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_PTRACER, 0}},
+        {SCMP_SYS(prctl), {0, SCMP_CMP_EQ, PR_SET_PDEATHSIG, 0}},
+        /* typing into a terminal */
+        {SCMP_SYS(ioctl), {1, SCMP_CMP_MASKED_EQ, UINT32_MAX, TIOCSTI}},
+    };
     int r = 0;
-    /* new threads are fine, new processes are not; clone3 hides its flags, so that libc must use clone */
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, 0x10000, 0));
-    r = r != 0 ? r : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL);
-    /* abort() and raise() signal the process itself */
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(kill), SCMP_A0(SCMP_CMP_NE, self));
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_NE, self));
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(rt_sigqueueinfo), SCMP_A0(SCMP_CMP_NE, self));
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(rt_tgsigqueueinfo), SCMP_A0(SCMP_CMP_NE, self));
-    /* reading limits is fine; setting them works on every process of the same user */
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_NE, 0));
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE));
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PTRACER));
-    r = r != 0 ? r : deny_if(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG));
-    /* TIOCSTI types into a terminal */
-    return r != 0 ? r : deny_if(filter, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, 0x5412));
+    for (size_t i = 0; r == 0 && i < sizeof rules / sizeof *rules; i++)
+        r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), rules[i].call, 1, &rules[i].when);
+    /* clone3 hides its flags in memory; the C library uses clone when it is not there */
+    return r != 0 ? r : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, NULL);
 }
 
 static int load_filter(void)

@@ -148,8 +148,7 @@ hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const hac_device_fac
 
 void hac_facts_to_message(const hac_device_facts *f, char kernel_hash[17], Hac__Executor__DeviceFacts *ret)
 {
-    static const Hac__Executor__DeviceFacts none = HAC__EXECUTOR__DEVICE_FACTS__INIT;
-    *ret = none;
+    hac__executor__device_facts__init(ret);
     /* protobuf-c has no const texts; they are only read */
     ret->platform = (char *)(uintptr_t)f->platform;
     ret->vendor = (char *)(uintptr_t)f->vendor;

@@ -198,9 +198,8 @@ static void add_needed_program(hac_runner *r, const hac_codelet *codelet, uint32
 
 void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor__Done *ret)
 {
-    static const Hac__Executor__Done none = HAC__EXECUTOR__DONE__INIT;
     const hac_codelet *codelet = NULL;
-    *ret = none;
+    hac__executor__done__init(ret);
     ret->task = run->task;
     r->err.code = HAC_OK;
     r->err.message[0] = '\0';

@@ -137,7 +137,8 @@ void test_send_setup(test_child *child, const test_setup *setup)
 {
     hac_device_listing device;
     find_platform(setup->platform != NULL ? setup->platform : "Portable Computing Language", &device);
-    Hac__Executor__Setup message = HAC__EXECUTOR__SETUP__INIT;
+    Hac__Executor__Setup message;
+    hac__executor__setup__init(&message);
     message.version = HAC_EXECUTOR_PROTOCOL_VERSION;
     message.platform = device.platform;
     message.device = device.name;
@@ -152,7 +153,8 @@ void test_send_setup(test_child *child, const test_setup *setup)
     message.threads = setup->threads;
     message.affinity = (uint32_t *)(uintptr_t)setup->affinity;
     message.n_affinity = setup->n_affinity;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
     command.setup = &message;
     test_send(child, &command, NULL, 0);
@@ -163,10 +165,12 @@ double test_build(const test_setup *setup, const char *const *programs, size_t n
     uint64_t start = hac_now_ns();
     test_child *child = test_start("--build");
     test_send_setup(child, setup);
-    Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
+    Hac__Executor__Build build;
+    hac__executor__build__init(&build);
     build.programs = (char **)(uintptr_t)programs;
     build.n_programs = n_programs;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &build;
     test_send(child, &command, NULL, 0);
@@ -194,10 +198,12 @@ void *test_add_buffer(test_child *child, uint32_t number, uint64_t bytes)
     if (hac_memfd_create("test", bytes, false, &fd, &err) != HAC_OK ||
         hac_memfd_map(fd, bytes, true, &data, &err) != HAC_OK)
         fail_msg("%s", err.message);
-    Hac__Executor__BufferAdd add = HAC__EXECUTOR__BUFFER_ADD__INIT;
+    Hac__Executor__BufferAdd add;
+    hac__executor__buffer_add__init(&add);
     add.buffer = number;
     add.bytes = bytes;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    Hac__Executor__Command command;
+    hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD;
     command.buffer_add = &add;
     test_send(child, &command, &fd, 1);
