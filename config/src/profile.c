@@ -11,6 +11,7 @@
 struct hac_profile {
     char *path;
     char name[HAC_NAME_MAX];
+    bool matches;                      /* false: it has no `match` and fits no real device */
     char *platform, *vendor, *pattern; /* globs */
     hac_match_type type;
     hac_device_config *devices;
@@ -82,16 +83,15 @@ void hac_profile_free(hac_profile *profile)
     free(profile);
 }
 
-/* A pattern that matches every device takes precedence from all profiles behind it, so it must be written. */
-static hac_status check_match(const hac_scope *scope, const hac_yaml_node *root)
+/* A pattern that matches every device takes precedence from all profiles behind it, so it must be written. A
+ * profile without `match` describes a device for `simulate` only. */
+static hac_status check_match(const hac_scope *scope, const hac_yaml_node *root, bool *ret_matches)
 {
     static const char allowed[] =
         "at least one of platform, vendor, device, type; {type: any} is every device";
     const hac_yaml_node *match = hac_yaml_get(root, "match");
-    if (match == NULL)
-        return hac_yaml_fail(scope->file, root->line, scope->err, "key `match`: is missing; allowed: %s",
-                             allowed);
-    if (match->count == 0)
+    *ret_matches = match != NULL;
+    if (match != NULL && match->count == 0)
         return hac_yaml_fail(scope->file, match->line, scope->err, "key `match`: is empty; allowed: %s",
                              allowed);
     return HAC_OK;
@@ -183,7 +183,7 @@ static hac_status build(hac_scope *scope, const hac_yaml_node *root, hac_profile
     if (status == HAC_OK)
         status = hac_schema_read(scope, root, &draft);
     if (status == HAC_OK)
-        status = check_match(scope, root);
+        status = check_match(scope, root, &profile->matches);
     if (status == HAC_OK)
         status = add_devices(scope, root, &draft, profile);
     if (status != HAC_OK)
@@ -289,7 +289,7 @@ const hac_profile *hac_profile_set_match(const hac_profile_set *set, const hac_p
 {
     for (size_t i = 0; i < hac_profile_set_count(set); i++) {
         const hac_profile *profile = hac_profile_set_get(set, i);
-        if (type_fits(profile->type, text_or_empty(match->type)) &&
+        if (profile->matches && type_fits(profile->type, text_or_empty(match->type)) &&
             glob(profile->platform, text_or_empty(match->platform)) &&
             glob(profile->vendor, text_or_empty(match->vendor)) &&
             glob(profile->pattern, text_or_empty(match->device)))

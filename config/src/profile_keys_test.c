@@ -206,7 +206,8 @@ static void test_match(void **state)
 {
     (void)state;
 #define ENDS "name: cpu\nkind: cpu\n"
-    assert_refused(ENDS, "t.yaml:1: key `match`: is missing; allowed: at least one of platform, vendor");
+    hac_device_config unmatched = load(ENDS); /* for simulate: it fits no real device */
+    hac_device_config_clear(&unmatched);
     assert_refused(ENDS "match: {}\n", "t.yaml:3: key `match`: is empty; allowed: at least one of");
     assert_refused(ENDS "match:\n",
                    "t.yaml:3: key `match`: has no value; write {} for nothing; allowed: platform");
@@ -240,8 +241,9 @@ static void test_choices(void **state)
         hac_device_config_clear(&d);
     }
     assert_string_equal(hac_device_kind_name(HAC_KIND_COUNT), "unknown");
-    assert_refused("name: x\nmatch: {type: cpu}\n",
-                   "t.yaml:1: key `kind`: is missing; allowed: `cpu`, `gpu`");
+    hac_device_config unsaid = load("name: x\nmatch: {type: cpu}\n");
+    assert_int_equal(unsaid.kind, HAC_KIND_CPU);
+    hac_device_config_clear(&unsaid);
     assert_refused("name: x\nmatch: {type: cpu}\nkind: CPU\n",
                    "t.yaml:3: key `kind`: `CPU` is not known; allowed: `cpu`, `gpu`, `fpga`, `dsp`, `arm`");
     BAD_LINES({"style: vector", "style`: `vector` is not known; allowed: `auto`, `block`, `simt`"},

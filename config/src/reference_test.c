@@ -69,7 +69,7 @@ static void test_table(void **state)
     assert_non_null(
         strstr(page, "| `executors[].threads` | whole number | whole number from 1 to 1024, or `auto` | "
                      "`auto` | only | "));
-    assert_non_null(strstr(page, "| `kind` | word | `cpu`, `gpu`, `fpga`, `dsp`, `arm` | required | yes | "));
+    assert_non_null(strstr(page, "| `kind` | word | `cpu`, `gpu`, `fpga`, `dsp`, `arm` | `cpu` | yes | "));
 }
 
 int main(void)

@@ -4,14 +4,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "child.h"
 #include "executor.h"
+#include "scratch.h"
 
 #define TESTED_MAX (64 * 1024)
 
@@ -19,7 +17,7 @@ struct hac_builder {
     hac_builders *builders;
     uint32_t device;
     struct hac_child *child;
-    char scratch[PATH_MAX];
+    hac_scratch_path scratch;
     bool ended; /* it said that it was through */
 };
 
@@ -162,6 +160,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     }
     device->wanted_program[0] = '\0';
     builders->changed(builders->context, builder->device);
+    hac_scratch_remove(builders->loop, builder->scratch);
     free(builder);
 }
 
@@ -208,10 +207,9 @@ static hac_status start(hac_builders *builders, uint32_t index, const char *firs
         return status;
     builder->builders = builders;
     builder->device = index;
-    snprintf(builder->scratch, sizeof builder->scratch, "%.3000s/build-%d-%u-%llu", builders->scratch_directory,
-             (int)getpid(), index, (unsigned long long)hac_now_ns());
-    if (mkdir(builder->scratch, 0700) != 0 && errno != EEXIST)
-        return hac_fail_errno(err, HAC_IO, errno, "cannot make %s", builder->scratch);
+    status = hac_scratch_make(builders->scratch_directory, builder->scratch, err);
+    if (status != HAC_OK)
+        return status;
     hac_child_options options = {builders->program, "--build", device->config.name, environment};
     status = hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
     if (status != HAC_OK)

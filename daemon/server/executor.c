@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -110,6 +108,7 @@ static void executor_free(hac_executor *executor)
         hac_list_for_each(buffer, &user->held, hac_pool_buffer, link) buffer->executors &= mask;
         hac_list_for_each(buffer, &user->idle, hac_pool_buffer, link) buffer->executors &= mask;
     }
+    hac_scratch_remove(executors->loop, executor->scratch);
     executors->slots[executor->slot] = NULL;
     hac_list_remove(&executor->link);
     hac_user_unref(executor->user);
@@ -239,16 +238,12 @@ static hac_status send_setup(hac_executor *executor, hac_error *err)
 {
     hac_executors *executors = executor->executors;
     const hac_server_device *device = device_of(executor);
-    char scratch[PATH_MAX];
-    int n = snprintf(scratch, sizeof scratch, "%s/%d-%llu", executors->scratch_directory, (int)getpid(),
-                     (unsigned long long)executors->next_scratch++);
-    if (n < 0 || (size_t)n >= sizeof scratch)
-        return hac_fail(err, HAC_IO, "the path of the scratch directory is too long");
-    if (mkdir(scratch, 0700) != 0 && errno != EEXIST)
-        return hac_fail_errno(err, HAC_IO, errno, "cannot make %s", scratch);
+    hac_status status = hac_scratch_make(executors->scratch_directory, executor->scratch, err);
+    if (status != HAC_OK)
+        return status;
     uint32_t affinity[HAC_AFFINITY_MAX];
     Hac__Executor__Setup setup;
-    hac_device_setup(device, executors->program_directory, scratch, &setup);
+    hac_device_setup(device, executors->program_directory, executor->scratch, &setup);
     for (size_t i = 0; i < device->config.n_affinity; i++)
         affinity[i] = device->config.affinity[i];
     setup.affinity = affinity;

@@ -15,6 +15,7 @@
 #include "device.h"
 #include "pool.h"
 #include "proto/messages.h"
+#include "scratch.h"
 
 #define HAC_EXECUTORS_MAX 64 /* slots: a bit each in a buffer's `executors` */
 
@@ -56,6 +57,7 @@ struct hac_executor {
     double in_flight_seconds; /* predicted */
     uint64_t used_ns;         /* last time it had work */
     uint64_t busy_since_ns;   /* when its oldest task in flight became the running one */
+    hac_scratch_path scratch;
     bool hung;                /* killed for not answering */
 };
 
@@ -82,7 +84,6 @@ struct hac_executors {
     double hang_seconds;            /* a task may take this long … */
     double hang_factor;             /* … or this many times its prediction, whichever is more */
     double idle_seconds;
-    uint64_t next_scratch;
     hac_executor_events events;
     void *context;
     uint64_t restarts; /* deaths seen, for the metrics */

@@ -2,7 +2,6 @@
 #include "server.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/memfd.h"
 #include "child.h"
 #include "scheduler.h"
+#include "scratch.h"
 #include "session.h"
 #include "tuning.h"
 
@@ -580,20 +580,6 @@ static void init_executors(hac_server *server)
     hac_builders_init(b);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *ftw)
-{
-    (void)info;
-    (void)type;
-    (void)ftw;
-    remove(path);
-    return 0;
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static hac_status init_state(hac_server *server, hac_error *err)
 {
     hac_user_limits none = {0};
@@ -666,7 +652,7 @@ static void deinit(hac_server *server)
     hac_decoder_free(server->client_decoder);
     hac_decoder_free(server->child_decoder);
     free(server->profile_problems);
-    remove_tree(server->options.scratch_directory);
+    hac_scratch_remove_now(server->options.scratch_directory);
 }
 
 int hac_server_run(const hac_server_options *options)
