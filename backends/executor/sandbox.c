@@ -41,7 +41,7 @@ hac_status hac_sandbox_early(hac_error *err)
 {
     struct rlimit none = {0, 0};
     pid_t parent = getppid();
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+    if (!is_off() && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "prctl(PR_SET_DUMPABLE)");
     if (setrlimit(RLIMIT_CORE, &none) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "setrlimit(RLIMIT_CORE)");

@@ -12,7 +12,8 @@
  *                         executable unless `jit`
  *
  * Where the kernel is too old for a part, that part is left out and `ret_missing` names it.
- * In builds with sanitizers, and only there, HAC_SANDBOX=off in the environment leaves out the last two.
+ * In builds with sanitizers, and only there, HAC_SANDBOX=off in the environment leaves out the last two and
+ * lets the process be traced, which leak checks do.
  */
 #ifndef EXECUTOR_SANDBOX_H
 #define EXECUTOR_SANDBOX_H
