@@ -84,7 +84,7 @@ static hac_status encode_capabilities(const hac_simulated_device *device, Hac__C
         if (!is_name(from->key) || !is_amount(from->items_per_second))
             return hac_fail(err, HAC_INVALID, "capability %zu of device %s has no key or no rate", i + 1,
                             device->name);
-        capability[i] = (Hac__Client__Capability)HAC__CLIENT__CAPABILITY__INIT;
+        hac__client__capability__init(&capability[i]);
         capability[i].key = hac_field(from->key);
         capability[i].items_per_second = from->items_per_second;
         at[i] = &capability[i];
@@ -100,7 +100,7 @@ static hac_status encode_device(const hac_simulated_device *from, Hac__Client__S
         return hac_fail(err, HAC_INVALID, "a simulated device has no usable name, group or kind");
     if (!is_amount(from->link_bandwidth) || !is_amount(from->link_latency))
         return hac_fail(err, HAC_INVALID, "the link of device %s is not given in numbers", from->name);
-    *to = (Hac__Client__SimulatedDevice)HAC__CLIENT__SIMULATED_DEVICE__INIT;
+    hac__client__simulated_device__init(to);
     to->name = hac_field(from->name);
     to->group = hac_field(from->group);
     to->kind = hac_field(from->kind);

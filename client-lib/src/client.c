@@ -42,7 +42,8 @@ static hac_status shake_hands(int socket, const char *path, const char *software
         return status;
     char name[128];
     hac_utf8_copy_line(name, sizeof(name), software != NULL ? software : "libhac " HAC_VERSION);
-    Hac__Client__Hello hello = HAC__CLIENT__HELLO__INIT;
+    Hac__Client__Hello hello;
+    hac__client__hello__init(&hello);
     hello.version = HAC_CLIENT_PROTOCOL_VERSION;
     hello.software = name;
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;

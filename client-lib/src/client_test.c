@@ -66,7 +66,8 @@ static void test_no_daemon(void **state)
 static bool other_version(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     (void)frame;
-    Hac__Client__Hello hello = HAC__CLIENT__HELLO__INIT;
+    Hac__Client__Hello hello;
+    hac__client__hello__init(&hello);
     hello.version = 2;
     hello.software = (char *)(uintptr_t) "hacd 9.9";
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
@@ -325,7 +326,8 @@ static bool hostile_results(fake_session *session, const Hac__Client__Request *r
         Hac__Client__Buffer buffer = HAC__CLIENT__BUFFER__INIT;
         buffer.bytes = 400;
         buffer.attached = true;
-        Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+        Hac__Client__JobDone done;
+        hac__client__job_done__init(&done);
         done.job = 1;
         done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
         done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;

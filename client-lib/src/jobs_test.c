@@ -284,7 +284,8 @@ static bool slow_jobs(fake_session *session, const Hac__Client__Request *request
         return true;
     case HAC__CLIENT__REQUEST__WHAT_CANCEL: {
         fake_send_ok(session, request->serial);
-        Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+        Hac__Client__JobDone done;
+        hac__client__job_done__init(&done);
         done.job = 7;
         done.state = HAC__CLIENT__JOB_STATE__JOB_CANCELLED;
         Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
@@ -379,7 +380,8 @@ static bool result_apart(fake_session *session, const Hac__Client__Request *requ
     (void)frame;
     if (request->what_case != HAC__CLIENT__REQUEST__WHAT_WAIT)
         return false;
-    Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+    Hac__Client__JobDone done;
+    hac__client__job_done__init(&done);
     done.job = request->wait->job;
     done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
     done.result_bytes = 200;
@@ -503,7 +505,8 @@ static bool report_jobs(fake_session *session, const Hac__Client__Request *reque
     }
     if (request->what_case != HAC__CLIENT__REQUEST__WHAT_WAIT)
         return false;
-    Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+    Hac__Client__JobDone done;
+    hac__client__job_done__init(&done);
     done.job = 3;
     done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
     done.text = (char *)(uintptr_t) "{\"report\": 1}";

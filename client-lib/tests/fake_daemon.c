@@ -62,7 +62,8 @@ void fake_send_ok(fake_session *session, uint64_t serial)
 
 void fake_send_failure(fake_session *session, uint64_t serial, hac_status code, const char *message)
 {
-    Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;
+    Hac__Client__Failure failure;
+    hac__client__failure__init(&failure);
     failure.code = (uint32_t)code;
     failure.message = (char *)(uintptr_t)message;
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
@@ -116,7 +117,8 @@ void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job)
 
 void fake_send_event(fake_session *session, uint64_t job, double fraction, const char *stage)
 {
-    Hac__Client__JobEvent body = HAC__CLIENT__JOB_EVENT__INIT;
+    Hac__Client__JobEvent body;
+    hac__client__job_event__init(&body);
     body.job = job;
     body.state = HAC__CLIENT__JOB_STATE__JOB_RUNNING;
     body.fraction = fraction;
@@ -139,7 +141,8 @@ static void send_done(fake_session *session, uint64_t serial, Hac__Client__JobDo
 
 void fake_send_data(fake_session *session, uint64_t serial, uint64_t job, const void *data, size_t bytes)
 {
-    Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+    Hac__Client__JobDone done;
+    hac__client__job_done__init(&done);
     done.job = job;
     done.result_case = HAC__CLIENT__JOB_DONE__RESULT_DATA;
     done.data.data = (uint8_t *)(uintptr_t)data;
@@ -272,7 +275,8 @@ static void send_result(fake_session *session, uint64_t serial, uint64_t id)
     buffer.bytes = session->daemon->buffers[job.result].bytes;
     int fd = fd_for(session, job.result);
     buffer.attached = fd >= 0;
-    Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
+    Hac__Client__JobDone done;
+    hac__client__job_done__init(&done);
     done.job = id;
     done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
     done.buffer = &buffer;
@@ -284,7 +288,8 @@ static void send_result(fake_session *session, uint64_t serial, uint64_t id)
 
 static void send_hello(fake_session *session, uint64_t serial)
 {
-    Hac__Client__Hello hello = HAC__CLIENT__HELLO__INIT;
+    Hac__Client__Hello hello;
+    hac__client__hello__init(&hello);
     hello.version = HAC_CLIENT_PROTOCOL_VERSION;
     hello.software = (char *)(uintptr_t) "fake";
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;

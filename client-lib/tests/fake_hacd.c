@@ -97,7 +97,8 @@ static bool answer(int socket, hac_decoder *decoder, bool *ret_drain)
     if (hac_frame_receive(socket, frame_buffer, &frame, NULL) != HAC_OK ||
         hac_decode_request(decoder, frame.body, frame.body_bytes, frame.n_fds, &request, NULL) != HAC_OK)
         return false;
-    Hac__Client__Hello hello = HAC__CLIENT__HELLO__INIT;
+    Hac__Client__Hello hello;
+    hac__client__hello__init(&hello);
     Hac__Client__Empty empty = HAC__CLIENT__EMPTY__INIT;
     Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
     response.serial = request->serial;
