@@ -18,7 +18,7 @@
  * the chunk, after the scan the place in OUT of the first of them.
  *
  * From key to bucket, in integers only, so that all devices agree. m is the mapped key, W its bits:
- *   linear  cell = (min((max(m, base) - base) >> shift, 65535) · scale) >> 16
+ *   linear  cell = (min((max(m, base) - base) >> shift, last) · scale) >> 16; last < 2^16, scale ≤ 2^16
  *   log     d = max(m, base) - base + 1 (saturated), e = ⌊log2 d⌋; cell = e · 2^f + the f bits below d's
  *           highest, f = 8 for W = 32, 7 for W = 64: even skew over many magnitudes spreads
  *   tree    i = number of splitters < m; cell = 2i, + 1 if m equals splitter i: any data, three times slower
@@ -51,9 +51,9 @@ typedef struct hac_radix_header {
     uint64_t magic, items;
     uint64_t base;
     uint32_t buckets; /* as the job was cut; some may be empty */
-    uint32_t method, shift, scale, levels;
+    uint32_t method, shift, last, scale, levels;
     uint32_t key_bytes;
-    uint64_t spare[2];
+    uint32_t spare;
 } hac_radix_header;
 
 /* How a sort is cut. */

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "radix_host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define ALIGNMENT 64u
+
+void *hac_radix_alloc(uint64_t bytes)
+{
+    if (bytes > SIZE_MAX - ALIGNMENT)
+        return NULL;
+    return aligned_alloc(ALIGNMENT, hac_radix_ceil(bytes == 0 ? 1 : bytes, ALIGNMENT));
+}
+
+hac_radix_order hac_radix_order_of(hac_type type, bool descending, bool argsort)
+{
+    hac_radix_order o = {.order = hac_key_order_of(type, descending),
+                         .key_bytes = (uint32_t)hac_type_size(type)};
+    o.top = o.key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    /* the NaNs of both signs are the largest 2 · rotate mapped keys */
+    if (argsort && hac_type_is_float(type))
+        o.top -= 2 * o.order.rotate - 1;
+    return o;
+}
+
+/* ---- cells ---- */
+
+static uint32_t log_cell(uint64_t d, bool wide)
+{
+    unsigned fraction_bits = wide ? 7 : 8;
+    uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
+    d = d == all ? d : d + 1;
+    unsigned exponent = 63 - (unsigned)__builtin_clzll(d);
+    uint64_t fraction = exponent >= fraction_bits ? d >> (exponent - fraction_bits)
+                                                  : d << (fraction_bits - exponent);
+    return (exponent << fraction_bits) | (uint32_t)(fraction & ((1u << fraction_bits) - 1));
+}
+
+uint32_t hac_radix_cell(const hac_radix_header *h, const uint64_t *splitters, uint64_t m)
+{
+    uint64_t d = m > h->base ? m - h->base : 0;
+    if (h->method == HAC_RADIX_LINEAR) {
+        d >>= h->shift;
+        return (uint32_t)(((d < h->last ? d : h->last) * h->scale) >> 16);
+    }
+    if (h->method == HAC_RADIX_LOG)
+        return log_cell(d, h->key_bytes == 8);
+    uint32_t i = 0;
+    for (uint32_t step = (1u << h->levels) >> 1; step != 0; step >>= 1)
+        i += splitters[i + step - 1] < m ? step : 0;
+    return 2 * i + (splitters[i] == m ? 1 : 0);
+}
+
+/* ---- params and tables ---- */
+
+static uint64_t span_bytes(const hac_radix_params *p, hac_radix_span what)
+{
+    switch (what) {
+    case HAC_RADIX_KEYS:
+        return p->n * p->key_bytes;
+    case HAC_RADIX_INDEX:
+        return p->n * p->index_bytes;
+    case HAC_RADIX_TABLE:
+        return hac_radix_table_bytes(p->buckets);
+    default:
+        return hac_radix_counts_bytes(p->chunks, p->buckets);
+    }
+}
+
+static hac_status check_figures(const uint64_t *v, hac_error *err)
+{
+    if (v[0] == 0 || v[0] > HAC_RADIX_MAX_ITEMS)
+        return hac_fail(err, HAC_INVALID, "%llu keys; 1 to 2^40 can be sorted", (unsigned long long)v[0]);
+    if (v[1] < 1024 || v[1] > HAC_RADIX_MAX_CHUNK || (v[1] & (v[1] - 1)) != 0)
+        return hac_fail(err, HAC_INVALID, "chunks of %llu keys; a power of two from 1024 to 2^30 is possible",
+                        (unsigned long long)v[1]);
+    if (v[2] == 0 || v[2] > HAC_RADIX_MAX_BUCKETS)
+        return hac_fail(err, HAC_INVALID, "%llu buckets; 1 to %d are possible", (unsigned long long)v[2],
+                        HAC_RADIX_MAX_BUCKETS);
+    if ((v[3] != 0 && v[3] != 4 && v[3] != 8) || (v[3] == 4 && v[0] > UINT32_MAX + UINT64_C(1)))
+        return hac_fail(err, HAC_INVALID, "indices of %llu bytes do not fit %llu keys",
+                        (unsigned long long)v[3], (unsigned long long)v[0]);
+    return HAC_OK;
+}
+
+hac_status hac_radix_params_of(const hac_task *task, const hac_radix_span *spans, size_t n_spans,
+                               hac_radix_params *ret, hac_error *err)
+{
+    hac_radix_params p = {.key_bytes = (uint32_t)hac_type_size(task->type)};
+    if (p.key_bytes == 0)
+        return hac_fail(err, HAC_INVALID, "no element type");
+    if (task->n_params < 4 || task->n_spans != n_spans)
+        return hac_fail(err, HAC_INVALID, "%zu params and %zu spans where there are 4 and %zu", task->n_params,
+                        task->n_spans, n_spans);
+    hac_status status = check_figures(task->params, err);
+    if (status != HAC_OK)
+        return status;
+    p.n = task->params[0];
+    p.chunk_items = task->params[1];
+    p.chunks = (p.n + p.chunk_items - 1) / p.chunk_items;
+    p.buckets = (uint32_t)task->params[2];
+    p.index_bytes = (uint32_t)task->params[3];
+    for (size_t i = 0; i < n_spans; i++)
+        if (task->spans[i].bytes < span_bytes(&p, spans[i]))
+            return hac_fail(err, HAC_INVALID, "span %zu has %llu bytes, %llu are needed", i,
+                            (unsigned long long)task->spans[i].bytes,
+                            (unsigned long long)span_bytes(&p, spans[i]));
+    *ret = p;
+    return HAC_OK;
+}
+
+static bool header_is_sound(const hac_radix_header *h, const hac_radix_params *p)
+{
+    if (h->magic != HAC_RADIX_MAGIC || h->items != p->n || h->buckets != p->buckets ||
+        h->key_bytes != p->key_bytes || h->method > HAC_RADIX_TREE)
+        return false;
+    if (h->method == HAC_RADIX_LINEAR)
+        return h->shift < p->key_bytes * 8 && h->last <= UINT16_MAX && h->scale <= 1u << 16 &&
+               ((uint64_t)h->last * h->scale) >> 16 < HAC_RADIX_CELLS;
+    return h->method == HAC_RADIX_LOG || (h->levels >= 1 && h->levels <= HAC_RADIX_MAX_LEVELS);
+}
+
+hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *params, hac_radix_table *ret,
+                                hac_error *err)
+{
+    hac_radix_table t = {.splitters_at = HAC_RADIX_CELLS * sizeof(uint16_t)};
+    memcpy(&t.header, span->data, sizeof t.header);
+    if (!header_is_sound(&t.header, params))
+        return hac_fail(err, HAC_INVALID, "the table is not that of this sort: radix.sample has to run first");
+    t.maps_bytes = t.splitters_at + HAC_RADIX_SPLITTERS * sizeof(uint64_t);
+    t.maps = hac_radix_alloc(t.maps_bytes);
+    if (t.maps == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(t.maps, span->data + hac_radix_cells_offset(), t.maps_bytes);
+    const uint16_t *cells = (const uint16_t *)(const void *)t.maps;
+    uint16_t most = 0;
+    for (size_t i = 0; i < HAC_RADIX_CELLS; i++)
+        most = cells[i] > most ? cells[i] : most;
+    if (most >= params->buckets) {
+        free(t.maps);
+        return hac_fail(err, HAC_INVALID, "the table names bucket %u of %u", most, params->buckets);
+    }
+    *ret = t;
+    return HAC_OK;
+}
+
+void hac_radix_table_free(hac_radix_table *table)
+{
+    free(table->maps);
+    table->maps = NULL;
+}
+
+/* ---- a bucket on the host ---- */
+
+#define DIGIT_BITS 11
+#define DIGITS     (1u << DIGIT_BITS)
+
+typedef struct pair {
+    void *keys, *index;
+} pair;
+
+static void move_item(pair to, uint64_t t, pair from, uint64_t f, uint32_t key_bytes, uint32_t index_bytes)
+{
+    if (key_bytes == 4)
+        ((uint32_t *)to.keys)[t] = ((const uint32_t *)from.keys)[f];
+    else
+        ((uint64_t *)to.keys)[t] = ((const uint64_t *)from.keys)[f];
+    if (index_bytes == 4)
+        ((uint32_t *)to.index)[t] = ((const uint32_t *)from.index)[f];
+    else if (index_bytes == 8)
+        ((uint64_t *)to.index)[t] = ((const uint64_t *)from.index)[f];
+}
+
+/* One digit from `from` to `to`; false, and nothing moved, if all keys have the same. */
+static bool digit_pass(pair to, pair from, uint64_t n, unsigned shift, uint32_t key_bytes, uint32_t index_bytes)
+{
+    uint64_t at[DIGITS] = {0}, sum = 0;
+    for (uint64_t i = 0; i < n; i++)
+        at[(hac_radix_load(from.keys, i, key_bytes) >> shift) & (DIGITS - 1)]++;
+    for (unsigned d = 0; d < DIGITS; d++) {
+        uint64_t many = at[d];
+        if (many == n)
+            return false;
+        at[d] = sum;
+        sum += many;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        move_item(to, at[(hac_radix_load(from.keys, i, key_bytes) >> shift) & (DIGITS - 1)]++, from, i, key_bytes,
+                  index_bytes);
+    return true;
+}
+
+static void unmap_keys(const hac_radix_order *o, void *keys, uint64_t n)
+{
+    if (o->key_bytes == 4)
+        for (uint64_t i = 0; i < n; i++)
+            ((uint32_t *)keys)[i] = hac_key_unmap32(o->order, ((uint32_t *)keys)[i]);
+    else
+        for (uint64_t i = 0; i < n; i++)
+            ((uint64_t *)keys)[i] = hac_key_unmap64(o->order, ((uint64_t *)keys)[i]);
+}
+
+static bool is_sorted(const void *keys, uint64_t n, uint32_t key_bytes)
+{
+    for (uint64_t i = 1; i < n; i++)
+        if (hac_radix_load(keys, i - 1, key_bytes) > hac_radix_load(keys, i, key_bytes))
+            return false;
+    return true;
+}
+
+static hac_status sort_mapped(void *keys, void *index, uint32_t key_bytes, uint32_t index_bytes, uint64_t n,
+                              hac_error *err)
+{
+    hac_autofree void *other_keys = hac_radix_alloc(n * key_bytes);
+    hac_autofree void *other_index = hac_radix_alloc(n * index_bytes);
+    if (other_keys == NULL || other_index == NULL)
+        return hac_fail_no_memory(err);
+    pair here = {keys, index}, there = {other_keys, other_index};
+    for (unsigned shift = 0; shift < key_bytes * 8; shift += DIGIT_BITS) {
+        if (!digit_pass(there, here, n, shift, key_bytes, index_bytes))
+            continue;
+        pair swap = here;
+        here = there;
+        there = swap;
+    }
+    if (here.keys == keys)
+        return HAC_OK;
+    memcpy(keys, here.keys, n * key_bytes);
+    if (index_bytes != 0)
+        memcpy(index, here.index, n * index_bytes);
+    return HAC_OK;
+}
+
+hac_status hac_radix_sort_bucket(const hac_radix_order *order, void *keys, void *index, uint32_t index_bytes,
+                                 uint64_t n, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (!is_sorted(keys, n, order->key_bytes))
+        status = sort_mapped(keys, index, order->key_bytes, index == NULL ? 0 : index_bytes, n, err);
+    if (status == HAC_OK && index == NULL)
+        unmap_keys(order, keys, n);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one task of the radix codelets carries along: params, table, open windows. For radix.c, radix_leaf.c. */
+#ifndef CODELETS_RADIX_JOB_H
+#define CODELETS_RADIX_JOB_H
+
+#include "radix_host.h"
+
+#define HAC_RADIX_MAX_OPEN 12
+
+typedef struct hac_radix_job {
+    hac_device *device;
+    const hac_device_facts *facts;
+    hac_radix_params p;
+    hac_radix_order order;
+    hac_radix_table table;
+    cl_mem cells, splitters; /* once hac_radix_open_table was called */
+    cl_mem open[HAC_RADIX_MAX_OPEN];
+    size_t n_open;
+    uint32_t *next; /* 64 bytes, aligned: the number of the next job of a launch */
+} hac_radix_job;
+
+/* `spans`: what the task's spans are; `table`: the one that is TABLE. End is called in any case. */
+HAC_MUST_USE hac_status hac_radix_job_begin(hac_radix_job *job, hac_device *device, const hac_task *task,
+                                            const hac_span *table, const hac_radix_span *spans, size_t n_spans,
+                                            hac_error *err);
+
+/* Closes what is open, frees, and returns `status`, or what went wrong here. */
+HAC_MUST_USE hac_status hac_radix_job_end(hac_radix_job *job, hac_status status, hac_error *err);
+
+/* Opens a window and keeps it in mind. */
+HAC_MUST_USE hac_status hac_radix_open(hac_radix_job *job, void *data, uint64_t bytes, hac_access access,
+                                       cl_mem *ret, hac_error *err);
+
+/* Closes `window` and all that were opened after it. */
+HAC_MUST_USE hac_status hac_radix_close_from(hac_radix_job *job, cl_mem window, hac_error *err);
+
+/* Opens the private copies of cells and splitters. */
+HAC_MUST_USE hac_status hac_radix_open_table(hac_radix_job *job, hac_error *err);
+
+/* A value of the kernels' type `key`. */
+HAC_MUST_USE hac_status hac_radix_key_arg(const hac_radix_job *job, cl_kernel kernel, unsigned index,
+                                          uint64_t value, hac_error *err);
+
+/* Work-groups for a launch of `jobs`: one for each where loops are limited, else as many as run at a time. */
+uint64_t hac_radix_groups(const hac_radix_job *job, uint64_t jobs);
+
+/* Launches the kernel on `jobs` chunks or buckets; argument `next_arg` becomes the counter. */
+HAC_MUST_USE hac_status hac_radix_launch(hac_radix_job *job, cl_kernel kernel, unsigned next_arg, uint64_t jobs,
+                                         hac_error *err);
+
+#endif

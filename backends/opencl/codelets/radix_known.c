@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Known-answer test of the radix codelets: a whole sort at the full size of a chunk and of a leaf, in each of the
+ * maps from key to bucket, and one bucket that is larger than a leaf. Keys are an odd constant's multiples:
+ * all different, spread over all patterns, and from a key follows its place. So an answer is right if it
+ * ascends and every key in it is one of the input's: any loop that a device cuts short shows in that.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "radix.h"
+#include "radix_host.h"
+
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        status = (call);                                                                                     \
+        if (status != HAC_OK)                                                                                \
+            return status;                                                                                   \
+    } while (0)
+
+/* multiplier · inverse = 1 (mod 2^64) and, their low halves, (mod 2^32) */
+static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15), inverse = UINT64_C(0xf1de83e19937733d);
+
+typedef struct trial {
+    hac_type type;
+    uint32_t index_bytes, key_bytes;
+    uint64_t n;
+    hac_radix_cut cut;
+    uint8_t *in, *out, *index, *table, *counts;
+} trial;
+
+static void trial_free(trial *t)
+{
+    free(t->in);
+    free(t->out);
+    free(t->index);
+    free(t->table);
+    free(t->counts);
+}
+
+static hac_status trial_init(trial *t, hac_error *err)
+{
+    t->in = hac_radix_alloc(t->n * t->key_bytes);
+    t->out = hac_radix_alloc(t->n * t->key_bytes);
+    t->index = hac_radix_alloc(t->n * 8);
+    t->table = hac_radix_alloc(hac_radix_table_bytes(t->cut.buckets));
+    t->counts = hac_radix_alloc(hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets));
+    if (t->in == NULL || t->out == NULL || t->index == NULL || t->table == NULL || t->counts == NULL)
+        return hac_fail_no_memory(err);
+    for (uint64_t i = 0; i < t->n; i++)
+        if (t->key_bytes == 8)
+            ((uint64_t *)(void *)t->in)[i] = i * multiplier;
+        else
+            ((uint32_t *)(void *)t->in)[i] = (uint32_t)(i * multiplier);
+    return HAC_OK;
+}
+
+static bool is_answer(const trial *t)
+{
+    hac_radix_order o = hac_radix_order_of(t->type, false, t->index_bytes != 0);
+    uint64_t before = 0, before_index = 0;
+    for (uint64_t i = 0; i < t->n; i++) {
+        uint64_t index = 0, key;
+        if (t->index_bytes != 0) {
+            index = hac_radix_load(t->index, i, t->index_bytes);
+            if (index >= t->n)
+                return false;
+            key = hac_radix_load(t->in, index, t->key_bytes);
+        } else {
+            key = hac_radix_load(t->out, i, t->key_bytes);
+            if ((t->key_bytes == 8 ? key * inverse : (uint32_t)(key * inverse)) >= t->n)
+                return false;
+        }
+        uint64_t m = hac_radix_map(&o, key);
+        if (i > 0 && (m < before || (m == before && index <= before_index)))
+            return false;
+        before = m;
+        before_index = index;
+    }
+    return true;
+}
+
+static hac_task task_of(const trial *t, uint64_t count)
+{
+    hac_task task = {.type = t->type, .count = count, .n_params = 5, .fd = -1};
+    const uint64_t params[] = {t->n, t->cut.chunk_items, t->cut.buckets, t->index_bytes, 1};
+    memcpy(task.params, params, sizeof params);
+    return task;
+}
+
+/* Overwrites what radix.sample decided: a map that its sample would not have chosen. */
+static void force_method(const trial *t, hac_radix_method method)
+{
+    hac_radix_header h;
+    uint16_t *cells = (uint16_t *)(void *)(t->table + hac_radix_cells_offset());
+    uint8_t *splitters = t->table + hac_radix_splitters_offset();
+    memcpy(&h, t->table, sizeof h);
+    if (method == HAC_RADIX_LINEAR || t->cut.buckets < 8)
+        return;
+    h.method = (uint32_t)method;
+    h.base = 0;
+    h.levels = 2;
+    memcpy(t->table, &h, sizeof h);
+    for (uint64_t i = 0; i < HAC_RADIX_CELLS; i++)
+        cells[i] = (uint16_t)(method == HAC_RADIX_TREE ? i % 8 : i * t->cut.buckets / HAC_RADIX_CELLS);
+    for (uint64_t i = 0; i < 4; i++) {
+        uint64_t v = i == 3 ? UINT64_MAX : (i + 1) << 62;
+        uint64_t shifted = t->key_bytes == 8 ? v : v >> 32;
+        memcpy(splitters + i * t->key_bytes, &shifted, t->key_bytes);
+    }
+}
+
+static hac_status sort(hac_device *device, const trial *t, hac_radix_method method, hac_error *err)
+{
+    hac_task_result result = {0};
+    hac_status status;
+    hac_span in = {t->in, t->n * t->key_bytes}, out = {t->out, t->n * t->key_bytes}, index = {t->index, t->n * 8};
+    hac_span table = {t->table, hac_radix_table_bytes(t->cut.buckets)};
+    hac_span counts = {t->counts, hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets)};
+    size_t extra = t->index_bytes != 0;
+    hac_task sample = task_of(t, 0), count = task_of(t, t->cut.chunks), scan = task_of(t, 0);
+    hac_task scatter = task_of(t, t->cut.chunks), leaf = task_of(t, t->cut.buckets);
+    sample.spans[0] = count.spans[0] = scatter.spans[0] = in;
+    sample.spans[1] = count.spans[1] = scan.spans[0] = scatter.spans[1] = leaf.spans[0] = table;
+    count.spans[2] = scan.spans[1] = scatter.spans[2] = counts;
+    scatter.spans[3] = leaf.spans[1] = out;
+    scatter.spans[4] = leaf.spans[2] = index;
+    sample.n_spans = scan.n_spans = 2;
+    count.n_spans = 3;
+    scatter.n_spans = 4 + extra;
+    leaf.n_spans = 2 + extra;
+    memset(t->out, 0, out.bytes);
+    memset(t->index, 0, index.bytes);
+    TRY(hac_radix_run_sample(device, &sample, &result, err));
+    force_method(t, method);
+    TRY(hac_radix_run_count(device, &count, &result, err));
+    TRY(hac_radix_run_scan(device, &scan, &result, err));
+    TRY(hac_radix_run_scatter(device, &scatter, &result, err));
+    TRY(hac_radix_run_leaf(device, &leaf, &result, err));
+    if (!is_answer(t))
+        return hac_fail(err, HAC_DEVICE, "%llu keys in %u buckets and chunks of %llu (map %d) came out wrong",
+                        (unsigned long long)t->n, t->cut.buckets, (unsigned long long)t->cut.chunk_items,
+                        (int)method);
+    return HAC_OK;
+}
+
+static hac_status try_cut(hac_device *device, trial *t, const hac_radix_cut *cut, hac_error *err)
+{
+    t->cut = *cut;
+    hac_status status = trial_init(t, err);
+    for (int method = HAC_RADIX_LINEAR; status == HAC_OK && method <= HAC_RADIX_TREE; method++)
+        status = sort(device, t, (hac_radix_method)method, err);
+    trial_free(t);
+    t->in = t->out = t->index = t->table = t->counts = NULL;
+    return status;
+}
+
+static hac_status known_answer(hac_device *device, hac_type type, uint32_t index_bytes, hac_error *err)
+{
+    const hac_device_facts *f = hac_device_get_facts(device);
+    trial t = {.type = type, .index_bytes = index_bytes, .key_bytes = (uint32_t)hac_type_size(type)};
+    uint64_t most = f->max_allocation / 8;
+    /* one full chunk and part of one, leaves of the usual size */
+    hac_radix_cut cut = hac_radix_cut_of(UINT64_C(1) << 24, f->compute_units, f->max_loop_iterations);
+    while (cut.chunk_items > 1024 && cut.chunk_items > most)
+        cut.chunk_items /= 2;
+    t.n = cut.chunk_items + cut.chunk_items / 2 + 17;
+    cut.chunks = 2;
+    uint64_t buckets = t.n / 16000 + 8;
+    cut.buckets = (uint32_t)(buckets < cut.buckets ? buckets : cut.buckets);
+    hac_status status = try_cut(device, &t, &cut, err);
+    /* one bucket: the largest leaf, and one that is too large for it */
+    for (uint64_t n = HAC_RADIX_LEAF_ITEMS; status == HAC_OK && n <= HAC_RADIX_LEAF_ITEMS + 1; n++) {
+        t.n = n;
+        cut.buckets = 1;
+        cut.chunks = (n + cut.chunk_items - 1) / cut.chunk_items;
+        status = try_cut(device, &t, &cut, err);
+    }
+    return status;
+}
+
+hac_status hac_radix_known_answer_keys(hac_device *device, hac_type type, hac_error *err)
+{
+    return known_answer(device, type, 0, err);
+}
+
+hac_status hac_radix_known_answer_index32(hac_device *device, hac_type type, hac_error *err)
+{
+    return known_answer(device, type, 4, err);
+}
+
+hac_status hac_radix_known_answer_index64(hac_device *device, hac_type type, hac_error *err)
+{
+    return known_answer(device, type, 8, err);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * radix.leaf: buckets in place. Buckets go into windows as many as fit; in a window they are sorted by kernels,
+ * the few that are larger than a leaf with a scratch of their size, and by the host what no kernel can take.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "radix.h"
+#include "radix_job.h"
+
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        status = (call);                                                                                     \
+        if (status != HAC_OK)                                                                                \
+            return status;                                                                                   \
+    } while (0)
+
+#define ALIGNMENT  UINT64_C(64)
+#define PART_ITEMS 16 /* of 4 and of 8 bytes, these are a multiple of 64 bytes */
+/* Most memory that scratch for large buckets may take, if it fits an allocation. */
+#define LARGE_SCRATCH_BYTES (UINT64_C(1) << 30)
+
+typedef struct bucket {
+    uint32_t at, items; /* uint2 of the kernels: keys behind the beginning of the window */
+} bucket;
+
+typedef struct leaf {
+    hac_radix_job job;
+    cl_kernel kernel;
+    uint8_t *data, *index; /* OUT and INDEX */
+    uint64_t *starts;      /* of the task's buckets, and the end: a copy, checked */
+    bucket *normal, *large; /* of the window; HAC_RADIX_MAX_BUCKETS each, 64-byte aligned */
+    uint32_t n_normal, n_large;
+    uint64_t by_host; /* buckets */
+} leaf;
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Keys of a bucket that a kernel sorts within the device's loop limit, in the worst case of the keys. */
+static uint64_t loop_items(const leaf *l)
+{
+    uint64_t limit = l->job.facts->max_loop_iterations, wide = l->job.p.key_bytes == 8;
+    if (limit == 0)
+        return UINT32_MAX;
+    if (l->job.facts->style == HAC_STYLE_SIMT) { /* 8-bit digits; per digit n / 64 · 18 + 300 */
+        uint64_t pass = (limit - 512) / (wide ? 8 : 4);
+        return pass < 400 ? 0 : (pass - 300) * 64 / 20;
+    }
+    uint64_t pass = limit / (wide ? 7 : 4); /* 12-bit digits; per digit 2.3 n + 2 · 4096 */
+    return pass < 8400 ? 0 : (pass - 8400) * 10 / 24;
+}
+
+static uint64_t widest(const leaf *l)
+{
+    return l->job.p.index_bytes > l->job.p.key_bytes ? l->job.p.index_bytes : l->job.p.key_bytes;
+}
+
+static uint64_t large_limit(const leaf *l)
+{
+    uint64_t bytes = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation);
+    return lesser(lesser(bytes / widest(l) - ALIGNMENT, UINT32_MAX / 2), loop_items(l));
+}
+
+/* Scratch of a work-group for buckets of up to `items` keys: sort_radix_block.cl's slots, at least a copy. */
+static uint64_t scratch_items(const leaf *l, uint64_t items)
+{
+    uint64_t slots = 0, most = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / widest(l) - ALIGNMENT;
+    if (items <= HAC_RADIX_LEAF_ITEMS && l->job.p.index_bytes == 0 && l->job.facts->style == HAC_STYLE_BLOCK)
+        slots = (items / 7 + 16) * 24 + 2048 * 16 + 1024;
+    slots = lesser(slots, most);
+    return hac_radix_ceil(slots > items ? slots : items, ALIGNMENT);
+}
+
+static hac_status leaf_args(leaf *l, const bucket *buckets, uint32_t n, cl_mem data, uint64_t room, uint64_t groups,
+                            cl_mem *ret_jobs, hac_error *err)
+{
+    const hac_key_order *o = &l->job.order.order;
+    const uint64_t masks[] = {o->flip, o->sign, o->rotate, o->reverse};
+    cl_mem jobs, scratch;
+    hac_status status;
+    void *list = (void *)(uintptr_t)buckets;
+    TRY(hac_radix_open(&l->job, list, n * sizeof *buckets, HAC_READ, &jobs, err));
+    TRY(hac_device_scratch(l->job.device, 0, groups * room * l->job.p.key_bytes, &scratch, err));
+    TRY(hac_kernel_arg_mem(l->kernel, 0, data, err));
+    TRY(hac_kernel_arg_mem(l->kernel, 1, jobs, err));
+    TRY(hac_kernel_arg_u32(l->kernel, 2, n, err));
+    TRY(hac_kernel_arg_mem(l->kernel, 3, scratch, err));
+    TRY(hac_kernel_arg_u64(l->kernel, 4, room, err));
+    for (unsigned i = 0; i < 4; i++)
+        TRY(hac_radix_key_arg(&l->job, l->kernel, 5 + i, masks[i], err));
+    *ret_jobs = jobs;
+    return HAC_OK;
+}
+
+/* Launches on buckets[0 … n - 1], in as many launches as the scratch for their groups takes. */
+static hac_status sort_by_kernel(leaf *l, const bucket *buckets, uint32_t n, cl_mem data, cl_mem index,
+                                 hac_error *err)
+{
+    uint64_t most = 0;
+    if (n == 0)
+        return HAC_OK;
+    for (uint32_t i = 0; i < n; i++)
+        most = buckets[i].items > most ? buckets[i].items : most;
+    uint64_t room = scratch_items(l, most);
+    uint64_t bytes = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation), fit = bytes / (room * widest(l));
+    fit = fit == 0 ? 1 : fit;
+    hac_status status;
+    for (uint32_t done = 0; done < n;) {
+        uint32_t part = n - done;
+        if (hac_radix_groups(&l->job, part) > fit)
+            part = (uint32_t)fit; /* one group each */
+        uint64_t groups = hac_radix_groups(&l->job, part);
+        /* windows begin at 64-byte boundaries */
+        memmove(l->normal, buckets + done, part * sizeof *buckets);
+        cl_mem jobs;
+        TRY(leaf_args(l, l->normal, part, data, room, groups, &jobs, err));
+        if (l->job.p.index_bytes != 0) {
+            cl_mem scratch;
+            TRY(hac_device_scratch(l->job.device, 1, groups * room * l->job.p.index_bytes, &scratch, err));
+            TRY(hac_kernel_arg_mem(l->kernel, 10, index, err));
+            TRY(hac_kernel_arg_mem(l->kernel, 11, scratch, err));
+        }
+        TRY(hac_radix_launch(&l->job, l->kernel, 9, part, err));
+        TRY(hac_radix_close_from(&l->job, jobs, err));
+        done += part;
+    }
+    return HAC_OK;
+}
+
+static hac_status sort_by_host(leaf *l, uint64_t first, uint64_t items, hac_error *err)
+{
+    l->by_host++;
+    void *index = l->index == NULL ? NULL : l->index + first * l->job.p.index_bytes;
+    return hac_radix_sort_bucket(&l->job.order, l->data + first * l->job.p.key_bytes, index, l->job.p.index_bytes,
+                                 items, err);
+}
+
+/*
+ * A part of OUT or INDEX as a window. In place it begins up to PART_ITEMS before the part, which is a 64-byte
+ * boundary in both. Where the device copies, it is a copy of exactly that part, since what lies beside it may
+ * be another device's at this moment.
+ */
+typedef struct part {
+    uint8_t *begin, *copy;
+    uint64_t bytes;
+    cl_mem window;
+} part;
+
+static uint32_t items_before(const leaf *l, uint64_t first)
+{
+    return l->job.facts->host_memory ? (uint32_t)(first % PART_ITEMS) : 0;
+}
+
+static hac_status part_open(leaf *l, uint8_t *data, uint64_t first, uint64_t items, uint32_t size, part *p,
+                            hac_error *err)
+{
+    p->begin = data + first * size;
+    p->bytes = items * size;
+    uint64_t before = (uint64_t)items_before(l, first) * size;
+    if (l->job.facts->host_memory)
+        return hac_radix_open(&l->job, p->begin - before, before + p->bytes, HAC_READ_WRITE, &p->window, err);
+    p->copy = hac_radix_alloc(p->bytes);
+    if (p->copy == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(p->copy, p->begin, p->bytes);
+    return hac_radix_open(&l->job, p->copy, p->bytes, HAC_READ_WRITE, &p->window, err);
+}
+
+static void part_free(part *p)
+{
+    free(p->copy);
+}
+
+static void part_write_back(part *p)
+{
+    if (p->copy != NULL)
+        memcpy(p->begin, p->copy, p->bytes);
+}
+
+/* Buckets from … end - 1 lie in one window; those too large for kernels are done by the host, before. */
+static hac_status collect(leaf *l, uint64_t from, uint64_t end, hac_error *err)
+{
+    bool nothing_to_map = l->index != NULL || (l->job.order.order.flip | l->job.order.order.sign |
+                                               l->job.order.order.reverse) == 0;
+    l->n_normal = l->n_large = 0;
+    for (uint64_t b = from; b < end; b++) {
+        uint64_t items = l->starts[b + 1] - l->starts[b];
+        if (items == 0 || (items == 1 && nothing_to_map))
+            continue;
+        bucket one = {(uint32_t)(l->starts[b] - l->starts[from]), (uint32_t)items};
+        if (items > large_limit(l)) {
+            hac_status status = sort_by_host(l, l->starts[b], items, err);
+            if (status != HAC_OK)
+                return status;
+        } else if (items > HAC_RADIX_LEAF_ITEMS || items > loop_items(l)) {
+            l->large[l->n_large++] = one;
+        } else {
+            l->normal[l->n_normal++] = one;
+        }
+    }
+    return HAC_OK;
+}
+
+static void shift_buckets(bucket *buckets, uint32_t n, uint32_t by)
+{
+    for (uint32_t i = 0; i < n; i++)
+        buckets[i].at += by;
+}
+
+static hac_status sort_window(leaf *l, uint64_t from, uint64_t end, part *keys, part *index, hac_error *err)
+{
+    hac_status status;
+    uint64_t first = l->starts[from], items = l->starts[end] - first;
+    uint32_t key_bytes = l->job.p.key_bytes, index_bytes = l->job.p.index_bytes;
+    TRY(collect(l, from, end, err));
+    if (l->n_normal == 0 && l->n_large == 0)
+        return HAC_OK;
+    TRY(part_open(l, l->data, first, items, key_bytes, keys, err));
+    cl_mem opened = keys->window;
+    if (l->index != NULL)
+        TRY(part_open(l, l->index, first, items, index_bytes, index, err));
+    shift_buckets(l->normal, l->n_normal, items_before(l, first));
+    shift_buckets(l->large, l->n_large, items_before(l, first));
+    TRY(sort_by_kernel(l, l->normal, l->n_normal, keys->window, index->window, err));
+    TRY(sort_by_kernel(l, l->large, l->n_large, keys->window, index->window, err));
+    TRY(hac_radix_close_from(&l->job, opened, err));
+    part_write_back(keys);
+    part_write_back(index);
+    return HAC_OK;
+}
+
+/* Keys that a window holds, less what an unaligned beginning takes. */
+static uint64_t window_items(const leaf *l)
+{
+    return lesser(l->job.facts->max_allocation / widest(l) - PART_ITEMS, UINT32_MAX / 2);
+}
+
+static hac_status sort_buckets(leaf *l, uint64_t count, hac_error *err)
+{
+    hac_status status;
+    for (uint64_t from = 0, end; from < count; from = end) {
+        end = from + 1;
+        if (l->starts[end] - l->starts[from] > window_items(l)) {
+            TRY(sort_by_host(l, l->starts[from], l->starts[end] - l->starts[from], err));
+            continue;
+        }
+        while (end < count && l->starts[end + 1] - l->starts[from] <= window_items(l))
+            end++;
+        part keys = {0}, index = {0};
+        status = sort_window(l, from, end, &keys, &index, err);
+        if (status != HAC_OK) /* nothing may be in flight when the copies go */
+            status = hac_radix_job_end(&l->job, status, err);
+        part_free(&keys);
+        part_free(&index);
+        if (status != HAC_OK)
+            return status;
+    }
+    return HAC_OK;
+}
+
+/* The places of the task's buckets, checked: within OUT and in order. */
+static hac_status read_starts(leaf *l, const hac_task *task, hac_error *err)
+{
+    uint64_t bytes = (task->count + 1) * sizeof(uint64_t);
+    l->starts = hac_radix_alloc(bytes);
+    l->normal = hac_radix_alloc(HAC_RADIX_MAX_BUCKETS * sizeof *l->normal);
+    l->large = hac_radix_alloc(HAC_RADIX_MAX_BUCKETS * sizeof *l->large);
+    if (l->starts == NULL || l->normal == NULL || l->large == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(l->starts, task->spans[0].data + hac_radix_starts_offset() + task->first * sizeof(uint64_t), bytes);
+    for (uint64_t b = 0; b < task->count; b++)
+        if (l->starts[b] > l->starts[b + 1])
+            return hac_fail(err, HAC_INVALID, "bucket %llu ends before it begins: radix.scan has to run first",
+                            (unsigned long long)(task->first + b));
+    if (l->starts[task->count] > l->job.p.n)
+        return hac_fail(err, HAC_INVALID, "the buckets end behind the %llu keys",
+                        (unsigned long long)l->job.p.n);
+    return HAC_OK;
+}
+
+static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
+{
+    static const char *(*const programs[])(const hac_device_facts *, hac_type) = {
+        hac_radix_program_keys, hac_radix_program_index32, hac_radix_program_index64};
+    hac_status status;
+    const char *program = programs[l->job.p.index_bytes / 4](l->job.facts, task->type);
+    TRY(hac_device_kernel(l->job.device, program, "radix_leaf", &l->kernel, err));
+    TRY(read_starts(l, task, err));
+    l->data = task->spans[1].data;
+    l->index = l->job.p.index_bytes != 0 ? task->spans[2].data : NULL;
+    return sort_buckets(l, task->count, err);
+}
+
+hac_status hac_radix_run_leaf(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+{
+    static const hac_radix_span spans[] = {HAC_RADIX_TABLE, HAC_RADIX_KEYS, HAC_RADIX_INDEX};
+    leaf l = {0};
+    hac_status status = hac_radix_job_begin(&l.job, device, task, &task->spans[0], spans, task->n_spans, err);
+    if (status == HAC_OK)
+        status = leaf_run(&l, task, err);
+    status = hac_radix_job_end(&l.job, status, err);
+    free(l.starts);
+    free(l.normal);
+    free(l.large);
+    if (status == HAC_OK) {
+        result->values[0] = l.by_host;
+        result->n_values = 1;
+    }
+    return status;
+}

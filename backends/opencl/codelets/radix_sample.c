@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * radix.sample and radix.scan. The sample decides how keys become buckets: the cheapest map whose buckets are
+ * all small enough for a leaf, except those that hold one key value only.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "radix.h"
+#include "radix_host.h"
+
+typedef struct sample {
+    hac_radix_header header;
+    const uint64_t *keys; /* sorted */
+    uint64_t n;
+    uint64_t *splitters; /* HAC_RADIX_SPLITTERS */
+    uint16_t *cells;     /* HAC_RADIX_CELLS */
+    uint64_t largest;    /* expected keys of the largest bucket that has to be sorted */
+} sample;
+
+/* ---- drawing ---- */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64, S. Vigna */
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* One key of each of `count` equal stretches of IN, mapped. */
+static void draw(const hac_radix_order *o, const void *in, uint64_t n, uint64_t seed, uint64_t *keys,
+                 uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t first = n / count * i + (n % count) * i / count;
+        uint64_t end = n / count * (i + 1) + (n % count) * (i + 1) / count;
+        uint64_t at = end - first > 1 ? first + next_random(&seed) % (end - first) : first;
+        keys[i] = hac_radix_map(o, hac_radix_load(in, at, o->key_bytes));
+    }
+}
+
+/* ---- maps ---- */
+
+static unsigned bits_of(uint64_t v)
+{
+    return v == 0 ? 0 : 64 - (unsigned)__builtin_clzll(v);
+}
+
+/* Both maps begin one below the sample, and the linear one ends one above: so what the sample missed outside its
+ * range does not share a cell with its ends. */
+static uint64_t base_of(const sample *s)
+{
+    return s->keys[0] == 0 ? 0 : s->keys[0] - 1;
+}
+
+static void choose_linear(sample *s)
+{
+    hac_radix_header *h = &s->header;
+    uint64_t most = s->keys[s->n - 1], all = h->key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    h->method = HAC_RADIX_LINEAR;
+    h->base = base_of(s);
+    uint64_t range = most - h->base + (most < all);
+    h->shift = bits_of(range) > 16 ? bits_of(range) - 16 : 0;
+    h->last = (uint32_t)(range >> h->shift);
+    uint64_t scale = h->last == 0 ? 1u << 16 : (((uint64_t)HAC_RADIX_CELLS << 16) - 1) / h->last;
+    h->scale = (uint32_t)(scale < 1u << 16 ? scale : 1u << 16);
+}
+
+static void choose_log(sample *s)
+{
+    s->header.method = HAC_RADIX_LOG;
+    s->header.base = base_of(s);
+}
+
+/* Splitters at equal distances in the sample; equal ones once, the rest of the room filled up with the
+ * largest key. A frequent key becomes a splitter and so gets a bucket for itself. */
+static void choose_tree(sample *s)
+{
+    hac_radix_header *h = &s->header;
+    h->method = HAC_RADIX_TREE;
+    h->levels = bits_of(h->buckets / 2) - 1;
+    if (h->levels > HAC_RADIX_MAX_LEVELS)
+        h->levels = HAC_RADIX_MAX_LEVELS;
+    uint64_t wanted = (UINT64_C(1) << h->levels) - 1, k = 0;
+    for (uint64_t i = 1; i <= wanted; i++) {
+        uint64_t v = s->keys[i * s->n / (wanted + 1)];
+        if (k == 0 || s->splitters[k - 1] != v)
+            s->splitters[k++] = v;
+    }
+    for (; k < HAC_RADIX_SPLITTERS; k++)
+        s->splitters[k] = h->key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+}
+
+/* Whether all keys of a cell are equal whatever the sample missed. */
+static bool holds_one_value(const hac_radix_header *h, uint32_t cell)
+{
+    bool wide = h->key_bytes == 8;
+    if (h->method == HAC_RADIX_TREE)
+        return cell & 1;
+    if (cell == 0 && h->base != 0)
+        return false;
+    if (h->method == HAC_RADIX_LOG)
+        return cell >> (wide ? 7 : 8) <= (wide ? 7 : 8);
+    return h->shift == 0 && h->scale == 1u << 16 &&
+           (cell != h->last || h->base + h->last == (wide ? UINT64_MAX : UINT32_MAX));
+}
+
+/* ---- from cells to buckets ---- */
+
+/* Cells become buckets from left to right, of `target` sampled keys or one cell; false if that takes more
+ * buckets than there are. */
+static bool pack(sample *s, const uint32_t *many, uint64_t target)
+{
+    uint64_t filled = 0;
+    uint32_t bucket = 0;
+    for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++) {
+        bool heavy = many[c] >= target;
+        if (filled > 0 && (heavy || filled >= target)) {
+            bucket++;
+            filled = 0;
+        }
+        if (bucket >= s->header.buckets)
+            return false;
+        s->cells[c] = (uint16_t)bucket;
+        filled += many[c];
+    }
+    return true;
+}
+
+/* Largest bucket that a leaf has to sort, in keys of the whole input. */
+static uint64_t expected_largest(const sample *s, const uint32_t *many)
+{
+    uint64_t largest = 0, filled = 0;
+    for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++) {
+        if (c > 0 && s->cells[c] != s->cells[c - 1])
+            filled = 0;
+        if (!(filled == 0 && holds_one_value(&s->header, c)))
+            filled += many[c];
+        largest = filled > largest ? filled : largest;
+    }
+    return (uint64_t)((double)largest * ((double)s->header.items / (double)s->n));
+}
+
+/* Fills in cells and `largest` for the map that was chosen. */
+static void fill_cells(sample *s)
+{
+    uint32_t many[HAC_RADIX_CELLS] = {0};
+    for (uint64_t i = 0; i < s->n; i++)
+        many[hac_radix_cell(&s->header, s->splitters, s->keys[i])]++;
+    if (s->header.method == HAC_RADIX_TREE) {
+        uint32_t cells = 2u << s->header.levels;
+        for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++)
+            s->cells[c] = (uint16_t)(c < cells ? c : 0);
+    } else {
+        uint64_t target = (s->n + s->header.buckets - 1) / s->header.buckets;
+        while (!pack(s, many, target))
+            target += target / 8 + 1;
+    }
+    s->largest = expected_largest(s, many);
+}
+
+/* The cheapest map that is good enough, else the best. */
+static void choose(sample *s)
+{
+    uint64_t good = HAC_RADIX_LEAF_ITEMS / 4 * 3;
+    choose_linear(s);
+    fill_cells(s);
+    uint64_t linear = s->largest;
+    if (linear <= good || s->header.buckets < 4)
+        return;
+    choose_log(s);
+    fill_cells(s);
+    if (s->largest <= good)
+        return;
+    uint64_t even = s->header.items / (s->header.buckets / 2);
+    if (s->largest <= 2 * even)
+        return;
+    choose_tree(s);
+    fill_cells(s);
+}
+
+static void write_table(const sample *s, uint8_t *table)
+{
+    memcpy(table, &s->header, sizeof s->header);
+    memcpy(table + hac_radix_cells_offset(), s->cells, HAC_RADIX_CELLS * sizeof *s->cells);
+    uint8_t *splitters = table + hac_radix_splitters_offset();
+    memset(splitters, 0, HAC_RADIX_SPLITTERS * sizeof(uint64_t));
+    for (size_t i = 0; i < HAC_RADIX_SPLITTERS; i++)
+        memcpy(splitters + i * s->header.key_bytes, &s->splitters[i], s->header.key_bytes);
+}
+
+/* ---- codelets ---- */
+
+static const hac_radix_span sample_spans[] = {HAC_RADIX_KEYS, HAC_RADIX_TABLE};
+
+hac_status hac_radix_check_sample(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    hac_radix_params params;
+    return hac_radix_params_of(task, sample_spans, 2, &params, err);
+}
+
+hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+{
+    (void)device;
+    hac_radix_params p;
+    hac_status status = hac_radix_params_of(task, sample_spans, 2, &p, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t count = hac_radix_sample_items(p.n, p.buckets);
+    hac_autofree uint64_t *keys = hac_radix_alloc(count * sizeof *keys);
+    hac_autofree uint64_t *splitters = calloc(HAC_RADIX_SPLITTERS, sizeof *splitters);
+    hac_autofree uint16_t *cells = calloc(HAC_RADIX_CELLS, sizeof *cells);
+    if (keys == NULL || splitters == NULL || cells == NULL)
+        return hac_fail_no_memory(err);
+    hac_radix_order order = hac_radix_order_of(task->type, task->descending, p.index_bytes != 0);
+    draw(&order, task->spans[0].data, p.n, task->params[4], keys, count);
+    const hac_radix_order as_is = {.key_bytes = 8};
+    status = hac_radix_sort_bucket(&as_is, keys, NULL, 0, count, err);
+    if (status != HAC_OK)
+        return status;
+    sample s = {.keys = keys, .n = count, .splitters = splitters, .cells = cells};
+    s.header = (hac_radix_header){
+        .magic = HAC_RADIX_MAGIC, .items = p.n, .buckets = p.buckets, .key_bytes = p.key_bytes};
+    choose(&s);
+    write_table(&s, task->spans[1].data);
+    result->values[0] = s.header.method;
+    result->values[1] = count;
+    result->values[2] = s.largest;
+    result->n_values = 3;
+    return HAC_OK;
+}
+
+static const hac_radix_span scan_spans[] = {HAC_RADIX_TABLE, HAC_RADIX_COUNTS};
+
+hac_status hac_radix_check_scan(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    hac_radix_params params;
+    return hac_radix_params_of(task, scan_spans, 2, &params, err);
+}
+
+/* Keys of each bucket; false if a count cannot be one. */
+static bool add_up(const uint64_t *counts, const hac_radix_params *p, uint64_t *starts)
+{
+    uint64_t row_items = hac_radix_row_items(p->buckets);
+    memset(starts, 0, (p->buckets + 1) * sizeof *starts);
+    for (uint64_t chunk = 0; chunk < p->chunks; chunk++) {
+        uint64_t most = 0;
+        for (uint32_t b = 0; b < p->buckets; b++) {
+            uint64_t c = counts[chunk * row_items + b];
+            most = c > most ? c : most;
+            starts[b] += c;
+        }
+        if (most > p->chunk_items)
+            return false;
+    }
+    return true;
+}
+
+hac_status hac_radix_run_scan(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+{
+    (void)device;
+    hac_radix_params p;
+    hac_status status = hac_radix_params_of(task, scan_spans, 2, &p, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t *starts = (uint64_t *)(void *)(task->spans[0].data + hac_radix_starts_offset());
+    uint64_t *counts = (uint64_t *)(void *)task->spans[1].data;
+    uint64_t row_items = hac_radix_row_items(p.buckets), sum = 0, largest = 0, used = 0;
+    bool possible = add_up(counts, &p, starts);
+    for (uint32_t b = 0; b <= p.buckets; b++) {
+        uint64_t many = b < p.buckets ? starts[b] : 0;
+        largest = many > largest ? many : largest;
+        used += many != 0;
+        starts[b] = sum;
+        sum += many;
+    }
+    if (!possible || sum != p.n)
+        return hac_fail(err, HAC_FAILED, "the buckets hold %llu keys of %llu: not every chunk was counted",
+                        (unsigned long long)sum, (unsigned long long)p.n);
+    uint64_t at[HAC_RADIX_MAX_BUCKETS];
+    memcpy(at, starts, p.buckets * sizeof *at);
+    for (uint64_t chunk = 0; chunk < p.chunks; chunk++)
+        for (uint32_t b = 0; b < p.buckets; b++) {
+            uint64_t many = counts[chunk * row_items + b];
+            counts[chunk * row_items + b] = at[b];
+            at[b] += many;
+        }
+    result->values[0] = largest;
+    result->values[1] = used;
+    result->n_values = 2;
+    return HAC_OK;
+}

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Radix codelets against qsort, on the first device that is found, in both styles. HAC_TEST_SMALL=1 keeps to
+ * sizes for an instrumented device (oclgrind); HAC_TEST_PLATFORM names another platform.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/radix_layout.h"
+#include "base/type.h"
+#include "opencl/device_open.h"
+#include "radix.h"
+
+#define GUARD 256 /* bytes behind a span that must stay as they are */
+
+typedef struct setting {
+    const char *name;
+    hac_style_choice_cl style;
+    bool copy_memory;
+    uint64_t max_allocation;
+    uint32_t max_loop_iterations;
+} setting;
+
+/* ---- a sort: buffers with guards ---- */
+
+typedef struct sort {
+    hac_type type;
+    bool descending;
+    uint32_t index_bytes, size;
+    uint64_t n;
+    hac_radix_cut cut;
+    uint8_t *in, *in_copy, *out, *index, *table, *counts;
+} sort;
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t random_u64(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static bool small_sizes(void)
+{
+    return getenv("HAC_TEST_SMALL") != NULL;
+}
+
+static hac_device *open_device(const setting *s)
+{
+    const hac_device_options options = {
+        .style = s->style,
+        .copy_memory = s->copy_memory,
+        .max_allocation = s->max_allocation,
+        .max_loop_iterations = s->max_loop_iterations,
+        .platform = getenv("HAC_TEST_PLATFORM"),
+    };
+    hac_error err = HAC_ERROR_NONE;
+    hac_device *device = NULL;
+    if (hac_device_open(&options, &device, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return device;
+}
+
+static uint8_t *guarded(uint64_t bytes)
+{
+    uint64_t room = (bytes + GUARD + 63) / 64 * 64;
+    uint8_t *data = aligned_alloc(64, room);
+    assert_non_null(data);
+    memset(data, 0xa5, room);
+    return data;
+}
+
+static void assert_guard(const uint8_t *data, uint64_t bytes)
+{
+    for (uint64_t i = bytes; i < bytes + GUARD; i++)
+        assert_int_equal(data[i], 0xa5);
+}
+
+static uint64_t counts_bytes(const sort *s)
+{
+    return hac_radix_counts_bytes(s->cut.chunks, s->cut.buckets);
+}
+
+static sort sort_new(hac_type type, bool descending, uint32_t index_bytes, uint64_t n, hac_radix_cut cut)
+{
+    sort s = {.type = type, .descending = descending, .index_bytes = index_bytes, .n = n, .cut = cut};
+    s.size = (uint32_t)hac_type_size(type);
+    s.cut.chunks = (n + cut.chunk_items - 1) / cut.chunk_items;
+    s.in = guarded(n * s.size);
+    s.in_copy = guarded(n * s.size);
+    s.out = guarded(n * s.size);
+    s.index = guarded(n * index_bytes);
+    s.table = guarded(hac_radix_table_bytes(cut.buckets));
+    s.counts = guarded(counts_bytes(&s));
+    return s;
+}
+
+static void sort_free(sort *s)
+{
+    free(s->in);
+    free(s->in_copy);
+    free(s->out);
+    free(s->index);
+    free(s->table);
+    free(s->counts);
+}
+
+static uint64_t load(const uint8_t *data, uint64_t i, size_t size)
+{
+    uint64_t wide = 0;
+    memcpy(&wide, data + i * size, size);
+    return wide;
+}
+
+/* ---- patterns ---- */
+
+typedef enum pattern {
+    RANDOM,
+    SORTED,
+    REVERSED,
+    EQUAL,
+    FEW,
+    ZIPF,
+    ORGAN_PIPE,
+    MOSTLY_SORTED,
+    SPECIAL,
+    LOW_BITS,
+    HIGH_BITS,
+    CLUSTERS,
+    HALF_ZERO,
+    OUTLIER,
+    PATTERNS
+} pattern;
+
+static uint64_t special_key(hac_type type, uint64_t r)
+{
+    static const uint32_t f32[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7fffffff, 0xffffffff,
+                                   0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x00000001, 0x80000001,
+                                   0x007fffff, 0x807fffff, 0x3f800000, 0xbf800000};
+    uint64_t wide = (uint64_t)f32[r % 16] << 32;
+    if (hac_type_size(type) == 4)
+        return f32[r % 16];
+    /* The same kinds in 64 bits: exponents of all ones have three more bits. */
+    bool all_ones = (f32[r % 16] & 0x7f800000) == 0x7f800000;
+    return all_ones ? (wide & UINT64_C(0x8000000000000000)) | UINT64_C(0x7ff0000000000000) |
+                          (f32[r % 16] & 0x7fffff)
+                    : wide;
+}
+
+static uint64_t key_of(const sort *s, pattern p, uint64_t i)
+{
+    uint64_t r = random_u64(), n = s->n, step = UINT64_MAX / (n + 1);
+    unsigned bits = s->size * 8;
+    uint64_t spread = s->size == 4 ? UINT64_C(32) : 0;
+    switch (p) {
+    case SORTED:
+        return (i * step) >> spread;
+    case REVERSED:
+        return ((n - i) * step) >> spread;
+    case EQUAL:
+        return 42;
+    case FEW:
+        return (r % 7) * UINT64_C(0x123456789abcdef1);
+    case ZIPF:
+        return (uint64_t)(1.0 / ((double)(r >> 11) / 9007199254740992.0 + 1e-9));
+    case ORGAN_PIPE:
+        return i < n / 2 ? i : n - i;
+    case MOSTLY_SORTED:
+        return i % 20 == 7 ? r : (i * step) >> spread;
+    case SPECIAL:
+        return special_key(s->type, r);
+    case LOW_BITS:
+        return (UINT64_C(0x7ff7eeaa) << (bits - 32)) ^ (r & 0xfff);
+    case HIGH_BITS:
+        return r << (bits - 11);
+    case CLUSTERS:
+        return ((r % 5) << (bits - 4)) ^ ((r >> 8) & 0x3fff);
+    case HALF_ZERO:
+        return r & 1 ? 0 : r >> 3;
+    case OUTLIER:
+        return i == n / 3 ? UINT64_MAX >> (64 - bits) : r & 0xffff;
+    default:
+        return r;
+    }
+}
+
+static void fill(sort *s, pattern p)
+{
+    for (uint64_t i = 0; i < s->n; i++) {
+        uint64_t key = key_of(s, p, i);
+        memcpy(s->in + i * s->size, &key, s->size);
+    }
+    memcpy(s->in_copy, s->in, s->n * s->size);
+}
+
+/* ---- oracle: qsort on (order of IEEE 754 totalOrder but NaNs alike and last, index) ---- */
+
+typedef struct item {
+    uint64_t rank, index;
+} item;
+
+static uint64_t rank_of(const sort *s, uint64_t key)
+{
+    bool wide = s->size == 8;
+    uint64_t sign = wide ? UINT64_C(1) << 63 : UINT64_C(1) << 31, magnitude = key & (sign - 1);
+    if (s->type == HAC_TYPE_U32 || s->type == HAC_TYPE_U64)
+        return key;
+    if (s->type == HAC_TYPE_I32 || s->type == HAC_TYPE_I64)
+        return key ^ sign;
+    if (magnitude > (wide ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000)))
+        return UINT64_MAX;
+    return key & sign ? sign - 1 - magnitude : sign + magnitude;
+}
+
+static int compare_up(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int compare_down(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank > y->rank ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static item *oracle(const sort *s)
+{
+    item *items = malloc((s->n + 1) * sizeof *items);
+    assert_non_null(items);
+    for (uint64_t i = 0; i < s->n; i++)
+        items[i] = (item){rank_of(s, load(s->in_copy, i, s->size)), i};
+    qsort(items, s->n, sizeof *items, s->descending ? compare_down : compare_up);
+    return items;
+}
+
+/* ---- running ---- */
+
+static hac_task task_of(const sort *s, uint64_t first, uint64_t count)
+{
+    hac_task task = {.type = s->type, .descending = s->descending, .first = first, .count = count, .fd = -1};
+    const uint64_t params[] = {s->n, s->cut.chunk_items, s->cut.buckets, s->index_bytes};
+    memcpy(task.params, params, sizeof params);
+    task.n_params = 4;
+    return task;
+}
+
+static void run(hac_device *device, const char *name, const hac_task *task, hac_task_result *result)
+{
+    static const hac_codelet codelets[] = {HAC_RADIX_CODELETS};
+    hac_error err = HAC_ERROR_NONE;
+    for (size_t i = 0; i < sizeof codelets / sizeof codelets[0]; i++) {
+        const hac_codelet *c = &codelets[i];
+        if (strcmp(c->name, name) != 0)
+            continue;
+        assert_true(task->n_spans >= c->min_spans && task->n_spans <= c->max_spans);
+        assert_true(task->n_params >= c->min_params && task->n_params <= c->max_params);
+        if (c->check(hac_device_get_facts(device), task, &err) != HAC_OK ||
+            c->run(device, task, result, &err) != HAC_OK)
+            fail_msg("%s: %s", name, err.message);
+        return;
+    }
+    fail_msg("no codelet %s", name);
+}
+
+static const char *named(const sort *s, const char *keys, const char *index32, const char *index64)
+{
+    return s->index_bytes == 0 ? keys : s->index_bytes == 4 ? index32 : index64;
+}
+
+/* The phases, each in two parts, the later part first. */
+static void run_sort(hac_device *device, sort *s)
+{
+    hac_task_result result = {0};
+    hac_span in = {s->in, s->n * s->size}, out = {s->out, s->n * s->size};
+    hac_span index = {s->index, s->n * s->index_bytes}, counts = {s->counts, counts_bytes(s)};
+    hac_span table = {s->table, hac_radix_table_bytes(s->cut.buckets)};
+    size_t extra = s->index_bytes != 0;
+    hac_task task = task_of(s, 0, 0);
+    task.spans[0] = in;
+    task.spans[1] = table;
+    task.n_spans = 2;
+    task.params[4] = random_u64();
+    task.n_params = 5;
+    run(device, "radix.sample", &task, &result);
+    task = task_of(s, 0, 0);
+    task.spans[0] = in;
+    task.spans[1] = table;
+    task.spans[2] = counts;
+    task.spans[3] = out;
+    task.spans[4] = index;
+    const char *scatter = named(s, "radix.scatter", "radix.scatter.index", "radix.scatter.index64");
+    uint64_t cut = s->cut.chunks / 3;
+    for (int phase = 0; phase < 2; phase++) {
+        task.n_spans = phase == 0 ? 3 : 4 + extra;
+        for (int part = 1; part >= 0; part--) {
+            task.first = part == 0 ? 0 : cut;
+            task.count = part == 0 ? cut : s->cut.chunks - cut;
+            if (task.count > 0)
+                run(device, phase == 0 ? "radix.count" : scatter, &task, &result);
+        }
+        if (phase == 1)
+            break;
+        hac_task scan = task_of(s, 0, 0);
+        scan.spans[0] = table;
+        scan.spans[1] = counts;
+        scan.n_spans = 2;
+        run(device, "radix.scan", &scan, &result);
+    }
+    task.spans[0] = table;
+    task.spans[1] = out;
+    task.spans[2] = index;
+    task.n_spans = 2 + extra;
+    cut = s->cut.buckets / 2;
+    for (int part = 1; part >= 0; part--) {
+        task.first = part == 0 ? 0 : cut;
+        task.count = part == 0 ? cut : s->cut.buckets - cut;
+        if (task.count > 0)
+            run(device, named(s, "radix.leaf", "radix.leaf.index", "radix.leaf.index64"), &task, &result);
+    }
+    if (s->index_bytes != 0 || !hac_type_is_float(s->type))
+        return;
+    hac_task nans = task_of(s, 0, 0);
+    nans.spans[0] = in;
+    nans.spans[1] = out;
+    nans.n_spans = 2;
+    nans.n_params = 1;
+    run(device, "sort.nan_order", &nans, &result);
+}
+
+static void assert_sorted(const sort *s, const char *what, pattern p)
+{
+    item *wanted = oracle(s);
+    for (uint64_t i = 0; i < s->n; i++) {
+        uint64_t key = load(s->in_copy, wanted[i].index, s->size);
+        bool right = s->index_bytes != 0 ? load(s->index, i, s->index_bytes) == wanted[i].index
+                                         : load(s->out, i, s->size) == key;
+        if (!right)
+            fail_msg("%s: %s%s, index %u, n %llu, pattern %d, %u buckets: item %llu is wrong", what,
+                     hac_type_name(s->type), s->descending ? " desc" : "", s->index_bytes,
+                     (unsigned long long)s->n, (int)p, s->cut.buckets, (unsigned long long)i);
+    }
+    free(wanted);
+    assert_memory_equal(s->in, s->in_copy, s->n * s->size);
+    assert_guard(s->in, s->n * s->size);
+    assert_guard(s->out, s->n * s->size);
+    assert_guard(s->index, s->n * s->index_bytes);
+    assert_guard(s->table, hac_radix_table_bytes(s->cut.buckets));
+    assert_guard(s->counts, counts_bytes(s));
+}
+
+static void check_sort(hac_device *device, const char *what, hac_type type, bool descending, uint32_t index_bytes,
+                       uint64_t n, hac_radix_cut cut, pattern p)
+{
+    sort s = sort_new(type, descending, index_bytes, n, cut);
+    fill(&s, p);
+    run_sort(device, &s);
+    assert_sorted(&s, what, p);
+    sort_free(&s);
+}
+
+static hac_radix_cut cut_for(hac_device *device, uint64_t n)
+{
+    const hac_device_facts *f = hac_device_get_facts(device);
+    return hac_radix_cut_of(n, f->compute_units, f->max_loop_iterations);
+}
+
+/* Small chunks and many buckets, so that every boundary is near. */
+static hac_radix_cut fine_cut(hac_device *device, uint64_t n)
+{
+    hac_radix_cut cut = cut_for(device, n);
+    cut.chunk_items = 1024;
+    cut.buckets = (uint32_t)(n / 100 + 1 < 300 ? n / 100 + 1 : 300);
+    return cut;
+}
+
+static void check_types(hac_device *device, const char *what, uint64_t n, hac_radix_cut cut, pattern p)
+{
+    for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
+        for (int descending = 0; descending < 2; descending++)
+            for (uint32_t index = 0; index <= 8; index += 4)
+                check_sort(device, what, (hac_type)type, descending, index, n, cut, p);
+}
+
+/* ---- tests ---- */
+
+static const setting block = {"block", HAC_STYLE_ONLY_BLOCK, false, 0, 0};
+static const setting simt = {"simt", HAC_STYLE_ONLY_SIMT, false, 0, 0};
+
+static void patterns_of(const setting *s, uint64_t n)
+{
+    hac_device *device = open_device(s);
+    for (int p = 0; p < PATTERNS; p++)
+        check_types(device, s->name, n, fine_cut(device, n), (pattern)p);
+    hac_device_close(device);
+}
+
+static void every_pattern_and_type_block(void **state)
+{
+    (void)state;
+    patterns_of(&block, small_sizes() ? 2500 : 20011);
+}
+
+static void every_pattern_and_type_simt(void **state)
+{
+    (void)state;
+    patterns_of(&simt, small_sizes() ? 2500 : 20011);
+}
+
+static void sizes_of(const setting *s)
+{
+    static const uint64_t sizes[] = {1,   2,   3,    7,    8,    9,    15,   16,   17,   31,  63,
+                                     64,  65,  255,  256,  257,  511,  512,  513,  1023, 1024, 1025,
+                                     1279, 1280, 1281, 2047, 2048, 2049, 4095, 4096, 4097};
+    hac_device *device = open_device(s);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int type = HAC_TYPE_F32; type <= HAC_TYPE_U64; type++)
+            for (uint32_t index = 0; index <= 4; index += 4) {
+                check_sort(device, s->name, (hac_type)type, i & 1, index, sizes[i], fine_cut(device, sizes[i]),
+                           RANDOM);
+                check_sort(device, s->name, (hac_type)type, i & 1, index, sizes[i], cut_for(device, sizes[i]),
+                           SPECIAL);
+            }
+    hac_device_close(device);
+}
+
+static void sizes_around_boundaries_block(void **state)
+{
+    (void)state;
+    sizes_of(&block);
+}
+
+static void sizes_around_boundaries_simt(void **state)
+{
+    (void)state;
+    sizes_of(&simt);
+}
+
+/* One bucket of every size around the largest leaf, and far larger: bins, bins that overflow, digits. */
+static void large_buckets(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {HAC_RADIX_LEAF_ITEMS - 1, HAC_RADIX_LEAF_ITEMS, HAC_RADIX_LEAF_ITEMS + 1,
+                                     3 * HAC_RADIX_LEAF_ITEMS + 5};
+    static const pattern patterns[] = {RANDOM, FEW, LOW_BITS, HIGH_BITS, OUTLIER, REVERSED, SPECIAL};
+    if (small_sizes())
+        return;
+    hac_device *device = open_device(&block);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++)
+            for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
+                for (uint32_t index = 0; index <= 4; index += 4) {
+                    hac_radix_cut cut = cut_for(device, sizes[i]);
+                    cut.buckets = 1;
+                    check_sort(device, "one bucket", (hac_type)type, p & 1, index, sizes[i], cut, patterns[p]);
+                }
+    hac_device_close(device);
+}
+
+static void the_planners_cut(void **state)
+{
+    (void)state;
+    if (small_sizes())
+        return;
+    hac_device *device = open_device(&block);
+    for (int p = 0; p < PATTERNS; p++)
+        for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
+            check_sort(device, "usual", (hac_type)type, type & 1, (uint32_t)p % 3 * 4, 400000 + (uint64_t)p,
+                       cut_for(device, 400000), (pattern)p);
+    hac_device_close(device);
+}
+
+/* Windows of 1 MiB, device copies, and a device that ends loops. */
+static void limited_devices(void **state)
+{
+    (void)state;
+    static const setting settings[] = {
+        {"1 MiB windows", HAC_STYLE_ONLY_BLOCK, false, UINT64_C(1) << 20, 0},
+        {"1 MiB windows, copied", HAC_STYLE_ONLY_BLOCK, true, UINT64_C(1) << 20, 0},
+        {"1 MiB windows, copied, simt", HAC_STYLE_ONLY_SIMT, true, UINT64_C(1) << 20, 0},
+        {"loops of 65535", HAC_STYLE_ONLY_BLOCK, false, 0, 65535},
+        {"loops of 65535, simt", HAC_STYLE_ONLY_SIMT, false, 0, 65535},
+        {"all", HAC_STYLE_ONLY_BLOCK, true, UINT64_C(1) << 18, 40000},
+    };
+    static const pattern patterns[] = {RANDOM, EQUAL, ZIPF, OUTLIER};
+    uint64_t n = small_sizes() ? 5000 : 300007;
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        hac_device *device = open_device(&settings[i]);
+        for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
+            check_sort(device, settings[i].name, HAC_TYPE_U32, false, 0, n, cut_for(device, n), patterns[p]);
+            check_sort(device, settings[i].name, HAC_TYPE_F64, true, 0, n, cut_for(device, n), patterns[p]);
+            check_sort(device, settings[i].name, HAC_TYPE_I64, true, 4, n, cut_for(device, n), patterns[p]);
+            check_sort(device, settings[i].name, HAC_TYPE_F32, false, 8, n, cut_for(device, n), patterns[p]);
+        }
+        hac_device_close(device);
+    }
+}
+
+/* Counts that are not those of the data: whatever comes out, nothing outside OUT is written. */
+static void wrong_counts_write_nothing_outside(void **state)
+{
+    (void)state;
+    const setting *settings[] = {&block, &simt};
+    uint64_t n = 5000;
+    for (size_t k = 0; k < 2; k++) {
+        hac_device *device = open_device(settings[k]);
+        sort s = sort_new(HAC_TYPE_U32, false, 4, n, fine_cut(device, n));
+        fill(&s, RANDOM);
+        run_sort(device, &s);
+        uint64_t *counts = (uint64_t *)(void *)s.counts;
+        for (uint64_t i = 0; i < counts_bytes(&s) / 8; i++)
+            counts[i] = i % 3 == 0 ? random_u64() : n - i % 5;
+        hac_task task = task_of(&s, 0, s.cut.chunks);
+        hac_task_result result = {0};
+        task.spans[0] = (hac_span){s.in, n * 4};
+        task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
+        task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
+        task.spans[3] = (hac_span){s.out, n * 4};
+        task.spans[4] = (hac_span){s.index, n * 4};
+        task.n_spans = 5;
+        run(device, "radix.scatter.index", &task, &result);
+        assert_guard(s.out, n * 4);
+        assert_guard(s.index, n * 4);
+        sort_free(&s);
+        hac_device_close(device);
+    }
+}
+
+static void bad_tasks_are_refused(void **state)
+{
+    (void)state;
+    hac_device *device = open_device(&block);
+    const hac_device_facts *facts = hac_device_get_facts(device);
+    sort s = sort_new(HAC_TYPE_U32, false, 0, 5000, fine_cut(device, 5000));
+    fill(&s, RANDOM);
+    hac_task task = task_of(&s, 0, s.cut.chunks);
+    hac_task_result result = {0};
+    hac_error err = HAC_ERROR_NONE;
+    task.spans[0] = (hac_span){s.in, 5000 * 4};
+    task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
+    task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
+    task.n_spans = 3;
+    assert_int_equal(hac_radix_check_count_keys(facts, &task, &err), HAC_OK);
+    /* no table yet */
+    assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
+    for (size_t i = 0; i < 3; i++) {
+        hac_task bad = task;
+        bad.spans[i].bytes -= 64;
+        assert_int_equal(hac_radix_check_count_keys(facts, &bad, &err), HAC_INVALID);
+    }
+    static const struct {
+        size_t param;
+        uint64_t value;
+    } wrong[] = {{0, 0},    {0, UINT64_C(1) << 62}, {1, 0},    {1, 1000}, {1, UINT64_C(1) << 31}, {2, 0},
+                 {2, 4097}, {3, 3},                 {3, 1 << 30}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        hac_task bad = task;
+        bad.params[wrong[i].param] = wrong[i].value;
+        assert_int_equal(hac_radix_check_count_keys(facts, &bad, &err), HAC_INVALID);
+    }
+    hac_task bad = task;
+    bad.first = UINT64_MAX;
+    assert_int_equal(hac_radix_check_count_keys(facts, &bad, &err), HAC_INVALID);
+    bad = task;
+    bad.count = s.cut.chunks + 1;
+    assert_int_equal(hac_radix_check_count_keys(facts, &bad, &err), HAC_INVALID);
+    bad = task;
+    bad.type = HAC_TYPE_NONE;
+    assert_int_equal(hac_radix_check_count_keys(facts, &bad, &err), HAC_INVALID);
+    sort_free(&s);
+    hac_device_close(device);
+}
+
+/* A table that someone else wrote into: cells beyond the buckets, header fields out of range. */
+static void damaged_tables_are_refused(void **state)
+{
+    (void)state;
+    hac_device *device = open_device(&block);
+    sort s = sort_new(HAC_TYPE_U32, false, 0, 5000, fine_cut(device, 5000));
+    fill(&s, RANDOM);
+    run_sort(device, &s);
+    hac_task task = task_of(&s, 0, s.cut.chunks);
+    hac_task_result result = {0};
+    hac_error err = HAC_ERROR_NONE;
+    task.spans[0] = (hac_span){s.in, 5000 * 4};
+    task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
+    task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
+    task.n_spans = 3;
+    hac_radix_header good;
+    memcpy(&good, s.table, sizeof good);
+    for (int i = 0; i < 6; i++) {
+        hac_radix_header h = good;
+        h.shift = i == 0 ? 32 : h.shift;
+        h.last = i == 1 ? 1u << 16 : h.last;
+        h.scale = i == 2 ? 1u << 17 : h.scale;
+        h.method = i == 3 ? 3 : h.method;
+        h.buckets += i == 4;
+        h.items -= i == 5;
+        memcpy(s.table, &h, sizeof h);
+        assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
+    }
+    memcpy(s.table, &good, sizeof good);
+    uint16_t *cells = (uint16_t *)(void *)(s.table + hac_radix_cells_offset());
+    cells[HAC_RADIX_CELLS - 1] = (uint16_t)s.cut.buckets;
+    assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
+    sort_free(&s);
+    hac_device_close(device);
+}
+
+static void known_answers(void **state)
+{
+    (void)state;
+    if (small_sizes())
+        return;
+    const setting *settings[] = {&block, &simt};
+    for (size_t k = 0; k < 2; k++) {
+        hac_device *device = open_device(settings[k]);
+        hac_error err = HAC_ERROR_NONE;
+        for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
+            if (hac_radix_known_answer_keys(device, (hac_type)type, &err) != HAC_OK ||
+                hac_radix_known_answer_index32(device, (hac_type)type, &err) != HAC_OK ||
+                hac_radix_known_answer_index64(device, (hac_type)type, &err) != HAC_OK)
+                fail_msg("%s, %s: %s", settings[k]->name, hac_type_name((hac_type)type), err.message);
+        hac_device_close(device);
+    }
+}
+
+static void cuts_are_sound(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 41; bits++)
+        for (uint32_t workers = 1; workers < 300; workers *= 3)
+            for (int limited = 0; limited < 2; limited++) {
+                uint64_t n = bits == 0 ? 1 : (UINT64_C(1) << bits) - 1;
+                hac_radix_cut cut = hac_radix_cut_of(n, workers, limited ? 65535 : 0);
+                assert_true(cut.buckets >= 1 && cut.buckets <= HAC_RADIX_MAX_BUCKETS);
+                assert_true(cut.chunk_items >= 1024 && cut.chunk_items <= HAC_RADIX_MAX_CHUNK);
+                assert_true((cut.chunk_items & (cut.chunk_items - 1)) == 0);
+                assert_true((cut.chunks - 1) * cut.chunk_items < n && cut.chunks * cut.chunk_items >= n);
+                assert_true(limited || cut.chunks <= 1025);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuts_are_sound),
+        cmocka_unit_test(sizes_around_boundaries_block),
+        cmocka_unit_test(sizes_around_boundaries_simt),
+        cmocka_unit_test(every_pattern_and_type_block),
+        cmocka_unit_test(every_pattern_and_type_simt),
+        cmocka_unit_test(large_buckets),
+        cmocka_unit_test(the_planners_cut),
+        cmocka_unit_test(limited_devices),
+        cmocka_unit_test(wrong_counts_write_nothing_outside),
+        cmocka_unit_test(bad_tasks_are_refused),
+        cmocka_unit_test(damaged_tables_are_refused),
+        cmocka_unit_test(known_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
