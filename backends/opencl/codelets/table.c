@@ -5,10 +5,12 @@
 #include "host/data_random.h"
 #include "host/io_read.h"
 #include "opencl/codelet.h"
+#include "radix.h"
 #include "selftest.h"
 
 /* clang-format off */
 static const hac_codelet table[] = {
+    HAC_RADIX_CODELETS
     HAC_BITONIC_CODELETS
     /* clang-format on */
     {

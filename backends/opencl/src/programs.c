@@ -3,10 +3,12 @@
 
 #include "bitonic.h"
 #include "kernel_sources.h"
+#include "radix.h"
 
 /* Names, files and options are the codelets' own: see their headers. */
 /* clang-format off */
 static const hac_program_source table[] = {
+    HAC_RADIX_PROGRAMS(hac_source_sort_radix_block, hac_source_sort_radix_simt)
     HAC_BITONIC_PROGRAMS(hac_source_sort_bitonic_block, hac_source_sort_bitonic_simt)
     {"selftest", "selftest.cl", hac_source_selftest, ""},
     {NULL, NULL, NULL, NULL},
