@@ -97,47 +97,89 @@ static size_t take_over(weaver *w, uint64_t first, uint64_t end, uint32_t task, 
 
 /* ---- tasks ---- */
 
-/* Passes over memory of steps s0 … s1, and the steps that run inside blocks. */
-static void count_passes(const weaver *w, uint32_t device, uint32_t s0, uint32_t s1, double *ret_passes,
-                         double *ret_cached)
+/* Passes over memory of `steps` steps of reach > b. */
+static uint32_t merge_passes(const weaver *w, uint32_t device, uint32_t steps)
 {
-    uint32_t b = w->block[device];
-    double passes = 0, cached = 0;
-    for (uint32_t s = s0; s <= s1;) {
-        unsigned q, high;
-        hac_network_locate(s, &q, &high);
+    return (steps + w->fused[device] - 1) / w->fused[device];
+}
+
+/* What the steps s0 … s1 of one subset cost in passes over memory; what bitonic.steps makes of them. */
+static double subset_weight(const weaver *w, uint32_t device, uint32_t s0, uint32_t s1)
+{
+    unsigned q, high, b = w->block[device];
+    hac_network_locate(s0, &q, &high);
+    unsigned low = high - (s1 - s0), end = low;
+    double weight = 0;
+    if (low == 1 && high > b)
+        end = b + 1; /* the rest is a tail */
+    else if (low == 1 && high == q)
+        end = high; /* the mirror first */
+    else if (low == 1)
+        end = high + 1;
+    if (end <= w->tile && end <= high) /* strides inside a tile: step by step */
+        weight += HAC_SINGLE_STEP * ((high < w->tile ? high : w->tile) - end + 1.0);
+    if (high > w->tile && end <= high)
+        weight += merge_passes(w, device, high - (end > w->tile ? end - 1 : w->tile));
+    if (low == 1 && end > 1)
+        weight += end - 1 >= w->tile ? 1 + HAC_CACHED_STEP * (end - 1) : HAC_SINGLE_STEP * (end - 1.0);
+    return weight;
+}
+
+/* The same for steps of any subsets. A stretch that begins with step 1 begins with a pass over blocks. */
+static double steps_weight(const weaver *w, uint32_t device, uint32_t s0, uint32_t s1)
+{
+    double weight = 0;
+    uint32_t s = s0;
+    if (s0 == 1) {
+        uint32_t p = 0;
+        while (p < w->block[device] && hac_network_steps(p + 1) <= s1)
+            p++;
+        bool blocks = p >= w->tile || s1 == w->n_steps;
+        weight += blocks ? 1 + HAC_CACHED_STEP * hac_network_steps(p) : 1;
+        s = blocks ? hac_network_steps(p) + 1 : 1;
+    }
+    while (s <= s1) {
+        unsigned q, reach;
+        hac_network_locate(s, &q, &reach);
         uint32_t last = hac_network_steps(q) < s1 ? hac_network_steps(q) : s1;
-        unsigned low = high - (last - s);
-        if (high > b)
-            passes += ceil((double)(high - (low > b ? low - 1 : b)) / w->fused[device]);
-        if (low <= b) {
-            passes += q > b || s == s0 ? 1 : 0; /* subsets 1 … b are one pass together */
-            cached += (high < b ? high : b) - low + 1;
-        }
+        weight += subset_weight(w, device, s, last);
         s = last + 1;
     }
-    *ret_passes = fmax(passes, 1);
-    *ret_cached = cached;
+    return weight;
 }
 
 static double count_units(const weaver *w, pass kind, uint32_t device, uint64_t items, uint32_t s0,
                           uint32_t s1)
 {
-    double passes, cached;
     if (kind == BLOCK || kind == TAIL)
         return (double)items * (s1 - s0 + 1);
-    count_passes(w, device, s0, s1, &passes, &cached);
-    return (double)items * (kind == MERGE ? passes : passes + HAC_CACHED_STEP * cached);
+    return (double)items *
+           (kind == MERGE ? merge_passes(w, device, s1 - s0 + 1) : steps_weight(w, device, s0, s1));
 }
 
 /* How much of a whole sort on that device this is. */
 static double part_of_sort(const weaver *w, uint32_t device, uint64_t items, uint32_t s0, uint32_t s1)
 {
-    double passes, cached, all_passes, all_cached;
-    count_passes(w, device, s0, s1, &passes, &cached);
-    count_passes(w, device, 1, w->n_steps, &all_passes, &all_cached);
-    return (passes + HAC_CACHED_STEP * cached) / (all_passes + HAC_CACHED_STEP * all_cached) * (double)items /
+    return steps_weight(w, device, s0, s1) / steps_weight(w, device, 1, w->n_steps) * (double)items /
            (double)w->m;
+}
+
+/* Models of bitonic.steps and bitonic.merge are kept by the kind of work: ":first" what begins with blocks,
+ * ":lone" what has steps one by one, ":rest"; and by the steps of a merge pass. */
+static void name_model(const weaver *w, const hac_plan_task *task, pass kind, uint32_t device, char *name,
+                       size_t room)
+{
+    uint32_t steps = task->step_last - task->step_first + 1;
+    double weight = steps_weight(w, device, task->step_first, task->step_last);
+    if (kind == MERGE)
+        snprintf(name, room, "%s:%u", task->codelet,
+                 (steps + merge_passes(w, device, steps) - 1) / merge_passes(w, device, steps));
+    else if (kind == STEPS && task->step_first == 1 && weight < 1 + steps)
+        snprintf(name, room, "%s:first", task->codelet);
+    else if (kind == STEPS)
+        snprintf(name, room, "%s:%s", task->codelet, weight >= HAC_SINGLE_STEP ? "lone" : "rest");
+    else
+        snprintf(name, room, "%s", task->codelet);
 }
 
 static void set_spans(const weaver *w, hac_plan_task *task, range r, uint32_t s0)
@@ -208,6 +250,9 @@ static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s
     };
     set_spans(w, &task, r, s0);
     set_params(w, &task, kind, device, s0, s1);
+    char model[40];
+    name_model(w, &task, kind, device, model, sizeof(model));
+    task.model = model;
     if (w->pricing) {
         hac_price_source source;
         w->price += hac_price_task(w->machine, w->plan->devices[device].machine_index, w->m, &task, 1,
@@ -219,6 +264,9 @@ static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s
             w->price -= HAC_LAUNCH_SECONDS;
         return HAC_OK;
     }
+    hac_status status = hac_plan_add_string(w->plan, model, &task.model, err);
+    if (status != HAC_OK)
+        return status;
     uint32_t deps[MAX_SEGMENTS];
     size_t n_deps = take_over(w, r.first, r.end, (uint32_t)w->plan->n_tasks, deps);
     return hac_plan_add_task(w->plan, &task, deps, n_deps, NULL, err);
@@ -418,24 +466,27 @@ static double price_all(weaver *w)
     return total;
 }
 
-/*
- * Folds the runs that the strongest device alone would end sooner. A run by itself may pay and yet cut a
- * fused pass of the strongest device in two, so folding none and folding all are priced, too, over the whole
- * sort.
- */
-static void fold_auto(weaver *w)
+/* Folds the runs that the strongest device alone would end sooner. */
+static void fold_short(weaver *w)
 {
     const hac_sort_info *sort = &w->plan->sort;
-    bool single[HAC_MAX_STEPS + 2];
-    w->pricing = true;
-    double none = price_all(w);
     for (size_t i = 0; i < sort->n_corun; i++) {
         uint32_t s0 = sort->corun[i][0], s1 = sort->corun[i][1];
         double side = price_side(w, s0, s1);
         set_folded(w, s0, s1, true);
         set_folded(w, s0, s1, price_strong(w, s0, s1) <= side);
     }
-    memcpy(single, w->folded, sizeof(single));
+}
+
+/* A run by itself may pay and yet cut a fused pass of the strongest device in two: so folding none, the short
+ * runs, and all are priced over the whole sort. */
+static void fold_cheapest(weaver *w)
+{
+    const hac_sort_info *sort = &w->plan->sort;
+    bool shorts[HAC_MAX_STEPS + 2];
+    double none = price_all(w);
+    fold_short(w);
+    memcpy(shorts, w->folded, sizeof(shorts));
     double some = price_all(w);
     for (size_t i = 0; i < sort->n_corun; i++)
         set_folded(w, sort->corun[i][0], sort->corun[i][1], true);
@@ -443,7 +494,17 @@ static void fold_auto(weaver *w)
     if (none < some && none < all)
         memset(w->folded, 0, sizeof(w->folded));
     else if (some < all)
-        memcpy(w->folded, single, sizeof(single));
+        memcpy(w->folded, shorts, sizeof(shorts));
+}
+
+/* Whoever asks for a scheme gets it, but for the runs that are too short by themselves. */
+static void fold_auto(weaver *w)
+{
+    w->pricing = true;
+    if (w->spec->scheme == HAC_SCHEME_AUTO)
+        fold_cheapest(w);
+    else
+        fold_short(w);
     w->pricing = false;
 }
 

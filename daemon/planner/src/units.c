@@ -8,7 +8,7 @@
 #include "base/type.h"
 
 /* `cpu` and `other` are the units/s assumed of one CPU thread and of another device, 32-bit keys, with a
- * third taken off what was measured (measured.md §10); 64-bit keys count half. `sort_part`: the part of a
+ * third taken off what was measured; 64-bit keys count half. `sort_part`: the part of a
  * radix sort's time; negative: a step of the bitonic network; 0: outside whole-sort capabilities. */
 static const struct assumption {
     const char *codelet;
@@ -96,8 +96,11 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
     if (seconds >= 0) {
         seconds += HAC_LAUNCH_SECONDS + transfer_seconds(machine, d, task, fraction);
     } else {
-        hac_prediction p = hac_model_predict(machine->models, d->key, task->codelet, task->type,
-                                             task->units * fraction, together);
+        double units = task->units * fraction;
+        hac_prediction p =
+            hac_model_predict(machine->models, d->key, hac_task_model(task), task->type, units, together);
+        if (p.samples == 0)
+            p = hac_model_predict(machine->models, d->key, task->codelet, task->type, units, together);
         source = p.samples > 0 ? HAC_PRICE_MODEL : HAC_PRICE_ASSUMED;
         seconds = p.samples > 0
                       ? p.seconds

@@ -13,19 +13,18 @@
  *   sort.gather            items                 one random read each
  *   bitonic.block          items × steps         all in cache: comparisons count
  *   bitonic.tail           items × steps         the same
- *   bitonic.steps          items × (passes + steps in cache × HAC_CACHED_STEP)
- *   bitonic.merge          items × passes        strides beyond the cache, several steps a pass: bandwidth
- * counts io.read                bytes
+ *   bitonic.steps          items × passes, as the steps weigh (below)
+ *   bitonic.merge          items × passes        long strides, several steps a pass: bandwidth counts
+ *   io.read                bytes
  *
  * A device's price comes from, in this order: the capability that its profile fixes for the codelet
  * ("radix.leaf.u32"), the one it fixes for the whole flow ("sort.u32", "bitonic.u32"), its learnt model, and
  * an assumption by its kind.
  *
- * A whole-sort capability C = "sort.<type>" in items/s is spread over the tasks by hac_plan_task.part: for
- * radix 0.13 for the count, 0.37 for the scatter and 0.5 for the leaves (measured on two cores, measured.md
- * §10: 3.7 + 10 + 14 of 28 ms); for bitonic by passes over memory, a step inside a block counting
- * HAC_CACHED_STEP of a pass (33 ms for the blocks of 2^14 and 55 to 60 for ten merges, ibidem). A bitonic
- * sort's capability is "bitonic.<type>", or C × HAC_BITONIC_OF_RADIX.
+ * A whole-sort capability C = "sort.<type>" in items/s is spread over the tasks by hac_plan_task.part: radix
+ * 0.13 for the count, 0.37 for the scatter and 0.5 for the leaves (measured on two cores: 3.7 + 10 + 14 of
+ * 28 ms), bitonic by passes over memory. A bitonic sort's capability is "bitonic.<type>", or
+ * C × HAC_BITONIC_OF_RADIX.
  */
 #ifndef PLANNER_UNITS_H
 #define PLANNER_UNITS_H
@@ -33,11 +32,13 @@
 #include "planner/machine.h"
 #include "planner/plan.h"
 
-/* Bitonic against radix on one device, whole sorts of 2^24 u32: 28 ms against 92 (measured.md §10). */
+/* Bitonic against radix on one device, whole sorts of 2^24 u32: 28 ms against 92. */
 #define HAC_BITONIC_OF_RADIX 0.3
 
-/* Of a pass over memory: what a step of the network costs inside a block. */
-#define HAC_CACHED_STEP 0.25
+/* In passes over memory (0.14 ns an item, u32, PoCL on two cores): a step of the network inside a block (0.01
+ * ns), and a step by itself whose stride lies inside a tile (0.4 to 1 ns). */
+#define HAC_CACHED_STEP 0.1
+#define HAC_SINGLE_STEP 4.0
 
 /* From "a task may start" to its start in an executor, through hacd and the socket, and the way back. */
 #define HAC_DISPATCH_SECONDS 60e-6

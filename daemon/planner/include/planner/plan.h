@@ -84,8 +84,10 @@ typedef struct hac_plan_task {
     /* Tasks that must be done before this one starts: plan->edges[first_edge … first_edge + n_edges). */
     uint32_t first_edge, n_edges;
 
-    double units;             /* work in the codelet's unit, for the models (src/units.h) */
-    double part;              /* of the time of the whole sort on one device; 0: does not belong to it */
+    double units; /* work in the codelet's unit, for the models (src/units.h) */
+    const char
+        *model;  /* what its model is kept under, in plan->strings or static; NULL: the codelet's name */
+    double part; /* of the time of the whole sort on one device; 0: does not belong to it */
     double predicted_start;   /* seconds from the job's start, as simulated */
     double predicted_seconds; /* of the whole task, on the devices it is planned for */
 
@@ -100,6 +102,13 @@ typedef struct hac_plan_task {
 static inline bool hac_task_together(const hac_plan_task *task)
 {
     return task->side_by_side || (task->range && (task->device_mask & (task->device_mask - 1)) != 0);
+}
+
+/* The name that models of this task are kept under (hac_model_record's `codelet`): tasks of one codelet may
+ * do work of quite different kinds. */
+static inline const char *hac_task_model(const hac_plan_task *task)
+{
+    return task->model != NULL ? task->model : task->codelet;
 }
 
 typedef struct hac_plan_device {
