@@ -79,6 +79,9 @@ static hac_status read_options(const hac_connect_options *options, hac_connect_o
                                 HAC_VERSION);
         memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
     }
+    if ((known.flags & ~(unsigned)HAC_CONNECT_NO_AUTOSTART) != 0)
+        return hac_fail(err, HAC_UNSUPPORTED, "connect flags 0x%x: libhac %s does not know them all",
+                        known.flags, HAC_VERSION);
     *ret = known;
     return HAC_OK;
 }

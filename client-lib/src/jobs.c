@@ -88,7 +88,7 @@ static void job_finish(hac_job *job)
     hac_client *client = job->client;
     hac_mapping *input = job->input, *result = job->result;
     uint64_t id = job->id;
-    /* hacd keeps the result until it hears of us. An attached job's stays with hacd, for others. */
+    /* hacd keeps the job and its result until it hears of us. An attached one stays with hacd, for others. */
     bool release = job->kept && !job->attached;
     free(job->text);
     hac_mappings_drop(&client->mappings, result);
@@ -227,6 +227,7 @@ static hac_status take_result(hac_job *job, const Hac__Client__JobDone *done, ha
 /* The job has ended, all of the message is used up: gives the input back and tells the caller. */
 static void job_ended(hac_job *job)
 {
+    job->kept = job->by_id.key != 0; /* accepted first, not answered by its result */
     leave_tables(job);
     job->answered = true;
     if (job->references == 0) { /* the handle is gone already */
@@ -311,7 +312,6 @@ static hac_status take_done(hac_job *job, const Hac__Client__JobDone *done, hac_
             return hac_fail_no_memory(err);
     }
     job->state = HAC_JOB_DONE;
-    job->kept = job->by_id.key != 0; /* accepted first, not answered by its result */
     job_ended(job);
     return HAC_OK;
 }

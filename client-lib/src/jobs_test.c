@@ -282,6 +282,9 @@ static bool slow_jobs(fake_session *session, const Hac__Client__Request *request
     case HAC__CLIENT__REQUEST__WHAT_WAIT:
         s->waiting = request->serial;
         return true;
+    case HAC__CLIENT__REQUEST__WHAT_RELEASE:
+        fake_send_ok(session, request->serial);
+        return true;
     case HAC__CLIENT__REQUEST__WHAT_CANCEL: {
         fake_send_ok(session, request->serial);
         Hac__Client__JobDone done;
@@ -318,6 +321,11 @@ static void test_timeout_and_cancel(void **state)
     assert_string_equal(err.message, "job 7 was cancelled");
     assert_int_equal(hac_job_cancel(job, &err), HAC_OK); /* it has ended: nothing to do */
     hac_job_free(job);
+    char *text = NULL;
+    assert_int_equal(hac_client_query(client, HAC_TOPIC_STATUS, 0, 0, &text, NULL), HAC_OK); /* in order */
+    free(text);
+    assert_int_equal(fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_CANCEL), 1);
+    assert_int_equal(fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_RELEASE), 1); /* its record */
     hac_client_free(client);
     fake_stop(daemon);
 }

@@ -29,9 +29,11 @@
  *   several threads are fine. Nothing here starts threads or handles signals.
  * - Errors: see <hac/error.h>. Outputs are written on success only.
  * - Ownership: what a function returns through a `ret_` pointer is the caller's, to be freed with the free
- *   function of its type; free functions accept NULL. Freeing a client invalidates its buffers and jobs:
- *   free those first.
+ *   function of its type; free functions accept NULL. Freeing a client ends its connection: what was made from
+ *   it may still be freed, in any order, but the memory it shows belongs to others from then on.
  * - Inputs are never modified.
+ * - Callbacks run inside calls of this library only: hac_client_dispatch, and those that wait for hacd. They may
+ *   call the library, and free their own job, but not the client.
  *
  * ABI: types are opaque or versioned by their `size` member; functions are only ever added.
  */
@@ -73,8 +75,12 @@ typedef struct hac_connect_options {
 
 /*
  * Connects and shakes hands. Without a system daemon (/run/hac/hacd.sock) a private one is started for this
- * user, at $XDG_RUNTIME_DIR/hac/hacd.sock or in a 0700 directory below /tmp; it leaves when idle.
- * options may be NULL. HAC_NO_DAEMON: none, or one of another protocol version (the message names both).
+ * user, at $XDG_RUNTIME_DIR/hac/hacd.sock or in a 0700 directory below /tmp; it leaves when idle, logs to
+ * $XDG_STATE_HOME/hac/hacd.log, and inherits nothing of its starter but a few environment variables. A daemon
+ * that is named, by `socket` or $HAC_SOCKET, is never started. $HAC_LIBEXEC is where hacd is looked for instead of
+ * where it was installed. options may be NULL.
+ * HAC_NO_DAEMON: none, or one of another protocol version (the message names both). HAC_REFUSED: the place of the
+ * private socket, or who listens there, is not to be trusted; or hacd takes no more connections of this user.
  */
 HAC_API HAC_MUST_USE hac_status hac_client_connect(const hac_connect_options *options, hac_client **ret_client,
                                                    hac_error *err);
@@ -142,12 +148,15 @@ typedef struct hac_job_options {
     int fast;                   /* 0: determinism exact, 1: fast */
     /* Called from hac_client_dispatch and from blocking calls; NULL: no progress is sent at all. */
     void (*progress)(void *context, hac_job *job, const hac_progress *progress);
-    /* Called once when the job has ended; NULL allowed. */
+    /* Called once when the job has ended, maybe before the submitting call returns; NULL allowed. */
     void (*done)(void *context, hac_job *job);
     void *context;
 } hac_job_options;
 
+/* 0 as long as hacd has not answered: of a small job whose keys went in the message, until it has ended; of
+ * others it is known at once. */
 HAC_API uint64_t hac_job_id(const hac_job *job);
+/* As far as the job's progress is told: without a progress callback queued until it has ended. */
 HAC_API hac_job_state hac_job_get_state(const hac_job *job);
 
 /*
@@ -163,14 +172,16 @@ HAC_API uint64_t hac_job_bytes(const hac_job *job);
 /* Report of calibrate and tune; "" for other jobs. */
 HAC_API const char *hac_job_text(const hac_job *job);
 
-/* Asks to cancel: takes effect within one chunk of work; hac_job_wait then says HAC_CANCELLED. */
+/* Asks to cancel: takes effect within one chunk of work; hac_job_wait then says HAC_CANCELLED. Nothing happens
+ * to a job that has ended. */
 HAC_API HAC_MUST_USE hac_status hac_job_cancel(hac_job *job, hac_error *err);
 
-/* A handle for a job by its id, of this user (detached, or of another connection). */
+/* A handle for a job by its id, of this user (detached, or of another connection). HAC_NOT_FOUND: none, or no
+ * longer known. Its result stays with hacd when the handle is freed. */
 HAC_API HAC_MUST_USE hac_status hac_job_attach(hac_client *client, uint64_t id, hac_job **ret_job, hac_error *err);
 
-/* Drops the handle. The result's memory goes back to the pool; a job that is not done is cancelled, unless it
- * is detached or was attached to. */
+/* Drops the handle. The result's memory goes back to the pool, when exported columns are released, too; a job
+ * that has not ended is cancelled, unless it is detached or was attached to. No callback follows. */
 HAC_API void hac_job_free(hac_job *job);
 
 /* ---- sort ---------------------------------------------------------------------------------------- */
@@ -217,7 +228,8 @@ HAC_API HAC_MUST_USE hac_status hac_sort_buffer(hac_client *client, hac_buffer *
                                                 const hac_sort_options *options, hac_job **ret_job, hac_error *err);
 
 /* Keys in the caller's own memory, which may be reused as soon as this returns: up to 32 KiB travel in the
- * message, more is copied into the pool. */
+ * message, more is copied into the pool. Many small jobs may be under way at once; beyond 192 KiB of their
+ * results this waits for some of them. A small job that is refused says so in hac_job_wait. */
 HAC_API HAC_MUST_USE hac_status hac_sort_memory(hac_client *client, const void *keys, uint64_t items,
                                                 const hac_sort_options *options, hac_job **ret_job, hac_error *err);
 
