@@ -47,7 +47,10 @@ typedef struct weaver {
     uint32_t tile;
     uint32_t block[HAC_PLAN_MAX_DEVICES]; /* log2 */
     uint32_t fused[HAC_PLAN_MAX_DEVICES];
-    bool folded[HAC_MAX_STEPS + 2]; /* by step */
+    bool folded[HAC_MAX_STEPS + 2];     /* by step */
+    uint8_t reach[HAC_MAX_STEPS + 2];   /* by step */
+    uint32_t own[65];                   /* by reach: bits of the weaker parts that are independent */
+    double whole[HAC_PLAN_MAX_DEVICES]; /* steps_weight of the network */
     segment segments[MAX_SEGMENTS];
     size_t n_segments;
     /* instead of adding tasks: */
@@ -160,8 +163,7 @@ static double count_units(const weaver *w, pass kind, uint32_t device, uint64_t 
 /* How much of a whole sort on that device this is. */
 static double part_of_sort(const weaver *w, uint32_t device, uint64_t items, uint32_t s0, uint32_t s1)
 {
-    return steps_weight(w, device, s0, s1) / steps_weight(w, device, 1, w->n_steps) * (double)items /
-           (double)w->m;
+    return steps_weight(w, device, s0, s1) / w->whole[device] * (double)items / (double)w->m;
 }
 
 /* Models of bitonic.steps and bitonic.merge are kept by the kind of work: ":first" what begins with blocks,
@@ -170,7 +172,7 @@ static void name_model(const weaver *w, const hac_plan_task *task, pass kind, ui
                        size_t room)
 {
     uint32_t steps = task->step_last - task->step_first + 1;
-    double weight = steps_weight(w, device, task->step_first, task->step_last);
+    double weight = kind == STEPS ? steps_weight(w, device, task->step_first, task->step_last) : 0;
     if (kind == MERGE)
         snprintf(name, room, "%s:%u", task->codelet,
                  (steps + merge_passes(w, device, steps) - 1) / merge_passes(w, device, steps));
@@ -326,22 +328,15 @@ static hac_status add_stretch(weaver *w, uint32_t device, range r, uint32_t s0, 
 
 /* ---- the walk ---- */
 
-static bool own_step(const weaver *w, size_t part, uint32_t step)
-{
-    unsigned q, reach;
-    if (part + 1 >= w->split.n_parts || w->split.parts[part].items == 0 || w->folded[step])
-        return false;
-    hac_network_locate(step, &q, &reach);
-    return reach <= w->split.parts[part].S;
-}
-
 /* Bits of the weaker parts that run this step themselves. */
 static uint32_t own_parts(const weaver *w, uint32_t step)
 {
-    uint32_t mask = 0;
-    for (size_t p = 0; p < w->split.n_parts; p++)
-        mask |= own_step(w, p, step) ? UINT32_C(1) << p : 0;
-    return mask;
+    return w->folded[step] ? 0 : w->own[w->reach[step]];
+}
+
+static bool own_step(const weaver *w, size_t part, uint32_t step)
+{
+    return own_parts(w, step) >> part & 1;
 }
 
 /* What is left for the strongest device, as maximal ranges. */
@@ -601,6 +596,16 @@ static hac_status prepare(weaver *w, hac_error *err)
         w->block[d] = hac_bitonic_block_log2(&limits, w->item_bytes);
         w->fused[d] = hac_bitonic_fused_steps(&limits, w->item_bytes);
     }
+    for (size_t d = 0; d < w->plan->n_devices; d++)
+        w->whole[d] = steps_weight(w, (uint32_t)d, 1, w->n_steps);
+    for (uint32_t step = 1; step <= w->n_steps; step++) {
+        unsigned q, reach;
+        hac_network_locate(step, &q, &reach);
+        w->reach[step] = (uint8_t)reach;
+    }
+    for (size_t p = 0; p + 1 < w->split.n_parts; p++)
+        for (unsigned reach = 1; reach <= w->split.parts[p].S && w->split.parts[p].items > 0; reach++)
+            w->own[reach] |= UINT32_C(1) << p;
     if (w->buffers.has_ready)
         w->segments[w->n_segments++] = (segment){0, w->m, w->buffers.ready};
     return status;

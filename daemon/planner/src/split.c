@@ -15,9 +15,12 @@ unsigned hac_log2_ceil(uint64_t items)
 
 void hac_network_locate(uint32_t step, unsigned *ret_q, unsigned *ret_r)
 {
-    unsigned q = 1;
+    /* q(q-1)/2 < step ≤ q(q+1)/2; the root is exact to well below 1/2 for the few thousand steps there are */
+    unsigned q = (unsigned)ceil((sqrt(8.0 * step + 1) - 1) / 2);
     while (hac_network_steps(q) < step)
         q++;
+    while (q > 1 && hac_network_steps(q - 1) >= step)
+        q--;
     *ret_q = q;
     *ret_r = hac_network_steps(q) - step + 1;
 }

@@ -2,7 +2,6 @@
 #include "units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/type.h"
@@ -37,12 +36,14 @@ static const struct assumption *find(const char *codelet)
 
 double hac_machine_capability(const hac_machine_device *device, const char *prefix, hac_type type)
 {
-    char key[64];
-    snprintf(key, sizeof(key), "%s.%s", prefix, hac_type_name(type));
+    size_t length = strlen(prefix);
     for (size_t i = 0;
-         i < device->n_capability && i < sizeof(device->capability) / sizeof(device->capability[0]); i++)
-        if (strcmp(device->capability[i].key, key) == 0 && device->capability[i].items_per_second > 0)
+         i < device->n_capability && i < sizeof(device->capability) / sizeof(device->capability[0]); i++) {
+        const char *key = device->capability[i].key;
+        if (strncmp(key, prefix, length) == 0 && key[length] == '.' &&
+            strcmp(key + length + 1, hac_type_name(type)) == 0 && device->capability[i].items_per_second > 0)
             return device->capability[i].items_per_second;
+    }
     return 0;
 }
 
