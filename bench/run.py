@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures hac beside its peers and writes bench/results/<name>.json and .md.
+
+Every ratio comes from one process that runs the product and the peer turn by turn (bench_sort). Each machine set-up
+(one device with all cores, one per core, an unequal pair) has a private daemon of its own in a temporary
+directory; nothing of the user's is touched. Peers are what is found here:
+
+  x86-simd-sort   $HAC_BENCH_X86_SIMD_SORT names a checkout (its src/ holds x86simdsort-static-incl.h); built with
+                  OpenMP for this machine's cores. Without it the peer is std::sort, and the table says so.
+  std::sort       always
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+SPLIT = """name: core
+match: {{platform: "Portable Computing Language", type: cpu}}
+kind: cpu
+executors:
+  - {{threads: 1, affinity: [0], group: core0}}
+  - {{threads: 1, affinity: [1], group: core1, testing: {{slowdown: {slowdown}}}}}
+"""
+
+
+class Machine:
+    """A private daemon with the given profile (text, or None for the shipped ones)."""
+
+    def __init__(self, build, profile=None):
+        self.build = build
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="hac-bench-"))
+        self.env = dict(os.environ)
+        for name in ("RUNTIME", "STATE", "CACHE", "CONFIG"):
+            key = f"XDG_{name}_DIR" if name == "RUNTIME" else f"XDG_{name}_HOME"
+            path = self.directory / name.lower()
+            path.mkdir(mode=0o700)
+            self.env[key] = str(path)
+        self.env["HAC_LIBEXEC"] = str(build / "libexec")
+        self.env["HAC_PROFILES"] = str(ROOT / "config" / "profiles")
+        self.env["OCL_ICD_VENDORS"] = self.env.get("OCL_ICD_VENDORS", "pocl.icd")
+        self.env.pop("HAC_SOCKET", None)
+        if profile is not None:
+            profiles = self.directory / "config" / "hac" / "profiles"
+            profiles.mkdir(parents=True)
+            (profiles / "00-bench.yaml").write_text(profile)
+
+    def hacctl(self, *args, check=True):
+        command = [str(self.build / "hacctl" / "hacctl"), *args]
+        return subprocess.run(command, env=self.env, check=check, capture_output=True, text=True)
+
+    def program(self, name, *args):
+        command = [str(self.build / "bench" / name), *map(str, args)]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def daemon(self):
+        return json.loads(self.hacctl("version", "--json").stdout)["daemon"]["pid"]
+
+    def settle(self):
+        """Waits until no builder works any more: it would be measured along."""
+        for _ in range(600):
+            children = subprocess.run(["ps", "-o", "args=", "--ppid", str(self.daemon())], capture_output=True, text=True)
+            if "--build" not in children.stdout:
+                return
+            time.sleep(0.2)
+
+    def close(self):
+        self.hacctl("--no-autostart", "drain", check=False)
+        time.sleep(0.5)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def build_peers(build):
+    """(library, name, description) of the sort peer, and of std::sort."""
+    directory = build / "peers"
+    directory.mkdir(exist_ok=True)
+    std = directory / "libstd.so"
+    flags = ["g++", "-O3", "-march=native", "-std=c++17", "-fPIC", "-shared"]
+    subprocess.run([*flags, "-o", std, HERE / "peer_std.cpp"], check=True)
+    plain = (std, "std", "std::sort, one thread")
+    checkout = os.environ.get("HAC_BENCH_X86_SIMD_SORT")
+    if not checkout:
+        return plain, plain
+    library = directory / "libx86simdsort.so"
+    if not library.exists():
+        subprocess.run([*flags, "-fopenmp", "-DXSS_USE_OPENMP", "-I", pathlib.Path(checkout) / "src", "-o", library,
+                        HERE / "peer_x86simdsort.cpp"], check=True)
+    return (library, "x86simdsort", f"x86-simd-sort, OpenMP, {os.cpu_count()} threads"), plain
+
+
+def sort_lines(machine, peer, quick):
+    """The table of sorts on one device with all cores."""
+    lines = []
+    n = 1 << (22 if quick else 24)
+    repeats = 5 if quick else 11
+
+    def line(goal, name, *args):
+        result = machine.program("bench_sort", "--peer", peer[0], "--name", peer[1], "--repeats", repeats, *args)
+        result.update(line=name, goal=goal)
+        lines.append(result)
+        print(f"  {name}: {result['seconds'] * 1e3:.2f} ms, peer {result['peer_seconds'] * 1e3:.2f} ms, "
+              f"ratio {result['ratio']:.2f} (goal {goal or '-'})", flush=True)
+
+    line(1.0, f"random u32, {n} keys, auto", "--items", n)
+    if not quick:
+        line(1.0, f"random u32, {1 << 27} keys, auto", "--items", 1 << 27, "--repeats", 5)
+    for pattern in ("skewed", "sorted", "few", "zipf", "reversed", "nearly", "equal"):
+        goal = 0.8 if pattern in ("skewed", "sorted", "few", "zipf") else None
+        line(goal, f"{pattern} u32, {n} keys, auto", "--items", n, "--pattern", pattern)
+    line(0.35, f"random u32, {n} keys, bitonic", "--items", n, "--algorithm", "bitonic")
+    for kind in ("i32", "f32", "u64", "i64", "f64"):
+        line(None, f"random {kind}, {n} keys, auto", "--items", n, "--type", kind)
+    for kind in ("u32", "f64"):
+        line(None, f"argsort {kind}, {n} keys, auto", "--items", n, "--type", kind, "--argsort", "--repeats", 5)
+    line(None, f"random u32, {n} keys, caller's memory", "--items", n, "--input", "memory")
+    return lines
+
+
+def bandwidth(machine, lines):
+    measured = machine.program("bench_memory", os.cpu_count())["bytes_per_second"]
+    for result in lines:
+        width = 4 if result["type"].endswith("32") else 8
+        one_pass = 2.0 * result["items"] * width / measured
+        result["memory_passes"] = result["seconds"] / one_pass
+    return measured
+
+
+def file_to_file(machine, quick):
+    """hacctl sort IN -o OUT against a program that reads, std::sorts and writes (python drives neither's loop)."""
+    n = 1 << (22 if quick else 24)
+    source, ours, theirs = (machine.directory / name for name in ("keys", "ours", "theirs"))
+    source.write_bytes(os.urandom(4 * n))
+    program = machine.directory / "std_file"
+    code = r"""
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+int main(int, char **v) {
+    FILE *in = fopen(v[1], "rb");
+    fseek(in, 0, SEEK_END);
+    std::vector<uint32_t> k(ftell(in) / 4);
+    rewind(in);
+    if (fread(k.data(), 4, k.size(), in) != k.size()) return 1;
+    std::sort(k.begin(), k.end());
+    FILE *out = fopen(v[2], "wb");
+    if (fwrite(k.data(), 4, k.size(), out) != k.size()) return 1;
+    return fclose(out);
+}
+"""
+    (machine.directory / "std_file.cpp").write_text(code)
+    subprocess.run(["g++", "-O3", "-march=native", "-o", program, machine.directory / "std_file.cpp"], check=True)
+    product, peer = [], []
+    for turn in range(4 if quick else 6):
+        start = time.monotonic()
+        machine.hacctl("sort", str(source), "--type", "u32", "-o", str(ours))
+        product.append(time.monotonic() - start)
+        start = time.monotonic()
+        subprocess.run([program, source, theirs], check=True)
+        peer.append(time.monotonic() - start)
+    if ours.read_bytes() != theirs.read_bytes():
+        raise RuntimeError("file to file: the results differ")
+    a, b = statistics.median(product[1:]), statistics.median(peer[1:])
+    result = {"line": f"file to file, random u32, {n} keys", "goal": 5.0, "seconds": a, "peer": "std::sort",
+              "peer_seconds": b, "ratio": b / a}
+    print(f"  {result['line']}: {a * 1e3:.0f} ms, std::sort {b * 1e3:.0f} ms, ratio {b / a:.1f} (goal 5)", flush=True)
+    return result
+
+
+def median_seconds(machine, *args):
+    return machine.program("bench_sort", *args)["seconds"]
+
+
+def pairs(build, quick):
+    """Two devices against one of them, in the same daemon, turn by turn."""
+    n = 1 << (22 if quick else 24)
+    lines = []
+    for slowdown in (1.0, 3.0):
+        machine = Machine(build, SPLIT.format(slowdown=slowdown))
+        try:
+            machine.hacctl("calibrate")
+            machine.settle()
+            for algorithm in ("auto", "bitonic"):
+                times = {"both": [], "core.0": [], "core.1": []}
+                for _ in range(3 if quick else 5):
+                    for who in times:
+                        args = ["--items", n, "--algorithm", algorithm, "--repeats", 5]
+                        if who != "both":
+                            args += ["--device", who]
+                        times[who].append(median_seconds(machine, *args))
+                both, first, second = (statistics.median(times[w]) for w in ("both", "core.0", "core.1"))
+                ideal = 1 / (1 / first + 1 / second)
+                goal = {("auto", 1.0): 1.8, ("bitonic", 1.0): 1.6}.get((algorithm, slowdown))
+                line = {"line": f"pair, slowdown {slowdown:g}, {algorithm}, {n} u32", "both_seconds": both,
+                        "first_seconds": first, "second_seconds": second, "speed_up": first / both,
+                        "ideal_seconds": ideal, "over_ideal": both / ideal, "goal": goal}
+                lines.append(line)
+                print(f"  {line['line']}: {both * 1e3:.2f} ms, alone {first * 1e3:.2f} and {second * 1e3:.2f}: speed-up "
+                      f"{line['speed_up']:.2f} (goal {goal or '-'}), {line['over_ideal']:.3f} of ideal", flush=True)
+        finally:
+            machine.close()
+    return lines
+
+
+def never_slower(build, quick):
+    """auto against the best single device over a grid."""
+    worst = []
+    machine = Machine(build, SPLIT.format(slowdown=3.0))
+    try:
+        machine.hacctl("calibrate")
+        machine.settle()
+        for kind in ("u32", "f64"):
+            for log2 in (12, 16, 18, 20, 22) if not quick else (16, 20):
+                times = {"auto": [], "core.0": [], "core.1": []}
+                for _ in range(5):
+                    for who in times:
+                        args = ["--items", 1 << log2, "--type", kind, "--repeats", 9]
+                        if who != "auto":
+                            args += ["--device", who]
+                        times[who].append(median_seconds(machine, *args))
+                auto, first, second = (statistics.median(times[w]) for w in ("auto", "core.0", "core.1"))
+                line = {"line": f"{kind}, 2^{log2}", "auto_seconds": auto, "best_single_seconds": min(first, second),
+                        "over_best": auto / min(first, second)}
+                worst.append(line)
+                print(f"  auto against the best single device, {line['line']}: {line['over_best']:.3f} (goal 1.03)", flush=True)
+    finally:
+        machine.close()
+    return worst
+
+
+def startup(build):
+    """First job ever (no daemon, no binaries), and first job of a new daemon with binaries."""
+    machine = Machine(build)
+    try:
+        keys = machine.directory / "keys"
+        keys.write_bytes(os.urandom(4 << 20))
+
+        def first_job():
+            start = time.monotonic()
+            machine.hacctl("sort", str(keys), "--type", "u32", "-o", str(machine.directory / "out"))
+            return time.monotonic() - start
+
+        ever = first_job()
+        machine.settle()
+        again = []
+        for _ in range(5):
+            machine.hacctl("drain")
+            time.sleep(1)
+            again.append(first_job())
+        rss = 0
+        pid = machine.daemon()
+        for row in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if row.startswith("VmHWM"):
+                rss = int(row.split()[1])
+        result = {"first_job_ever_seconds": ever, "first_job_of_a_daemon_seconds": statistics.median(again),
+                  "daemon_peak_rss_kib": rss}
+        print(f"  first job ever {ever:.2f} s (goal 3), of a new daemon {statistics.median(again):.3f} s (goal 0.4), "
+              f"hacd's peak RSS {rss / 1024:.1f} MiB (goal 20)", flush=True)
+        return result
+    finally:
+        machine.close()
+
+
+def markdown(results):
+    out = [f"# Measured on {results['date']}", "", f"`{results['command']}` at {results['commit']}; {results['machine']}.",
+           "Medians; a ratio is the peer's time ÷ ours, both measured turn by turn in one process, from the call to having",
+           "read the result. Input in recycled pool memory, kept mapped, unless a line says otherwise.",
+           "*Passes* is our time in units of reading and writing the keys once at this machine's memory bandwidth "
+           f"({results['bandwidth'] / 1e9:.1f} GB/s, read and written).", "",
+           "| line | ours ms | peer ms | ratio | goal | passes |", "|---|--:|--:|--:|--:|--:|"]
+    for r in results["sorts"]:
+        out.append(f"| {r['line']} | {r['seconds'] * 1e3:.2f} | {r['peer_seconds'] * 1e3:.2f} | {r['ratio']:.2f} | "
+                   f"{r['goal'] or ''} | {r.get('memory_passes', 0):.1f} |")
+    out += ["", f"Peer: {results['peer']}; file to file: std::sort doing the same.", "",
+            "| two devices, one per core | both ms | alone ms | speed-up | goal | ÷ ideal |", "|---|--:|--:|--:|--:|--:|"]
+    for r in results["pairs"]:
+        out.append(f"| {r['line']} | {r['both_seconds'] * 1e3:.2f} | {r['first_seconds'] * 1e3:.2f} / "
+                   f"{r['second_seconds'] * 1e3:.2f} | {r['speed_up']:.2f} | {r['goal'] or ''} | {r['over_ideal']:.3f} |")
+    out += ["", "| auto ÷ best single device (slowdown 3) | ratio |", "|---|--:|"]
+    out += [f"| {r['line']} | {r['over_best']:.3f} |" for r in results["grid"]]
+    j, s = results["jobs"], results["startup"]
+    out += ["", "| small jobs and start | measured | goal |", "|---|--:|--:|",
+            f"| sort of 1,000 keys, p50 | {j['p50_us']:.0f} µs | 150 µs |",
+            f"| … p99 | {j['p99_us']:.0f} µs | 1,000 µs |",
+            f"| jobs a second, {j['clients']} clients | {j['jobs_per_second']:.0f} | 15,000 |",
+            f"| first job ever | {s['first_job_ever_seconds']:.2f} s | 3 s |",
+            f"| first job of a new daemon | {s['first_job_of_a_daemon_seconds']:.3f} s | 0.4 s |",
+            f"| hacd's peak RSS | {s['daemon_peak_rss_kib'] / 1024:.1f} MiB | 20 MiB |", ""]
+    return "\n".join(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
+    parser.add_argument("--name", default="latest", help="name of the result files")
+    args = parser.parse_args()
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    build = args.build.resolve()
+    peer, _ = build_peers(build)
+    os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count()))
+    machine = Machine(build)
+    try:
+        machine.hacctl("devices")
+        machine.settle()
+        print(f"sorts, peer: {peer[2]}", flush=True)
+        sorts = sort_lines(machine, peer, args.quick)
+        measured = bandwidth(machine, sorts)
+        sorts.append(file_to_file(machine, args.quick))
+        jobs = machine.program("bench_jobs", 16)
+        print(f"  small jobs: p50 {jobs['p50_us']} µs, p99 {jobs['p99_us']} µs, {jobs['jobs_per_second']} a second", flush=True)
+    finally:
+        machine.close()
+    results = {
+        "date": datetime.date.today().isoformat(),
+        "command": " ".join(["bench/run.py", *sys.argv[1:]]),
+        "commit": run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]).stdout.strip(),
+        "machine": f"{os.cpu_count()} cores, {cpu_name()}, Linux {platform.release()}",
+        "peer": peer[2], "bandwidth": measured, "sorts": sorts, "jobs": jobs,
+        "pairs": pairs(build, args.quick), "grid": never_slower(build, args.quick), "startup": startup(build),
+    }
+    directory = HERE / "results"
+    directory.mkdir(exist_ok=True)
+    (directory / f"{args.name}.json").write_text(json.dumps(results, indent=1) + "\n")
+    (directory / f"{args.name}.md").write_text(markdown(results))
+    print(f"written: {directory / args.name}.md and .json")
+
+
+def cpu_name():
+    for row in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if row.startswith("model name"):
+            return row.split(":")[1].strip()
+    return platform.machine()
+
+
+if __name__ == "__main__":
+    main()
