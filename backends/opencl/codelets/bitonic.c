@@ -308,9 +308,8 @@ static hac_status finish(hac_bitonic_job *job, hac_status status, hac_task_resul
 {
     status = hac_bitonic_job_finish(job, status, err);
     if (status == HAC_OK) {
-        result->values[0] = job->passes;
-        result->values[1] = job->launches;
-        result->n_values = 2;
+        result->values[0] = job->launches;
+        result->n_values = 1;
     }
     return status;
 }

@@ -35,7 +35,7 @@
  * operations on every vector. Larger windows than facts.max_allocation are cut: steps whose group does not
  * fit run one at a time through two windows.
  *
- * values: [0] passes over memory, [1] launches.
+ * values[0]: launches.
  */
 #ifndef CODELETS_BITONIC_H
 #define CODELETS_BITONIC_H

@@ -341,7 +341,6 @@ hac_status hac_bitonic_pass_map(hac_bitonic_job *job, uint64_t first, uint64_t e
 {
     hac_status status = HAC_OK;
     uint64_t items = window_items(job, first, end, 6);
-    job->passes++;
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
         status = map_window(job, i, least(i + items, end), err);
     return status;
@@ -351,7 +350,6 @@ hac_status hac_bitonic_pass_unmap(hac_bitonic_job *job, uint64_t first, uint64_t
 {
     hac_status status = HAC_OK;
     uint64_t items = window_items(job, first, end, 6);
-    job->passes++;
     job->unmapped = true;
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
         status = unmap_window(job, i, least(i + items, end), err);
@@ -383,7 +381,6 @@ hac_status hac_bitonic_pass_block(hac_bitonic_job *job, uint64_t first, uint64_t
 {
     hac_status status = HAC_OK;
     uint64_t items = window_items(job, first, end, b);
-    job->passes++;
     if (items == 0)
         return hac_fail(err, HAC_INVALID, "a block of 2^%u items is above the device's largest window", b);
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
@@ -434,7 +431,6 @@ hac_status hac_bitonic_pass_tail(hac_bitonic_job *job, uint64_t first, uint64_t 
     if (!last)
         end = end_of_work(job, end, q);
     uint64_t items = first < end ? window_items(job, first, end, b) : 1;
-    job->passes++;
     if (items == 0)
         return hac_fail(err, HAC_INVALID, "a block of 2^%u items is above the device's largest window", b);
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
@@ -529,7 +525,6 @@ static hac_status step_in_pieces(hac_bitonic_job *job, uint64_t first, uint64_t 
     uint64_t items = least(stride, UINT64_C(1) << (63 - __builtin_clzll(most | 1)));
     uint64_t piece = 0;
     TRY(view_close(job, &job->work_view, err));
-    job->passes++;
     for (uint64_t run = first; run < end; run += 2 * stride)
         for (uint64_t offset = 0; offset < stride; offset += items)
             if (piece++ % step->slices == step->slice)
@@ -561,7 +556,6 @@ hac_status hac_bitonic_pass_merge(hac_bitonic_job *job, uint64_t first, uint64_t
     uint64_t items = window_items(job, first, end, steps->from);
     if (items == 0)
         return steps_in_pieces(job, first, end, steps, err);
-    job->passes++;
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
         status = merge_window(job, i, least(i + items, end), steps, err);
     return status;
@@ -577,7 +571,6 @@ hac_status hac_bitonic_pass_step(hac_bitonic_job *job, uint64_t first, uint64_t 
     uint64_t items = window_items(job, first, end, step->from);
     if (items == 0)
         return step_in_pieces(job, first, end, step, err);
-    job->passes++;
     for (uint64_t i = first; i < end && status == HAC_OK; i += items) {
         uint64_t stop = least(i + items, end);
         status = need_work(job, i, stop, false, err);

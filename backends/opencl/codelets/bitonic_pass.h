@@ -34,7 +34,7 @@ typedef struct hac_bitonic_job {
     uint64_t nan;
     hac_span in, work, final;
     hac_bitonic_view in_view, work_view, final_view;
-    uint64_t passes, launches;
+    uint64_t launches;
     bool unmapped; /* the last pass has run: WORK or INDEX holds the result */
 } hac_bitonic_job;
 
