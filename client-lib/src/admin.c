@@ -7,7 +7,7 @@
 #include "jobs.h"
 #include "sort.h"
 
-enum { SIMULATED_DEVICES_MAX = 16, CAPABILITIES_MAX = 32, NAME_MAX_BYTES = 255 };
+enum { SIMULATED_DEVICES_MAX = 16, CAPABILITIES_MAX = 32 };
 
 static hac_status call_text(hac_client *client, Hac__Client__Request *request, char **ret_text,
                             hac_error *err)
@@ -63,9 +63,9 @@ typedef struct simulated_machine {
     Hac__Client__Capability capability[SIMULATED_DEVICES_MAX][CAPABILITIES_MAX];
 } simulated_machine;
 
-static bool is_name(const char *name)
+static bool is_name_or_none(const char *name)
 {
-    return name != NULL && name[0] != '\0' && strlen(name) <= NAME_MAX_BYTES;
+    return name == NULL || name[0] == '\0' || hac_is_name(name);
 }
 
 static bool is_amount(double value)
@@ -76,12 +76,14 @@ static bool is_amount(double value)
 static hac_status encode_capabilities(const hac_simulated_device *device, Hac__Client__Capability **at,
                                       Hac__Client__Capability *capability, hac_error *err)
 {
+    if (device->capability == NULL && device->n_capability > 0)
+        return hac_fail(err, HAC_INVALID, "device %s has no list of capabilities", device->name);
     if (device->n_capability > CAPABILITIES_MAX)
         return hac_fail(err, HAC_INVALID, "device %s has %zu capabilities, at most %d can be", device->name,
                         device->n_capability, CAPABILITIES_MAX);
     for (size_t i = 0; i < device->n_capability; i++) {
         const hac_simulated_capability *from = &device->capability[i];
-        if (!is_name(from->key) || !is_amount(from->items_per_second))
+        if (!hac_is_name(from->key) || !is_amount(from->items_per_second))
             return hac_fail(err, HAC_INVALID, "capability %zu of device %s has no key or no rate", i + 1,
                             device->name);
         hac__client__capability__init(&capability[i]);
@@ -95,8 +97,7 @@ static hac_status encode_capabilities(const hac_simulated_device *device, Hac__C
 static hac_status encode_device(const hac_simulated_device *from, Hac__Client__SimulatedDevice *to,
                                 hac_error *err)
 {
-    if (!is_name(from->name) || (from->group != NULL && strlen(from->group) > NAME_MAX_BYTES) ||
-        (from->kind != NULL && strlen(from->kind) > NAME_MAX_BYTES))
+    if (!hac_is_name(from->name) || !is_name_or_none(from->group) || !is_name_or_none(from->kind))
         return hac_fail(err, HAC_INVALID, "a simulated device has no usable name, group or kind");
     if (!is_amount(from->link_bandwidth) || !is_amount(from->link_latency))
         return hac_fail(err, HAC_INVALID, "the link of device %s is not given in numbers", from->name);

@@ -207,6 +207,7 @@ void hac_mappings_drop(hac_mappings *mappings, hac_mapping *mapping)
     if (mapping == NULL || --mapping->users > 0)
         return;
     mapping->lent = false;
+    settle(mapping); /* its first use has made its size final */
     TAILQ_REMOVE(&mappings->used, mapping, in_list);
     TAILQ_INSERT_TAIL(&mappings->idle, mapping, in_list);
     mappings->n_idle++;

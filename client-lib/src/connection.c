@@ -13,6 +13,8 @@
 /* Set in the serials of requests whose answer nobody waits for. */
 #define TELL (UINT64_C(1) << 63)
 
+enum { NAME_BYTES_MAX = 255 };
+
 /* ---- life ---- */
 
 hac_status hac_client_new(int socket, const char *path, hac_client **ret, hac_error *err)
@@ -174,6 +176,16 @@ void hac_client_tell(hac_client *client, Hac__Client__Request *request)
     hac_status ignored =
         hac_client_send(client, request, NULL, 0, NULL); /* a broken connection says so later */
     (void)ignored;
+}
+
+bool hac_is_name(const char *name)
+{
+    size_t length = name == NULL ? 0 : strlen(name), at = 0, step = 1;
+    while (at < length && step > 0) {
+        step = hac_utf8_sequence(name + at, length - at);
+        at += step;
+    }
+    return length > 0 && length <= NAME_BYTES_MAX && at == length;
 }
 
 /* ---- receiving ---- */

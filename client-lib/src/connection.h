@@ -112,6 +112,9 @@ void hac_client_tell(hac_client *client, Hac__Client__Request *request);
 /* The error that a Failure says. */
 hac_status hac_failure(const Hac__Client__Failure *failure, hac_error *err);
 
+/* Whether the protocol takes `name`: 1 to 255 bytes of UTF-8. */
+bool hac_is_name(const char *name);
+
 /* protobuf-c's fields are not const, but packing only reads. */
 static inline char *hac_field(const char *text)
 {

@@ -12,7 +12,6 @@
 enum {
     SPARE_MAX = 32,   /* freed handles that are kept */
     DEVICES_MAX = 16, /* the protocol's limits */
-    NAME_MAX_BYTES = 255,
     PRIORITY_MAX = 100,
     RESULT_ALIGNMENT = 64,
     QUICK_BYTES_MAX = 192 * 1024,
@@ -378,11 +377,9 @@ static hac_status check_devices(const hac_job_options *options, hac_error *err)
     if (options->n_devices > DEVICES_MAX)
         return hac_fail(err, HAC_INVALID, "%zu devices are named, at most %d can be", options->n_devices,
                         DEVICES_MAX);
-    for (size_t i = 0; i < options->n_devices; i++) {
-        const char *name = options->devices[i];
-        if (name == NULL || name[0] == '\0' || strlen(name) > NAME_MAX_BYTES)
+    for (size_t i = 0; i < options->n_devices; i++)
+        if (options->devices == NULL || !hac_is_name(options->devices[i]))
             return hac_fail(err, HAC_INVALID, "device %zu of the list has no usable name", i + 1);
-    }
     return HAC_OK;
 }
 

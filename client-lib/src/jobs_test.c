@@ -459,12 +459,20 @@ static void test_options_checked(void **state)
     options.job.devices = names;
     options.job.n_devices = 1;
     assert_int_equal(hac_sort_memory(client, "", 0, &options, &job, &err), HAC_INVALID);
+    names[0] = "caf\xe9"; /* not UTF-8 */
+    assert_int_equal(hac_sort_memory(client, "", 0, &options, &job, &err), HAC_INVALID);
+    options.job.devices = NULL;
+    assert_int_equal(hac_sort_memory(client, "", 0, &options, &job, &err), HAC_INVALID);
+    options.job.devices = names;
     options.job.n_devices = 17;
     assert_int_equal(hac_sort_memory(client, "", 0, &options, &job, &err), HAC_INVALID);
     options.job.n_devices = 0;
     options.n_fold_steps = 65;
     assert_int_equal(hac_sort_memory(client, "", 0, &options, &job, &err), HAC_INVALID);
     options.n_fold_steps = 0;
+    options.fold = HAC_FOLD_STEPS;
+    assert_int_equal(hac_sort_memory(client, "", 0, &options, &job, &err), HAC_INVALID);
+    options.fold = HAC_FOLD_AUTO;
     options.size = 0;
     assert_int_equal(hac_sort_memory(client, "", 0, &options, &job, &err), HAC_INVALID);
     options.size = sizeof(options);

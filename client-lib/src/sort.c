@@ -35,6 +35,8 @@ hac_status hac_sort_spec_encode(const hac_sort_options *options, uint32_t payloa
         options->fold > HAC_FOLD_STEPS)
         return hac_fail(err, HAC_INVALID, "algorithm %d, scheme %d or fold %d does not exist",
                         (int)options->algorithm, (int)options->scheme, (int)options->fold);
+    if (options->fold == HAC_FOLD_STEPS && (options->n_fold_steps == 0 || options->fold_steps == NULL))
+        return hac_fail(err, HAC_INVALID, "the steps to fold are not given");
     if (options->n_fold_steps > FOLD_STEPS_MAX)
         return hac_fail(err, HAC_INVALID, "%zu fold steps are given, at most %d can be",
                         options->n_fold_steps, FOLD_STEPS_MAX);
