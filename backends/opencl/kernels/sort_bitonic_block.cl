@@ -510,6 +510,14 @@ static void unit_long(const unit_t *u, __local item_t *scratch)
  * which the launch's range begins (64-byte aligned, a multiple of a block), or, in the kernels for single
  * steps, `…_base`, the item of the array at which the window begins. `valid` counts from the range's start.
  */
+/* log2 of as much of a block as its items need: subsets and strides beyond find only virtual partners. */
+INLINE uint block_needed(uint b, uint have)
+{
+    while (b > TILE_LOG2 && have <= 1u << (b - 1))
+        b--;
+    return b;
+}
+
 /* Subsets 1 … b in every block of 2^b items, b >= TILE_LOG2, from keys to items. `index` is the number of
  * the range's first item. The scratch holds one block, for the one that is not whole. */
 __kernel void bitonic_block(__global const key_t *in, __global item_t *data, __global item_t *scratch,
@@ -517,7 +525,9 @@ __kernel void bitonic_block(__global const key_t *in, __global item_t *data, __g
 {
     const order_t o = ORDER;
     const ulong first = (ulong)get_group_id(0) << b;
-    const uint items = 1u << b, have = (uint)min((ulong)items, valid - first);
+    const uint have = (uint)min((ulong)1 << b, valid - first);
+    b = block_needed(b, have);
+    const uint items = 1u << b;
     __global item_t *x = have == items ? data + data_first + first : scratch;
     in += in_first + first;
     index += first;
@@ -553,9 +563,12 @@ __kernel void bitonic_tail(__global item_t *data, __global uint *final, __global
 {
     const order_t o = ORDER;
     const ulong first = (ulong)get_group_id(0) << b;
-    const uint items = 1u << b, have = (uint)min((ulong)items, valid - first);
-    __global item_t *block = data + data_first + first, *x = have == items ? block : scratch;
-    if (have < items)
+    const uint have = (uint)min((ulong)1 << b, valid - first);
+    b = block_needed(b, have);
+    t = min(t, b);
+    const uint items = 1u << b;
+    __global item_t *block = data + data_first + first, *x = have == items || t == 0 ? block : scratch;
+    if (x == scratch)
         for (uint i = 0; i < items; i++)
             x[i] = i < have ? block[i] : item_last();
     if (t != 0)
@@ -566,7 +579,7 @@ __kernel void bitonic_tail(__global item_t *data, __global uint *final, __global
             v_finish(o, final, final_first + i, v_load(x + i), wide);
         for (uint i = have / LANES * LANES; i < have; i++)
             finish(o, final, final_first + i, x[i], wide);
-    } else if (have < items)
+    } else if (x == scratch)
         for (uint i = 0; i < have; i++)
             block[i] = x[i];
 }
