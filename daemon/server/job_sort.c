@@ -42,29 +42,41 @@ hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, hac_sort_spec *
 
 /* ---- plans ------------------------------------------------------------------------------------------- */
 
-/* Whether the models know nothing of this device's sort of that type. */
+typedef struct search {
+    const char *device_key, *family; /* "radix." or "bitonic." */
+    hac_type type;
+    bool found;
+} search;
+
+static void look_at(void *context, const hac_model_entry *entry)
+{
+    search *s = context;
+    s->found |= entry->type == s->type && strcmp(entry->device_key, s->device_key) == 0 &&
+                strncmp(entry->codelet, s->family, strlen(s->family)) == 0;
+}
+
+static bool allowed(const hac_job *job, uint32_t index)
+{
+    return hac_device_usable(job->server->devices.items[index]) && !(job->excluded & (1u << index)) &&
+           (job->device_mask == 0 || (job->device_mask & (1u << index)));
+}
+
+/* Whether neither profile nor models know anything of this device's sort of that type. */
 static bool unmeasured(const hac_job *job, uint32_t index)
 {
-    const hac_server *server = job->server;
-    const hac_server_device *device = server->devices.items[index];
-    if (!hac_device_usable(device) || (job->excluded & (1u << index)))
+    const hac_server_device *device = job->server->devices.items[index];
+    if (!allowed(job, index) || device->config.n_capability > 0)
         return false;
-    if (job->device_mask != 0 && !(job->device_mask & (1u << index)))
-        return false;
-    if (device->config.n_capability > 0)
-        return false; /* fixed by hand */
-    const char *codelet = job->spec.algorithm == HAC_SORT_BITONIC ? "bitonic.steps" : "radix.scatter";
-    hac_prediction known = hac_model_predict(server->models, device->key, codelet, job->spec.type,
-                                             (double)job->spec.items, false);
-    return known.samples == 0;
+    search s = {device->key, job->spec.algorithm == HAC_SORT_BITONIC ? "bitonic." : "radix.", job->spec.type, false};
+    hac_model_each(job->server->models, look_at, &s);
+    return !s.found;
 }
 
 static unsigned candidates(const hac_job *job)
 {
     unsigned n = 0;
     for (uint32_t d = 0; d < job->server->devices.count; d++)
-        n += hac_device_usable(job->server->devices.items[d]) && !(job->excluded & (1u << d)) &&
-             (job->device_mask == 0 || (job->device_mask & (1u << d)));
+        n += allowed(job, d);
     return n;
 }
 

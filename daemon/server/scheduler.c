@@ -526,7 +526,7 @@ static void learn(hac_job *job, const hac_dispatch *dispatch, double seconds)
     uint32_t device = server_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     server->device_busy[device] += seconds;
-    hac_model_record(server->models, server->devices.items[device]->key, task->codelet, task->type,
+    hac_model_record(server->models, server->devices.items[device]->key, hac_task_model(task), task->type,
                      dispatch->units, seconds, dispatch->together);
 }
 

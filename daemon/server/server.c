@@ -527,7 +527,9 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
 {
     hac_daemon_config config;
     hac_profile_set *profiles = NULL;
-    if (unfinished_jobs(server) > 0 || server->probing)
+    if (server->probing || server->reload)
+        return hac_fail(err, HAC_REFUSED, "devices are being looked for just now; try again in a moment");
+    if (unfinished_jobs(server) > 0)
         return hac_fail(err, HAC_REFUSED, "%u jobs are running; devices change only between jobs, try again later",
                         unfinished_jobs(server));
     hac_status status = load_config(server, &config, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.read: reads `count` bytes of the task's descriptor, from offset params[0] + first on, into span 0.
+ * io.read: reads `count` bytes of the task's descriptor, from offset params[0] + first on, to byte `first` of span 0.
  * Foreign descriptors are read and never mapped: whatever their owner does to the file, no fault follows.
  * An input that ends early is HAC_FAILED: it was truncated while it was read.
  *
