@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The builder: turns program sources into binaries for one device. After a program is built, the known-answer
- * tests of all codelets that use it are run, which also has PoCL specialise the kernels at the local sizes
- * that the codelets use; then binary and outcome are saved together. Nothing of a user is ever seen here.
+ * tests of all codelets that use it are run (PoCL compiles at the first launch); then binary and outcome are
+ * saved together. Nothing of a user is ever seen here.
  *
  * A driver may end the process while it compiles or tests. A file beside the binary counts the attempts, and
  * after three the program counts as not to be had.
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 #define MAX_PROGRAMS 128
 #define MAX_FAILURES 64
 #define MAX_ATTEMPTS 3
+#define BUILDER_NICE 10
 #define SELF_TEST    "selftest.sum"
 
 HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
@@ -91,6 +93,9 @@ static hac_status enqueue(builder *b, const Hac__Executor__Build *build, hac_err
         put_in_front(b, known_program(build->programs[i]));
     if (build->n_programs > 0)
         return HAC_OK;
+    /* All there are: for later. Jobs that run now go first. */
+    if (setpriority(PRIO_PROCESS, 0, BUILDER_NICE) != 0)
+        hac_log(HAC_LOG_DEBUG, "the builder's priority stays as it is");
     size_t n = 0;
     for (const hac_program_source *s = hac_programs(); s[n].name != NULL;)
         n++;

@@ -298,9 +298,6 @@ hac_status hac_device_launch(hac_device *device, cl_kernel kernel, uint64_t grou
         __builtin_mul_overflow(groups, local, &global_size))
         return hac_fail(err, HAC_INVALID, "a launch of %llu groups of %u work-items; groups have at most %u",
                         (unsigned long long)groups, local, device->facts.max_work_group);
-    hac_status status = hac_device_check_launch(device, kernel, global_size, local, err);
-    if (status != HAC_OK)
-        return status;
     cl_int code =
         clEnqueueNDRangeKernel(device->queue, kernel, 1, NULL, &global_size, &local_size, 0, NULL, NULL);
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueNDRangeKernel");

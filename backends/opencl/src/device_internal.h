@@ -6,25 +6,21 @@
 #include "opencl/device_open.h"
 #include "opencl/programs.h"
 
-#define HAC_MAX_WINDOWS     32
-#define HAC_SCRATCH_SLOTS   8
-#define HAC_SPARE_BUFFERS   4
-#define HAC_MAX_LOCAL_SIZES 16 /* different ones of a program's launches */
+#define HAC_MAX_WINDOWS   32
+#define HAC_SCRATCH_SLOTS 8
+#define HAC_SPARE_BUFFERS 4
 
 /* One entry of hac_programs() on this device. */
 typedef struct hac_loaded_program {
     uint64_t hash; /* of source and options */
     cl_program program;
-    char *notes; /* lines "codelet type: what is wrong" and "local SIZE", NULL: none */
-    uint32_t locals[HAC_MAX_LOCAL_SIZES]; /* local sizes that the builder has launched */
-    size_t n_locals;
+    char *notes; /* lines "codelet type: what is wrong", NULL: none */
 } hac_loaded_program;
 
 typedef struct hac_loaded_kernel {
     const char *program; /* the table's own string */
     char name[48];
     cl_kernel kernel;
-    size_t index; /* of the program */
 } hac_loaded_kernel;
 
 typedef struct hac_window {
@@ -56,9 +52,5 @@ struct hac_device {
 HAC_MUST_USE hac_status hac_device_programs_open(hac_device *device, const hac_device_options *options,
                                                  hac_error *err);
 void hac_device_programs_close(hac_device *device);
-
-/* Notes a launch while building; elsewhere HAC_UNSUPPORTED when the driver would have to compile for it. */
-HAC_MUST_USE hac_status hac_device_check_launch(hac_device *device, cl_kernel kernel, uint64_t items,
-                                                uint32_t local, hac_error *err);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/type.h"
 #include "cl_error.h"
 #include "device_internal.h"
-#include "pocl.h"
 #include "program_file.h"
 
 #define BASE_OPTIONS  "-cl-std=CL1.2 "
@@ -147,20 +146,6 @@ static bool is_entry_of(const hac_program_entry *entry, size_t index, uint64_t h
            memcmp(entry->name, name, entry->name_bytes) == 0;
 }
 
-/* Lines "local SIZE" of the notes. */
-static void read_locals(hac_loaded_program *p)
-{
-    p->n_locals = 0;
-    for (const char *line = p->notes; line != NULL && p->n_locals < HAC_MAX_LOCAL_SIZES;) {
-        unsigned local;
-        if (sscanf(line, "local %u", &local) == 1)
-            p->locals[p->n_locals++] = local;
-        line = strchr(line, '\n');
-        if (line != NULL)
-            line++;
-    }
-}
-
 static hac_status load_entry(hac_device *device, size_t index, const hac_program_entry *entry, hac_error *err)
 {
     hac_loaded_program *p = &device->programs[index];
@@ -171,7 +156,6 @@ static hac_status load_entry(hac_device *device, size_t index, const hac_program
     if (status != HAC_OK)
         return status;
     p->notes = hac_steal_ptr(notes);
-    read_locals(p);
     return HAC_OK;
 }
 
@@ -337,16 +321,6 @@ static hac_status get_binary(const hac_device *device, size_t index, uint8_t **r
     return HAC_OK;
 }
 
-/* Failures and launched local sizes, one a line. */
-static char *make_notes(const hac_loaded_program *p, const char *failures)
-{
-    char locals[HAC_MAX_LOCAL_SIZES * 24] = "", *notes = NULL;
-    size_t used = 0;
-    for (size_t i = 0; i < p->n_locals; i++)
-        used += (size_t)snprintf(locals + used, sizeof locals - used, "local %u\n", p->locals[i]);
-    return asprintf(&notes, "%s%s", locals, failures != NULL ? failures : "") < 0 ? NULL : notes;
-}
-
 hac_status hac_program_save(hac_device *device, const char *program, const char *failures, hac_error *err)
 {
     size_t index = find_program(program);
@@ -357,16 +331,13 @@ hac_status hac_program_save(hac_device *device, const char *program, const char 
                         device->directory == NULL ? "no directory was given" : "it is not built");
     hac_autofree uint8_t *binary = NULL;
     hac_autofree char *path = file_of(device, index);
-    hac_autofree char *notes = make_notes(&device->programs[index], failures);
-    if (path == NULL || notes == NULL)
+    if (path == NULL)
         return hac_fail_no_memory(err);
-    if (hac_is_pocl(&device->facts))
-        hac_pocl_prepare_binaries(device, &device->programs[index]);
     hac_program_entry entry = {.key = device->programs[index].hash,
                                .name = program,
                                .name_bytes = strlen(program),
-                               .notes = notes,
-                               .notes_bytes = strlen(notes)};
+                               .notes = failures,
+                               .notes_bytes = failures != NULL ? strlen(failures) : 0};
     hac_status status = get_binary(device, index, &binary, &entry.binary_bytes, err);
     if (status == HAC_OK)
         status = make_directory(device->directory, err);
@@ -423,46 +394,7 @@ static hac_status add_kernel(hac_device *device, size_t index, const char *name,
     k->program = hac_programs()[index].name;
     snprintf(k->name, sizeof k->name, "%s", name);
     k->kernel = kernel;
-    k->index = index;
     *ret = kernel;
-    return HAC_OK;
-}
-
-static hac_loaded_program *program_of(hac_device *device, cl_kernel kernel)
-{
-    for (size_t i = 0; i < device->n_kernels; i++)
-        if (device->kernels[i].kernel == kernel)
-            return &device->programs[device->kernels[i].index];
-    return NULL;
-}
-
-static bool was_launched(const hac_loaded_program *p, uint32_t local)
-{
-    for (size_t i = 0; i < p->n_locals; i++)
-        if (p->locals[i] == local)
-            return true;
-    return false;
-}
-
-hac_status hac_device_check_launch(hac_device *device, cl_kernel kernel, uint64_t items, uint32_t local,
-                                   hac_error *err)
-{
-    if (!hac_is_pocl(&device->facts))
-        return HAC_OK;
-    if (device->facts.style == HAC_STYLE_BLOCK && items >= HAC_POCL_SMALL_GRID)
-        return hac_fail(err, HAC_UNSUPPORTED,
-                        "a launch of %llu work-items; block style has at most %u on PoCL",
-                        (unsigned long long)items, HAC_POCL_SMALL_GRID - 1);
-    hac_loaded_program *p = program_of(device, kernel);
-    if (p == NULL || was_launched(p, local))
-        return HAC_OK;
-    if (device->never_build)
-        return hac_fail(err, HAC_UNSUPPORTED, "local size %u was not launched when the program was built",
-                        local);
-    if (p->n_locals == HAC_MAX_LOCAL_SIZES)
-        return hac_fail(err, HAC_UNSUPPORTED, "a program is launched with more than %d local sizes",
-                        HAC_MAX_LOCAL_SIZES);
-    p->locals[p->n_locals++] = local;
     return HAC_OK;
 }
 

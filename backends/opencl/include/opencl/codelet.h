@@ -59,7 +59,7 @@ typedef struct hac_codelet {
     const char *(*program)(const hac_device_facts *facts, hac_type type);
     /*
      * Known-answer test at the full block size this device would be given; run by the builder before the
-     * codelet's first use on a device (and it makes PoCL specialise the kernels at their local sizes).
+     * codelet's first use on a device (and PoCL compiles a kernel at its first launch).
      * NULL for host codelets. HAC_DEVICE with a message that says what came out wrong.
      */
     hac_status (*known_answer)(hac_device *device, hac_type type, hac_error *err);

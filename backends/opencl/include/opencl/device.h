@@ -85,7 +85,7 @@ HAC_MUST_USE hac_status hac_kernel_arg_u64(cl_kernel kernel, unsigned index, uin
 HAC_MUST_USE hac_status hac_kernel_arg_local(cl_kernel kernel, unsigned index, size_t bytes, hac_error *err);
 
 /* Enqueues a one-dimensional launch: `groups` work-groups of `local` work-items. In order behind earlier
- * launches of this device. A local size of a program must be one its builder ran (PoCL specialises). */
+ * launches of this device. */
 HAC_MUST_USE hac_status hac_device_launch(hac_device *device, cl_kernel kernel, uint64_t groups,
                                           uint32_t local, hac_error *err);
 
