@@ -18,6 +18,7 @@ struct hac_builder {
     uint32_t device;
     struct hac_child *child;
     hac_scratch_path scratch;
+    bool background;
     bool ended; /* it said that it was through */
 };
 
@@ -76,12 +77,11 @@ static void remember(hac_builders *builders, const char *key)
 
 /* ---- reports ------------------------------------------------------------------------------------------ */
 
-static void pass(hac_builders *builders, uint32_t index)
+static void pass(hac_builders *builders, hac_server_device *device)
 {
-    hac_server_device *device = builders->devices->items[index];
     if (device->state == HAC_DEVICE_UNTESTED)
         device->state = HAC_DEVICE_READY;
-    remember(builders, device->key);
+    remember(builders, device->program_key);
 }
 
 static void fail(hac_server_device *device, const char *reason)
@@ -91,10 +91,23 @@ static void fail(hac_server_device *device, const char *reason)
     hac_log(HAC_LOG_WARNING, "device %s cannot be used: %s", device->config.name, device->reason);
 }
 
-static void on_built(struct hac_builder *builder, const Hac__Executor__Built *built)
+static bool same_programs(const hac_builders *builders, uint32_t a, uint32_t b)
 {
-    hac_builders *builders = builder->builders;
-    hac_server_device *device = builders->devices->items[builder->device];
+    return strcmp(builders->devices->items[a]->program_key, builders->devices->items[b]->program_key) == 0;
+}
+
+/* The builder that works for this device: its own, or that of a device with the same programs. */
+static struct hac_builder *builder_for(struct hac_builder *const *list, const hac_builders *builders,
+                                       uint32_t device)
+{
+    for (uint32_t i = 0; i < builders->devices->count; i++)
+        if (list[i] != NULL && same_programs(builders, i, device))
+            return list[i];
+    return NULL;
+}
+
+static void take_built(hac_builders *builders, hac_server_device *device, const Hac__Executor__Built *built)
+{
     snprintf(device->build_note, sizeof device->build_note, "%u of %u", built->done, built->of);
     for (size_t i = 0; i < built->n_failures; i++)
         hac_device_add_failure(device, built->failures[i]);
@@ -109,11 +122,31 @@ static void on_built(struct hac_builder *builder, const Hac__Executor__Built *bu
     } else if (self_test && built->n_failures > 0) {
         fail(device, built->failures[0]);
     } else if (self_test) {
-        pass(builders, builder->device);
+        pass(builders, device);
     }
     if (strcmp(device->wanted_program, built->program) == 0)
         device->wanted_program[0] = '\0';
-    builders->changed(builders->context, builder->device);
+}
+
+/* What was built counts for every device with the same programs. */
+static void on_built(struct hac_builder *builder, const Hac__Executor__Built *built)
+{
+    hac_builders *builders = builder->builders;
+    for (uint32_t i = 0; i < builders->devices->count; i++) {
+        if (!same_programs(builders, i, builder->device))
+            continue;
+        take_built(builders, builders->devices->items[i], built);
+        builders->changed(builders->context, i);
+    }
+}
+
+static bool still_wanted(const struct hac_builder *builder)
+{
+    const hac_builders *builders = builder->builders;
+    for (uint32_t i = 0; i < builders->devices->count; i++)
+        if (builders->devices->items[i]->wanted_program[0] != '\0' && same_programs(builders, i, builder->device))
+            return true;
+    return false;
 }
 
 static void on_report(void *context, const Hac__Executor__Report *report)
@@ -125,12 +158,8 @@ static void on_report(void *context, const Hac__Executor__Report *report)
         on_built(builder, report->built);
         break;
     case HAC__EXECUTOR__REPORT__WHAT_BUILD_END:
-        builder->ended = true;
-        if (report->build_end->self_test[0] != '\0')
-            fail(device, report->build_end->self_test);
-        else
-            pass(builder->builders, builder->device);
-        if (device->wanted_program[0] == '\0')
+        builder->ended = true; /* each program's outcome, the self-test's too, has been reported */
+        if (builder->background || !still_wanted(builder))
             hac_child_leave(builder->child);
         break;
     case HAC__EXECUTOR__REPORT__WHAT_FATAL:
@@ -142,24 +171,46 @@ static void on_report(void *context, const Hac__Executor__Report *report)
     }
 }
 
+static void start_background(hac_builders *builders, uint32_t index);
+
+/* The urgent builder of these devices has gone, with or without having finished. */
+static void end_urgent(hac_builders *builders, uint32_t index, bool finished, const char *reason)
+{
+    for (uint32_t i = 0; i < builders->devices->count; i++) {
+        hac_server_device *device = builders->devices->items[i];
+        if (!same_programs(builders, i, index))
+            continue;
+        bool needed = device->state == HAC_DEVICE_UNTESTED || device->wanted_program[0] != '\0';
+        if (!finished && needed && device->state != HAC_DEVICE_UNUSABLE)
+            fail(device, reason);
+        device->building = false;
+        device->wanted_program[0] = '\0';
+        builders->changed(builders->context, i);
+    }
+    if (finished && builders->devices->items[index]->state == HAC_DEVICE_READY)
+        start_background(builders, index);
+}
+
 static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
     struct hac_builder *builder = context;
     hac_builders *builders = builder->builders;
-    hac_server_device *device = builders->devices->items[builder->device];
-    device->building = false;
-    builders->running[builder->device] = NULL;
-    if (!builder->ended && !asked) {
-        char reason[160];
-        if (signal != 0)
-            snprintf(reason, sizeof reason, "building its kernels was ended by signal %d", signal);
-        else
-            snprintf(reason, sizeof reason, "building its kernels ended with status %d", (int)status);
-        if (device->state != HAC_DEVICE_UNUSABLE && (device->state != HAC_DEVICE_READY || device->wanted_program[0]))
-            fail(device, reason);
-    }
-    device->wanted_program[0] = '\0';
-    builders->changed(builders->context, builder->device);
+    uint32_t index = builder->device;
+    char reason[160];
+    if (signal != 0)
+        snprintf(reason, sizeof reason, "building its kernels was ended by signal %d", signal);
+    else
+        snprintf(reason, sizeof reason, "building its kernels ended with status %d", (int)status);
+    bool killed = asked && !builder->ended; /* hacd is leaving, or the devices change */
+    if (builder->background)
+        builders->background[index] = NULL;
+    else
+        builders->urgent[index] = NULL;
+    if (!builder->background && !killed)
+        end_urgent(builders, index, builder->ended, reason);
+    else if (!builder->ended && !killed)
+        hac_log(HAC_LOG_WARNING, "%s: %s", builders->devices->items[index]->config.name, reason);
+    builders->changed(builders->context, index);
     hac_scratch_remove(builders->loop, builder->scratch);
     free(builder);
 }
@@ -183,18 +234,16 @@ static void send_build(struct hac_builder *builder, const char *first)
     command.setup = &setup;
     hac_child_send(builder->child, &command, NULL, 0);
 
-    /* All of them, and then the urgent ones in front of the rest. */
     char *programs[2] = {self_test, (char *)(uintptr_t)first};
     Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &build;
-    hac_child_send(builder->child, &command, NULL, 0);
     build.programs = programs;
-    build.n_programs = first != NULL ? 2 : 1;
+    build.n_programs = builder->background ? 0 : first != NULL ? 2 : 1; /* none named: all there are */
     hac_child_send(builder->child, &command, NULL, 0);
 }
 
-static hac_status start(hac_builders *builders, uint32_t index, const char *first, hac_error *err)
+static hac_status start(hac_builders *builders, uint32_t index, bool background, const char *first, hac_error *err)
 {
     static const hac_child_events events = {on_report, on_gone};
     hac_server_device *device = builders->devices->items[index];
@@ -207,6 +256,7 @@ static hac_status start(hac_builders *builders, uint32_t index, const char *firs
         return status;
     builder->builders = builders;
     builder->device = index;
+    builder->background = background;
     status = hac_scratch_make(builders->scratch_directory, builder->scratch, err);
     if (status != HAC_OK)
         return status;
@@ -214,20 +264,34 @@ static hac_status start(hac_builders *builders, uint32_t index, const char *firs
     status = hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
     if (status != HAC_OK)
         return status;
-    device->building = true;
-    device->build_note[0] = '\0';
-    builders->running[index] = builder;
+    if (background)
+        builders->background[index] = builder;
+    else
+        builders->urgent[index] = builder;
     send_build(hac_steal_ptr(builder), first);
     return HAC_OK;
 }
 
 static void start_or_fail(hac_builders *builders, uint32_t index, const char *first)
 {
+    hac_server_device *device = builders->devices->items[index];
     hac_error err = HAC_ERROR_NONE;
-    if (start(builders, index, first, &err) != HAC_OK) {
-        fail(builders->devices->items[index], err.message);
-        builders->devices->items[index]->wanted_program[0] = '\0';
-    }
+    device->build_note[0] = '\0';
+    device->building = true;
+    if (builder_for(builders->urgent, builders, index) != NULL ||
+        start(builders, index, false, first, &err) == HAC_OK)
+        return;
+    device->building = false;
+    device->wanted_program[0] = '\0';
+    fail(device, err.message);
+}
+
+static void start_background(hac_builders *builders, uint32_t index)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (builder_for(builders->background, builders, index) == NULL &&
+        start(builders, index, true, NULL, &err) != HAC_OK)
+        hac_log(HAC_LOG_WARNING, "%s", err.message);
 }
 
 void hac_builders_test_devices(hac_builders *builders)
@@ -236,7 +300,7 @@ void hac_builders_test_devices(hac_builders *builders)
         hac_server_device *device = builders->devices->items[i];
         if (device->state != HAC_DEVICE_UNTESTED)
             continue;
-        if (known(builders, device->key))
+        if (known(builders, device->program_key))
             device->state = HAC_DEVICE_READY;
         else
             start_or_fail(builders, i, NULL);
@@ -247,12 +311,13 @@ void hac_builders_want(hac_builders *builders, uint32_t index, const char *progr
 {
     hac_server_device *device = builders->devices->items[index];
     snprintf(device->wanted_program, sizeof device->wanted_program, "%s", program);
-    struct hac_builder *running = builders->running[index];
+    struct hac_builder *running = builder_for(builders->urgent, builders, index);
     if (running == NULL) {
         start_or_fail(builders, index, program);
         return;
     }
     /* It works through its list; this one is moved to the front. */
+    device->building = true;
     char *programs[1] = {device->wanted_program};
     Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
     build.programs = programs;
@@ -265,15 +330,18 @@ void hac_builders_want(hac_builders *builders, uint32_t index, const char *progr
 
 void hac_builders_kill_all(hac_builders *builders)
 {
-    for (size_t i = 0; i < HAC_DEVICES_MAX; i++)
-        if (builders->running[i] != NULL)
-            hac_child_kill(builders->running[i]->child);
+    for (size_t i = 0; i < HAC_DEVICES_MAX; i++) {
+        if (builders->urgent[i] != NULL)
+            hac_child_kill(builders->urgent[i]->child);
+        if (builders->background[i] != NULL)
+            hac_child_kill(builders->background[i]->child);
+    }
 }
 
 bool hac_builders_busy(const hac_builders *builders)
 {
     for (size_t i = 0; i < HAC_DEVICES_MAX; i++)
-        if (builders->running[i] != NULL)
+        if (builders->urgent[i] != NULL || builders->background[i] != NULL)
             return true;
     return false;
 }

@@ -57,6 +57,10 @@ static void make_key(hac_server_device *device)
      * slowness is part of it, too: it changes what is measured. */
     snprintf(device->key, sizeof device->key, "%.48s|%.32s|%.16s|t%u|b%u|v%u|s%.3g", device->device,
              device->driver, device->kernel_hash, c->threads, c->block_items, c->vector_width, c->slowdown);
+    snprintf(device->program_key, sizeof device->program_key, "%.60s|%.60s|%u|%.32s|%.16s|%d|b%u|v%u|w%u|l%u|m%llu|c%d",
+             device->platform, device->device, device->platform_index, device->driver, device->kernel_hash, device->simt,
+             device->block_items, c->vector_width, c->work_group, c->max_loop_iterations,
+             (unsigned long long)c->local_memory, c->host_memory);
     for (char *p = device->key; *p != '\0'; p++)
         if (*p == ' ' || *p == '\t' || *p == '\n')
             *p = '_';

@@ -150,6 +150,20 @@ void hac_job_cancel(hac_job *job, const char *why)
         hac_server_kick(job->server);
 }
 
+void hac_job_fail(hac_job *job, const char *why)
+{
+    if (hac_job_ended(job) || job->cancelling || job->code != HAC_OK)
+        return;
+    hac_job_note(job, "%s; %u tasks are in flight and end first", why, job->run.n_in_flight);
+    if (!job->active) {
+        hac_job_finish(job, HAC_JOB_FAILED, HAC_FAILED, why);
+        return;
+    }
+    job->code = HAC_FAILED;
+    snprintf(job->message, sizeof job->message, "%s", why);
+    hac_server_kick(job->server);
+}
+
 void hac_jobs_session_closed(hac_server *server, hac_session *session)
 {
     hac_job *job = NULL;

@@ -82,6 +82,7 @@ typedef struct hac_job_kind {
     /* One task has ended well; values and data are its report's. May be NULL. */
     void (*task_done)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
     void (*free_state)(hac_job *job);
+    bool measures; /* waits until no builder works: it would be measured along */
 } hac_job_kind;
 
 typedef struct hac_waiter {
@@ -153,6 +154,9 @@ void hac_job_submit(hac_job *job);
 
 /* Takes effect when what is in flight has come back: within one chunk. */
 void hac_job_cancel(hac_job *job, const char *why);
+
+/* Ends a job that has not ended as failed, likewise when nothing of it is in flight any more. */
+void hac_job_fail(hac_job *job, const char *why);
 
 /* The session goes away: its jobs that are not detached are cancelled, or freed when they have ended. */
 void hac_jobs_session_closed(struct hac_server *server, struct hac_session *session);

@@ -406,8 +406,8 @@ static void free_state(hac_job *job)
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
-static const hac_job_kind calibrate_kind = {"calibrate", next_plan, NULL, free_state};
-static const hac_job_kind tune_kind = {"tune", next_plan, NULL, free_state};
+static const hac_job_kind calibrate_kind = {"calibrate", next_plan, NULL, free_state, true};
+static const hac_job_kind tune_kind = {"tune", next_plan, NULL, free_state, true};
 
 static uint32_t usable_devices(const hac_server *server)
 {

@@ -10,10 +10,11 @@
 #include "base/type.h"
 #include "server.h"
 
-/* Unmeasured devices are probed with this many keys of the real input (a power of two, as the split rule
- * wants its tuning set), when the sort is large enough to be worth it. */
-#define PROBE_ITEMS (UINT64_C(1) << 16)
+/* Unmeasured devices are probed with a part of the real input, a power of two as the split rule wants its
+ * tuning set, when the sort is large enough to be worth it. */
 #define PROBE_PAYS_FROM (UINT64_C(1) << 20)
+#define PROBE_ITEMS_MAX (UINT64_C(1) << 20)
+#define PROBE_PART 16 /* of the input */
 
 /* Where a sort job stands: probes of device 0, 1, …, then the sort itself. */
 typedef struct sort_state {
@@ -95,6 +96,14 @@ static hac_status replace_plan(hac_job *job, const hac_sort_spec *spec, hac_erro
     return HAC_OK;
 }
 
+static uint64_t probe_items(uint64_t items)
+{
+    uint64_t probe = PROBE_ITEMS_MAX;
+    while (probe > items / PROBE_PART)
+        probe /= 2;
+    return probe;
+}
+
 /* A small sort of part of the input on one device alone; HAC_NOT_FOUND when no device needs it (any more). */
 static hac_status plan_probe(hac_job *job, sort_state *state, hac_error *err)
 {
@@ -105,15 +114,17 @@ static hac_status plan_probe(hac_job *job, sort_state *state, hac_error *err)
         if (!unmeasured(job, device))
             continue;
         hac_sort_spec spec = job->spec;
-        spec.items = PROBE_ITEMS;
+        spec.items = probe_items(job->spec.items);
         spec.payload_bytes = 0;
         spec.scheme = HAC_SCHEME_NONE;
+        if (spec.algorithm == HAC_SORT_AUTO)
+            spec.algorithm = HAC_SORT_RADIX;
         spec.fold = HAC_FOLD_AUTO;
         spec.device_mask = 1u << device;
         hac_status status = replace_plan(job, &spec, err);
         if (status == HAC_OK) {
             hac_job_note(job, "probes %s with %llu keys of the input",
-                         job->server->devices.items[device]->config.name, (unsigned long long)PROBE_ITEMS);
+                         job->server->devices.items[device]->config.name, (unsigned long long)spec.items);
             return HAC_OK;
         }
         hac_job_note(job, "%s cannot be probed: %s", job->server->devices.items[device]->config.name,
@@ -188,7 +199,7 @@ static void free_state(hac_job *job)
     free(job->kind_state);
 }
 
-static const hac_job_kind sort_kind = {"sort", next_plan, task_done, free_state};
+static const hac_job_kind sort_kind = {"sort", next_plan, task_done, free_state, false};
 
 /* ---- submission -------------------------------------------------------------------------------------- */
 

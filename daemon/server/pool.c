@@ -2,6 +2,7 @@
 #include "pool.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -17,7 +18,15 @@ void hac_users_init(hac_users *users, const hac_user_limits *limits,
     users->limits = *limits;
     users->next_buffer = 1;
     users->forget = forget;
+    users->discard = NULL;
     users->context = context;
+}
+
+void hac_pool_discard(int fd, uint64_t bytes)
+{
+    /* A client that keeps it mapped reads zeros from here on; it must not keep the pages. */
+    (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+    hac_close(fd);
 }
 
 static void buffer_free(hac_pool_buffer *buffer)
@@ -27,7 +36,10 @@ static void buffer_free(hac_pool_buffer *buffer)
     hac_list_remove(&buffer->link);
     user->memory -= buffer->bytes;
     user->buffers--;
-    hac_close(buffer->fd);
+    if (user->users->discard != NULL)
+        user->users->discard(user->users->context, buffer->fd, buffer->bytes);
+    else
+        hac_pool_discard(buffer->fd, buffer->bytes);
     free(buffer);
 }
 

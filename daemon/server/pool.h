@@ -56,8 +56,14 @@ struct hac_users {
     uint32_t next_buffer;
     /* Called before a buffer's memory is freed, so that executors forget it. */
     void (*forget)(void *context, hac_pool_buffer *buffer);
+    /* Takes the memfd over, gives its pages back (clients may still have it mapped) and closes it, which takes
+     * a tenth of a second a GiB: not on the loop. NULL: done at once. */
+    void (*discard)(void *context, int fd, uint64_t bytes);
     void *context;
 };
+
+/* Gives back the pages of a memfd and closes it. */
+void hac_pool_discard(int fd, uint64_t bytes);
 
 void hac_users_init(hac_users *users, const hac_user_limits *limits,
                     void (*forget)(void *context, hac_pool_buffer *buffer), void *context);

@@ -353,7 +353,7 @@ static uint64_t piece_size(const hac_job *job, uint32_t task_index, uint32_t pla
     if (size > own * CHUNK_SECONDS)
         size = own * CHUNK_SECONDS;
     uint64_t items = size < (double)left ? (uint64_t)size : left;
-    items = (items + grain - 1) / grain * grain;
+    items = items < grain ? grain : (items + grain - 1) / grain * grain;
     return items < left ? items : left;
 }
 
@@ -457,6 +457,8 @@ static hac_job *next_in_queue(hac_server *server)
     hac_list_for_each(job, &server->queued, hac_job, turn) {
         if (job->restart && job->user->active_jobs > 0)
             continue; /* waits for memory */
+        if (job->kind->measures && hac_builders_busy(&server->builders))
+            continue;
         if (best == NULL || job->priority > best->priority ||
             (job->priority == best->priority && job->user->active_jobs < best->user->active_jobs))
             best = job;

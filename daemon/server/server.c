@@ -374,7 +374,7 @@ void hac_server_drain(hac_server *server, const char *why)
     server->draining = true;
     server->drain_deadline_ns = hac_now_ns() + (uint64_t)(DRAIN_SECONDS * 1e9);
     uv_poll_stop(&server->listener);
-    (void)unlink_socket(server);
+    server->unlinked = unlink_socket(server); /* else at a tick: clients would wait at a deaf socket */
     hac_server_kick(server);
 }
 
@@ -399,6 +399,7 @@ static void consider_leaving(hac_server *server)
 {
     uint64_t now = hac_now_ns();
     if (server->draining) {
+        server->unlinked = server->unlinked || unlink_socket(server);
         if (unfinished_jobs(server) == 0 || now > server->drain_deadline_ns)
             stop(server);
         return;
@@ -417,11 +418,25 @@ static void consider_leaving(hac_server *server)
 
 /* ---- the loop ----------------------------------------------------------------------------------------- */
 
+/* A deadline ends a job as a failure, not as somebody's cancel. */
+static void enforce_deadlines(hac_server *server)
+{
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) {
+        if (hac_job_ended(job) || job->deadline_seconds <= 0 || hac_job_seconds(job) < job->deadline_seconds)
+            continue;
+        char message[96];
+        snprintf(message, sizeof message, "its deadline of %g s has passed", job->deadline_seconds);
+        hac_job_fail(job, message);
+    }
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     hac_server *server = timer->data;
     uint64_t now = hac_now_ns();
     hac_executors_check(&server->executors);
+    enforce_deadlines(server);
     hac_jobs_expire(server);
     if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS && server->probe != NULL)
         hac_child_kill(server->probe);
@@ -481,6 +496,41 @@ static void on_forget_buffer(void *context, hac_pool_buffer *buffer)
     hac_server *server = context;
     hac_executors_forget_buffer(&server->executors, buffer);
     hac_sessions_forget_buffer(server, buffer);
+}
+
+/* ---- memory that goes back to the system -------------------------------------------------------------- */
+
+typedef struct discard_work {
+    uv_work_t work;
+    int fd;
+    uint64_t bytes;
+} discard_work;
+
+static void discard_run(uv_work_t *work)
+{
+    discard_work *d = hac_container_of(work, discard_work, work);
+    hac_pool_discard(d->fd, d->bytes);
+}
+
+static void discard_done(uv_work_t *work, int status)
+{
+    (void)status;
+    free(hac_container_of(work, discard_work, work));
+}
+
+static void on_discard(void *context, int fd, uint64_t bytes)
+{
+    hac_server *server = context;
+    discard_work *d = calloc(1, sizeof *d);
+    if (d == NULL || server->stopping) {
+        free(d);
+        hac_pool_discard(fd, bytes);
+        return;
+    }
+    d->fd = fd;
+    d->bytes = bytes;
+    if (uv_queue_work(&server->loop, &d->work, discard_run, discard_done) != 0)
+        discard_run(&d->work);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -591,6 +641,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     hac_list_init(&server->active);
     hac_list_init(&server->deferred);
     hac_users_init(&server->users, &none, on_forget_buffer, server);
+    server->users.discard = on_discard;
     server->next_job = server->next_dispatch = 1;
     server->started_ns = server->idle_since_ns = hac_now_ns();
     struct stat info;

@@ -65,7 +65,7 @@ struct hac_server {
     uint64_t probe_started_ns;
     hac_link deferred; /* sessions' questions that wait for the devices' self-tests */
 
-    bool draining, stopping;
+    bool draining, stopping, unlinked;
     uint64_t drain_deadline_ns, idle_since_ns, started_ns, models_saved_ns, trimmed_ns;
     bool saving_models;
 

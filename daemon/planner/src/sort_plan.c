@@ -198,7 +198,10 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
         return status;
     }
     c->seconds = plan->predicted_seconds = simulation.seconds;
-    c->chosen = allowed(p, a, scheme, team); /* for now: may be chosen */
+    /* A guess about the slower algorithm never beats what is known, or guessed, of the faster one. */
+    bool guess = !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
+    bool free_choice = p->spec->algorithm == HAC_SORT_AUTO && !split_forced(p->spec);
+    c->chosen = allowed(p, a, scheme, team) && !(guess && free_choice && a == BITONIC && p->best != NULL);
     if (c->chosen && (p->best == NULL || c->seconds < p->candidates[p->chosen].seconds)) {
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(plan);
