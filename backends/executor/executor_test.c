@@ -378,6 +378,28 @@ static void test_io_read(void **state)
     assert_int_equal(test_end(child), 0);
 }
 
+/* A pipe has no offsets: it is read as it comes, and ends early like a file. */
+static void test_io_read_of_a_pipe(void **state)
+{
+    (void)state;
+    test_child *child = start_ready(&setup);
+    int pair[2];
+    uint8_t bytes[5000];
+    assert_int_equal(pipe2(pair, O_CLOEXEC | O_NONBLOCK), 0);
+    memset(bytes, 0x5a, sizeof bytes);
+    assert_int_equal(write(pair[1], bytes, sizeof bytes), sizeof bytes);
+    uint8_t *memory = test_add_buffer(child, 1, (1 << 20) + 64);
+    add_descriptor(child, 5, pair[0]);
+    assert_int_equal(ask(child, read_request(0, 0, 4000))->code, HAC_OK);
+    assert_memory_equal(memory + 64, bytes, 4000);
+    expect_refused(child, read_request(0, 4000, 1000), HAC_FAILED, "cannot be read");
+    close(pair[1]);
+    expect_refused(child, read_request(0, 0, 1001), HAC_FAILED, "ended after 1000 of 1001");
+    close(pair[0]);
+    hac_memfd_unmap(memory, (1 << 20) + 64);
+    assert_int_equal(test_end(child), 0);
+}
+
 /* Without a binary a task is sent back with the program's name; once it is built, it runs. */
 static void test_needs_program(void **state)
 {
@@ -582,6 +604,7 @@ int main(void)
         cmocka_unit_test(test_buffers_come_and_go),
         cmocka_unit_test(test_unsealed_buffer),
         cmocka_unit_test(test_io_read),
+        cmocka_unit_test(test_io_read_of_a_pipe),
         cmocka_unit_test(test_needs_program),
         cmocka_unit_test(test_ping_and_shutdown),
         cmocka_unit_test(test_garbage),
