@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs and what one can ask about them."""
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import TWO_DEVICES, SharedMachineTest, eventually, main  # noqa: E402
+
+BITONIC = ("--algorithm", "bitonic")
+
+
+class Jobs(SharedMachineTest):
+    profile = TWO_DEVICES
+    config = {"result_expiry": "20s"}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.m.check_clean(slack=32 << 20, seconds=40)  # records and results go after 20 s
+
+    def detach(self, items=100000, kind="u32", *options):
+        self.m.generate(kind, "random", items)
+        job = self.m.good("sort", "in", "--type", kind, *BITONIC, "--detach", *options).decode().strip()
+        self.assertRegex(job, r"^\d+$")
+        return job
+
+    def state(self, job):
+        return self.m.json("show", job)["state"]
+
+    def test_detached(self):
+        job = self.detach()
+        self.m.good("wait", job)
+        self.m.good("result", job, "-o", "out")
+        self.assertIsNone(self.m.wrong("u32", "in", "out"))
+        record = self.m.json("show", job)
+        self.assertEqual((record["state"], record["items"], record["id"]), ("done", 100000, int(job)))
+        self.assertIn(int(job), [j["id"] for j in self.m.json("jobs")["jobs"]])
+        self.assertIn("cpu.", self.m.good("why", job).decode())
+        self.assertIn("plan: bitonic", self.m.good("log", job).decode())
+        self.assertEqual(self.m.good("log", job), self.m.good("log", "-f", job))
+
+    def test_result_before_the_end(self):
+        """Waits for it, or says that it has not ended; never half a result."""
+        job = self.detach(2000000)
+        result = self.m.run("result", job, "-o", "out")
+        if result.code == 0:
+            self.assertIsNone(self.m.wrong("u32", "in", "out"))
+        else:
+            self.assertFalse(os.path.exists(self.m.path("out")))
+        self.m.good("wait", job)
+
+    def test_trace(self):
+        self.m.generate("u32", "random", 300000)
+        self.m.sort_and_check("u32", *BITONIC, "--scheme", "upper", "--trace", "t.json", "--receipt", "r.json")
+        trace = json.loads(Path(self.m.path("t.json")).read_text())
+        events = trace["traceEvents"] if isinstance(trace, dict) else trace
+        complete = [e for e in events if e["ph"] == "X"]
+        self.assertTrue(complete)
+        for event in complete:
+            self.assertGreaterEqual(event["dur"], 0)
+            self.assertGreaterEqual(event["ts"], 0)
+            self.assertIn("name", event)
+        receipt = json.loads(Path(self.m.path("r.json")).read_text())
+        self.assertEqual((receipt["state"], receipt["items"], receipt["algorithm"], receipt["scheme"]),
+                         ("done", 300000, "bitonic", "upper"))
+        self.assertEqual((receipt["retries"], receipt["restarts"], receipt["determinism"]), (0, 0, "exact"))
+        self.assertEqual({d["name"] for d in receipt["devices"]}, {"cpu.0", "cpu.1"})
+        self.assertTrue(all(d["tasks"] > 0 and d["tasks_lost"] == 0 for d in receipt["devices"]))
+        self.assertEqual(receipt["bytes_in"], 1200000)
+        self.assertGreater(receipt["measured_seconds"], 0)
+
+    def test_devices_as_told(self):
+        self.m.generate("u32", "random", 300000)
+        for devices in ("cpu.0", "cpu.1", "cpu.1,cpu.0"):
+            self.m.sort_and_check("u32", *BITONIC, "--devices", devices, "--receipt", "r.json")
+            used = {d["name"] for d in json.loads(Path(self.m.path("r.json")).read_text())["devices"] if d["tasks"]}
+            self.assertLessEqual(used, set(devices.split(",")))
+
+    def test_cancel(self):
+        job = self.detach(8000000)
+        began = time.monotonic()
+        self.m.good("cancel", job)
+        result = self.m.run("wait", job)
+        self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(self.state(job), "cancelled")
+        self.assertEqual(result.code, 130, result)
+        self.m.good("cancel", job)  # has ended: nothing to do
+        self.assertEqual(self.m.run("result", job, "-o", "out").code, 130)
+        self.assertFalse(os.path.exists(self.m.path("out")))
+
+    def test_interrupt(self):
+        self.m.generate("u32", "random", 8000000)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.m.start("sort", "in", "--type", "u32", *BITONIC, "-o", "out")
+            self.assertTrue(eventually(lambda: any(j["state"] == "running" for j in self.m.json("jobs")["jobs"])))
+            process.send_signal(number)
+            out, err = process.communicate(timeout=10)
+            self.assertEqual((process.returncode, out, err), (130, b"", b"hacctl: cancelled\n"))
+            self.assertEqual(sorted(os.listdir(self.m.work)), ["in"])
+            self.assertTrue(eventually(lambda: all(j["state"] != "running" for j in self.m.json("jobs")["jobs"])))
+
+    def test_unknown_jobs(self):
+        for command in ("show", "why", "wait", "result", "cancel", "log", "trace"):
+            self.m.bad(2, command, "4000000000", says="4000000000")
+
+    def test_input_gone_after_submission(self):
+        """The descriptor is what counts, not the name."""
+        job = self.detach(1000000)
+        os.rename(self.m.path("in"), self.m.path("moved"))
+        self.m.good("wait", job)
+        self.m.good("result", job, "-o", "out")
+        self.assertIsNone(self.m.wrong("u32", "moved", "out"))
+
+    def test_deadline(self):
+        """A job that is not done in time ends, as failed, soon after."""
+        self.m.generate("u32", "random", 16000000)
+        began = time.monotonic()
+        result = self.m.run("sort", "in", "--type", "u32", *BITONIC, "-o", "out", "--deadline", "50ms")
+        self.assertIn(result.code, (1, 4), result)
+        self.assertIn("deadline", result.err)
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertFalse(os.path.exists(self.m.path("out")))
+
+    def test_metrics(self):
+        text = self.m.good("metrics").decode()
+        self.assertTrue(text.endswith("# EOF\n"))
+        for line in text.splitlines():
+            self.assertRegex(line, r'^(# (TYPE|HELP|UNIT|EOF).*|[a-z_]+(\{[a-z]+="[^"]*"\})? \d+(\.\d+)?)$')
+
+    def test_doctor(self):
+        result = self.m.run("doctor", "--json")
+        self.assertIn(result.code, (0, 1))
+        self.assertTrue(all({"name", "ok"} <= set(check) for check in json.loads(result.out)["checks"]))
+
+    def test_priority(self):
+        """With one job running, the one of higher priority comes first of those that wait; none is lost."""
+        jobs = [self.detach(400000, "u32", "--priority", str(p)) for p in (-5, 0, 5)]
+        for job in jobs:
+            self.m.good("wait", job)
+            self.assertEqual(self.state(job), "done")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""explain and simulate: the contract's fields, and the worked examples of the method's source."""
+import json
+import sys
+import xml.dom.minidom
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
+
+EVERY_FLOW = {"flow", "k", "k_source", "shares", "predicted_seconds", "devices", "tasks"}
+SORT = {"algorithm", "scheme", "n", "N", "weaker_items", "corun_steps", "folded_steps", "parts"}
+PART = {"device", "first", "items", "k", "N", "corun_steps"}
+DEVICE = "name: {name}\nmatch: {{type: any}}\nkind: {kind}\ncapability: {{\"sort.u32\": {rate}}}\n{more}"
+
+
+def corun(n, trailing):
+    """Steps that run side by side when the parts' boundaries have that many trailing zeros, as maximal runs: the
+    rule as the source has it, step by step."""
+    steps = []
+    for subset in range(1, n + 1):
+        last = subset * (subset + 1) // 2
+        count = subset if subset <= trailing else trailing
+        steps += range(last - count + 1, last + 1)
+    runs = []
+    for step in steps:
+        if runs and runs[-1][1] == step - 1:
+            runs[-1][1] = step
+        else:
+            runs.append([step, step])
+    return runs
+
+
+class Plans(SharedMachineTest):
+    profile = TWO_DEVICES
+
+    def machine_of(self, *devices):
+        """A folder of profiles: (name, kind, items a second, further lines)."""
+        folder = self.m.work / "profiles"
+        folder.mkdir(exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+        for number, (name, kind, rate, *more) in enumerate(devices):
+            (folder / f"{number}.yaml").write_text(DEVICE.format(name=name, kind=kind, rate=rate, more="".join(more)))
+        return "profiles"
+
+    def simulate(self, items, *options):
+        return self.m.json("simulate", "--profiles", "profiles", "sort", "--items", items, "--type", "u32", *options)
+
+    def test_the_sources_example(self):
+        """n = 4, k = 0.6: items, steps and N to the digit."""
+        self.machine_of(("weak", "cpu", "0.6e8"), ("strong", "gpu", "1e8"))
+        for scheme, weaker, steps in (("proportional", 6, [[1, 1], [3, 3], [6, 6], [10, 10]]),
+                                      ("lower", 4, [[1, 3], [5, 6], [9, 10]]), ("upper", 8, [[1, 6], [8, 10]])):
+            for fold in ("none", "auto"):
+                plan = self.simulate(16, "--algorithm", "bitonic", "--scheme", scheme, "--fold", fold)
+                self.assertLessEqual(EVERY_FLOW | SORT, set(plan), scheme)
+                self.assertEqual((plan["flow"], plan["algorithm"], plan["scheme"]), ("sort", "bitonic", scheme))
+                self.assertEqual((plan["n"], plan["N"], plan["weaker_items"]), (4, 1, weaker))
+                self.assertEqual(plan["corun_steps"], steps)
+                self.assertAlmostEqual(plan["k"], 0.6, places=6)
+                if fold == "none":
+                    self.assertEqual(plan["folded_steps"], [])
+                self.assertTrue(all(PART <= set(part) for part in plan["parts"]), plan["parts"])
+                self.assertEqual(sum(part["items"] for part in plan["parts"]), 16)
+
+    def test_folding_as_told(self):
+        self.machine_of(("weak", "cpu", "0.6e8"), ("strong", "gpu", "1e8"))
+        for scheme, steps in (("proportional", "3"), ("proportional", "3,6"), ("lower", "5,6")):
+            plan = self.simulate(16, "--algorithm", "bitonic", "--scheme", scheme, "--fold", steps)
+            flat = [s for first, last in (r if isinstance(r, list) else (r, r) for r in plan["folded_steps"])
+                    for s in range(first, last + 1)]
+            self.assertEqual(flat, [int(s) for s in steps.split(",")], scheme)
+
+    def test_the_rule_at_many_k(self):
+        """N with 1/2^(N+1) <= k/(1+k) < 1/2^N, in whole numbers, and the steps that follow from it."""
+        for weak, strong in ((1, 1), (1, 2), (1, 3), (1, 4), (3, 5), (2, 7), (1, 7), (1, 15), (99, 100), (1, 100)):
+            self.machine_of(("weak", "cpu", f"{weak}e6"), ("strong", "gpu", f"{strong}e6"))
+            share, n = (weak, weak + strong), 12
+            power = next(p for p in range(64) if share[0] * 2 ** (p + 1) >= share[1])
+            power = max(power, 1)  # k = 1: the even split
+            for scheme, items in (("upper", 2 ** (n - power)), ("lower", 2 ** (n - power - 1))):
+                plan = self.simulate(2**n, "--algorithm", "bitonic", "--scheme", scheme, "--fold", "none")
+                trailing = (items & -items).bit_length() - 1
+                self.assertEqual((plan["N"], plan["weaker_items"]), (power, items), f"{weak}/{strong} {scheme}")
+                self.assertEqual(plan["corun_steps"], corun(n, trailing), f"{weak}/{strong} {scheme}")
+            plan = self.simulate(2**n, "--algorithm", "bitonic", "--scheme", "proportional", "--fold", "none")
+            exact = share[0] * 2**n / share[1]
+            self.assertEqual(plan["weaker_items"] % 2, 0)
+            self.assertLessEqual(abs(plan["weaker_items"] - exact), 1 + 1e-9, f"{weak}/{strong}")
+
+    def test_more_devices(self):
+        self.machine_of(("a", "cpu", "1e8"), ("b", "gpu", "2e8"), ("c", "gpu", "5e8"), ("d", "cpu", "0.3e8"))
+        for items in (2**20, 1000003):
+            plan = self.simulate(items, "--algorithm", "bitonic", "--scheme", "upper")
+            self.assertEqual(sum(part["items"] for part in plan["parts"]), items)
+            self.assertAlmostEqual(sum(plan["shares"] if isinstance(plan["shares"], list) else
+                                       plan["shares"].values()), 1.0, places=6)
+            weaker = [part for part in plan["parts"] if part["device"] != "c"]
+            self.assertEqual(sorted((p["items"] for p in weaker), reverse=True), [p["items"] for p in weaker])
+            at = 0
+            for part in sorted(plan["parts"], key=lambda p: p["first"]):
+                self.assertEqual(part["first"], at)
+                at += part["items"]
+
+    def test_never_slower_than_the_best_device(self):
+        """auto takes the cheapest of what it prices: splits, neighbours, no split."""
+        for link in ("", "link: {bandwidth: 1GB/s, latency: 1ms}\n"):
+            for weak in ("0.01e8", "0.3e8", "0.9e8"):
+                self.machine_of(("weak", "cpu", weak, link), ("strong", "gpu", "1e8", link))
+                for items in (1000, 2**16, 2**22):
+                    alone = self.simulate(items, "--devices", "strong")["predicted_seconds"]
+                    self.assertLessEqual(self.simulate(items)["predicted_seconds"], alone * (1 + 1e-9))
+
+    def test_missing_capability(self):
+        self.machine_of(("weak", "cpu", "0.6e8"), ("strong", "gpu", "1e8"))
+        words = ("simulate", "--profiles", "profiles", "sort", "--items", "16", "--type")
+        self.m.bad(2, *words, "f64", says="sort.f64")
+        self.m.bad(2, *words, "u32", "--devices", "other", says="other")
+
+    def test_formats(self):
+        self.machine_of(("weak", "cpu", "0.6e8"), ("strong", "gpu", "1e8"))
+        for words in (("simulate", "--profiles", "profiles"), ("explain",)):
+            words = (*words, "sort", "--items", "65536", "--type", "u32", "--algorithm", "bitonic")
+            self.assertTrue(self.m.good(*words))
+            self.assertEqual(json.loads(self.m.good(*words, "--format", "json"))["flow"], "sort")
+            svg = xml.dom.minidom.parseString(self.m.good(*words, "--format", "svg"))
+            self.assertEqual(svg.documentElement.tagName, "svg")
+
+    def test_explain(self):
+        """Of a file and of a count; sizes and types of all sorts, nothing wild too wild to be planned."""
+        self.m.generate("u32", "random", 5000)
+        by_file = self.m.json("explain", "sort", "in", "--type", "u32")
+        by_count = self.m.json("explain", "sort", "--items", "5000", "--type", "u32")
+        self.assertEqual(by_file.keys(), by_count.keys())
+        for items in (0, 1, 2, 3, 1000, 2**16, 2**31, 2**40):
+            for options in ([], ["--algorithm", "bitonic"], ["--algorithm", "radix"], ["--argsort"]):
+                plan = self.m.json("explain", "sort", "--items", items, "--type", "f64", *options)
+                self.assertLessEqual(EVERY_FLOW | SORT, set(plan))
+        for scheme in ("proportional", "lower", "upper", "none"):
+            plan = self.m.json("explain", "sort", "--items", 2**20, "--type", "u32", "--algorithm", "bitonic",
+                               "--scheme", scheme)
+            self.assertIsNotNone(plan["N"])
+
+    def test_planning_takes_no_time(self):
+        """The daemon must not stop for a plan, however large the job."""
+        for items in (2**32, 2**40, 2**50, 2**60):
+            result = self.m.run("explain", "sort", "--items", items, "--type", "u64", "--algorithm", "bitonic")
+            self.assertLess(result.seconds, 1.0, f"{items}: {result}")
+            self.assertIn(result.code, (0, 1, 2, 4))
+
+
+if __name__ == "__main__":
+    main()

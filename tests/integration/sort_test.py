@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sorts through hacctl, every way there is, against an oracle that shares no code with hac."""
+import itertools
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import ONE_DEVICE, TWO_DEVICES, TYPES, UNEVEN_DEVICES, MachineTest, main  # noqa: E402
+
+# Nothing, a pair, odd ones; inline in the message until 32 KiB; around blocks; around chunks; several passes.
+SMALL = (0, 1, 2, 3, 5, 16, 17, 1000, 2047, 4095, 4096, 4097, 8191, 8192, 8193)
+MEDIUM = (16383, 16384, 16385, 32767, 32769, 65535, 65536, 65537, 100003, 131071, 131073, 196608, 262143, 262145)
+LARGE = (2**20 - 1, 2**20, 2**20 + 1, 1234567)
+PATTERNS = ("random", "special", "sorted", "reversed", "equal", "few", "zipf", "organ", "near", "saw", "onlynan")
+ONE_WAYS = ([], ["--algorithm", "radix"], ["--algorithm", "bitonic"])
+TWO_WAYS = [[], ["--algorithm", "radix"], ["--algorithm", "bitonic"]] + [
+    ["--algorithm", "bitonic", "--scheme", scheme] for scheme in ("none", "proportional", "lower", "upper")] + [
+    ["--algorithm", "bitonic", "--scheme", "upper", "--fold", "none"],
+    ["--algorithm", "bitonic", "--scheme", "proportional", "--fold", "none"]]
+ORDERS = ([], ["--descending"], ["--argsort"], ["--descending", "--argsort"])
+
+
+class SortCase(MachineTest):
+    def sort(self, machine, kind, pattern, items, options, seed):
+        machine.generate(kind, pattern, items, seed)
+        with self.subTest(type=kind, pattern=pattern, items=items, options=" ".join(options)):
+            machine.sort_and_check(kind, *options)
+
+    def walk(self, machine, kinds, sizes, ways, count):
+        """`count` sorts of each type, way and order; sizes and patterns go round at their own paces, so that over
+        all of them each size meets each pattern."""
+        step = 0
+        for kind, options, order in itertools.product(kinds, ways, ORDERS):
+            for _ in range(count):
+                self.sort(machine, kind, PATTERNS[step % len(PATTERNS)], sizes[step % len(sizes)],
+                          [*options, *order], step)
+                step += 1
+            step += len(sizes) % len(PATTERNS) == 0
+
+
+class Quick(SortCase):
+    def test_each_type(self):
+        machine = self.machine(TWO_DEVICES)
+        machine.baseline()
+        for kind in TYPES:
+            for items, pattern in ((0, "random"), (1, "special"), (1000, "special"), (4097, "few"),
+                                   (65537, "random"), (65536, "special")):
+                self.sort(machine, kind, pattern, items, [], items)
+            self.sort(machine, kind, "special", 65535, ["--descending"], 1)
+            self.sort(machine, kind, "few", 65537, ["--argsort"], 1)
+            self.sort(machine, kind, "random", 70000, ["--algorithm", "bitonic", "--scheme", "upper"], 1)
+        machine.check_clean()
+
+
+class OneDevice(SortCase):
+    """full"""
+
+    def check(self, kinds):
+        machine = self.machine(ONE_DEVICE)
+        machine.baseline()
+        self.walk(machine, kinds, SMALL + MEDIUM, ONE_WAYS, 7)
+        self.walk(machine, kinds, LARGE, ONE_WAYS, 1)
+        machine.check_clean(slack=16 << 20)
+
+    def test_32_bit(self):
+        self.check(("u32", "i32", "f32"))
+
+    def test_64_bit(self):
+        self.check(("u64", "i64", "f64"))
+
+
+class TwoDevices(SortCase):
+    """full"""
+
+    def check(self, profile, kinds, count):
+        machine = self.machine(profile)
+        machine.baseline()
+        self.walk(machine, kinds, MEDIUM, TWO_WAYS, count)
+        for kind in kinds:
+            self.sort(machine, kind, "random", 2**20 + 1, ["--algorithm", "bitonic", "--scheme", "upper"], 9)
+            self.sort(machine, kind, "special", 2**20 + 1, [], 9)
+        machine.check_clean(slack=16 << 20)
+
+    def test_32_bit(self):
+        self.check(TWO_DEVICES, ("u32", "i32", "f32"), 2)
+
+    def test_64_bit(self):
+        self.check(TWO_DEVICES, ("u64", "i64", "f64"), 2)
+
+    def test_uneven(self):
+        self.check(UNEVEN_DEVICES, ("u32", "f64"), 1)
+
+
+class Everything(SortCase):
+    """long: each type × way × order × size × pattern; hours. HAC_TEST_SLICE=I/N takes the I-th part."""
+
+    def test_all(self):
+        index, parts = map(int, os.environ.get("HAC_TEST_SLICE", "0/1").split("/"))
+        machine = self.machine(TWO_DEVICES)
+        machine.baseline()
+        every = itertools.product(TYPES, TWO_WAYS, ORDERS, SMALL + MEDIUM + LARGE, PATTERNS)
+        for step, (kind, options, order, items, pattern) in enumerate(every):
+            if step % parts == index:
+                self.sort(machine, kind, pattern, items, [*options, *order], step)
+        machine.check_clean(slack=16 << 20)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hacd's client protocol by hand: frames, and as much of protobuf as tests need. See proto/client.proto."""
+import array
+import socket
+import struct
+
+VERSION = 1
+FRAME_MAX = 65536
+# Request.what
+HELLO, BUFFER_ALLOC, BUFFER_GROW, BUFFER_RELEASE, SUBMIT_SORT, PLAN_SORT, QUERY = range(2, 9)
+WAIT, RESULT, RELEASE, CANCEL, SUBMIT_CALIBRATE, DRAIN, RELOAD = range(9, 16)
+# Response.what
+R_HELLO, R_FAILURE, R_BUFFER, R_ACCEPTED, R_EVENT, R_DONE, R_TEXT, R_OK = range(2, 10)
+TYPE = {name: number for number, name in enumerate(("none", "u32", "i32", "f32", "u64", "i64", "f64"))}
+
+
+def varint(value):
+    value &= 2**64 - 1
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    """int: varint; bytes and str: length-delimited; float: 64 bits."""
+    if isinstance(value, float):
+        return varint(number << 3 | 1) + struct.pack("<d", value)
+    if isinstance(value, str):
+        value = value.encode()
+    if isinstance(value, (bytes, bytearray)):
+        return varint(number << 3 | 2) + varint(len(value)) + bytes(value)
+    return varint(number << 3) + varint(int(value))
+
+
+def message(**fields):
+    """message(f1=…, f2=…): a message's bytes; a list repeats the field."""
+    out = b""
+    for name, value in fields.items():
+        for one in value if isinstance(value, list) else [value]:
+            out += field(int(name[1:]), one)
+    return out
+
+
+def request(serial, what, body):
+    return field(1, serial) + field(what, body)
+
+
+def hello(version=VERSION, software="test"):
+    return message(f1=version, f2=software)
+
+
+def sort_inline(kind, data, options=b"", spec=b""):
+    return message(f1=field(1, TYPE[kind]) + spec, f2=message(f1=data, f5=len(data)), f4=options)
+
+
+def sort_buffer(kind, buffer, offset, size, options=b"", spec=b""):
+    return message(f1=field(1, TYPE[kind]) + spec, f2=message(f2=buffer, f4=offset, f5=size), f4=options)
+
+
+def sort_descriptor(kind, index, offset, size, options=b"", spec=b""):
+    return message(f1=field(1, TYPE[kind]) + spec, f2=message(f3=index, f4=offset, f5=size, f6="test"), f4=options)
+
+
+def decode(data):
+    """{number: [values]}: ints, floats as ints, and bytes for what is length-delimited."""
+    fields, at = {}, 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        key = number()
+        if key & 7 == 0:
+            value = number()
+        elif key & 7 == 2:
+            size = number()
+            value, at = data[at:at + size], at + size
+        else:
+            size = 8 if key & 7 == 1 else 4
+            value, at = int.from_bytes(data[at:at + size], "little"), at + size
+        fields.setdefault(key >> 3, []).append(value)
+    return fields
+
+
+def frame(body, n_fds=0, length=None, magic=b"hac"):
+    return magic + bytes([n_fds]) + struct.pack("<I", len(body) if length is None else length) + body
+
+
+class Client:
+    """A client without manners."""
+
+    def __init__(self, path, greet=True, timeout=10.0):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(timeout)
+        self.socket.connect(str(path))
+        self.serial = 0
+        self.fds = []
+        if greet:
+            self.ask(HELLO, hello())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    def send_raw(self, data, fds=()):
+        if fds:
+            self.socket.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+        else:
+            self.socket.send(data)
+
+    def send(self, what, body, fds=()):
+        self.serial += 1
+        self.send_raw(frame(request(self.serial, what, body), len(fds)), fds)
+        return self.serial
+
+    def receive(self):
+        """One response, as (what, fields); None at the end of the connection. Descriptors go to self.fds."""
+        try:
+            data, control, _, _ = self.socket.recvmsg(FRAME_MAX, socket.CMSG_SPACE(64))
+        except ConnectionResetError:
+            return None
+        for level, kind, content in control:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                fds = array.array("i")
+                fds.frombytes(content[:len(content) - len(content) % fds.itemsize])
+                self.fds += fds
+        if not data:
+            return None
+        fields = decode(data[8:])
+        serial = fields.pop(1, [0])[0]
+        (what, values), = fields.items()
+        return what, serial, decode(values[0])
+
+    def answer(self, serial):
+        """The response to that request; events and others are dropped. None: the connection has ended."""
+        while True:
+            got = self.receive()
+            if got is None or got[1] == serial:
+                return got and (got[0], got[2])
+
+    def ask(self, what, body, fds=()):
+        return self.answer(self.send(what, body, fds))
+
+    def ended(self):
+        """Whether the daemon closes the connection, whatever it says before that."""
+        try:
+            while self.receive() is not None:
+                pass
+        except TimeoutError:
+            return False
+        return True
