@@ -9,7 +9,7 @@
 #define ALIGNMENT   UINT64_C(64)
 #define SIMT_LOCAL  256u
 #define STEP_PAIRS  4096u           /* comparators or items of a work-group of the kernels for any step */
-#define MOST_GROUPS UINT64_C(32768) /* of a launch: llvmpipe takes no more than 65,535 */
+#define MOST_GROUPS UINT64_C(32768) /* of a launch: llvmpipe takes no more than 65,535, PoCL one variant */
 
 #define TRY(call)                                                                                            \
     do {                                                                                                     \
@@ -340,7 +340,7 @@ static hac_status unmap_window(hac_bitonic_job *job, uint64_t first, uint64_t en
 hac_status hac_bitonic_pass_map(hac_bitonic_job *job, uint64_t first, uint64_t end, hac_error *err)
 {
     hac_status status = HAC_OK;
-    uint64_t items = window_items(job, first, end, 6);
+    uint64_t items = least(window_items(job, first, end, 6), MOST_GROUPS * STEP_PAIRS);
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
         status = map_window(job, i, least(i + items, end), err);
     return status;
@@ -349,7 +349,7 @@ hac_status hac_bitonic_pass_map(hac_bitonic_job *job, uint64_t first, uint64_t e
 hac_status hac_bitonic_pass_unmap(hac_bitonic_job *job, uint64_t first, uint64_t end, hac_error *err)
 {
     hac_status status = HAC_OK;
-    uint64_t items = window_items(job, first, end, 6);
+    uint64_t items = least(window_items(job, first, end, 6), MOST_GROUPS * STEP_PAIRS);
     job->unmapped = true;
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
         status = unmap_window(job, i, least(i + items, end), err);
@@ -380,7 +380,7 @@ hac_status hac_bitonic_pass_block(hac_bitonic_job *job, uint64_t first, uint64_t
                                   hac_error *err)
 {
     hac_status status = HAC_OK;
-    uint64_t items = window_items(job, first, end, b);
+    uint64_t items = least(window_items(job, first, end, b), MOST_GROUPS << b);
     if (items == 0)
         return hac_fail(err, HAC_INVALID, "a block of 2^%u items is above the device's largest window", b);
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
@@ -430,7 +430,7 @@ hac_status hac_bitonic_pass_tail(hac_bitonic_job *job, uint64_t first, uint64_t 
     job->unmapped = job->unmapped || last;
     if (!last)
         end = end_of_work(job, end, q);
-    uint64_t items = first < end ? window_items(job, first, end, b) : 1;
+    uint64_t items = first < end ? least(window_items(job, first, end, b), MOST_GROUPS << b) : 1;
     if (items == 0)
         return hac_fail(err, HAC_INVALID, "a block of 2^%u items is above the device's largest window", b);
     for (uint64_t i = first; i < end && status == HAC_OK; i += items)
@@ -478,18 +478,24 @@ static hac_status merge_window(hac_bitonic_job *job, uint64_t first, uint64_t en
 static hac_status launch_step(hac_bitonic_job *job, const hac_bitonic_view *lo, const hac_bitonic_view *hi,
                               uint64_t first, uint64_t count, const hac_bitonic_steps *step, hac_error *err)
 {
-    arguments a = arguments_of(job, "bitonic_step", err);
-    add_mem(&a, lo->mem);
-    add_mem(&a, hi->mem);
-    add_u64(&a, lo->base);
-    add_u64(&a, hi->base);
-    add_u64(&a, job->m);
-    add_u64(&a, first);
-    add_u64(&a, count);
-    add_u32(&a, STEP_PAIRS);
-    add_u32(&a, step->to);
-    add_u32(&a, step->mirror);
-    return launch(job, &a, (count + STEP_PAIRS - 1) / STEP_PAIRS);
+    const uint64_t most = MOST_GROUPS * STEP_PAIRS;
+    hac_status status = HAC_OK;
+    for (uint64_t done = 0; done < count && status == HAC_OK; done += most) {
+        uint64_t now = least(count - done, most);
+        arguments a = arguments_of(job, "bitonic_step", err);
+        add_mem(&a, lo->mem);
+        add_mem(&a, hi->mem);
+        add_u64(&a, lo->base);
+        add_u64(&a, hi->base);
+        add_u64(&a, job->m);
+        add_u64(&a, first + done);
+        add_u64(&a, now);
+        add_u32(&a, STEP_PAIRS);
+        add_u32(&a, step->to);
+        add_u32(&a, step->mirror);
+        status = launch(job, &a, (now + STEP_PAIRS - 1) / STEP_PAIRS);
+    }
+    return status;
 }
 
 /* Comparators of one step whose items do not fit one window: items [lo, lo + items) with their partners. */
