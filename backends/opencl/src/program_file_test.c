@@ -123,8 +123,8 @@ static void test_who_may_have_written_it(void **state)
     (void)state;
     hac_program_entry entry = make_entry("one", "", "11");
     size_t bytes = 0;
-    hac_autofree uint8_t *data = write_and_read(&entry, &bytes);
     uint8_t *again = NULL;
+    free(write_and_read(&entry, &bytes));
     hac_error err = HAC_ERROR_NONE;
     struct stat st;
     assert_int_equal(stat(path_of("a.bin"), &st), 0);
