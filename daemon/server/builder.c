@@ -187,7 +187,7 @@ static void end_urgent(hac_builders *builders, uint32_t index, bool finished, co
         device->wanted_program[0] = '\0';
         builders->changed(builders->context, i);
     }
-    if (finished && builders->devices->items[index]->state == HAC_DEVICE_READY)
+    if (finished && !builders->quiet && builders->devices->items[index]->state == HAC_DEVICE_READY)
         start_background(builders, index);
 }
 

@@ -20,6 +20,7 @@ typedef struct hac_builders {
     hac_decoder *decoder;
     const char *program, *program_directory, *scratch_directory, *state_directory;
     struct hac_builder *urgent[HAC_DEVICES_MAX], *background[HAC_DEVICES_MAX]; /* by device */
+    bool quiet;   /* something is being measured: no background builders */
     char *tested; /* text of the state file: keys of devices whose self-test passed, one a line */
     /* A device's state, programs or note has changed. */
     void (*changed)(void *context, uint32_t device);

@@ -29,7 +29,7 @@ struct hac_channel {
     size_t queued, queue_max;
     unsigned batch;
     unsigned open_handles;
-    bool closed, lost;
+    bool closed, lost, paused;
     char reason[160];
 };
 
@@ -75,7 +75,7 @@ static void lose(hac_channel *channel, const char *reason)
 
 static void receive_frames(hac_channel *channel, unsigned most)
 {
-    for (unsigned i = 0; i < most && !channel->closed && !channel->lost; i++) {
+    for (unsigned i = 0; i < most && !channel->closed && !channel->lost && !channel->paused; i++) {
         hac_frame frame;
         hac_error err = HAC_ERROR_NONE;
         hac_status status = hac_frame_receive(channel->socket, receive_buffer, &frame, &err);
@@ -94,8 +94,8 @@ static void on_poll(uv_poll_t *handle, int status, int events);
 
 static void watch(hac_channel *channel)
 {
-    int events = UV_READABLE | (hac_list_empty(&channel->waiting) ? 0 : UV_WRITABLE);
-    uv_poll_start(&channel->poll, events, on_poll);
+    int events = (channel->paused ? 0 : UV_READABLE) | (hac_list_empty(&channel->waiting) ? 0 : UV_WRITABLE);
+    uv_poll_start(&channel->poll, events | UV_DISCONNECT, on_poll);
 }
 
 static void send_waiting(hac_channel *channel)
@@ -132,6 +132,8 @@ static void on_poll(uv_poll_t *handle, int status, int events)
         send_waiting(channel);
     if ((events & UV_READABLE) && !channel->lost)
         receive_frames(channel, channel->batch);
+    else if ((events & UV_DISCONNECT) && !channel->lost && channel->paused)
+        lose(channel, NULL);
 }
 
 hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsigned batch,
@@ -210,6 +212,13 @@ void hac_channel_send(hac_channel *channel, const ProtobufCMessage *message, con
         enqueue(channel, bytes, fds, n_fds);
     else if (status != HAC_OK)
         lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
+}
+
+void hac_channel_pause(hac_channel *channel, bool pause)
+{
+    channel->paused = pause;
+    if (!channel->closed && !channel->lost)
+        watch(channel);
 }
 
 void hac_channel_drain(hac_channel *channel)

@@ -35,6 +35,9 @@ HAC_MUST_USE hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t que
  * the next turn of the loop, so that callers need not unwind. */
 void hac_channel_send(hac_channel *channel, const ProtobufCMessage *message, const int *fds, size_t n_fds);
 
+/* Leaves what the peer sends unread until it is resumed. */
+void hac_channel_pause(hac_channel *channel, bool pause);
+
 /* Takes in, at once, what the peer sent before it died. */
 void hac_channel_drain(hac_channel *channel);
 

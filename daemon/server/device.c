@@ -46,7 +46,7 @@ static void take_facts(hac_server_device *device, const Hac__Executor__DeviceFac
     device->local_memory = facts->local_memory;
     device->fp64 = facts->fp64;
     device->unified_memory = facts->unified_memory;
-    device->simt = facts->simt;
+    device->simt = device->probed_simt = facts->simt;
     device->block_items = facts->block_items;
 }
 
@@ -55,8 +55,9 @@ static void make_key(hac_server_device *device)
     const hac_device_config *c = &device->config;
     /* What a figure depends on is in the key, so that another driver or setting starts afresh. The simulated
      * slowness is part of it, too: it changes what is measured. */
-    snprintf(device->key, sizeof device->key, "%.48s|%.32s|%.16s|t%u|b%u|v%u|s%.3g", device->device,
-             device->driver, device->kernel_hash, c->threads, c->block_items, c->vector_width, c->slowdown);
+    snprintf(device->key, sizeof device->key, "%.40s|%.32s|%.16s|t%u|p%u|%s|b%u|w%u|v%u|s%.3g",
+             device->device, device->driver, device->kernel_hash, c->threads, device->tuning.placement,
+             device->simt ? "simt" : "block", c->block_items, c->work_group, c->vector_width, c->slowdown);
     snprintf(device->program_key, sizeof device->program_key, "%.60s|%.60s|%u|%.32s|%.16s|%d|b%u|v%u|w%u|l%u|m%llu|c%d",
              device->platform, device->device, device->platform_index, device->driver, device->kernel_hash, device->simt,
              device->block_items, c->vector_width, c->work_group, c->max_loop_iterations,
@@ -69,9 +70,11 @@ static void make_key(hac_server_device *device)
 static void apply_config(hac_server_device *device)
 {
     hac_device_config *c = &device->config;
-    device->profile_threads = c->threads;
-    device->profile_vector_width = c->vector_width;
-    device->profile_block_items = c->block_items;
+    device->free_threads = c->threads == 0;
+    device->free_placement = c->n_affinity == 0 && strcmp(device->type, "cpu") == 0;
+    device->free_style = c->style == HAC_STYLE_AUTO;
+    device->free_block_items = c->block_items == 0;
+    device->free_work_group = c->work_group == 0;
     if (c->threads == 0)
         c->threads = c->n_affinity > 0 ? (uint32_t)c->n_affinity : device->compute_units;
     if (c->memory_limit != 0 && c->memory_limit < device->global_memory)
@@ -197,15 +200,35 @@ hac_status hac_devices_set(hac_devices *devices, const Hac__Executor__ProbeRepor
     return HAC_OK;
 }
 
-void hac_device_retune(hac_server_device *device, uint32_t threads, uint32_t vector_width, uint32_t block_items)
+/* Pins the threads to the first cores, or to cores as far apart as can be. */
+static void place(hac_device_config *config, uint32_t placement, uint32_t cores)
+{
+    config->n_affinity = 0;
+    if (placement == HAC_PLACEMENT_ANY || cores == 0)
+        return;
+    uint32_t n = config->threads < HAC_AFFINITY_MAX ? config->threads : HAC_AFFINITY_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t core = placement == HAC_PLACEMENT_SPREAD ? (uint64_t)i * cores / n : i;
+        config->affinity[config->n_affinity++] = (uint16_t)(core % cores);
+    }
+}
+
+void hac_device_retune(hac_server_device *device, const hac_device_tuning *tuning)
 {
     hac_device_config *c = &device->config;
-    if (threads != 0)
-        c->threads = threads;
-    c->vector_width = vector_width != 0 ? vector_width : device->profile_vector_width;
-    c->block_items = block_items != 0 ? block_items : device->profile_block_items;
+    device->tuning = *tuning;
+    if (device->free_threads)
+        c->threads = tuning->threads != 0 ? tuning->threads : device->compute_units;
+    if (device->free_placement)
+        place(c, tuning->placement, device->compute_units);
+    if (device->free_style)
+        device->simt = tuning->style != HAC_STYLE_AUTO ? tuning->style == HAC_STYLE_CHOICE_SIMT : device->probed_simt;
+    if (device->free_block_items)
+        c->block_items = tuning->block_items;
     if (c->block_items != 0)
         device->block_items = c->block_items;
+    if (device->free_work_group)
+        c->work_group = tuning->work_group;
     make_key(device);
 }
 

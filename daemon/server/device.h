@@ -24,6 +24,22 @@ typedef enum hac_device_state {
     HAC_DEVICE_QUARANTINED /* its executors keep dying; tried again at `retry_at_ns` */
 } hac_device_state;
 
+/* Where the threads of a CPU device run. */
+typedef enum hac_placement {
+    HAC_PLACEMENT_ANY = 0, /* wherever the kernel puts them */
+    HAC_PLACEMENT_COMPACT, /* pinned to the first cores */
+    HAC_PLACEMENT_SPREAD   /* pinned to cores as far apart as can be */
+} hac_placement;
+
+/* What `tune` searches; 0 leaves a value as the profile or the driver has it. */
+typedef struct hac_device_tuning {
+    uint32_t threads;
+    uint32_t placement; /* hac_placement */
+    uint32_t style;     /* hac_style_choice: the source's scalar (simt) and vector (block) kernels */
+    uint32_t block_items;
+    uint32_t work_group;
+} hac_device_tuning;
+
 typedef struct hac_server_device {
     hac_device_config config;
     /* as probed */
@@ -34,10 +50,11 @@ typedef struct hac_server_device {
     bool fp64, unified_memory;
     /* as an executor reported it; 0 before the first one */
     uint32_t block_items;
-    bool simt;
+    bool simt, probed_simt;
 
-    /* as the profile gives them; 0: left to tuning */
-    uint32_t profile_threads, profile_vector_width, profile_block_items;
+    /* which of the settings the profile leaves to tuning */
+    bool free_threads, free_placement, free_style, free_block_items, free_work_group;
+    hac_device_tuning tuning; /* as applied */
 
     char key[160];   /* what models and tests are kept under */
     char program_key[256]; /* what its programs depend on: devices of one key share binaries and a builder */
@@ -69,8 +86,8 @@ void hac_devices_clear(hac_devices *devices);
 HAC_MUST_USE hac_status hac_devices_set(hac_devices *devices, const Hac__Executor__ProbeReport *report,
                                         const hac_profile_set *profiles, hac_error *err);
 
-/* Gives the device other settings (0: as the profile or driver has it), and with them another key. */
-void hac_device_retune(hac_server_device *device, uint32_t threads, uint32_t vector_width, uint32_t block_items);
+/* Gives the device other settings, and with them other keys. What the profile fixes stays as it is. */
+void hac_device_retune(hac_server_device *device, const hac_device_tuning *tuning);
 
 /* What the planner is told. */
 void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *models, hac_machine *ret);

@@ -305,6 +305,8 @@ static void count_end(hac_job *job)
         server->n_active--;
     }
     job->active = false;
+    if (job->kind->measures)
+        server->builders.quiet = false;
     server->idle_since_ns = job->ended_ns;
 }
 

@@ -24,9 +24,9 @@ typedef struct calibrate_step {
     double seconds; /* best of the repeats; 0: not run */
 } calibrate_step;
 
-/* A device's settings that tune tries; 0: as the profile or driver has it. */
 typedef struct tune_setting {
-    uint32_t device, threads, vector_width, block_items;
+    uint32_t device;
+    hac_device_tuning tuning;
 } tune_setting;
 
 typedef struct calibrate_state {
@@ -94,32 +94,52 @@ static void list_calibration(calibrate_state *state, const hac_server *server, u
         add_device_steps(state, together);
 }
 
-static void add_setting(calibrate_state *state, uint32_t device, uint32_t threads, uint32_t vector_width,
-                        uint32_t block_items)
+static void add_setting(calibrate_state *state, uint32_t device, const hac_device_tuning *tuning)
 {
     if (state->n_settings == sizeof state->settings / sizeof *state->settings)
         return;
-    state->settings[state->n_settings] = (tune_setting){device, threads, vector_width, block_items};
+    state->settings[state->n_settings] = (tune_setting){device, *tuning};
     int setting = (int)state->n_settings++;
     add_step(state, 1u << device, HAC_TYPE_U32, LARGEST_ITEMS, HAC_SORT_RADIX, setting);
     add_step(state, 1u << device, HAC_TYPE_U32, LARGEST_ITEMS, HAC_SORT_BITONIC, setting);
 }
 
-/* The settings as they are, then one value changed at a time: fewer threads, other vectors, other blocks. */
+/* Thread counts 1 … Nt (all up to 8, then doubling), each unpinned, compact and spread: placements that are equal
+ * by symmetry, or the same set of cores, once. */
+static void add_threads(calibrate_state *state, uint32_t index, const hac_server_device *device)
+{
+    uint32_t most = device->compute_units;
+    for (uint32_t n = 1; device->free_threads && n < most; n = n < 8 ? n + 1 : 2 * n)
+        for (uint32_t placement = HAC_PLACEMENT_ANY; placement <= HAC_PLACEMENT_SPREAD; placement++)
+            if (placement != HAC_PLACEMENT_SPREAD || n > 1)
+                add_setting(state, index, &(hac_device_tuning){.threads = n, .placement = placement});
+    if (device->free_placement)
+        add_setting(state, index, &(hac_device_tuning){.placement = HAC_PLACEMENT_COMPACT});
+}
+
+static void add_kernel_settings(calibrate_state *state, uint32_t index, const hac_server_device *device)
+{
+    if (device->free_style)
+        add_setting(state, index,
+                    &(hac_device_tuning){.style = device->simt ? HAC_STYLE_CHOICE_BLOCK : HAC_STYLE_CHOICE_SIMT});
+    for (uint32_t block = 1u << 14; device->free_block_items && !device->simt && block <= 1u << 17; block *= 2)
+        add_setting(state, index, &(hac_device_tuning){.block_items = block});
+    for (uint32_t group = 64; device->free_work_group && device->simt && group <= device->max_work_group; group *= 2)
+        add_setting(state, index, &(hac_device_tuning){.work_group = group});
+}
+
+/* The settings as profile and driver have them, then one value changed at a time. What the profile fixes is left
+ * alone: that is how a tuned value is switched off. */
 static void list_tuning(calibrate_state *state, const hac_server *server, uint32_t mask)
 {
     for (uint32_t i = 0; i < server->devices.count; i++) {
         const hac_server_device *device = server->devices.items[i];
         if (!(mask & (1u << i)) || !hac_device_usable(device))
             continue;
-        add_setting(state, i, device->config.threads, 0, 0);
-        for (uint32_t threads = device->config.threads / 2; threads >= 1 && strcmp(device->type, "cpu") == 0;
-             threads /= 2)
-            add_setting(state, i, threads, 0, 0);
-        for (uint32_t width = 4; width <= 16; width *= 2)
-            add_setting(state, i, device->config.threads, width, 0);
-        for (uint32_t block = 1u << 14; block <= 1u << 17; block *= 2)
-            add_setting(state, i, device->config.threads, 0, block);
+        add_setting(state, i, &(hac_device_tuning){0});
+        if (strcmp(device->type, "cpu") == 0)
+            add_threads(state, i, device);
+        add_kernel_settings(state, i, device);
     }
 }
 
@@ -207,8 +227,7 @@ static void apply_setting(hac_job *job, int index)
     const calibrate_state *state = job->kind_state;
     if (index < 0)
         return;
-    const tune_setting *s = &state->settings[index];
-    hac_tuning_apply(job->server, s->device, s->threads, s->vector_width, s->block_items);
+    hac_tuning_apply(job->server, state->settings[index].device, &state->settings[index].tuning);
 }
 
 static void finish_report(hac_job *job);
@@ -330,29 +349,53 @@ static void add_break_even(hac_text *t, hac_job *job)
     hac_json_close(t, ']');
 }
 
-/* The setting with the best product of both algorithms' times, for one device; -1: nothing was measured. */
+/* Product of both algorithms' times under a setting; 0: one of them was not measured. */
+static double setting_product(const calibrate_state *state, size_t setting)
+{
+    double product = 1;
+    for (size_t i = 0; i < state->n_steps; i++)
+        if (state->steps[i].setting == (int)setting)
+            product *= state->steps[i].seconds;
+    return product;
+}
+
+static bool is_default(const calibrate_state *state, int setting)
+{
+    static const hac_device_tuning none = {0, 0, 0, 0, 0};
+    return memcmp(&state->settings[setting].tuning, &none, sizeof none) == 0;
+}
+
+/* The best setting of a device; the first one, as things were, unless another wins by 4 % over both algorithms:
+ * noise is no reason. -1: nothing was measured. */
 static int best_setting(const calibrate_state *state, uint32_t device)
 {
     int best = -1;
     double best_product = 0;
     for (size_t s = 0; s < state->n_settings; s++) {
-        double product = 1;
-        bool whole = true;
-        for (size_t i = 0; i < state->n_steps; i++) {
-            if (state->steps[i].setting != (int)s)
-                continue;
-            whole = whole && state->steps[i].seconds > 0;
-            product *= state->steps[i].seconds;
-        }
-        if (state->settings[s].device != device || !whole)
+        double product = setting_product(state, s);
+        if (state->settings[s].device != device || product <= 0)
             continue;
-        /* a change has to win by 2 %: noise is no reason */
-        if (best < 0 || product < best_product * 0.98) {
+        if (best < 0 || product < best_product * (is_default(state, best) ? 0.96 : 1.0)) {
             best = (int)s;
             best_product = product;
         }
     }
     return best;
+}
+
+static void add_tuning(hac_text *t, const calibrate_state *state, size_t setting)
+{
+    static const char *const placements[] = {"any", "compact", "spread"}, *const styles[] = {"auto", "block", "simt"};
+    const hac_device_tuning *tuning = &state->settings[setting].tuning;
+    hac_json_unsigned(t, "threads", tuning->threads);
+    hac_json_string(t, "placement", placements[tuning->placement]);
+    hac_json_string(t, "style", styles[tuning->style]);
+    hac_json_unsigned(t, "block_items", tuning->block_items);
+    hac_json_unsigned(t, "work_group", tuning->work_group);
+    for (size_t i = 0; i < state->n_steps; i++)
+        if (state->steps[i].setting == (int)setting)
+            hac_json_number(t, state->steps[i].algorithm == HAC_SORT_RADIX ? "sort_seconds" : "bitonic_seconds",
+                            state->steps[i].seconds);
 }
 
 static void add_tuned(hac_text *t, hac_job *job)
@@ -363,20 +406,20 @@ static void add_tuned(hac_text *t, hac_job *job)
         int best = best_setting(state, d);
         if (best < 0)
             continue;
-        const tune_setting *s = &state->settings[best];
         apply_setting(job, best);
         hac_tuning_keep(job->server, d);
         hac_json_open(t, NULL, '{');
         hac_json_string(t, "name", job->server->devices.items[d]->config.name);
-        hac_json_unsigned(t, "threads", s->threads);
-        hac_json_unsigned(t, "vector_width", s->vector_width);
-        hac_json_unsigned(t, "block_items", s->block_items);
-        for (size_t i = 0; i < state->n_steps; i++) {
-            const calibrate_step *step = &state->steps[i];
-            if (step->setting == best)
-                hac_json_number(t, step->algorithm == HAC_SORT_RADIX ? "sort_seconds" : "bitonic_seconds",
-                                step->seconds);
+        add_tuning(t, state, (size_t)best);
+        hac_json_open(t, "tried", '[');
+        for (size_t s = 0; s < state->n_settings; s++) {
+            if (state->settings[s].device != d || setting_product(state, s) <= 0)
+                continue;
+            hac_json_open(t, NULL, '{');
+            add_tuning(t, state, s);
+            hac_json_close(t, '}');
         }
+        hac_json_close(t, ']');
         hac_json_close(t, '}');
     }
     hac_json_close(t, ']');

@@ -473,6 +473,8 @@ static void activate(hac_job *job)
     job->active = true;
     job->user->active_jobs++;
     job->server->n_active++;
+    if (job->kind->measures)
+        job->server->builders.quiet = true;
     advance(job);
 }
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memfd.h"
+#include "channel.h"
 #include "child.h"
 #include "scheduler.h"
 #include "scratch.h"
@@ -35,6 +36,34 @@ typedef struct deferred_query {
     Hac__Client__Topic topic;
     uint64_t since_ns;
 } deferred_query;
+
+/* ---- the listener ------------------------------------------------------------------------------------- */
+
+static void on_connection(uv_poll_t *handle, int status, int events)
+{
+    hac_server *server = handle->data;
+    (void)events;
+    if (status < 0)
+        return;
+    for (int i = 0; i < ACCEPTS_PER_WAKEUP; i++) {
+        int fd = accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE) {
+                /* Out of descriptors: stop looking until the next tick, or this would spin. */
+                server->connections_refused++;
+                uv_poll_stop(&server->listener);
+            }
+            return;
+        }
+        hac_session_accept(server, fd);
+    }
+}
+
+static void listen_again(hac_server *server)
+{
+    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining && !server->probing && !server->reload)
+        uv_poll_start(&server->listener, UV_READABLE, on_connection);
+}
 
 /* ---- start-up: probe, devices ------------------------------------------------------------------------- */
 
@@ -67,6 +96,23 @@ static hac_status load_profiles(hac_server *server, const hac_daemon_config *con
     return hac_profile_set_load(directories, n, false, report_profile_problem, server, ret, err);
 }
 
+/* While devices are looked for, requests wait in their sockets: every one of them is about devices. */
+static void pause_sessions(hac_server *server, bool pause)
+{
+    hac_session *session = NULL;
+    hac_list_for_each(session, &server->sessions, hac_session, link) hac_channel_pause(session->channel, pause);
+    if (pause)
+        uv_poll_stop(&server->listener);
+    else
+        listen_again(server);
+}
+
+static void end_probe(hac_server *server)
+{
+    server->probing = false;
+    pause_sessions(server, false);
+}
+
 static void devices_changed(hac_server *server)
 {
     server->machine_stale = true;
@@ -94,8 +140,8 @@ static void on_probe_report(void *context, const Hac__Executor__Report *report)
     if (!server->probing)
         return;
     if (report->what_case == HAC__EXECUTOR__REPORT__WHAT_PROBE) {
-        server->probing = false;
         take_devices(server, report->probe);
+        end_probe(server);
     } else if (report->what_case == HAC__EXECUTOR__REPORT__WHAT_FATAL) {
         snprintf(server->devices.problem, sizeof server->devices.problem, "%s", report->fatal);
     }
@@ -107,7 +153,7 @@ static void on_probe_gone(void *context, int64_t status, int signal, bool asked)
     server->probe = NULL;
     if (!server->probing)
         return;
-    server->probing = false;
+    end_probe(server);
     if (asked)
         snprintf(server->devices.problem, sizeof server->devices.problem,
                  "an OpenCL driver hung while devices were probed; set OCL_ICD_VENDORS to leave it out");
@@ -128,6 +174,7 @@ static void start_probe(hac_server *server)
     hac_child_options options = {server->options.executor_program, "--probe", NULL, environment};
     server->probing = true;
     server->probe_started_ns = hac_now_ns();
+    pause_sessions(server, true);
     if (status == HAC_OK)
         status = hac_child_start(&server->loop, &options, server->child_decoder, &events, server, &server->probe,
                                  &err);
@@ -139,7 +186,7 @@ static void start_probe(hac_server *server)
         command.setup = &setup;
         hac_child_send(server->probe, &command, NULL, 0);
     } else {
-        server->probing = false;
+        end_probe(server);
         snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
         hac_log(HAC_LOG_ERROR, "%s", err.message);
     }
@@ -208,34 +255,6 @@ static void answer_deferred(hac_server *server)
         hac_session_answer_query(query->session, query->serial, query->topic);
         free(query);
     }
-}
-
-/* ---- the listener ------------------------------------------------------------------------------------- */
-
-static void on_connection(uv_poll_t *handle, int status, int events)
-{
-    hac_server *server = handle->data;
-    (void)events;
-    if (status < 0)
-        return;
-    for (int i = 0; i < ACCEPTS_PER_WAKEUP; i++) {
-        int fd = accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE) {
-                /* Out of descriptors: stop looking until the next tick, or this would spin. */
-                server->connections_refused++;
-                uv_poll_stop(&server->listener);
-            }
-            return;
-        }
-        hac_session_accept(server, fd);
-    }
-}
-
-static void listen_again(hac_server *server)
-{
-    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining)
-        uv_poll_start(&server->listener, UV_READABLE, on_connection);
 }
 
 /* ---- models on disk ------------------------------------------------------------------------------------ */
@@ -597,6 +616,7 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
     apply_config(server);
     hac_executors_kill_all(&server->executors);
     hac_builders_kill_all(&server->builders);
+    pause_sessions(server, true);
     server->reload = true; /* the probe starts when the last child of the old devices is reaped */
     hac_server_kick(server);
     hac_log(HAC_LOG_INFO, "configuration read again");
@@ -682,7 +702,6 @@ static hac_status init_loop(hac_server *server, hac_error *err)
     uv_signal_start(&server->on_term, on_signal, SIGTERM);
     uv_signal_start(&server->on_int, on_signal, SIGINT);
     uv_signal_start(&server->on_hup, on_signal, SIGHUP);
-    listen_again(server);
     return HAC_OK;
 }
 

@@ -8,9 +8,9 @@
 #include "server.h"
 
 /* One line a device; later lines replace earlier ones:
- *     NAME KERNEL_HASH DRIVER threads vector_width block_items
+ *     NAME KERNEL_HASH DRIVER threads placement style block_items work_group
  * with blanks in names replaced. A line that does not read is skipped. */
-#define LINE_FORMAT "%63s %63s %63s %u %u %u"
+#define LINE_FORMAT "%63s %63s %63s %u %u %u %u %u"
 
 static void tuning_path(const hac_server *server, char *ret, size_t room)
 {
@@ -35,19 +35,18 @@ static void describe(const hac_server_device *device, char name[64], char hash[6
 static void apply_line(hac_server *server, const char *line)
 {
     char name[64], hash[64], driver[64], own_name[64], own_hash[64], own_driver[64];
-    unsigned threads = 0, width = 0, block = 0;
-    if (sscanf(line, LINE_FORMAT, name, hash, driver, &threads, &width, &block) != 6)
+    hac_device_tuning t = {0, 0, 0, 0, 0};
+    if (sscanf(line, LINE_FORMAT, name, hash, driver, &t.threads, &t.placement, &t.style, &t.block_items,
+               &t.work_group) != 8)
+        return;
+    if (t.threads > 4096 || t.placement > HAC_PLACEMENT_SPREAD || t.style > HAC_STYLE_CHOICE_SIMT ||
+        t.block_items > 1u << 24 || t.work_group > 1u << 16)
         return;
     for (uint32_t i = 0; i < server->devices.count; i++) {
         hac_server_device *device = server->devices.items[i];
         describe(device, own_name, own_hash, own_driver);
-        if (strcmp(name, own_name) != 0 || strcmp(hash, own_hash) != 0 || strcmp(driver, own_driver) != 0)
-            continue;
-        bool sane = threads <= 4096 && width <= 16 && block <= 1u << 24;
-        if (sane)
-            hac_device_retune(device, device->profile_threads != 0 ? 0 : threads,
-                              device->profile_vector_width != 0 ? 0 : width,
-                              device->profile_block_items != 0 ? 0 : block);
+        if (strcmp(name, own_name) == 0 && strcmp(hash, own_hash) == 0 && strcmp(driver, own_driver) == 0)
+            hac_device_retune(device, &t);
     }
 }
 
@@ -60,11 +59,9 @@ void hac_tuning_load(hac_server *server)
         apply_line(server, line);
 }
 
-void hac_tuning_apply(hac_server *server, uint32_t index, uint32_t threads, uint32_t vector_width,
-                      uint32_t block_items)
+void hac_tuning_apply(hac_server *server, uint32_t index, const hac_device_tuning *tuning)
 {
-    hac_server_device *device = server->devices.items[index];
-    hac_device_retune(device, threads, vector_width, block_items);
+    hac_device_retune(server->devices.items[index], tuning);
     hac_executors_leave_device(&server->executors, index);
     server->machine_stale = true;
 }
@@ -77,7 +74,8 @@ void hac_tuning_keep(hac_server *server, uint32_t index)
     describe(device, name, hash, driver);
     hac_autofclose FILE *file = fopen(path, "ae");
     if (file == NULL ||
-        fprintf(file, "%s %s %s %u %u %u\n", name, hash, driver, device->config.threads,
-                device->config.vector_width, device->config.block_items) < 0)
+        fprintf(file, "%s %s %s %u %u %u %u %u\n", name, hash, driver, device->tuning.threads,
+                device->tuning.placement, device->tuning.style, device->tuning.block_items,
+                device->tuning.work_group) < 0)
         hac_log(HAC_LOG_WARNING, "cannot keep what tune found in %s", path);
 }

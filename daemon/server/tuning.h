@@ -8,15 +8,15 @@
 
 #include <stdint.h>
 
+#include "device.h"
+
 struct hac_server;
 
 /* Applies what was kept to the devices that were just found. */
 void hac_tuning_load(struct hac_server *server);
 
-/* Puts a device on other settings (0: leave as the profile has it); its idle executors are let go so that the
- * next ones have them. */
-void hac_tuning_apply(struct hac_server *server, uint32_t device, uint32_t threads, uint32_t vector_width,
-                      uint32_t block_items);
+/* Puts a device on other settings; its idle executors are let go so that the next ones have them. */
+void hac_tuning_apply(struct hac_server *server, uint32_t device, const hac_device_tuning *tuning);
 
 /* Remembers the device's present settings. */
 void hac_tuning_keep(struct hac_server *server, uint32_t device);
