@@ -201,7 +201,11 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
     /* A guess about the slower algorithm never beats what is known, or guessed, of the faster one. */
     bool guess = !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
     bool free_choice = p->spec->algorithm == HAC_SORT_AUTO && !split_forced(p->spec);
-    c->chosen = allowed(p, a, scheme, team) && !(guess && free_choice && a == BITONIC && p->best != NULL);
+    c->chosen = allowed(p, a, scheme, team);
+    if (c->chosen && guess && free_choice && a == BITONIC && p->best != NULL) {
+        c->chosen = false;
+        snprintf(c->reason, sizeof(c->reason), "a guess: not measured on this machine yet");
+    }
     if (c->chosen && (p->best == NULL || c->seconds < p->candidates[p->chosen].seconds)) {
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(plan);
@@ -352,8 +356,8 @@ static void give_reason(hac_plan_candidate *c, bool chosen, double best)
 {
     double ratio = c->seconds / best;
     const char *asked = c->chosen ? "" : ", but not asked for";
-    if (c->seconds < 0)
-        return; /* not possible: said already */
+    if (c->seconds < 0 || c->reason[0] != '\0')
+        return; /* said already */
     if (chosen)
         snprintf(c->reason, sizeof(c->reason), "the cheapest");
     else if (ratio >= 2)
@@ -376,7 +380,11 @@ static hac_status explain(planning *p, hac_error *err)
         give_reason(c, i == p->chosen, best);
         c->chosen = i == p->chosen;
         if (c->chosen && choices == 1)
-            snprintf(c->reason, sizeof(c->reason), "%s", p->n_candidates == 1 ? "the only way" : "asked for");
+            snprintf(c->reason, sizeof(c->reason), "%s",
+                     p->n_candidates == 1                      ? "the only way"
+                     : p->spec->algorithm == HAC_SORT_AUTO &&
+                             p->spec->scheme == HAC_SCHEME_AUTO ? "the best that is known"
+                                                                : "asked for");
         hac_status status = hac_plan_add_candidate(p->best, c, err);
         if (status != HAC_OK)
             return status;
