@@ -20,7 +20,8 @@ static uint64_t splitmix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
-hac_status hac_data_random_run(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+hac_status hac_data_random_run(hac_device *device, const hac_task *task, hac_task_result *result,
+                               hac_error *err)
 {
     (void)device;
     (void)result;
