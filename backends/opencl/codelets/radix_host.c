@@ -136,12 +136,15 @@ hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *pa
         return hac_fail_no_memory(err);
     memcpy(t.maps, span->data + hac_radix_cells_offset(), t.maps_bytes);
     const uint16_t *cells = (const uint16_t *)(const void *)t.maps;
-    uint16_t most = 0;
+    size_t used = t.header.method == HAC_RADIX_TREE ? (size_t)2 << t.header.levels : HAC_RADIX_CELLS;
+    bool ascends = true;
+    for (size_t i = 1; i < used; i++)
+        ascends = ascends && cells[i - 1] <= cells[i];
     for (size_t i = 0; i < HAC_RADIX_CELLS; i++)
-        most = cells[i] > most ? cells[i] : most;
-    if (most >= params->buckets) {
+        ascends = ascends && cells[i] < params->buckets;
+    if (!ascends) {
         free(t.maps);
-        return hac_fail(err, HAC_INVALID, "the table names bucket %u of %u", most, params->buckets);
+        return hac_fail(err, HAC_INVALID, "the table's cells are not buckets in rising order");
     }
     *ret = t;
     return HAC_OK;

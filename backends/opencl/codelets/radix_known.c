@@ -103,7 +103,7 @@ static void force_method(const trial *t, hac_radix_method method)
     h.levels = 2;
     memcpy(t->table, &h, sizeof h);
     for (uint64_t i = 0; i < HAC_RADIX_CELLS; i++)
-        cells[i] = (uint16_t)(method == HAC_RADIX_TREE ? i % 8 : i * t->cut.buckets / HAC_RADIX_CELLS);
+        cells[i] = (uint16_t)(method == HAC_RADIX_TREE ? (i < 8 ? i : 7) : i * t->cut.buckets / HAC_RADIX_CELLS);
     for (uint64_t i = 0; i < 4; i++) {
         uint64_t v = i == 3 ? UINT64_MAX : (i + 1) << 62;
         uint64_t shifted = t->key_bytes == 8 ? v : v >> 32;

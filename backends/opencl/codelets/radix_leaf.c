@@ -32,6 +32,7 @@ typedef struct leaf {
     uint8_t *data, *index; /* OUT and INDEX */
     uint64_t *starts;      /* of the task's buckets, and the end: a copy, checked */
     bucket *normal, *large; /* of the window; HAC_RADIX_MAX_BUCKETS each, 64-byte aligned */
+    bucket *launched;       /* what a launch works on */
     uint32_t n_normal, n_large;
     uint64_t by_host; /* buckets */
 } leaf;
@@ -116,9 +117,9 @@ static hac_status sort_by_kernel(leaf *l, const bucket *buckets, uint32_t n, cl_
             part = (uint32_t)fit; /* one group each */
         uint64_t groups = hac_radix_groups(&l->job, part);
         /* windows begin at 64-byte boundaries */
-        memmove(l->normal, buckets + done, part * sizeof *buckets);
+        memcpy(l->launched, buckets + done, part * sizeof *buckets);
         cl_mem jobs;
-        TRY(leaf_args(l, l->normal, part, data, room, groups, &jobs, err));
+        TRY(leaf_args(l, l->launched, part, data, room, groups, &jobs, err));
         if (l->job.p.index_bytes != 0) {
             cl_mem scratch;
             TRY(hac_device_scratch(l->job.device, 1, groups * room * l->job.p.index_bytes, &scratch, err));
@@ -226,8 +227,8 @@ static hac_status sort_window(leaf *l, uint64_t from, uint64_t end, part *keys, 
         TRY(part_open(l, l->index, first, items, index_bytes, index, err));
     shift_buckets(l->normal, l->n_normal, items_before(l, first));
     shift_buckets(l->large, l->n_large, items_before(l, first));
-    TRY(sort_by_kernel(l, l->normal, l->n_normal, keys->window, index->window, err));
     TRY(sort_by_kernel(l, l->large, l->n_large, keys->window, index->window, err));
+    TRY(sort_by_kernel(l, l->normal, l->n_normal, keys->window, index->window, err));
     TRY(hac_radix_close_from(&l->job, opened, err));
     part_write_back(keys);
     part_write_back(index);
@@ -270,7 +271,8 @@ static hac_status read_starts(leaf *l, const hac_task *task, hac_error *err)
     l->starts = hac_radix_alloc(bytes);
     l->normal = hac_radix_alloc(HAC_RADIX_MAX_BUCKETS * sizeof *l->normal);
     l->large = hac_radix_alloc(HAC_RADIX_MAX_BUCKETS * sizeof *l->large);
-    if (l->starts == NULL || l->normal == NULL || l->large == NULL)
+    l->launched = hac_radix_alloc(HAC_RADIX_MAX_BUCKETS * sizeof *l->launched);
+    if (l->starts == NULL || l->normal == NULL || l->large == NULL || l->launched == NULL)
         return hac_fail_no_memory(err);
     memcpy(l->starts, task->spans[0].data + hac_radix_starts_offset() + task->first * sizeof(uint64_t), bytes);
     for (uint64_t b = 0; b < task->count; b++)
@@ -307,6 +309,7 @@ hac_status hac_radix_run_leaf(hac_device *device, const hac_task *task, hac_task
     free(l.starts);
     free(l.normal);
     free(l.large);
+    free(l.launched);
     if (status == HAC_OK) {
         result->values[0] = l.by_host;
         result->n_values = 1;

@@ -109,75 +109,105 @@ static bool holds_one_value(const hac_radix_header *h, uint32_t cell)
 
 /* ---- from cells to buckets ---- */
 
-/* Cells become buckets from left to right, of `target` sampled keys or one cell; false if that takes more
- * buckets than there are. */
-static bool pack(sample *s, const uint32_t *many, uint64_t target)
+/* What the sample says of a cell: its keys, and how many of them are the most frequent one. */
+typedef struct cell_count {
+    uint32_t many, alike;
+} cell_count;
+
+/* Cells become buckets from left to right, of `target` sampled keys; a cell of as many is a bucket for itself.
+ * False if that takes more buckets than there are. */
+static bool pack(sample *s, const cell_count *counts, uint64_t target)
 {
     uint64_t filled = 0;
-    uint32_t bucket = 0;
+    uint32_t bucket = 0, first = 0;
     for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++) {
-        bool heavy = many[c] >= target;
-        if (filled > 0 && (heavy || filled >= target)) {
+        bool heavy = counts[c].many >= target;
+        if (filled >= target || (heavy && c > first)) {
             bucket++;
             filled = 0;
+            first = c;
         }
         if (bucket >= s->header.buckets)
             return false;
         s->cells[c] = (uint16_t)bucket;
-        filled += many[c];
+        filled += counts[c].many;
     }
     return true;
 }
 
+/* A bucket of one cell that is mostly one key costs a leaf little but the rest. */
+static uint32_t left_to_sort(const sample *s, uint32_t cell, const cell_count *count)
+{
+    if (holds_one_value(&s->header, cell))
+        return 0;
+    return count->alike * 4 >= count->many * 3 ? count->many - count->alike : count->many;
+}
+
 /* Largest bucket that a leaf has to sort, in keys of the whole input. */
-static uint64_t expected_largest(const sample *s, const uint32_t *many)
+static uint64_t expected_largest(const sample *s, const cell_count *counts)
 {
     uint64_t largest = 0, filled = 0;
     for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++) {
-        if (c > 0 && s->cells[c] != s->cells[c - 1])
-            filled = 0;
-        if (!(filled == 0 && holds_one_value(&s->header, c)))
-            filled += many[c];
+        bool begins = c == 0 || s->cells[c] != s->cells[c - 1];
+        bool ends = c + 1 == HAC_RADIX_CELLS || s->cells[c + 1] != s->cells[c];
+        filled = begins ? 0 : filled;
+        filled += begins && ends ? left_to_sort(s, c, &counts[c]) : counts[c].many;
         largest = filled > largest ? filled : largest;
     }
     return (uint64_t)((double)largest * ((double)s->header.items / (double)s->n));
 }
 
+static void count_cells(const sample *s, cell_count *counts)
+{
+    uint32_t run = 0;
+    memset(counts, 0, HAC_RADIX_CELLS * sizeof *counts);
+    for (uint64_t i = 0; i < s->n; i++) {
+        cell_count *c = &counts[hac_radix_cell(&s->header, s->splitters, s->keys[i])];
+        run = i > 0 && s->keys[i] == s->keys[i - 1] ? run + 1 : 1;
+        c->many++;
+        c->alike = run > c->alike ? run : c->alike;
+    }
+}
+
 /* Fills in cells and `largest` for the map that was chosen. */
 static void fill_cells(sample *s)
 {
-    uint32_t many[HAC_RADIX_CELLS] = {0};
-    for (uint64_t i = 0; i < s->n; i++)
-        many[hac_radix_cell(&s->header, s->splitters, s->keys[i])]++;
+    cell_count counts[HAC_RADIX_CELLS];
+    count_cells(s, counts);
     if (s->header.method == HAC_RADIX_TREE) {
         uint32_t cells = 2u << s->header.levels;
         for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++)
-            s->cells[c] = (uint16_t)(c < cells ? c : 0);
+            s->cells[c] = (uint16_t)(c < cells ? c : cells - 1);
     } else {
-        uint64_t target = (s->n + s->header.buckets - 1) / s->header.buckets;
-        while (!pack(s, many, target))
+        uint64_t target = 2 * s->n / s->header.buckets + 1;
+        while (!pack(s, counts, target))
             target += target / 8 + 1;
     }
-    s->largest = expected_largest(s, many);
+    s->largest = expected_largest(s, counts);
 }
 
-/* The cheapest map that is good enough, else the best. */
+/* The cheapest map that is good enough, else the best; a search costs as much as sorting a few keys more. */
 static void choose(sample *s)
 {
     uint64_t good = HAC_RADIX_LEAF_ITEMS / 4 * 3;
     choose_linear(s);
     fill_cells(s);
-    uint64_t linear = s->largest;
-    if (linear <= good || s->header.buckets < 4)
+    if (s->largest <= good || s->header.buckets < 8)
         return;
+    uint64_t linear = s->largest;
     choose_log(s);
     fill_cells(s);
     if (s->largest <= good)
         return;
-    uint64_t even = s->header.items / (s->header.buckets / 2);
-    if (s->largest <= 2 * even)
-        return;
+    uint64_t log = s->largest;
     choose_tree(s);
+    fill_cells(s);
+    if (s->largest <= (log < linear ? log : linear) / 4)
+        return;
+    if (linear <= log)
+        choose_linear(s);
+    else
+        choose_log(s);
     fill_cells(s);
 }
 

@@ -20,24 +20,26 @@ typedef ulong key;
 typedef ulong8 keys;
 typedef uint8 ids;
 #define LANES 8
-#define AS_IDS(v) as_uint8(v)
 #define AS_SIGNED(v) as_long8(v)
 #define AS_UNSIGNED(v) as_ulong8(v)
+#define WIDE(v) ((uint16)(as_uint8(v), (uint8)0))
 #define TO_IDS(v) convert_uint8(v)
 #define LANE_NUMBERS (ids)(0, 1, 2, 3, 4, 5, 6, 7)
 #define BELOW(n, limit, then, otherwise) select(otherwise, then, convert_long8((limit) > (ids)(n)))
+#define TO_BITS(v) as_uint16(v)
 #define LOG_FRACTION 7 /* bits */
 #else
 typedef uint key;
 typedef uint16 keys;
 typedef uint16 ids;
 #define LANES 16
-#define AS_IDS(v) as_uint16(v)
 #define AS_SIGNED(v) as_int16(v)
 #define AS_UNSIGNED(v) as_uint16(v)
+#define WIDE(v) as_uint16(v)
 #define TO_IDS(v) (v)
 #define LANE_NUMBERS (ids)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define BELOW(n, limit, then, otherwise) select(otherwise, then, (limit) > (ids)(n))
+#define TO_BITS(v) (v)
 #define LOG_FRACTION 8
 #endif
 /* PoCL builds vloadn and vstoren from quarters and convert_ushortn lane by lane, and LLVM does not always
@@ -70,23 +72,16 @@ typedef uint number;
 #endif
 
 /* any(v) is compiled lane by lane as well. */
-inline bool nonzero_(ids v)
+inline bool nonzero(uint16 v)
 {
-#if LANES == 16
     uint8 w = v.lo | v.hi;
-#else
-    uint8 w = v;
-#endif
     uint4 x = w.lo | w.hi;
     uint2 y = x.lo | x.hi;
     return (y.x | y.y) != 0;
 }
 
-#define nonzero(v) nonzero_(AS_IDS(v))
-
 #define BLOCK 256        /* keys whose cells are computed together */
 #define MAX_BUCKETS 4096 /* HAC_RADIX_MAX_BUCKETS */
-#define MAX_LEVELS 11    /* HAC_RADIX_MAX_LEVELS */
 #define CELLS_LINEAR 0
 #define CELLS_LOG 1
 #define CELLS_TREE 2
@@ -145,16 +140,20 @@ inline ids log_cells(keys m, cell_map c)
     return TO_IDS((((keys)(HAC_KEY_BITS - 1) - zeros) << (keys)LOG_FRACTION) | fraction);
 }
 
-/* Twice the number of splitters below m, plus one if m is the next splitter. */
-inline uint tree_cell(key m, cell_map c)
+/* Twice the number of splitters below m, plus one if m is the next splitter; for four keys, which hides the
+ * latency of the steps. */
+inline void tree_cells(const key *m, cell_map c, uint *cells)
 {
-    uint i = 0;
+    size_t i[4] = {0, 0, 0, 0};
+    for (size_t step = ((size_t)1 << c.levels) >> 1; step != 0; step >>= 1)
 #pragma unroll
-    for (uint level = 0; level < MAX_LEVELS; level++) {
-        uint step = (1u << c.levels) >> (level + 1);
-        i += step != 0 && c.splitters[i + step - 1] < m ? step : 0;
-    }
-    return 2 * i + (c.splitters[i] == m ? 1 : 0);
+        for (uint k = 0; k < 4; k++) {
+            size_t next = i[k] + step;
+            i[k] = c.splitters[next - 1] < m[k] ? next : i[k];
+        }
+#pragma unroll
+    for (uint k = 0; k < 4; k++)
+        cells[k] = (uint)(2 * i[k]) + (c.splitters[i[k]] == m[k] ? 1 : 0);
 }
 
 /* Up to a block of keys; a short one is filled up with its last key so that the same code serves it. */
@@ -176,26 +175,51 @@ inline void fetch_block(__global const key *in, uint from, uint n)
             FETCH(in + from + k);
 }
 
-/* Maps the keys of a block in place and finds their cells; true if all cells are the same. */
-inline bool block_cells(key *block, key_order o, cell_map c, uint *cells)
+/* The smallest and the largest cell of a block. */
+typedef struct {
+    uint first, last;
+} cell_range;
+
+inline cell_range range_of(ids least, ids most)
 {
-    ids first = 0, differ = 0;
+#if LANES == 16
+    uint8 l = min(least.lo, least.hi), m = max(most.lo, most.hi);
+#else
+    uint8 l = least, m = most;
+#endif
+    uint4 l4 = min(l.lo, l.hi), m4 = max(m.lo, m.hi);
+    uint2 l2 = min(l4.lo, l4.hi), m2 = max(m4.lo, m4.hi);
+    cell_range r = {min(l2.x, l2.y), max(m2.x, m2.y)};
+    return r;
+}
+
+inline cell_range cells_by(const uint method, key *block, key_order o, cell_map c, uint *cells)
+{
+    ids least = ~(ids)0, most = 0;
     for (uint i = 0; i < BLOCK; i += LANES) {
         keys m = map_keys(LOAD_OWN(block + i), o);
         STORE_OWN(m, block + i);
-        if (c.method == CELLS_TREE)
-            continue;
-        ids cell = c.method == CELLS_LINEAR ? linear_cells(m, c) : log_cells(m, c);
-        if (i == 0)
-            first = (ids)cell.s0;
-        differ |= cell ^ first;
-        STORE_IDS(cell, cells + i);
+        if (method == CELLS_TREE) {
+            for (uint k = 0; k < LANES; k += 4)
+                tree_cells(block + i + k, c, cells + i + k);
+        } else {
+            STORE_IDS(method == CELLS_LINEAR ? linear_cells(m, c) : log_cells(m, c), cells + i);
+        }
+        ids cell = LOAD_IDS(cells + i);
+        least = min(least, cell);
+        most = max(most, cell);
     }
-    if (c.method != CELLS_TREE)
-        return !nonzero(differ);
-    for (uint i = 0; i < BLOCK; i++)
-        cells[i] = tree_cell(block[i], c);
-    return false;
+    return range_of(least, most);
+}
+
+/* Maps the keys of a block in place and finds their cells. */
+inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
+{
+    if (c.method == CELLS_LINEAR)
+        return cells_by(CELLS_LINEAR, block, o, c, cells);
+    if (c.method == CELLS_LOG)
+        return cells_by(CELLS_LOG, block, o, c, cells);
+    return cells_by(CELLS_TREE, block, o, c, cells);
 }
 
 /* `next` begins at the number of groups: each takes the job of its own number first, then the next free one. */
@@ -220,9 +244,9 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
             uint some = min((uint)BLOCK, n - at);
             load_block(in + first + at, some, block);
             fetch_block(in + first, at + 2 * BLOCK, n);
-            bool same = block_cells(block, o, c, cells);
-            if (same) {
-                histogram[0][table[cells[0]]] += some;
+            cell_range r = block_cells(block, o, c, cells);
+            if (r.first == r.last) {
+                histogram[0][table[r.first]] += some;
             } else if (some == BLOCK) {
                 for (uint i = 0; i < BLOCK; i += 4) {
                     histogram[0][table[cells[i]]]++;
@@ -241,12 +265,24 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
     }
 }
 
-inline uint largest(const uint *at, uint buckets)
+/*
+ * What keeps a scatter inside the output without a test of every key. Buckets below `critical` have `room` keys
+ * before the end of the output; a block whose keys all go there needs no test. Empty buckets at the end and the
+ * last one of the last chunk are critical.
+ */
+typedef struct {
+    uint critical, room;
+} fence;
+
+inline fence build_fence(const uint *at, uint buckets, uint limit)
 {
-    uint most = 0;
-    for (uint b = 0; b < buckets; b++)
+    uint near = limit > 4 * BLOCK ? limit - 4 * BLOCK : 0, most = 0, b = 0;
+    while (b < buckets && at[b] < near) {
         most = max(most, at[b]);
-    return most;
+        b++;
+    }
+    fence f = {b, limit - most};
+    return f;
 }
 
 #if HAC_INDEX_BYTES
@@ -314,32 +350,32 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first,
     key block[2][BLOCK];
     for (uint b = 0; b < buckets; b++)
         at[b] = (uint)min(starts[b], (ulong)limit);
-    uint room = limit - largest(at, buckets); /* keys that surely fit without a check */
+    fence f = build_fence(at, buckets, limit);
     load_block(in, min((uint)BLOCK, n), block[0]);
-    bool same = block_cells(block[0], o, c, cells[0]);
+    cell_range r = block_cells(block[0], o, c, cells[0]);
     for (uint i = 0, turn = 0; i < n; i += BLOCK, turn ^= 1) {
         /* One block ahead: a load of what was just stored would wait behind the stores of the scatter
          * that are still on their way to memory. */
-        bool next_same = false;
+        cell_range next_r = r;
         if (n - i > BLOCK) {
             load_block(in + i + BLOCK, min((uint)BLOCK, n - i - BLOCK), block[turn ^ 1]);
-            next_same = block_cells(block[turn ^ 1], o, c, cells[turn ^ 1]);
+            next_r = block_cells(block[turn ^ 1], o, c, cells[turn ^ 1]);
         }
         fetch_block(in, i + 2 * BLOCK, n);
         uint some = min((uint)BLOCK, n - i);
-        if (room < BLOCK)
-            room = limit - largest(at, buckets);
-        if (room < BLOCK || some < BLOCK) {
+        if (f.room < BLOCK)
+            f = build_fence(at, buckets, limit);
+        f.room -= BLOCK;
+        if (some < BLOCK || table[r.last] >= f.critical) {
             scatter_checked(block[turn], cells[turn], some, limit, table, at, out, first + i PASS_INDEX);
-        } else if (same) {
-            uint b = table[cells[turn][0]];
+        } else if (r.first == r.last) {
+            uint b = table[r.first];
             scatter_run(block[turn], at[b], out, first + i PASS_INDEX);
             at[b] += BLOCK;
         } else {
             scatter_block(block[turn], cells[turn], table, at, out, first + i PASS_INDEX);
         }
-        room -= min(room, (uint)BLOCK);
-        same = next_same;
+        r = next_r;
     }
 }
 
@@ -397,6 +433,7 @@ inline extent measure(__global const key *a, uint n)
     return e;
 }
 
+#define LEAF_ITEMS 65536 /* HAC_RADIX_LEAF_ITEMS */
 #define DIGIT_BITS 12
 
 inline void digit_starts(__global const key *a, uint n, key least, uint shift, uint width, uint *at)
@@ -497,18 +534,32 @@ inline void unmap_run(__global const key *from, __global key *to, uint n, key_or
 
 #define BIN_BLOCK 2048
 #define MAX_BINS 9408 /* of LEAF_ITEMS keys */
-#define LEAF_ITEMS 65536
+
+/* The bin of m is (((m - least) >> shift) · scale) >> 16: all bins are used, and no key gets a bin too high even
+ * if it changes meanwhile. */
+typedef struct {
+    key least;
+    uint shift, last, scale, bins;
+} binning;
+
+inline binning binning_of(extent e, uint n)
+{
+    uint bits = significant_bits(e);
+    binning g = {e.least, bits > 16 ? bits - 16 : 0, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
+    g.last = (uint)((e.most - e.least) >> g.shift);
+    g.scale = (g.bins << 16) / (g.last + 1);
+    return g;
+}
 
 /*
  * Keys into bins of SLOTS slots, by value. Slots of LANES neighbouring bins are interleaved, so that a row of
  * them is one vector. Nothing stops a bin in the inner loop: it runs on into the slots of the next group,
  * and the caller is told after at most BIN_BLOCK keys (the slots have room for that).
  */
-inline bool fill_bins(__global const key *a, uint n, key least, uint shift, uint bins, uint *at,
-                      __global key *restrict slots)
+inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __global key *restrict slots)
 {
     ids number = LANE_NUMBERS;
-    for (uint i = 0; i < bins; i += LANES, number += (ids)(SLOTS * LANES))
+    for (uint i = 0; i < by.bins; i += LANES, number += (ids)(SLOTS * LANES))
         STORE_IDS(number, at + i);
     uint bin[BIN_BLOCK];
     for (uint from = 0; from < n; from += BIN_BLOCK) {
@@ -516,9 +567,10 @@ inline bool fill_bins(__global const key *a, uint n, key least, uint shift, uint
         __global const key *v = a + from;
         uint i = 0;
         for (; i + LANES <= some; i += LANES)
-            STORE_IDS((TO_IDS(min((LOAD(v + i) - least) >> (keys)shift, (keys)65535)) * bins) >> (ids)16, bin + i);
+            STORE_IDS((TO_IDS(min((LOAD(v + i) - by.least) >> (keys)by.shift, (keys)by.last)) * by.scale) >> (ids)16,
+                      bin + i);
         for (; i < some; i++)
-            bin[i] = (((uint)min((v[i] - least) >> shift, (key)65535) * bins) >> 16);
+            bin[i] = ((uint)min((v[i] - by.least) >> by.shift, (key)by.last) * by.scale) >> 16;
 #define INTO_BIN(k)             \
     {                           \
         size_t b = bin[k];      \
@@ -537,9 +589,9 @@ inline bool fill_bins(__global const key *a, uint n, key least, uint shift, uint
             INTO_BIN(k)
         ids over = 0;
         number = LANE_NUMBERS + (ids)(SLOTS * LANES);
-        for (uint g = 0; g < bins; g += LANES, number += (ids)(SLOTS * LANES))
+        for (uint g = 0; g < by.bins; g += LANES, number += (ids)(SLOTS * LANES))
             over |= max(LOAD_IDS(at + g), number) ^ number;
-        if (nonzero(over))
+        if (nonzero(WIDE(over)))
             return false;
     }
     return true;
@@ -720,7 +772,7 @@ inline void drain_bins(__global const key *restrict slots, const uint *at, uint 
         TRANSPOSE
         uint size[LANES];
         STORE_IDS(filled, size);
-        if (p + SLOTS * LANES <= n && !nonzero(filled > (ids)ROWS)) {
+        if (p + SLOTS * LANES <= n && !nonzero(WIDE(filled > (ids)ROWS))) {
             STORE_COLUMNS
         } else {
             STORE_COLUMNS_WITH_CARE
@@ -742,29 +794,94 @@ inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
     return passes & 1;
 }
 
-inline void sort_bucket(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
-                        bool identity)
+/* Keys of a small range are counted and written anew. Counts that another's store to `a` has made wrong end at n. */
+inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
 {
-    extent e = measure(a, n);
+    uint many[1 << DIGIT_BITS];
+    uint values = (uint)(e.most - e.least) + 1;
+    for (uint d = 0; d < values; d++)
+        many[d] = 0;
+    for (size_t i = 0; i < n; i++)
+        many[min(a[i] - e.least, e.most - e.least)]++;
+    uint p = 0;
+    for (uint d = 0; d < values; d++) {
+        key v = unmap_key(e.least + d, o);
+        uint end = p + many[d];
+        for (; p + LANES <= end; p += LANES)
+            STORE((keys)v, a + p);
+        for (; p < end; p++)
+            a[p] = v;
+    }
+}
+
+/* Sorts and un-maps n mapped keys; scratch has room for n at least. */
+inline void sort_keys(__global key *a, uint n, extent e, __global key *scratch, ulong scratch_items, key_order o,
+                      bool identity)
+{
     if (e.sorted) {
         if (!identity)
             unmap_run(a, a, n, o);
         return;
     }
-    uint bits = significant_bits(e);
-    uint bins = (n / KEYS_A_BIN + LANES) / LANES * LANES;
-    ulong slots = (ulong)bins * SLOTS + BIN_BLOCK * LANES;
-    if (n <= LEAF_ITEMS && slots <= scratch_items && (e.most - e.least) >> 4 >= bins) {
+    if (n <= LEAF_ITEMS) {
         uint at[MAX_BINS];
-        if (fill_bins(a, n, e.least, bits > 16 ? bits - 16 : 0, bins, at, scratch)) {
-            drain_bins(scratch, at, bins, a, n, o, identity);
+        binning by = binning_of(e, n);
+        ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * LANES;
+        if (slots <= scratch_items && (e.most - e.least) >> 4 >= by.bins && fill_bins(a, n, by, at, scratch)) {
+            drain_bins(scratch, at, by.bins, a, n, o, identity);
             return;
         }
     }
-    if (digit_sort(a, scratch, n, e))
+    if (significant_bits(e) <= DIGIT_BITS)
+        sort_few_values(a, n, e, o);
+    else if (digit_sort(a, scratch, n, e))
         unmap_run(scratch, a, n, o);
     else if (!identity)
         unmap_run(a, a, n, o);
+}
+
+/* Keys below v to the front of b, keys above it to the back; how many of each (x below, y above). */
+inline uint2 split_around(__global const key *a, __global key *b, uint n, key v)
+{
+    uint2 many = (uint2)0;
+    for (uint i = 0; i < n;) {
+        if (n - i >= LANES && !nonzero(TO_BITS(LOAD(a + i) ^ v))) {
+            i += LANES;
+            continue;
+        }
+        for (uint end = min(n, i + LANES); i < end; i++) {
+            if (a[i] < v)
+                b[many.x++] = a[i];
+            else if (a[i] > v)
+                b[n - ++many.y] = a[i];
+        }
+    }
+    return many;
+}
+
+/* A bucket beyond a leaf is one frequent key and little else, or the sample has missed something. */
+inline void sort_bucket(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
+                        bool identity)
+{
+    extent e = measure(a, n);
+    if (n > LEAF_ITEMS && !e.sorted) {
+        key v = a[n / 2];
+        uint2 many = split_around(a, scratch, n, v);
+        uint equal = n - many.x - many.y;
+        if (equal >= n / 2) {
+            __global key *above = a + many.x + equal;
+            for (uint i = 0; i < many.x; i++)
+                a[i] = scratch[i];
+            for (uint i = 0; i < many.y; i++)
+                above[i] = scratch[n - many.y + i];
+            for (uint i = 0; i < equal; i++)
+                a[many.x + i] = unmap_key(v, o);
+            sort_keys(a, many.x, measure(a, many.x), scratch, scratch_items, o, identity);
+            sort_keys(above, many.y, measure(above, many.y), scratch, scratch_items, o, identity);
+            return;
+        }
+    }
+    sort_keys(a, n, e, scratch, scratch_items, o, identity);
 }
 
 /* jobs: (first key, keys) of each bucket in `data`; scratch: `scratch_items` a group. */
@@ -800,6 +917,62 @@ inline void sort_indices(__global key *a, __global key *b, uint n, extent e, __g
             x[i] = y[i];
 }
 
+/* As in the key sort; indices keep their order in each part. The keys of the equal part are lost. */
+inline uint2 split_around(__global key *a, __global key *b, uint n, key v, __global number *x, __global number *y)
+{
+    uint2 many = (uint2)0;
+    uint equal = 0;
+    for (uint i = 0; i < n; i++) {
+        if (a[i] < v) {
+            b[many.x] = a[i];
+            y[many.x++] = x[i];
+        } else if (a[i] > v) {
+            b[n - ++many.y] = a[i];
+            y[n - many.y] = x[i];
+        } else {
+            x[equal++] = x[i];
+        }
+    }
+    for (uint i = equal; many.x != 0 && i > 0; i--)
+        x[many.x + i - 1] = x[i - 1];
+    for (uint i = 0; i < many.x; i++) {
+        a[i] = b[i];
+        x[i] = y[i];
+    }
+    for (uint i = 0; i < many.y; i++) {
+        a[many.x + equal + i] = b[n - 1 - i];
+        x[many.x + equal + i] = y[n - 1 - i];
+    }
+    return many;
+}
+
+inline void sort_part(__global key *a, __global key *b, uint n, __global number *x, __global number *y)
+{
+    extent e = measure(a, n);
+    if (!e.sorted)
+        sort_indices(a, b, n, e, x, y);
+}
+
+inline uint count_equal(__global const key *a, uint n, key v)
+{
+    uint equal = 0;
+    for (uint i = 0; i < n; i++)
+        equal += a[i] == v;
+    return equal;
+}
+
+inline void sort_bucket(__global key *a, __global key *b, uint n, __global number *x, __global number *y)
+{
+    if (n > LEAF_ITEMS && count_equal(a, n, a[n / 2]) >= n / 2 && !measure(a, n).sorted) {
+        uint2 many = split_around(a, b, n, a[n / 2], x, y);
+        uint above = n - many.y;
+        sort_part(a, b, many.x, x, y);
+        sort_part(a + above, b, many.y, x + above, y);
+        return;
+    }
+    sort_part(a, b, n, x, y);
+}
+
 /* jobs: (first key, keys) of each bucket in `data`; scratches: `scratch_items` a group. */
 __kernel void radix_leaf(__global key *data, __global const uint2 *restrict jobs, uint n_jobs,
                          __global key *scratch, ulong scratch_items, key flip, key sign, key rotate,
@@ -808,10 +981,8 @@ __kernel void radix_leaf(__global key *data, __global const uint2 *restrict jobs
 {
     ulong own = get_group_id(0) * scratch_items;
     for (uint j = get_group_id(0); j < n_jobs; j = atomic_inc(next)) {
-        __global key *a = data + jobs[j].x;
-        extent e = measure(a, jobs[j].y);
-        if (!e.sorted)
-            sort_indices(a, scratch + own, jobs[j].y, e, index + jobs[j].x, index_scratch + own);
+        uint first = jobs[j].x;
+        sort_bucket(data + first, scratch + own, jobs[j].y, index + first, index_scratch + own);
     }
 }
 

@@ -189,7 +189,7 @@ inline extent measure(__global const key *a, uint n, __local key *least, __local
         e.most = max(e.most, most[i]);
         e.sorted = e.sorted && down[i] == 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* what was read here may be written next */
     return e;
 }
 

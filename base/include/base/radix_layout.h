@@ -70,8 +70,9 @@ static inline uint64_t hac_radix_ceil(uint64_t n, uint64_t to)
 
 /*
  * Chunks: enough for all `workers` (of all devices, ≥ 1) to be busy to the end and for a bad estimate to be
- * evened out, few enough for COUNTS to stay small. Buckets: 2^14 keys each, so that a leaf and its bins lie in
- * a core's second-level cache; never a power of two of equal ones (they alias in cache and TLB).
+ * evened out, few enough for COUNTS to stay small. Buckets: half of them get 24,000 keys each, so that a leaf and
+ * its bins lie in a core's second-level cache, the rest is for frequent keys. They are never a power of two of
+ * equal ones (those alias in cache and TLB).
  * `max_loop_iterations` is the smallest that is not 0 of the devices that take part: a chunk of c keys takes
  * up to 4 c + 20 · buckets iterations, and buckets are counted in loops, too.
  */
@@ -83,9 +84,9 @@ static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, u
         cut.chunk_items *= 2;
     while (items / cut.chunk_items > 1024)
         cut.chunk_items *= 2;
-    uint64_t buckets = items / 16000, busy = UINT64_C(4) * workers;
+    uint64_t buckets = items / 12000, busy = UINT64_C(8) * workers;
     if (items >= 32768 && buckets < busy)
-        buckets = busy < items / 4096 ? busy : items / 4096;
+        buckets = busy < items / 2048 ? busy : items / 2048;
     if (buckets > HAC_RADIX_MAX_BUCKETS - 96)
         buckets = HAC_RADIX_MAX_BUCKETS - 96;
     if (max_loop_iterations != 0) {
@@ -134,7 +135,7 @@ static inline uint64_t hac_radix_table_bytes(uint32_t buckets)
 /* Keys that radix.sample reads, for pricing. */
 static inline uint64_t hac_radix_sample_items(uint64_t items, uint32_t buckets)
 {
-    uint64_t wanted = UINT64_C(8) * buckets;
+    uint64_t wanted = UINT64_C(6) * buckets;
     if (wanted < 1024)
         wanted = 1024;
     return wanted < items ? wanted : items;
