@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "builder.h"
 
+#include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -172,6 +175,7 @@ static void on_report(void *context, const Hac__Executor__Report *report)
 }
 
 static void start_background(hac_builders *builders, uint32_t index);
+static void start_or_fail(hac_builders *builders, uint32_t index, const char *first);
 
 /* The urgent builder of these devices has gone, with or without having finished. */
 static void end_urgent(hac_builders *builders, uint32_t index, bool finished, const char *reason)
@@ -187,8 +191,34 @@ static void end_urgent(hac_builders *builders, uint32_t index, bool finished, co
         device->wanted_program[0] = '\0';
         builders->changed(builders->context, i);
     }
-    if (finished && !builders->quiet && builders->devices->items[index]->state == HAC_DEVICE_READY)
+    if (finished && !builders->quiet && !builders->closed && builders->devices->items[index]->state == HAC_DEVICE_READY)
         start_background(builders, index);
+}
+
+/* A builder counts its attempts at a program in a file beside the binary, PROGRAM.attempts, because a driver may
+ * end the process. One that hacd broke off is no driver's fault: with three of those the program would count as
+ * not to be had. */
+static void forget_attempts(const hac_builders *builders)
+{
+    char pattern[PATH_MAX + 16];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/*/*.attempts", builders->program_directory);
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+/* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. Should it be the
+ * kernel's, for memory, then the count of attempts ends it. */
+static void start_again(hac_builders *builders, uint32_t index)
+{
+    const char *first = NULL;
+    for (uint32_t i = 0; i < builders->devices->count && first == NULL; i++)
+        if (same_programs(builders, i, index) && builders->devices->items[i]->wanted_program[0] != '\0')
+            first = builders->devices->items[i]->wanted_program;
+    start_or_fail(builders, index, first);
 }
 
 static void on_gone(void *context, int64_t status, int signal, bool asked)
@@ -206,9 +236,13 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
         builders->background[index] = NULL;
     else
         builders->urgent[index] = NULL;
-    if (!builder->background && !killed)
+    if (killed)
+        forget_attempts(builders);
+    else if (!builder->background && !builder->ended && signal == SIGKILL)
+        start_again(builders, index);
+    else if (!builder->background)
         end_urgent(builders, index, builder->ended, reason);
-    else if (!builder->ended && !killed)
+    else if (!builder->ended)
         hac_log(HAC_LOG_WARNING, "%s: %s", builders->devices->items[index]->config.name, reason);
     builders->changed(builders->context, index);
     hac_scratch_remove(builders->loop, builder->scratch);
@@ -296,6 +330,7 @@ static void start_background(hac_builders *builders, uint32_t index)
 
 void hac_builders_test_devices(hac_builders *builders)
 {
+    builders->closed = false;
     for (uint32_t i = 0; i < builders->devices->count; i++) {
         hac_server_device *device = builders->devices->items[i];
         if (device->state != HAC_DEVICE_UNTESTED)
@@ -309,6 +344,8 @@ void hac_builders_test_devices(hac_builders *builders)
 
 void hac_builders_want(hac_builders *builders, uint32_t index, const char *program)
 {
+    if (builders->closed)
+        return;
     hac_server_device *device = builders->devices->items[index];
     snprintf(device->wanted_program, sizeof device->wanted_program, "%s", program);
     struct hac_builder *running = builder_for(builders->urgent, builders, index);
@@ -330,12 +367,21 @@ void hac_builders_want(hac_builders *builders, uint32_t index, const char *progr
 
 void hac_builders_kill_all(hac_builders *builders)
 {
+    builders->closed = true;
     for (size_t i = 0; i < HAC_DEVICES_MAX; i++) {
         if (builders->urgent[i] != NULL)
             hac_child_kill(builders->urgent[i]->child);
         if (builders->background[i] != NULL)
             hac_child_kill(builders->background[i]->child);
     }
+}
+
+bool hac_builders_urgent(const hac_builders *builders)
+{
+    for (size_t i = 0; i < HAC_DEVICES_MAX; i++)
+        if (builders->urgent[i] != NULL)
+            return true;
+    return false;
 }
 
 bool hac_builders_busy(const hac_builders *builders)

@@ -22,6 +22,7 @@ typedef struct hac_builders {
     struct hac_builder *urgent[HAC_DEVICES_MAX], *background[HAC_DEVICES_MAX]; /* by device */
     bool quiet;   /* something is being measured: no background builders */
     char *tested; /* text of the state file: keys of devices whose self-test passed, one a line */
+    bool closed; /* no new ones until devices are tested again */
     /* A device's state, programs or note has changed. */
     void (*changed)(void *context, uint32_t device);
     void *context;
@@ -39,5 +40,7 @@ void hac_builders_want(hac_builders *builders, uint32_t device, const char *prog
 
 void hac_builders_kill_all(hac_builders *builders);
 bool hac_builders_busy(const hac_builders *builders);
+/* Whether something is built that is waited for. */
+bool hac_builders_urgent(const hac_builders *builders);
 
 #endif

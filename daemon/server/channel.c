@@ -10,10 +10,15 @@
 #include "base/cleanup.h"
 #include "proto/messages.h"
 
+/* What a waiting frame costs beside its body: a peer that does not read must not make us keep thousands of
+ * descriptors, or of frames of a few bytes. */
+#define FRAME_COST      128
+#define DESCRIPTOR_COST 8192
+
 /* A frame that the peer's socket had no room for. */
 typedef struct waiting_frame {
     hac_link link;
-    size_t body_bytes;
+    size_t body_bytes, cost;
     size_t n_fds;
     int fds[HAC_FRAME_MAX_FDS]; /* our own copies */
     uint8_t buffer[];           /* header and body */
@@ -112,7 +117,7 @@ static void send_waiting(hac_channel *channel)
             return;
         }
         hac_list_remove(&frame->link);
-        channel->queued -= frame->body_bytes;
+        channel->queued -= frame->cost;
         waiting_free(frame);
     }
     watch(channel);
@@ -168,7 +173,8 @@ hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsig
 /* Keeps a copy of the frame in send_buffer until the peer reads. */
 static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, size_t n_fds)
 {
-    if (channel->queued + body_bytes > channel->queue_max) {
+    size_t cost = body_bytes + FRAME_COST + n_fds * DESCRIPTOR_COST;
+    if (channel->queued + cost > channel->queue_max) {
         lose(channel, "it does not read its messages");
         return;
     }
@@ -178,6 +184,7 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
         return;
     }
     frame->body_bytes = body_bytes;
+    frame->cost = cost;
     memcpy(hac_frame_body(frame->buffer), hac_frame_body(send_buffer), body_bytes);
     for (size_t i = 0; i < n_fds; i++) {
         int copy = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
@@ -189,7 +196,7 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
         frame->fds[frame->n_fds++] = copy;
     }
     hac_list_append(&channel->waiting, &frame->link);
-    channel->queued += body_bytes;
+    channel->queued += cost;
     watch(channel);
 }
 

@@ -293,6 +293,13 @@ bool hac_device_usable(const hac_server_device *device)
     return device->state == HAC_DEVICE_READY || device->state == HAC_DEVICE_UNTESTED;
 }
 
+const char *hac_devices_why_none(const hac_devices *devices)
+{
+    if (devices->problem[0] != '\0')
+        return devices->problem;
+    return devices->count > 0 ? devices->items[0]->reason : "`hacctl doctor` says more";
+}
+
 unsigned hac_devices_usable(const hac_devices *devices)
 {
     unsigned n = 0;

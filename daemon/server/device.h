@@ -101,6 +101,8 @@ HAC_MUST_USE hac_status hac_devices_mask(const hac_devices *devices, char *const
 
 bool hac_device_usable(const hac_server_device *device);
 unsigned hac_devices_usable(const hac_devices *devices);
+/* For messages when none is: the probe's problem, or what is wrong with the first device. */
+const char *hac_devices_why_none(const hac_devices *devices);
 
 /* The Setup message for a child that serves this device; strings are borrowed from it and the directories. */
 void hac_device_setup(const hac_server_device *device, const char *program_directory,

@@ -11,6 +11,7 @@
 #include "child.h"
 
 #define START_SECONDS 30.0 /* a driver may take its time to initialise */
+#define LEAVE_SECONDS 2.0  /* … and this long to end */
 #define WINDOW_SMALL 32    /* tasks queued on one executor at most */
 #define WINDOW_SECONDS 1e-3
 #define BACKOFF_FIRST 0.1
@@ -108,6 +109,7 @@ static void executor_free(hac_executor *executor)
         hac_list_for_each(buffer, &user->held, hac_pool_buffer, link) buffer->executors &= mask;
         hac_list_for_each(buffer, &user->idle, hac_pool_buffer, link) buffer->executors &= mask;
     }
+    executors->events.gone(executors->context, executor->slot);
     hac_scratch_remove(executors->loop, executor->scratch);
     executors->slots[executor->slot] = NULL;
     hac_list_remove(&executor->link);
@@ -215,6 +217,13 @@ static hac_executor *find(const hac_executors *executors, uint32_t device, const
     return NULL;
 }
 
+static void ask_to_leave(hac_executor *executor)
+{
+    executor->state = HAC_EXECUTOR_ENDING;
+    executor->busy_since_ns = hac_now_ns();
+    hac_child_leave(executor->child);
+}
+
 /* A free slot; when there is none, the longest idle executor is asked to leave and its slot comes free soon. */
 static int find_slot(hac_executors *executors)
 {
@@ -228,8 +237,7 @@ static int find_slot(hac_executors *executors)
             idle = executor;
     }
     if (idle != NULL) {
-        idle->state = HAC_EXECUTOR_ENDING;
-        hac_child_leave(idle->child);
+        ask_to_leave(idle);
     }
     return -1;
 }
@@ -412,8 +420,12 @@ static double patience(const hac_executor *executor)
 
 static void check_one(hac_executor *executor, uint64_t now)
 {
-    if (executor->state == HAC_EXECUTOR_ENDING)
+    if (executor->state == HAC_EXECUTOR_ENDING) {
+        /* a stopped process, or a driver that hangs in its clean-up, would keep the device from this user */
+        if ((double)(now - executor->busy_since_ns) * 1e-9 > LEAVE_SECONDS)
+            hac_child_kill(executor->child);
         return;
+    }
     if (executor->state == HAC_EXECUTOR_STARTING || executor->n_in_flight > 0) {
         if ((double)(now - executor->busy_since_ns) * 1e-9 > patience(executor)) {
             executor->hung = true;
@@ -421,8 +433,7 @@ static void check_one(hac_executor *executor, uint64_t now)
             hac_child_kill(executor->child);
         }
     } else if ((double)(now - executor->used_ns) * 1e-9 > executor->executors->idle_seconds) {
-        executor->state = HAC_EXECUTOR_ENDING;
-        hac_child_leave(executor->child);
+        ask_to_leave(executor);
     }
 }
 
@@ -454,8 +465,7 @@ void hac_executors_leave_device(hac_executors *executors, uint32_t device)
     hac_executor *executor = NULL;
     hac_list_for_each(executor, &executors->list, hac_executor, link) {
         if (executor->device == device && executor->n_in_flight == 0) {
-            executor->state = HAC_EXECUTOR_ENDING;
-            hac_child_leave(executor->child);
+            ask_to_leave(executor);
         }
     }
 }

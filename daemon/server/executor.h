@@ -67,6 +67,8 @@ typedef struct hac_executor_events {
     /* The executor died with it and has been reaped. `started`: it may have run in part (the others were
      * still waiting). `counts`: the death is held against the task (not a SIGKILL from outside). */
     void (*lost)(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how);
+    /* The executor of that slot is gone, and all that was registered with it; another may take the slot. */
+    void (*gone)(void *context, unsigned slot);
     /* Something may be dispatched again: an executor is ready, or one is gone. */
     void (*changed)(void *context);
 } hac_executor_events;

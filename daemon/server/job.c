@@ -273,6 +273,7 @@ static void answer_waiters(hac_job *job)
     while (!hac_list_empty(&job->waiters)) {
         hac_waiter *waiter = hac_container_of(job->waiters.next, hac_waiter, link);
         hac_list_remove(&waiter->link);
+        waiter->session->pending--;
         hac_session_send_done(waiter->session, waiter->serial, job);
         free(waiter);
     }

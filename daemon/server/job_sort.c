@@ -159,6 +159,8 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     sort_state *state = job->kind_state;
     if (!job->restart && state->sorted)
         return HAC_NOT_FOUND;
+    if (hac_devices_usable(&job->server->devices) == 0)
+        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s", hac_devices_why_none(&job->server->devices));
     if (!job->restart || state->probing) {
         hac_status status = plan_probe(job, state, err);
         state->probing = status == HAC_OK;

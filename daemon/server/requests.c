@@ -303,9 +303,12 @@ static hac_status handle_wait(hac_session *session, const Hac__Client__Request *
         hac_session_send_done(session, request->serial, job);
         return HAC_OK;
     }
+    if (session->pending >= HAC_SESSION_PENDING_MAX)
+        return hac_fail(err, HAC_REFUSED, "this connection already waits for %u answers", session->pending);
     hac_waiter *waiter = calloc(1, sizeof *waiter);
     if (waiter == NULL)
         return hac_fail_no_memory(err);
+    session->pending++;
     waiter->session = session;
     waiter->serial = request->serial;
     hac_list_append(&job->waiters, &waiter->link);

@@ -209,6 +209,8 @@ static void settle(hac_job *job)
         advance(job);
 }
 
+static void leave_device(hac_job *job, uint32_t device, const char *why);
+
 /* ---- handing out ------------------------------------------------------------------------------------ */
 
 static uint32_t server_device(const hac_job *job, uint32_t plan_device)
@@ -433,10 +435,24 @@ static bool hand_out_whole(hac_job *job, uint32_t task_index)
     return true;
 }
 
+/* Whether a device of the plan has become unusable: what is left for it would never run. */
+static bool plan_is_void(hac_job *job)
+{
+    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
+        uint32_t index = server_device(job, d);
+        const hac_server_device *device = job->server->devices.items[index];
+        if (hac_device_usable(device))
+            continue;
+        leave_device(job, index, device->reason);
+        return true;
+    }
+    return false;
+}
+
 static void hand_out(hac_job *job)
 {
     hac_run *run = &job->run;
-    if (job->cancelling || job->code != HAC_OK || run->broken)
+    if (job->cancelling || job->code != HAC_OK || run->broken || run->n_ready == 0 || plan_is_void(job))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < run->n_ready; i++) {
@@ -672,6 +688,14 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
     else
         job->run.broken = true;
     free(dispatch);
+}
+
+/* The next executor of that slot has to be given the jobs' descriptors anew. */
+void hac_scheduler_gone(void *context, unsigned slot)
+{
+    hac_server *server = context;
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) job->descriptor_executors &= ~(UINT64_C(1) << slot);
 }
 
 void hac_scheduler_changed(void *context)

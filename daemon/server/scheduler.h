@@ -24,10 +24,11 @@ uint64_t hac_scheduler_result_bytes(const hac_job *job);
 /* Something has changed: activates queued jobs and hands out tasks as far as executors have room. */
 void hac_scheduler_kick(struct hac_server *server);
 
-/* The three events of hac_executor_events, with the server as their context. */
+/* The events of hac_executor_events, with the server as their context. */
 void hac_scheduler_done(void *server, hac_dispatch *dispatch, const Hac__Executor__Done *done);
 void hac_scheduler_lost(void *server, hac_dispatch *dispatch, bool started, bool counts,
                         const char *how);
+void hac_scheduler_gone(void *server, unsigned slot);
 void hac_scheduler_changed(void *server);
 
 #endif

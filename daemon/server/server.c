@@ -23,6 +23,7 @@
 #define TICK_MS 250
 #define PROBE_SECONDS 10.0
 #define DRAIN_SECONDS 30.0
+#define DELIVERY_SECONDS 3.0 /* for the client of a job that ends while draining to fetch result and receipt */
 #define SELF_TEST_SECONDS 20.0 /* questions about devices wait this long for their self-tests */
 #define SAVE_SECONDS 5.0
 #define TRIM_SECONDS 60.0 /* idle pool memory is kept this long */
@@ -39,12 +40,8 @@ typedef struct deferred_query {
 
 /* ---- the listener ------------------------------------------------------------------------------------- */
 
-static void on_connection(uv_poll_t *handle, int status, int events)
+static void accept_clients(hac_server *server)
 {
-    hac_server *server = handle->data;
-    (void)events;
-    if (status < 0)
-        return;
     for (int i = 0; i < ACCEPTS_PER_WAKEUP; i++) {
         int fd = accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0) {
@@ -57,6 +54,13 @@ static void on_connection(uv_poll_t *handle, int status, int events)
         }
         hac_session_accept(server, fd);
     }
+}
+
+static void on_connection(uv_poll_t *handle, int status, int events)
+{
+    (void)events;
+    if (status >= 0)
+        accept_clients(handle->data);
 }
 
 static void listen_again(hac_server *server)
@@ -219,7 +223,7 @@ static bool devices_settled(const hac_server *server)
 
 bool hac_server_defer(hac_server *server, hac_session *session, const Hac__Client__Request *request)
 {
-    if (devices_settled(server))
+    if (devices_settled(server) || session->pending >= HAC_SESSION_PENDING_MAX)
         return false;
     deferred_query *query = calloc(1, sizeof *query);
     if (query == NULL)
@@ -228,6 +232,7 @@ bool hac_server_defer(hac_server *server, hac_session *session, const Hac__Clien
     query->serial = request->serial;
     query->topic = request->query->topic;
     query->since_ns = hac_now_ns();
+    session->pending++;
     hac_list_append(&server->deferred, &query->link);
     return true;
 }
@@ -252,6 +257,7 @@ static void answer_deferred(hac_server *server)
         if (!settled && (double)(now - query->since_ns) * 1e-9 < SELF_TEST_SECONDS)
             continue;
         hac_list_remove(&query->link);
+        query->session->pending--;
         hac_session_answer_query(query->session, query->serial, query->topic);
         free(query);
     }
@@ -365,13 +371,21 @@ static void close_handle(uv_handle_t *handle, void *context)
         uv_close(handle, NULL);
 }
 
+static void close_sessions(hac_server *server)
+{
+    hac_session *session = NULL;
+    hac_list_for_each(session, &server->sessions, hac_session, link) hac_session_close(session, NULL);
+}
+
+/* Leave now: every job that has not ended, detached or not, ends as cancelled as soon as its executors are
+ * reaped, and its client is told; then the sessions go (on_prepare). */
 static void stop(hac_server *server)
 {
     if (server->stopping)
         return;
-    server->stopping = true;
-    hac_session *session = NULL;
-    hac_list_for_each(session, &server->sessions, hac_session, link) hac_session_close(session, NULL);
+    server->draining = server->stopping = true;
+    hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link) hac_job_cancel(job, "hacd is leaving");
     hac_executors_kill_all(&server->executors);
     hac_builders_kill_all(&server->builders);
     if (server->probe != NULL)
@@ -382,6 +396,7 @@ static void stop(hac_server *server)
     close_handle((uv_handle_t *)&server->on_term, NULL);
     close_handle((uv_handle_t *)&server->on_int, NULL);
     close_handle((uv_handle_t *)&server->on_hup, NULL);
+    hac_server_kick(server);
     /* `prepare` goes on until the jobs have settled; the loop ends when the last child is reaped */
 }
 
@@ -402,10 +417,26 @@ static unsigned unfinished_jobs(const hac_server *server)
     return server->n_jobs - server->n_ended;
 }
 
-/* Nothing to do and nobody there. */
+/* Whether a client has yet to fetch the result or the receipt of a job that has just ended. */
+static bool undelivered(const hac_server *server)
+{
+    const hac_job *job = NULL;
+    hac_list_for_each(job, &server->jobs, hac_job, link)
+        if (job->owner != NULL && hac_job_ended(job) && hac_seconds_since(job->ended_ns) < DELIVERY_SECONDS)
+            return true;
+    return false;
+}
+
+static bool drained(const hac_server *server)
+{
+    return unfinished_jobs(server) == 0 && !undelivered(server);
+}
+
+/* Nothing to do and nobody there. What is built behind the scenes can wait; what is waited for cannot. */
 static bool idle(const hac_server *server)
 {
-    return server->n_sessions == 0 && unfinished_jobs(server) == 0 && !server->probing;
+    return server->n_sessions == 0 && unfinished_jobs(server) == 0 && !server->probing &&
+           !hac_builders_urgent(&server->builders);
 }
 
 static bool socket_gone(const hac_server *server)
@@ -419,7 +450,7 @@ static void consider_leaving(hac_server *server)
     uint64_t now = hac_now_ns();
     if (server->draining) {
         server->unlinked = server->unlinked || unlink_socket(server);
-        if (unfinished_jobs(server) == 0 || now > server->drain_deadline_ns)
+        if (drained(server) || now > server->drain_deadline_ns)
             stop(server);
         return;
     }
@@ -431,7 +462,9 @@ static void consider_leaving(hac_server *server)
                                                                 (job->result != NULL || job->result_data != NULL);
     bool timed_out = server->config.idle_exit > 0 &&
                      (double)(now - server->idle_since_ns) * 1e-9 > server->config.idle_exit;
-    if (socket_gone(server) || (timed_out && !held && unlink_socket(server)))
+    if (timed_out && !held && unlink_socket(server))
+        accept_clients(server); /* one may have connected just before: it is served, and then there is no socket */
+    if (server->n_sessions == 0 && socket_gone(server))
         stop(server);
 }
 
@@ -480,12 +513,14 @@ static void on_prepare(uv_prepare_t *handle)
     answer_deferred(server);
     if (server->n_ended > 640)
         hac_jobs_expire(server);
-    if (server->draining && !server->stopping && unfinished_jobs(server) == 0)
+    if (server->draining && !server->stopping && drained(server))
         stop(server);
     if (server->reload && hac_list_empty(&server->executors.list) && !hac_builders_busy(&server->builders)) {
         server->reload = false;
         start_probe(server);
     }
+    if (server->stopping && unfinished_jobs(server) == 0)
+        close_sessions(server);
     if (server->stopping && unfinished_jobs(server) == 0 && hac_list_empty(&server->executors.list))
         uv_prepare_stop(handle);
 }
@@ -636,7 +671,8 @@ static void init_executors(hac_server *server)
     e->program = server->options.executor_program;
     e->program_directory = server->options.cache_directory;
     e->scratch_directory = server->options.scratch_directory;
-    e->events = (hac_executor_events){hac_scheduler_done, hac_scheduler_lost, hac_scheduler_changed};
+    e->events = (hac_executor_events){hac_scheduler_done, hac_scheduler_lost, hac_scheduler_gone,
+                                      hac_scheduler_changed};
     e->context = server;
 
     hac_builders *b = &server->builders;

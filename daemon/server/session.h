@@ -16,6 +16,8 @@
 #include "proto/frame.h"
 #include "proto/messages.h"
 
+#define HAC_SESSION_PENDING_MAX 2048
+
 struct hac_server;
 typedef struct hac_session hac_session;
 
@@ -27,6 +29,7 @@ struct hac_session {
     pid_t pid; /* for the log */
     bool greeted;
     bool closing;
+    unsigned pending; /* requests whose answer has to wait: for a job's end, or for self-tests */
     uint32_t *known; /* ids of buffers the client has mapped, sorted */
     size_t n_known, known_room;
     hac_pool_buffer **handles; /* buffers it holds through hac_buffer_alloc */
