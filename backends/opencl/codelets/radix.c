@@ -176,10 +176,11 @@ static uint8_t *item_at(const hac_span *span, uint64_t item, uint64_t bytes)
     return span->data + item * bytes;
 }
 
-static hac_status open_input(hac_radix_job *job, const hac_span *in, const stretch *s, cl_mem *ret, hac_error *err)
+static hac_status open_input(hac_radix_job *job, const hac_span *in, const stretch *s, cl_mem *ret,
+                             hac_error *err)
 {
-    return hac_radix_open(job, item_at(in, s->first_item, job->p.key_bytes), s->items * job->p.key_bytes, HAC_READ,
-                          ret, err);
+    return hac_radix_open(job, item_at(in, s->first_item, job->p.key_bytes), s->items * job->p.key_bytes,
+                          HAC_READ, ret, err);
 }
 
 static uint64_t row_bytes(const hac_radix_job *job)
@@ -193,8 +194,8 @@ static hac_status count_stretch(hac_radix_job *job, cl_kernel kernel, const hac_
     cl_mem in, counts;
     hac_status status;
     TRY(open_input(job, &task->spans[0], s, &in, err));
-    TRY(hac_radix_open(job, task->spans[2].data + s->first * row_bytes(job), s->count * row_bytes(job), HAC_WRITE,
-                       &counts, err));
+    TRY(hac_radix_open(job, task->spans[2].data + s->first * row_bytes(job), s->count * row_bytes(job),
+                       HAC_WRITE, &counts, err));
     TRY(common_args(job, kernel, s, in, job->cells, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, counts, err));
     TRY(hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err));
@@ -216,7 +217,8 @@ static hac_status count_chunks(hac_radix_job *job, const hac_task *task, hac_err
     return HAC_OK;
 }
 
-hac_status hac_radix_run_count(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+hac_status hac_radix_run_count(hac_device *device, const hac_task *task, hac_task_result *result,
+                               hac_error *err)
 {
     (void)result;
     hac_radix_job job;
@@ -234,8 +236,8 @@ typedef struct target {
     hac_access access;
 } target;
 
-static hac_status scatter_stretch(hac_radix_job *job, cl_kernel kernel, const hac_task *task, const stretch *s,
-                                  const target *t, hac_error *err)
+static hac_status scatter_stretch(hac_radix_job *job, cl_kernel kernel, const hac_task *task,
+                                  const stretch *s, const target *t, hac_error *err)
 {
     cl_mem in, starts, keys, index;
     hac_status status;
@@ -358,9 +360,9 @@ static hac_status scatter_staged(hac_radix_job *job, cl_kernel kernel, const hac
                                  hac_error *err)
 {
     uint64_t widest = job->p.index_bytes > job->p.key_bytes ? job->p.index_bytes : job->p.key_bytes;
-    uint64_t most = lesser(chunks_within(lesser(job->facts->max_allocation, STAGING_BYTES),
-                                         job->p.chunk_items * widest),
-                           chunks_within(job->facts->max_allocation, row_bytes(job)));
+    uint64_t most =
+        lesser(chunks_within(lesser(job->facts->max_allocation, STAGING_BYTES), job->p.chunk_items * widest),
+               chunks_within(job->facts->max_allocation, row_bytes(job)));
     most = lesser(most, task->count);
     hac_status status;
     TRY(staging_init(g, job, most, err));

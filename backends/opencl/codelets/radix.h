@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partition sort (flow A, --algorithm radix): the codelets of its phases. How a sort is cut and what TABLE and
- * COUNTS hold is base/radix_layout.h. All of them, with every phase finished before the next one begins:
+ * Partition sort (flow A, --algorithm radix): the codelets of its phases. How a sort is cut and what TABLE
+ * and COUNTS hold is base/radix_layout.h. All of them, with every phase finished before the next one begins:
  *
  *   params[0] n            keys of the whole sort, ≥ 1
  *   params[1] chunk_items  of hac_radix_cut_of; a power of two ≥ 1024
@@ -17,18 +17,18 @@
  *   radix.scatter.index, .index64        IN, TABLE, COUNTS, OUT, INDEX
  *   radix.leaf          OpenCL  buckets  TABLE, OUT
  *   radix.leaf.index, .index64           TABLE, OUT, INDEX
- *   sort.nan_order      host    -        IN, OUT                        params: n only; f32 and f64, not argsort
- *   sort.gather         host    items    PAYLOAD, INDEX, OUT            params: n, bytes of an element, index
- *   sort.small          host    -        -, keys inline in and out      params: index (0 or 4) only
+ *   sort.nan_order      host    -        IN, OUT                        params: n only; f32 and f64, not
+ * argsort sort.gather         host    items    PAYLOAD, INDEX, OUT            params: n, bytes of an element,
+ * index sort.small          host    -        -, keys inline in and out      params: index (0 or 4) only
  *
  * Spans are whole arrays: IN, OUT and INDEX of n elements. IN is never written; OUT may not be IN. In argsort
  * OUT is work memory and holds nothing of use at the end. sort.small takes and gives up to 32 KiB inline; for
  * argsort its result are u32 indices.
  *
- * Ranges: radix.count and radix.scatter read and write nothing of other chunks than their own (a scatter writes
- * exactly the places that the scan gave to its chunks), so any split among devices and processes is right,
- * and a chunk may be done again. radix.leaf works in place: a bucket that was begun must not be run again,
- * and radix.scatter has to be repeated first.
+ * Ranges: radix.count and radix.scatter read and write nothing of other chunks than their own (a scatter
+ * writes exactly the places that the scan gave to its chunks), so any split among devices and processes is
+ * right, and a chunk may be done again. radix.leaf works in place: a bucket that was begun must not be run
+ * again, and radix.scatter has to be repeated first.
  *
  * NaNs: in the key codelets they go by their bits (base/type.h) and sort.nan_order puts them back into input
  * order; in argsort all NaNs are equal.
@@ -62,16 +62,27 @@
 
 #define HAC_RADIX_HOST(codelet, spans, params, what)                                                         \
     {                                                                                                        \
-        .name = (codelet), .engine = HAC_ENGINE_HOST, .min_spans = (spans), .max_spans = (spans),            \
-        .min_params = (params), .max_params = (params), .check = hac_radix_check_##what,                     \
+        .name = (codelet),                                                                                   \
+        .engine = HAC_ENGINE_HOST,                                                                           \
+        .min_spans = (spans),                                                                                \
+        .max_spans = (spans),                                                                                \
+        .min_params = (params),                                                                              \
+        .max_params = (params),                                                                              \
+        .check = hac_radix_check_##what,                                                                     \
         .run = hac_radix_run_##what,                                                                         \
     },
 
 #define HAC_RADIX_OPENCL(codelet, spans, what, kind)                                                         \
     {                                                                                                        \
-        .name = (codelet), .engine = HAC_ENGINE_OPENCL, .min_spans = (spans), .max_spans = (spans),          \
-        .min_params = 4, .max_params = 4, .check = hac_radix_check_##what##_##kind,                          \
-        .run = hac_radix_run_##what, .program = hac_radix_program_##kind,                                    \
+        .name = (codelet),                                                                                   \
+        .engine = HAC_ENGINE_OPENCL,                                                                         \
+        .min_spans = (spans),                                                                                \
+        .max_spans = (spans),                                                                                \
+        .min_params = 4,                                                                                     \
+        .max_params = 4,                                                                                     \
+        .check = hac_radix_check_##what##_##kind,                                                            \
+        .run = hac_radix_run_##what,                                                                         \
+        .program = hac_radix_program_##kind,                                                                 \
         .known_answer = hac_radix_known_answer_##kind,                                                       \
     },
 

@@ -34,8 +34,8 @@ static uint32_t log_cell(uint64_t d, bool wide)
     uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
     d = d == all ? d : d + 1;
     unsigned exponent = 63 - (unsigned)__builtin_clzll(d);
-    uint64_t fraction = exponent >= fraction_bits ? d >> (exponent - fraction_bits)
-                                                  : d << (fraction_bits - exponent);
+    uint64_t fraction =
+        exponent >= fraction_bits ? d >> (exponent - fraction_bits) : d << (fraction_bits - exponent);
     return (exponent << fraction_bits) | (uint32_t)(fraction & ((1u << fraction_bits) - 1));
 }
 
@@ -93,8 +93,8 @@ hac_status hac_radix_params_of(const hac_task *task, const hac_radix_span *spans
     if (p.key_bytes == 0)
         return hac_fail(err, HAC_INVALID, "no element type");
     if (task->n_params < 4 || task->n_spans != n_spans)
-        return hac_fail(err, HAC_INVALID, "%zu params and %zu spans where there are 4 and %zu", task->n_params,
-                        task->n_spans, n_spans);
+        return hac_fail(err, HAC_INVALID, "%zu params and %zu spans where there are 4 and %zu",
+                        task->n_params, task->n_spans, n_spans);
     hac_status status = check_figures(task->params, err);
     if (status != HAC_OK)
         return status;
@@ -129,7 +129,8 @@ hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *pa
     hac_radix_table t = {.splitters_at = HAC_RADIX_CELLS * sizeof(uint16_t)};
     memcpy(&t.header, span->data, sizeof t.header);
     if (!header_is_sound(&t.header, params))
-        return hac_fail(err, HAC_INVALID, "the table is not that of this sort: radix.sample has to run first");
+        return hac_fail(err, HAC_INVALID,
+                        "the table is not that of this sort: radix.sample has to run first");
     t.maps_bytes = t.splitters_at + HAC_RADIX_SPLITTERS * sizeof(uint64_t);
     t.maps = hac_radix_alloc(t.maps_bytes);
     if (t.maps == NULL)
@@ -178,7 +179,8 @@ static void move_item(pair to, uint64_t t, pair from, uint64_t f, uint32_t key_b
 }
 
 /* One digit from `from` to `to`; false, and nothing moved, if all keys have the same. */
-static bool digit_pass(pair to, pair from, uint64_t n, unsigned shift, uint32_t key_bytes, uint32_t index_bytes)
+static bool digit_pass(pair to, pair from, uint64_t n, unsigned shift, uint32_t key_bytes,
+                       uint32_t index_bytes)
 {
     uint64_t at[DIGITS] = {0}, sum = 0;
     for (uint64_t i = 0; i < n; i++)
@@ -191,8 +193,8 @@ static bool digit_pass(pair to, pair from, uint64_t n, unsigned shift, uint32_t 
         sum += many;
     }
     for (uint64_t i = 0; i < n; i++)
-        move_item(to, at[(hac_radix_load(from.keys, i, key_bytes) >> shift) & (DIGITS - 1)]++, from, i, key_bytes,
-                  index_bytes);
+        move_item(to, at[(hac_radix_load(from.keys, i, key_bytes) >> shift) & (DIGITS - 1)]++, from, i,
+                  key_bytes, index_bytes);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the radix sort that are plain C: keys as the codelets see them, the map from key to cell, and a
- * sort for what does not fit a device. Shared by radix*.c and small_sort.c.
+ * The parts of the radix sort that are plain C: keys as the codelets see them, the map from key to cell, and
+ * a sort for what does not fit a device. Shared by radix*.c and small_sort.c.
  */
 #ifndef CODELETS_RADIX_HOST_H
 #define CODELETS_RADIX_HOST_H

@@ -7,8 +7,9 @@
 #define NEXT_BYTES 64
 #define SIMT_GROUP 64 /* GROUP of sort_radix_simt.cl */
 
-hac_status hac_radix_job_begin(hac_radix_job *job, hac_device *device, const hac_task *task, const hac_span *table,
-                               const hac_radix_span *spans, size_t n_spans, hac_error *err)
+hac_status hac_radix_job_begin(hac_radix_job *job, hac_device *device, const hac_task *task,
+                               const hac_span *table, const hac_radix_span *spans, size_t n_spans,
+                               hac_error *err)
 {
     *job = (hac_radix_job){.device = device, .facts = hac_device_get_facts(device)};
     hac_status status = hac_radix_params_of(task, spans, n_spans, &job->p, err);
@@ -67,8 +68,8 @@ hac_status hac_radix_open_table(hac_radix_job *job, hac_error *err)
     uint64_t at = job->table.splitters_at;
     hac_status status = hac_radix_open(job, job->table.maps, at, HAC_READ, &job->cells, err);
     if (status == HAC_OK)
-        status = hac_radix_open(job, job->table.maps + at, job->table.maps_bytes - at, HAC_READ, &job->splitters,
-                                err);
+        status = hac_radix_open(job, job->table.maps + at, job->table.maps_bytes - at, HAC_READ,
+                                &job->splitters, err);
     return status;
 }
 
@@ -86,7 +87,8 @@ uint64_t hac_radix_groups(const hac_radix_job *job, uint64_t jobs)
     return job->facts->max_loop_iterations != 0 || jobs < at_once ? jobs : at_once;
 }
 
-hac_status hac_radix_launch(hac_radix_job *job, cl_kernel kernel, unsigned next_arg, uint64_t jobs, hac_error *err)
+hac_status hac_radix_launch(hac_radix_job *job, cl_kernel kernel, unsigned next_arg, uint64_t jobs,
+                            hac_error *err)
 {
     cl_mem next;
     uint64_t groups = hac_radix_groups(job, jobs);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one task of the radix codelets carries along: params, table, open windows. For radix.c, radix_leaf.c. */
+/* What one task of the radix codelets carries along: params, table, open windows. For radix.c, radix_leaf.c.
+ */
 #ifndef CODELETS_RADIX_JOB_H
 #define CODELETS_RADIX_JOB_H
 
@@ -21,8 +22,8 @@ typedef struct hac_radix_job {
 
 /* `spans`: what the task's spans are; `table`: the one that is TABLE. End is called in any case. */
 HAC_MUST_USE hac_status hac_radix_job_begin(hac_radix_job *job, hac_device *device, const hac_task *task,
-                                            const hac_span *table, const hac_radix_span *spans, size_t n_spans,
-                                            hac_error *err);
+                                            const hac_span *table, const hac_radix_span *spans,
+                                            size_t n_spans, hac_error *err);
 
 /* Closes what is open, frees, and returns `status`, or what went wrong here. */
 HAC_MUST_USE hac_status hac_radix_job_end(hac_radix_job *job, hac_status status, hac_error *err);
@@ -45,7 +46,7 @@ HAC_MUST_USE hac_status hac_radix_key_arg(const hac_radix_job *job, cl_kernel ke
 uint64_t hac_radix_groups(const hac_radix_job *job, uint64_t jobs);
 
 /* Launches the kernel on `jobs` chunks or buckets; argument `next_arg` becomes the counter. */
-HAC_MUST_USE hac_status hac_radix_launch(hac_radix_job *job, cl_kernel kernel, unsigned next_arg, uint64_t jobs,
-                                         hac_error *err);
+HAC_MUST_USE hac_status hac_radix_launch(hac_radix_job *job, cl_kernel kernel, unsigned next_arg,
+                                         uint64_t jobs, hac_error *err);
 
 #endif

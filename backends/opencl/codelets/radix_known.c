@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known-answer test of the radix codelets: a whole sort at the full size of a chunk and of a leaf, in each of the
- * maps from key to bucket, and one bucket that is larger than a leaf. Keys are an odd constant's multiples:
- * all different, spread over all patterns, and from a key follows its place. So an answer is right if it
- * ascends and every key in it is one of the input's: any loop that a device cuts short shows in that.
+ * Known-answer test of the radix codelets: a whole sort at the full size of a chunk and of a leaf, in each of
+ * the maps from key to bucket, and one bucket that is larger than a leaf. Keys are an odd constant's
+ * multiples: all different, spread over all patterns, and from a key follows its place. So an answer is right
+ * if it ascends and every key in it is one of the input's: any loop that a device cuts short shows in that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,8 @@ static void force_method(const trial *t, hac_radix_method method)
     h.levels = 2;
     memcpy(t->table, &h, sizeof h);
     for (uint64_t i = 0; i < HAC_RADIX_CELLS; i++)
-        cells[i] = (uint16_t)(method == HAC_RADIX_TREE ? (i < 8 ? i : 7) : i * t->cut.buckets / HAC_RADIX_CELLS);
+        cells[i] =
+            (uint16_t)(method == HAC_RADIX_TREE ? (i < 8 ? i : 7) : i * t->cut.buckets / HAC_RADIX_CELLS);
     for (uint64_t i = 0; i < 4; i++) {
         uint64_t v = i == 3 ? UINT64_MAX : (i + 1) << 62;
         uint64_t shifted = t->key_bytes == 8 ? v : v >> 32;
@@ -115,7 +116,8 @@ static hac_status sort(hac_device *device, const trial *t, hac_radix_method meth
 {
     hac_task_result result = {0};
     hac_status status;
-    hac_span in = {t->in, t->n * t->key_bytes}, out = {t->out, t->n * t->key_bytes}, index = {t->index, t->n * 8};
+    hac_span in = {t->in, t->n * t->key_bytes}, out = {t->out, t->n * t->key_bytes},
+             index = {t->index, t->n * 8};
     hac_span table = {t->table, hac_radix_table_bytes(t->cut.buckets)};
     hac_span counts = {t->counts, hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets)};
     size_t extra = t->index_bytes != 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * radix.leaf: buckets in place. Buckets go into windows as many as fit; in a window they are sorted by kernels,
- * the few that are larger than a leaf with a scratch of their size, and by the host what no kernel can take.
+ * radix.leaf: buckets in place. Buckets go into windows as many as fit; in a window they are sorted by
+ * kernels, the few that are larger than a leaf with a scratch of their size, and by the host what no kernel
+ * can take.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,8 @@ typedef struct bucket {
 typedef struct leaf {
     hac_radix_job job;
     cl_kernel kernel;
-    uint8_t *data, *index; /* OUT and INDEX */
-    uint64_t *starts;      /* of the task's buckets, and the end: a copy, checked */
+    uint8_t *data, *index;  /* OUT and INDEX */
+    uint64_t *starts;       /* of the task's buckets, and the end: a copy, checked */
     bucket *normal, *large; /* of the window; HAC_RADIX_MAX_BUCKETS each, 64-byte aligned */
     bucket *launched;       /* what a launch works on */
     uint32_t n_normal, n_large;
@@ -70,15 +71,16 @@ static uint64_t large_limit(const leaf *l)
 /* Scratch of a work-group for buckets of up to `items` keys: sort_radix_block.cl's slots, at least a copy. */
 static uint64_t scratch_items(const leaf *l, uint64_t items)
 {
-    uint64_t slots = 0, most = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / widest(l) - ALIGNMENT;
+    uint64_t slots = 0,
+             most = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / widest(l) - ALIGNMENT;
     if (items <= HAC_RADIX_LEAF_ITEMS && l->job.p.index_bytes == 0 && l->job.facts->style == HAC_STYLE_BLOCK)
         slots = (items / 7 + 16) * 24 + 2048 * 16 + 1024;
     slots = lesser(slots, most);
     return hac_radix_ceil(slots > items ? slots : items, ALIGNMENT);
 }
 
-static hac_status leaf_args(leaf *l, const bucket *buckets, uint32_t n, cl_mem data, uint64_t room, uint64_t groups,
-                            cl_mem *ret_jobs, hac_error *err)
+static hac_status leaf_args(leaf *l, const bucket *buckets, uint32_t n, cl_mem data, uint64_t room,
+                            uint64_t groups, cl_mem *ret_jobs, hac_error *err)
 {
     const hac_key_order *o = &l->job.order.order;
     const uint64_t masks[] = {o->flip, o->sign, o->rotate, o->reverse};
@@ -108,7 +110,8 @@ static hac_status sort_by_kernel(leaf *l, const bucket *buckets, uint32_t n, cl_
     for (uint32_t i = 0; i < n; i++)
         most = buckets[i].items > most ? buckets[i].items : most;
     uint64_t room = scratch_items(l, most);
-    uint64_t bytes = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation), fit = bytes / (room * widest(l));
+    uint64_t bytes = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation),
+             fit = bytes / (room * widest(l));
     fit = fit == 0 ? 1 : fit;
     hac_status status;
     for (uint32_t done = 0; done < n;) {
@@ -137,8 +140,8 @@ static hac_status sort_by_host(leaf *l, uint64_t first, uint64_t items, hac_erro
 {
     l->by_host++;
     void *index = l->index == NULL ? NULL : l->index + first * l->job.p.index_bytes;
-    return hac_radix_sort_bucket(&l->job.order, l->data + first * l->job.p.key_bytes, index, l->job.p.index_bytes,
-                                 items, err);
+    return hac_radix_sort_bucket(&l->job.order, l->data + first * l->job.p.key_bytes, index,
+                                 l->job.p.index_bytes, items, err);
 }
 
 /*
@@ -274,10 +277,12 @@ static hac_status read_starts(leaf *l, const hac_task *task, hac_error *err)
     l->launched = hac_radix_alloc(HAC_RADIX_MAX_BUCKETS * sizeof *l->launched);
     if (l->starts == NULL || l->normal == NULL || l->large == NULL || l->launched == NULL)
         return hac_fail_no_memory(err);
-    memcpy(l->starts, task->spans[0].data + hac_radix_starts_offset() + task->first * sizeof(uint64_t), bytes);
+    memcpy(l->starts, task->spans[0].data + hac_radix_starts_offset() + task->first * sizeof(uint64_t),
+           bytes);
     for (uint64_t b = 0; b < task->count; b++)
         if (l->starts[b] > l->starts[b + 1])
-            return hac_fail(err, HAC_INVALID, "bucket %llu ends before it begins: radix.scan has to run first",
+            return hac_fail(err, HAC_INVALID,
+                            "bucket %llu ends before it begins: radix.scan has to run first",
                             (unsigned long long)(task->first + b));
     if (l->starts[task->count] > l->job.p.n)
         return hac_fail(err, HAC_INVALID, "the buckets end behind the %llu keys",
@@ -298,7 +303,8 @@ static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
     return sort_buckets(l, task->count, err);
 }
 
-hac_status hac_radix_run_leaf(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+hac_status hac_radix_run_leaf(hac_device *device, const hac_task *task, hac_task_result *result,
+                              hac_error *err)
 {
     static const hac_radix_span spans[] = {HAC_RADIX_TABLE, HAC_RADIX_KEYS, HAC_RADIX_INDEX};
     leaf l = {0};

@@ -48,8 +48,8 @@ static unsigned bits_of(uint64_t v)
     return v == 0 ? 0 : 64 - (unsigned)__builtin_clzll(v);
 }
 
-/* Both maps begin one below the sample, and the linear one ends one above: so what the sample missed outside its
- * range does not share a cell with its ends. */
+/* Both maps begin one below the sample, and the linear one ends one above: so what the sample missed outside
+ * its range does not share a cell with its ends. */
 static uint64_t base_of(const sample *s)
 {
     return s->keys[0] == 0 ? 0 : s->keys[0] - 1;
@@ -114,8 +114,8 @@ typedef struct cell_count {
     uint32_t many, alike;
 } cell_count;
 
-/* Cells become buckets from left to right, of `target` sampled keys; a cell of as many is a bucket for itself.
- * False if that takes more buckets than there are. */
+/* Cells become buckets from left to right, of `target` sampled keys; a cell of as many is a bucket for
+ * itself. False if that takes more buckets than there are. */
 static bool pack(sample *s, const cell_count *counts, uint64_t target)
 {
     uint64_t filled = 0;
@@ -179,7 +179,9 @@ static void fill_cells(sample *s)
         for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++)
             s->cells[c] = (uint16_t)(c < cells ? c : cells - 1);
     } else {
-        uint64_t target = 2 * s->n / s->header.buckets + 1;
+        double share = (double)s->n / (double)s->header.items;
+        uint64_t target = (uint64_t)(share * (double)hac_radix_bucket_items(s->header.items));
+        target = target == 0 ? 1 : target;
         while (!pack(s, counts, target))
             target += target / 8 + 1;
     }
@@ -232,7 +234,8 @@ hac_status hac_radix_check_sample(const hac_device_facts *facts, const hac_task 
     return hac_radix_params_of(task, sample_spans, 2, &params, err);
 }
 
-hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_task_result *result,
+                                hac_error *err)
 {
     (void)device;
     hac_radix_params p;
@@ -290,7 +293,8 @@ static bool add_up(const uint64_t *counts, const hac_radix_params *p, uint64_t *
     return true;
 }
 
-hac_status hac_radix_run_scan(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+hac_status hac_radix_run_scan(hac_device *device, const hac_task *task, hac_task_result *result,
+                              hac_error *err)
 {
     (void)device;
     hac_radix_params p;

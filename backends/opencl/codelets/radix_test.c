@@ -362,8 +362,8 @@ static void assert_sorted(const sort *s, const char *what, pattern p)
     assert_guard(s->counts, counts_bytes(s));
 }
 
-static void check_sort(hac_device *device, const char *what, hac_type type, bool descending, uint32_t index_bytes,
-                       uint64_t n, hac_radix_cut cut, pattern p)
+static void check_sort(hac_device *device, const char *what, hac_type type, bool descending,
+                       uint32_t index_bytes, uint64_t n, hac_radix_cut cut, pattern p)
 {
     sort s = sort_new(type, descending, index_bytes, n, cut);
     fill(&s, p);
@@ -392,7 +392,8 @@ static void check_types(hac_device *device, const char *what, uint64_t n, hac_ra
     for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
         for (int descending = 0; descending < 2; descending++)
             for (uint32_t index = 0; index <= 8; index += 4)
-                check_sort(device, what, (hac_type)type, descending, index, n, cut, p);
+                if (!small_sizes() || index / 4 == (uint32_t)(type + descending + (int)p) % 3)
+                    check_sort(device, what, (hac_type)type, descending, index, n, cut, p);
 }
 
 /* ---- tests ---- */
@@ -422,15 +423,15 @@ static void every_pattern_and_type_simt(void **state)
 
 static void sizes_of(const setting *s)
 {
-    static const uint64_t sizes[] = {1,   2,   3,    7,    8,    9,    15,   16,   17,   31,  63,
-                                     64,  65,  255,  256,  257,  511,  512,  513,  1023, 1024, 1025,
+    static const uint64_t sizes[] = {1,    2,    3,    7,    8,    9,    15,   16,   17,   31,   63,
+                                     64,   65,   255,  256,  257,  511,  512,  513,  1023, 1024, 1025,
                                      1279, 1280, 1281, 2047, 2048, 2049, 4095, 4096, 4097};
     hac_device *device = open_device(s);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (int type = HAC_TYPE_F32; type <= HAC_TYPE_U64; type++)
             for (uint32_t index = 0; index <= 4; index += 4) {
-                check_sort(device, s->name, (hac_type)type, i & 1, index, sizes[i], fine_cut(device, sizes[i]),
-                           RANDOM);
+                check_sort(device, s->name, (hac_type)type, i & 1, index, sizes[i],
+                           fine_cut(device, sizes[i]), RANDOM);
                 check_sort(device, s->name, (hac_type)type, i & 1, index, sizes[i], cut_for(device, sizes[i]),
                            SPECIAL);
             }
@@ -465,7 +466,8 @@ static void large_buckets(void **state)
                 for (uint32_t index = 0; index <= 4; index += 4) {
                     hac_radix_cut cut = cut_for(device, sizes[i]);
                     cut.buckets = 1;
-                    check_sort(device, "one bucket", (hac_type)type, p & 1, index, sizes[i], cut, patterns[p]);
+                    check_sort(device, "one bucket", (hac_type)type, p & 1, index, sizes[i], cut,
+                               patterns[p]);
                 }
     hac_device_close(device);
 }
@@ -564,8 +566,8 @@ static void bad_tasks_are_refused(void **state)
     static const struct {
         size_t param;
         uint64_t value;
-    } wrong[] = {{0, 0},    {0, UINT64_C(1) << 62}, {1, 0},    {1, 1000}, {1, UINT64_C(1) << 31}, {2, 0},
-                 {2, 4097}, {3, 3},                 {3, 1 << 30}};
+    } wrong[] = {{0, 0}, {0, UINT64_C(1) << 62},         {1, 0}, {1, 1000},   {1, UINT64_C(1) << 31},
+                 {2, 0}, {2, HAC_RADIX_MAX_BUCKETS + 1}, {3, 3}, {3, 1 << 30}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         hac_task bad = task;
         bad.params[wrong[i].param] = wrong[i].value;

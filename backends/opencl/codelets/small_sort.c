@@ -7,8 +7,8 @@
 #include "radix_host.h"
 
 /*
- * Byte by byte from the least significant: all histograms in one pass over the keys, then one pass for each byte
- * in which they differ. Everything lies in the first-level cache or close to it. Few keys are inserted.
+ * Byte by byte from the least significant: all histograms in one pass over the keys, then one pass for each
+ * byte in which they differ. Everything lies in the first-level cache or close to it. Few keys are inserted.
  *
  * Keys whose NaNs are alike come back from their mapped form. Keys with different NaNs are sorted by index.
  */
@@ -221,7 +221,8 @@ hac_status hac_radix_check_small(const hac_device_facts *facts, const hac_task *
     return HAC_OK;
 }
 
-hac_status hac_radix_run_small(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+hac_status hac_radix_run_small(hac_device *device, const hac_task *task, hac_task_result *result,
+                               hac_error *err)
 {
     (void)device;
     (void)err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorting on one thread what fits a message: at most 32 KiB of keys, no allocation. Stable; descending keeps the
- * input order of ties, too; all NaNs are ties. A thousand 32-bit keys take a few microseconds.
+ * Sorting on one thread what fits a message: at most 32 KiB of keys, no allocation. Stable; descending keeps
+ * the input order of ties, too; all NaNs are ties. A thousand 32-bit keys take a few microseconds.
  */
 #ifndef CODELETS_SMALL_SORT_H
 #define CODELETS_SMALL_SORT_H

@@ -63,8 +63,9 @@ static int compare_down(const void *a, const void *b)
 
 static uint64_t key_of(hac_type type, int pattern, uint64_t i, uint64_t n)
 {
-    static const uint32_t special[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0,          0x80000000,
-                                       0x7f800000, 0xff800000, 1,          0x80000001, 0x3f800000, 0xbf800000};
+    static const uint32_t special[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001,
+                                       0,          0x80000000, 0x7f800000, 0xff800000,
+                                       1,          0x80000001, 0x3f800000, 0xbf800000};
     uint64_t r = random_u64();
     switch (pattern) {
     case 0:
@@ -82,7 +83,8 @@ static uint64_t key_of(hac_type type, int pattern, uint64_t i, uint64_t n)
         bool all_ones = (key & 0x7f800000) == 0x7f800000;
         if (hac_type_size(type) == 4)
             return key;
-        return all_ones ? (key & 0x80000000) << 32 | UINT64_C(0x7ff0000000000000) | (key & 0x7fffff) : key << 32;
+        return all_ones ? (key & 0x80000000) << 32 | UINT64_C(0x7ff0000000000000) | (key & 0x7fffff)
+                        : key << 32;
     }
     default:
         return r >> (r & 63);
@@ -103,7 +105,10 @@ static void check_small(hac_type type, bool descending, bool argsort, size_t n, 
     }
     qsort(wanted, n, sizeof *wanted, descending ? compare_down : compare_up);
     memset(out, 0xa5, sizeof out);
-    hac_task task = {.type = type, .descending = descending, .n_params = 1, .inline_in = in + 1,
+    hac_task task = {.type = type,
+                     .descending = descending,
+                     .n_params = 1,
+                     .inline_in = in + 1,
                      .inline_in_bytes = n * size};
     task.params[0] = argsort ? 4 : 0;
     hac_task_result result = {.inline_out = out};
@@ -123,7 +128,8 @@ static void check_small(hac_type type, bool descending, bool argsort, size_t n, 
 static void every_size_type_and_pattern(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {0, 1, 2, 3, 7, 23, 24, 25, 26, 100, 255, 256, 257, 1000, 4095, 4096, 8191, 8192};
+    static const size_t sizes[] = {0,   1,   2,   3,   7,    23,   24,   25,   26,
+                                   100, 255, 256, 257, 1000, 4095, 4096, 8191, 8192};
     for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
             for (int pattern = 0; pattern < 7; pattern++)
@@ -182,7 +188,8 @@ static void nans_get_their_input_order(void **state)
 {
     (void)state;
     static const float numbers[] = {3, 1, 2};
-    uint32_t in[9] = {0x7fc00001, 0, 0xffc00002, 0, 0x7f800003, 0, 0x7fc00001, 0xff800009, 0x7fc00000}, out[9];
+    uint32_t in[9] = {0x7fc00001, 0, 0xffc00002, 0, 0x7f800003, 0, 0x7fc00001, 0xff800009, 0x7fc00000},
+             out[9];
     for (size_t i = 0; i < 3; i++)
         memcpy(&in[2 * i + 1], &numbers[i], 4);
     for (int descending = 0; descending < 2; descending++)
@@ -269,8 +276,8 @@ static void elements_of_all_widths_are_gathered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_size_type_and_pattern),      cmocka_unit_test(bad_small_tasks_are_refused),
-        cmocka_unit_test(a_thousand_keys_take_microseconds), cmocka_unit_test(nans_get_their_input_order),
+        cmocka_unit_test(every_size_type_and_pattern),         cmocka_unit_test(bad_small_tasks_are_refused),
+        cmocka_unit_test(a_thousand_keys_take_microseconds),   cmocka_unit_test(nans_get_their_input_order),
         cmocka_unit_test(elements_of_all_widths_are_gathered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,8 @@ static bool is_nan(uint64_t key, bool wide)
 }
 
 /* NaNs at the end of the sorted keys (the beginning if descending); *ret_alike: all have the same bits. */
-static uint64_t count_nans(const uint8_t *keys, uint64_t n, uint32_t key_bytes, bool descending, bool *ret_alike)
+static uint64_t count_nans(const uint8_t *keys, uint64_t n, uint32_t key_bytes, bool descending,
+                           bool *ret_alike)
 {
     uint64_t nans = 0, first = 0;
     *ret_alike = true;
@@ -91,8 +92,9 @@ hac_status hac_radix_check_gather(const hac_device_facts *facts, const hac_task 
     return HAC_OK;
 }
 
-/* With a constant width the copy becomes a load and a store. Returns the first element whose index is not below
- * n, `end` if there is none. An index that is read ahead only to fetch its element need not be right. */
+/* With a constant width the copy becomes a load and a store. Returns the first element whose index is not
+ * below n, `end` if there is none. An index that is read ahead only to fetch its element need not be right.
+ */
 static inline __attribute__((always_inline)) uint64_t gather(const hac_task *task, uint64_t n, size_t width,
                                                              uint32_t index_bytes)
 {
@@ -130,7 +132,8 @@ static uint64_t gather_width(const hac_task *task, uint64_t n, size_t width, uin
     }
 }
 
-hac_status hac_radix_run_gather(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+hac_status hac_radix_run_gather(hac_device *device, const hac_task *task, hac_task_result *result,
+                                hac_error *err)
 {
     (void)device;
     (void)result;

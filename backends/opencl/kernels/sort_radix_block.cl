@@ -81,7 +81,7 @@ inline bool nonzero(uint16 v)
 }
 
 #define BLOCK 256        /* keys whose cells are computed together */
-#define MAX_BUCKETS 4096 /* HAC_RADIX_MAX_BUCKETS */
+#define MAX_BUCKETS 6144 /* HAC_RADIX_MAX_BUCKETS */
 #define CELLS_LINEAR 0
 #define CELLS_LOG 1
 #define CELLS_TREE 2
@@ -276,7 +276,7 @@ typedef struct {
 
 inline fence build_fence(const uint *at, uint buckets, uint limit)
 {
-    uint near = limit > 4 * BLOCK ? limit - 4 * BLOCK : 0, most = 0, b = 0;
+    uint near = max(limit, (uint)(4 * BLOCK)) - 4 * BLOCK, most = 0, b = 0;
     while (b < buckets && at[b] < near) {
         most = max(most, at[b]);
         b++;
@@ -433,7 +433,7 @@ inline extent measure(__global const key *a, uint n)
     return e;
 }
 
-#define LEAF_ITEMS 65536 /* HAC_RADIX_LEAF_ITEMS */
+#define LEAF_ITEMS 98304 /* HAC_RADIX_LEAF_ITEMS */
 #define DIGIT_BITS 12
 
 inline void digit_starts(__global const key *a, uint n, key least, uint shift, uint width, uint *at)
@@ -533,7 +533,7 @@ inline void unmap_run(__global const key *from, __global key *to, uint n, key_or
 }
 
 #define BIN_BLOCK 2048
-#define MAX_BINS 9408 /* of LEAF_ITEMS keys */
+#define MAX_BINS 14080 /* of LEAF_ITEMS keys */
 
 /* The bin of m is (((m - least) >> shift) · scale) >> 16: all bins are used, and no key gets a bin too high even
  * if it changes meanwhile. */
@@ -545,7 +545,7 @@ typedef struct {
 inline binning binning_of(extent e, uint n)
 {
     uint bits = significant_bits(e);
-    binning g = {e.least, bits > 16 ? bits - 16 : 0, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
+    binning g = {e.least, max(bits, 16u) - 16, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
     g.last = (uint)((e.most - e.least) >> g.shift);
     g.scale = (g.bins << 16) / (g.last + 1);
     return g;

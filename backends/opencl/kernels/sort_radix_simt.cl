@@ -2,13 +2,13 @@
 /*
  * Partition sort, lock-step style: a work-group of 64 works on one chunk or bucket at a time, tile by tile, so
  * that it is stable; work-groups never wait for each other. The same kernels and arguments as
- * sort_radix_block.cl (`next` is not used: jobs go round the groups); 17 KiB of local memory.
+ * sort_radix_block.cl (`next` is not used: jobs go round the groups); 25 KiB of local memory.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_local_int32_base_atomics : enable
 
 #define GROUP 64
-#define MAX_BUCKETS 4096 /* HAC_RADIX_MAX_BUCKETS */
+#define MAX_BUCKETS 6144 /* HAC_RADIX_MAX_BUCKETS */
 #define MAX_LEVELS 11    /* HAC_RADIX_MAX_LEVELS */
 #define CELLS_LINEAR 0
 #define CELLS_LOG 1

@@ -30,13 +30,13 @@
 #include <stdint.h>
 
 #define HAC_RADIX_CELLS       8192
-#define HAC_RADIX_MAX_BUCKETS 4096
+#define HAC_RADIX_MAX_BUCKETS 6144
 #define HAC_RADIX_MAX_LEVELS  11 /* of the tree: 2^11 - 1 splitters */
 #define HAC_RADIX_SPLITTERS   (1 << HAC_RADIX_MAX_LEVELS)
 #define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
-/* Keys that a leaf sorts in cache; larger buckets are sorted, but slower. */
-#define HAC_RADIX_LEAF_ITEMS 65536
+/* Most keys of a bucket that a leaf sorts in cache; larger ones are slower. */
+#define HAC_RADIX_LEAF_ITEMS 98304
 
 typedef enum hac_radix_method {
     HAC_RADIX_LINEAR = 0,
@@ -68,11 +68,17 @@ static inline uint64_t hac_radix_ceil(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
+/* Keys that a bucket is meant to have: a leaf and its bins lie in a core's second-level cache. Beyond 2^26
+ * keys the pages that a scatter has open at once cost more than larger leaves do. */
+static inline uint64_t hac_radix_bucket_items(uint64_t items)
+{
+    return items <= UINT64_C(1) << 26 ? 24000 : 48000;
+}
+
 /*
  * Chunks: enough for all `workers` (of all devices, ≥ 1) to be busy to the end and for a bad estimate to be
- * evened out, few enough for COUNTS to stay small. Buckets: half of them get 24,000 keys each, so that a leaf and
- * its bins lie in a core's second-level cache, the rest is for frequent keys. They are never a power of two of
- * equal ones (those alias in cache and TLB).
+ * evened out, few enough for COUNTS to stay small. Buckets: twice what hac_radix_bucket_items asks for, the
+ * rest is for frequent keys. They are never a power of two of equal ones: those alias in cache and TLB.
  * `max_loop_iterations` is the smallest that is not 0 of the devices that take part: a chunk of c keys takes
  * up to 4 c + 20 · buckets iterations, and buckets are counted in loops, too.
  */
@@ -84,11 +90,11 @@ static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, u
         cut.chunk_items *= 2;
     while (items / cut.chunk_items > 1024)
         cut.chunk_items *= 2;
-    uint64_t buckets = items / 12000, busy = UINT64_C(8) * workers;
+    uint64_t buckets = 2 * items / hac_radix_bucket_items(items), busy = UINT64_C(8) * workers;
     if (items >= 32768 && buckets < busy)
         buckets = busy < items / 2048 ? busy : items / 2048;
-    if (buckets > HAC_RADIX_MAX_BUCKETS - 96)
-        buckets = HAC_RADIX_MAX_BUCKETS - 96;
+    if (buckets > HAC_RADIX_MAX_BUCKETS)
+        buckets = HAC_RADIX_MAX_BUCKETS;
     if (max_loop_iterations != 0) {
         while (cut.chunk_items > 1024 && cut.chunk_items * 10 > max_loop_iterations)
             cut.chunk_items /= 2;
@@ -135,7 +141,9 @@ static inline uint64_t hac_radix_table_bytes(uint32_t buckets)
 /* Keys that radix.sample reads, for pricing. */
 static inline uint64_t hac_radix_sample_items(uint64_t items, uint32_t buckets)
 {
-    uint64_t wanted = UINT64_C(6) * buckets;
+    uint64_t wanted = UINT64_C(6) * buckets, more = items / 2048;
+    if (wanted < more)
+        wanted = more < UINT64_C(12) * buckets ? more : UINT64_C(12) * buckets;
     if (wanted < 1024)
         wanted = 1024;
     return wanted < items ? wanted : items;
