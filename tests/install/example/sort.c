@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorts a million keys with the installed library; what docs/ and the header promise about building against it. */
+/* Sorts a million keys with the installed library; what docs/ and the header promise about building against
+ * it. */
 #include <stdio.h>
 #include <stdlib.h>
 
