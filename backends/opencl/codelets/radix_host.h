@@ -41,7 +41,7 @@ static inline uint64_t hac_radix_unmap(const hac_radix_order *o, uint64_t m)
 uint32_t hac_radix_cell(const hac_radix_header *h, const uint64_t *splitters, uint64_t m);
 
 /*
- * Sorts n mapped keys in place, stable, in time n · (bytes in which they differ). Keys: un-maps them. Argsort
+ * Sorts n mapped keys in place, stable, in time n · (digits in which they differ). Un-maps keys; argsort
  * (index not NULL, index_bytes 4 or 8): sorts index with them, keys are left in no order. Scratch of the size
  * of both is allocated for the time of the call.
  */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partition sort, lock-step style: a work-group of 64 works on one chunk or bucket at a time, tile by tile, so
- * that it is stable; work-groups never wait for each other. The same kernels and arguments as
+ * Partition sort, lock-step style: a work-group of 64 works on one chunk or bucket at a time, tile by tile,
+ * so that it is stable; work-groups never wait for each other. The same kernels and arguments as
  * sort_radix_block.cl (`next` is not used: jobs go round the groups); 25 KiB of local memory.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_local_int32_base_atomics : enable
 
-#define GROUP 64
-#define MAX_BUCKETS 6144 /* HAC_RADIX_MAX_BUCKETS */
-#define MAX_LEVELS 11    /* HAC_RADIX_MAX_LEVELS */
+#define GROUP        64
+#define MAX_BUCKETS  6144 /* HAC_RADIX_MAX_BUCKETS */
+#define MAX_LEVELS   11   /* HAC_RADIX_MAX_LEVELS */
 #define CELLS_LINEAR 0
-#define CELLS_LOG 1
-#define CELLS_TREE 2
-#define DIGIT_BITS 8
-#define DIGITS (1 << DIGIT_BITS)
-#define NOBODY 0xffffffffu
+#define CELLS_LOG    1
+#define CELLS_TREE   2
+#define DIGIT_BITS   8
+#define DIGITS       (1 << DIGIT_BITS)
+#define NOBODY       0xffffffffu
 
 #if HAC_KEY_BITS == 64
 typedef ulong key;
@@ -24,7 +24,7 @@ typedef ulong key;
 typedef uint key;
 #define LOG_FRACTION 8
 #endif
-#define KEY_MAX ((key)~(key)0)
+#define KEY_MAX ((key) ~(key)0)
 
 #if HAC_INDEX_BYTES == 8
 typedef ulong number;
@@ -33,8 +33,8 @@ typedef uint number;
 #endif
 
 #if HAC_INDEX_BYTES
-#define AND_INDEX(name) , __global number *name
-#define PASS_INDEX(name) , name
+#define AND_INDEX(name)                , __global number *name
+#define PASS_INDEX(name)               , name
 #define PUT_INDEX(index, place, value) index[place] = (number)(value)
 #else
 #define AND_INDEX(name)
@@ -87,9 +87,10 @@ inline uint bucket_of(key m, cell_map c)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-            __global const ushort *restrict table, __global const key *restrict splitters, key base, uint method,
-            uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse, key top,
-            uint buckets, uint row_items, __global ulong *restrict counts, volatile __global uint *restrict next)
+            __global const ushort *restrict table, __global const key *restrict splitters, key base,
+            uint method, uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate,
+            key reverse, key top, uint buckets, uint row_items, __global ulong *restrict counts,
+            volatile __global uint *restrict next)
 {
     __local uint seen[MAX_BUCKETS];
     key_order o = {flip, sign, rotate, reverse, top};
@@ -111,8 +112,9 @@ radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint
 }
 
 /*
- * Where this work-item's key goes: the place of `own` in `at`, plus the number of work-items before it with the
- * same; `at` moves on. NOBODY for work-items without a key. All work-items call it; `tile` has GROUP elements.
+ * Where this work-item's key goes: the place of `own` in `at`, plus the number of work-items before it with
+ * the same; `at` moves on. NOBODY for work-items without a key. All work-items call it; `tile` has GROUP
+ * elements.
  */
 inline uint take_place(uint own, __local uint *tile, __local uint *at)
 {
@@ -135,9 +137,9 @@ inline uint take_place(uint own, __local uint *tile, __local uint *at)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-              __global const ushort *restrict table, __global const key *restrict splitters, key base, uint method,
-              uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse, key top,
-              uint buckets, uint row_items, __global const ulong *restrict starts,
+              __global const ushort *restrict table, __global const key *restrict splitters, key base,
+              uint method, uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate,
+              key reverse, key top, uint buckets, uint row_items, __global const ulong *restrict starts,
               volatile __global uint *restrict next, uint limit, ulong first_index,
               __global key *restrict out AND_INDEX(restrict index))
 {
@@ -171,7 +173,8 @@ typedef struct {
 } extent;
 
 /* Of a bucket, the same in all work-items. */
-inline extent measure(__global const key *a, uint n, __local key *least, __local key *most, __local uint *down)
+inline extent measure(__global const key *a, uint n, __local key *least, __local key *most,
+                      __local uint *down)
 {
     uint me = get_local_id(0);
     extent e = {KEY_MAX, 0, true};
@@ -194,8 +197,8 @@ inline extent measure(__global const key *a, uint n, __local key *least, __local
 }
 
 /* One digit, stable, from `from` to `to`. */
-inline void digit_pass(__global const key *from, __global key *to, uint n, key least, uint shift, __local uint *at,
-                       __local uint *tile AND_INDEX(index_from) AND_INDEX(index_to))
+inline void digit_pass(__global const key *from, __global key *to, uint n, key least, uint shift,
+                       __local uint *at, __local uint *tile AND_INDEX(index_from) AND_INDEX(index_to))
 {
     uint me = get_local_id(0);
     for (uint d = me; d < DIGITS; d += GROUP)
@@ -228,8 +231,8 @@ inline void digit_pass(__global const key *from, __global key *to, uint n, key l
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_leaf(__global key *data, __global const uint2 *restrict jobs, uint n_jobs, __global key *scratch,
-           ulong scratch_items, key flip, key sign, key rotate, key reverse, volatile __global uint *restrict next
-           AND_INDEX(index) AND_INDEX(index_scratch))
+           ulong scratch_items, key flip, key sign, key rotate, key reverse,
+           volatile __global uint *restrict next AND_INDEX(index) AND_INDEX(index_scratch))
 {
     __local uint at[DIGITS];
     __local uint tile[GROUP];
@@ -246,8 +249,8 @@ radix_leaf(__global key *data, __global const uint2 *restrict jobs, uint n_jobs,
         __global number *x = index + jobs[j].x, *y = index_scratch + get_group_id(0) * scratch_items;
 #endif
         for (uint shift = 0; shift < bits; shift += DIGIT_BITS, back ^= 1)
-            digit_pass(back ? b : a, back ? a : b, n, e.least, shift, at, tile PASS_INDEX(back ? y : x)
-                       PASS_INDEX(back ? x : y));
+            digit_pass(back ? b : a, back ? a : b, n, e.least, shift, at,
+                       tile PASS_INDEX(back ? y : x) PASS_INDEX(back ? x : y));
 #if HAC_INDEX_BYTES
         for (uint i = me; back && i < n; i += GROUP)
             x[i] = y[i];
