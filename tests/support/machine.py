@@ -351,9 +351,11 @@ class Machine:
         problems = []
         daemon = self.running()
         if daemon is not None:
+            if not self.socket.exists():
+                os.kill(daemon.pid, signal.SIGTERM)
             drain = subprocess.run([str(HACCTL), "drain"], env=self.environment, stdin=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, check=False, timeout=60)
-            if drain.returncode != 0 and daemon.alive():
+            if drain.returncode != 0 and self.socket.exists() and daemon.alive():
                 problems.append(f"drain: {drain.stderr.decode()}")
                 os.kill(daemon.pid, signal.SIGTERM)
             status = daemon.wait(20)

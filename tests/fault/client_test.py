@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Clients, inputs and hacd itself go away in the middle."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import wire  # noqa: E402
+from machine import HACCTL, ONE_DEVICE, TWO_DEVICES, MachineTest, children, command_of, eventually, main  # noqa: E402
+
+BITONIC = ("--algorithm", "bitonic")
+
+
+class Input(MachineTest):
+    def test_truncated(self):
+        """An input that shrinks while it is read: an error, or the whole right answer of what it was."""
+        machine = self.machine(TWO_DEVICES)
+        machine.baseline()
+        rng = random.Random(5)
+        outcomes = {0: 0, 1: 0}
+        for turn in range(25):
+            machine.generate("u64", "random", 400000, turn)
+            os.link(machine.path("in"), machine.path("copy"))
+            original = Path(machine.path("in")).read_bytes()
+            process = machine.start("sort", "in", "--type", "u64", *BITONIC, "-o", "out")
+            time.sleep(rng.uniform(0, 0.04))
+            with open(machine.path("in"), "r+b") as file:
+                file.truncate(rng.choice((0, 8, 4096, 1600000, 3199992)))
+            out, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (0, 1), (err, machine.log()[-2000:]))
+            outcomes[process.returncode] += 1
+            if process.returncode == 0:
+                result = Path(machine.path("out")).read_bytes()
+                if len(result) == len(original):
+                    Path(machine.path("before")).write_bytes(original)
+                    self.assertIsNone(machine.wrong("u64", "before", "out"))
+                else:  # it was smaller before hacctl looked at it
+                    self.assertIsNone(machine.wrong("u64", "in", "out"))
+                os.unlink(machine.path("out"))
+            else:
+                self.assertEqual(err.count(b"\n"), 1, err)
+                self.assertFalse(os.path.exists(machine.path("out")))
+            os.unlink(machine.path("copy"))
+            os.unlink(machine.path("in"))
+        print(f"{outcomes[0]} whole answers, {outcomes[1]} errors", file=sys.stderr)
+        self.assertEqual({d["state"] for d in machine.devices()}, {"ready"})
+        machine.check_clean(slack=16 << 20)
+
+    def test_changing(self):
+        """Keys that change while they are read: no crash, and the result is sorted in itself."""
+        machine = self.machine(TWO_DEVICES)
+        machine.baseline()
+        machine.generate("u32", "random", 1000000)
+        for _ in range(5):
+            process = machine.start("sort", "in", "--type", "u32", *BITONIC, "-o", "out")
+            with open(machine.path("in"), "r+b") as file:
+                while process.poll() is None:
+                    file.seek(random.randrange(0, 999000) * 4)
+                    file.write(os.urandom(4000))
+            process.communicate()
+            self.assertEqual(process.returncode, 0)
+            self.assertIsNone(machine.wrong("u32", "out", "out"))
+        machine.check_clean(slack=16 << 20)
+
+
+class Clients(MachineTest):
+    def test_killed(self):
+        """SIGKILL of hacctl mid-job: the job is cancelled, all it held is given back, no file is left half-written."""
+        machine = self.machine(TWO_DEVICES, config={"result_expiry": "4s"})
+        machine.baseline()
+        machine.generate("u32", "random", 6000000)
+        for delay in (0.0, 0.01, 0.03, 0.06, 0.1, 0.15):
+            process = machine.start("sort", "in", "--type", "u32", *BITONIC, "-o", "out")
+            eventually(lambda: any(j["state"] == "running" for j in machine.json("jobs")["jobs"]), 5, 0.002)
+            time.sleep(delay)
+            process.kill()
+            process.communicate()
+            self.assertTrue(eventually(lambda: all(
+                j["state"] in ("cancelled", "done") for j in machine.json("jobs")["jobs"]), 5))
+            if os.path.exists(machine.path("out")):  # it had done already
+                self.assertIsNone(machine.wrong("u32", "in", "out"))
+                os.unlink(machine.path("out"))
+            # a temporary file may be left by a SIGKILL, but none that looks like the result
+            for name in os.listdir(machine.work):
+                self.assertRegex(name, r"^(in|\.warm(\.out)?|\.out\.hacctl-.*)$")
+        self.assertRegex(machine.good("metrics").decode(), r'ended_total\{state="cancelled"\} [1-9]')
+        machine.check_clean(slack=16 << 20)
+
+    def test_detached_goes_on(self):
+        machine = self.machine(ONE_DEVICE, config={"result_expiry": "10s"})
+        machine.baseline()
+        machine.generate("u32", "random", 2000000)
+        job = machine.good("sort", "in", "--type", "u32", *BITONIC, "--detach").decode().strip()
+        waiting = machine.start("wait", job)
+        time.sleep(0.01)
+        waiting.kill()
+        waiting.communicate()
+        machine.good("wait", job)
+        machine.good("result", job, "-o", "out")
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        machine.check_clean(slack=16 << 20, seconds=30)
+
+    def test_come_and_go(self):
+        """Many that connect, ask, and vanish at any moment."""
+        machine = self.machine(ONE_DEVICE)
+        machine.baseline()
+        rng = random.Random(8)
+        for _ in range(150):
+            client = wire.Client(machine.socket)
+            for _ in range(rng.randrange(4)):
+                data = os.urandom(4 * rng.randrange(1, 6000))
+                what = rng.randrange(3)
+                if what == 0:
+                    client.send(wire.SUBMIT_SORT, wire.sort_inline("u32", data))
+                elif what == 1:
+                    client.send(wire.BUFFER_ALLOC, wire.message(f1=len(data)))
+                else:
+                    client.send(wire.QUERY, wire.message(f1=rng.randrange(12)))
+            client.close()
+        machine.check_clean(slack=16 << 20)
+
+
+class Daemon(MachineTest):
+    def test_killed(self):
+        """SIGKILL of hacd: its clients hear of it at once, its executors leave, and the next client gets a new one."""
+        machine = self.machine(TWO_DEVICES)
+        machine.generate("u32", "random", 6000000)
+        for _ in range(3):
+            daemon = machine.daemon()
+            process = machine.start("sort", "in", "--type", "u32", *BITONIC, "-o", "out")
+            self.assertTrue(eventually(daemon.executor_pids))
+            executors = daemon.executor_pids()
+            time.sleep(0.05)
+            os.kill(daemon.pid, signal.SIGKILL)
+            began = time.monotonic()
+            out, err = process.communicate(timeout=30)
+            self.assertLess(time.monotonic() - began, 2)
+            self.assertIn(process.returncode, (1, 3), err)
+            self.assertEqual((out, err.count(b"\n")), (b"", 1), err)
+            self.assertIn(b"hacd", err)
+            self.assertFalse(os.path.exists(machine.path("out")))
+            self.assertEqual(daemon.wait(), -signal.SIGKILL)
+
+            def left():
+                for pid in executors:
+                    try:
+                        os.waitpid(pid, os.WNOHANG)
+                    except ChildProcessError:
+                        pass
+                return [p for p in executors if "hac-executor" in command_of(p)]
+            self.assertTrue(eventually(lambda: not left(), 5), "executors outlive hacd")
+        machine.sort_and_check("u32", *BITONIC)
+
+    def test_drain_under_load(self):
+        """SIGTERM while jobs run and wait: no new ones, each accepted one ends exactly once, and then it leaves."""
+        for turn in range(5):
+            machine = self.machine(TWO_DEVICES)
+            daemon = machine.daemon()
+            machine.warm_up()
+            machine.generate("u32", "random", 300000, turn)
+            hacctls = [machine.start("sort", "in", "--type", "u32", *BITONIC, "-o", f"out{i}",
+                                     *(("--receipt", f"r{i}") if i % 2 else ())) for i in range(8)]
+            outcomes = [[] for _ in range(4)]
+            raw = [threading.Thread(target=self.load, args=(machine, outcome)) for outcome in outcomes]
+            for thread in raw:
+                thread.start()
+            time.sleep(0.02 * turn)
+            os.kill(daemon.pid, signal.SIGTERM)
+            began = time.monotonic()
+            for thread in raw:
+                thread.join(30)
+            self.assertEqual(daemon.wait(20), 0, machine.log()[-2000:])
+            self.assertLess(time.monotonic() - began, 15)
+            for outcome in outcomes:
+                self.assertEqual([o for o in outcome if o not in ("done", "refused")], [])
+            for number, process in enumerate(hacctls):
+                out, err = process.communicate(timeout=30)
+                self.assertIn(process.returncode, (0, 3, 4), err)
+                if process.returncode == 0:
+                    self.assertIsNone(machine.wrong("u32", "in", f"out{number}"))
+                else:
+                    self.assertEqual(err.count(b"\n"), 1, err)
+                    self.assertFalse(os.path.exists(machine.path(f"out{number}")))
+            self.assertFalse(machine.socket.exists())
+
+    @staticmethod
+    def load(machine, outcome):
+        """Submits jobs in one go, waits for each that is accepted; what became of them goes to `outcome`."""
+        try:
+            client = wire.Client(machine.socket)
+        except OSError:
+            return
+        waiting, submitted, jobs = {}, {}, {}
+        for _ in range(10):
+            serial = client.send(wire.SUBMIT_SORT, wire.sort_inline(
+                "u32", os.urandom(32000), options=wire.field(3, 1), spec=wire.field(4, 1)))
+            submitted[serial] = "unanswered"
+        while "unanswered" in submitted.values() or waiting:
+            got = client.receive()
+            if got is None:
+                outcome.append(f"cut off with {waiting} and {submitted}")
+                break
+            what, serial, fields = got
+            if what == wire.R_ACCEPTED:
+                submitted[serial] = fields[1][0]
+                waiting[client.send(wire.WAIT, wire.field(1, fields[1][0]))] = fields[1][0]
+            elif what == wire.R_FAILURE:
+                submitted[serial] = "refused"
+                outcome.append("refused" if fields[1][0] == 4 else f"failure {fields}")
+            elif what == wire.R_DONE:
+                job = waiting.pop(serial, None)
+                if jobs.setdefault(fields[1][0], fields[2][0]) != fields[2][0]:
+                    outcome.append("two ends")
+                if job is not None:
+                    outcome.append({3: "done"}.get(fields[2][0], f"ended in state {fields[2][0]}"))
+        client.close()
+
+    def test_drain_finishes_what_runs(self):
+        machine = self.machine(TWO_DEVICES)
+        daemon = machine.daemon()
+        machine.generate("u32", "random", 6000000)
+        process = machine.start("sort", "in", "--type", "u32", *BITONIC, "-o", "out", "--receipt", "r.json")
+        self.assertTrue(eventually(lambda: any(j["state"] == "running" for j in machine.json("jobs")["jobs"])))
+        began = time.monotonic()
+        with wire.Client(machine.socket) as client:
+            os.kill(daemon.pid, signal.SIGTERM)
+            time.sleep(0.01)
+            what, fields = client.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(16)))
+            self.assertEqual(what, wire.R_FAILURE)
+            self.assertEqual(fields[1][0], 4)
+            out, err = process.communicate(timeout=30)
+            self.assertEqual((process.returncode, out, err), (0, b"", b""), "a job that ran was cut off")
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        self.assertEqual(json.loads(Path(machine.path("r.json")).read_text())["state"], "done")
+        self.assertEqual(daemon.wait(10), 0)
+        self.assertLess(time.monotonic() - began, 12)
+
+    def test_second_signal(self):
+        """Now means now, whatever runs, detached or not."""
+        for detach in ((), ("--detach",)):
+            machine = self.machine(TWO_DEVICES)
+            daemon = machine.daemon()
+            machine.generate("u32", "random", 20000000)
+            process = machine.start("sort", "in", "--type", "u32", *BITONIC, *detach)
+            self.assertTrue(eventually(lambda: any(j["state"] == "running" for j in machine.json("jobs")["jobs"])))
+            os.kill(daemon.pid, signal.SIGTERM)
+            time.sleep(0.05)
+            os.kill(daemon.pid, signal.SIGTERM)
+            began = time.monotonic()
+            self.assertEqual(daemon.wait(10), 0)
+            self.assertLess(time.monotonic() - began, 1.5)
+            process.communicate(timeout=10)
+            os.unlink(machine.path("in"))
+
+    def test_few_descriptors(self):
+        """Out of descriptors: existing clients are served, it does not spin, and it recovers."""
+        machine = self.machine(ONE_DEVICE)
+        daemon = machine.baseline()
+        used = len(os.listdir(f"/proc/{daemon.pid}/fd"))
+        honest = wire.Client(machine.socket)
+        subprocess.run(["prlimit", "--pid", str(daemon.pid), f"--nofile={used + 24}"], check=True)
+        clients = []
+        cpu = daemon.cpu_seconds()
+        for _ in range(60):
+            client = wire.Client.__new__(wire.Client)
+            client.socket = wire.socket.socket(wire.socket.AF_UNIX, wire.socket.SOCK_SEQPACKET)
+            client.socket.setblocking(False)
+            try:
+                client.socket.connect(str(machine.socket))
+            except BlockingIOError:
+                client.socket.close()
+                continue
+            clients.append(client)
+        began = time.monotonic()
+        while time.monotonic() - began < 2:
+            what, fields = honest.ask(wire.QUERY, wire.message(f1=0))
+            self.assertEqual(what, wire.R_TEXT)
+            time.sleep(0.05)
+        self.assertLess(daemon.cpu_seconds() - cpu, 0.4)
+        for client in clients:
+            client.socket.close()
+        honest.close()
+        time.sleep(1)
+        machine.warm_up()
+        machine.check_clean()
+
+    def test_no_room_for_executors(self):
+        """No more processes or descriptors for an executor: the job waits or fails, and hacd goes on."""
+        machine = self.machine(ONE_DEVICE)
+        daemon = machine.baseline()
+        used = len(os.listdir(f"/proc/{daemon.pid}/fd"))
+        subprocess.run(["prlimit", "--pid", str(daemon.pid), f"--nofile={used + 2}:"], check=True)
+        machine.generate("u32", "random", 70000)
+        process = subprocess.Popen([HACCTL, "sort", "in", "--type", "u32", *BITONIC, "-o", "out"], cwd=machine.work,
+                                   env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1.5)
+        subprocess.run(["prlimit", "--pid", str(daemon.pid), "--nofile=1024:"], check=True)
+        _, err = process.communicate(timeout=30)
+        self.assertIn(process.returncode, (0, 1, 3, 4), err)
+        machine.sort_and_check("u32", *BITONIC)
+        self.assertTrue(daemon.alive())
+        self.assertEqual([p for p in children(daemon.pid) if "--probe" in command_of(p)], [])
+        machine.check_clean(slack=16 << 20)
+
+
+if __name__ == "__main__":
+    main()

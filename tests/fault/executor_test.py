@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Executors die, hang and crash while they work: the answer is right all the same, and nobody else notices."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import BUILD, ONE_DEVICE, TWO_DEVICES, MachineTest, eventually, main, state_of  # noqa: E402
+
+SPLIT = ("--algorithm", "bitonic", "--scheme", "upper", "--fold", "none")
+ITEMS = 1500000
+
+
+def kill(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class FaultCase(MachineTest):
+    def prepare(self, machine, items=ITEMS, pattern="random"):
+        """An input, models that know both devices, and how long the sort then takes."""
+        machine.generate("u32", pattern, items)
+        for _ in range(3):
+            machine.sort_and_check("u32", *SPLIT)
+        began = time.monotonic()
+        machine.good("sort", "in", "--type", "u32", *SPLIT, "-o", "out")
+        return time.monotonic() - began
+
+    def sort_while(self, machine, disturb, out="out"):
+        """Starts the sort, calls disturb() meanwhile; checks the answer and returns the receipt."""
+        process = machine.start("sort", "in", "--type", "u32", *SPLIT, "-o", out, "--receipt", f"{out}.json")
+        disturb()
+        stdout, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, stdout, err), (0, b"", b""), machine.log()[-3000:])
+        self.assertIsNone(machine.wrong("u32", "in", out), machine.log()[-3000:])
+        receipt = json.loads(Path(machine.path(f"{out}.json")).read_text())
+        self.assertEqual(receipt["state"], "done")
+        return receipt
+
+
+class Kill(FaultCase):
+    def kills(self, times, seed, profile=TWO_DEVICES):
+        """SIGKILL at random moments of cooperative sorts, with another user of the service beside it."""
+        machine = self.machine(profile)
+        daemon = machine.baseline()
+        rng = random.Random(seed)
+        seconds = self.prepare(machine)
+        other = subprocess.Popen([BUILD / "tests" / "stress", "1", str(10 * times), str(seed)],
+                                 env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        killed = noticed = started_over = 0
+        for _ in range(times):
+            def disturb():
+                nonlocal killed
+                time.sleep(rng.uniform(0, seconds * 1.1))
+                pids = daemon.executor_pids()
+                rng.shuffle(pids)
+                for pid in pids[:rng.choice((1, 1, 2))]:
+                    killed += kill(pid, signal.SIGKILL)
+            receipt = self.sort_while(machine, disturb)
+            lost = sum(device["tasks_lost"] for device in receipt["devices"])
+            # what a restart made anew is no longer among the records
+            self.assertLessEqual(lost, receipt["retries"])
+            self.assertLessEqual(receipt["restarts"], receipt["retries"])
+            if receipt["retries"]:
+                self.assertIn("signal 9", receipt["log"])
+            noticed += receipt["retries"] > 0
+            started_over += receipt["restarts"] > 0
+        out, err = other.communicate(timeout=300)
+        self.assertEqual((other.returncode, err), (0, ""), out)
+        print(f"{killed} executors killed; {noticed} of {times} sorts lost one, {started_over} started over",
+              file=sys.stderr)
+        self.assertGreater(killed, times // 2)
+        for device in machine.devices():  # a SIGKILL from outside says nothing about a device
+            self.assertEqual((device["state"], device["reason"]), ("ready", ""))
+        machine.check_clean(slack=24 << 20)
+
+    def test_20(self):
+        self.kills(20, 1)
+
+    def test_one_device(self):
+        self.kills(6, 2, ONE_DEVICE)
+
+    def test_all_at_once_and_again(self):
+        """Every executor, five times in one job."""
+        machine = self.machine(TWO_DEVICES)
+        daemon = machine.baseline()
+        self.prepare(machine)
+
+        def disturb():
+            for _ in range(5):
+                time.sleep(0.1)
+                for pid in daemon.executor_pids():
+                    kill(pid, signal.SIGKILL)
+        self.sort_while(machine, disturb)
+        machine.check_clean(slack=16 << 20)
+
+    def test_builder(self):
+        """A builder that somebody kills is no reason to give the device up."""
+        machine = self.machine(ONE_DEVICE, seed=False)
+        daemon = machine.running() or machine.run("version") and None
+        process = machine.start("devices")
+        self.assertTrue(eventually(machine.running))
+        daemon = machine.running()
+        builder = lambda: [p for p in self.builders(daemon)]  # noqa: E731
+        self.assertTrue(eventually(builder))
+        time.sleep(0.2)
+        kill(builder()[0], signal.SIGKILL)
+        process.communicate(timeout=60)
+        machine.generate("u32", "random", 70000)
+        machine.sort_and_check("u32", "--algorithm", "bitonic")
+        time.sleep(0.2)
+        for pid in self.builders(daemon):
+            kill(pid, signal.SIGKILL)
+        machine.sort_and_check("u32", "--algorithm", "bitonic", "--argsort")
+        self.assertEqual(machine.devices()[0]["state"], "ready")
+
+    @staticmethod
+    def builders(daemon):
+        from machine import children, command_of
+        return [p for p in children(daemon.pid) if "--build" in command_of(p)]
+
+
+class LongKill(Kill):
+    """long: 200 kills, HAC_TEST_KILLS for another number."""
+    test_20 = test_one_device = test_all_at_once_and_again = test_builder = None
+
+    def test_200(self):
+        self.kills(int(os.environ.get("HAC_TEST_KILLS", "200")), 3)
+
+
+class Hang(FaultCase):
+    CONFIG = {"task_deadline_minimum": "400ms", "task_deadline_factor": 2}
+
+    def stop_one(self, daemon, which=0):
+        pids = sorted(daemon.executor_pids())
+        if len(pids) > which:
+            kill(pids[which], signal.SIGSTOP)
+            return pids[which]
+        return None
+
+    def test_stopped(self):
+        """A task that does not end: its executor is killed when the deadline is over, and the task runs again."""
+        for profile in (TWO_DEVICES, ONE_DEVICE):
+            machine = self.machine(profile, config=self.CONFIG)
+            daemon = machine.baseline()
+            seconds = self.prepare(machine)
+            stopped = []
+
+            def disturb():
+                time.sleep(seconds / 3)
+                stopped.append(self.stop_one(daemon))
+            began = time.monotonic()
+            receipt = self.sort_while(machine, disturb)
+            self.assertIsNotNone(stopped[0])
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertTrue(eventually(lambda: state_of(stopped[0]) is None, 10), "a stopped executor stays")
+            if receipt["retries"]:
+                self.assertRegex(receipt["log"], "did not answer|hung|deadline|time")
+            machine.check_clean(slack=16 << 20)
+
+    def test_stopped_when_idle(self):
+        """One that has nothing to do, is asked to leave, and does not."""
+        machine = self.machine(TWO_DEVICES, config={**self.CONFIG, "executor_idle_timeout": "1s"})
+        daemon = machine.baseline()
+        machine.warm_up()
+        stopped = [pid for pid in daemon.executor_pids() if kill(pid, signal.SIGSTOP)]
+        self.assertTrue(stopped)
+        time.sleep(1.5)  # now they have been asked
+        machine.generate("u32", "random", 70000)
+        began = time.monotonic()
+        machine.sort_and_check("u32", "--algorithm", "bitonic")
+        self.assertLess(time.monotonic() - began, 8)
+        machine.check_clean()
+
+    def test_stopped_while_draining(self):
+        machine = self.machine(TWO_DEVICES, config={"executor_idle_timeout": "60s"})
+        daemon = machine.daemon()
+        machine.warm_up()
+        for pid in daemon.executor_pids():
+            kill(pid, signal.SIGSTOP)
+        os.kill(daemon.pid, signal.SIGTERM)
+        self.assertEqual(daemon.wait(5), 0)
+
+    def test_stopped_at_start(self):
+        """One that hangs before it is ready, as a driver's initialisation does."""
+        machine = self.machine(ONE_DEVICE, config=self.CONFIG)
+        daemon = machine.baseline()
+        machine.generate("u32", "random", 70000)
+        process = machine.start("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
+        self.assertTrue(eventually(daemon.executor_pids, 5, 0.0005))
+        kill(daemon.executor_pids()[0], signal.SIGSTOP)
+        out, err = process.communicate(timeout=50)
+        self.assertEqual((process.returncode, out, err), (0, b"", b""))
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        machine.check_clean(slack=16 << 20)
+
+
+class Crash(FaultCase):
+    def test_crash_once(self):
+        machine = self.machine(TWO_DEVICES)
+        daemon = machine.baseline()
+        seconds = self.prepare(machine)
+        for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
+            def disturb(number=number):
+                time.sleep(seconds / 3)
+                for pid in daemon.executor_pids()[:1]:
+                    kill(pid, number)
+            self.sort_while(machine, disturb)
+        machine.check_clean(slack=16 << 20)
+
+    def test_back_off(self):
+        """A device whose executors keep crashing waits longer and longer; hacd stays idle meanwhile."""
+        machine = self.machine(ONE_DEVICE)
+        daemon = machine.baseline()
+        machine.generate("u32", "random", 70000)
+        process = machine.start("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
+        began, cpu, pids = time.monotonic(), daemon.cpu_seconds(), []
+        while time.monotonic() - began < 3 and process.poll() is None:
+            for pid in daemon.executor_pids():
+                if pid not in pids and kill(pid, signal.SIGSEGV):
+                    pids.append(pid)
+            time.sleep(0.0005)
+        self.assertLess(len(pids), 8, "no back-off")
+        self.assertLess(daemon.cpu_seconds() - cpu, 0.3)
+        process.communicate(timeout=60)
+        self.assertIn(process.returncode, (0, 1))
+        if process.returncode == 0:
+            self.assertIsNone(machine.wrong("u32", "in", "out"))
+        self.assertIn("at the earliest", machine.log())
+        eventually(lambda: machine.run("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out").code == 0)
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        self.assertTrue(daemon.alive())
+        machine.check_clean(slack=16 << 20)
+
+    def test_goes_elsewhere(self):
+        """One of two devices crashes whenever it is used: the job is done on the other."""
+        machine = self.machine(TWO_DEVICES)
+        daemon = machine.baseline()
+        self.prepare(machine)
+        process = machine.start("sort", "in", "--type", "u32", *SPLIT, "-o", "out", "--receipt", "r.json")
+        end = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < end:
+            for pid in daemon.executors().get("cpu.1", []):
+                kill(pid, signal.SIGSEGV)
+            time.sleep(0.002)
+        out, err = process.communicate(timeout=1)
+        self.assertEqual((process.returncode, out, err), (0, b"", b""), machine.log()[-2000:])
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        # and the next ones need not wait for it
+        for _ in range(3):
+            result = machine.run("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out", timeout=30)
+            self.assertEqual(result.code, 0, result)
+            self.assertIsNone(machine.wrong("u32", "in", "out"))
+        machine.check_clean(slack=16 << 20)
+
+
+if __name__ == "__main__":
+    main()
