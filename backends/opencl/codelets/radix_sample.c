@@ -29,15 +29,23 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+#define BATCH 64 /* reads that are under way together: each misses every cache */
+
 /* One key of each of `count` equal stretches of IN, mapped. */
-static void draw(const hac_radix_order *o, const void *in, uint64_t n, uint64_t seed, uint64_t *keys,
+static void draw(const hac_radix_order *o, const uint8_t *in, uint64_t n, uint64_t seed, uint64_t *keys,
                  uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t first = n / count * i + (n % count) * i / count;
-        uint64_t end = n / count * (i + 1) + (n % count) * (i + 1) / count;
-        uint64_t at = end - first > 1 ? first + next_random(&seed) % (end - first) : first;
-        keys[i] = hac_radix_map(o, hac_radix_load(in, at, o->key_bytes));
+    double step = (double)n / (double)count;
+    for (uint64_t i = 0; i < count; i += BATCH) {
+        uint64_t at[BATCH], some = count - i < BATCH ? count - i : BATCH;
+        for (uint64_t k = 0; k < some; k++) {
+            double within = count == n ? 0 : (double)(next_random(&seed) >> 11) * 0x1p-53;
+            uint64_t place = (uint64_t)(((double)(i + k) + within) * step);
+            at[k] = place < n ? place : n - 1;
+            __builtin_prefetch(in + at[k] * o->key_bytes);
+        }
+        for (uint64_t k = 0; k < some; k++)
+            keys[i + k] = hac_radix_map(o, hac_radix_load(in, at[k], o->key_bytes));
     }
 }
 
