@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -496,6 +497,8 @@ static void on_tick(uv_timer_t *timer)
         server->models_saved_ns = now;
         save_models(server);
         hac_pool_trim(&server->users, TRIM_SECONDS);
+        if (unfinished_jobs(server) == 0)
+            malloc_trim(0); /* a crowd's messages and jobs leave holes that malloc would keep */
     }
     answer_deferred(server);
     listen_again(server);
