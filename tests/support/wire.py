@@ -101,8 +101,8 @@ class Client:
 
     def __init__(self, path, greet=True, timeout=10.0):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.connect(str(path))  # waits for room in the backlog
         self.socket.settimeout(timeout)
-        self.socket.connect(str(path))
         self.serial = 0
         self.fds = []
         if greet:
