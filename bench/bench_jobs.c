@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "patterns.h"
 
-#define KEYS 1000
+#define KEYS         1000
 #define LATENCY_JOBS 20000
-#define CLIENTS_MAX 64
+#define CLIENTS_MAX  64
 
 static hac_client *connect_or_die(void)
 {
@@ -76,7 +76,8 @@ static void worker(const uint32_t *keys, double seconds, uint64_t *ret_jobs)
 
 static double throughput(const uint32_t *keys, int clients, double seconds)
 {
-    uint64_t *jobs = mmap(NULL, CLIENTS_MAX * sizeof *jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t *jobs =
+        mmap(NULL, CLIENTS_MAX * sizeof *jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (jobs == MAP_FAILED)
         return 0;
     uint64_t start = hac_now_ns();
@@ -108,8 +109,9 @@ int main(int argc, char **argv)
     hac_client_free(client);
     qsort(latency, LATENCY_JOBS, sizeof *latency, by_value);
     double rate = throughput(keys, clients, 3.0);
-    printf("{\"keys\":%d,\"p50_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f,\"clients\":%d,\"jobs_per_second\":%.0f}\n", KEYS,
-           latency[LATENCY_JOBS / 2] * 1e6, latency[LATENCY_JOBS * 99 / 100] * 1e6,
+    printf("{\"keys\":%d,\"p50_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f,\"clients\":%d,\"jobs_per_second\":"
+           "%.0f}\n",
+           KEYS, latency[LATENCY_JOBS / 2] * 1e6, latency[LATENCY_JOBS * 99 / 100] * 1e6,
            latency[LATENCY_JOBS * 999 / 1000] * 1e6, clients, rate);
     return 0;
 }

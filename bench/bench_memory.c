@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-#define BYTES (UINT64_C(256) << 20)
+#define BYTES   (UINT64_C(256) << 20)
 #define REPEATS 15
 
 typedef struct part {
@@ -55,7 +55,8 @@ int main(int argc, char **argv)
         seconds[r] = hac_seconds_since(start);
     }
     qsort(seconds, REPEATS, sizeof *seconds, by_value);
-    printf("{\"threads\":%zu,\"bytes_per_second\":%.0f}\n", threads, 2.0 * (double)BYTES / seconds[REPEATS / 2]);
+    printf("{\"threads\":%zu,\"bytes_per_second\":%.0f}\n", threads,
+           2.0 * (double)BYTES / seconds[REPEATS / 2]);
     free(from);
     free(to);
     return 0;

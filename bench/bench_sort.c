@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One line of the sort table: the product and a peer, turn by turn in one process, each timed from the call to
- * having read the result. Prints one JSON object. bench/run.py runs it for every line.
+ * One line of the sort table: the product and a peer, turn by turn in one process, each timed from the call
+ * to having read the result. Prints one JSON object. bench/run.py runs it for every line.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -89,8 +89,8 @@ static double time_product(hac_client *client, hac_buffer *buffer, const void *k
     return seconds;
 }
 
-static double time_peer(const bench_peer *peer, const options *o, const void *keys, void *work, uint64_t *index,
-                        uint64_t *sum)
+static double time_peer(const bench_peer *peer, const options *o, const void *keys, void *work,
+                        uint64_t *index, uint64_t *sum)
 {
     size_t bytes = o->items * hac_type_size(o->type);
     memcpy(work, keys, bytes);
@@ -108,28 +108,45 @@ static double time_peer(const bench_peer *peer, const options *o, const void *ke
 static void parse(int argc, char **argv, options *o)
 {
     static const struct option table[] = {
-        {"type", 1, NULL, 't'},    {"items", 1, NULL, 'n'},  {"pattern", 1, NULL, 'p'}, {"peer", 1, NULL, 'l'},
-        {"name", 1, NULL, 'N'},    {"input", 1, NULL, 'i'},  {"repeats", 1, NULL, 'r'}, {"algorithm", 1, NULL, 'a'},
-        {"argsort", 0, NULL, 'A'}, {"device", 1, NULL, 'd'}, {"scheme", 1, NULL, 's'},  {NULL, 0, NULL, 0},
+        {"type", 1, NULL, 't'},    {"items", 1, NULL, 'n'},     {"pattern", 1, NULL, 'p'},
+        {"peer", 1, NULL, 'l'},    {"name", 1, NULL, 'N'},      {"input", 1, NULL, 'i'},
+        {"repeats", 1, NULL, 'r'}, {"algorithm", 1, NULL, 'a'}, {"argsort", 0, NULL, 'A'},
+        {"device", 1, NULL, 'd'},  {"scheme", 1, NULL, 's'},    {NULL, 0, NULL, 0},
     };
     static const char *const schemes[] = {"auto", "proportional", "lower", "upper", "none"};
     hac_sort_options sort = HAC_SORT_OPTIONS_INIT;
     *o = (options){HAC_TYPE_U32, 1 << 24, "random", NULL, "x86simdsort", "recycled", 9, sort, {NULL}};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         switch (c) {
-        case 't': o->type = hac_type_from_name(optarg); break;
-        case 'n': o->items = strtoull(optarg, NULL, 10); break;
-        case 'p': o->pattern = optarg; break;
-        case 'l': o->peer_library = optarg; break;
-        case 'N': o->peer_name = optarg; break;
-        case 'i': o->input = optarg; break;
-        case 'r': o->repeats = atoi(optarg); break;
+        case 't':
+            o->type = hac_type_from_name(optarg);
+            break;
+        case 'n':
+            o->items = strtoull(optarg, NULL, 10);
+            break;
+        case 'p':
+            o->pattern = optarg;
+            break;
+        case 'l':
+            o->peer_library = optarg;
+            break;
+        case 'N':
+            o->peer_name = optarg;
+            break;
+        case 'i':
+            o->input = optarg;
+            break;
+        case 'r':
+            o->repeats = atoi(optarg);
+            break;
         case 'a':
             o->sort.algorithm = strcmp(optarg, "bitonic") == 0 ? HAC_SORT_BITONIC
                                 : strcmp(optarg, "radix") == 0 ? HAC_SORT_RADIX
                                                                : HAC_SORT_AUTO;
             break;
-        case 'A': o->sort.argsort = 1; break;
+        case 'A':
+            o->sort.argsort = 1;
+            break;
         case 'd':
             if (o->sort.job.n_devices < 16)
                 o->devices[o->sort.job.n_devices++] = optarg;
@@ -139,7 +156,8 @@ static void parse(int argc, char **argv, options *o)
                 if (strcmp(optarg, schemes[i]) == 0)
                     o->sort.scheme = (hac_sort_scheme)i;
             break;
-        default: exit(2);
+        default:
+            exit(2);
         }
     }
     o->sort.type = o->type;
@@ -161,7 +179,8 @@ int main(int argc, char **argv)
     size_t bytes = o.items * hac_type_size(o.type);
     double product[1000], others[1000];
     uint64_t sum = 0;
-    if (hac_client_connect(NULL, &client, &err) != HAC_OK || hac_buffer_alloc(client, bytes, &buffer, &err) != HAC_OK)
+    if (hac_client_connect(NULL, &client, &err) != HAC_OK ||
+        hac_buffer_alloc(client, bytes, &buffer, &err) != HAC_OK)
         die("connect", &err);
     void *keys = hac_buffer_data(buffer);
     if (!bench_fill(o.pattern, o.type, keys, o.items, 42)) {
@@ -181,11 +200,12 @@ int main(int argc, char **argv)
             others[i] = time_peer(&peer, &o, keys, work, index, &sum);
     }
     double ours = median(product, o.repeats), theirs = has_peer ? median(others, o.repeats) : 0;
-    printf("{\"type\":\"%s\",\"items\":%llu,\"pattern\":\"%s\",\"input\":\"%s\",\"argsort\":%s,\"seconds\":%.9f,"
-           "\"best_seconds\":%.9f,\"peer\":\"%s\",\"peer_seconds\":%.9f,\"ratio\":%.4f,\"checksum\":%llu}\n",
-           hac_type_name(o.type), (unsigned long long)o.items, o.pattern, o.input, o.sort.argsort ? "true" : "false",
-           ours, product[0], has_peer ? o.peer_name : "", theirs, ours > 0 ? theirs / ours : 0,
-           (unsigned long long)sum);
+    printf(
+        "{\"type\":\"%s\",\"items\":%llu,\"pattern\":\"%s\",\"input\":\"%s\",\"argsort\":%s,\"seconds\":%.9f,"
+        "\"best_seconds\":%.9f,\"peer\":\"%s\",\"peer_seconds\":%.9f,\"ratio\":%.4f,\"checksum\":%llu}\n",
+        hac_type_name(o.type), (unsigned long long)o.items, o.pattern, o.input,
+        o.sort.argsort ? "true" : "false", ours, product[0], has_peer ? o.peer_name : "", theirs,
+        ours > 0 ? theirs / ours : 0, (unsigned long long)sum);
     free(work);
     free(index);
     hac_buffer_free(buffer);

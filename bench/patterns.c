@@ -47,7 +47,8 @@ static double value(const char *pattern, uint64_t i, uint64_t n, uint64_t *state
 
 static bool known(const char *pattern)
 {
-    static const char *const names[] = {"random", "sorted", "reversed", "equal", "few", "zipf", "skewed", "nearly"};
+    static const char *const names[] = {"random", "sorted", "reversed", "equal",
+                                        "few",    "zipf",   "skewed",   "nearly"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(pattern, names[i]) == 0)
             return true;

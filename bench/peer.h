@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct bench_peer {
-    void (*sort)(void *keys, uint64_t n);                      /* in place */
+    void (*sort)(void *keys, uint64_t n);                           /* in place */
     void (*argsort)(const void *keys, uint64_t *index, uint64_t n); /* may be NULL */
 } bench_peer;
 

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cstdint>
 
-#define PEER(T, name)                                                                  \
-    extern "C" void std_sort_##name(void *keys, uint64_t n)                            \
-    {                                                                                  \
-        std::sort(static_cast<T *>(keys), static_cast<T *>(keys) + n);                 \
-    }                                                                                  \
-    extern "C" void std_argsort_##name(const void *keys, uint64_t *index, uint64_t n)  \
-    {                                                                                  \
-        const T *k = static_cast<const T *>(keys);                                     \
-        for (uint64_t i = 0; i < n; i++)                                               \
-            index[i] = i;                                                              \
-        std::sort(index, index + n, [k](uint64_t a, uint64_t b) { return k[a] < k[b]; }); \
+#define PEER(T, name)                                                                                        \
+    extern "C" void std_sort_##name(void *keys, uint64_t n)                                                  \
+    {                                                                                                        \
+        std::sort(static_cast<T *>(keys), static_cast<T *>(keys) + n);                                       \
+    }                                                                                                        \
+    extern "C" void std_argsort_##name(const void *keys, uint64_t *index, uint64_t n)                        \
+    {                                                                                                        \
+        const T *k = static_cast<const T *>(keys);                                                           \
+        for (uint64_t i = 0; i < n; i++)                                                                     \
+            index[i] = i;                                                                                    \
+        std::sort(index, index + n, [k](uint64_t a, uint64_t b) { return k[a] < k[b]; });                    \
     }
 
 PEER(uint32_t, u32)

@@ -9,17 +9,17 @@
 #include <omp.h>
 #endif
 
-#define PEER(T, name)                                                               \
-    extern "C" void x86simdsort_sort_##name(void *keys, uint64_t n)                  \
-    {                                                                               \
-        x86simdsortStatic::qsort(static_cast<T *>(keys), n, true, false);           \
-    }                                                                               \
-    extern "C" void x86simdsort_argsort_##name(const void *keys, uint64_t *index, uint64_t n) \
-    {                                                                               \
-        for (uint64_t i = 0; i < n; i++)                                            \
-            index[i] = i;                                                           \
-        x86simdsortStatic::argsort(static_cast<T *>(const_cast<void *>(keys)),      \
-                                   reinterpret_cast<std::size_t *>(index), n, true, false); \
+#define PEER(T, name)                                                                                        \
+    extern "C" void x86simdsort_sort_##name(void *keys, uint64_t n)                                          \
+    {                                                                                                        \
+        x86simdsortStatic::qsort(static_cast<T *>(keys), n, true, false);                                    \
+    }                                                                                                        \
+    extern "C" void x86simdsort_argsort_##name(const void *keys, uint64_t *index, uint64_t n)                \
+    {                                                                                                        \
+        for (uint64_t i = 0; i < n; i++)                                                                     \
+            index[i] = i;                                                                                    \
+        x86simdsortStatic::argsort(static_cast<T *>(const_cast<void *>(keys)),                               \
+                                   reinterpret_cast<std::size_t *>(index), n, true, false);                  \
     }
 
 PEER(uint32_t, u32)

@@ -82,7 +82,8 @@ static void add_device_lists(hac_text *t, const hac_server *server, uint32_t ind
     hac_json_close(t, ']');
     hac_json_open(t, "shares_cores_with", '[');
     for (uint32_t i = 0; i < server->devices.count; i++)
-        if (i != index && device->group[0] != '\0' && strcmp(device->group, server->devices.items[i]->group) == 0)
+        if (i != index && device->group[0] != '\0' &&
+            strcmp(device->group, server->devices.items[i]->group) == 0)
             hac_json_string(t, NULL, server->devices.items[i]->config.name);
     hac_json_close(t, ']');
     hac_json_open(t, "codelet_failures", '[');
@@ -157,7 +158,8 @@ static void add_job_members(hac_text *t, const hac_job *job)
     for (size_t i = 0; job->plan != NULL && i < job->plan->n_devices; i++)
         hac_json_string(t, NULL, job->plan->devices[i].name);
     hac_json_close(t, ']');
-    hac_json_string(t, "message", job->state == HAC_JOB_DONE || job->message[0] == '\0' ? NULL : job->message);
+    hac_json_string(t, "message",
+                    job->state == HAC_JOB_DONE || job->message[0] == '\0' ? NULL : job->message);
 }
 
 hac_status hac_answer_jobs(const hac_server *server, uid_t uid, char **ret, size_t *ret_bytes, hac_error *err)
@@ -166,7 +168,8 @@ hac_status hac_answer_jobs(const hac_server *server, uid_t uid, char **ret, size
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "jobs", '[');
     const hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) {
+    hac_list_for_each(job, &server->jobs, hac_job, link)
+    {
         if (job->user->uid != uid && uid != 0)
             continue;
         hac_json_open(&t, NULL, '{');
@@ -235,14 +238,16 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
     }
     hac_json_number(t, "measured_seconds", run_seconds(job));
     hac_json_number(t, "queued_seconds",
-                    job->started_ns > job->submitted_ns ? (double)(job->started_ns - job->submitted_ns) * 1e-9 : 0);
+                    job->started_ns > job->submitted_ns ? (double)(job->started_ns - job->submitted_ns) * 1e-9
+                                                        : 0);
     hac_json_number(t, "total_seconds", hac_job_seconds(job));
     hac_json_unsigned(t, "retries", job->retries);
     hac_json_unsigned(t, "restarts", job->restarts);
     hac_json_string(t, "determinism", job->fast ? "fast" : "exact");
-    hac_json_string(t, "data_path", job->spec.inline_data    ? "inline"
-                                    : job->spec.from_descriptor ? "descriptor, read in blocks"
-                                                                : "pool memory");
+    hac_json_string(t, "data_path",
+                    job->spec.inline_data       ? "inline"
+                    : job->spec.from_descriptor ? "descriptor, read in blocks"
+                                                : "pool memory");
     add_device_use(t, job);
     hac_json_string(t, "log", job->log.data != NULL ? job->log.data : "");
 }
@@ -300,7 +305,8 @@ static void why_candidates(hac_text *t, const hac_plan *plan)
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
         if (c->seconds >= 0)
-            hac_text_addf(t, "  %c %-44s %10.3f ms  %s\n", c->chosen ? '*' : ' ', c->name, c->seconds * 1e3, c->reason);
+            hac_text_addf(t, "  %c %-44s %10.3f ms  %s\n", c->chosen ? '*' : ' ', c->name, c->seconds * 1e3,
+                          c->reason);
         else
             hac_text_addf(t, "    %-44s %13s  %s\n", c->name, "not possible", c->reason);
     }
@@ -334,15 +340,17 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
     hac_text t = HAC_TEXT_NONE;
     hac_text_addf(&t, "Job %llu (%s) is %s", (unsigned long long)job->id, job->kind->flow,
                   hac_job_state_name(job->state));
-    hac_text_addf(&t, job->message[0] != '\0' && job->state != HAC_JOB_DONE ? ": %s.\n" : ".\n", job->message);
+    hac_text_addf(&t, job->message[0] != '\0' && job->state != HAC_JOB_DONE ? ": %s.\n" : ".\n",
+                  job->message);
     why_waiting(&t, job);
     if (job->plan != NULL) {
         const hac_plan *plan = job->plan;
         hac_text_add(&t, "It runs on");
         for (size_t i = 0; i < plan->n_devices; i++)
-            hac_text_addf(&t, "%s %s (%.0f %%)", i > 0 ? "," : "", plan->devices[i].name, 100 * plan->devices[i].share);
-        hac_text_addf(&t, " with the %s algorithm%s%s.\n", plan->sort.algorithm, plan->sort.scheme[0] ? ", scheme " : "",
-                      plan->sort.scheme);
+            hac_text_addf(&t, "%s %s (%.0f %%)", i > 0 ? "," : "", plan->devices[i].name,
+                          100 * plan->devices[i].share);
+        hac_text_addf(&t, " with the %s algorithm%s%s.\n", plan->sort.algorithm,
+                      plan->sort.scheme[0] ? ", scheme " : "", plan->sort.scheme);
         if (plan->k > 0)
             hac_text_addf(&t, "Capability ratio k = %.3f, from the %s.\n", plan->k, plan->k_source);
         why_candidates(&t, plan);
@@ -352,8 +360,9 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
                           run_seconds(job) * 1e3);
     }
     if (job->retries > 0 || job->restarts > 0)
-        hac_text_addf(&t, "%u tasks ran again, the job started over %u times; `hacctl log %llu` tells the story.\n",
-                      job->retries, job->restarts, (unsigned long long)job->id);
+        hac_text_addf(
+            &t, "%u tasks ran again, the job started over %u times; `hacctl log %llu` tells the story.\n",
+            job->retries, job->restarts, (unsigned long long)job->id);
     return hac_text_finish(&t, ret, ret_bytes, err);
 }
 
@@ -395,18 +404,23 @@ static void add_counter(hac_text *t, const char *name, const char *help, uint64_
 hac_status hac_answer_metrics(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
-    hac_text_add(&t, "# TYPE hacd_jobs_ended counter\n# HELP hacd_jobs_ended Jobs that have ended, by outcome.\n");
+    hac_text_add(
+        &t, "# TYPE hacd_jobs_ended counter\n# HELP hacd_jobs_ended Jobs that have ended, by outcome.\n");
     hac_text_addf(&t, "hacd_jobs_ended_total{state=\"done\"} %llu\n", (unsigned long long)server->jobs_done);
-    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"failed\"} %llu\n", (unsigned long long)server->jobs_failed);
-    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"cancelled\"} %llu\n", (unsigned long long)server->jobs_cancelled);
+    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"failed\"} %llu\n",
+                  (unsigned long long)server->jobs_failed);
+    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"cancelled\"} %llu\n",
+                  (unsigned long long)server->jobs_cancelled);
     add_counter(&t, "hacd_tasks", "Tasks that executors have run.", server->tasks_done);
     add_counter(&t, "hacd_tasks_lost", "Tasks lost with their executor.", server->tasks_lost);
-    add_counter(&t, "hacd_executor_restarts", "Executors that died without being asked to.", server->executors.restarts);
+    add_counter(&t, "hacd_executor_restarts", "Executors that died without being asked to.",
+                server->executors.restarts);
     add_counter(&t, "hacd_connections_refused", "Connections over a limit.", server->connections_refused);
     hac_text_addf(&t, "# TYPE hacd_jobs gauge\n# HELP hacd_jobs Jobs that have not ended.\nhacd_jobs %u\n",
                   server->n_jobs - server->n_ended);
-    hac_text_addf(&t, "# TYPE hacd_connections gauge\n# HELP hacd_connections Open connections.\nhacd_connections %u\n",
-                  server->n_sessions);
+    hac_text_addf(
+        &t, "# TYPE hacd_connections gauge\n# HELP hacd_connections Open connections.\nhacd_connections %u\n",
+        server->n_sessions);
     hac_text_add(&t, "# TYPE hacd_device_busy_seconds counter\n"
                      "# HELP hacd_device_busy_seconds Time spent in tasks, by device.\n");
     for (size_t i = 0; i < server->devices.count; i++)

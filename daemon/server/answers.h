@@ -13,8 +13,8 @@ HAC_MUST_USE hac_status hac_answer_status(const struct hac_server *server, char 
 HAC_MUST_USE hac_status hac_answer_devices(const struct hac_server *server, char **ret, size_t *ret_bytes,
                                            hac_error *err);
 /* `uid`: only this user's jobs; root sees all. */
-HAC_MUST_USE hac_status hac_answer_jobs(const struct hac_server *server, uid_t uid, char **ret, size_t *ret_bytes,
-                                        hac_error *err);
+HAC_MUST_USE hac_status hac_answer_jobs(const struct hac_server *server, uid_t uid, char **ret,
+                                        size_t *ret_bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_answer_show(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_answer_receipt(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err);

@@ -147,7 +147,8 @@ static bool still_wanted(const struct hac_builder *builder)
 {
     const hac_builders *builders = builder->builders;
     for (uint32_t i = 0; i < builders->devices->count; i++)
-        if (builders->devices->items[i]->wanted_program[0] != '\0' && same_programs(builders, i, builder->device))
+        if (builders->devices->items[i]->wanted_program[0] != '\0' &&
+            same_programs(builders, i, builder->device))
             return true;
     return false;
 }
@@ -191,13 +192,14 @@ static void end_urgent(hac_builders *builders, uint32_t index, bool finished, co
         device->wanted_program[0] = '\0';
         builders->changed(builders->context, i);
     }
-    if (finished && !builders->quiet && !builders->closed && builders->devices->items[index]->state == HAC_DEVICE_READY)
+    if (finished && !builders->quiet && !builders->closed &&
+        builders->devices->items[index]->state == HAC_DEVICE_READY)
         start_background(builders, index);
 }
 
-/* A builder counts its attempts at a program in a file beside the binary, PROGRAM.attempts, because a driver may
- * end the process. One that hacd broke off is no driver's fault: with three of those the program would count as
- * not to be had. */
+/* A builder counts its attempts at a program in a file beside the binary, PROGRAM.attempts, because a driver
+ * may end the process. One that hacd broke off is no driver's fault: with three of those the program would
+ * count as not to be had. */
 static void forget_attempts(const hac_builders *builders)
 {
     char pattern[PATH_MAX + 16];
@@ -210,8 +212,8 @@ static void forget_attempts(const hac_builders *builders)
     globfree(&found);
 }
 
-/* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. Should it be the
- * kernel's, for memory, then the count of attempts ends it. */
+/* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. Should it be
+ * the kernel's, for memory, then the count of attempts ends it. */
 static void start_again(hac_builders *builders, uint32_t index)
 {
     const char *first = NULL;
@@ -277,7 +279,8 @@ static void send_build(struct hac_builder *builder, const char *first)
     hac_child_send(builder->child, &command, NULL, 0);
 }
 
-static hac_status start(hac_builders *builders, uint32_t index, bool background, const char *first, hac_error *err)
+static hac_status start(hac_builders *builders, uint32_t index, bool background, const char *first,
+                        hac_error *err)
 {
     static const hac_child_events events = {on_report, on_gone};
     hac_server_device *device = builders->devices->items[index];
@@ -295,7 +298,8 @@ static hac_status start(hac_builders *builders, uint32_t index, bool background,
     if (status != HAC_OK)
         return status;
     hac_child_options options = {builders->program, "--build", device->config.name, environment};
-    status = hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
+    status =
+        hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
     if (status != HAC_OK)
         return status;
     if (background)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Builders: `hac-executor --build` processes that turn kernels into device binaries and test them, once a
- * device, driver and kernel version; they see no user data. An *urgent* builder makes what somebody waits for: the
- * self-test of a device that is seen for the first time, a program that a task needs. A *background* builder, at low
- * priority, makes the rest behind it.
+ * device, driver and kernel version; they see no user data. An *urgent* builder makes what somebody waits
+ * for: the self-test of a device that is seen for the first time, a program that a task needs. A *background*
+ * builder, at low priority, makes the rest behind it.
  */
 #ifndef SERVER_BUILDER_H
 #define SERVER_BUILDER_H
@@ -22,7 +22,7 @@ typedef struct hac_builders {
     struct hac_builder *urgent[HAC_DEVICES_MAX], *background[HAC_DEVICES_MAX]; /* by device */
     bool quiet;   /* something is being measured: no background builders */
     char *tested; /* text of the state file: keys of devices whose self-test passed, one a line */
-    bool closed; /* no new ones until devices are tested again */
+    bool closed;  /* no new ones until devices are tested again */
     /* A device's state, programs or note has changed. */
     void (*changed)(void *context, uint32_t device);
     void *context;

@@ -108,8 +108,8 @@ static void send_waiting(hac_channel *channel)
     while (!hac_list_empty(&channel->waiting)) {
         waiting_frame *frame = hac_container_of(channel->waiting.next, waiting_frame, link);
         hac_error err = HAC_ERROR_NONE;
-        hac_status status = hac_frame_send(channel->socket, frame->buffer, frame->body_bytes, frame->fds,
-                                           frame->n_fds, &err);
+        hac_status status =
+            hac_frame_send(channel->socket, frame->buffer, frame->body_bytes, frame->fds, frame->n_fds, &err);
         if (status == HAC_AGAIN)
             return;
         if (status != HAC_OK) {
@@ -142,7 +142,8 @@ static void on_poll(uv_poll_t *handle, int status, int events)
 }
 
 hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsigned batch,
-                            const hac_channel_events *events, void *context, hac_channel **ret, hac_error *err)
+                            const hac_channel_events *events, void *context, hac_channel **ret,
+                            hac_error *err)
 {
     hac_autoclose int owned = socket;
     int flags = fcntl(owned, F_GETFL);

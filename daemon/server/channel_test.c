@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels over a socket pair: order, back-pressure, slow and vanished peers, and no descriptor left behind. */
+/* Channels over a socket pair: order, back-pressure, slow and vanished peers, and no descriptor left behind.
+ */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,7 +21,8 @@ static void on_frame(void *context, hac_frame *frame)
 {
     side *s = context;
     Hac__Executor__Command *command = NULL;
-    assert_int_equal(hac_decode_command(s->decoder, frame->body, frame->body_bytes, frame->n_fds, &command, NULL), HAC_OK);
+    assert_int_equal(
+        hac_decode_command(s->decoder, frame->body, frame->body_bytes, frame->n_fds, &command, NULL), HAC_OK);
     assert_int_equal(command->what_case, HAC__EXECUTOR__COMMAND__WHAT_PING);
     assert_int_equal(command->ping->serial, s->last + 1); /* in order, none missing */
     s->last = command->ping->serial;
@@ -159,8 +161,10 @@ static int warm_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_order_under_back_pressure, hac_test_fds_setup, hac_test_fds_teardown),
-        cmocka_unit_test_setup_teardown(test_peer_that_does_not_read, hac_test_fds_setup, hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_order_under_back_pressure, hac_test_fds_setup,
+                                        hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_peer_that_does_not_read, hac_test_fds_setup,
+                                        hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_peer_that_leaves, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_garbage, hac_test_fds_setup, hac_test_fds_teardown),
     };

@@ -11,7 +11,7 @@
 
 /* What may wait for a child: every command of a deep window of small tasks with inline data. */
 #define CHILD_QUEUE_MAX (4u * 1024 * 1024)
-#define CHILD_BATCH 32
+#define CHILD_BATCH     32
 
 struct hac_child {
     uv_process_t process;
@@ -19,7 +19,7 @@ struct hac_child {
     hac_decoder *decoder; /* borrowed */
     hac_child_events events;
     void *context;
-    bool asked;   /* hacd ended it */
+    bool asked; /* hacd ended it */
     bool exited;
     int64_t status;
     int signal;
@@ -56,8 +56,10 @@ static void on_frame(void *context, hac_frame *frame)
     hac_child *child = context;
     hac_error err = HAC_ERROR_NONE;
     Hac__Executor__Report *report = NULL;
-    if (hac_decode_report(child->decoder, frame->body, frame->body_bytes, frame->n_fds, &report, &err) != HAC_OK) {
-        hac_log(HAC_LOG_ERROR, "child %d sent nonsense and is killed: %s", (int)hac_child_pid(child), err.message);
+    if (hac_decode_report(child->decoder, frame->body, frame->body_bytes, frame->n_fds, &report, &err) !=
+        HAC_OK) {
+        hac_log(HAC_LOG_ERROR, "child %d sent nonsense and is killed: %s", (int)hac_child_pid(child),
+                err.message);
         hac_child_kill(child);
         return;
     }

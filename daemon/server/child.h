@@ -30,10 +30,11 @@ typedef struct hac_child_options {
     char *const *environment; /* "NAME=value", NULL-terminated */
 } hac_child_options;
 
-/* Starts it. hac_child_events are called with `context`. The decoder is shared by all children of the loop. */
-HAC_MUST_USE hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options, hac_decoder *decoder,
-                                        const hac_child_events *events, void *context, hac_child **ret,
-                                        hac_error *err);
+/* Starts it. hac_child_events are called with `context`. The decoder is shared by all children of the loop.
+ */
+HAC_MUST_USE hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options,
+                                        hac_decoder *decoder, const hac_child_events *events, void *context,
+                                        hac_child **ret, hac_error *err);
 
 void hac_child_send(hac_child *child, const Hac__Executor__Command *command, const int *fds, size_t n_fds);
 

@@ -58,10 +58,11 @@ static void make_key(hac_server_device *device)
     snprintf(device->key, sizeof device->key, "%.40s|%.32s|%.16s|t%u|p%u|%s|b%u|w%u|v%u|s%.3g",
              device->device, device->driver, device->kernel_hash, c->threads, device->tuning.placement,
              device->simt ? "simt" : "block", c->block_items, c->work_group, c->vector_width, c->slowdown);
-    snprintf(device->program_key, sizeof device->program_key, "%.60s|%.60s|%u|%.32s|%.16s|%d|b%u|v%u|w%u|l%u|m%llu|c%d",
-             device->platform, device->device, device->platform_index, device->driver, device->kernel_hash, device->simt,
-             device->block_items, c->vector_width, c->work_group, c->max_loop_iterations,
-             (unsigned long long)c->local_memory, c->host_memory);
+    snprintf(device->program_key, sizeof device->program_key,
+             "%.60s|%.60s|%u|%.32s|%.16s|%d|b%u|v%u|w%u|l%u|m%llu|c%d", device->platform, device->device,
+             device->platform_index, device->driver, device->kernel_hash, device->simt, device->block_items,
+             c->vector_width, c->work_group, c->max_loop_iterations, (unsigned long long)c->local_memory,
+             c->host_memory);
     for (char *p = device->key; *p != '\0'; p++)
         if (*p == ' ' || *p == '\t' || *p == '\n')
             *p = '_';
@@ -124,8 +125,8 @@ static hac_status add_matching(hac_devices *devices, const Hac__Executor__Device
     size_t n = profile != NULL ? hac_profile_device_count(profile) : 1;
     for (size_t i = 0; i < n; i++) {
         if (devices->count == HAC_DEVICES_MAX) {
-            hac_log(HAC_LOG_WARNING, "only %d devices are used; %s and later ones are left out", HAC_DEVICES_MAX,
-                    facts->device);
+            hac_log(HAC_LOG_WARNING, "only %d devices are used; %s and later ones are left out",
+                    HAC_DEVICES_MAX, facts->device);
             return HAC_OK;
         }
         hac_device_config config;
@@ -222,7 +223,8 @@ void hac_device_retune(hac_server_device *device, const hac_device_tuning *tunin
     if (device->free_placement)
         place(c, tuning->placement, device->compute_units);
     if (device->free_style)
-        device->simt = tuning->style != HAC_STYLE_AUTO ? tuning->style == HAC_STYLE_CHOICE_SIMT : device->probed_simt;
+        device->simt =
+            tuning->style != HAC_STYLE_AUTO ? tuning->style == HAC_STYLE_CHOICE_SIMT : device->probed_simt;
     if (device->free_block_items)
         c->block_items = tuning->block_items;
     if (c->block_items != 0)
@@ -278,7 +280,8 @@ hac_status hac_devices_mask(const hac_devices *devices, char *const *names, size
     for (size_t i = 0; i < n_names; i++) {
         int index = hac_devices_find(devices, names[i]);
         if (index < 0)
-            return hac_fail(err, HAC_INVALID, "unknown device `%.64s`; `hacctl devices` lists them", names[i]);
+            return hac_fail(err, HAC_INVALID, "unknown device `%.64s`; `hacctl devices` lists them",
+                            names[i]);
         if (!hac_device_usable(devices->items[index]))
             return hac_fail(err, HAC_FAILED, "device %.64s cannot be used: %.300s", names[i],
                             devices->items[index]->reason);
@@ -322,7 +325,7 @@ void hac_device_setup(const hac_server_device *device, const char *program_direc
     ret->threads = c->threads;
     ret->memory_limit = c->memory_limit;
     ret->copy_memory = !c->host_memory;
-    ret->program_binary = c->program_binary != NULL ? c->program_binary : (char *)(uintptr_t)"";
+    ret->program_binary = c->program_binary != NULL ? c->program_binary : (char *)(uintptr_t) "";
     ret->vector_width = c->vector_width;
     ret->block_items = c->block_items;
     ret->work_group = c->work_group;

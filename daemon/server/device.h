@@ -14,7 +14,7 @@
 #include "planner/machine.h"
 #include "proto/messages.h"
 
-#define HAC_DEVICES_MAX HAC_MACHINE_MAX_DEVICES
+#define HAC_DEVICES_MAX         HAC_MACHINE_MAX_DEVICES
 #define HAC_DEVICE_FAILURES_MAX 64
 
 typedef enum hac_device_state {
@@ -56,18 +56,18 @@ typedef struct hac_server_device {
     bool free_threads, free_placement, free_style, free_block_items, free_work_group;
     hac_device_tuning tuning; /* as applied */
 
-    char key[160];   /* what models and tests are kept under */
+    char key[160];         /* what models and tests are kept under */
     char program_key[256]; /* what its programs depend on: devices of one key share binaries and a builder */
     char group[HAC_NAME_MAX]; /* "" or the devices it shares cores with */
     hac_device_state state;
     char reason[512];
 
-    unsigned deaths;       /* of executors, in a row, that nobody outside asked for */
-    uint64_t retry_at_ns;  /* no new executor before */
+    unsigned deaths;      /* of executors, in a row, that nobody outside asked for */
+    uint64_t retry_at_ns; /* no new executor before */
 
-    bool building;         /* a builder runs */
+    bool building;           /* a builder runs */
     char wanted_program[64]; /* tasks wait for this one; "" none */
-    char build_note[96];   /* "2 of 5" */
+    char build_note[96];     /* "2 of 5" */
     /* "codelet.type: reason" of failed known-answer tests */
     char *failures[HAC_DEVICE_FAILURES_MAX];
     size_t n_failures;

@@ -10,14 +10,14 @@
 #include "base/log.h"
 #include "child.h"
 
-#define START_SECONDS 30.0 /* a driver may take its time to initialise */
-#define LEAVE_SECONDS 2.0  /* … and this long to end */
-#define WINDOW_SMALL 32    /* tasks queued on one executor at most */
-#define WINDOW_SECONDS 1e-3
-#define BACKOFF_FIRST 0.1
-#define BACKOFF_MAX 30.0
+#define START_SECONDS        30.0 /* a driver may take its time to initialise */
+#define LEAVE_SECONDS        2.0  /* … and this long to end */
+#define WINDOW_SMALL         32   /* tasks queued on one executor at most */
+#define WINDOW_SECONDS       1e-3
+#define BACKOFF_FIRST        0.1
+#define BACKOFF_MAX          30.0
 #define DEATHS_TO_QUARANTINE 5
-#define QUARANTINE_SECONDS 60.0
+#define QUARANTINE_SECONDS   60.0
 
 static hac_server_device *device_of(const hac_executor *executor)
 {
@@ -28,8 +28,9 @@ static hac_server_device *device_of(const hac_executor *executor)
 
 static bool passes(const char *setting)
 {
-    static const char *const allowed[] = {"HOME=", "PATH=",    "LANG=", "LD_LIBRARY_PATH=", "XDG_",  "HAC_",
-                                          "OCL_ICD_", "POCL_", "RUSTICL_", "LP_", "CUDA_"};
+    static const char *const allowed[] = {
+        "HOME=",    "PATH=", "LANG=", "LD_LIBRARY_PATH=", "XDG_", "HAC_", "OCL_ICD_", "POCL_",
+        "RUSTICL_", "LP_",   "CUDA_"};
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
         if (strncmp(setting, allowed[i], strlen(allowed[i])) == 0)
             return true;
@@ -104,7 +105,8 @@ static void executor_free(hac_executor *executor)
     hac_executors *executors = executor->executors;
     hac_user *user = NULL;
     uint64_t mask = ~(UINT64_C(1) << executor->slot);
-    hac_list_for_each(user, &executors->users->list, hac_user, link) {
+    hac_list_for_each(user, &executors->users->list, hac_user, link)
+    {
         hac_pool_buffer *buffer = NULL;
         hac_list_for_each(buffer, &user->held, hac_pool_buffer, link) buffer->executors &= mask;
         hac_list_for_each(buffer, &user->idle, hac_pool_buffer, link) buffer->executors &= mask;
@@ -165,7 +167,8 @@ static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *f
 static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
 {
     hac_dispatch *dispatch = NULL;
-    hac_list_for_each(dispatch, &executor->in_flight, hac_dispatch, link) {
+    hac_list_for_each(dispatch, &executor->in_flight, hac_dispatch, link)
+    {
         if (dispatch->id != done->task)
             continue;
         hac_list_remove(&dispatch->link);
@@ -179,7 +182,8 @@ static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
         executor->executors->events.done(executor->executors->context, dispatch, done);
         return;
     }
-    hac_log(HAC_LOG_ERROR, "executor of %s reported a task it was not given", device_of(executor)->config.name);
+    hac_log(HAC_LOG_ERROR, "executor of %s reported a task it was not given",
+            device_of(executor)->config.name);
     hac_child_kill(executor->child);
     executor->state = HAC_EXECUTOR_ENDING;
 }
@@ -224,7 +228,8 @@ static void ask_to_leave(hac_executor *executor)
     hac_child_leave(executor->child);
 }
 
-/* A free slot; when there is none, the longest idle executor is asked to leave and its slot comes free soon. */
+/* A free slot; when there is none, the longest idle executor is asked to leave and its slot comes free soon.
+ */
 static int find_slot(hac_executors *executors)
 {
     hac_executor *idle = NULL;
@@ -282,8 +287,8 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->used_ns = executor->busy_since_ns = hac_now_ns();
     hac_list_init(&executor->in_flight);
     hac_child_options options = {executors->program, NULL, config->name, environment};
-    status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor, &executor->child,
-                             err);
+    status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
+                             &executor->child, err);
     if (status != HAC_OK) {
         free(executor);
         return status;
@@ -414,8 +419,10 @@ static double patience(const hac_executor *executor)
     if (executor->state == HAC_EXECUTOR_STARTING)
         return START_SECONDS;
     const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
-    double by_prediction = executor->executors->hang_factor * running->predicted * device_of(executor)->config.slowdown;
-    return by_prediction > executor->executors->hang_seconds ? by_prediction : executor->executors->hang_seconds;
+    double by_prediction =
+        executor->executors->hang_factor * running->predicted * device_of(executor)->config.slowdown;
+    return by_prediction > executor->executors->hang_seconds ? by_prediction
+                                                             : executor->executors->hang_seconds;
 }
 
 static void check_one(hac_executor *executor, uint64_t now)
@@ -454,7 +461,8 @@ void hac_executors_check(hac_executors *executors)
 void hac_executors_kill_all(hac_executors *executors)
 {
     hac_executor *executor = NULL;
-    hac_list_for_each(executor, &executors->list, hac_executor, link) {
+    hac_list_for_each(executor, &executors->list, hac_executor, link)
+    {
         executor->state = HAC_EXECUTOR_ENDING;
         hac_child_kill(executor->child);
     }
@@ -463,7 +471,8 @@ void hac_executors_kill_all(hac_executors *executors)
 void hac_executors_leave_device(hac_executors *executors, uint32_t device)
 {
     hac_executor *executor = NULL;
-    hac_list_for_each(executor, &executors->list, hac_executor, link) {
+    hac_list_for_each(executor, &executors->list, hac_executor, link)
+    {
         if (executor->device == device && executor->n_in_flight == 0) {
             ask_to_leave(executor);
         }

@@ -35,7 +35,7 @@ typedef struct hac_dispatch {
     uint64_t sent_ns;
     uint32_t attempt;
     uint32_t plan_device; /* index into the plan's devices */
-    bool together; /* other devices work on the same range */
+    bool together;        /* other devices work on the same range */
 } hac_dispatch;
 
 typedef enum hac_executor_state {
@@ -58,7 +58,7 @@ struct hac_executor {
     uint64_t used_ns;         /* last time it had work */
     uint64_t busy_since_ns;   /* when its oldest task in flight became the running one */
     hac_scratch_path scratch;
-    bool hung;                /* killed for not answering */
+    bool hung; /* killed for not answering */
 };
 
 typedef struct hac_executor_events {
@@ -80,11 +80,11 @@ struct hac_executors {
     hac_decoder *decoder;
     hac_link list;
     hac_executor *slots[HAC_EXECUTORS_MAX];
-    const char *program;            /* path of hac-executor */
-    const char *program_directory;  /* device binaries */
-    const char *scratch_directory;  /* a private directory each is made below it */
-    double hang_seconds;            /* a task may take this long … */
-    double hang_factor;             /* … or this many times its prediction, whichever is more */
+    const char *program;           /* path of hac-executor */
+    const char *program_directory; /* device binaries */
+    const char *scratch_directory; /* a private directory each is made below it */
+    double hang_seconds;           /* a task may take this long … */
+    double hang_factor;            /* … or this many times its prediction, whichever is more */
     double idle_seconds;
     hac_executor_events events;
     void *context;

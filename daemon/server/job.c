@@ -13,11 +13,12 @@
 #include "server.h"
 #include "session.h"
 
-#define ENDED_MAX 512             /* records of ended jobs that are kept */
-#define KEPT_PLAN_TASKS_MAX 4096  /* larger plans are dropped when their job has ended */
-#define EVENT_INTERVAL_NS UINT64_C(100000000)
+#define ENDED_MAX           512  /* records of ended jobs that are kept */
+#define KEPT_PLAN_TASKS_MAX 4096 /* larger plans are dropped when their job has ended */
+#define EVENT_INTERVAL_NS   UINT64_C(100000000)
 
-hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *user, hac_job **ret, hac_error *err)
+hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *user, hac_job **ret,
+                       hac_error *err)
 {
     if (user->jobs >= server->config.max_jobs_per_user)
         return hac_fail(err, HAC_REFUSED,
@@ -167,9 +168,11 @@ void hac_job_fail(hac_job *job, const char *why)
 void hac_jobs_session_closed(hac_server *server, hac_session *session)
 {
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) {
+    hac_list_for_each(job, &server->jobs, hac_job, link)
+    {
         hac_waiter *waiter = NULL;
-        hac_list_for_each(waiter, &job->waiters, hac_waiter, link) {
+        hac_list_for_each(waiter, &job->waiters, hac_waiter, link)
+        {
             if (waiter->session == session) {
                 hac_list_remove(&waiter->link);
                 free(waiter);
@@ -190,7 +193,8 @@ void hac_jobs_session_closed(hac_server *server, hac_session *session)
 hac_job *hac_job_find(hac_server *server, uint64_t id)
 {
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) {
+    hac_list_for_each(job, &server->jobs, hac_job, link)
+    {
         if (job->id == id)
             return job;
     }
@@ -330,7 +334,8 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
         job->plan = NULL;
     }
     if (state == HAC_JOB_FAILED)
-        hac_log(HAC_LOG_INFO, "job %llu of uid %u failed: %s", (unsigned long long)job->id, job->user->uid, text);
+        hac_log(HAC_LOG_INFO, "job %llu of uid %u failed: %s", (unsigned long long)job->id, job->user->uid,
+                text);
     if (job->quick && job->owner != NULL)
         hac_session_send_done(job->owner, job->serial, job);
     answer_waiters(job);
@@ -354,11 +359,13 @@ void hac_jobs_expire(hac_server *server)
 {
     uint64_t now = hac_now_ns();
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) {
+    hac_list_for_each(job, &server->jobs, hac_job, link)
+    {
         if (!hac_job_ended(job))
             continue;
         bool old = (double)(now - job->ended_ns) * 1e-9 > server->config.result_expiry;
-        bool wanted = job->owner != NULL || (job->detached && (job->result != NULL || job->result_data != NULL));
+        bool wanted =
+            job->owner != NULL || (job->detached && (job->result != NULL || job->result_data != NULL));
         if ((old && job->owner == NULL) || (server->n_ended > ENDED_MAX && !wanted))
             hac_job_free(job);
     }

@@ -36,7 +36,7 @@ typedef enum hac_job_state {
 } hac_job_state;
 
 #define HAC_JOB_RECORDS_MAX 65536
-#define HAC_JOB_LOG_MAX 16384
+#define HAC_JOB_LOG_MAX     16384
 
 /* A piece of a range task that has to run (again): its executor died. */
 typedef struct hac_piece {
@@ -51,7 +51,7 @@ typedef struct hac_task_state {
     uint64_t done;        /* items finished */
     hac_piece *lost;      /* pieces to run again */
     size_t n_lost;
-    double busy[HAC_PLAN_MAX_DEVICES];  /* seconds, by plan device: for the corrected shares */
+    double busy[HAC_PLAN_MAX_DEVICES]; /* seconds, by plan device: for the corrected shares */
     double units[HAC_PLAN_MAX_DEVICES];
 } hac_task_state;
 
@@ -68,10 +68,10 @@ typedef struct hac_run {
     uint64_t offsets[HAC_PLAN_MAX_BUFFERS];         /* of the plan's buffer in it */
     hac_run_record *records;
     size_t n_records;
-    double done_seconds;   /* predicted seconds of what is done: progress */
+    double done_seconds; /* predicted seconds of what is done: progress */
     double total_seconds;
     uint64_t started_ns;
-    bool broken;           /* a task that cannot be repeated was lost: start over when nothing is in flight */
+    bool broken; /* a task that cannot be repeated was lost: start over when nothing is in flight */
 } hac_run;
 
 typedef struct hac_job_kind {
@@ -92,8 +92,8 @@ typedef struct hac_waiter {
 } hac_waiter;
 
 struct hac_job {
-    hac_link link;   /* server's jobs, oldest first */
-    hac_link turn;   /* server's queued or active list */
+    hac_link link; /* server's jobs, oldest first */
+    hac_link turn; /* server's queued or active list */
     struct hac_server *server;
     const hac_job_kind *kind;
     void *kind_state;
@@ -118,7 +118,7 @@ struct hac_job {
     size_t data_bytes;
     hac_pool_buffer *input, *payload;
     uint64_t input_offset, payload_offset;
-    int descriptor;               /* foreign, -1 none */
+    int descriptor;                /* foreign, -1 none */
     uint64_t descriptor_executors; /* who has it, by slot */
     uint64_t descriptor_offset;
 

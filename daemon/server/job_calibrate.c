@@ -9,9 +9,9 @@
 #include "server.h"
 #include "tuning.h"
 
-#define LARGEST_ITEMS (UINT64_C(1) << 22)
-#define REPEATS 3
-#define STEPS_MAX 2048
+#define LARGEST_ITEMS    (UINT64_C(1) << 22)
+#define REPEATS          3
+#define STEPS_MAX        2048
 #define STEP_SECONDS_MAX 2.0 /* larger sizes of a device are left out when one takes longer */
 
 /* One measurement: sort `items` keys of `type` on the devices of `mask`. */
@@ -57,7 +57,8 @@ static void add_device_steps(calibrate_state *state, uint32_t mask)
 {
     for (int type = HAC_TYPE_U32; type < HAC_TYPE_COUNT; type++)
         for (uint64_t items = 4096; items <= LARGEST_ITEMS; items *= 16)
-            add_step(state, mask, (hac_type)type, items < LARGEST_ITEMS ? items : LARGEST_ITEMS, HAC_SORT_RADIX, -1);
+            add_step(state, mask, (hac_type)type, items < LARGEST_ITEMS ? items : LARGEST_ITEMS,
+                     HAC_SORT_RADIX, -1);
     for (uint64_t items = 65536; items <= LARGEST_ITEMS; items *= 8)
         add_step(state, mask, HAC_TYPE_U32, items, HAC_SORT_BITONIC, -1);
     add_step(state, mask, HAC_TYPE_U64, LARGEST_ITEMS / 4, HAC_SORT_BITONIC, -1);
@@ -104,8 +105,8 @@ static void add_setting(calibrate_state *state, uint32_t device, const hac_devic
     add_step(state, 1u << device, HAC_TYPE_U32, LARGEST_ITEMS, HAC_SORT_BITONIC, setting);
 }
 
-/* Thread counts 1 … Nt (all up to 8, then doubling), each unpinned, compact and spread: placements that are equal
- * by symmetry, or the same set of cores, once. */
+/* Thread counts 1 … Nt (all up to 8, then doubling), each unpinned, compact and spread: placements that are
+ * equal by symmetry, or the same set of cores, once. */
 static void add_threads(calibrate_state *state, uint32_t index, const hac_server_device *device)
 {
     uint32_t most = device->compute_units;
@@ -120,16 +121,19 @@ static void add_threads(calibrate_state *state, uint32_t index, const hac_server
 static void add_kernel_settings(calibrate_state *state, uint32_t index, const hac_server_device *device)
 {
     if (device->free_style)
-        add_setting(state, index,
-                    &(hac_device_tuning){.style = device->simt ? HAC_STYLE_CHOICE_BLOCK : HAC_STYLE_CHOICE_SIMT});
-    for (uint32_t block = 1u << 14; device->free_block_items && !device->simt && block <= 1u << 17; block *= 2)
+        add_setting(
+            state, index,
+            &(hac_device_tuning){.style = device->simt ? HAC_STYLE_CHOICE_BLOCK : HAC_STYLE_CHOICE_SIMT});
+    for (uint32_t block = 1u << 14; device->free_block_items && !device->simt && block <= 1u << 17;
+         block *= 2)
         add_setting(state, index, &(hac_device_tuning){.block_items = block});
-    for (uint32_t group = 64; device->free_work_group && device->simt && group <= device->max_work_group; group *= 2)
+    for (uint32_t group = 64; device->free_work_group && device->simt && group <= device->max_work_group;
+         group *= 2)
         add_setting(state, index, &(hac_device_tuning){.work_group = group});
 }
 
-/* The settings as profile and driver have them, then one value changed at a time. What the profile fixes is left
- * alone: that is how a tuned value is switched off. */
+/* The settings as profile and driver have them, then one value changed at a time. What the profile fixes is
+ * left alone: that is how a tuned value is switched off. */
 static void list_tuning(calibrate_state *state, const hac_server *server, uint32_t mask)
 {
     for (uint32_t i = 0; i < server->devices.count; i++) {
@@ -159,16 +163,29 @@ static hac_status plan_fill(hac_job *job, hac_plan **ret, hac_error *err)
         return status;
     }
     for (uint32_t i = 0; i < job->server->devices.count && plan->n_devices == 0; i++) {
-        if (!(job->device_mask & (1u << i)))
+        if (!(job->device_mask & ~job->excluded & (1u << i)))
             continue;
-        snprintf(plan->devices[0].name, sizeof plan->devices[0].name, "%s", job->server->devices.items[i]->config.name);
+        snprintf(plan->devices[0].name, sizeof plan->devices[0].name, "%s",
+                 job->server->devices.items[i]->config.name);
         plan->devices[0].machine_index = i;
         plan->devices[0].share = 1;
         plan->n_devices = 1;
     }
-    hac_plan_task task = {.codelet = "data.random", .type = HAC_TYPE_U64, .count = LARGEST_ITEMS, .device_mask = 1,
-                          .repeatable = true, .n_spans = 1, .n_params = 1, .params = {1}, .stage = "random keys",
-                          .spans = {{buffer, HAC_PLAN_WRITE, 0, LARGEST_ITEMS * 8}}, .units = (double)LARGEST_ITEMS,
+    if (plan->n_devices == 0) {
+        hac_plan_free(plan);
+        return hac_fail(err, HAC_FAILED, "no device is left to measure");
+    }
+    hac_plan_task task = {.codelet = "data.random",
+                          .type = HAC_TYPE_U64,
+                          .count = LARGEST_ITEMS,
+                          .device_mask = 1,
+                          .repeatable = true,
+                          .n_spans = 1,
+                          .n_params = 1,
+                          .params = {1},
+                          .stage = "random keys",
+                          .spans = {{.buffer = buffer, .access = HAC_PLAN_WRITE, .bytes = LARGEST_ITEMS * 8}},
+                          .units = (double)LARGEST_ITEMS,
                           .predicted_seconds = 0.05};
     status = hac_plan_add_task(plan, &task, NULL, 0, &index, err);
     if (status != HAC_OK) {
@@ -181,8 +198,10 @@ static hac_status plan_fill(hac_job *job, hac_plan **ret, hac_error *err)
 
 static hac_status plan_step(hac_job *job, const calibrate_step *step, hac_plan **ret, hac_error *err)
 {
-    hac_sort_spec spec = {.type = step->type, .items = step->items, .algorithm = step->algorithm,
-                          .device_mask = step->mask};
+    hac_sort_spec spec = {
+        .type = step->type, .items = step->items, .algorithm = step->algorithm, .device_mask = step->mask};
+    if (step->mask & job->excluded)
+        return hac_fail(err, HAC_FAILED, "a device of this measurement has failed; see above");
     job->spec.items = step->items;
     job->spec.type = step->type;
     return hac_plan_sort(hac_server_machine(job->server), &spec, ret, err);
@@ -203,8 +222,9 @@ static bool too_slow(const calibrate_state *state, const calibrate_step *step)
 {
     for (size_t i = 0; i < state->at; i++) {
         const calibrate_step *before = &state->steps[i];
-        if (before->mask == step->mask && before->algorithm == step->algorithm && before->setting == step->setting &&
-            before->items < step->items && before->seconds > STEP_SECONDS_MAX / 16)
+        if (before->mask == step->mask && before->algorithm == step->algorithm &&
+            before->setting == step->setting && before->items < step->items &&
+            before->seconds > STEP_SECONDS_MAX / 16)
             return true;
     }
     return false;
@@ -341,7 +361,8 @@ static void add_break_even(hac_text *t, hac_job *job)
                      hac_type_name((hac_type)type), (unsigned long long)items);
         } else {
             hac_json_null(t, "splits_from_items");
-            snprintf(text, sizeof text, "a sort of %s runs on one device at every size", hac_type_name((hac_type)type));
+            snprintf(text, sizeof text, "a sort of %s runs on one device at every size",
+                     hac_type_name((hac_type)type));
         }
         hac_json_string(t, "text", text);
         hac_json_close(t, '}');
@@ -365,8 +386,8 @@ static bool is_default(const calibrate_state *state, int setting)
     return memcmp(&state->settings[setting].tuning, &none, sizeof none) == 0;
 }
 
-/* The best setting of a device; the first one, as things were, unless another wins by 4 % over both algorithms:
- * noise is no reason. -1: nothing was measured. */
+/* The best setting of a device; the first one, as things were, unless another wins by 4 % over both
+ * algorithms: noise is no reason. -1: nothing was measured. */
 static int best_setting(const calibrate_state *state, uint32_t device)
 {
     int best = -1;
@@ -385,7 +406,8 @@ static int best_setting(const calibrate_state *state, uint32_t device)
 
 static void add_tuning(hac_text *t, const calibrate_state *state, size_t setting)
 {
-    static const char *const placements[] = {"any", "compact", "spread"}, *const styles[] = {"auto", "block", "simt"};
+    static const char *const placements[] = {"any", "compact", "spread"}, *const styles[] = {"auto", "block",
+                                                                                             "simt"};
     const hac_device_tuning *tuning = &state->settings[setting].tuning;
     hac_json_unsigned(t, "threads", tuning->threads);
     hac_json_string(t, "placement", placements[tuning->placement]);
@@ -394,7 +416,8 @@ static void add_tuning(hac_text *t, const calibrate_state *state, size_t setting
     hac_json_unsigned(t, "work_group", tuning->work_group);
     for (size_t i = 0; i < state->n_steps; i++)
         if (state->steps[i].setting == (int)setting)
-            hac_json_number(t, state->steps[i].algorithm == HAC_SORT_RADIX ? "sort_seconds" : "bitonic_seconds",
+            hac_json_number(t,
+                            state->steps[i].algorithm == HAC_SORT_RADIX ? "sort_seconds" : "bitonic_seconds",
                             state->steps[i].seconds);
 }
 
@@ -439,7 +462,8 @@ static void finish_report(hac_job *job)
     free(job->text);
     job->text = NULL;
     if (hac_text_finish(&t, &job->text, NULL, NULL) == HAC_OK && strlen(job->text) >= HAC_INLINE_MAX)
-        job->text[HAC_INLINE_MAX - 1] = '\0'; /* cannot happen with 16 devices; a message must never be lost */
+        job->text[HAC_INLINE_MAX - 1] =
+            '\0'; /* cannot happen with 16 devices; a message must never be lost */
 }
 
 static void free_state(hac_job *job)
@@ -468,7 +492,8 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     if (state == NULL)
         return hac_fail_no_memory(err);
     job->kind_state = state;
-    hac_status status = hac_devices_mask(&server->devices, request->devices, request->n_devices, &job->device_mask, err);
+    hac_status status =
+        hac_devices_mask(&server->devices, request->devices, request->n_devices, &job->device_mask, err);
     if (status != HAC_OK)
         return status;
     if (request->n_devices == 0)
@@ -493,8 +518,8 @@ hac_status hac_job_calibrate_submit(hac_session *session, uint64_t serial,
     hac_job *job = NULL;
     if (session->server->draining)
         return hac_fail(err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
-    hac_status status = hac_job_new(session->server, request->tune ? &tune_kind : &calibrate_kind, session->user, &job,
-                                    err);
+    hac_status status =
+        hac_job_new(session->server, request->tune ? &tune_kind : &calibrate_kind, session->user, &job, err);
     if (status == HAC_OK)
         status = fill_job(session, job, request, err);
     if (status != HAC_OK) {

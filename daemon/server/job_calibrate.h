@@ -2,9 +2,9 @@
 /*
  * calibrate and tune: jobs that sort random keys, to learn what devices can do.
  *
- * calibrate runs every type at several sizes on each device alone and on all of them together; the models keep
- * what was measured, and the report (JSON) tells the break-even sizes. tune tries settings of a device one
- * after another (threads, placement, vector width, block size), keeps the fastest and remembers it.
+ * calibrate runs every type at several sizes on each device alone and on all of them together; the models
+ * keep what was measured, and the report (JSON) tells the break-even sizes. tune tries settings of a device
+ * one after another (threads, placement, vector width, block size), keeps the fastest and remembers it.
  */
 #ifndef SERVER_JOB_CALIBRATE_H
 #define SERVER_JOB_CALIBRATE_H

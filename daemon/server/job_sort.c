@@ -14,7 +14,7 @@
  * tuning set, when the sort is large enough to be worth it. */
 #define PROBE_PAYS_FROM (UINT64_C(1) << 20)
 #define PROBE_ITEMS_MAX (UINT64_C(1) << 20)
-#define PROBE_PART 16 /* of the input */
+#define PROBE_PART      16 /* of the input */
 
 /* Where a sort job stands: probes of device 0, 1, …, then the sort itself. */
 typedef struct sort_state {
@@ -68,7 +68,8 @@ static bool unmeasured(const hac_job *job, uint32_t index)
     const hac_server_device *device = job->server->devices.items[index];
     if (!allowed(job, index) || device->config.n_capability > 0)
         return false;
-    search s = {device->key, job->spec.algorithm == HAC_SORT_BITONIC ? "bitonic." : "radix.", job->spec.type, false};
+    search s = {device->key, job->spec.algorithm == HAC_SORT_BITONIC ? "bitonic." : "radix.", job->spec.type,
+                false};
     hac_model_each(job->server->models, look_at, &s);
     return !s.found;
 }
@@ -160,7 +161,8 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     if (!job->restart && state->sorted)
         return HAC_NOT_FOUND;
     if (hac_devices_usable(&job->server->devices) == 0)
-        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s", hac_devices_why_none(&job->server->devices));
+        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
+                        hac_devices_why_none(&job->server->devices));
     if (!job->restart || state->probing) {
         hac_status status = plan_probe(job, state, err);
         state->probing = status == HAC_OK;
@@ -192,7 +194,8 @@ static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *do
         snprintf(job->message, sizeof job->message, "out of memory");
         return;
     }
-    memcpy(job->result_data, done->data.data, done->data.len);
+    if (done->data.len > 0)
+        memcpy(job->result_data, done->data.data, done->data.len);
     job->result_data_bytes = job->result_bytes = done->data.len;
 }
 
@@ -205,8 +208,8 @@ static const hac_job_kind sort_kind = {"sort", next_plan, task_done, free_state,
 
 /* ---- submission -------------------------------------------------------------------------------------- */
 
-static hac_status take_buffer(hac_session *session, uint32_t id, uint64_t offset, uint64_t bytes, const char *what,
-                              hac_pool_buffer **ret, hac_error *err)
+static hac_status take_buffer(hac_session *session, uint32_t id, uint64_t offset, uint64_t bytes,
+                              const char *what, hac_pool_buffer **ret, hac_error *err)
 {
     hac_pool_buffer *buffer = hac_session_buffer(session, id);
     uint64_t end = 0;
@@ -234,14 +237,16 @@ static hac_status take_descriptor(hac_session *session, hac_job *job, const Hac_
     if (fd < 0 || fstat(fd, &info) != 0)
         return hac_fail(err, HAC_INVALID, "%s: no usable descriptor came with the request", name);
     if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
-        return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer", name);
-    if (S_ISREG(info.st_mode) && ((uint64_t)info.st_size < input->offset ||
-                                  (uint64_t)info.st_size - input->offset < input->bytes))
+        return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer",
+                        name);
+    if (S_ISREG(info.st_mode) &&
+        ((uint64_t)info.st_size < input->offset || (uint64_t)info.st_size - input->offset < input->bytes))
         return hac_fail(err, HAC_FAILED, "%s has %lld bytes; %llu from byte %llu on are wanted", name,
                         (long long)info.st_size, (unsigned long long)input->bytes,
                         (unsigned long long)input->offset);
     if (session->user->descriptors >= session->server->config.max_descriptors_per_user)
-        return hac_fail(err, HAC_REFUSED, "this user already has %u descriptors open in hacd; try again later",
+        return hac_fail(err, HAC_REFUSED,
+                        "this user already has %u descriptors open in hacd; try again later",
                         session->user->descriptors);
     session->user->descriptors++;
     job->descriptor = hac_steal_fd(&fd);
@@ -255,21 +260,22 @@ static hac_status take_data(hac_job *job, const Hac__Client__Input *input, hac_e
     job->data = malloc(input->data.len + 1);
     if (job->data == NULL)
         return hac_fail_no_memory(err);
-    memcpy(job->data, input->data.data, input->data.len);
+    if (input->data.len > 0) /* else there may be no pointer */
+        memcpy(job->data, input->data.data, input->data.len);
     job->data_bytes = input->data.len;
     job->spec.inline_data = true;
     return HAC_OK;
 }
 
-static hac_status take_input(hac_session *session, hac_job *job, const Hac__Client__Input *input, hac_frame *frame,
-                             hac_error *err)
+static hac_status take_input(hac_session *session, hac_job *job, const Hac__Client__Input *input,
+                             hac_frame *frame, hac_error *err)
 {
     size_t size = hac_type_size(job->spec.type);
     snprintf(job->name, sizeof job->name, "%s", input->name);
     if (input->bytes % size != 0)
         return hac_fail(err, HAC_FAILED, "%s is %llu bytes, not a multiple of %zu (%s)",
-                        job->name[0] != '\0' ? job->name : "the input", (unsigned long long)input->bytes, size,
-                        hac_type_name(job->spec.type));
+                        job->name[0] != '\0' ? job->name : "the input", (unsigned long long)input->bytes,
+                        size, hac_type_name(job->spec.type));
     job->spec.items = input->bytes / size;
     job->bytes_in = input->bytes;
     switch (input->where_case) {
@@ -288,8 +294,9 @@ static hac_status take_payload(hac_session *session, hac_job *job, const Hac__Cl
 {
     uint64_t bytes = 0;
     if (payload == NULL)
-        return job->spec.payload_bytes == 0 ? HAC_OK
-                                            : hac_fail(err, HAC_INVALID, "payload_bytes is set without a payload");
+        return job->spec.payload_bytes == 0
+                   ? HAC_OK
+                   : hac_fail(err, HAC_INVALID, "payload_bytes is set without a payload");
     if (payload->where_case != HAC__CLIENT__INPUT__WHERE_BUFFER || job->input == NULL)
         return hac_fail(err, HAC_INVALID, "keys with a payload have to lie in pool buffers");
     if (__builtin_mul_overflow(job->spec.items, (uint64_t)job->spec.payload_bytes, &bytes) || bytes == 0 ||
@@ -318,7 +325,8 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     job->deadline_seconds = options->deadline_seconds;
     job->memory_limit = options->memory_limit;
     job->fast = options->determinism == 1;
-    return hac_devices_mask(&session->server->devices, options->devices, options->n_devices, &job->device_mask, err);
+    return hac_devices_mask(&session->server->devices, options->devices, options->n_devices,
+                            &job->device_mask, err);
 }
 
 void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitSort *request,
@@ -333,7 +341,8 @@ void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Clien
         status = hac_job_new(session->server, &sort_kind, session->user, &job, &err);
     if (status == HAC_OK) {
         job->kind_state = calloc(1, sizeof(sort_state));
-        status = job->kind_state == NULL ? hac_fail_no_memory(&err) : fill_job(session, job, request, frame, &err);
+        status =
+            job->kind_state == NULL ? hac_fail_no_memory(&err) : fill_job(session, job, request, frame, &err);
     }
     if (status != HAC_OK) {
         hac_job_free(job);
@@ -344,8 +353,8 @@ void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Clien
     job->serial = serial;
     job->quick = job->spec.inline_data && !job->detached && !job->progress;
     if (!job->quick) {
-        hac_job_note(job, "submitted by uid %u, pid %d: sort of %llu %s", session->user->uid, (int)session->pid,
-                     (unsigned long long)job->spec.items, hac_type_name(job->spec.type));
+        hac_job_note(job, "submitted by uid %u, pid %d: sort of %llu %s", session->user->uid,
+                     (int)session->pid, (unsigned long long)job->spec.items, hac_type_name(job->spec.type));
         hac_session_send_accepted(session, serial, job);
     }
     hac_job_submit(job);

@@ -7,7 +7,8 @@
 #include "session.h"
 
 /* Fills the planner's specification from a request's; HAC_INVALID says what cannot be. */
-HAC_MUST_USE hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, hac_sort_spec *ret, hac_error *err);
+HAC_MUST_USE hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, hac_sort_spec *ret,
+                                           hac_error *err);
 
 /* Makes and submits a job; answers the session itself, well or not. Takes descriptors out of the frame. */
 void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitSort *request,

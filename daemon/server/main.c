@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hacd: lends this machine's accelerators to programs. This file reads the command line, finds the directories
- * and the listening socket, and hands over to the server.
+ * hacd: lends this machine's accelerators to programs. This file reads the command line, finds the
+ * directories and the listening socket, and hands over to the server.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -40,10 +40,14 @@ typedef struct arguments {
 static int parse_arguments(int argc, char **argv, arguments *ret)
 {
     static const struct option options[] = {
-        {"private", no_argument, NULL, 'p'},      {"socket", required_argument, NULL, 's'},
-        {"listen-fd", required_argument, NULL, 'l'}, {"config", required_argument, NULL, 'c'},
-        {"check-config", no_argument, NULL, 'C'}, {"version", no_argument, NULL, 'V'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"private", no_argument, NULL, 'p'},
+        {"socket", required_argument, NULL, 's'},
+        {"listen-fd", required_argument, NULL, 'l'},
+        {"config", required_argument, NULL, 'c'},
+        {"check-config", no_argument, NULL, 'C'},
+        {"version", no_argument, NULL, 'V'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     *ret = (arguments){.listen_fd = -1};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -90,7 +94,8 @@ static bool join(char *ret, size_t room, const char *directory, const char *name
 }
 
 /* $NAME/hac, else $HOME/fallback/hac, else /tmp/hac-UID/what. */
-static bool xdg_directory(const char *variable, const char *fallback, const char *what, char *ret, size_t room)
+static bool xdg_directory(const char *variable, const char *fallback, const char *what, char *ret,
+                          size_t room)
 {
     char base[PATH_MAX];
     const char *value = getenv(variable), *home = getenv("HOME");
@@ -124,7 +129,8 @@ static hac_status find_directories(const arguments *args, hac_server_options *o,
     char cache[PATH_MAX];
     bool ok = true;
     if (args->private_daemon) {
-        ok = xdg_directory("XDG_STATE_HOME", ".local/state", "state", o->state_directory, sizeof o->state_directory) &&
+        ok = xdg_directory("XDG_STATE_HOME", ".local/state", "state", o->state_directory,
+                           sizeof o->state_directory) &&
              xdg_directory("XDG_CACHE_HOME", ".cache", "cache", cache, sizeof cache) &&
              xdg_directory("XDG_CONFIG_HOME", ".config", "config", profiles, sizeof profiles) &&
              join(o->config_path, sizeof o->config_path, profiles, "hacd.yaml");
@@ -134,7 +140,8 @@ static hac_status find_directories(const arguments *args, hac_server_options *o,
             memcpy(profiles + used, "/profiles", sizeof "/profiles");
     } else {
         const char *state = getenv("STATE_DIRECTORY"), *systems = getenv("CACHE_DIRECTORY");
-        snprintf(o->state_directory, sizeof o->state_directory, "%s", state != NULL ? state : "/var/lib/hacd");
+        snprintf(o->state_directory, sizeof o->state_directory, "%s",
+                 state != NULL ? state : "/var/lib/hacd");
         snprintf(cache, sizeof cache, "%s", systems != NULL ? systems : "/var/cache/hacd");
         snprintf(o->config_path, sizeof o->config_path, "/etc/hac/hacd.yaml");
         snprintf(profiles, sizeof profiles, "/etc/hac/profiles.d");
@@ -152,8 +159,8 @@ static hac_status find_directories(const arguments *args, hac_server_options *o,
     if (args->config != NULL)
         snprintf(o->config_path, sizeof o->config_path, "%s", args->config);
     const char *libexec = getenv("HAC_LIBEXEC");
-    if (!join(o->executor_program, sizeof o->executor_program, libexec != NULL ? libexec : HAC_LIBEXEC_DIRECTORY,
-              "hac-executor"))
+    if (!join(o->executor_program, sizeof o->executor_program,
+              libexec != NULL ? libexec : HAC_LIBEXEC_DIRECTORY, "hac-executor"))
         return hac_fail(err, HAC_IO, "the path of hac-executor is too long");
     return HAC_OK;
 }
@@ -221,6 +228,7 @@ static hac_status find_listener(const arguments *args, hac_server_options *o, ha
         return check_listener(args->listen_fd, err);
     }
     hac_status status = activated_socket(&o->listener, err);
+    o->activated = status == HAC_OK;
     return status == HAC_NOT_FOUND ? listen_at(path, &o->listener, err) : status;
 }
 

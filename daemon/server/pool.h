@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Users and their memory. All that is held for a user is counted here, by uid and not by connection; the
- * buffer pool is the user's too: memfds that hacd creates, seals, charges and hands out, but never maps. A buffer that
- * nobody holds any more is kept for a while and recycled within the user (fresh memory costs more to fault in
- * than most jobs take), never for another user.
+ * buffer pool is the user's too: memfds that hacd creates, seals, charges and hands out, but never maps. A
+ * buffer that nobody holds any more is kept for a while and recycled within the user (fresh memory costs more
+ * to fault in than most jobs take), never for another user.
  */
 #ifndef SERVER_POOL_H
 #define SERVER_POOL_H
@@ -28,9 +28,9 @@ typedef struct hac_user_limits {
 } hac_user_limits;
 
 struct hac_pool_buffer {
-    hac_link link;    /* in the user's `held` or `idle` list */
+    hac_link link; /* in the user's `held` or `idle` list */
     hac_user *user;
-    uint32_t id;      /* never used twice in hacd's life */
+    uint32_t id; /* never used twice in hacd's life */
     int fd;
     uint64_t bytes;   /* capacity */
     bool growable;    /* not yet sealed against growing */
@@ -56,8 +56,8 @@ struct hac_users {
     uint32_t next_buffer;
     /* Called before a buffer's memory is freed, so that executors forget it. */
     void (*forget)(void *context, hac_pool_buffer *buffer);
-    /* Takes the memfd over, gives its pages back (clients may still have it mapped) and closes it, which takes
-     * a tenth of a second a GiB: not on the loop. NULL: done at once. */
+    /* Takes the memfd over, gives its pages back (clients may still have it mapped) and closes it, which
+     * takes a tenth of a second a GiB: not on the loop. NULL: done at once. */
     void (*discard)(void *context, int fd, uint64_t bytes);
     void *context;
 };

@@ -22,7 +22,8 @@ static void forget(void *context, hac_pool_buffer *buffer)
     f->last = buffer->id;
 }
 
-static const hac_user_limits limits = {.memory = 16 * MIB, .connections = 4, .jobs = 4, .descriptors = 4, .buffers = 8};
+static const hac_user_limits limits = {
+    .memory = 16 * MIB, .connections = 4, .jobs = 4, .descriptors = 4, .buffers = 8};
 
 static hac_user *start(hac_users *users, forgotten *f)
 {
@@ -158,8 +159,8 @@ static void test_random_use(void **state)
         if (held[at] != NULL) {
             hac_pool_release(held[at]);
             held[at] = NULL;
-        } else if (hac_pool_alloc(user, (uint64_t)rand_r(&seed) % (3 * MIB), rand_r(&seed) % 7 == 0, &held[at], NULL) !=
-                   HAC_OK) {
+        } else if (hac_pool_alloc(user, (uint64_t)rand_r(&seed) % (3 * MIB), rand_r(&seed) % 7 == 0,
+                                  &held[at], NULL) != HAC_OK) {
             held[at] = NULL;
         }
         assert_true(user->memory <= limits.memory && user->buffers <= limits.buffers);
@@ -174,8 +175,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_limit_to_the_byte, hac_test_fds_setup, hac_test_fds_teardown),
-        cmocka_unit_test_setup_teardown(test_recycled_within_a_user_only, hac_test_fds_setup, hac_test_fds_teardown),
-        cmocka_unit_test_setup_teardown(test_recycling_wastes_little, hac_test_fds_setup, hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_recycled_within_a_user_only, hac_test_fds_setup,
+                                        hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_recycling_wastes_little, hac_test_fds_setup,
+                                        hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_growing, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_absurd_sizes, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_random_use, hac_test_fds_setup, hac_test_fds_teardown),

@@ -19,11 +19,11 @@ static hac_status handle_hello(hac_session *session, const Hac__Client__Request 
 {
     (void)frame;
     if (request->hello->version != HAC_CLIENT_PROTOCOL_VERSION)
-        return hac_fail(err, HAC_NO_DAEMON,
-                        "protocol mismatch: this hacd (%s) speaks version %d, the client (%.60s) version %u; use "
-                        "the client of the same release, or restart hacd",
-                        HAC_VERSION, HAC_CLIENT_PROTOCOL_VERSION, request->hello->software,
-                        request->hello->version);
+        return hac_fail(
+            err, HAC_NO_DAEMON,
+            "protocol mismatch: this hacd (%s) speaks version %d, the client (%.60s) version %u; use "
+            "the client of the same release, or restart hacd",
+            HAC_VERSION, HAC_CLIENT_PROTOCOL_VERSION, request->hello->software, request->hello->version);
     session->greeted = true;
     Hac__Client__Hello hello = HAC__CLIENT__HELLO__INIT;
     hello.version = HAC_CLIENT_PROTOCOL_VERSION;
@@ -36,13 +36,13 @@ static hac_status handle_hello(hac_session *session, const Hac__Client__Request 
     return HAC_OK;
 }
 
-static hac_status handle_buffer_alloc(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
-                                      hac_error *err)
+static hac_status handle_buffer_alloc(hac_session *session, const Hac__Client__Request *request,
+                                      hac_frame *frame, hac_error *err)
 {
     (void)frame;
     hac_pool_buffer *buffer = NULL;
-    hac_status status = hac_pool_alloc(session->user, request->buffer_alloc->bytes, request->buffer_alloc->growable,
-                                       &buffer, err);
+    hac_status status = hac_pool_alloc(session->user, request->buffer_alloc->bytes,
+                                       request->buffer_alloc->growable, &buffer, err);
     if (status != HAC_OK)
         return status;
     status = hac_session_hold(session, buffer, err);
@@ -54,8 +54,8 @@ static hac_status handle_buffer_alloc(hac_session *session, const Hac__Client__R
     return HAC_OK;
 }
 
-static hac_status handle_buffer_grow(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
-                                     hac_error *err)
+static hac_status handle_buffer_grow(hac_session *session, const Hac__Client__Request *request,
+                                     hac_frame *frame, hac_error *err)
 {
     (void)frame;
     hac_pool_buffer *buffer = hac_session_buffer(session, request->buffer_grow->buffer);
@@ -67,18 +67,19 @@ static hac_status handle_buffer_grow(hac_session *session, const Hac__Client__Re
     return status;
 }
 
-static hac_status handle_buffer_release(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
-                                        hac_error *err)
+static hac_status handle_buffer_release(hac_session *session, const Hac__Client__Request *request,
+                                        hac_frame *frame, hac_error *err)
 {
     (void)frame;
     if (!hac_session_drop(session, request->buffer_release->buffer))
-        return hac_fail(err, HAC_INVALID, "this connection holds no buffer %u", request->buffer_release->buffer);
+        return hac_fail(err, HAC_INVALID, "this connection holds no buffer %u",
+                        request->buffer_release->buffer);
     hac_session_send_ok(session, request->serial);
     return HAC_OK;
 }
 
-static hac_status handle_submit_sort(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
-                                     hac_error *err)
+static hac_status handle_submit_sort(hac_session *session, const Hac__Client__Request *request,
+                                     hac_frame *frame, hac_error *err)
 {
     (void)err;
     hac_job_sort_submit(session, request->serial, request->submit_sort, frame);
@@ -125,8 +126,8 @@ static void simulated_device(const Hac__Client__SimulatedDevice *from, hac_machi
 }
 
 /* The machine of a `simulate`, and the mask of the devices that its options name. */
-static hac_status simulated_machine(const Hac__Client__PlanSort *request, hac_machine *ret, uint32_t *ret_mask,
-                                    hac_error *err)
+static hac_status simulated_machine(const Hac__Client__PlanSort *request, hac_machine *ret,
+                                    uint32_t *ret_mask, hac_error *err)
 {
     if (request->n_devices == 0)
         return hac_fail(err, HAC_INVALID, "the machine to simulate has no devices");
@@ -158,8 +159,8 @@ static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format
     }
 }
 
-static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
-                                   hac_error *err)
+static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Request *request,
+                                   hac_frame *frame, hac_error *err)
 {
     (void)frame;
     const Hac__Client__PlanSort *wanted = request->plan_sort;
@@ -179,8 +180,8 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     } else {
         machine = hac_server_machine(session->server);
         if (wanted->options != NULL)
-            status = hac_devices_mask(&session->server->devices, wanted->options->devices, wanted->options->n_devices,
-                                          &spec.device_mask, err);
+            status = hac_devices_mask(&session->server->devices, wanted->options->devices,
+                                      wanted->options->n_devices, &spec.device_mask, err);
     }
     if (status == HAC_OK)
         status = hac_plan_sort(machine, &spec, &plan, err);
@@ -205,8 +206,8 @@ static hac_status find_job(const hac_session *session, uint64_t id, hac_job **re
     return HAC_OK;
 }
 
-static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query, char **ret, size_t *ret_bytes,
-                             hac_error *err)
+static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query, char **ret,
+                             size_t *ret_bytes, hac_error *err)
 {
     hac_status status = HAC_OK;
     switch (query->topic) {
@@ -223,7 +224,8 @@ static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query
     default: {
         char name[32];
         if (job->plan == NULL)
-            return hac_fail(err, HAC_NOT_FOUND, "job %llu has no plan (any more)", (unsigned long long)job->id);
+            return hac_fail(err, HAC_NOT_FOUND, "job %llu has no plan (any more)",
+                            (unsigned long long)job->id);
         snprintf(name, sizeof name, "job %llu", (unsigned long long)job->id);
         status = query->topic == HAC__CLIENT__TOPIC__TOPIC_TRACE
                      ? hac_trace_to_json(job->plan, job->run.records, job->run.n_records, name, ret, err)
@@ -329,7 +331,8 @@ static hac_status handle_result(hac_session *session, const Hac__Client__Request
     bool gone = job->state == HAC_JOB_DONE && job->kind->flow[0] == 's' && job->result == NULL &&
                 job->result_data == NULL;
     if (gone)
-        return hac_fail(err, HAC_NOT_FOUND, "the result of job %llu is gone: it was fetched and released, or expired",
+        return hac_fail(err, HAC_NOT_FOUND,
+                        "the result of job %llu is gone: it was fetched and released, or expired",
                         (unsigned long long)job->id);
     hac_session_send_done(session, request->serial, job);
     return HAC_OK;
@@ -344,7 +347,8 @@ static hac_status handle_release(hac_session *session, const Hac__Client__Reques
     if (status != HAC_OK)
         return status;
     if (!hac_job_ended(job))
-        return hac_fail(err, HAC_INVALID, "job %llu has not ended; cancel it instead", (unsigned long long)job->id);
+        return hac_fail(err, HAC_INVALID, "job %llu has not ended; cancel it instead",
+                        (unsigned long long)job->id);
     hac_job_release_result(job);
     hac_session_send_ok(session, request->serial);
     return HAC_OK;

@@ -10,11 +10,11 @@
 #include "base/type.h"
 #include "server.h"
 
-#define ACTIVE_MAX 64         /* jobs whose tasks are handed out; the others are queued */
-#define PIECE_SECONDS 5e-4    /* a piece of a range is worth at least this much work … */
-#define CHUNK_SECONDS 0.25    /* … and at most this much, so that a cancel takes effect soon */
-#define LOSSES_MAX 3          /* executors a job loses on a device before it goes elsewhere */
-#define LOSSES_LAST 6         /* and on the last device, before it is given up */
+#define ACTIVE_MAX    64   /* jobs whose tasks are handed out; the others are queued */
+#define PIECE_SECONDS 5e-4 /* a piece of a range is worth at least this much work … */
+#define CHUNK_SECONDS 0.25 /* … and at most this much, so that a cancel takes effect soon */
+#define LOSSES_MAX    3    /* executors a job loses on a device before it goes elsewhere */
+#define LOSSES_LAST   6    /* and on the last device, before it is given up */
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
@@ -165,6 +165,7 @@ void hac_scheduler_start_plan(hac_job *job)
     job->state = HAC_JOB_RUNNING;
     if (job->started_ns == 0)
         job->started_ns = job->run.started_ns;
+    hac_server_kick(job->server); /* its first tasks are to be handed out */
 }
 
 /* The job's current plan has been executed (or, with restart, has to be made anew): what comes next. */
@@ -276,7 +277,8 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     dispatch->predicted = predicted;
     dispatch->together = together;
     dispatch->plan_device = plan_device;
-    dispatch->units = task->count > 0 ? task->units * ((double)piece->count / (double)task->count) : task->units;
+    dispatch->units =
+        task->count > 0 ? task->units * ((double)piece->count / (double)task->count) : task->units;
 
     Hac__Executor__Run run = HAC__EXECUTOR__RUN__INIT;
     Hac__Executor__Span spans[HAC_PLAN_MAX_SPANS], *list[HAC_PLAN_MAX_SPANS];
@@ -470,7 +472,8 @@ static void hand_out(hac_job *job)
 static hac_job *next_in_queue(hac_server *server)
 {
     hac_job *best = NULL, *job = NULL;
-    hac_list_for_each(job, &server->queued, hac_job, turn) {
+    hac_list_for_each(job, &server->queued, hac_job, turn)
+    {
         if (job->restart && job->user->active_jobs > 0)
             continue; /* waits for memory */
         if (job->kind->measures && hac_builders_busy(&server->builders))
@@ -505,7 +508,8 @@ void hac_scheduler_kick(hac_server *server)
         activate(job);
     }
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->active, hac_job, turn) {
+    hac_list_for_each(job, &server->active, hac_job, turn)
+    {
         hand_out(job);
         settle(job);
     }
@@ -611,7 +615,8 @@ static void leave_device(hac_job *job, uint32_t device, const char *why)
     const char *name = server->devices.items[device]->config.name;
     if (others == 0) {
         job->code = HAC_FAILED;
-        snprintf(job->message, sizeof job->message, "no device is left that can run it: %.64s %.400s", name, why);
+        snprintf(job->message, sizeof job->message, "no device is left that can run it: %.64s %.400s", name,
+                 why);
         return;
     }
     hac_job_note(job, "leaves %s: %s", name, why);

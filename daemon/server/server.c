@@ -21,13 +21,14 @@
 #include "session.h"
 #include "tuning.h"
 
-#define TICK_MS 250
+#define TICK_MS       250
 #define PROBE_SECONDS 10.0
 #define DRAIN_SECONDS 30.0
-#define DELIVERY_SECONDS 3.0 /* for the client of a job that ends while draining to fetch result and receipt */
-#define SELF_TEST_SECONDS 20.0 /* questions about devices wait this long for their self-tests */
-#define SAVE_SECONDS 5.0
-#define TRIM_SECONDS 60.0 /* idle pool memory is kept this long */
+#define DELIVERY_SECONDS                                                                                     \
+    3.0 /* for the client of a job that ends while draining to fetch result and receipt */
+#define SELF_TEST_SECONDS  20.0 /* questions about devices wait this long for their self-tests */
+#define SAVE_SECONDS       5.0
+#define TRIM_SECONDS       60.0 /* idle pool memory is kept this long */
 #define ACCEPTS_PER_WAKEUP 16
 
 /* A question about the devices that waits until their self-tests are through. */
@@ -66,7 +67,8 @@ static void on_connection(uv_poll_t *handle, int status, int events)
 
 static void listen_again(hac_server *server)
 {
-    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining && !server->probing && !server->reload)
+    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining && !server->probing &&
+        !server->reload)
         uv_poll_start(&server->listener, UV_READABLE, on_connection);
 }
 
@@ -105,7 +107,8 @@ static hac_status load_profiles(hac_server *server, const hac_daemon_config *con
 static void pause_sessions(hac_server *server, bool pause)
 {
     hac_session *session = NULL;
-    hac_list_for_each(session, &server->sessions, hac_session, link) hac_channel_pause(session->channel, pause);
+    hac_list_for_each(session, &server->sessions, hac_session, link)
+        hac_channel_pause(session->channel, pause);
     if (pause)
         uv_poll_stop(&server->listener);
     else
@@ -164,7 +167,8 @@ static void on_probe_gone(void *context, int64_t status, int signal, bool asked)
                  "an OpenCL driver hung while devices were probed; set OCL_ICD_VENDORS to leave it out");
     else if (server->devices.problem[0] == '\0')
         snprintf(server->devices.problem, sizeof server->devices.problem,
-                 "probing for devices ended with %s %d: an OpenCL driver failed; set OCL_ICD_VENDORS to leave it out",
+                 "probing for devices ended with %s %d: an OpenCL driver failed; set OCL_ICD_VENDORS to "
+                 "leave it out",
                  signal != 0 ? "signal" : "status", signal != 0 ? signal : (int)status);
     hac_log(HAC_LOG_ERROR, "%s", server->devices.problem);
     devices_changed(server);
@@ -181,8 +185,8 @@ static void start_probe(hac_server *server)
     server->probe_started_ns = hac_now_ns();
     pause_sessions(server, true);
     if (status == HAC_OK)
-        status = hac_child_start(&server->loop, &options, server->child_decoder, &events, server, &server->probe,
-                                 &err);
+        status = hac_child_start(&server->loop, &options, server->child_decoder, &events, server,
+                                 &server->probe, &err);
     if (status == HAC_OK) {
         Hac__Executor__Setup setup = HAC__EXECUTOR__SETUP__INIT;
         Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
@@ -241,7 +245,8 @@ bool hac_server_defer(hac_server *server, hac_session *session, const Hac__Clien
 void hac_server_forget_session(hac_server *server, const hac_session *session)
 {
     deferred_query *query = NULL;
-    hac_list_for_each(query, &server->deferred, deferred_query, link) {
+    hac_list_for_each(query, &server->deferred, deferred_query, link)
+    {
         if (query->session != session)
             continue;
         hac_list_remove(&query->link);
@@ -254,7 +259,8 @@ static void answer_deferred(hac_server *server)
     bool settled = devices_settled(server);
     uint64_t now = hac_now_ns();
     deferred_query *query = NULL;
-    hac_list_for_each(query, &server->deferred, deferred_query, link) {
+    hac_list_for_each(query, &server->deferred, deferred_query, link)
+    {
         if (!settled && (double)(now - query->since_ns) * 1e-9 < SELF_TEST_SECONDS)
             continue;
         hac_list_remove(&query->link);
@@ -352,7 +358,8 @@ static void read_models(hac_server *server)
 static bool unlink_socket(hac_server *server)
 {
     char lock_path[PATH_MAX + 8];
-    if (!server->options.private_daemon || server->options.socket_path[0] == '\0')
+    if (!server->options.private_daemon || server->options.activated ||
+        server->options.socket_path[0] == '\0')
         return true;
     snprintf(lock_path, sizeof lock_path, "%s.lock", server->options.socket_path);
     hac_autoclose int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -422,9 +429,9 @@ static unsigned unfinished_jobs(const hac_server *server)
 static bool undelivered(const hac_server *server)
 {
     const hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link)
-        if (job->owner != NULL && hac_job_ended(job) && hac_seconds_since(job->ended_ns) < DELIVERY_SECONDS)
-            return true;
+    hac_list_for_each(job, &server->jobs, hac_job,
+                      link) if (job->owner != NULL && hac_job_ended(job) &&
+                                hac_seconds_since(job->ended_ns) < DELIVERY_SECONDS) return true;
     return false;
 }
 
@@ -443,6 +450,8 @@ static bool idle(const hac_server *server)
 static bool socket_gone(const hac_server *server)
 {
     struct stat at_path;
+    if (server->options.activated)
+        return false;
     return stat(server->options.socket_path, &at_path) != 0 || at_path.st_ino != server->socket_inode;
 }
 
@@ -459,12 +468,13 @@ static void consider_leaving(hac_server *server)
         return;
     bool held = false; /* a detached job's result that somebody may come for */
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) held |= job->detached &&
-                                                                (job->result != NULL || job->result_data != NULL);
+    hac_list_for_each(job, &server->jobs, hac_job, link) held |=
+        job->detached && (job->result != NULL || job->result_data != NULL);
     bool timed_out = server->config.idle_exit > 0 &&
                      (double)(now - server->idle_since_ns) * 1e-9 > server->config.idle_exit;
     if (timed_out && !held && unlink_socket(server))
-        accept_clients(server); /* one may have connected just before: it is served, and then there is no socket */
+        accept_clients(
+            server); /* one may have connected just before: it is served, and then there is no socket */
     if (server->n_sessions == 0 && socket_gone(server))
         stop(server);
 }
@@ -475,7 +485,8 @@ static void consider_leaving(hac_server *server)
 static void enforce_deadlines(hac_server *server)
 {
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) {
+    hac_list_for_each(job, &server->jobs, hac_job, link)
+    {
         if (hac_job_ended(job) || job->deadline_seconds <= 0 || hac_job_seconds(job) < job->deadline_seconds)
             continue;
         char message[96];
@@ -491,7 +502,8 @@ static void on_tick(uv_timer_t *timer)
     hac_executors_check(&server->executors);
     enforce_deadlines(server);
     hac_jobs_expire(server);
-    if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS && server->probe != NULL)
+    if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS &&
+        server->probe != NULL)
         hac_child_kill(server->probe);
     if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
         server->models_saved_ns = now;
@@ -538,7 +550,8 @@ static void on_builder_change(void *context, uint32_t device)
     hac_server *server = context;
     const hac_server_device *d = server->devices.items[device];
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->active, hac_job, turn) {
+    hac_list_for_each(job, &server->active, hac_job, turn)
+    {
         if (!job->progress)
             continue;
         char note[192];
@@ -637,7 +650,8 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
     if (server->probing || server->reload)
         return hac_fail(err, HAC_REFUSED, "devices are being looked for just now; try again in a moment");
     if (unfinished_jobs(server) > 0)
-        return hac_fail(err, HAC_REFUSED, "%u jobs are running; devices change only between jobs, try again later",
+        return hac_fail(err, HAC_REFUSED,
+                        "%u jobs are running; devices change only between jobs, try again later",
                         unfinished_jobs(server));
     hac_status status = load_config(server, &config, err);
     if (status != HAC_OK)
@@ -746,7 +760,8 @@ static hac_status init_loop(hac_server *server, hac_error *err)
 
 static void deinit(hac_server *server)
 {
-    save_work *save = server->models != NULL && hac_model_set_dirty(server->models) ? prepare_save(server) : NULL;
+    save_work *save =
+        server->models != NULL && hac_model_set_dirty(server->models) ? prepare_save(server) : NULL;
     if (save != NULL) {
         write_models(&save->work);
         free(save->text);

@@ -23,8 +23,9 @@ typedef struct hac_server hac_server;
 struct hac_child;
 
 typedef struct hac_server_options {
-    bool private_daemon;     /* leaves when idle, or when its socket path is gone */
-    int listener;            /* listening socket; owned by the server */
+    bool private_daemon; /* leaves when idle, or when its socket path is gone */
+    bool activated;      /* the socket is somebody else's: its path is never unlinked */
+    int listener;        /* listening socket; owned by the server */
     char socket_path[PATH_MAX];
     char state_directory[PATH_MAX], cache_directory[PATH_MAX], scratch_directory[PATH_MAX];
     char executor_program[PATH_MAX];
@@ -50,8 +51,8 @@ struct hac_server {
     hac_decoder *client_decoder, *child_decoder;
 
     uv_poll_t listener;
-    ino_t socket_inode;      /* of the socket's path, so as not to unlink another daemon's */
-    uv_timer_t tick; /* four times a second */
+    ino_t socket_inode; /* of the socket's path, so as not to unlink another daemon's */
+    uv_timer_t tick;    /* four times a second */
     uv_signal_t on_term, on_int, on_hup;
     uv_prepare_t prepare; /* runs the scheduler once a turn, however many things changed */
     bool kick;

@@ -12,7 +12,7 @@
 #include "server.h"
 
 #define SESSION_QUEUE_MAX (256u * 1024) /* bytes a client may leave unread */
-#define SESSION_BATCH 4
+#define SESSION_BATCH     4
 
 static void on_frame(void *context, hac_frame *frame)
 {
@@ -21,8 +21,8 @@ static void on_frame(void *context, hac_frame *frame)
     Hac__Client__Request *request = NULL;
     if (session->closing)
         return;
-    if (hac_decode_request(session->server->client_decoder, frame->body, frame->body_bytes, frame->n_fds, &request,
-                           &err) != HAC_OK) {
+    if (hac_decode_request(session->server->client_decoder, frame->body, frame->body_bytes, frame->n_fds,
+                           &request, &err) != HAC_OK) {
         hac_session_send_failure(session, 0, &err, 0);
         hac_session_close(session, err.message);
         return;
@@ -58,8 +58,8 @@ static hac_status session_new(hac_server *server, int socket, hac_session **ret,
     session->pid = peer.pid;
     status = hac_user_get(&server->users, peer.uid, &session->user, err);
     if (status == HAC_OK)
-        status = hac_channel_open(&server->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH, &events,
-                                  session, &session->channel, err);
+        status = hac_channel_open(&server->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH,
+                                  &events, session, &session->channel, err);
     if (status != HAC_OK) {
         if (session->user != NULL)
             hac_user_unref(session->user);
@@ -97,7 +97,8 @@ void hac_session_close(hac_session *session, const char *why)
     session->closing = true;
     hac_server *server = session->server;
     if (why != NULL)
-        hac_log(HAC_LOG_INFO, "connection of uid %u, pid %d ends: %s", session->user->uid, (int)session->pid, why);
+        hac_log(HAC_LOG_INFO, "connection of uid %u, pid %d ends: %s", session->user->uid, (int)session->pid,
+                why);
     hac_channel_close(session->channel);
     hac_jobs_session_closed(server, session);
     hac_server_forget_session(server, session);
@@ -154,7 +155,8 @@ static void learn(hac_session *session, uint32_t id)
 void hac_sessions_forget_buffer(hac_server *server, const hac_pool_buffer *buffer)
 {
     hac_session *session = NULL;
-    hac_list_for_each(session, &server->sessions, hac_session, link) {
+    hac_list_for_each(session, &server->sessions, hac_session, link)
+    {
         size_t at = position(session, buffer->id);
         if (at < session->n_known && session->known[at] == buffer->id) {
             session->n_known--;
@@ -202,7 +204,8 @@ bool hac_session_drop(hac_session *session, uint32_t id)
 
 /* ---- answers ------------------------------------------------------------------------------------------ */
 
-void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds, size_t n_fds)
+void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds,
+                      size_t n_fds)
 {
     if (!session->closing)
         hac_channel_send(session->channel, &response->base, fds, n_fds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sessions: one connected client each. Identity is what the kernel says of the peer at accept, for the life of
- * the connection; nothing a client writes about itself counts.
+ * Sessions: one connected client each. Identity is what the kernel says of the peer at accept, for the life
+ * of the connection; nothing a client writes about itself counts.
  */
 #ifndef SERVER_SESSION_H
 #define SERVER_SESSION_H
@@ -30,7 +30,7 @@ struct hac_session {
     bool greeted;
     bool closing;
     unsigned pending; /* requests whose answer has to wait: for a job's end, or for self-tests */
-    uint32_t *known; /* ids of buffers the client has mapped, sorted */
+    uint32_t *known;  /* ids of buffers the client has mapped, sorted */
     size_t n_known, known_room;
     hac_pool_buffer **handles; /* buffers it holds through hac_buffer_alloc */
     size_t n_handles, handles_room;
@@ -42,9 +42,11 @@ void hac_session_accept(struct hac_server *server, int socket);
 /* Ends the connection: its jobs are cancelled unless detached, its buffers go back to the pool. */
 void hac_session_close(hac_session *session, const char *why);
 
-void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds, size_t n_fds);
+void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds,
+                      size_t n_fds);
 void hac_session_send_ok(hac_session *session, uint64_t serial);
-void hac_session_send_failure(hac_session *session, uint64_t serial, const hac_error *err, double retry_after);
+void hac_session_send_failure(hac_session *session, uint64_t serial, const hac_error *err,
+                              double retry_after);
 /* A text of any length up to HAC_TEXT_MAX: inside the message, or as a sealed memfd. */
 void hac_session_send_text(hac_session *session, uint64_t serial, const char *text, size_t bytes);
 void hac_session_send_buffer(hac_session *session, uint64_t serial, hac_pool_buffer *buffer);

@@ -73,9 +73,8 @@ void hac_tuning_keep(hac_server *server, uint32_t index)
     tuning_path(server, path, sizeof path);
     describe(device, name, hash, driver);
     hac_autofclose FILE *file = fopen(path, "ae");
-    if (file == NULL ||
-        fprintf(file, "%s %s %s %u %u %u %u %u\n", name, hash, driver, device->tuning.threads,
-                device->tuning.placement, device->tuning.style, device->tuning.block_items,
-                device->tuning.work_group) < 0)
+    if (file == NULL || fprintf(file, "%s %s %s %u %u %u %u %u\n", name, hash, driver, device->tuning.threads,
+                                device->tuning.placement, device->tuning.style, device->tuning.block_items,
+                                device->tuning.work_group) < 0)
         hac_log(HAC_LOG_WARNING, "cannot keep what tune found in %s", path);
 }

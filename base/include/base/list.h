@@ -41,10 +41,9 @@ static inline void hac_list_remove(hac_link *link)
 #define hac_container_of(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* Walks a list whose current element may be removed on the way. */
-#define hac_list_for_each(element, head, type, member)                                                   \
-    for (hac_link *element##_at = (head)->next, *element##_next = element##_at->next;                    \
-         element##_at != (head) &&                                                                       \
-         ((element) = hac_container_of(element##_at, type, member), true);                               \
+#define hac_list_for_each(element, head, type, member)                                                       \
+    for (hac_link *element##_at = (head)->next, *element##_next = element##_at->next;                        \
+         element##_at != (head) && ((element) = hac_container_of(element##_at, type, member), true);         \
          element##_at = element##_next, element##_next = element##_at->next)
 
 #endif

@@ -21,8 +21,9 @@
  *   linear  cell = (min((max(m, base) - base) >> shift, last) · scale) >> 16; last < 2^16, scale ≤ 2^16
  *   log     d = max(m, base) - base + 1 (saturated), e = ⌊log2 d⌋; cell = e · 2^f + the f bits below d's
  *           highest, f = 8 for W = 32, 7 for W = 64: even skew over many magnitudes spreads
- *   tree    i = number of splitters < m; cell = 2i, + 1 if m equals splitter i: any data, three times slower
- * and bucket = cells[cell].
+ * bucket = cells[cell]. Where cells are too coarse for the data, a search goes on from there: for step =
+ * 2^(levels - 1) … 2, 1: bucket += step if splitters[bucket + step - 1] < m. Splitter j is the last key of
+ * bucket j; from the last bucket on they are the largest key. Each step costs a tenth of a scatter.
  */
 #ifndef BASE_RADIX_LAYOUT_H
 #define BASE_RADIX_LAYOUT_H
@@ -31,18 +32,14 @@
 
 #define HAC_RADIX_CELLS       8192
 #define HAC_RADIX_MAX_BUCKETS 6144
-#define HAC_RADIX_MAX_LEVELS  11 /* of the tree: 2^11 - 1 splitters */
-#define HAC_RADIX_SPLITTERS   (1 << HAC_RADIX_MAX_LEVELS)
+#define HAC_RADIX_MAX_LEVELS  11 /* steps of a search */
+#define HAC_RADIX_SPLITTERS   8192
 #define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
 /* Most keys of a bucket that a leaf sorts in cache; larger ones are slower. */
 #define HAC_RADIX_LEAF_ITEMS 98304
 
-typedef enum hac_radix_method {
-    HAC_RADIX_LINEAR = 0,
-    HAC_RADIX_LOG = 1,
-    HAC_RADIX_TREE = 2
-} hac_radix_method;
+typedef enum hac_radix_method { HAC_RADIX_LINEAR = 0, HAC_RADIX_LOG = 1 } hac_radix_method;
 
 #define HAC_RADIX_MAGIC UINT64_C(0x3178696461726861)
 

@@ -9,9 +9,8 @@
  *     hac_buffer *keys = NULL;
  *     hac_job *job = NULL;
  *
- *     if (hac_client_connect(NULL, &client, &err) != HAC_OK ||            // starts a private daemon if need be
- *         hac_buffer_alloc(client, n * sizeof(uint32_t), &keys, &err) != HAC_OK)
- *         die(err.message);
+ *     if (hac_client_connect(NULL, &client, &err) != HAC_OK ||            // starts a private daemon if need
+ * be hac_buffer_alloc(client, n * sizeof(uint32_t), &keys, &err) != HAC_OK) die(err.message);
  *     fill(hac_buffer_data(keys), n);                                     // devices work on this very memory
  *     hac_sort_options options = HAC_SORT_OPTIONS_INIT;
  *     options.type = HAC_TYPE_U32;
@@ -29,11 +28,11 @@
  *   several threads are fine. Nothing here starts threads or handles signals.
  * - Errors: see <hac/error.h>. Outputs are written on success only.
  * - Ownership: what a function returns through a `ret_` pointer is the caller's, to be freed with the free
- *   function of its type; free functions accept NULL. Freeing a client ends its connection: what was made from
- *   it may still be freed, in any order, but the memory it shows belongs to others from then on.
+ *   function of its type; free functions accept NULL. Freeing a client ends its connection: what was made
+ * from it may still be freed, in any order, but the memory it shows belongs to others from then on.
  * - Inputs are never modified.
- * - Callbacks run inside calls of this library only: hac_client_dispatch, and those that wait for hacd. They may
- *   call the library, and free their own job, but not the client.
+ * - Callbacks run inside calls of this library only: hac_client_dispatch, and those that wait for hacd. They
+ * may call the library, and free their own job, but not the client.
  *
  * ABI: types are opaque or versioned by their `size` member; functions are only ever added.
  */
@@ -62,28 +61,31 @@ typedef struct hac_client hac_client;
 enum { HAC_CONNECT_NO_AUTOSTART = 1 }; /* do not start a private daemon */
 
 typedef struct hac_connect_options {
-    size_t size;            /* sizeof(hac_connect_options): set by the INIT macro */
-    const char *socket;     /* NULL: $HAC_SOCKET, else the system daemon's socket, else the private one's */
+    size_t size;        /* sizeof(hac_connect_options): set by the INIT macro */
+    const char *socket; /* NULL: $HAC_SOCKET, else the system daemon's socket, else the private one's */
     unsigned flags;
-    const char *software;   /* who connects, for the daemon's log; NULL: "libhac" */
+    const char *software; /* who connects, for the daemon's log; NULL: "libhac" */
     /* Called while a private daemon is being started; may be NULL. */
     void (*starting)(void *context, const char *socket);
     void *context;
 } hac_connect_options;
 
-#define HAC_CONNECT_OPTIONS_INIT {sizeof(hac_connect_options), NULL, 0, NULL, NULL, NULL}
+#define HAC_CONNECT_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        sizeof(hac_connect_options), NULL, 0, NULL, NULL, NULL                                               \
+    }
 
 /*
  * Connects and shakes hands. Without a system daemon (/run/hac/hacd.sock) a private one is started for this
  * user, at $XDG_RUNTIME_DIR/hac/hacd.sock or in a 0700 directory below /tmp; it leaves when idle, logs to
  * $XDG_STATE_HOME/hac/hacd.log, and inherits nothing of its starter but a few environment variables. A daemon
- * that is named, by `socket` or $HAC_SOCKET, is never started. $HAC_LIBEXEC is where hacd is looked for instead of
- * where it was installed. options may be NULL.
- * HAC_NO_DAEMON: none, or one of another protocol version (the message names both). HAC_REFUSED: the place of the
- * private socket, or who listens there, is not to be trusted; or hacd takes no more connections of this user.
+ * that is named, by `socket` or $HAC_SOCKET, is never started. $HAC_LIBEXEC is where hacd is looked for
+ * instead of where it was installed. options may be NULL. HAC_NO_DAEMON: none, or one of another protocol
+ * version (the message names both). HAC_REFUSED: the place of the private socket, or who listens there, is
+ * not to be trusted; or hacd takes no more connections of this user.
  */
-HAC_API HAC_MUST_USE hac_status hac_client_connect(const hac_connect_options *options, hac_client **ret_client,
-                                                   hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_client_connect(const hac_connect_options *options,
+                                                   hac_client **ret_client, hac_error *err);
 HAC_API void hac_client_free(hac_client *client);
 
 /* The socket this client is connected to; valid as long as the client. */
@@ -129,23 +131,23 @@ typedef enum hac_job_state {
 
 typedef struct hac_progress {
     hac_job_state state;
-    double fraction;         /* 0 … 1 */
-    const char *stage;       /* "scatter", "merge 17" …; valid during the callback */
-    const char *device;      /* the device that reported last */
+    double fraction;    /* 0 … 1 */
+    const char *stage;  /* "scatter", "merge 17" …; valid during the callback */
+    const char *device; /* the device that reported last */
     double items_per_second;
-    double eta_seconds;      /* from the performance model; < 0: unknown */
-    const char *note;        /* "building kernels for cpu (2 of 5)" …, or "" */
+    double eta_seconds; /* from the performance model; < 0: unknown */
+    const char *note;   /* "building kernels for cpu (2 of 5)" …, or "" */
 } hac_progress;
 
 /* What every job may say; part of the job kinds' options. */
 typedef struct hac_job_options {
     const char *const *devices; /* names, as `hacctl devices` lists them; NULL: all */
     size_t n_devices;
-    int detach;                 /* the job outlives this connection; find it again by its id */
-    int priority;               /* higher first, -100 … 100 */
-    double deadline_seconds;    /* 0: none */
-    uint64_t memory_limit;      /* bytes; 0: the user's quota */
-    int fast;                   /* 0: determinism exact, 1: fast */
+    int detach;              /* the job outlives this connection; find it again by its id */
+    int priority;            /* higher first, -100 … 100 */
+    double deadline_seconds; /* 0: none */
+    uint64_t memory_limit;   /* bytes; 0: the user's quota */
+    int fast;                /* 0: determinism exact, 1: fast */
     /* Called from hac_client_dispatch and from blocking calls; NULL: no progress is sent at all. */
     void (*progress)(void *context, hac_job *job, const hac_progress *progress);
     /* Called once when the job has ended, maybe before the submitting call returns; NULL allowed. */
@@ -172,13 +174,14 @@ HAC_API uint64_t hac_job_bytes(const hac_job *job);
 /* Report of calibrate and tune; "" for other jobs. */
 HAC_API const char *hac_job_text(const hac_job *job);
 
-/* Asks to cancel: takes effect within one chunk of work; hac_job_wait then says HAC_CANCELLED. Nothing happens
- * to a job that has ended. */
+/* Asks to cancel: takes effect within one chunk of work; hac_job_wait then says HAC_CANCELLED. Nothing
+ * happens to a job that has ended. */
 HAC_API HAC_MUST_USE hac_status hac_job_cancel(hac_job *job, hac_error *err);
 
 /* A handle for a job by its id, of this user (detached, or of another connection). HAC_NOT_FOUND: none, or no
  * longer known. Its result stays with hacd when the handle is freed. */
-HAC_API HAC_MUST_USE hac_status hac_job_attach(hac_client *client, uint64_t id, hac_job **ret_job, hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_job_attach(hac_client *client, uint64_t id, hac_job **ret_job,
+                                               hac_error *err);
 
 /* Drops the handle. The result's memory goes back to the pool, when exported columns are released, too; a job
  * that has not ended is cancelled, unless it is detached or was attached to. No callback follows. */
@@ -203,8 +206,8 @@ typedef enum hac_sort_scheme {
 typedef enum hac_sort_fold { HAC_FOLD_AUTO = 0, HAC_FOLD_NONE = 1, HAC_FOLD_STEPS = 2 } hac_sort_fold;
 
 /*
- * Order: unsigned and signed integers by value; floats in total order with -0.0 before +0.0 and all NaNs after
- * +infinity; `descending` is the reverse. Ties keep their input order.
+ * Order: unsigned and signed integers by value; floats in total order with -0.0 before +0.0 and all NaNs
+ * after +infinity; `descending` is the reverse. Ties keep their input order.
  */
 typedef struct hac_sort_options {
     size_t size; /* sizeof(hac_sort_options): set by the INIT macro */
@@ -219,38 +222,48 @@ typedef struct hac_sort_options {
     hac_job_options job;
 } hac_sort_options;
 
-#define HAC_SORT_OPTIONS_INIT {sizeof(hac_sort_options), HAC_TYPE_NONE, 0, 0, HAC_SORT_AUTO, HAC_SCHEME_AUTO, \
-                               HAC_FOLD_AUTO, NULL, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}}
+#define HAC_SORT_OPTIONS_INIT                                                                                \
+    {                                                                                                        \
+        sizeof(hac_sort_options), HAC_TYPE_NONE, 0, 0, HAC_SORT_AUTO, HAC_SCHEME_AUTO, HAC_FOLD_AUTO, NULL,  \
+            0,                                                                                               \
+        {                                                                                                    \
+            NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL                                                       \
+        }                                                                                                    \
+    }
 
 /* Sorts `items` keys that lie at byte `offset` (a multiple of 64) of a pool buffer. No copy is made on a
  * device that works in host memory. The buffer must stay allocated until the job has ended. */
-HAC_API HAC_MUST_USE hac_status hac_sort_buffer(hac_client *client, hac_buffer *keys, uint64_t offset, uint64_t items,
-                                                const hac_sort_options *options, hac_job **ret_job, hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_sort_buffer(hac_client *client, hac_buffer *keys, uint64_t offset,
+                                                uint64_t items, const hac_sort_options *options,
+                                                hac_job **ret_job, hac_error *err);
 
 /* Keys in the caller's own memory, which may be reused as soon as this returns: up to 32 KiB travel in the
  * message, more is copied into the pool. Many small jobs may be under way at once; beyond 192 KiB of their
  * results this waits for some of them. A small job that is refused says so in hac_job_wait. */
 HAC_API HAC_MUST_USE hac_status hac_sort_memory(hac_client *client, const void *keys, uint64_t items,
-                                                const hac_sort_options *options, hac_job **ret_job, hac_error *err);
+                                                const hac_sort_options *options, hac_job **ret_job,
+                                                hac_error *err);
 
 /* Keys in a file: `items` keys from byte `offset` on, or as many as there are with items = UINT64_MAX (the
- * rest must then be a multiple of the type's size). A pipe or socket is read to its end, into the pool, before
- * this returns; any other descriptor is read by the devices' processes, never mapped, and may be closed at once.
- * `name` is used in messages; NULL allowed. */
+ * rest must then be a multiple of the type's size). A pipe or socket is read to its end, into the pool,
+ * before this returns; any other descriptor is read by the devices' processes, never mapped, and may be
+ * closed at once. `name` is used in messages; NULL allowed. */
 HAC_API HAC_MUST_USE hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t items,
-                                            const char *name, const hac_sort_options *options, hac_job **ret_job,
-                                            hac_error *err);
+                                            const char *name, const hac_sort_options *options,
+                                            hac_job **ret_job, hac_error *err);
 
-/* Keys with a payload of `payload_bytes` (1 … 256) each: the result is the sorted keys followed, from the next
- * multiple of 64 bytes on (hac_job_payload), by the payloads in the keys' order. */
+/* Keys with a payload of `payload_bytes` (1 … 256) each: the result is the sorted keys followed, from the
+ * next multiple of 64 bytes on (hac_job_payload), by the payloads in the keys' order. */
 HAC_API HAC_MUST_USE hac_status hac_sort_pairs(hac_client *client, hac_buffer *keys, hac_buffer *payload,
                                                uint32_t payload_bytes, uint64_t items,
-                                               const hac_sort_options *options, hac_job **ret_job, hac_error *err);
+                                               const hac_sort_options *options, hac_job **ret_job,
+                                               hac_error *err);
 HAC_API const void *hac_job_payload(const hac_job *job);
 
 /* ---- Arrow C Data Interface ---------------------------------------------------------------------- */
 
-/* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html), with its guard. */
+/* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html), with its guard.
+ */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 struct ArrowSchema {
@@ -278,8 +291,8 @@ struct ArrowArray {
 };
 #endif
 
-/* Sorts a primitive column without nulls (formats i I f l L g). One copy into the pool, or none when its values
- * lie in a hac_buffer of this client. The column stays the caller's. options->type may be NONE. */
+/* Sorts a primitive column without nulls (formats i I f l L g). One copy into the pool, or none when its
+ * values lie in a hac_buffer of this client. The column stays the caller's. options->type may be NONE. */
 HAC_API HAC_MUST_USE hac_status hac_sort_arrow(hac_client *client, const struct ArrowSchema *schema,
                                                const struct ArrowArray *keys, const hac_sort_options *options,
                                                hac_job **ret_job, hac_error *err);
@@ -288,8 +301,9 @@ HAC_API HAC_MUST_USE hac_status hac_sort_arrow(hac_client *client, const struct 
 HAC_API HAC_MUST_USE hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *key_schema,
                                                      const struct ArrowArray *keys,
                                                      const struct ArrowSchema *payload_schema,
-                                                     const struct ArrowArray *payload, const hac_sort_options *options,
-                                                     hac_job **ret_job, hac_error *err);
+                                                     const struct ArrowArray *payload,
+                                                     const hac_sort_options *options, hac_job **ret_job,
+                                                     hac_error *err);
 
 /* Result columns, without a copy; they own the job's memory from here on (hac_job_free may follow). Release
  * them before the client is freed. */
@@ -303,8 +317,9 @@ HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struc
 typedef enum hac_plan_format { HAC_PLAN_TEXT = 0, HAC_PLAN_JSON = 1, HAC_PLAN_SVG = 2 } hac_plan_format;
 
 /* The plan of a sort of `items` keys on this machine, before it runs. *ret_text is malloc'ed. */
-HAC_API HAC_MUST_USE hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_options *options,
-                                                 hac_plan_format format, char **ret_text, hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_explain_sort(hac_client *client, uint64_t items,
+                                                 const hac_sort_options *options, hac_plan_format format,
+                                                 char **ret_text, hac_error *err);
 
 /* A device of a machine one does not have. */
 typedef struct hac_simulated_capability {
@@ -322,8 +337,9 @@ typedef struct hac_simulated_device {
     size_t n_capability;
 } hac_simulated_device;
 HAC_API HAC_MUST_USE hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *devices,
-                                                  size_t n_devices, uint64_t items, const hac_sort_options *options,
-                                                  hac_plan_format format, char **ret_text, hac_error *err);
+                                                  size_t n_devices, uint64_t items,
+                                                  const hac_sort_options *options, hac_plan_format format,
+                                                  char **ret_text, hac_error *err);
 
 typedef enum hac_topic {
     HAC_TOPIC_STATUS = 0,   /* JSON: version, daemon pid and socket */

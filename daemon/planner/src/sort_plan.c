@@ -199,7 +199,8 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
     }
     c->seconds = plan->predicted_seconds = simulation.seconds;
     /* A guess about the slower algorithm never beats what is known, or guessed, of the faster one. */
-    bool guess = !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
+    bool guess =
+        !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
     bool free_choice = p->spec->algorithm == HAC_SORT_AUTO && !split_forced(p->spec);
     c->chosen = allowed(p, a, scheme, team);
     if (c->chosen && guess && free_choice && a == BITONIC && p->best != NULL) {
@@ -381,10 +382,10 @@ static hac_status explain(planning *p, hac_error *err)
         c->chosen = i == p->chosen;
         if (c->chosen && choices == 1)
             snprintf(c->reason, sizeof(c->reason), "%s",
-                     p->n_candidates == 1                      ? "the only way"
-                     : p->spec->algorithm == HAC_SORT_AUTO &&
-                             p->spec->scheme == HAC_SCHEME_AUTO ? "the best that is known"
-                                                                : "asked for");
+                     p->n_candidates == 1 ? "the only way"
+                     : p->spec->algorithm == HAC_SORT_AUTO && p->spec->scheme == HAC_SCHEME_AUTO
+                         ? "the best that is known"
+                         : "asked for");
         hac_status status = hac_plan_add_candidate(p->best, c, err);
         if (status != HAC_OK)
             return status;
