@@ -144,8 +144,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The arguments that count and scatter share: the first 19. */
-static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretch *s, cl_mem in, cl_mem table,
+/* The arguments that count and scatter share: the first COMMON_ARGS. */
+static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretch *s, cl_mem in,
                               hac_error *err)
 {
     const hac_radix_header *h = &job->table.header;
@@ -156,7 +156,8 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretc
     TRY(hac_kernel_arg_u64(kernel, i++, s->items, err));
     TRY(hac_kernel_arg_u32(kernel, i++, (uint32_t)job->p.chunk_items, err));
     TRY(hac_kernel_arg_u32(kernel, i++, (uint32_t)s->count, err));
-    TRY(hac_kernel_arg_mem(kernel, i++, table, err));
+    TRY(hac_kernel_arg_mem(kernel, i++, job->buckets, err));
+    TRY(hac_kernel_arg_mem(kernel, i++, job->cells, err));
     TRY(hac_kernel_arg_mem(kernel, i++, job->splitters, err));
     TRY(hac_radix_key_arg(job, kernel, i++, h->base, err));
     const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, h->levels};
@@ -169,7 +170,7 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretc
     return hac_kernel_arg_u32(kernel, i++, (uint32_t)hac_radix_row_items(job->p.buckets), err);
 }
 
-#define COMMON_ARGS 19
+#define COMMON_ARGS 20
 
 static uint8_t *item_at(const hac_span *span, uint64_t item, uint64_t bytes)
 {
@@ -196,7 +197,7 @@ static hac_status count_stretch(hac_radix_job *job, cl_kernel kernel, const hac_
     TRY(open_input(job, &task->spans[0], s, &in, err));
     TRY(hac_radix_open(job, task->spans[2].data + s->first * row_bytes(job), s->count * row_bytes(job),
                        HAC_WRITE, &counts, err));
-    TRY(common_args(job, kernel, s, in, job->cells, err));
+    TRY(common_args(job, kernel, s, in, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, counts, err));
     TRY(hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err));
     return hac_radix_close_from(job, in, err);
@@ -244,7 +245,7 @@ static hac_status scatter_stretch(hac_radix_job *job, cl_kernel kernel, const ha
     TRY(open_input(job, &task->spans[0], s, &in, err));
     TRY(hac_radix_open(job, t->starts, s->count * row_bytes(job), HAC_READ, &starts, err));
     TRY(hac_radix_open(job, t->keys, t->items * job->p.key_bytes, t->access, &keys, err));
-    TRY(common_args(job, kernel, s, in, job->cells, err));
+    TRY(common_args(job, kernel, s, in, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, starts, err));
     TRY(hac_kernel_arg_u32(kernel, COMMON_ARGS + 2, (uint32_t)t->items, err));
     TRY(hac_kernel_arg_u64(kernel, COMMON_ARGS + 3, s->first_item, err));

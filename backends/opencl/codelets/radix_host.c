@@ -28,30 +28,21 @@ hac_radix_order hac_radix_order_of(hac_type type, bool descending, bool argsort)
 
 /* ---- cells ---- */
 
-static uint32_t log_cell(uint64_t d, bool wide)
+static uint32_t log_cell(uint64_t d, const hac_radix_header *h)
 {
-    unsigned fraction_bits = wide ? 7 : 8;
-    uint64_t all = wide ? UINT64_MAX : UINT32_MAX;
-    d = d == all ? d : d + 1;
+    d = d == (h->key_bytes == 8 ? UINT64_MAX : UINT32_MAX) ? d : d + 1;
     unsigned exponent = 63 - (unsigned)__builtin_clzll(d);
-    uint64_t fraction =
-        exponent >= fraction_bits ? d >> (exponent - fraction_bits) : d << (fraction_bits - exponent);
-    return (exponent << fraction_bits) | (uint32_t)(fraction & ((1u << fraction_bits) - 1));
+    uint64_t fraction = exponent >= h->shift ? d >> (exponent - h->shift) : d << (h->shift - exponent);
+    return (exponent << h->shift) | (uint32_t)(fraction & ((1u << h->shift) - 1));
 }
 
-uint32_t hac_radix_cell(const hac_radix_header *h, const uint64_t *splitters, uint64_t m)
+uint32_t hac_radix_cell(const hac_radix_header *h, uint64_t m)
 {
     uint64_t d = m > h->base ? m - h->base : 0;
-    if (h->method == HAC_RADIX_LINEAR) {
-        d >>= h->shift;
-        return (uint32_t)(((d < h->last ? d : h->last) * h->scale) >> 16);
-    }
     if (h->method == HAC_RADIX_LOG)
-        return log_cell(d, h->key_bytes == 8);
-    uint32_t i = 0;
-    for (uint32_t step = (1u << h->levels) >> 1; step != 0; step >>= 1)
-        i += splitters[i + step - 1] < m ? step : 0;
-    return 2 * i + (splitters[i] == m ? 1 : 0);
+        return log_cell(d, h);
+    d >>= h->shift;
+    return (uint32_t)(((d < h->last ? d : h->last) * h->scale) >> 16);
 }
 
 /* ---- params and tables ---- */
@@ -115,35 +106,52 @@ hac_status hac_radix_params_of(const hac_task *task, const hac_radix_span *spans
 static bool header_is_sound(const hac_radix_header *h, const hac_radix_params *p)
 {
     if (h->magic != HAC_RADIX_MAGIC || h->items != p->n || h->buckets != p->buckets ||
-        h->key_bytes != p->key_bytes || h->method > HAC_RADIX_TREE)
+        h->key_bytes != p->key_bytes || h->method > HAC_RADIX_LOG || h->levels > HAC_RADIX_MAX_LEVELS)
         return false;
-    if (h->method == HAC_RADIX_LINEAR)
-        return h->shift < p->key_bytes * 8 && h->last <= UINT16_MAX && h->scale <= 1u << 16 &&
-               ((uint64_t)h->last * h->scale) >> 16 < HAC_RADIX_CELLS;
-    return h->method == HAC_RADIX_LOG || (h->levels >= 1 && h->levels <= HAC_RADIX_MAX_LEVELS);
+    if (h->cells == 0 || h->cells > HAC_RADIX_CELLS || h->shift >= p->key_bytes * 8)
+        return false;
+    if (h->method == HAC_RADIX_LOG)
+        return (uint64_t)p->key_bytes * 8 << h->shift <= h->cells;
+    return h->last <= UINT16_MAX && h->scale <= 1u << 16 && ((uint64_t)h->last * h->scale) >> 16 < h->cells;
+}
+
+/* Whether every key comes to one of the buckets: cells rise and are buckets, and no search goes further. */
+static bool maps_are_sound(const hac_radix_table *t, uint32_t buckets, uint32_t key_bytes)
+{
+    const uint16_t *cells = (const uint16_t *)(const void *)t->maps;
+    bool sound = cells[0] < buckets;
+    for (size_t i = 1; i < t->header.cells; i++)
+        sound = sound && cells[i - 1] <= cells[i] && cells[i] < buckets;
+    const uint8_t *end = t->maps + t->splitters_at + (uint64_t)(buckets - 1) * key_bytes;
+    const uint8_t *stop = t->maps + t->splitters_at + (uint64_t)HAC_RADIX_SPLITTERS * key_bytes;
+    for (; t->header.levels != 0 && end < stop; end++)
+        sound = sound && *end == UINT8_MAX;
+    return sound;
 }
 
 hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *params, hac_radix_table *ret,
                                 hac_error *err)
 {
-    hac_radix_table t = {.splitters_at = HAC_RADIX_CELLS * sizeof(uint16_t)};
+    uint64_t splitters_bytes = (uint64_t)HAC_RADIX_SPLITTERS * params->key_bytes;
+    hac_radix_table t = {0};
     memcpy(&t.header, span->data, sizeof t.header);
     if (!header_is_sound(&t.header, params))
         return hac_fail(err, HAC_INVALID,
                         "the table is not that of this sort: radix.sample has to run first");
-    t.maps_bytes = t.splitters_at + HAC_RADIX_SPLITTERS * sizeof(uint64_t);
+    uint64_t cells_bytes = t.header.cells * sizeof(uint16_t);
+    t.identity_at = hac_radix_ceil(cells_bytes, ALIGNMENT);
+    t.splitters_at = t.identity_at + hac_radix_ceil(HAC_RADIX_MAX_BUCKETS * sizeof(uint16_t), ALIGNMENT);
+    t.maps_bytes = t.splitters_at + splitters_bytes;
     t.maps = hac_radix_alloc(t.maps_bytes);
     if (t.maps == NULL)
         return hac_fail_no_memory(err);
-    memcpy(t.maps, span->data + hac_radix_cells_offset(), t.maps_bytes);
-    const uint16_t *cells = (const uint16_t *)(const void *)t.maps;
-    size_t used = t.header.method == HAC_RADIX_TREE ? (size_t)2 << t.header.levels : HAC_RADIX_CELLS;
-    bool ascends = true;
-    for (size_t i = 1; i < used; i++)
-        ascends = ascends && cells[i - 1] <= cells[i];
-    for (size_t i = 0; i < HAC_RADIX_CELLS; i++)
-        ascends = ascends && cells[i] < params->buckets;
-    if (!ascends) {
+    memcpy(t.maps, span->data + hac_radix_cells_offset(), cells_bytes);
+    if (t.header.levels != 0)
+        memcpy(t.maps + t.splitters_at, span->data + hac_radix_splitters_offset(), splitters_bytes);
+    uint16_t *identity = (uint16_t *)(void *)(t.maps + t.identity_at);
+    for (size_t i = 0; i < HAC_RADIX_MAX_BUCKETS; i++)
+        identity[i] = (uint16_t)i;
+    if (!maps_are_sound(&t, params->buckets, params->key_bytes)) {
         free(t.maps);
         return hac_fail(err, HAC_INVALID, "the table's cells are not buckets in rising order");
     }

@@ -37,8 +37,8 @@ static inline uint64_t hac_radix_unmap(const hac_radix_order *o, uint64_t m)
     return o->key_bytes == 4 ? hac_key_unmap32(o->order, (uint32_t)m) : hac_key_unmap64(o->order, m);
 }
 
-/* Cell of a mapped key: base/radix_layout.h. `splitters` as 64-bit values; for the tree only. */
-uint32_t hac_radix_cell(const hac_radix_header *h, const uint64_t *splitters, uint64_t m);
+/* Cell of a mapped key: base/radix_layout.h. */
+uint32_t hac_radix_cell(const hac_radix_header *h, uint64_t m);
 
 /*
  * Sorts n mapped keys in place, stable, in time n · (digits in which they differ). Un-maps keys; argsort
@@ -68,9 +68,10 @@ HAC_MUST_USE hac_status hac_radix_params_of(const hac_task *task, const hac_radi
 /* TABLE as it is now, checked and copied, since others can write to it. */
 typedef struct hac_radix_table {
     hac_radix_header header;
-    /* malloc'ed, 64-byte aligned: cells, and behind them the splitters as keys of the job's width */
+    /* malloc'ed, 64-byte aligned: cells, uint16_t that are their own numbers, and the splitters, which are
+     * undefined where no search is needed */
     uint8_t *maps;
-    uint64_t maps_bytes, splitters_at;
+    uint64_t maps_bytes, identity_at, splitters_at;
 } hac_radix_table;
 
 HAC_MUST_USE hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *params,

@@ -65,10 +65,15 @@ hac_status hac_radix_close_from(hac_radix_job *job, cl_mem window, hac_error *er
 
 hac_status hac_radix_open_table(hac_radix_job *job, hac_error *err)
 {
-    uint64_t at = job->table.splitters_at;
-    hac_status status = hac_radix_open(job, job->table.maps, at, HAC_READ, &job->cells, err);
+    const hac_radix_table *t = &job->table;
+    hac_status status = hac_radix_open(job, t->maps, t->identity_at, HAC_READ, &job->cells, err);
     if (status == HAC_OK)
-        status = hac_radix_open(job, job->table.maps + at, job->table.maps_bytes - at, HAC_READ,
+        status = hac_radix_open(job, t->maps + t->identity_at, t->splitters_at - t->identity_at, HAC_READ,
+                                &job->buckets, err);
+    if (t->header.levels == 0)
+        job->buckets = job->cells;
+    if (status == HAC_OK)
+        status = hac_radix_open(job, t->maps + t->splitters_at, t->maps_bytes - t->splitters_at, HAC_READ,
                                 &job->splitters, err);
     return status;
 }

@@ -89,30 +89,33 @@ static hac_task task_of(const trial *t, uint64_t count)
     return task;
 }
 
-/* Overwrites what radix.sample decided: a map that its sample would not have chosen. */
-static void force_method(const trial *t, hac_radix_method method)
+typedef enum forced { AS_SAMPLED, LOG_CELLS, SEARCHED, FORCED } forced;
+
+/* Overwrites what radix.sample decided with a map that its sample would not have chosen. */
+static void force_map(const trial *t, forced map)
 {
     hac_radix_header h;
     uint16_t *cells = (uint16_t *)(void *)(t->table + hac_radix_cells_offset());
     uint8_t *splitters = t->table + hac_radix_splitters_offset();
     memcpy(&h, t->table, sizeof h);
-    if (method == HAC_RADIX_LINEAR || t->cut.buckets < 8)
+    if (map == AS_SAMPLED || t->cut.buckets < 8)
         return;
-    h.method = (uint32_t)method;
+    h.method = HAC_RADIX_LOG;
+    h.cells = HAC_RADIX_CELLS;
     h.base = 0;
-    h.levels = 2;
+    h.shift = t->key_bytes == 8 ? 10 : 11;
+    h.levels = map == SEARCHED ? 3 : 0;
     memcpy(t->table, &h, sizeof h);
     for (uint64_t i = 0; i < HAC_RADIX_CELLS; i++)
-        cells[i] =
-            (uint16_t)(method == HAC_RADIX_TREE ? (i < 8 ? i : 7) : i * t->cut.buckets / HAC_RADIX_CELLS);
-    for (uint64_t i = 0; i < 4; i++) {
-        uint64_t v = i == 3 ? UINT64_MAX : (i + 1) << 62;
-        uint64_t shifted = t->key_bytes == 8 ? v : v >> 32;
-        memcpy(splitters + i * t->key_bytes, &shifted, t->key_bytes);
+        cells[i] = (uint16_t)(map == SEARCHED ? 0 : i * t->cut.buckets / HAC_RADIX_CELLS);
+    memset(splitters, 0xff, (uint64_t)HAC_RADIX_SPLITTERS * t->key_bytes);
+    for (uint64_t i = 0; i < 7; i++) {
+        uint64_t wide = (i + 1) << 61, key = t->key_bytes == 8 ? wide : wide >> 32;
+        memcpy(splitters + i * t->key_bytes, &key, t->key_bytes);
     }
 }
 
-static hac_status sort(hac_device *device, const trial *t, hac_radix_method method, hac_error *err)
+static hac_status sort(hac_device *device, const trial *t, forced map, hac_error *err)
 {
     hac_task_result result = {0};
     hac_status status;
@@ -135,7 +138,7 @@ static hac_status sort(hac_device *device, const trial *t, hac_radix_method meth
     memset(t->out, 0, out.bytes);
     memset(t->index, 0, index.bytes);
     TRY(hac_radix_run_sample(device, &sample, &result, err));
-    force_method(t, method);
+    force_map(t, map);
     TRY(hac_radix_run_count(device, &count, &result, err));
     TRY(hac_radix_run_scan(device, &scan, &result, err));
     TRY(hac_radix_run_scatter(device, &scatter, &result, err));
@@ -143,7 +146,7 @@ static hac_status sort(hac_device *device, const trial *t, hac_radix_method meth
     if (!is_answer(t))
         return hac_fail(err, HAC_DEVICE, "%llu keys in %u buckets and chunks of %llu (map %d) came out wrong",
                         (unsigned long long)t->n, t->cut.buckets, (unsigned long long)t->cut.chunk_items,
-                        (int)method);
+                        (int)map);
     return HAC_OK;
 }
 
@@ -151,8 +154,8 @@ static hac_status try_cut(hac_device *device, trial *t, const hac_radix_cut *cut
 {
     t->cut = *cut;
     hac_status status = trial_init(t, err);
-    for (int method = HAC_RADIX_LINEAR; status == HAC_OK && method <= HAC_RADIX_TREE; method++)
-        status = sort(device, t, (hac_radix_method)method, err);
+    for (int map = AS_SAMPLED; status == HAC_OK && map < FORCED; map++)
+        status = sort(device, t, (forced)map, err);
     trial_free(t);
     t->in = t->out = t->index = t->table = t->counts = NULL;
     return status;

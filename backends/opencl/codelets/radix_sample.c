@@ -14,9 +14,10 @@ typedef struct sample {
     hac_radix_header header;
     const uint64_t *keys; /* sorted */
     uint64_t n;
-    uint64_t *splitters; /* HAC_RADIX_SPLITTERS */
-    uint16_t *cells;     /* HAC_RADIX_CELLS */
-    uint64_t largest;    /* expected keys of the largest bucket that has to be sorted */
+    uint64_t *splitters;       /* HAC_RADIX_SPLITTERS; used if header.levels != 0 */
+    uint16_t *cells;           /* HAC_RADIX_CELLS */
+    struct cell_count *counts; /* as many */
+    uint64_t largest;          /* expected keys of the largest bucket that has to be sorted */
 } sample;
 
 /* ---- drawing ---- */
@@ -63,54 +64,37 @@ static uint64_t base_of(const sample *s)
     return s->keys[0] == 0 ? 0 : s->keys[0] - 1;
 }
 
-static void choose_linear(sample *s)
+static void choose_linear(sample *s, uint32_t cells)
 {
     hac_radix_header *h = &s->header;
     uint64_t most = s->keys[s->n - 1], all = h->key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
     h->method = HAC_RADIX_LINEAR;
+    h->cells = cells;
     h->base = base_of(s);
     uint64_t range = most - h->base + (most < all);
     h->shift = bits_of(range) > 16 ? bits_of(range) - 16 : 0;
     h->last = (uint32_t)(range >> h->shift);
-    uint64_t scale = h->last == 0 ? 1u << 16 : (((uint64_t)HAC_RADIX_CELLS << 16) - 1) / h->last;
+    uint64_t scale = h->last == 0 ? 1u << 16 : (((uint64_t)cells << 16) - 1) / h->last;
     h->scale = (uint32_t)(scale < 1u << 16 ? scale : 1u << 16);
 }
 
-static void choose_log(sample *s)
-{
-    s->header.method = HAC_RADIX_LOG;
-    s->header.base = base_of(s);
-}
-
-/* Splitters at equal distances in the sample; equal ones once, the rest of the room filled up with the
- * largest key. A frequent key becomes a splitter and so gets a bucket for itself. */
-static void choose_tree(sample *s)
+static void choose_log(sample *s, uint32_t cells)
 {
     hac_radix_header *h = &s->header;
-    h->method = HAC_RADIX_TREE;
-    h->levels = bits_of(h->buckets / 2) - 1;
-    if (h->levels > HAC_RADIX_MAX_LEVELS)
-        h->levels = HAC_RADIX_MAX_LEVELS;
-    uint64_t wanted = (UINT64_C(1) << h->levels) - 1, k = 0;
-    for (uint64_t i = 1; i <= wanted; i++) {
-        uint64_t v = s->keys[i * s->n / (wanted + 1)];
-        if (k == 0 || s->splitters[k - 1] != v)
-            s->splitters[k++] = v;
-    }
-    for (; k < HAC_RADIX_SPLITTERS; k++)
-        s->splitters[k] = h->key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    h->method = HAC_RADIX_LOG;
+    h->cells = cells;
+    h->base = base_of(s);
+    h->shift = bits_of(cells / (h->key_bytes * 8)) - 1;
 }
 
 /* Whether all keys of a cell are equal whatever the sample missed. */
 static bool holds_one_value(const hac_radix_header *h, uint32_t cell)
 {
     bool wide = h->key_bytes == 8;
-    if (h->method == HAC_RADIX_TREE)
-        return cell & 1;
     if (cell == 0 && h->base != 0)
         return false;
     if (h->method == HAC_RADIX_LOG)
-        return cell >> (wide ? 7 : 8) <= (wide ? 7 : 8);
+        return cell >> h->shift <= h->shift;
     return h->shift == 0 && h->scale == 1u << 16 &&
            (cell != h->last || h->base + h->last == (wide ? UINT64_MAX : UINT32_MAX));
 }
@@ -128,7 +112,7 @@ static bool pack(sample *s, const cell_count *counts, uint64_t target)
 {
     uint64_t filled = 0;
     uint32_t bucket = 0, first = 0;
-    for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++) {
+    for (uint32_t c = 0; c < s->header.cells; c++) {
         bool heavy = counts[c].many >= target;
         if (filled >= target || (heavy && c > first)) {
             bucket++;
@@ -155,9 +139,9 @@ static uint32_t left_to_sort(const sample *s, uint32_t cell, const cell_count *c
 static uint64_t expected_largest(const sample *s, const cell_count *counts)
 {
     uint64_t largest = 0, filled = 0;
-    for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++) {
+    for (uint32_t c = 0; c < s->header.cells; c++) {
         bool begins = c == 0 || s->cells[c] != s->cells[c - 1];
-        bool ends = c + 1 == HAC_RADIX_CELLS || s->cells[c + 1] != s->cells[c];
+        bool ends = c + 1 == s->header.cells || s->cells[c + 1] != s->cells[c];
         filled = begins ? 0 : filled;
         filled += begins && ends ? left_to_sort(s, c, &counts[c]) : counts[c].many;
         largest = filled > largest ? filled : largest;
@@ -168,66 +152,117 @@ static uint64_t expected_largest(const sample *s, const cell_count *counts)
 static void count_cells(const sample *s, cell_count *counts)
 {
     uint32_t run = 0;
-    memset(counts, 0, HAC_RADIX_CELLS * sizeof *counts);
+    memset(counts, 0, s->header.cells * sizeof *counts);
     for (uint64_t i = 0; i < s->n; i++) {
-        cell_count *c = &counts[hac_radix_cell(&s->header, s->splitters, s->keys[i])];
+        cell_count *c = &counts[hac_radix_cell(&s->header, s->keys[i])];
         run = i > 0 && s->keys[i] == s->keys[i - 1] ? run + 1 : 1;
         c->many++;
         c->alike = run > c->alike ? run : c->alike;
     }
 }
 
+/* Sampled keys that a bucket is meant to have. */
+static uint64_t bucket_target(const sample *s)
+{
+    double share = (double)s->n / (double)s->header.items;
+    uint64_t target = (uint64_t)(share * (double)hac_radix_bucket_items(s->header.items));
+    return target == 0 ? 1 : target;
+}
+
 /* Fills in cells and `largest` for the map that was chosen. */
 static void fill_cells(sample *s)
 {
-    cell_count counts[HAC_RADIX_CELLS];
+    cell_count *counts = s->counts;
     count_cells(s, counts);
-    if (s->header.method == HAC_RADIX_TREE) {
-        uint32_t cells = 2u << s->header.levels;
-        for (uint32_t c = 0; c < HAC_RADIX_CELLS; c++)
-            s->cells[c] = (uint16_t)(c < cells ? c : cells - 1);
-    } else {
-        double share = (double)s->n / (double)s->header.items;
-        uint64_t target = (uint64_t)(share * (double)hac_radix_bucket_items(s->header.items));
-        target = target == 0 ? 1 : target;
-        while (!pack(s, counts, target))
-            target += target / 8 + 1;
-    }
+    uint64_t target = bucket_target(s);
+    while (!pack(s, counts, target))
+        target += target / 8 + 1;
     s->largest = expected_largest(s, counts);
 }
 
-/* The cheapest map that is good enough, else the best; a search costs as much as sorting a few keys more. */
+/* ---- search ---- */
+
+/* Splitters such that buckets hold `target` sampled keys, and frequent keys have a bucket for themselves.
+ * Returns their number, which may be too large for the buckets there are. */
+static uint64_t split(const sample *s, uint64_t target, uint64_t *splitters)
+{
+    uint64_t k = 0, filled = 0;
+    for (uint64_t i = 0, end; i < s->n && k + 2 < HAC_RADIX_SPLITTERS; i = end) {
+        for (end = i + 1; end < s->n && s->keys[end] == s->keys[i]; end++)
+            ;
+        bool frequent = end - i >= target, more = end < s->n;
+        if (frequent && s->keys[i] != 0 && (k == 0 || splitters[k - 1] != s->keys[i] - 1))
+            splitters[k++] = s->keys[i] - 1;
+        filled += end - i;
+        if (more && (frequent || filled >= target)) {
+            splitters[k++] = s->keys[i];
+            filled = 0;
+        }
+    }
+    return k;
+}
+
+/* Cells name the bucket of their first key; *ret_levels: steps that the fullest cell needs. */
+static void index_splitters(sample *s, uint64_t k, uint32_t *ret_levels)
+{
+    uint64_t j = 0, most = 0;
+    for (uint32_t c = 0; c < s->header.cells; c++) {
+        s->cells[c] = (uint16_t)j;
+        uint64_t first = j;
+        while (j < k && hac_radix_cell(&s->header, s->splitters[j]) == c)
+            j++;
+        most = j - first > most ? j - first : most;
+    }
+    *ret_levels = bits_of(most);
+}
+
+/* A search in the linear or the log cells, whichever takes fewer steps. */
+static void choose_search(sample *s)
+{
+    uint64_t target = bucket_target(s), k = split(s, target, s->splitters);
+    while (k >= s->header.buckets) {
+        target += target / 8 + 1;
+        k = split(s, target, s->splitters);
+    }
+    for (uint64_t i = k; i < HAC_RADIX_SPLITTERS; i++)
+        s->splitters[i] = s->header.key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    uint32_t linear, log;
+    choose_linear(s, HAC_RADIX_CELLS);
+    index_splitters(s, k, &linear);
+    choose_log(s, HAC_RADIX_CELLS);
+    index_splitters(s, k, &log);
+    if (linear <= log) {
+        choose_linear(s, HAC_RADIX_CELLS);
+        index_splitters(s, k, &linear);
+    }
+    s->header.levels = linear <= log ? linear : log;
+    s->largest = (uint64_t)((double)(2 * target) * ((double)s->header.items / (double)s->n));
+}
+
+/* The cheapest map that is good enough. A search pays when the leaves would be far too large without it. */
 static void choose(sample *s)
 {
     uint64_t good = HAC_RADIX_LEAF_ITEMS / 4 * 3;
-    choose_linear(s);
-    fill_cells(s);
-    if (s->largest <= good || s->header.buckets < 8)
-        return;
-    uint64_t linear = s->largest;
-    choose_log(s);
-    fill_cells(s);
-    if (s->largest <= good)
-        return;
-    uint64_t log = s->largest;
-    choose_tree(s);
-    fill_cells(s);
-    if (s->largest <= (log < linear ? log : linear) / 4)
-        return;
-    if (linear <= log)
-        choose_linear(s);
-    else
-        choose_log(s);
-    fill_cells(s);
+    static const uint32_t cells[] = {HAC_RADIX_FEW_CELLS, HAC_RADIX_CELLS};
+    for (size_t i = 0; i < 2; i++) {
+        choose_linear(s, cells[i]);
+        fill_cells(s);
+        if (s->largest <= good || s->header.buckets < 8)
+            return;
+        choose_log(s, cells[i]);
+        fill_cells(s);
+        if (s->largest <= good)
+            return;
+    }
+    choose_search(s);
 }
 
 static void write_table(const sample *s, uint8_t *table)
 {
     memcpy(table, &s->header, sizeof s->header);
-    memcpy(table + hac_radix_cells_offset(), s->cells, HAC_RADIX_CELLS * sizeof *s->cells);
+    memcpy(table + hac_radix_cells_offset(), s->cells, s->header.cells * sizeof *s->cells);
     uint8_t *splitters = table + hac_radix_splitters_offset();
-    memset(splitters, 0, HAC_RADIX_SPLITTERS * sizeof(uint64_t));
-    for (size_t i = 0; i < HAC_RADIX_SPLITTERS; i++)
+    for (size_t i = 0; s->header.levels != 0 && i < HAC_RADIX_SPLITTERS; i++)
         memcpy(splitters + i * s->header.key_bytes, &s->splitters[i], s->header.key_bytes);
 }
 
@@ -254,7 +289,8 @@ hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_ta
     hac_autofree uint64_t *keys = hac_radix_alloc(count * sizeof *keys);
     hac_autofree uint64_t *splitters = calloc(HAC_RADIX_SPLITTERS, sizeof *splitters);
     hac_autofree uint16_t *cells = calloc(HAC_RADIX_CELLS, sizeof *cells);
-    if (keys == NULL || splitters == NULL || cells == NULL)
+    hac_autofree cell_count *counts = calloc(HAC_RADIX_CELLS, sizeof *counts);
+    if (keys == NULL || splitters == NULL || cells == NULL || counts == NULL)
         return hac_fail_no_memory(err);
     hac_radix_order order = hac_radix_order_of(task->type, task->descending, p.index_bytes != 0);
     draw(&order, task->spans[0].data, p.n, task->params[4], keys, count);
@@ -262,12 +298,12 @@ hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_ta
     status = hac_radix_sort_bucket(&as_is, keys, NULL, 0, count, err);
     if (status != HAC_OK)
         return status;
-    sample s = {.keys = keys, .n = count, .splitters = splitters, .cells = cells};
+    sample s = {.keys = keys, .n = count, .splitters = splitters, .cells = cells, .counts = counts};
     s.header = (hac_radix_header){
         .magic = HAC_RADIX_MAGIC, .items = p.n, .buckets = p.buckets, .key_bytes = p.key_bytes};
     choose(&s);
     write_table(&s, task->spans[1].data);
-    result->values[0] = s.header.method;
+    result->values[0] = s.header.method | (uint64_t)s.header.levels << 8;
     result->values[1] = count;
     result->values[2] = s.largest;
     result->n_values = 3;

@@ -603,20 +603,21 @@ static void damaged_tables_are_refused(void **state)
     task.n_spans = 3;
     hac_radix_header good;
     memcpy(&good, s.table, sizeof good);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         hac_radix_header h = good;
         h.shift = i == 0 ? 32 : h.shift;
         h.last = i == 1 ? 1u << 16 : h.last;
         h.scale = i == 2 ? 1u << 17 : h.scale;
-        h.method = i == 3 ? 3 : h.method;
+        h.method = i == 3 ? 2 : h.method;
         h.buckets += i == 4;
         h.items -= i == 5;
+        h.levels = i == 6 ? 1 : i == 7 ? 12 : h.levels; /* 1: no splitters there */
         memcpy(s.table, &h, sizeof h);
         assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
     }
     memcpy(s.table, &good, sizeof good);
     uint16_t *cells = (uint16_t *)(void *)(s.table + hac_radix_cells_offset());
-    cells[HAC_RADIX_CELLS - 1] = (uint16_t)s.cut.buckets;
+    cells[good.cells - 1] = (uint16_t)s.cut.buckets;
     assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
     sort_free(&s);
     hac_device_close(device);

@@ -27,7 +27,6 @@ typedef uint8 ids;
 #define LANE_NUMBERS                     (ids)(0, 1, 2, 3, 4, 5, 6, 7)
 #define BELOW(n, limit, then, otherwise) select(otherwise, then, convert_long8((limit) > (ids)(n)))
 #define TO_BITS(v)                       as_uint16(v)
-#define LOG_FRACTION                     7 /* bits */
 #else
 typedef uint key;
 typedef uint16 keys;
@@ -40,7 +39,6 @@ typedef uint16 ids;
 #define LANE_NUMBERS                     (ids)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define BELOW(n, limit, then, otherwise) select(otherwise, then, (limit) > (ids)(n))
 #define TO_BITS(v)                       (v)
-#define LOG_FRACTION                     8
 #endif
 /* PoCL builds vloadn and vstoren from quarters and convert_ushortn lane by lane, and LLVM does not always
  * put them together again: vectors are moved through under-aligned vector types, ids stay 32 bits wide. */
@@ -52,7 +50,6 @@ typedef ids loose_ids __attribute__((aligned(4)));
 #define STORE_OWN(v, p) (*(loose_keys *)(p) = (v))
 #define LOAD_IDS(p)     (*(const loose_ids *)(p))
 #define STORE_IDS(v, p) (*(loose_ids *)(p) = (v))
-#define LOG_MASK        ((key)((1 << LOG_FRACTION) - 1))
 #define KEY_MAX         ((key) ~(key)0)
 
 #if HAC_INDEX_BYTES == 8
@@ -84,7 +81,6 @@ inline bool nonzero(uint16 v)
 #define MAX_BUCKETS  6144 /* HAC_RADIX_MAX_BUCKETS */
 #define CELLS_LINEAR 0
 #define CELLS_LOG    1
-#define CELLS_TREE   2
 
 /* base/type.h: four masks that make unsigned comparison the job's order; `top` makes all NaNs one key
  * where only the order of indices is wanted (all ones: keep them). */
@@ -122,6 +118,7 @@ inline key unmap_key(key m, key_order o)
 typedef struct {
     key base;
     uint method, shift, last, scale, levels;
+    __global const ushort *first; /* bucket of a cell's first key, for the search */
     __global const key *splitters;
 } cell_map;
 
@@ -136,15 +133,17 @@ inline ids log_cells(keys m, cell_map c)
     keys d = max(m, (keys)c.base) - c.base;
     d = max(d + (key)1, d); /* 1 … all ones */
     keys zeros = clz(d);
-    keys fraction = ((d << zeros) >> (keys)(HAC_KEY_BITS - 1 - LOG_FRACTION)) & LOG_MASK;
-    return TO_IDS((((keys)(HAC_KEY_BITS - 1) - zeros) << (keys)LOG_FRACTION) | fraction);
+    keys fraction = ((d << zeros) >> (keys)(HAC_KEY_BITS - 1 - c.shift)) & (keys)((1u << c.shift) - 1);
+    return TO_IDS((((keys)(HAC_KEY_BITS - 1) - zeros) << (keys)c.shift) | fraction);
 }
 
-/* Twice the number of splitters below m, plus one if m is the next splitter; for four keys, which hides the
- * latency of the steps. */
-inline void tree_cells(const key *m, cell_map c, uint *cells)
+/* Goes on from cells to buckets, for four keys at a time, which hides the latency of the steps. */
+inline void search(const key *m, cell_map c, uint *cells)
 {
-    size_t i[4] = {0, 0, 0, 0};
+    size_t i[4];
+#pragma unroll
+    for (uint k = 0; k < 4; k++)
+        i[k] = c.first[cells[k]];
     for (size_t step = ((size_t)1 << c.levels) >> 1; step != 0; step >>= 1)
 #pragma unroll
         for (uint k = 0; k < 4; k++) {
@@ -153,7 +152,7 @@ inline void tree_cells(const key *m, cell_map c, uint *cells)
         }
 #pragma unroll
     for (uint k = 0; k < 4; k++)
-        cells[k] = (uint)(2 * i[k]) + (c.splitters[i[k]] == m[k] ? 1 : 0);
+        cells[k] = (uint)i[k];
 }
 
 /* Up to a block of keys; a short one is filled up with its last key so that the same code serves it. */
@@ -199,39 +198,44 @@ inline cell_range cells_by(const uint method, key *block, key_order o, cell_map 
     for (uint i = 0; i < BLOCK; i += LANES) {
         keys m = map_keys(LOAD_OWN(block + i), o);
         STORE_OWN(m, block + i);
-        if (method == CELLS_TREE) {
-            for (uint k = 0; k < LANES; k += 4)
-                tree_cells(block + i + k, c, cells + i + k);
-        } else {
-            STORE_IDS(method == CELLS_LINEAR ? linear_cells(m, c) : log_cells(m, c), cells + i);
-        }
-        ids cell = LOAD_IDS(cells + i);
+        ids cell = method == CELLS_LINEAR ? linear_cells(m, c) : log_cells(m, c);
         least = min(least, cell);
         most = max(most, cell);
+        STORE_IDS(cell, cells + i);
     }
     return range_of(least, most);
 }
 
-/* Maps the keys of a block in place and finds their cells. */
+/* Maps the keys of a block in place and finds their cells; their buckets where a search is needed, which the
+ * kernels' `table` then leaves as they are. */
 inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
 {
-    if (c.method == CELLS_LINEAR)
-        return cells_by(CELLS_LINEAR, block, o, c, cells);
-    if (c.method == CELLS_LOG)
-        return cells_by(CELLS_LOG, block, o, c, cells);
-    return cells_by(CELLS_TREE, block, o, c, cells);
+    cell_range r = c.method == CELLS_LINEAR ? cells_by(CELLS_LINEAR, block, o, c, cells)
+                                            : cells_by(CELLS_LOG, block, o, c, cells);
+    if (c.levels == 0)
+        return r;
+    for (uint i = 0; i < BLOCK; i += 4)
+        search(block + i, c, cells + i);
+    ids least = LOAD_IDS(cells), most = least;
+    for (uint i = LANES; i < BLOCK; i += LANES) {
+        least = min(least, LOAD_IDS(cells + i));
+        most = max(most, LOAD_IDS(cells + i));
+    }
+    return range_of(least, most);
 }
 
 /* `next` begins at the number of groups: each takes the job of its own number first, then the next free one.
  */
 __kernel void radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-                          __global const ushort *restrict table, __global const key *restrict splitters,
-                          key base, uint method, uint shift, uint last, uint scale, uint levels, key flip,
-                          key sign, key rotate, key reverse, key top, uint buckets, uint row_items,
-                          __global ulong *restrict counts, volatile __global uint *restrict next)
+                          __global const ushort *restrict table,
+                          __global const ushort *restrict first_buckets,
+                          __global const key *restrict splitters, key base, uint method, uint shift,
+                          uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse,
+                          key top, uint buckets, uint row_items, __global ulong *restrict counts,
+                          volatile __global uint *restrict next)
 {
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, splitters};
+    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
     uint histogram[2][MAX_BUCKETS];
     uint cells[BLOCK];
     key block[BLOCK];
@@ -381,14 +385,16 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first,
 
 /* out holds `limit` keys; starts are places in it. first_index: of in[0]. */
 __kernel void radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-                            __global const ushort *restrict table, __global const key *restrict splitters,
-                            key base, uint method, uint shift, uint last, uint scale, uint levels, key flip,
-                            key sign, key rotate, key reverse, key top, uint buckets, uint row_items,
-                            __global const ulong *restrict starts, volatile __global uint *restrict next,
-                            uint limit, ulong first_index, __global key *restrict out AND_INDEX(restrict))
+                            __global const ushort *restrict table,
+                            __global const ushort *restrict first_buckets,
+                            __global const key *restrict splitters, key base, uint method, uint shift,
+                            uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse,
+                            key top, uint buckets, uint row_items, __global const ulong *restrict starts,
+                            volatile __global uint *restrict next, uint limit, ulong first_index,
+                            __global key *restrict out AND_INDEX(restrict))
 {
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, splitters};
+    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
     for (uint chunk = get_group_id(0); chunk < chunks; chunk = atomic_inc(next)) {
         ulong from = (ulong)chunk * chunk_items;
         scatter_chunk(in + from, (uint)min((ulong)chunk_items, items - from), first_index + from, table, o, c,

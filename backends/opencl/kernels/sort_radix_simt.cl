@@ -2,7 +2,7 @@
 /*
  * Partition sort, lock-step style: a work-group of 64 works on one chunk or bucket at a time, tile by tile,
  * so that it is stable; work-groups never wait for each other. The same kernels and arguments as
- * sort_radix_block.cl (`next` is not used: jobs go round the groups); 25 KiB of local memory.
+ * sort_radix_block.cl (`next` and `table` are not used: jobs go round the groups); 25 KiB of local memory.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_local_int32_base_atomics : enable
@@ -12,17 +12,14 @@
 #define MAX_LEVELS   11   /* HAC_RADIX_MAX_LEVELS */
 #define CELLS_LINEAR 0
 #define CELLS_LOG    1
-#define CELLS_TREE   2
 #define DIGIT_BITS   8
 #define DIGITS       (1 << DIGIT_BITS)
 #define NOBODY       0xffffffffu
 
 #if HAC_KEY_BITS == 64
 typedef ulong key;
-#define LOG_FRACTION 7 /* bits */
 #else
 typedef uint key;
-#define LOG_FRACTION 8
 #endif
 #define KEY_MAX ((key) ~(key)0)
 
@@ -64,37 +61,39 @@ inline key unmap_key(key m, key_order o)
 typedef struct {
     key base;
     uint method, shift, last, scale, levels;
-    __global const ushort *table;
+    __global const ushort *first;
     __global const key *splitters;
 } cell_map;
 
-inline uint bucket_of(key m, cell_map c)
+inline uint cell_of(key m, cell_map c)
 {
     key d = max(m, c.base) - c.base;
     if (c.method == CELLS_LINEAR)
-        return c.table[((uint)min(d >> c.shift, (key)c.last) * c.scale) >> 16];
-    if (c.method == CELLS_LOG) {
-        d = max((key)(d + 1), d);
-        uint zeros = (uint)clz(d);
-        uint fraction = (uint)((d << zeros) >> (HAC_KEY_BITS - 1 - LOG_FRACTION)) & ((1 << LOG_FRACTION) - 1);
-        return c.table[((HAC_KEY_BITS - 1 - zeros) << LOG_FRACTION) | fraction];
-    }
-    uint i = 0;
+        return ((uint)min(d >> c.shift, (key)c.last) * c.scale) >> 16;
+    d = max((key)(d + 1), d);
+    uint zeros = (uint)clz(d);
+    uint fraction = (uint)((d << zeros) >> (HAC_KEY_BITS - 1 - c.shift)) & ((1u << c.shift) - 1);
+    return ((HAC_KEY_BITS - 1 - zeros) << c.shift) | fraction;
+}
+
+inline uint bucket_of(key m, cell_map c)
+{
+    uint i = c.first[cell_of(m, c)];
     for (uint step = (1u << c.levels) >> 1; step != 0; step >>= 1)
         i += c.splitters[i + step - 1] < m ? step : 0;
-    return c.table[2 * i + (c.splitters[i] == m ? 1 : 0)];
+    return i;
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-            __global const ushort *restrict table, __global const key *restrict splitters, key base,
-            uint method, uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate,
-            key reverse, key top, uint buckets, uint row_items, __global ulong *restrict counts,
-            volatile __global uint *restrict next)
+            __global const ushort *restrict table, __global const ushort *restrict first_buckets,
+            __global const key *restrict splitters, key base, uint method, uint shift, uint last, uint scale,
+            uint levels, key flip, key sign, key rotate, key reverse, key top, uint buckets, uint row_items,
+            __global ulong *restrict counts, volatile __global uint *restrict next)
 {
     __local uint seen[MAX_BUCKETS];
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, table, splitters};
+    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
     uint me = get_local_id(0);
     for (uint chunk = get_group_id(0); chunk < chunks; chunk += get_num_groups(0)) {
         ulong from = (ulong)chunk * chunk_items;
@@ -137,16 +136,16 @@ inline uint take_place(uint own, __local uint *tile, __local uint *at)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-              __global const ushort *restrict table, __global const key *restrict splitters, key base,
-              uint method, uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate,
-              key reverse, key top, uint buckets, uint row_items, __global const ulong *restrict starts,
-              volatile __global uint *restrict next, uint limit, ulong first_index,
-              __global key *restrict out AND_INDEX(restrict index))
+              __global const ushort *restrict table, __global const ushort *restrict first_buckets,
+              __global const key *restrict splitters, key base, uint method, uint shift, uint last,
+              uint scale, uint levels, key flip, key sign, key rotate, key reverse, key top, uint buckets,
+              uint row_items, __global const ulong *restrict starts, volatile __global uint *restrict next,
+              uint limit, ulong first_index, __global key *restrict out AND_INDEX(restrict index))
 {
     __local uint at[MAX_BUCKETS];
     __local uint tile[GROUP];
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, table, splitters};
+    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
     uint me = get_local_id(0);
     for (uint chunk = get_group_id(0); chunk < chunks; chunk += get_num_groups(0)) {
         ulong from = (ulong)chunk * chunk_items;

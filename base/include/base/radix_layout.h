@@ -19,8 +19,8 @@
  *
  * From key to bucket, in integers only, so that all devices agree. m is the mapped key, W its bits:
  *   linear  cell = (min((max(m, base) - base) >> shift, last) · scale) >> 16; last < 2^16, scale ≤ 2^16
- *   log     d = max(m, base) - base + 1 (saturated), e = ⌊log2 d⌋; cell = e · 2^f + the f bits below d's
- *           highest, f = 8 for W = 32, 7 for W = 64: even skew over many magnitudes spreads
+ *   log     d = max(m, base) - base + 1 (saturated), e = ⌊log2 d⌋; cell = e · 2^shift + the `shift` bits
+ *           below d's highest: even skew over many magnitudes spreads
  * bucket = cells[cell]. Where cells are too coarse for the data, a search goes on from there: for step =
  * 2^(levels - 1) … 2, 1: bucket += step if splitters[bucket + step - 1] < m. Splitter j is the last key of
  * bucket j; from the last bucket on they are the largest key. Each step costs a tenth of a scatter.
@@ -30,7 +30,8 @@
 
 #include <stdint.h>
 
-#define HAC_RADIX_CELLS       8192
+#define HAC_RADIX_FEW_CELLS   8192  /* fit the first-level cache */
+#define HAC_RADIX_CELLS       65536 /* room in TABLE: where few are too coarse */
 #define HAC_RADIX_MAX_BUCKETS 6144
 #define HAC_RADIX_MAX_LEVELS  11 /* steps of a search */
 #define HAC_RADIX_SPLITTERS   8192
@@ -48,9 +49,8 @@ typedef struct hac_radix_header {
     uint64_t magic, items;
     uint64_t base;
     uint32_t buckets; /* as the job was cut; some may be empty */
-    uint32_t method, shift, last, scale, levels;
+    uint32_t method, cells, shift, last, scale, levels;
     uint32_t key_bytes;
-    uint32_t spare;
 } hac_radix_header;
 
 /* How a sort is cut. */
