@@ -11,10 +11,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import BUILD, ONE_DEVICE, TWO_DEVICES, MachineTest, eventually, main, state_of  # noqa: E402
+from machine import (BUILD, ONE_DEVICE, TWO_DEVICES, MachineTest, children, command_of, eventually,  # noqa: E402
+                     main, state_of)
 
 SPLIT = ("--algorithm", "bitonic", "--scheme", "upper", "--fold", "none")
-ITEMS = 1500000
+ITEMS = 6000000
 
 
 def kill(pid, number):
@@ -27,13 +28,12 @@ def kill(pid, number):
 
 class FaultCase(MachineTest):
     def prepare(self, machine, items=ITEMS, pattern="random"):
-        """An input, models that know both devices, and how long the sort then takes."""
+        """An input, models that know both devices, and how long the sort then takes on them."""
         machine.generate("u32", pattern, items)
-        for _ in range(3):
+        for _ in range(2):
             machine.sort_and_check("u32", *SPLIT)
-        began = time.monotonic()
-        machine.good("sort", "in", "--type", "u32", *SPLIT, "-o", "out")
-        return time.monotonic() - began
+        machine.good("sort", "in", "--type", "u32", *SPLIT, "-o", "out", "--receipt", "out.json")
+        return json.loads(Path(machine.path("out.json")).read_text())["measured_seconds"]
 
     def sort_while(self, machine, disturb, out="out"):
         """Starts the sort, calls disturb() meanwhile; checks the answer and returns the receipt."""
@@ -60,7 +60,7 @@ class Kill(FaultCase):
         for _ in range(times):
             def disturb():
                 nonlocal killed
-                time.sleep(rng.uniform(0, seconds * 1.1))
+                time.sleep(0.005 + rng.uniform(0, seconds))
                 pids = daemon.executor_pids()
                 rng.shuffle(pids)
                 for pid in pids[:rng.choice((1, 1, 2))]:
@@ -79,6 +79,7 @@ class Kill(FaultCase):
         print(f"{killed} executors killed; {noticed} of {times} sorts lost one, {started_over} started over",
               file=sys.stderr)
         self.assertGreater(killed, times // 2)
+        self.assertGreater(noticed, times // 5)
         for device in machine.devices():  # a SIGKILL from outside says nothing about a device
             self.assertEqual((device["state"], device["reason"]), ("ready", ""))
         machine.check_clean(slack=24 << 20)
@@ -106,14 +107,12 @@ class Kill(FaultCase):
     def test_builder(self):
         """A builder that somebody kills is no reason to give the device up."""
         machine = self.machine(ONE_DEVICE, seed=False)
-        daemon = machine.running() or machine.run("version") and None
         process = machine.start("devices")
         self.assertTrue(eventually(machine.running))
         daemon = machine.running()
-        builder = lambda: [p for p in self.builders(daemon)]  # noqa: E731
-        self.assertTrue(eventually(builder))
+        self.assertTrue(eventually(lambda: self.builders(daemon)))
         time.sleep(0.2)
-        kill(builder()[0], signal.SIGKILL)
+        kill(self.builders(daemon)[0], signal.SIGKILL)
         process.communicate(timeout=60)
         machine.generate("u32", "random", 70000)
         machine.sort_and_check("u32", "--algorithm", "bitonic")
@@ -125,7 +124,6 @@ class Kill(FaultCase):
 
     @staticmethod
     def builders(daemon):
-        from machine import children, command_of
         return [p for p in children(daemon.pid) if "--build" in command_of(p)]
 
 
@@ -189,6 +187,11 @@ class Hang(FaultCase):
             kill(pid, signal.SIGSTOP)
         os.kill(daemon.pid, signal.SIGTERM)
         self.assertEqual(daemon.wait(5), 0)
+
+
+class LongHang(Hang):
+    """long"""
+    test_stopped = test_stopped_when_idle = test_stopped_while_draining = None
 
     def test_stopped_at_start(self):
         """One that hangs before it is ready, as a driver's initialisation does."""

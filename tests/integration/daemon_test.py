@@ -224,6 +224,17 @@ class Life(MachineTest):
         self.assertFalse(machine.socket.exists())
         self.assertNotEqual(machine.daemon().pid, daemon.pid)  # and the next client has one again
 
+    def test_client_at_the_moment_of_leaving(self):
+        """A client that comes just when the daemon makes up its mind is served, by this one or by a new one."""
+        machine = self.machine(ONE_DEVICE, config={"idle_exit": "1s"})
+        machine.daemon()
+        for turn in range(10):
+            time.sleep(0.95 + 0.035 * turn)  # it looks four times a second
+            burst = [machine.start("jobs") for _ in range(4)]
+            for process in burst:
+                out, err = process.communicate(timeout=20)
+                self.assertEqual((process.returncode, err), (0, b""), f"turn {turn}")
+
     def test_idle_exit_waits_for_clients(self):
         machine = self.machine(ONE_DEVICE, config={"idle_exit": "1s"})
         daemon = machine.daemon()
