@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -14,6 +15,7 @@
  * descriptors, or of frames of a few bytes. */
 #define FRAME_COST      128
 #define DESCRIPTOR_COST 8192
+#define UNREAD_MAX      64
 
 /* A frame that the peer's socket had no room for. */
 typedef struct waiting_frame {
@@ -241,12 +243,22 @@ static void on_handle_closed(uv_handle_t *handle)
         free(channel);
 }
 
+/* The kernel resets a connection that is closed with messages unread, and the peer would learn of that before
+ * it sees our last words: why it is refused. */
+static void discard_unread(int socket)
+{
+    char byte;
+    for (int i = 0; i < UNREAD_MAX && recv(socket, &byte, sizeof byte, MSG_DONTWAIT) > 0; i++)
+        ;
+}
+
 void hac_channel_close(hac_channel *channel)
 {
     if (channel == NULL || channel->closed)
         return;
     channel->closed = true;
     drop_waiting(channel);
+    discard_unread(channel->socket);
     uv_poll_stop(&channel->poll);
     uv_close((uv_handle_t *)&channel->failure, on_handle_closed);
     uv_close((uv_handle_t *)&channel->poll, on_handle_closed);
