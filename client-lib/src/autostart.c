@@ -331,6 +331,12 @@ hac_status hac_autostart_fail(const hac_autostart *start, hac_error *err)
 {
     char tail[TAIL_BYTES];
     log_tail(start, tail);
+    if (start->log[0] == '\0')
+        return hac_fail(
+            err, HAC_NO_DAEMON,
+            "%s was started but left without an answer, and its log could not be written: are HOME and "
+            "the XDG directories writable?",
+            start->program);
     if (tail[0] == '\0')
         return hac_fail(err, HAC_NO_DAEMON,
                         "%s was started but left without an answer; nothing is in its log %s", start->program,

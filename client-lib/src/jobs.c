@@ -349,7 +349,8 @@ hac_status hac_jobs_take(hac_client *client, const Hac__Client__Response *respon
     hac_job *job = HAC_OWNER(link, hac_job, by_serial);
     switch (response->what_case) {
     case HAC__CLIENT__RESPONSE__WHAT_FAILURE:
-        job_failed(job, HAC_JOB_FAILED, response->failure);
+        /* the job is done, but its result is gone: hac_job_wait says so */
+        job_failed(job, job->fetching ? HAC_JOB_DONE : HAC_JOB_FAILED, response->failure);
         return HAC_OK;
     case HAC__CLIENT__RESPONSE__WHAT_ACCEPTED:
         return take_accepted(job, response->accepted, err);
@@ -520,7 +521,7 @@ hac_status hac_job_wait(hac_job *job, int timeout_ms, hac_error *err)
         status = hac_client_receive(job->client, deadline, err);
     if (!job->flying)
         status =
-            job->state == HAC_JOB_DONE ? HAC_OK : hac_fail(err, job->error.code, "%s", job->error.message);
+            job->error.code == HAC_OK ? HAC_OK : hac_fail(err, job->error.code, "%s", job->error.message);
     hac_job_unref(job);
     return status;
 }

@@ -168,8 +168,7 @@ hac_status hac_answer_jobs(const hac_server *server, uid_t uid, char **ret, size
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "jobs", '[');
     const hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link)
-    {
+    hac_list_for_each (job, &server->jobs, hac_job, link) {
         if (job->user->uid != uid && uid != 0)
             continue;
         hac_json_open(&t, NULL, '{');
@@ -241,6 +240,7 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
                     job->started_ns > job->submitted_ns ? (double)(job->started_ns - job->submitted_ns) * 1e-9
                                                         : 0);
     hac_json_number(t, "total_seconds", hac_job_seconds(job));
+    hac_json_number(t, "build_seconds", job->build_seconds);
     hac_json_unsigned(t, "retries", job->retries);
     hac_json_unsigned(t, "restarts", job->restarts);
     hac_json_string(t, "determinism", job->fast ? "fast" : "exact");
@@ -345,7 +345,7 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
     why_waiting(&t, job);
     if (job->plan != NULL) {
         const hac_plan *plan = job->plan;
-        hac_text_add(&t, "It runs on");
+        hac_text_addf(&t, "It %s on", hac_job_ended(job) ? "ran" : "runs");
         for (size_t i = 0; i < plan->n_devices; i++)
             hac_text_addf(&t, "%s %s (%.0f %%)", i > 0 ? "," : "", plan->devices[i].name,
                           100 * plan->devices[i].share);
@@ -358,11 +358,16 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
         if (job->state == HAC_JOB_DONE)
             hac_text_addf(&t, "Predicted %.3f ms, measured %.3f ms.\n", plan->predicted_seconds * 1e3,
                           run_seconds(job) * 1e3);
+        if (job->build_seconds > 0)
+            hac_text_addf(&t, "Of these, %.1f s went to building kernels (once for this device).\n",
+                          job->build_seconds);
     }
     if (job->retries > 0 || job->restarts > 0)
         hac_text_addf(
-            &t, "%u tasks ran again, the job started over %u times; `hacctl log %llu` tells the story.\n",
-            job->retries, job->restarts, (unsigned long long)job->id);
+            &t,
+            "%u task%s lost with an executor, and it started over %u time%s; `hacctl log %llu` tells more.\n",
+            job->retries, job->retries == 1 ? " was" : "s were", job->restarts, job->restarts == 1 ? "" : "s",
+            (unsigned long long)job->id);
     return hac_text_finish(&t, ret, ret_bytes, err);
 }
 

@@ -105,11 +105,12 @@ static void executor_free(hac_executor *executor)
     hac_executors *executors = executor->executors;
     hac_user *user = NULL;
     uint64_t mask = ~(UINT64_C(1) << executor->slot);
-    hac_list_for_each(user, &executors->users->list, hac_user, link)
-    {
+    hac_list_for_each (user, &executors->users->list, hac_user, link) {
         hac_pool_buffer *buffer = NULL;
-        hac_list_for_each(buffer, &user->held, hac_pool_buffer, link) buffer->executors &= mask;
-        hac_list_for_each(buffer, &user->idle, hac_pool_buffer, link) buffer->executors &= mask;
+        hac_list_for_each (buffer, &user->held, hac_pool_buffer, link)
+            buffer->executors &= mask;
+        hac_list_for_each (buffer, &user->idle, hac_pool_buffer, link)
+            buffer->executors &= mask;
     }
     executors->events.gone(executors->context, executor->slot);
     hac_scratch_remove(executors->loop, executor->scratch);
@@ -167,8 +168,7 @@ static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *f
 static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
 {
     hac_dispatch *dispatch = NULL;
-    hac_list_for_each(dispatch, &executor->in_flight, hac_dispatch, link)
-    {
+    hac_list_for_each (dispatch, &executor->in_flight, hac_dispatch, link) {
         if (dispatch->id != done->task)
             continue;
         hac_list_remove(&dispatch->link);
@@ -448,7 +448,8 @@ void hac_executors_check(hac_executors *executors)
 {
     uint64_t now = hac_now_ns();
     hac_executor *executor = NULL;
-    hac_list_for_each(executor, &executors->list, hac_executor, link) check_one(executor, now);
+    hac_list_for_each (executor, &executors->list, hac_executor, link)
+        check_one(executor, now);
     for (size_t i = 0; i < executors->devices->count; i++) {
         hac_server_device *device = executors->devices->items[i];
         if (device->state == HAC_DEVICE_QUARANTINED && device->retry_at_ns <= now) {
@@ -461,8 +462,7 @@ void hac_executors_check(hac_executors *executors)
 void hac_executors_kill_all(hac_executors *executors)
 {
     hac_executor *executor = NULL;
-    hac_list_for_each(executor, &executors->list, hac_executor, link)
-    {
+    hac_list_for_each (executor, &executors->list, hac_executor, link) {
         executor->state = HAC_EXECUTOR_ENDING;
         hac_child_kill(executor->child);
     }
@@ -471,8 +471,7 @@ void hac_executors_kill_all(hac_executors *executors)
 void hac_executors_leave_device(hac_executors *executors, uint32_t device)
 {
     hac_executor *executor = NULL;
-    hac_list_for_each(executor, &executors->list, hac_executor, link)
-    {
+    hac_list_for_each (executor, &executors->list, hac_executor, link) {
         if (executor->device == device && executor->n_in_flight == 0) {
             ask_to_leave(executor);
         }

@@ -36,6 +36,7 @@ typedef struct hac_dispatch {
     uint32_t attempt;
     uint32_t plan_device; /* index into the plan's devices */
     bool together;        /* other devices work on the same range */
+    bool cold;            /* the first of its kind on its executor: not learnt from */
 } hac_dispatch;
 
 typedef enum hac_executor_state {
@@ -58,7 +59,8 @@ struct hac_executor {
     uint64_t used_ns;         /* last time it had work */
     uint64_t busy_since_ns;   /* when its oldest task in flight became the running one */
     hac_scratch_path scratch;
-    bool hung; /* killed for not answering */
+    uint64_t warm; /* kinds of tasks it has run before, by hash */
+    bool hung;     /* killed for not answering */
 };
 
 typedef struct hac_executor_events {

@@ -168,11 +168,9 @@ void hac_job_fail(hac_job *job, const char *why)
 void hac_jobs_session_closed(hac_server *server, hac_session *session)
 {
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link)
-    {
+    hac_list_for_each (job, &server->jobs, hac_job, link) {
         hac_waiter *waiter = NULL;
-        hac_list_for_each(waiter, &job->waiters, hac_waiter, link)
-        {
+        hac_list_for_each (waiter, &job->waiters, hac_waiter, link) {
             if (waiter->session == session) {
                 hac_list_remove(&waiter->link);
                 free(waiter);
@@ -193,8 +191,7 @@ void hac_jobs_session_closed(hac_server *server, hac_session *session)
 hac_job *hac_job_find(hac_server *server, uint64_t id)
 {
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link)
-    {
+    hac_list_for_each (job, &server->jobs, hac_job, link) {
         if (job->id == id)
             return job;
     }
@@ -287,7 +284,7 @@ static void answer_waiters(hac_job *job)
 
 static void keep_result(hac_job *job)
 {
-    if (job->state != HAC_JOB_DONE || job->plan == NULL || job->kind->flow[0] != 's')
+    if (job->state != HAC_JOB_DONE || job->plan == NULL || !job->kind->has_result)
         return;
     int index = job->plan->result_buffer;
     if (job->spec.inline_data || index < 0 || job->run.buffers[index] == NULL)
@@ -327,6 +324,8 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
     count_end(job);
     keep_result(job);
     hac_list_remove(&job->turn);
+    if (job->kind->ended != NULL)
+        job->kind->ended(job);
     release_inputs(job);
     hac_job_clear_run(job);
     if (job->plan != NULL && job->plan->n_tasks > KEPT_PLAN_TASKS_MAX) {
@@ -352,6 +351,7 @@ void hac_job_release_result(hac_job *job)
     free(job->result_data);
     job->result_data = NULL;
     job->result_data_bytes = 0;
+    job->released = true;
     job->owner = NULL;
 }
 
@@ -359,8 +359,7 @@ void hac_jobs_expire(hac_server *server)
 {
     uint64_t now = hac_now_ns();
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link)
-    {
+    hac_list_for_each (job, &server->jobs, hac_job, link) {
         if (!hac_job_ended(job))
             continue;
         bool old = (double)(now - job->ended_ns) * 1e-9 > server->config.result_expiry;

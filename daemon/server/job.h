@@ -68,7 +68,8 @@ typedef struct hac_run {
     uint64_t offsets[HAC_PLAN_MAX_BUFFERS];         /* of the plan's buffer in it */
     hac_run_record *records;
     size_t n_records;
-    double done_seconds; /* predicted seconds of what is done: progress */
+    double device_end[HAC_PLAN_MAX_DEVICES]; /* of the last record, by plan device */
+    double done_seconds;                     /* predicted seconds of what is done: progress */
     double total_seconds;
     uint64_t started_ns;
     bool broken; /* a task that cannot be repeated was lost: start over when nothing is in flight */
@@ -82,6 +83,8 @@ typedef struct hac_job_kind {
     /* One task has ended well; values and data are its report's. May be NULL. */
     void (*task_done)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
     void (*free_state)(hac_job *job);
+    void (*ended)(hac_job *job); /* the job has ended, in whatever way; may be NULL */
+    bool has_result;
     bool measures; /* waits until no builder works: it would be measured along */
 } hac_job_kind;
 
@@ -127,7 +130,10 @@ struct hac_job {
     unsigned restarts, retries;
     uint32_t losses[HAC_DEVICES_MAX]; /* executors lost on each device */
     uint32_t excluded;                /* devices that lost three */
-    uint64_t bytes_in, bytes_moved;
+    uint64_t bytes_in;
+    uint64_t build_started_ns; /* kernels are being built for it; 0: no */
+    double build_seconds;      /* it waited for kernels */
+    bool released;             /* its result was fetched and given back, or has expired */
 
     /* result */
     uint8_t *result_data;

@@ -37,11 +37,15 @@ typedef struct calibrate_state {
     bool running; /* steps[at] is being measured */
     tune_setting settings[64];
     size_t n_settings;
+    hac_device_tuning
+        before[HAC_DEVICES_MAX]; /* settings to go back to if the job does not come to its end */
+    bool tuned;
 } calibrate_state;
 
 static bool tunes(const hac_job *job)
 {
-    return job->kind->flow[0] == 't';
+    const calibrate_state *state = job->kind_state;
+    return state->n_settings > 0;
 }
 
 /* ---- what to measure ---------------------------------------------------------------------------------- */
@@ -55,10 +59,10 @@ static void add_step(calibrate_state *state, uint32_t mask, hac_type type, uint6
 
 static void add_device_steps(calibrate_state *state, uint32_t mask)
 {
+    static const uint64_t sizes[] = {4096, 65536, 1 << 20, LARGEST_ITEMS};
     for (int type = HAC_TYPE_U32; type < HAC_TYPE_COUNT; type++)
-        for (uint64_t items = 4096; items <= LARGEST_ITEMS; items *= 16)
-            add_step(state, mask, (hac_type)type, items < LARGEST_ITEMS ? items : LARGEST_ITEMS,
-                     HAC_SORT_RADIX, -1);
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            add_step(state, mask, (hac_type)type, sizes[k], HAC_SORT_RADIX, -1);
     for (uint64_t items = 65536; items <= LARGEST_ITEMS; items *= 8)
         add_step(state, mask, HAC_TYPE_U32, items, HAC_SORT_BITONIC, -1);
     add_step(state, mask, HAC_TYPE_U64, LARGEST_ITEMS / 4, HAC_SORT_BITONIC, -1);
@@ -454,6 +458,7 @@ static void finish_report(hac_job *job)
     hac_json_open(&t, NULL, '{');
     if (tunes(job)) {
         add_tuned(&t, job);
+        ((calibrate_state *)job->kind_state)->tuned = true;
     } else {
         add_measurements(&t, job);
         add_break_even(&t, job);
@@ -466,6 +471,15 @@ static void finish_report(hac_job *job)
             '\0'; /* cannot happen with 16 devices; a message must never be lost */
 }
 
+/* A cancelled or failed search leaves nothing behind. */
+static void restore_settings(hac_job *job)
+{
+    const calibrate_state *state = job->kind_state;
+    for (uint32_t i = 0; !state->tuned && i < job->server->devices.count; i++)
+        if (job->device_mask & (1u << i))
+            hac_tuning_apply(job->server, i, &state->before[i]);
+}
+
 static void free_state(hac_job *job)
 {
     free(job->kind_state);
@@ -473,8 +487,13 @@ static void free_state(hac_job *job)
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
-static const hac_job_kind calibrate_kind = {"calibrate", next_plan, NULL, free_state, true};
-static const hac_job_kind tune_kind = {"tune", next_plan, NULL, free_state, true};
+static const hac_job_kind calibrate_kind = {
+    .flow = "calibrate", .next_plan = next_plan, .free_state = free_state, .measures = true};
+static const hac_job_kind tune_kind = {.flow = "tune",
+                                       .next_plan = next_plan,
+                                       .free_state = free_state,
+                                       .ended = restore_settings,
+                                       .measures = true};
 
 static uint32_t usable_devices(const hac_server *server)
 {
@@ -508,7 +527,11 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
         job->detached = request->options->detach;
         job->progress = request->options->progress && !job->detached;
         job->priority = request->options->priority;
+        job->deadline_seconds = request->options->deadline_seconds;
+        job->memory_limit = request->options->memory_limit;
     }
+    for (uint32_t i = 0; i < server->devices.count; i++)
+        state->before[i] = server->devices.items[i]->tuning;
     return hac_pool_alloc(job->user, LARGEST_ITEMS * 8, false, &job->input, err);
 }
 

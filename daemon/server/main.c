@@ -37,6 +37,18 @@ typedef struct arguments {
     const char *socket, *config;
 } arguments;
 
+static bool parse_descriptor(const char *text, int *ret)
+{
+    char *end = NULL;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || value < 0 || value > 1 << 20) {
+        fprintf(stderr, "hacd: `%s` is not a descriptor's number\n", text);
+        return false;
+    }
+    *ret = (int)value;
+    return true;
+}
+
 static int parse_arguments(int argc, char **argv, arguments *ret)
 {
     static const struct option options[] = {
@@ -59,7 +71,8 @@ static int parse_arguments(int argc, char **argv, arguments *ret)
             ret->socket = optarg;
             break;
         case 'l':
-            ret->listen_fd = atoi(optarg);
+            if (!parse_descriptor(optarg, &ret->listen_fd))
+                return 2;
             break;
         case 'c':
             ret->config = optarg;
@@ -107,6 +120,30 @@ static bool xdg_directory(const char *variable, const char *fallback, const char
     return join(ret, room, base, what);
 }
 
+/* Without HOME everything lies below /tmp/hac-UID, where anybody can make directories: it has to be ours. */
+static hac_status check_temporary_base(hac_error *err)
+{
+    char base[64];
+    struct stat info;
+    snprintf(base, sizeof base, "/tmp/hac-%u", (unsigned)getuid());
+    if (mkdir(base, 0700) != 0 && errno != EEXIST)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot make the directory %s", base);
+    if (lstat(base, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
+        (info.st_mode & 077) != 0)
+        return hac_fail(err, HAC_REFUSED, "%s is not a directory of this user alone; set HOME, or remove it",
+                        base);
+    return HAC_OK;
+}
+
+static bool needs_temporary_base(const hac_server_options *o, const char *profiles, const char *cache)
+{
+    const char *const paths[] = {o->state_directory, cache, profiles};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (strncmp(paths[i], "/tmp/hac-", strlen("/tmp/hac-")) == 0)
+            return true;
+    return false;
+}
+
 /* Makes a directory and those above it, for this user only. */
 static hac_status make_directory(const char *path, hac_error *err)
 {
@@ -145,6 +182,11 @@ static hac_status find_directories(const arguments *args, hac_server_options *o,
         snprintf(cache, sizeof cache, "%s", systems != NULL ? systems : "/var/cache/hacd");
         snprintf(o->config_path, sizeof o->config_path, "/etc/hac/hacd.yaml");
         snprintf(profiles, sizeof profiles, "/etc/hac/profiles.d");
+    }
+    if (ok && args->private_daemon && needs_temporary_base(o, profiles, cache)) {
+        hac_status status = check_temporary_base(err);
+        if (status != HAC_OK)
+            return status;
     }
     ok = ok && join(o->cache_directory, sizeof o->cache_directory, cache, "programs") &&
          join(o->scratch_directory, sizeof o->scratch_directory, cache, "scratch");

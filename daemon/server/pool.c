@@ -62,8 +62,7 @@ static void user_free(hac_user *user)
 void hac_users_deinit(hac_users *users)
 {
     hac_user *user = NULL;
-    hac_list_for_each(user, &users->list, hac_user, link)
-    {
+    hac_list_for_each (user, &users->list, hac_user, link) {
         assert(user->references == 0);
         user_free(user);
     }
@@ -72,8 +71,7 @@ void hac_users_deinit(hac_users *users)
 hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *err)
 {
     hac_user *user = NULL;
-    hac_list_for_each(user, &users->list, hac_user, link)
-    {
+    hac_list_for_each (user, &users->list, hac_user, link) {
         if (user->uid == uid) {
             user->references++;
             *ret = user;
@@ -116,8 +114,7 @@ static uint64_t round_up(uint64_t bytes)
 static hac_pool_buffer *find_idle(hac_user *user, uint64_t bytes)
 {
     hac_pool_buffer *best = NULL, *buffer = NULL;
-    hac_list_for_each(buffer, &user->idle, hac_pool_buffer, link)
-    {
+    hac_list_for_each (buffer, &user->idle, hac_pool_buffer, link) {
         bool fits = buffer->bytes >= bytes && buffer->bytes - bytes <= buffer->bytes / 4;
         if (fits && (best == NULL || buffer->bytes < best->bytes))
             best = buffer;
@@ -239,8 +236,7 @@ void hac_pool_release(hac_pool_buffer *buffer)
 hac_pool_buffer *hac_pool_find(hac_user *user, uint32_t id)
 {
     hac_pool_buffer *buffer = NULL;
-    hac_list_for_each(buffer, &user->held, hac_pool_buffer, link)
-    {
+    hac_list_for_each (buffer, &user->held, hac_pool_buffer, link) {
         if (buffer->id == id)
             return buffer;
     }
@@ -251,8 +247,7 @@ uint64_t hac_pool_trim(hac_users *users, double seconds)
 {
     uint64_t now = hac_now_ns(), kept = 0;
     hac_user *user = NULL;
-    hac_list_for_each(user, &users->list, hac_user, link)
-    {
+    hac_list_for_each (user, &users->list, hac_user, link) {
         while (!hac_list_empty(&user->idle)) {
             hac_pool_buffer *oldest = hac_container_of(user->idle.next, hac_pool_buffer, link);
             if ((double)(now - oldest->idle_since_ns) * 1e-9 < seconds)

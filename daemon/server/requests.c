@@ -328,9 +328,7 @@ static hac_status handle_result(hac_session *session, const Hac__Client__Request
     if (!hac_job_ended(job))
         return hac_fail(err, HAC_AGAIN, "job %llu has not ended; `hacctl wait` waits for it",
                         (unsigned long long)job->id);
-    bool gone = job->state == HAC_JOB_DONE && job->kind->flow[0] == 's' && job->result == NULL &&
-                job->result_data == NULL;
-    if (gone)
+    if (job->state == HAC_JOB_DONE && job->kind->has_result && job->released)
         return hac_fail(err, HAC_NOT_FOUND,
                         "the result of job %llu is gone: it was fetched and released, or expired",
                         (unsigned long long)job->id);

@@ -257,6 +257,18 @@ static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Execu
     }
 }
 
+/* What an executor runs for the first time (kernels to load, memory to map) says little of later runs. */
+static bool is_cold(hac_executor *executor, const hac_plan_task *task)
+{
+    uint64_t h = 14695981039346656037u ^ task->type; /* FNV-1a; a collision costs one sample */
+    for (const char *c = task->codelet; *c != '\0'; c++)
+        h = (h ^ (unsigned char)*c) * 1099511628211u;
+    uint64_t bit = UINT64_C(1) << (h >> 58);
+    bool cold = !(executor->warm & bit);
+    executor->warm |= bit;
+    return cold;
+}
+
 static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index, uint32_t plan_device,
                        const hac_piece *piece, double predicted, bool together)
 {
@@ -277,6 +289,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     dispatch->predicted = predicted;
     dispatch->together = together;
     dispatch->plan_device = plan_device;
+    dispatch->cold = is_cold(executor, task);
     dispatch->units =
         task->count > 0 ? task->units * ((double)piece->count / (double)task->count) : task->units;
 
@@ -472,8 +485,7 @@ static void hand_out(hac_job *job)
 static hac_job *next_in_queue(hac_server *server)
 {
     hac_job *best = NULL, *job = NULL;
-    hac_list_for_each(job, &server->queued, hac_job, turn)
-    {
+    hac_list_for_each (job, &server->queued, hac_job, turn) {
         if (job->restart && job->user->active_jobs > 0)
             continue; /* waits for memory */
         if (job->kind->measures && hac_builders_busy(&server->builders))
@@ -485,10 +497,19 @@ static hac_job *next_in_queue(hac_server *server)
     return best;
 }
 
-static void activate(hac_job *job)
+/* Behind the last active job of the same or a higher priority. */
+static void take_place(hac_job *job)
 {
     hac_list_remove(&job->turn);
-    hac_list_append(&job->server->active, &job->turn);
+    hac_link *at = job->server->active.previous;
+    while (at != &job->server->active && hac_container_of(at, hac_job, turn)->priority < job->priority)
+        at = at->previous;
+    hac_list_append(at->next, &job->turn);
+}
+
+static void activate(hac_job *job)
+{
+    take_place(job);
     job->active = true;
     job->user->active_jobs++;
     job->server->n_active++;
@@ -508,9 +529,11 @@ void hac_scheduler_kick(hac_server *server)
         activate(job);
     }
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->active, hac_job, turn)
-    {
+    hac_list_for_each (job, &server->active, hac_job, turn) {
+        unsigned before = job->run.n_in_flight;
         hand_out(job);
+        if (job->run.n_in_flight > before)
+            take_place(job); /* it has had its turn */
         settle(job);
     }
 }
@@ -531,12 +554,17 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
     }
     uint64_t end = hac_now_ns();
     double end_seconds = (double)(end - run->started_ns) * 1e-9;
+    /* Arrival less duration; a report that arrived late must not overlap the piece before. */
+    double start = end_seconds > seconds ? end_seconds - seconds : 0;
+    if (start < run->device_end[dispatch->plan_device])
+        start = run->device_end[dispatch->plan_device];
+    run->device_end[dispatch->plan_device] = start + seconds;
     run->records[run->n_records++] = (hac_run_record){
         .task = dispatch->task,
         .device = dispatch->plan_device,
         .first = dispatch->first,
         .count = dispatch->count,
-        .start = end_seconds > seconds ? end_seconds - seconds : 0,
+        .start = start,
         .seconds = seconds,
         .predicted_seconds = dispatch->predicted,
         .attempt = dispatch->attempt,
@@ -550,6 +578,8 @@ static void learn(hac_job *job, const hac_dispatch *dispatch, double seconds)
     uint32_t device = server_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     server->device_busy[device] += seconds;
+    if (dispatch->cold)
+        return;
     hac_model_record(server->models, server->devices.items[device]->key, hac_task_model(task), task->type,
                      dispatch->units, seconds, dispatch->together);
 }
@@ -570,6 +600,12 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
 {
     hac_task_state *state = &job->run.tasks[dispatch->task];
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    if (job->build_started_ns != 0) {
+        double waited = hac_seconds_since(job->build_started_ns);
+        job->build_started_ns = 0;
+        job->build_seconds += waited;
+        hac_job_note(job, "kernels are built, after %.1f s", waited);
+    }
     record(job, dispatch, done->seconds, false);
     learn(job, dispatch, done->seconds);
     state->busy[dispatch->plan_device] += done->seconds;
@@ -631,6 +667,8 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
     if (done->code == HAC_NOT_FOUND && done->needs_program[0] != '\0') {
         hac_job_note(job, "waits for %s to be built for %s", done->needs_program,
                      server->devices.items[device]->config.name);
+        if (job->build_started_ns == 0)
+            job->build_started_ns = hac_now_ns();
         give_back(job, dispatch, dispatch->attempt);
         hac_builders_want(&server->builders, device, done->needs_program);
         hac_job_send_event(job, "build", server->devices.items[device]->config.name, done->needs_program);
@@ -642,7 +680,9 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
             hac_device_add_failure(server->devices.items[device], failure);
         leave_device(job, device, failure);
     } else {
-        job->code = (hac_status)done->code;
+        /* an executor that refuses what it was given was given something wrong by hacd, not by the user */
+        bool ours = done->code == HAC_INVALID || done->code == HAC_NOT_FOUND || done->code == HAC_PROTOCOL;
+        job->code = ours ? HAC_INTERNAL : (hac_status)done->code;
         snprintf(job->message, sizeof job->message, "%s", done->message);
     }
 }
@@ -700,7 +740,8 @@ void hac_scheduler_gone(void *context, unsigned slot)
 {
     hac_server *server = context;
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) job->descriptor_executors &= ~(UINT64_C(1) << slot);
+    hac_list_for_each (job, &server->jobs, hac_job, link)
+        job->descriptor_executors &= ~(UINT64_C(1) << slot);
 }
 
 void hac_scheduler_changed(void *context)

@@ -89,8 +89,9 @@ static void report_profile_problem(void *context, const hac_error *problem)
     }
 }
 
-static hac_status load_profiles(hac_server *server, const hac_daemon_config *config, hac_profile_set **ret,
-                                hac_error *err)
+/* `strict`: the first bad file is the error; else bad ones are left out, logged and shown by `doctor`. */
+static hac_status load_profiles(hac_server *server, const hac_daemon_config *config, bool strict,
+                                hac_profile_set **ret, hac_error *err)
 {
     const char *const *directories = server->options.profile_directories;
     size_t n = server->options.n_profile_directories;
@@ -100,14 +101,14 @@ static hac_status load_profiles(hac_server *server, const hac_daemon_config *con
     }
     free(server->profile_problems);
     server->profile_problems = NULL;
-    return hac_profile_set_load(directories, n, false, report_profile_problem, server, ret, err);
+    return hac_profile_set_load(directories, n, strict, report_profile_problem, server, ret, err);
 }
 
 /* While devices are looked for, requests wait in their sockets: every one of them is about devices. */
 static void pause_sessions(hac_server *server, bool pause)
 {
     hac_session *session = NULL;
-    hac_list_for_each(session, &server->sessions, hac_session, link)
+    hac_list_for_each (session, &server->sessions, hac_session, link)
         hac_channel_pause(session->channel, pause);
     if (pause)
         uv_poll_stop(&server->listener);
@@ -245,8 +246,7 @@ bool hac_server_defer(hac_server *server, hac_session *session, const Hac__Clien
 void hac_server_forget_session(hac_server *server, const hac_session *session)
 {
     deferred_query *query = NULL;
-    hac_list_for_each(query, &server->deferred, deferred_query, link)
-    {
+    hac_list_for_each (query, &server->deferred, deferred_query, link) {
         if (query->session != session)
             continue;
         hac_list_remove(&query->link);
@@ -259,8 +259,7 @@ static void answer_deferred(hac_server *server)
     bool settled = devices_settled(server);
     uint64_t now = hac_now_ns();
     deferred_query *query = NULL;
-    hac_list_for_each(query, &server->deferred, deferred_query, link)
-    {
+    hac_list_for_each (query, &server->deferred, deferred_query, link) {
         if (!settled && (double)(now - query->since_ns) * 1e-9 < SELF_TEST_SECONDS)
             continue;
         hac_list_remove(&query->link);
@@ -382,7 +381,8 @@ static void close_handle(uv_handle_t *handle, void *context)
 static void close_sessions(hac_server *server)
 {
     hac_session *session = NULL;
-    hac_list_for_each(session, &server->sessions, hac_session, link) hac_session_close(session, NULL);
+    hac_list_for_each (session, &server->sessions, hac_session, link)
+        hac_session_close(session, NULL);
 }
 
 /* Leave now: every job that has not ended, detached or not, ends as cancelled as soon as its executors are
@@ -393,7 +393,8 @@ static void stop(hac_server *server)
         return;
     server->draining = server->stopping = true;
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) hac_job_cancel(job, "hacd is leaving");
+    hac_list_for_each (job, &server->jobs, hac_job, link)
+        hac_job_cancel(job, "hacd is leaving");
     hac_executors_kill_all(&server->executors);
     hac_builders_kill_all(&server->builders);
     if (server->probe != NULL)
@@ -429,9 +430,9 @@ static unsigned unfinished_jobs(const hac_server *server)
 static bool undelivered(const hac_server *server)
 {
     const hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job,
-                      link) if (job->owner != NULL && hac_job_ended(job) &&
-                                hac_seconds_since(job->ended_ns) < DELIVERY_SECONDS) return true;
+    hac_list_for_each (job, &server->jobs, hac_job, link)
+        if (job->owner != NULL && hac_job_ended(job) && hac_seconds_since(job->ended_ns) < DELIVERY_SECONDS)
+            return true;
     return false;
 }
 
@@ -468,8 +469,8 @@ static void consider_leaving(hac_server *server)
         return;
     bool held = false; /* a detached job's result that somebody may come for */
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) held |=
-        job->detached && (job->result != NULL || job->result_data != NULL);
+    hac_list_for_each (job, &server->jobs, hac_job, link)
+        held |= job->detached && (job->result != NULL || job->result_data != NULL);
     bool timed_out = server->config.idle_exit > 0 &&
                      (double)(now - server->idle_since_ns) * 1e-9 > server->config.idle_exit;
     if (timed_out && !held && unlink_socket(server))
@@ -485,8 +486,7 @@ static void consider_leaving(hac_server *server)
 static void enforce_deadlines(hac_server *server)
 {
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link)
-    {
+    hac_list_for_each (job, &server->jobs, hac_job, link) {
         if (hac_job_ended(job) || job->deadline_seconds <= 0 || hac_job_seconds(job) < job->deadline_seconds)
             continue;
         char message[96];
@@ -530,7 +530,8 @@ static void on_prepare(uv_prepare_t *handle)
         hac_jobs_expire(server);
     if (server->draining && !server->stopping && drained(server))
         stop(server);
-    if (server->reload && hac_list_empty(&server->executors.list) && !hac_builders_busy(&server->builders)) {
+    if (server->reload && server->probe == NULL && hac_list_empty(&server->executors.list) &&
+        !hac_builders_busy(&server->builders)) {
         server->reload = false;
         start_probe(server);
     }
@@ -550,8 +551,7 @@ static void on_builder_change(void *context, uint32_t device)
     hac_server *server = context;
     const hac_server_device *d = server->devices.items[device];
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->active, hac_job, turn)
-    {
+    hac_list_for_each (job, &server->active, hac_job, turn) {
         if (!job->progress)
             continue;
         char note[192];
@@ -656,7 +656,7 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
     hac_status status = load_config(server, &config, err);
     if (status != HAC_OK)
         return status;
-    status = load_profiles(server, &config, &profiles, err);
+    status = load_profiles(server, &config, true, &profiles, err);
     if (status != HAC_OK) {
         hac_daemon_config_clear(&config);
         return status;
@@ -728,7 +728,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     if (status == HAC_OK)
         status = load_config(server, &server->config, err);
     if (status == HAC_OK)
-        status = load_profiles(server, &server->config, &server->profiles, err);
+        status = load_profiles(server, &server->config, false, &server->profiles, err);
     if (status != HAC_OK)
         return status;
     init_executors(server);
@@ -768,7 +768,8 @@ static void deinit(hac_server *server)
         free(save);
     }
     hac_job *job = NULL;
-    hac_list_for_each(job, &server->jobs, hac_job, link) hac_job_free(job);
+    hac_list_for_each (job, &server->jobs, hac_job, link)
+        hac_job_free(job);
     hac_users_deinit(&server->users);
     hac_builders_deinit(&server->builders);
     hac_devices_clear(&server->devices);

@@ -155,8 +155,7 @@ static void learn(hac_session *session, uint32_t id)
 void hac_sessions_forget_buffer(hac_server *server, const hac_pool_buffer *buffer)
 {
     hac_session *session = NULL;
-    hac_list_for_each(session, &server->sessions, hac_session, link)
-    {
+    hac_list_for_each (session, &server->sessions, hac_session, link) {
         size_t at = position(session, buffer->id);
         if (at < session->n_known && session->known[at] == buffer->id) {
             session->n_known--;
@@ -307,6 +306,8 @@ void hac_session_send_done(hac_session *session, uint64_t serial, hac_job *job)
         n_fds = describe_buffer(session, job->result, &buffer);
         done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
         done.buffer = &buffer;
+        done.result_bytes = job->result_bytes;
+    } else if (job->released && job->result_bytes > 0) { /* it is gone: asking for it says so */
         done.result_bytes = job->result_bytes;
     } else {
         done.result_case = HAC__CLIENT__JOB_DONE__RESULT_DATA;

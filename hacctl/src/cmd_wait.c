@@ -26,7 +26,11 @@ hac_status hac_cmd_wait(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_status status = attach(cli, args, &job, err);
-    return status == HAC_OK ? wait_for(cli, job, err) : status;
+    if (status == HAC_OK)
+        status = wait_for(cli, job, err);
+    /* done, and its result was fetched already: it has ended well all the same */
+    bool gone = status == HAC_NOT_FOUND && job != NULL && hac_job_get_state(job) == HAC_JOB_DONE;
+    return gone ? HAC_OK : status;
 }
 
 hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)

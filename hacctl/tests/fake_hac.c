@@ -125,6 +125,11 @@ static hac_status start(hac_client *client, const hac_job_options *options, hac_
     return HAC_OK;
 }
 
+hac_job_state hac_job_get_state(const hac_job *job)
+{
+    return job->state;
+}
+
 uint64_t hac_job_id(const hac_job *job)
 {
     (void)job;

@@ -163,7 +163,8 @@ HAC_API hac_job_state hac_job_get_state(const hac_job *job);
 
 /*
  * Waits until the job has ended, at most timeout_ms (-1: without limit). HAC_OK: done, the result is there.
- * HAC_AGAIN: the time is up. HAC_CANCELLED, or the job's own error otherwise.
+ * HAC_AGAIN: the time is up. HAC_NOT_FOUND: it is done, but its result was released or has expired.
+ * HAC_CANCELLED, or the job's own error otherwise.
  */
 HAC_API HAC_MUST_USE hac_status hac_job_wait(hac_job *job, int timeout_ms, hac_error *err);
 

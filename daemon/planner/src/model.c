@@ -11,17 +11,19 @@
 #include "base/text.h"
 #include "base/type.h"
 
-#define SAMPLES         31
-#define MAX_BUCKETS     4096
-#define MAX_KEY         160
-#define MAX_CODELET     40
-#define OUTLIER_MADS    5.0
-#define MAD_FLOOR       0.02 /* of the median: equal samples must not make every other one an outlier */
-#define SHORTEST        1e-9 /* seconds */
-#define HEADER          "hac-models 1\n"
-#define MAX_LINE        8192
-#define SMALLEST_BUCKET (-64)
-#define LARGEST_BUCKET  64
+#define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
+#define NEARBY           64.0 /* … at sizes that differ by less than this */
+#define SAMPLES          31
+#define MAX_BUCKETS      4096
+#define MAX_KEY          160
+#define MAX_CODELET      40
+#define OUTLIER_MADS     5.0
+#define MAD_FLOOR        0.02 /* of the median: equal samples must not make every other one an outlier */
+#define SHORTEST         1e-9 /* seconds */
+#define HEADER           "hac-models 1\n"
+#define MAX_LINE         8192
+#define SMALLEST_BUCKET  (-64)
+#define LARGEST_BUCKET   64
 
 typedef struct sample {
     double units, seconds;
@@ -245,6 +247,21 @@ static hac_prediction predict(const hac_model_set *set, const char *device_key, 
     return from_two(set->buckets[above - 1], set->buckets[above], units);
 }
 
+/* One slow run of a small job together must not speak against working together at every size: it would never
+ * be tried again. A few samples of about this size have to say so. */
+static bool known_nearby(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
+                         double units)
+{
+    size_t first = lower_bound(set, device_key, codelet, type, true, SMALLEST_BUCKET);
+    size_t end = lower_bound(set, device_key, codelet, type, true, LARGEST_BUCKET + 1);
+    for (size_t i = first; i < end; i++) {
+        const bucket *b = set->buckets[i];
+        if (b->good >= TOGETHER_SAMPLES && units <= b->units * NEARBY && b->units <= units * NEARBY)
+            return true;
+    }
+    return false;
+}
+
 hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
                                  hac_type type, double units, bool together)
 {
@@ -252,7 +269,7 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
     if (set == NULL || !isfinite(units) || units < 0)
         return none;
     units = fmax(units, 1);
-    if (together) {
+    if (together && known_nearby(set, device_key, codelet, type, units)) {
         hac_prediction p = predict(set, device_key, codelet, type, units, true);
         if (p.samples > 0)
             return p;

@@ -355,7 +355,7 @@ static hac_status consider_algorithm(planning *p, algorithm a, comparison *ret, 
 /* Why a way was taken or not, in a few words. */
 static void give_reason(hac_plan_candidate *c, bool chosen, double best)
 {
-    double ratio = c->seconds / best;
+    double ratio = best > 0 ? c->seconds / best : 1;
     const char *asked = c->chosen ? "" : ", but not asked for";
     if (c->seconds < 0 || c->reason[0] != '\0')
         return; /* said already */
