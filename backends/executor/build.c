@@ -4,10 +4,12 @@
  * tests of all codelets that use it are run (PoCL compiles at the first launch); then binary and outcome are
  * saved together. Nothing of a user is ever seen here.
  *
- * A driver may end the process while it compiles or tests. A file beside the binary counts the attempts, and
- * after three the program counts as not to be had.
+ * A driver may end the process while it compiles or tests. A file beside the binary counts how often, and
+ * after three times the program counts as not to be had.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,21 +192,62 @@ static char *attempts_file(const builder *b, const char *program)
     return path;
 }
 
-/* Counts an attempt; HAC_DEVICE when there were too many. Without a directory nothing is counted. */
-static hac_status count_attempt(const char *path, hac_error *err)
+/*
+ * The driver's deaths are counted where they happen: in handlers of the signals it dies of, and of exit(). A
+ * SIGKILL counts for nothing: it is hacd's, which may leave at any time.
+ */
+static struct {
+    char path[4096];
+    char count[16];
+    volatile sig_atomic_t armed;
+} death;
+
+static const int deadly[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+/* Async-signal-safe. */
+static void write_death(void)
 {
-    unsigned attempts = 0;
+    if (!death.armed)
+        return;
+    death.armed = 0;
+    int fd = open(death.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd >= 0 && write(fd, death.count, strlen(death.count)) < 0)
+        death.armed = 0; /* nothing can be done about it here */
+}
+
+static void on_deadly_signal(int number)
+{
+    write_death();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void arm(const char *path, unsigned deaths)
+{
+    static bool registered;
+    snprintf(death.path, sizeof death.path, "%s", path);
+    snprintf(death.count, sizeof death.count, "%u\n", deaths + 1);
+    /* anew for each program: a driver may have put its own handlers there */
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        signal(deadly[i], on_deadly_signal);
+    if (!registered)
+        registered = atexit(write_death) == 0;
+    death.armed = 1;
+}
+
+/* HAC_DEVICE when the driver has died of this program too often. Without a directory nothing is counted. */
+static hac_status begin_attempt(const char *path, hac_error *err)
+{
+    unsigned deaths = 0;
     if (path == NULL)
         return HAC_OK;
     hac_autofclose FILE *file = fopen(path, "re");
-    if (file != NULL && fscanf(file, "%u", &attempts) == 1 && attempts >= MAX_ATTEMPTS)
+    if (file != NULL && fscanf(file, "%u", &deaths) == 1 && deaths >= MAX_ATTEMPTS)
         return hac_fail(err, HAC_DEVICE,
                         "the driver ended the builder %u times while it built or tested this program; "
                         "remove %s to have it tried again",
-                        attempts, path);
-    hac_autofclose FILE *out = fopen(path, "we");
-    if (out == NULL || fprintf(out, "%u\n", attempts + 1) < 0)
-        return hac_fail_errno(err, HAC_IO, errno, "%s", path);
+                        deaths, path);
+    arm(path, deaths);
     return HAC_OK;
 }
 
@@ -213,7 +256,7 @@ static hac_status count_attempt(const char *path, hac_error *err)
 static hac_status build_and_test(builder *b, const char *program, hac_error *err)
 {
     hac_autofree char *attempts = attempts_file(b, program);
-    hac_status status = count_attempt(attempts, err);
+    hac_status status = begin_attempt(attempts, err);
     if (status != HAC_OK)
         return status;
     status = hac_program_build(b->device, program, err);
@@ -221,6 +264,7 @@ static hac_status build_and_test(builder *b, const char *program, hac_error *err
         test_program(b, program);
         status = save(b, program, err);
     }
+    death.armed = 0;
     if (attempts != NULL)
         unlink(attempts);
     return status;

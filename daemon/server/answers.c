@@ -287,7 +287,7 @@ static void why_waiting(hac_text *t, const hac_job *job)
     if (job->state == HAC_JOB_QUEUED)
         hac_text_addf(t, "It is queued: %u jobs run before it%s.\n", server->n_active,
                       server->probing ? ", and devices are being probed" : "");
-    if (job->state == HAC_JOB_QUEUED && job->kind->measures && hac_builders_busy(&server->builders))
+    if (job->state == HAC_JOB_QUEUED && job->kind->measures && hac_builders_urgent(&server->builders))
         hac_text_add(t, "It measures, and waits until no kernels are being built any more.\n");
     for (uint32_t i = 0; i < server->devices.count; i++) {
         const hac_server_device *d = server->devices.items[i];

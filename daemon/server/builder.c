@@ -369,6 +369,17 @@ void hac_builders_want(hac_builders *builders, uint32_t index, const char *progr
     hac_child_send(running->child, &command, NULL, 0);
 }
 
+void hac_builders_set_quiet(hac_builders *builders, bool quiet)
+{
+    builders->quiet = quiet;
+    for (uint32_t i = 0; i < builders->devices->count; i++) {
+        if (quiet && builders->background[i] != NULL)
+            hac_child_kill(builders->background[i]->child);
+        else if (!quiet && builders->devices->items[i]->state == HAC_DEVICE_READY)
+            start_background(builders, i);
+    }
+}
+
 void hac_builders_kill_all(hac_builders *builders)
 {
     builders->closed = true;

@@ -38,6 +38,9 @@ void hac_builders_test_devices(hac_builders *builders);
 /* Has `program` built for the device as soon as possible. */
 void hac_builders_want(hac_builders *builders, uint32_t device, const char *program);
 
+/* While something is measured no background builder runs; afterwards they go on. */
+void hac_builders_set_quiet(hac_builders *builders, bool quiet);
+
 void hac_builders_kill_all(hac_builders *builders);
 bool hac_builders_busy(const hac_builders *builders);
 /* Whether something is built that is waited for. */

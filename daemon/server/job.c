@@ -307,8 +307,8 @@ static void count_end(hac_job *job)
         server->n_active--;
     }
     job->active = false;
-    if (job->kind->measures)
-        server->builders.quiet = false;
+    if (job->kind->measures && !server->draining)
+        hac_builders_set_quiet(&server->builders, false);
     server->idle_since_ns = job->ended_ns;
 }
 

@@ -125,6 +125,25 @@ static void simulated_device(const Hac__Client__SimulatedDevice *from, hac_machi
     }
 }
 
+/* Rates and costs that no hardware has would only make infinities of every price. */
+static hac_status check_simulated(const Hac__Client__SimulatedDevice *device, hac_error *err)
+{
+    const double least = 1e-3, most = 1e18, slowest = 1e6; /* a second; seconds */
+    for (size_t i = 0; i < device->n_capability; i++) {
+        double rate = device->capability[i]->items_per_second;
+        if (!(rate >= least && rate <= most))
+            return hac_fail(err, HAC_INVALID,
+                            "device `%.64s`: `%.64s` is %g items/s; %g to %g can be simulated", device->name,
+                            device->capability[i]->key, rate, least, most);
+    }
+    bool link =
+        device->link_bandwidth == 0 || (device->link_bandwidth >= least && device->link_bandwidth <= most);
+    if (!link || !(device->link_latency >= 0 && device->link_latency <= slowest))
+        return hac_fail(err, HAC_INVALID, "device `%.64s`: a link of %g bytes/s and %g s cannot be simulated",
+                        device->name, device->link_bandwidth, device->link_latency);
+    return HAC_OK;
+}
+
 /* The machine of a `simulate`, and the mask of the devices that its options name. */
 static hac_status simulated_machine(const Hac__Client__PlanSort *request, hac_machine *ret,
                                     uint32_t *ret_mask, hac_error *err)
@@ -132,8 +151,12 @@ static hac_status simulated_machine(const Hac__Client__PlanSort *request, hac_ma
     if (request->n_devices == 0)
         return hac_fail(err, HAC_INVALID, "the machine to simulate has no devices");
     ret->simulated = true;
-    for (size_t i = 0; i < request->n_devices && i < HAC_MACHINE_MAX_DEVICES; i++)
+    for (size_t i = 0; i < request->n_devices && i < HAC_MACHINE_MAX_DEVICES; i++) {
+        hac_status status = check_simulated(request->devices[i], err);
+        if (status != HAC_OK)
+            return status;
         simulated_device(request->devices[i], &ret->devices[ret->n_devices++]);
+    }
     *ret_mask = 0;
     for (size_t i = 0; request->options != NULL && i < request->options->n_devices; i++) {
         size_t d = 0;

@@ -488,7 +488,7 @@ static hac_job *next_in_queue(hac_server *server)
     hac_list_for_each (job, &server->queued, hac_job, turn) {
         if (job->restart && job->user->active_jobs > 0)
             continue; /* waits for memory */
-        if (job->kind->measures && hac_builders_busy(&server->builders))
+        if (job->kind->measures && hac_builders_urgent(&server->builders))
             continue;
         if (best == NULL || job->priority > best->priority ||
             (job->priority == best->priority && job->user->active_jobs < best->user->active_jobs))
@@ -514,7 +514,7 @@ static void activate(hac_job *job)
     job->user->active_jobs++;
     job->server->n_active++;
     if (job->kind->measures)
-        job->server->builders.quiet = true;
+        hac_builders_set_quiet(&job->server->builders, true);
     advance(job);
 }
 

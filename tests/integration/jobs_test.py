@@ -138,7 +138,9 @@ class Jobs(SharedMachineTest):
 
     def test_priority(self):
         """With one job running, the one of higher priority comes first of those that wait; none is lost."""
-        jobs = [self.detach(400000, "u32", "--priority", str(p)) for p in (-5, 0, 5)]
+        self.m.generate("u32", "random", 400000)
+        jobs = [self.m.good("sort", "in", "--type", "u32", *BITONIC, "--detach", "--priority", p).decode().strip()
+                for p in (-5, 0, 5)]
         for job in jobs:
             self.m.good("wait", job)
             self.assertEqual(self.state(job), "done")

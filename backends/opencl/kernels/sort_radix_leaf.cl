@@ -100,6 +100,14 @@ inline uint significant_bits(extent e)
     return HAC_KEY_BITS - (uint)clz(e.most - e.least);
 }
 
+inline uint count_equal(__global const key *a, uint n, key v)
+{
+    uint equal = 0;
+    for (uint i = 0; i < n; i++)
+        equal += a[i] == v;
+    return equal;
+}
+
 #if HAC_INDEX_BYTES == 0
 
 /* A comparator of M. W. Green's sorting network of 16 rows (60 comparators). Each lane sorts its column. */
@@ -111,9 +119,10 @@ inline uint significant_bits(extent e)
     }
 #define SORT16                                                                                               \
     C(0, 1)                                                                                                  \
-    C(2, 3) C(4, 5) C(6, 7) C(8, 9) C(10, 11) C(12, 13) C(14, 15) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(8, 10)   \
-        C(9, 11) C(12, 14) C(13, 15) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(8, 12) C(9, 13) C(10, 14) C(11, 15)   \
-            C(0, 8) C(1, 9) C(2, 10) C(3, 11) C(4, 12) C(5, 13) C(6, 14) C(7, 15) C(5, 10) C(6, 9) C(3, 12)  \
+    C(2, 3)                                                                                                  \
+    C(4, 5) C(6, 7) C(8, 9) C(10, 11) C(12, 13) C(14, 15) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(8, 10) C(9, 11)  \
+        C(12, 14) C(13, 15) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(8, 12) C(9, 13) C(10, 14) C(11, 15) C(0, 8)    \
+            C(1, 9) C(2, 10) C(3, 11) C(4, 12) C(5, 13) C(6, 14) C(7, 15) C(5, 10) C(6, 9) C(3, 12)          \
                 C(13, 14) C(4, 8) C(7, 11) C(1, 2) C(1, 4) C(7, 13) C(2, 8) C(11, 14) C(2, 4) C(5, 6)        \
                     C(9, 10) C(11, 13) C(3, 8) C(7, 12) C(6, 8) C(10, 12) C(3, 5) C(7, 9) C(3, 4) C(5, 6)    \
                         C(7, 8) C(9, 10) C(11, 12) C(6, 7) C(8, 9)
@@ -221,8 +230,9 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
     to##j = HIGH_HALVES(from##k, from##l);
 #define KEEP_ROWS(v)                                                                                         \
     KEEP(v##0)                                                                                               \
-    KEEP(v##1) KEEP(v##2) KEEP(v##3) KEEP(v##4) KEEP(v##5) KEEP(v##6) KEEP(v##7) KEEP(v##8) KEEP(v##9)       \
-        KEEP(v##10) KEEP(v##11) KEEP(v##12) KEEP(v##13) KEEP(v##14) KEEP(v##15)
+    KEEP(v##1)                                                                                               \
+    KEEP(v##2) KEEP(v##3) KEEP(v##4) KEEP(v##5) KEEP(v##6) KEEP(v##7) KEEP(v##8) KEEP(v##9) KEEP(v##10)      \
+        KEEP(v##11) KEEP(v##12) KEEP(v##13) KEEP(v##14) KEEP(v##15)
 
 /* COLUMN(j): the sorted keys of bin g + j; the next column overwrites what is too much of them. */
 #if HAC_KEY_BITS == 64
@@ -230,9 +240,10 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
 #define HIGH_HALVES(a, b) (keys)((a).s4, (b).s4, (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7)
 #define ROUND(to, from)                                                                                      \
     PAIR(to, 0, 1, from, 0, 4)                                                                               \
-    PAIR(to, 2, 3, from, 1, 5) PAIR(to, 4, 5, from, 2, 6) PAIR(to, 6, 7, from, 3, 7)                         \
-        PAIR(to, 8, 9, from, 8, 12) PAIR(to, 10, 11, from, 9, 13) PAIR(to, 12, 13, from, 10, 14)             \
-            PAIR(to, 14, 15, from, 11, 15) KEEP_ROWS(to)
+    PAIR(to, 2, 3, from, 1, 5)                                                                               \
+    PAIR(to, 4, 5, from, 2, 6) PAIR(to, 6, 7, from, 3, 7) PAIR(to, 8, 9, from, 8, 12)                        \
+        PAIR(to, 10, 11, from, 9, 13) PAIR(to, 12, 13, from, 10, 14) PAIR(to, 14, 15, from, 11, 15)          \
+            KEEP_ROWS(to)
 #define TRANSPOSE ROUND(t, r) ROUND(r, t) ROUND(t, r)
 #define EACH_COLUMN(X)                                                                                       \
     X(0, t0, t8)                                                                                             \
@@ -255,14 +266,16 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
            (a).se, (b).se, (a).sf, (b).sf)
 #define ROUND(to, from)                                                                                      \
     PAIR(to, 0, 1, from, 0, 8)                                                                               \
-    PAIR(to, 2, 3, from, 1, 9) PAIR(to, 4, 5, from, 2, 10) PAIR(to, 6, 7, from, 3, 11)                       \
-        PAIR(to, 8, 9, from, 4, 12) PAIR(to, 10, 11, from, 5, 13) PAIR(to, 12, 13, from, 6, 14)              \
-            PAIR(to, 14, 15, from, 7, 15) KEEP_ROWS(to)
+    PAIR(to, 2, 3, from, 1, 9)                                                                               \
+    PAIR(to, 4, 5, from, 2, 10) PAIR(to, 6, 7, from, 3, 11) PAIR(to, 8, 9, from, 4, 12)                      \
+        PAIR(to, 10, 11, from, 5, 13) PAIR(to, 12, 13, from, 6, 14) PAIR(to, 14, 15, from, 7, 15)            \
+            KEEP_ROWS(to)
 #define TRANSPOSE ROUND(t, r) ROUND(r, t) ROUND(t, r) ROUND(r, t)
 #define EACH_COLUMN(X)                                                                                       \
     X(0, r0)                                                                                                 \
-    X(1, r1) X(2, r2) X(3, r3) X(4, r4) X(5, r5) X(6, r6) X(7, r7) X(8, r8) X(9, r9) X(10, r10) X(11, r11)   \
-        X(12, r12) X(13, r13) X(14, r14) X(15, r15)
+    X(1, r1)                                                                                                 \
+    X(2, r2) X(3, r3) X(4, r4) X(5, r5) X(6, r6) X(7, r7) X(8, r8) X(9, r9) X(10, r10) X(11, r11) X(12, r12) \
+        X(13, r13) X(14, r14) X(15, r15)
 #define STORE_COLUMN(j, all)                                                                                 \
     STORE(all, out + p);                                                                                     \
     p += size[j];
@@ -355,15 +368,12 @@ inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
 }
 
 /* Sorts and un-maps n mapped keys; scratch has room for n at least. */
-inline void sort_keys(__global key *a, uint n, extent e, __global key *scratch, ulong scratch_items,
-                      key_order o, bool identity)
+inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
+                      bool identity)
 {
-    if (e.sorted) {
-        if (!identity)
-            unmap_run(a, a, n, o);
-        return;
-    }
-    if (n <= LEAF_ITEMS) {
+    extent e = measure(a, n);
+    __global key *sorted = a;
+    if (!e.sorted && n <= LEAF_ITEMS) {
         uint at[MAX_BINS];
         binning by = binning_of(e, n);
         ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * LANES;
@@ -373,12 +383,14 @@ inline void sort_keys(__global key *a, uint n, extent e, __global key *scratch, 
             return;
         }
     }
-    if (significant_bits(e) <= DIGIT_BITS)
+    if (!e.sorted && significant_bits(e) <= DIGIT_BITS) {
         sort_few_values(a, n, e, o);
-    else if (digit_sort(a, scratch, n, e))
-        unmap_run(scratch, a, n, o);
-    else if (!identity)
-        unmap_run(a, a, n, o);
+        return;
+    }
+    if (!e.sorted && digit_sort(a, scratch, n, e))
+        sorted = scratch;
+    if (sorted != a || !identity)
+        unmap_run(sorted, a, n, o);
 }
 
 /* Keys below v to the front of b, keys above it to the back; how many of each (x below, y above). */
@@ -400,29 +412,31 @@ inline uint2 split_around(__global const key *a, __global key *b, uint n, key v)
     return many;
 }
 
-/* A bucket beyond a leaf is one frequent key and little else, or the sample has missed something. */
+/*
+ * A bucket beyond a leaf is one frequent key and little else, or the sample has missed something. The loop,
+ * and not two calls, keeps the code that drivers inline at one copy: Mesa's compiler takes minutes for more.
+ */
 inline void sort_bucket(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
                         bool identity)
 {
-    extent e = measure(a, n);
-    if (n > LEAF_ITEMS && !e.sorted) {
-        key v = a[n / 2];
-        uint2 many = split_around(a, scratch, n, v);
-        uint equal = n - many.x - many.y;
-        if (equal >= n / 2) {
-            __global key *above = a + many.x + equal;
-            for (uint i = 0; i < many.x; i++)
-                a[i] = scratch[i];
-            for (uint i = 0; i < many.y; i++)
-                above[i] = scratch[n - many.y + i];
-            for (uint i = 0; i < equal; i++)
-                a[many.x + i] = unmap_key(v, o);
-            sort_keys(a, many.x, measure(a, many.x), scratch, scratch_items, o, identity);
-            sort_keys(above, many.y, measure(above, many.y), scratch, scratch_items, o, identity);
-            return;
-        }
+    uint2 at = (uint2)(0, n), many = (uint2)(n, 0);
+    key v = a[n / 2];
+    uint equal = n > LEAF_ITEMS ? count_equal(a, n, v) : 0;
+    if (equal != n && equal >= n / 2 && equal != 0) {
+        many = split_around(a, scratch, n, v);
+        at.y = n - many.y;
+        for (uint i = 0; i < many.x; i++)
+            a[i] = scratch[i];
+        for (uint i = 0; i < many.y; i++)
+            a[at.y + i] = scratch[at.y + i];
+        for (uint i = many.x; i < at.y; i++)
+            a[i] = unmap_key(v, o);
     }
-    sort_keys(a, n, e, scratch, scratch_items, o, identity);
+    for (uint part = 0; part < 2; part++) {
+        uint some = part == 0 ? many.x : many.y;
+        if (some != 0)
+            sort_keys(a + (part == 0 ? at.x : at.y), some, scratch, scratch_items, o, identity);
+    }
 }
 
 /* jobs: (first key, keys) of each bucket in `data`; scratch: `scratch_items` a group. */
@@ -489,31 +503,23 @@ inline uint2 split_around(__global key *a, __global key *b, uint n, key v, __glo
     return many;
 }
 
-inline void sort_part(__global key *a, __global key *b, uint n, __global number *x, __global number *y)
-{
-    extent e = measure(a, n);
-    if (!e.sorted)
-        sort_indices(a, b, n, e, x, y);
-}
-
-inline uint count_equal(__global const key *a, uint n, key v)
-{
-    uint equal = 0;
-    for (uint i = 0; i < n; i++)
-        equal += a[i] == v;
-    return equal;
-}
-
 inline void sort_bucket(__global key *a, __global key *b, uint n, __global number *x, __global number *y)
 {
-    if (n > LEAF_ITEMS && count_equal(a, n, a[n / 2]) >= n / 2 && !measure(a, n).sorted) {
-        uint2 many = split_around(a, b, n, a[n / 2], x, y);
-        uint above = n - many.y;
-        sort_part(a, b, many.x, x, y);
-        sort_part(a + above, b, many.y, x + above, y);
-        return;
+    uint2 at = (uint2)(0, n), many = (uint2)(n, 0);
+    key v = a[n / 2];
+    uint equal = n > LEAF_ITEMS ? count_equal(a, n, v) : 0;
+    if (equal != n && equal >= n / 2 && equal != 0) {
+        many = split_around(a, b, n, v, x, y);
+        at.y = n - many.y;
     }
-    sort_part(a, b, n, x, y);
+    for (uint part = 0; part < 2; part++) {
+        uint from = part == 0 ? at.x : at.y, some = part == 0 ? many.x : many.y;
+        if (some == 0)
+            continue;
+        extent e = measure(a + from, some);
+        if (!e.sorted)
+            sort_indices(a + from, b, some, e, x + from, y);
+    }
 }
 
 /* jobs: (first key, keys) of each bucket in `data`; scratches: `scratch_items` a group. */

@@ -100,7 +100,8 @@ static double deal(run *r, const hac_plan_task *task, const double *start, const
         double best_end = INFINITY;
         for (size_t d = 0; d < r->plan->n_devices; d++) {
             double would = start[d] + whole[d] * (double)(taken[d] + 1) / (double)grains;
-            if ((task->device_mask >> d & 1) && would < best_end) {
+            /* the first one counts even when its time is infinite */
+            if ((task->device_mask >> d & 1) && (best == SIZE_MAX || would < best_end)) {
                 best = d;
                 best_end = would;
             }
