@@ -34,7 +34,8 @@ static uint64_t next_random(worker *w) /* xorshift64 */
 
 static int fail(worker *w, const char *what, const hac_error *err)
 {
-    snprintf(w->failure, sizeof w->failure, "thread %u: %s: %.500s", w->number, what, err != NULL ? err->message : "");
+    snprintf(w->failure, sizeof w->failure, "thread %u: %s: %.500s", w->number, what,
+             err != NULL ? err->message : "");
     return -1;
 }
 
@@ -229,7 +230,8 @@ static int abandoned_job(worker *w)
     hac_job *job = NULL;
     hac_sort_options options = options_of(w);
     uint32_t *keys = calloc(ITEMS, sizeof *keys);
-    hac_status status = keys != NULL ? hac_sort_memory(w->client, keys, ITEMS, &options, &job, &err) : HAC_NO_MEMORY;
+    hac_status status =
+        keys != NULL ? hac_sort_memory(w->client, keys, ITEMS, &options, &job, &err) : HAC_NO_MEMORY;
     free(keys);
     hac_job_free(job);
     return status == HAC_OK ? 0 : fail(w, "abandoned job", &err);
@@ -293,8 +295,8 @@ int main(int argc, char **argv)
             failed++;
         }
     }
-    printf("%lu inline, %lu buffer, %lu event jobs of which %lu cancelled, %lu pairs; %u threads failed\n", n_inline,
-           n_buffer, n_events, n_cancelled, n_pairs, failed);
+    printf("%lu inline, %lu buffer, %lu event jobs of which %lu cancelled, %lu pairs; %u threads failed\n",
+           n_inline, n_buffer, n_events, n_cancelled, n_pairs, failed);
     free(workers);
     return failed != 0;
 }

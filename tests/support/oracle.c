@@ -178,19 +178,23 @@ static double unit(void)
     return (double)(next_random() >> 11) * 0x1p-53;
 }
 
-/* Values that go wrong: extremes, and for floats zeros, infinities, denormals, NaNs of both signs with payloads. */
+/* Values that go wrong: extremes, and for floats zeros, infinities, denormals, NaNs of both signs with
+ * payloads. */
 static uint64_t special(void)
 {
-    static const uint64_t f32[] = {0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x00000001, 0x80000001, 0x007fffff,
-                                   0x807fffff, 0x7fc00000, 0xffc00000, 0x7fc00001, 0xffc12345, 0x7f800001, 0xff800001,
-                                   0x7fffffff, 0xffffffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x00800000};
+    static const uint64_t f32[] = {0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x00000001, 0x80000001,
+                                   0x007fffff, 0x807fffff, 0x7fc00000, 0xffc00000, 0x7fc00001, 0xffc12345,
+                                   0x7f800001, 0xff800001, 0x7fffffff, 0xffffffff, 0x3f800000, 0xbf800000,
+                                   0x7f7fffff, 0xff7fffff, 0x00800000};
     static const uint64_t f64[] = {
         0x0000000000000000, 0x8000000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0x0000000000000001,
         0x8000000000000001, 0x000fffffffffffff, 0x800fffffffffffff, 0x7ff8000000000000, 0xfff8000000000000,
         0x7ff8000000000001, 0xfff8123456789abc, 0x7ff0000000000001, 0xfff0000000000001, 0x7fffffffffffffff,
         0xffffffffffffffff, 0x3ff0000000000000, 0xbff0000000000000, 0x7fefffffffffffff, 0xffefffffffffffff};
-    static const uint64_t whole[] = {0, 1, 2, UINT64_MAX, UINT64_MAX - 1, INT64_MAX, (uint64_t)INT64_MIN, 0x80000000,
-                                     0x7fffffff, 0xffffffff, 0x80000001, 0x100000000, 0xffff, 0x10000, 0xff};
+    static const uint64_t whole[] = {
+        0,          1,          2,          UINT64_MAX, UINT64_MAX - 1, INT64_MAX, (uint64_t)INT64_MIN,
+        0x80000000, 0x7fffffff, 0xffffffff, 0x80000001, 0x100000000,    0xffff,    0x10000,
+        0xff};
     uint64_t r = next_random();
     if (r % 8 == 0)
         return random_bits();
@@ -202,8 +206,8 @@ static uint64_t special(void)
     return f64[r % (sizeof f64 / 8)];
 }
 
-static const char *const patterns[] = {"random", "sorted",  "reversed", "equal", "few",    "zipf",
-                                       "organ",  "near",    "special",  "saw",   "onlynan", NULL};
+static const char *const patterns[] = {"random", "sorted", "reversed", "equal", "few",     "zipf",
+                                       "organ",  "near",   "special",  "saw",   "onlynan", NULL};
 
 static uint64_t item(const char *pattern, uint64_t i, uint64_t n)
 {
@@ -225,13 +229,15 @@ static uint64_t item(const char *pattern, uint64_t i, uint64_t n)
     if (strcmp(pattern, "organ") == 0)
         return key_of((double)(i < n - i ? i : n - i));
     if (strcmp(pattern, "near") == 0)
-        return next_random() % 20 == 0 ? key_of((double)(next_random() % (n + 1)) - (double)n / 2) : key_of(place);
+        return next_random() % 20 == 0 ? key_of((double)(next_random() % (n + 1)) - (double)n / 2)
+                                       : key_of(place);
     if (strcmp(pattern, "saw") == 0)
         return key_of((double)(i % 4097));
     if (strcmp(pattern, "onlynan") == 0)
         return type_class != 'f' ? random_bits() & 1
-               : type_bits == 32 ? (random_bits() & 0x803fffff) | 0x7fc00000
-                                 : (random_bits() & UINT64_C(0x8007ffffffffffff)) | UINT64_C(0x7ff8000000000000);
+               : type_bits == 32
+                   ? (random_bits() & 0x803fffff) | 0x7fc00000
+                   : (random_bits() & UINT64_C(0x8007ffffffffffff)) | UINT64_C(0x7ff8000000000000);
     return special();
 }
 
