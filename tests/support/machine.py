@@ -29,7 +29,8 @@ LIBEXEC = BUILD / "libexec"
 ORACLE = BUILD / "tests" / "oracle"
 PROFILES = SOURCE / "config" / "profiles"
 
-SANITIZED = (LIBEXEC / "hacd").exists() and b"__asan_init" in (LIBEXEC / "hacd").read_bytes()
+SANITIZED = (LIBEXEC / "hacd").exists() and any(
+    name in (LIBEXEC / "hacd").read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 TYPES = ("u32", "i32", "f32", "u64", "i64", "f64")
 WIDTH = {kind: int(kind[1:]) // 8 for kind in TYPES}
 RSS_SLACK = 6 << 20  # allocator, not leak

@@ -134,7 +134,7 @@ static hac_status build_reach(const hac_plan *plan, reach *r, hac_error *err)
     if (r->n_chains > MAX_REACH / plan->n_tasks)
         return hac_fail(err, HAC_INTERNAL, "plan: %zu tasks on %zu chains are too many to check",
                         plan->n_tasks, r->n_chains);
-    r->upto = calloc(plan->n_tasks * r->n_chains, sizeof(*r->upto));
+    r->upto = calloc(plan->n_tasks * r->n_chains + 1, sizeof(*r->upto)); /* of an empty plan, too */
     if (r->upto == NULL)
         return hac_fail_no_memory(err);
     for (size_t t = 0; t < plan->n_tasks; t++) {
