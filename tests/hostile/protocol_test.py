@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
 from machine import TWO_DEVICES, SharedMachineTest, eventually, main  # noqa: E402
 
-GARBAGE = (b"", b"h", b"hac", b"hac\0", b"hac\0\0\0\0\0", b"\0" * 8, b"\xff" * 8, b"\xff" * 65536, b"GET / HTTP/1.1\r\n\r\n",
-           wire.frame(b""), wire.frame(b"\0"), wire.frame(b"\xff" * 10), wire.frame(b"x" * 65528),
+GARBAGE = (b"h", b"hac", b"hac\0", b"hac\0\0\0\0\0", b"\0" * 8, b"\xff" * 8, b"\xff" * 65536,
+           b"GET / HTTP/1.1\r\n\r\n", wire.frame(b""), wire.frame(b"\0"), wire.frame(b"\xff" * 10), wire.frame(b"x" * 65528),
            wire.frame(wire.request(1, wire.HELLO, wire.hello()), magic=b"haC"),
            wire.frame(wire.request(1, wire.HELLO, wire.hello()), magic=b"\0\0\0"))
 
@@ -97,8 +97,7 @@ class Frames(HostileCase):
     def test_garbage(self):
         for greet in (False, True):
             for data in GARBAGE:
-                if data:
-                    self.refused(data, greet)
+                self.refused(data, greet)
 
     def test_lengths(self):
         body = wire.request(1, wire.HELLO, wire.hello())
@@ -196,7 +195,8 @@ class Requests(HostileCase):
     def test_senseless_sorts(self):
         client = self.client()
         huge = 2**63
-        bodies = [wire.sort_inline("u32", b"123"), wire.sort_buffer("u32", 77, 0, 64), wire.sort_buffer("u32", 0, 0, 64),
+        bodies = [wire.sort_inline("u32", b"123"),
+                  wire.sort_buffer("u32", 77, 0, 64), wire.sort_buffer("u32", 0, 0, 64),
                   wire.sort_inline("u32", bytes(8), spec=wire.field(8, 4)),
                   wire.sort_inline("u32", bytes(8), options=wire.field(1, "no such device"))]
         for body in bodies:
@@ -357,7 +357,8 @@ class Requests(HostileCase):
         memfd = os.memfd_create("input")
         os.write(memfd, bytes(4096))
         valid = [wire.request(2, wire.SUBMIT_SORT, wire.sort_inline("f32", os.urandom(64), options=wire.message(
-                     f1="cpu.0", f3=1, f4=5, f5=1.0, f6=1 << 30, f7=1), spec=wire.message(f2=1, f4=1, f5=2, f6=2, f7=b"\3"))),
+                     f1="cpu.0", f3=1, f4=5, f5=1.0, f6=1 << 30, f7=1),
+                     spec=wire.message(f2=1, f4=1, f5=2, f6=2, f7=b"\3"))),
                  wire.request(2, wire.SUBMIT_SORT, wire.sort_descriptor("u64", 0, 0, 4096)),
                  wire.request(2, wire.BUFFER_ALLOC, wire.message(f1=70000, f2=1)),
                  wire.request(2, wire.PLAN_SORT, wire.message(f1=wire.field(1, 2), f2=100000, f3=b"", f4=2, f5=1, f6=[

@@ -14,7 +14,7 @@ BUILD_SECONDS = 900
 
 def build(profile, programs):
     """Lets a daemon that knows nothing but `programs` build and test; returns what it then knows of devices."""
-    machine = Machine(profile, config={"idle_exit": "none"}, seed=False)
+    machine = Machine(profile, config={"idle_exit": "15min"}, seed=False)  # leaves by itself if this is killed
     cache = machine.root / "cache_home" / "hac" / "programs"
     try:
         if programs.exists():
