@@ -38,8 +38,8 @@
  * chunks whose runs the host copies into their places; a bucket that fits no window is sorted by the host.
  *
  * values: sample: [0] method + 256 · steps of the search, [1] keys sampled, [2] largest expected bucket;
- * scan: [0] largest bucket, [1] buckets that are not empty; leaf: [0] buckets that the host sorted;
- * nan_order: [0] NaNs.
+ * scan: [0] largest bucket, [1] buckets up to the last that is not empty; leaf: [0] buckets that the host
+ * sorted; nan_order: [0] NaNs.
  */
 #ifndef CODELETS_RADIX_H
 #define CODELETS_RADIX_H

@@ -352,7 +352,7 @@ hac_status hac_radix_run_scan(hac_device *device, const hac_task *task, hac_task
     for (uint32_t b = 0; b <= p.buckets; b++) {
         uint64_t many = b < p.buckets ? starts[b] : 0;
         largest = many > largest ? many : largest;
-        used += many != 0;
+        used = many != 0 ? b + 1 : used;
         starts[b] = sum;
         sum += many;
     }
