@@ -10,11 +10,12 @@
 #include "base/type.h"
 #include "server.h"
 
-#define ACTIVE_MAX    64   /* jobs whose tasks are handed out; the others are queued */
-#define PIECE_SECONDS 5e-4 /* a piece of a range is worth at least this much work … */
-#define CHUNK_SECONDS 0.25 /* … and at most this much, so that a cancel takes effect soon */
-#define LOSSES_MAX    3    /* executors a job loses on a device before it goes elsewhere */
-#define LOSSES_LAST   6    /* and on the last device, before it is given up */
+#define ACTIVE_MAX          64     /* jobs whose tasks are handed out; the others are queued */
+#define NEARLY_DONE_SECONDS 1.5e-3 /* of a shared range: see nearly_done */
+#define PIECE_SECONDS       2e-4   /* a piece of a range is worth at least this much work … */
+#define CHUNK_SECONDS       0.25   /* … and at most this much, so that a cancel takes effect soon */
+#define LOSSES_MAX          3      /* executors a job loses on a device before it goes elsewhere */
+#define LOSSES_LAST         6      /* and on the last device, before it is given up */
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
@@ -374,6 +375,22 @@ static uint64_t piece_size(const hac_job *job, uint32_t task_index, uint32_t pla
     return items < left ? items : left;
 }
 
+/* Near a shared range's end nothing is queued behind a running piece: it would keep the others waiting. */
+static bool nearly_done(const hac_job *job, uint32_t task_index)
+{
+    const hac_plan_task *task = &job->plan->tasks[task_index];
+    uint64_t left = task->count - job->run.tasks[task_index].claimed;
+    double all = 0;
+    unsigned devices = 0;
+    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
+        if (!(task->device_mask & (1u << d)) || !device_available(job, d))
+            continue;
+        all += rate_of(job, task_index, d);
+        devices++;
+    }
+    return devices > 1 && (double)left < all * NEARLY_DONE_SECONDS;
+}
+
 /* Gives out one piece of a range to one device; false when it has no room, or nothing is left. */
 static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_device)
 {
@@ -385,7 +402,7 @@ static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_devi
         return false;
     double rate = rate_of(job, task_index, plan_device);
     hac_executor *executor = roomy_executor(job, plan_device, PIECE_SECONDS);
-    if (executor == NULL)
+    if (executor == NULL || (executor->n_in_flight > 0 && nearly_done(job, task_index)))
         return false;
     if (!take_lost(state, &piece)) {
         piece.first = task->first + state->claimed;

@@ -3,9 +3,9 @@
  * The scheduler: decides which job runs next and hands the tasks of running jobs' plans to executors.
  *
  * A range task is shared out by guided self-scheduling: each free device takes half of its share of what is
- * left, never less than half a millisecond's worth, by the rates measured in this very range once there are
- * any. A task that is lost with its executor runs again if its inputs are intact, else its job starts over
- * once nothing of it is in flight.
+ * left, never less than a fifth of a millisecond's worth, by the rates measured in this very range once there
+ * are any. A task that is lost with its executor runs again if its inputs are intact, else its job starts
+ * over once nothing of it is in flight.
  */
 #ifndef SERVER_SCHEDULER_H
 #define SERVER_SCHEDULER_H

@@ -16,6 +16,8 @@
 #include "simulate.h"
 #include "sort_build.h"
 
+#define TEAM_WAITS    4e-4 /* seconds */
+#define TEAM_MARGIN   1.08
 #define NAMED_DEVICES 4   /* in a candidate's name; of larger teams the number is given */
 #define LEARNT_PART   0.9 /* of a price that must come from models for k_source "model" */
 #define GIB           1073741824.0
@@ -207,7 +209,11 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
         c->chosen = false;
         snprintf(c->reason, sizeof(c->reason), "a guess: not measured on this machine yet");
     }
-    if (c->chosen && (p->best == NULL || c->seconds < p->candidates[p->chosen].seconds)) {
+    /* Never slower than the best single device: working together has to win by more than what the model
+     * leaves out, the waits for the last piece of each phase. */
+    bool guarded = free_choice && team->n > 1 && !p->machine->simulated;
+    double price = guarded ? (c->seconds + TEAM_WAITS) * TEAM_MARGIN : c->seconds;
+    if (c->chosen && (p->best == NULL || price < p->candidates[p->chosen].seconds)) {
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(plan);
         p->chosen = p->n_candidates - 1;
