@@ -92,6 +92,16 @@ void hac_job_clear_run(hac_job *job)
     run->n_ready = 0;
 }
 
+void hac_job_set_plan(hac_job *job, hac_plan *plan)
+{
+    hac_job_clear_run(job);
+    free(job->run.records);
+    job->run.records = NULL;
+    job->run.n_records = 0;
+    hac_plan_free(job->plan);
+    job->plan = plan;
+}
+
 static void drop_waiters(hac_job *job)
 {
     while (!hac_list_empty(&job->waiters)) {

@@ -184,6 +184,8 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
 void hac_job_send_event(hac_job *job, const char *stage, const char *device, const char *note);
 /* Drops the current plan's execution state and its buffers but those that hold the result. */
 void hac_job_clear_run(hac_job *job);
+/* Takes over the next plan in place of the current one and of what was recorded of it. */
+void hac_job_set_plan(hac_job *job, hac_plan *plan);
 
 /* Frees results and records of ended jobs that nobody fetched within the configured time, and the oldest when
  * there are too many. */

@@ -211,16 +211,6 @@ static hac_status plan_step(hac_job *job, const calibrate_step *step, hac_plan *
     return hac_plan_sort(hac_server_machine(job->server), &spec, ret, err);
 }
 
-static void use_plan(hac_job *job, hac_plan *plan)
-{
-    hac_job_clear_run(job);
-    free(job->run.records);
-    job->run.records = NULL;
-    job->run.n_records = 0;
-    hac_plan_free(job->plan);
-    job->plan = plan;
-}
-
 /* A device that took too long at one size is not asked for larger ones of that type. */
 static bool too_slow(const calibrate_state *state, const calibrate_step *step)
 {
@@ -265,7 +255,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
         if (status != HAC_OK)
             return status;
         state->filled = true;
-        use_plan(job, plan);
+        hac_job_set_plan(job, plan);
         return HAC_OK;
     }
     if (state->running && !job->restart)
@@ -281,7 +271,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
             continue;
         }
         state->running = true;
-        use_plan(job, plan);
+        hac_job_set_plan(job, plan);
         return HAC_OK;
     }
     finish_report(job);

@@ -94,12 +94,7 @@ static hac_status replace_plan(hac_job *job, const hac_sort_spec *spec, hac_erro
     hac_status status = hac_plan_sort(hac_server_machine(job->server), spec, &plan, err);
     if (status != HAC_OK)
         return status;
-    hac_job_clear_run(job);
-    free(job->run.records);
-    job->run.records = NULL;
-    job->run.n_records = 0;
-    hac_plan_free(job->plan);
-    job->plan = plan;
+    hac_job_set_plan(job, plan);
     return HAC_OK;
 }
 
