@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
+#include "base/environment.h"
 #include "base/text.h"
 #include "socket.h"
 
@@ -20,17 +21,6 @@
 enum { LISTEN_FD = 3, REPORT_FD = 4, FIRST_SPARE_FD = 10, TAIL_BYTES = 320 };
 
 /* ---- environment ---- */
-
-bool hac_autostart_keeps(const char *variable)
-{
-    static const char *const kept[] = {
-        "HOME=",    "PATH=", "LANG=", "LD_LIBRARY_PATH=", "XDG_", "HAC_", "OCL_ICD_", "POCL_",
-        "RUSTICL_", "LP_",   "CUDA_"};
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
-            return true;
-    return false;
-}
 
 /* The kept variables; the array is malloc'ed, the strings are the environment's own. */
 static hac_status kept_environment(char ***ret, hac_error *err)
@@ -42,7 +32,7 @@ static hac_status kept_environment(char ***ret, hac_error *err)
     if (list == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        if (hac_autostart_keeps(environ[i]))
+        if (hac_environment_keeps(environ[i]))
             list[kept++] = environ[i];
     *ret = list;
     return HAC_OK;

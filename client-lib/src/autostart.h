@@ -38,7 +38,4 @@ HAC_MUST_USE hac_status hac_autostart_connect(hac_autostart *start, int *ret_soc
 /* HAC_NO_DAEMON for a daemon that was started but did not answer, with the last lines of its log. */
 hac_status hac_autostart_fail(const hac_autostart *start, hac_error *err);
 
-/* True for the names that a daemon's environment keeps; `variable` is "NAME=value". */
-bool hac_autostart_keeps(const char *variable);
-
 #endif

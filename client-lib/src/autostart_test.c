@@ -20,6 +20,7 @@
 #include <hac/hac.h>
 
 #include "autostart.h"
+#include "base/environment.h"
 #include "base/test_support.h"
 #include "socket.h"
 
@@ -202,9 +203,9 @@ static void test_environment_kept(void **state)
     const char *const dropped[] = {"HOMER=1",    "PATHS=", "LANGUAGE=de", "LD_PRELOAD=/x", "OMPI_X=1",
                                    "DISPLAY=:0", ""};
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        assert_true(hac_autostart_keeps(kept[i]));
+        assert_true(hac_environment_keeps(kept[i]));
     for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
-        assert_false(hac_autostart_keeps(dropped[i]));
+        assert_false(hac_environment_keeps(dropped[i]));
 }
 
 static void test_eight_at_once(void **state)

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/log.h"
 #include "child.h"
 
@@ -25,17 +26,6 @@ static hac_server_device *device_of(const hac_executor *executor)
 }
 
 /* ---- environment ---------------------------------------------------------------------------------- */
-
-static bool passes(const char *setting)
-{
-    static const char *const allowed[] = {
-        "HOME=",    "PATH=", "LANG=", "LD_LIBRARY_PATH=", "XDG_", "HAC_", "OCL_ICD_", "POCL_",
-        "RUSTICL_", "LP_",   "CUDA_"};
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        if (strncmp(setting, allowed[i], strlen(allowed[i])) == 0)
-            return true;
-    return false;
-}
 
 /* Whether the device's own settings replace this one. */
 static bool overridden(const hac_device_config *config, const char *setting)
@@ -60,7 +50,7 @@ hac_status hac_child_environment(const hac_device_config *config, char ***ret, h
     if (list == NULL)
         return hac_fail_no_memory(err);
     for (char **e = environ; *e != NULL; e++)
-        if (passes(*e) && !overridden(config, *e))
+        if (hac_environment_keeps(*e) && !overridden(config, *e))
             list[n++] = *e;
     for (size_t i = 0; config != NULL && i < config->n_env; i++)
         list[n++] = config->env[i];
