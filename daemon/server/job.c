@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,8 @@ void hac_job_free(hac_job *job)
 void hac_job_submit(hac_job *job)
 {
     hac_list_append(&job->server->queued, &job->turn);
+    if (job->deadline_seconds > 0)
+        hac_server_watch_deadlines(job->server);
     hac_server_kick(job->server);
 }
 
@@ -173,6 +176,20 @@ void hac_job_fail(hac_job *job, const char *why)
     job->code = HAC_FAILED;
     snprintf(job->message, sizeof job->message, "%s", why);
     hac_server_kick(job->server);
+}
+
+double hac_job_time_left(const hac_job *job)
+{
+    if (hac_job_ended(job) || job->deadline_seconds <= 0)
+        return INFINITY;
+    return job->deadline_seconds - hac_job_seconds(job);
+}
+
+void hac_job_fail_late(hac_job *job)
+{
+    char message[96];
+    snprintf(message, sizeof message, "its deadline of %g s has passed", job->deadline_seconds);
+    hac_job_fail(job, message);
 }
 
 void hac_jobs_session_closed(hac_server *server, hac_session *session)

@@ -164,6 +164,11 @@ void hac_job_cancel(hac_job *job, const char *why);
 /* Ends a job that has not ended as failed, likewise when nothing of it is in flight any more. */
 void hac_job_fail(hac_job *job, const char *why);
 
+/* Seconds until the deadline of a job that has not ended; infinite without one. */
+double hac_job_time_left(const hac_job *job);
+/* A missed deadline is a failure, not somebody's cancel. */
+void hac_job_fail_late(hac_job *job);
+
 /* The session goes away: its jobs that are not detached are cancelled, or freed when they have ended. */
 void hac_jobs_session_closed(struct hac_server *server, struct hac_session *session);
 

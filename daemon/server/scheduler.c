@@ -201,6 +201,8 @@ static void settle(hac_job *job)
     hac_run *run = &job->run;
     if (run->n_in_flight > 0 || hac_job_ended(job) || !job->active)
         return;
+    if (hac_job_time_left(job) <= 0) /* done in the moment before the timer rings is late all the same */
+        hac_job_fail_late(job);
     if (job->cancelling)
         hac_job_finish(job, HAC_JOB_CANCELLED, HAC_CANCELLED, job->message[0] ? job->message : "cancelled");
     else if (job->code != HAC_OK)

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -402,6 +403,7 @@ static void stop(hac_server *server)
     uv_poll_stop(&server->listener);
     close_handle((uv_handle_t *)&server->listener, NULL);
     close_handle((uv_handle_t *)&server->tick, NULL);
+    close_handle((uv_handle_t *)&server->deadline, NULL);
     close_handle((uv_handle_t *)&server->on_term, NULL);
     close_handle((uv_handle_t *)&server->on_int, NULL);
     close_handle((uv_handle_t *)&server->on_hup, NULL);
@@ -482,17 +484,27 @@ static void consider_leaving(hac_server *server)
 
 /* ---- the loop ----------------------------------------------------------------------------------------- */
 
-/* A deadline ends a job as a failure, not as somebody's cancel. */
-static void enforce_deadlines(hac_server *server)
+/* Ends the jobs that are late, and sleeps until the next one would be. */
+static void on_deadline(uv_timer_t *timer)
 {
+    hac_server_watch_deadlines(timer->data);
+}
+
+void hac_server_watch_deadlines(hac_server *server)
+{
+    double next = INFINITY;
     hac_job *job = NULL;
     hac_list_for_each (job, &server->jobs, hac_job, link) {
-        if (hac_job_ended(job) || job->deadline_seconds <= 0 || hac_job_seconds(job) < job->deadline_seconds)
-            continue;
-        char message[96];
-        snprintf(message, sizeof message, "its deadline of %g s has passed", job->deadline_seconds);
-        hac_job_fail(job, message);
+        double left = hac_job_time_left(job);
+        if (left <= 0)
+            hac_job_fail_late(job);
+        else if (left < next)
+            next = left;
     }
+    if (isinf(next) || server->stopping)
+        uv_timer_stop(&server->deadline);
+    else
+        uv_timer_start(&server->deadline, on_deadline, (uint64_t)(fmin(next, 1e6) * 1e3) + 1, 0);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -500,7 +512,6 @@ static void on_tick(uv_timer_t *timer)
     hac_server *server = timer->data;
     uint64_t now = hac_now_ns();
     hac_executors_check(&server->executors);
-    enforce_deadlines(server);
     hac_jobs_expire(server);
     if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS &&
         server->probe != NULL)
@@ -743,10 +754,11 @@ static hac_status init_loop(hac_server *server, hac_error *err)
     int r = uv_poll_init(loop, &server->listener, server->options.listener);
     if (r != 0)
         return hac_fail(err, HAC_IO, "cannot listen: %s", uv_strerror(r));
-    server->listener.data = server->tick.data = server->prepare.data = server;
+    server->listener.data = server->tick.data = server->deadline.data = server->prepare.data = server;
     server->on_term.data = server->on_int.data = server->on_hup.data = server;
     uv_timer_init(loop, &server->tick);
     uv_timer_start(&server->tick, on_tick, TICK_MS, TICK_MS);
+    uv_timer_init(loop, &server->deadline);
     uv_prepare_init(loop, &server->prepare);
     uv_prepare_start(&server->prepare, on_prepare);
     uv_signal_init(loop, &server->on_term);

@@ -52,7 +52,8 @@ struct hac_server {
 
     uv_poll_t listener;
     ino_t socket_inode; /* of the socket's path, so as not to unlink another daemon's */
-    uv_timer_t tick;    /* four times a second */
+    uv_timer_t tick;     /* four times a second */
+    uv_timer_t deadline; /* the first of the unfinished jobs' */
     uv_signal_t on_term, on_int, on_hup;
     uv_prepare_t prepare; /* runs the scheduler once a turn, however many things changed */
     bool kick;
@@ -91,6 +92,9 @@ const hac_machine *hac_server_machine(hac_server *server);
 bool hac_server_defer(hac_server *server, struct hac_session *session, const Hac__Client__Request *request);
 /* The session is going away: nothing may refer to it any more. */
 void hac_server_forget_session(hac_server *server, const struct hac_session *session);
+
+/* A job with a deadline has come: fails the jobs that are late, and sets the timer for the next one. */
+void hac_server_watch_deadlines(hac_server *server);
 
 /* Asks for a run of the scheduler before the loop waits again. */
 void hac_server_kick(hac_server *server);
