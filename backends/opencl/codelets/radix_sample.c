@@ -325,13 +325,13 @@ static bool add_up(const uint64_t *counts, const hac_radix_params *p, uint64_t *
     uint64_t row_items = hac_radix_row_items(p->buckets);
     memset(starts, 0, (p->buckets + 1) * sizeof *starts);
     for (uint64_t chunk = 0; chunk < p->chunks; chunk++) {
-        uint64_t most = 0;
+        uint64_t bits = 0; /* of all counts: unlike their maximum, every machine's vectors can do it */
         for (uint32_t b = 0; b < p->buckets; b++) {
             uint64_t c = counts[chunk * row_items + b];
-            most = c > most ? c : most;
+            bits |= c;
             starts[b] += c;
         }
-        if (most > p->chunk_items)
+        if (bits >= 2 * p->chunk_items) /* a power of two: so no count is twice as large as it can be */
             return false;
     }
     return true;

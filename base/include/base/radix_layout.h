@@ -82,7 +82,7 @@ static inline uint64_t hac_radix_bucket_items(uint64_t items)
 static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, uint32_t max_loop_iterations)
 {
     hac_radix_cut cut = {.chunk_items = 1 << 14};
-    uint64_t wanted = items / 16 / (workers == 0 ? 1 : workers), most = UINT64_C(1) << 20;
+    uint64_t wanted = items / 32 / (workers == 0 ? 1 : workers), most = UINT64_C(1) << 20;
     while (cut.chunk_items < wanted && cut.chunk_items < most)
         cut.chunk_items *= 2;
     while (items / cut.chunk_items > 1024)
