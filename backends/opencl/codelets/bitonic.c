@@ -9,8 +9,6 @@
 
 #define MAX_BLOCK_LOG2 20
 #define MIN_ALLOCATION UINT64_C(4096)
-/* Work of a sub-range that the last-level cache is likely to hold: its subsets are done before the next's. */
-#define NEAR_BYTES (UINT64_C(16) << 20)
 
 #define TRY(call)                                                                                            \
     do {                                                                                                     \
@@ -110,15 +108,6 @@ static hac_status flat_steps(hac_bitonic_job *job, range r, uint32_t s0, uint32_
     return HAC_OK;
 }
 
-/* Items of a sub-range for depth-first work: near memory, and one window. */
-static uint32_t near_log2(const hac_bitonic_job *job)
-{
-    uint64_t bytes = NEAR_BYTES;
-    if (job->facts->max_allocation / 2 < bytes)
-        bytes = job->facts->max_allocation / 2;
-    return 63 - (uint32_t)__builtin_clzll(bytes / job->item_bytes);
-}
-
 /* Last step of s0 … s1 up to which all groups lie in 2^log2 items; s0 - 1 if there is none. */
 static uint32_t near_steps(uint32_t s0, uint32_t s1, uint32_t log2)
 {
@@ -135,7 +124,7 @@ static uint32_t near_steps(uint32_t s0, uint32_t s1, uint32_t log2)
 static hac_status run_steps(hac_bitonic_job *job, range r, uint32_t s0, uint32_t s1, hac_error *err)
 {
     hac_status status;
-    uint32_t near = near_log2(job), s = s0;
+    uint32_t near = hac_bitonic_near_log2(job->facts->max_allocation, job->item_bytes), s = s0;
     bool whole = hac_bitonic_job_fits(job, r.first, r.end);
     if (whole)
         TRY(hac_bitonic_job_open(job, r.first, r.end, s0 == 1, err));

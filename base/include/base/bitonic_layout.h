@@ -137,6 +137,18 @@ static inline uint32_t hac_bitonic_fused_steps(const hac_bitonic_limits *limits,
     return steps;
 }
 
+/*
+ * log2 of the items whose work the last-level cache is likely to hold, and one window: their subsets are done
+ * before those of the next ones.
+ */
+static inline uint32_t hac_bitonic_near_log2(uint64_t max_allocation, uint32_t item_bytes)
+{
+    uint64_t bytes = UINT64_C(16) << 20;
+    if (max_allocation != 0 && max_allocation / 2 < bytes)
+        bytes = max_allocation / 2;
+    return 63 - (uint32_t)__builtin_clzll(bytes / item_bytes);
+}
+
 /* Passes over memory that a whole sort of m items takes with blocks of 2^b: for pricing. */
 static inline uint32_t hac_bitonic_passes(uint64_t m, uint32_t b, uint32_t fused)
 {

@@ -20,13 +20,18 @@
 #include "base/type.h"
 #include "sort_build.h"
 
-#define FEW_BLOCKS   4 /* up to this many blocks a stretch is one task */
-#define MAX_SEGMENTS (4 * HAC_PLAN_MAX_DEVICES)
+#define FEW_BLOCKS   4                   /* up to this many blocks a stretch is one task */
+#define NEAR_TASKS   8                   /* of a part: each does the subsets that lie in near memory … */
+#define NEAR_ITEMS   (UINT64_C(1) << 25) /* … of so many items at most: a cancel waits for a task's end */
+#define MAX_SEGMENTS ((4 + NEAR_TASKS) * HAC_PLAN_MAX_DEVICES)
+#define MAX_SLICES   HAC_PLAN_MAX_DEVICES /* of a merge that all devices do together */
+#define MAX_DEPS     (MAX_SEGMENTS * MAX_SLICES)
+#define SLICED_STEPS 4 /* most steps of a merge in slices: one pass on every device */
 
-/* Who wrote a range of items last. */
+/* Who wrote a range of items last: one task, or all slices of a merge, which follow each other. */
 typedef struct segment {
     uint64_t first, end;
-    uint32_t task;
+    uint32_t task, tasks;
 } segment;
 
 typedef struct range {
@@ -46,6 +51,7 @@ typedef struct weaver {
     uint32_t item_bytes;
     uint32_t tile;
     uint32_t block[HAC_PLAN_MAX_DEVICES]; /* log2 */
+    uint32_t near[HAC_PLAN_MAX_DEVICES];  /* log2; 0: memory is not shared, or has no levels */
     uint32_t fused[HAC_PLAN_MAX_DEVICES];
     bool folded[HAC_MAX_STEPS + 2];     /* by step */
     uint8_t reach[HAC_MAX_STEPS + 2];   /* by step */
@@ -53,6 +59,7 @@ typedef struct weaver {
     double whole[HAC_PLAN_MAX_DEVICES]; /* steps_weight of the network */
     segment segments[MAX_SEGMENTS];
     size_t n_segments;
+    uint32_t slices[HAC_PLAN_MAX_DEVICES]; /* of a merge on all items: each device's; all 0: not sliced */
     /* instead of adding tasks: */
     bool pricing;
     double price;
@@ -71,28 +78,36 @@ static const char *const stage_names[] = {"steps", "block", "merge", "tail"};
 
 /* ---- who wrote what last ---- */
 
-/* Collects the tasks that [first, end) waits for and makes `task` the one that wrote it. */
-static size_t take_over(weaver *w, uint64_t first, uint64_t end, uint32_t task, uint32_t *deps)
+static size_t add_deps(uint32_t *deps, size_t n, const segment *s)
+{
+    for (uint32_t t = s->task; t < s->task + s->tasks; t++) {
+        bool known = false;
+        for (size_t d = 0; d < n; d++)
+            known |= deps[d] == t;
+        if (!known)
+            deps[n++] = t;
+    }
+    return n;
+}
+
+/* Collects the tasks that [first, end) waits for and makes `tasks` from `task` on those that wrote it. */
+static size_t take_over(weaver *w, range r, uint32_t task, uint32_t tasks, uint32_t *deps)
 {
     segment kept[MAX_SEGMENTS];
     size_t n_kept = 0, n_deps = 0;
     for (size_t i = 0; i < w->n_segments; i++) {
         segment s = w->segments[i];
-        if (s.end <= first || end <= s.first) {
+        if (s.end <= r.first || r.end <= s.first) {
             kept[n_kept++] = s;
             continue;
         }
-        bool known = false;
-        for (size_t d = 0; d < n_deps; d++)
-            known |= deps[d] == s.task;
-        if (!known)
-            deps[n_deps++] = s.task;
-        if (s.first < first)
-            kept[n_kept++] = (segment){s.first, first, s.task};
-        if (end < s.end)
-            kept[n_kept++] = (segment){end, s.end, s.task};
+        n_deps = add_deps(deps, n_deps, &s);
+        if (s.first < r.first)
+            kept[n_kept++] = (segment){s.first, r.first, s.task, s.tasks};
+        if (r.end < s.end)
+            kept[n_kept++] = (segment){r.end, s.end, s.task, s.tasks};
     }
-    kept[n_kept++] = (segment){first, end, task};
+    kept[n_kept++] = (segment){r.first, r.end, task, tasks};
     memcpy(w->segments, kept, n_kept * sizeof(*kept));
     w->n_segments = n_kept;
     return n_deps;
@@ -228,8 +243,8 @@ static void set_params(const weaver *w, hac_plan_task *task, pass kind, uint32_t
     task->n_params = n;
 }
 
-static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s0, uint32_t s1,
-                      bool side_by_side, hac_error *err)
+static hac_plan_task make(const weaver *w, pass kind, uint32_t device, range r, uint32_t s0, uint32_t s1,
+                          bool side_by_side)
 {
     unsigned suffix = w->index_bytes == 0 ? 0 : w->index_bytes == 4 ? 1 : 2;
     hac_plan_task task = {
@@ -252,26 +267,109 @@ static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s
     };
     set_spans(w, &task, r, s0);
     set_params(w, &task, kind, device, s0, s1);
+    return task;
+}
+
+static double price_of(const weaver *w, const hac_plan_task *task, double fraction)
+{
+    hac_price_source source;
+    double seconds = hac_price_task(w->machine, w->plan->devices[task->device].machine_index, w->m, task,
+                                    fraction, task->side_by_side, &source);
+    /* whoever asks for a scheme gets it: then only work and transfers count, as in the source */
+    if (w->spec->scheme == HAC_SCHEME_AUTO)
+        seconds += HAC_DISPATCH_SECONDS;
+    else if (source != HAC_PRICE_MODEL)
+        seconds -= HAC_LAUNCH_SECONDS;
+    return seconds;
+}
+
+static hac_status add(weaver *w, pass kind, uint32_t device, range r, uint32_t s0, uint32_t s1,
+                      bool side_by_side, hac_error *err)
+{
+    hac_plan_task task = make(w, kind, device, r, s0, s1, side_by_side);
     char model[40];
     name_model(w, &task, kind, device, model, sizeof(model));
     task.model = model;
     if (w->pricing) {
-        hac_price_source source;
-        w->price += hac_price_task(w->machine, w->plan->devices[device].machine_index, w->m, &task, 1,
-                                   side_by_side, &source);
-        /* whoever asks for a scheme gets it: then only work and transfers count, as in the source */
-        if (w->spec->scheme == HAC_SCHEME_AUTO)
-            w->price += HAC_DISPATCH_SECONDS;
-        else if (source != HAC_PRICE_MODEL)
-            w->price -= HAC_LAUNCH_SECONDS;
+        w->price += price_of(w, &task, 1);
         return HAC_OK;
     }
     hac_status status = hac_plan_add_string(w->plan, model, &task.model, err);
     if (status != HAC_OK)
         return status;
-    uint32_t deps[MAX_SEGMENTS];
-    size_t n_deps = take_over(w, r.first, r.end, (uint32_t)w->plan->n_tasks, deps);
+    uint32_t deps[MAX_DEPS];
+    size_t n_deps = take_over(w, r, (uint32_t)w->plan->n_tasks, 1, deps);
     return hac_plan_add_task(w->plan, &task, deps, n_deps, NULL, err);
+}
+
+/* ---- merges in slices ---- */
+
+static uint32_t count_slices(const weaver *w)
+{
+    uint32_t all = 0;
+    for (size_t d = 0; d < w->plan->n_devices; d++)
+        all += w->slices[d];
+    return all;
+}
+
+/* A merge of all items that nothing runs beside: with the free choice of the scheme all devices do it
+ * together, if one pass does it and they share memory. */
+static bool goes_in_slices(const weaver *w, range r, uint32_t s0, uint32_t s1, bool side_by_side)
+{
+    return count_slices(w) > 1 && !side_by_side && r.first == 0 && r.end == w->m && s1 - s0 < SLICED_STEPS;
+}
+
+/* A task a slice; what they wait for is the same, and what comes next waits for all of them. */
+static hac_status add_slices(weaver *w, range r, uint32_t s0, uint32_t s1, hac_error *err)
+{
+    uint32_t all = count_slices(w), slice = 0, first = (uint32_t)w->plan->n_tasks, deps[MAX_DEPS];
+    double longest = 0;
+    size_t n_deps = w->pricing ? 0 : take_over(w, r, first, all, deps);
+    for (uint32_t d = 0; d < w->plan->n_devices; d++) {
+        hac_plan_task task = make(w, MERGE, d, r, s0, s1, true);
+        char model[40];
+        name_model(w, &task, MERGE, d, model, sizeof(model));
+        task.model = model;
+        task.units /= all;
+        task.part /= all;
+        task.slices = all;
+        task.params[7] = all;
+        longest = fmax(longest, price_of(w, &task, 1) * w->slices[d]);
+        for (uint32_t i = 0; i < w->slices[d] && !w->pricing; i++) {
+            task.params[6] = task.slice = slice++;
+            hac_status status = hac_plan_add_string(w->plan, model, &task.model, err);
+            if (status == HAC_OK)
+                status = hac_plan_add_task(w->plan, &task, deps, n_deps, NULL, err);
+            if (status != HAC_OK)
+                return status;
+        }
+    }
+    w->price += longest;
+    return HAC_OK;
+}
+
+/* How many slices each device gets, by capability: as many in all as make one for the weakest. */
+static void share_slices(weaver *w)
+{
+    double sum = 0, weakest = INFINITY;
+    size_t n = w->plan->n_devices;
+    bool possible = n > 1 && w->spec->scheme == HAC_SCHEME_AUTO;
+    for (size_t d = 0; d < n; d++) {
+        const hac_machine_device *device = &w->machine->devices[w->plan->devices[d].machine_index];
+        double own = w->plan->devices[d].capability;
+        /* as the codelet wants it: a whole group in a window with room to spare */
+        possible = possible && device->host_memory &&
+                   (device->max_allocation == 0 || device->max_allocation >> w->split.n >= 32);
+        sum += own;
+        weakest = fmin(weakest, own);
+    }
+    if (!possible)
+        return;
+    double all = fmin(fmax(round(sum / weakest), (double)n), MAX_SLICES);
+    uint32_t given = 0;
+    for (size_t d = n; d-- > 1;) /* the strongest takes the rest */
+        given += w->slices[d] = (uint32_t)round(w->plan->devices[d].capability / sum * all);
+    w->slices[0] = given < (uint32_t)all ? (uint32_t)all - given : 0;
 }
 
 /* The steps s0 … s1 of one subset. */
@@ -288,11 +386,34 @@ static hac_status add_subset(weaver *w, uint32_t device, range r, uint32_t s0, u
     hac_status status = HAC_OK;
     unsigned t = no_tail ? 0 : high < b ? high : b;
     uint32_t merges = s1 - t;
-    if (merges >= s0)
+    if (merges >= s0 && goes_in_slices(w, r, s0, merges, side))
+        status = add_slices(w, r, s0, merges, err);
+    else if (merges >= s0)
         status = add(w, MERGE, device, r, s0, merges, side, err);
     if (status == HAC_OK && t > 0)
         status = add(w, TAIL, device, r, merges + 1 > s0 ? merges + 1 : s0, s1, side, err);
     return status;
+}
+
+/* The first steps, up to *ret_next, near range by near range: the task finishes the subsets of one in the
+ * last-level cache. Where there are too many such ranges a task takes several; false: too many for that. */
+static bool add_near(weaver *w, uint32_t device, range r, uint32_t s1, bool side, uint32_t *ret_next,
+                     hac_status *ret_status, hac_error *err)
+{
+    uint32_t near = w->near[device];
+    while (near > w->block[device] && hac_network_steps(near) > s1)
+        near--;
+    uint64_t items = UINT64_C(1) << near;
+    while (items * NEAR_TASKS < r.end - r.first)
+        items *= 2;
+    if (near <= w->block[device] || items > NEAR_ITEMS || r.first % items != 0)
+        return false;
+    *ret_next = hac_network_steps(near) + 1;
+    for (uint64_t at = r.first; at < r.end && *ret_status == HAC_OK; at += items) {
+        range part = {at, at + items < r.end ? at + items : r.end};
+        *ret_status = add(w, STEPS, device, part, 1, *ret_next - 1, side, err);
+    }
+    return true;
 }
 
 /* Steps s0 … s1 of the network on the range, on one device. */
@@ -303,7 +424,9 @@ static hac_status add_stretch(weaver *w, uint32_t device, range r, uint32_t s0, 
     hac_status status = HAC_OK;
     if (r.end - r.first <= (uint64_t)FEW_BLOCKS << b)
         return add(w, STEPS, device, r, s0, s1, side, err);
-    if (s0 == 1 && s1 >= hac_network_steps(b) && r.first % (UINT64_C(1) << b) == 0) {
+    if (s0 == 1 && add_near(w, device, r, s1, side, &s, &status, err)) {
+        /* done */
+    } else if (s0 == 1 && s1 >= hac_network_steps(b) && r.first % (UINT64_C(1) << b) == 0) {
         status = add(w, BLOCK, device, r, 1, hac_network_steps(b), side, err);
         s = hac_network_steps(b) + 1;
     } else if (s0 == 1) {
@@ -595,6 +718,8 @@ static hac_status prepare(weaver *w, hac_error *err)
         };
         w->block[d] = hac_bitonic_block_log2(&limits, w->item_bytes);
         w->fused[d] = hac_bitonic_fused_steps(&limits, w->item_bytes);
+        if (device->host_memory && !device->simt)
+            w->near[d] = hac_bitonic_near_log2(device->max_allocation, w->item_bytes);
     }
     for (size_t d = 0; d < w->plan->n_devices; d++)
         w->whole[d] = steps_weight(w, (uint32_t)d, 1, w->n_steps);
@@ -606,16 +731,17 @@ static hac_status prepare(weaver *w, hac_error *err)
     for (size_t p = 0; p + 1 < w->split.n_parts; p++)
         for (unsigned reach = 1; reach <= w->split.parts[p].S && w->split.parts[p].items > 0; reach++)
             w->own[reach] |= UINT32_C(1) << p;
+    share_slices(w);
     if (w->buffers.has_ready)
-        w->segments[w->n_segments++] = (segment){0, w->m, w->buffers.ready};
+        w->segments[w->n_segments++] = (segment){0, w->m, w->buffers.ready, 1};
     return status;
 }
 
 /* Waits for all tasks that wrote the result last. */
 static hac_status add_finish(weaver *w, hac_error *err)
 {
-    uint32_t deps[MAX_SEGMENTS];
-    size_t n_deps = take_over(w, 0, w->m, 0, deps);
+    uint32_t deps[MAX_DEPS];
+    size_t n_deps = take_over(w, (range){0, w->m}, 0, 0, deps);
     return hac_sort_finish(w->plan, w->spec, &w->buffers, deps, n_deps, err);
 }
 

@@ -23,11 +23,27 @@ typedef struct interpreter {
     uint32_t done[MAX_ITEMS]; /* by item: the last step that it went through */
 } interpreter;
 
-/* One step on the items [first, end). */
-static void run_step(interpreter *in, uint64_t m, uint32_t step, uint64_t first, uint64_t end)
+/* The slice that item i belongs to when steps from step `first` of subset p down to stride 2^to are sliced: a
+ * share of the columns of rows of 2^to; a mirror turns the rows of a run's upper half round. */
+static uint32_t slice_of(uint64_t i, uint32_t p, bool mirror, uint32_t to, uint32_t slices)
+{
+    uint64_t row = UINT64_C(1) << to, column = i & (row - 1);
+    if (mirror && (i >> (p - 1) & 1))
+        column = row - 1 - column;
+    return (uint32_t)(column * slices / row);
+}
+
+/* One step on a task's items. */
+static void run_step(interpreter *in, uint64_t m, uint32_t step, const hac_plan_task *task)
 {
     uint32_t p = hac_bitonic_subset_of(step), j = step - hac_bitonic_first_step(p) + 1;
-    for (uint64_t i = first; i < end; i++) {
+    uint64_t end = task->first + task->count;
+    bool sliced = task->slices > 1;
+    for (uint64_t i = task->first; i < end; i++) {
+        if (sliced &&
+            slice_of(i, p, task->params[4] == 1, p - (uint32_t)(task->params[4] + task->params[5] - 1),
+                     task->slices) != task->slice)
+            continue;
         assert_int_equal(in->done[i], step - 1);
         in->done[i] = step;
         uint64_t other = j == 1 ? i ^ ((UINT64_C(1) << p) - 1) : i ^ (UINT64_C(1) << (p - j));
@@ -59,8 +75,9 @@ static void task_steps(const hac_plan_task *task, uint32_t *ret_s0, uint32_t *re
         assert_int_equal(task->n_params, 8);
         uint32_t q = (uint32_t)params[3], j = (uint32_t)params[4], count = (uint32_t)params[5];
         assert_true(j >= 1 && count >= 1 && q - (j + count - 1) >= hac_bitonic_tile_log2(4));
-        assert_int_equal(params[6], 0);
-        assert_int_equal(params[7], 1);
+        assert_int_equal(params[6], task->slice);
+        assert_int_equal(params[7], task->slices > 0 ? task->slices : 1);
+        assert_true(task->slices <= 1 || count <= 4);
         *ret_s0 = hac_bitonic_first_step(q) + j - 1;
         *ret_s1 = *ret_s0 + count - 1;
     } else {
@@ -115,8 +132,7 @@ static void interpret(const hac_plan *plan, interpreter *in, unsigned seed)
         task_steps(&plan->tasks[t], &s0, &s1);
         check_task(plan, &plan->tasks[t], s0, s1);
         for (uint32_t s = s0; s <= s1; s++)
-            run_step(in, plan->sort.items, s, plan->tasks[t].first,
-                     plan->tasks[t].first + plan->tasks[t].count);
+            run_step(in, plan->sort.items, s, &plan->tasks[t]);
     }
     free(done);
 }
@@ -207,6 +223,52 @@ static void test_many_devices(void **state)
     }
 }
 
+static uint32_t most_slices(const hac_plan *plan, uint32_t *ret_devices)
+{
+    uint32_t most = 0;
+    *ret_devices = 0;
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        most = plan->tasks[t].slices > most ? plan->tasks[t].slices : most;
+        *ret_devices |= plan->tasks[t].slices > 0 ? plan->tasks[t].device_mask : 0;
+    }
+    return most;
+}
+
+/* With the free choice of the scheme the devices do the long merges together, each its share of slices; where
+ * memory is not shared, or a scheme was asked for, the strongest does them alone. */
+static void test_slices(void **state)
+{
+    (void)state;
+    const double capabilities[][4] = {{1e4, 1e4}, {1e4, 4e3}, {1e4, 1e4, 1e4, 1e4}, {1e4, 8e3, 5e3}};
+    const size_t devices[] = {2, 2, 4, 3};
+    for (size_t c = 0; c < 4; c++)
+        for (uint64_t m = 3000; m <= MAX_ITEMS; m += 1298) {
+            hac_machine machine = test_machine(capabilities[c], devices[c]);
+            for (size_t d = 0; d < devices[c]; d++)
+                machine.devices[d].block_items = 128;
+            hac_sort_spec spec = bitonic_spec(m, HAC_SCHEME_AUTO, HAC_FOLD_AUTO);
+            check_plan(&machine, &spec, (unsigned)m);
+        }
+    hac_plan *plan = NULL;
+    uint32_t working = 0;
+    hac_sort_spec spec = bitonic_spec(MAX_ITEMS, HAC_SCHEME_AUTO, HAC_FOLD_AUTO);
+    hac_machine machine = test_machine(capabilities[0], 2);
+    machine.devices[0].block_items = machine.devices[1].block_items = 128;
+    assert_int_equal(hac_plan_sort(&machine, &spec, &plan, NULL), HAC_OK);
+    assert_int_equal(most_slices(plan, &working), 2);
+    assert_int_equal(working, 3);
+    hac_plan_free(plan);
+    machine.devices[1].host_memory = false;
+    assert_int_equal(hac_plan_sort(&machine, &spec, &plan, NULL), HAC_OK);
+    assert_int_equal(most_slices(plan, &working), 0);
+    hac_plan_free(plan);
+    machine.devices[1].host_memory = true;
+    spec.scheme = HAC_SCHEME_UPPER;
+    assert_int_equal(hac_plan_sort(&machine, &spec, &plan, NULL), HAC_OK);
+    assert_int_equal(most_slices(plan, &working), 0);
+    hac_plan_free(plan);
+}
+
 static bool uses(const hac_plan *plan, const char *codelet)
 {
     for (size_t t = 0; t < plan->n_tasks; t++)
@@ -215,21 +277,25 @@ static bool uses(const hac_plan *plan, const char *codelet)
     return false;
 }
 
-/* Large sorts are made of the fused passes; the plan stays small. */
+/* Large sorts are made of the fused passes, after tasks that finish what lies in near memory, and very large
+ * ones of passes only. The plan stays small. */
 static void test_large(void **state)
 {
     (void)state;
     const double capability[2] = {1e9, 0.6e9};
     hac_machine machine = test_machine(capability, 2);
-    for (size_t s = 0; s < 4; s++) {
-        hac_sort_spec spec = bitonic_spec((UINT64_C(1) << 24) - 12345, schemes[s], HAC_FOLD_AUTO);
+    for (size_t s = 0; s < 8; s++) {
+        bool huge = s >= 4, odd = schemes[s % 4] == HAC_SCHEME_PROPORTIONAL;
+        uint64_t m = (UINT64_C(1) << (huge ? 31 : 24)) - 12345;
+        hac_sort_spec spec = bitonic_spec(m, schemes[s % 4], HAC_FOLD_AUTO);
         hac_plan *plan = NULL;
         hac_error err = HAC_ERROR_NONE;
         if (hac_plan_sort(&machine, &spec, &plan, &err) != HAC_OK || hac_plan_check(plan, &err) != HAC_OK)
             fail_msg("%s", err.message);
-        assert_true(plan->n_tasks < (schemes[s] == HAC_SCHEME_PROPORTIONAL ? 500 : 100));
-        bool fused = uses(plan, "bitonic.block") && uses(plan, "bitonic.merge") && uses(plan, "bitonic.tail");
-        assert_true(fused || schemes[s] == HAC_SCHEME_PROPORTIONAL);
+        assert_true(plan->n_tasks < (odd ? 800 : huge ? 200 : 100));
+        assert_true(odd || (uses(plan, "bitonic.merge") && uses(plan, "bitonic.tail")));
+        assert_true(odd || uses(plan, huge ? "bitonic.block" : "bitonic.steps"));
+        assert_true(!uses(plan, "bitonic.block") || odd || huge);
         hac_plan_free(plan);
     }
 }
@@ -291,8 +357,9 @@ static void test_variants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_devices), cmocka_unit_test(test_many_devices), cmocka_unit_test(test_large),
-        cmocka_unit_test(test_fold_all),    cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_two_devices), cmocka_unit_test(test_many_devices),
+        cmocka_unit_test(test_large),       cmocka_unit_test(test_fold_all),
+        cmocka_unit_test(test_variants),    cmocka_unit_test(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

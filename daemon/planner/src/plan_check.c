@@ -86,6 +86,8 @@ static hac_status check_task(const hac_plan *plan, size_t index, hac_error *err)
     uint64_t end;
     if (__builtin_add_overflow(task->first, task->count, &end))
         return broken(err, index, "its range overflows");
+    if (task->slices > 0 && (task->range || task->slice >= task->slices))
+        return broken(err, index, "a slice that there is not");
     if (!isfinite(task->units) || task->units < 0 || !isfinite(task->predicted_start) ||
         !isfinite(task->predicted_seconds) || task->predicted_seconds < 0)
         return broken(err, index, "units or predicted time are not numbers");
@@ -161,10 +163,19 @@ typedef struct touch {
     uint64_t first, end; /* bytes */
 } touch;
 
+/* Slices of one piece of work touch different bytes within the same span. */
+static bool sliced_apart(const hac_plan_task *a, const hac_plan_task *b)
+{
+    return a->slices > 1 && a->slices == b->slices && a->slice != b->slice &&
+           strcmp(a->codelet, b->codelet) == 0 && a->first == b->first && a->count == b->count &&
+           a->step_first == b->step_first && a->step_last == b->step_last;
+}
+
 /* Goes through the touches of one buffer in plan order. A later touch of the same bytes takes an earlier
  * one's place when it asks for as much order: whatever conflicts with the earlier one then conflicts with it
  * as well. */
-static hac_status check_buffer(const reach *r, touch *touches, size_t n, size_t buffer, hac_error *err)
+static hac_status check_buffer(const hac_plan *plan, const reach *r, touch *touches, size_t n, size_t buffer,
+                               hac_error *err)
 {
     size_t live = 0;
     for (size_t i = 0; i < n; i++) {
@@ -173,7 +184,8 @@ static hac_status check_buffer(const reach *r, touch *touches, size_t n, size_t 
         for (size_t j = 0; j < live; j++) {
             touch old = touches[j];
             bool overlap = old.first < now.end && now.first < old.end;
-            bool conflict = overlap && old.task != now.task && ((old.access | now.access) & HAC_PLAN_WRITE);
+            bool conflict = overlap && old.task != now.task && ((old.access | now.access) & HAC_PLAN_WRITE) &&
+                            !sliced_apart(&plan->tasks[old.task], &plan->tasks[now.task]);
             if (conflict && !is_before(r, old.task, now.task))
                 return hac_fail(err, HAC_INTERNAL,
                                 "plan: tasks %" PRIu32 " and %" PRIu32
@@ -211,7 +223,7 @@ static hac_status check_conflicts(const hac_plan *plan, const reach *r, hac_erro
                 n += span->touch_first < span->touch_end;
             }
         }
-        status = check_buffer(r, touches, n, b, err);
+        status = check_buffer(plan, r, touches, n, b, err);
     }
     free(touches);
     return status;

@@ -163,7 +163,7 @@ static double run_range(run *r, hac_plan_task *task, double ready)
         /* priced at the size of the piece that it will about take, then scaled to the whole */
         double share = together ? fmax(r->plan->devices[d].share, 1.0 / (double)grains) : 1;
         share = fmin(fmax(share, 1e-3), 1);
-        whole[d] = fmax(price(r, task, d, share, together) / share, 1e-9);
+        whole[d] = task->whole_seconds[d] = fmax(price(r, task, d, share, together) / share, 1e-9);
         first = fmin(first, start[d]);
     }
     double end = grains <= DEAL_GRAINS ? deal(r, task, start, whole, grains) : pour(r, task, start, whole);

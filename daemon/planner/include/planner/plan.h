@@ -75,6 +75,9 @@ typedef struct hac_plan_task {
      * the job to restart from its inputs. */
     bool repeatable;
     bool uses_descriptor; /* reads the job's foreign descriptor (io.read) */
+    /* Tasks that are equal but for `slice` (and the device) do one piece of work together: what they touch
+     * is disjoint by the codelet's contract, though their spans say the same. slices 0: not sliced. */
+    uint32_t slice, slices;
 
     hac_plan_span spans[HAC_PLAN_MAX_SPANS];
     size_t n_spans;
@@ -90,6 +93,8 @@ typedef struct hac_plan_task {
     double part; /* of the time of the whole sort on one device; 0: does not belong to it */
     double predicted_start;   /* seconds from the job's start, as simulated */
     double predicted_seconds; /* of the whole task, on the devices it is planned for */
+    double
+        whole_seconds[HAC_PLAN_MAX_DEVICES]; /* range tasks: of all of it on that device, beside the others */
 
     /* For pictures and progress. */
     const char *stage;               /* "sample", "scatter", "merge 17" …: static or in plan->strings */
