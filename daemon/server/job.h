@@ -72,7 +72,8 @@ typedef struct hac_run {
     double done_seconds;                     /* predicted seconds of what is done: progress */
     double total_seconds;
     uint64_t started_ns;
-    bool broken; /* a task that cannot be repeated was lost: start over when nothing is in flight */
+    uint64_t fresh; /* executors that mapped a buffer for this plan: its pages are faulted in as they run */
+    bool broken;    /* a task that cannot be repeated was lost: start over when nothing is in flight */
 } hac_run;
 
 typedef struct hac_job_kind {

@@ -8,14 +8,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/type.h"
+#include "planner/share.h"
 #include "server.h"
 
-#define ACTIVE_MAX          64     /* jobs whose tasks are handed out; the others are queued */
-#define NEARLY_DONE_SECONDS 1.5e-3 /* of a shared range: see nearly_done */
-#define PIECE_SECONDS       2e-4   /* a piece of a range is worth at least this much work … */
-#define CHUNK_SECONDS       0.25   /* … and at most this much, so that a cancel takes effect soon */
-#define LOSSES_MAX          3      /* executors a job loses on a device before it goes elsewhere */
-#define LOSSES_LAST         6      /* and on the last device, before it is given up */
+#define ACTIVE_MAX       64   /* jobs whose tasks are handed out; the others are queued */
+#define MEASURED_SECONDS 1e-6 /* of work in a range make a rate */
+#define LOSSES_MAX       3    /* executors a job loses on a device before it goes elsewhere */
+#define LOSSES_LAST      6    /* and on the last device, before it is given up */
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
@@ -272,6 +271,16 @@ static bool is_cold(hac_executor *executor, const hac_plan_task *task)
     return cold;
 }
 
+/* Whether a buffer is new to the executor. Its page faults are no matter of who works together, and figures
+ * of that kind are few: they would speak against splits long after the pages are there. */
+static bool maps_buffer(const hac_executor *executor, const hac_executor_input *input)
+{
+    bool maps = false;
+    for (size_t i = 0; i < input->n_buffers; i++)
+        maps |= !(input->buffers[i]->executors >> executor->slot & 1);
+    return maps;
+}
+
 static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index, uint32_t plan_device,
                        const hac_piece *piece, double predicted, bool together)
 {
@@ -320,6 +329,9 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
         run.data.data = job->data;
         run.data.len = job->data_bytes;
     }
+    if (maps_buffer(executor, &input))
+        job->run.fresh |= UINT64_C(1) << executor->slot;
+    dispatch->cold |= together && (job->run.fresh >> executor->slot & 1);
     job->run.tasks[task_index].in_flight++;
     job->run.n_in_flight++;
     hac_executor_run(executor, dispatch, &input);
@@ -339,79 +351,76 @@ static double rate_of(const hac_job *job, uint32_t task_index, uint32_t plan_dev
 {
     const hac_task_state *state = &job->run.tasks[task_index];
     const hac_plan_task *task = &job->plan->tasks[task_index];
-    if (state->busy[plan_device] > 1e-6)
+    if (state->busy[plan_device] > MEASURED_SECONDS)
         return state->units[plan_device] / state->busy[plan_device];
-    double seconds = task->predicted_seconds > 1e-6 ? task->predicted_seconds : 1e-6;
-    double share = 0;
-    for (uint32_t d = 0; d < job->plan->n_devices; d++)
-        if (task->device_mask & (1u << d))
-            share += job->plan->devices[d].share;
-    double own = share > 0 ? job->plan->devices[plan_device].share / share : 1.0;
-    return (double)task->count / seconds * own;
+    double seconds = task->whole_seconds[plan_device]; /* not simulated: as if all were equal */
+    return (double)task->count / (seconds > 0 ? seconds : fmax(task->predicted_seconds, 1e-6));
 }
 
-/* Guided self-scheduling: half of this device's share of what is left, within bounds, in whole grains. */
-static uint64_t piece_size(const hac_job *job, uint32_t task_index, uint32_t plan_device, bool *ret_together)
+/* Whether the executor has a piece of this very range in flight. */
+static bool has_piece(const hac_executor *executor, const hac_job *job, uint32_t task_index)
+{
+    hac_dispatch *dispatch = NULL;
+    hac_list_for_each (dispatch, &executor->in_flight, hac_dispatch, link)
+        if (dispatch->job == job && dispatch->task == task_index)
+            return true;
+    return false;
+}
+
+/* Seconds until an executor has ended what it has, as predicted. */
+static double busy_for(const hac_executor *executor)
+{
+    double seconds = executor->in_flight_seconds - hac_seconds_since(executor->busy_since_ns);
+    return executor->n_in_flight > 0 && seconds > 0 ? seconds : 0;
+}
+
+/* What is known now of the devices that share a range; returns how many they are. */
+static unsigned look_at_sharers(hac_job *job, uint32_t task_index, hac_sharer *ret)
 {
     const hac_plan_task *task = &job->plan->tasks[task_index];
-    uint64_t left = task->count - job->run.tasks[task_index].claimed;
-    uint64_t grain = task->grain > 0 ? task->grain : 1;
-    double own = rate_of(job, task_index, plan_device), all = 0;
-    unsigned devices = 0;
+    unsigned n = 0;
     for (uint32_t d = 0; d < job->plan->n_devices; d++) {
-        if (!(task->device_mask & (1u << d)) || !device_available(job, d))
+        hac_executor *executor = NULL;
+        ret[d] = (hac_sharer){.in = (task->device_mask & (1u << d)) && device_available(job, d)};
+        if (!ret[d].in)
             continue;
-        all += rate_of(job, task_index, d);
-        devices++;
+        n++;
+        ret[d].rate = fmax(rate_of(job, task_index, d), 1e-3);
+        ret[d].measured = job->run.tasks[task_index].busy[d] > MEASURED_SECONDS;
+        hac_status status =
+            hac_executor_get(&job->server->executors, server_device(job, d), job->user, &executor, NULL);
+        ret[d].ready = status == HAC_OK && executor->state == HAC_EXECUTOR_READY;
+        ret[d].busy = ret[d].ready ? busy_for(executor) : 0;
     }
-    *ret_together = devices > 1;
-    double size = (double)left;
-    if (devices > 1 && all > 0)
-        size = (double)left * own / all / 2;
-    if (size < own * PIECE_SECONDS)
-        size = own * PIECE_SECONDS;
-    if (size > own * CHUNK_SECONDS)
-        size = own * CHUNK_SECONDS;
-    uint64_t items = size < (double)left ? (uint64_t)size : left;
-    items = items < grain ? grain : (items + grain - 1) / grain * grain;
-    return items < left ? items : left;
+    return n;
 }
 
-/* Near a shared range's end nothing is queued behind a running piece: it would keep the others waiting. */
-static bool nearly_done(const hac_job *job, uint32_t task_index)
-{
-    const hac_plan_task *task = &job->plan->tasks[task_index];
-    uint64_t left = task->count - job->run.tasks[task_index].claimed;
-    double all = 0;
-    unsigned devices = 0;
-    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
-        if (!(task->device_mask & (1u << d)) || !device_available(job, d))
-            continue;
-        all += rate_of(job, task_index, d);
-        devices++;
-    }
-    return devices > 1 && (double)left < all * NEARLY_DONE_SECONDS;
-}
-
-/* Gives out one piece of a range to one device; false when it has no room, or nothing is left. */
+/* Gives out one piece of a range to one device; false when it takes none now. */
 static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_device)
 {
     hac_task_state *state = &job->run.tasks[task_index];
     const hac_plan_task *task = &job->plan->tasks[task_index];
     hac_piece piece = {0, 0, 0};
-    bool together = false;
     if (state->n_lost == 0 && state->claimed >= task->count)
         return false;
-    double rate = rate_of(job, task_index, plan_device);
-    hac_executor *executor = roomy_executor(job, plan_device, PIECE_SECONDS);
-    if (executor == NULL || (executor->n_in_flight > 0 && nearly_done(job, task_index)))
+    hac_executor *executor = roomy_executor(job, plan_device, HAC_SHARE_SHORTEST);
+    if (executor == NULL)
         return false;
+    hac_sharer sharers[HAC_PLAN_MAX_DEVICES];
+    bool together = look_at_sharers(job, task_index, sharers) > 1;
+    bool queued = has_piece(executor, job, task_index);
+    if (state->n_lost > 0 && queued && together)
+        return false; /* a lost piece is for whoever is free first */
     if (!take_lost(state, &piece)) {
         piece.first = task->first + state->claimed;
-        piece.count = piece_size(job, task_index, plan_device, &together);
+        piece.count = hac_share_next(sharers, job->plan->n_devices, plan_device, queued,
+                                     task->count - state->claimed, task->grain > 0 ? task->grain : 1);
         state->claimed += piece.count;
     }
-    send_piece(job, executor, task_index, plan_device, &piece, (double)piece.count / rate, together);
+    if (piece.count == 0)
+        return false;
+    send_piece(job, executor, task_index, plan_device, &piece,
+               (double)piece.count / sharers[plan_device].rate, together);
     return true;
 }
 

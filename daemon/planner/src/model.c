@@ -13,6 +13,7 @@
 
 #define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
 #define NEARBY           64.0 /* … at sizes that differ by less than this */
+#define TOGETHER_LASTS   5000 /* samples of any kind, some hundred jobs: then they are forgotten */
 #define SAMPLES          31
 #define MAX_BUCKETS      4096
 #define MAX_KEY          160
@@ -248,7 +249,8 @@ static hac_prediction predict(const hac_model_set *set, const char *device_key, 
 }
 
 /* One slow run of a small job together must not speak against working together at every size: it would never
- * be tried again. A few samples of about this size have to say so. */
+ * be tried again. A few samples of about this size have to say so, and not long ago: while devices do not
+ * work together nothing new is learnt of it. */
 static bool known_nearby(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
                          double units)
 {
@@ -256,7 +258,8 @@ static bool known_nearby(const hac_model_set *set, const char *device_key, const
     size_t end = lower_bound(set, device_key, codelet, type, true, LARGEST_BUCKET + 1);
     for (size_t i = first; i < end; i++) {
         const bucket *b = set->buckets[i];
-        if (b->good >= TOGETHER_SAMPLES && units <= b->units * NEARBY && b->units <= units * NEARBY)
+        if (b->good >= TOGETHER_SAMPLES && set->clock - b->used < TOGETHER_LASTS &&
+            units <= b->units * NEARBY && b->units <= units * NEARBY)
             return true;
     }
     return false;

@@ -69,6 +69,11 @@ static void test_keys(void **state)
     /* … nor at quite another size */
     assert_near(hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e9, true).seconds, 1.0, 1e-6);
     assert_near(predict(set, 1e6).seconds, 1e-3, 1e-9);
+    for (int i = 0; i < 5000; i++) /* nor for ever: working together would never be tried again */
+        hac_model_record(set, "cpu", "io.read", HAC_TYPE_NONE, 1e6, 1e-3, false);
+    assert_near(hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, true).seconds, 1e-3, 1e-9);
+    hac_model_record(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, 3e-3, true);
+    assert_near(hac_model_predict(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e6, true).seconds, 3e-3, 1e-9);
     hac_model_set_free(set);
 }
 
