@@ -80,6 +80,13 @@ class Machine:
                 return
             time.sleep(0.2)
 
+    def calibrate(self):
+        """On a quiet machine: kernels are built before."""
+        self.hacctl("devices")
+        self.settle()
+        self.hacctl("calibrate")
+        self.settle()
+
     def close(self):
         self.hacctl("--no-autostart", "drain", check=False)
         time.sleep(0.5)
@@ -198,8 +205,7 @@ def pairs(build, quick):
     for slowdown in (1.0, 3.0):
         machine = Machine(build, SPLIT.format(slowdown=slowdown))
         try:
-            machine.hacctl("calibrate")
-            machine.settle()
+            machine.calibrate()
             for algorithm in ("auto", "bitonic"):
                 times = {"both": [], "core.0": [], "core.1": []}
                 for _ in range(3):
@@ -227,8 +233,7 @@ def never_slower(build, quick):
     worst = []
     machine = Machine(build, SPLIT.format(slowdown=3.0))
     try:
-        machine.hacctl("calibrate")
-        machine.settle()
+        machine.calibrate()
         for kind in ("u32", "f64"):
             for log2 in (12, 16, 20, 22) if not quick else (16, 20):
                 times = {"auto": [], "core.0": [], "core.1": []}

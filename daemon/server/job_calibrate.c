@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/type.h"
+#include "job_sort.h"
 #include "server.h"
 #include "tuning.h"
 
@@ -35,6 +36,7 @@ typedef struct calibrate_state {
     size_t n_steps, at;
     unsigned repeat;
     bool running; /* steps[at] is being measured */
+    double built; /* seconds that the job had waited for kernels before it */
     tune_setting settings[64];
     size_t n_settings;
     hac_device_tuning
@@ -228,6 +230,10 @@ static void note_measurement(hac_job *job, calibrate_state *state)
 {
     calibrate_step *step = &state->steps[state->at];
     double seconds = hac_seconds_since(job->run.started_ns);
+    bool waited = job->build_seconds > state->built;
+    state->built = job->build_seconds;
+    if (waited) /* for kernels, which says nothing of the device: once more */
+        return;
     if (step->seconds == 0 || seconds < step->seconds)
         step->seconds = seconds;
     if (++state->repeat < REPEATS && seconds < STEP_SECONDS_MAX)
@@ -477,10 +483,14 @@ static void free_state(hac_job *job)
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
-static const hac_job_kind calibrate_kind = {
-    .flow = "calibrate", .next_plan = next_plan, .free_state = free_state, .measures = true};
+static const hac_job_kind calibrate_kind = {.flow = "calibrate",
+                                            .next_plan = next_plan,
+                                            .task_done = hac_job_sort_trim,
+                                            .free_state = free_state,
+                                            .measures = true};
 static const hac_job_kind tune_kind = {.flow = "tune",
                                        .next_plan = next_plan,
+                                       .task_done = hac_job_sort_trim,
                                        .free_state = free_state,
                                        .ended = restore_settings,
                                        .measures = true};

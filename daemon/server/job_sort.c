@@ -188,11 +188,11 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     return HAC_OK;
 }
 
-/* The scan knows how many buckets there are in truth; empty ones at the end would spoil the leaves' shares.
- */
-static void trim_leaves(hac_job *job, const Hac__Executor__Done *done)
+void hac_job_sort_trim(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
 {
     uint64_t used = done->n_values > 1 ? done->values[1] : 0;
+    if (strcmp(job->plan->tasks[task].codelet, "radix.scan") != 0)
+        return;
     for (size_t t = 0; used > 0 && t < job->plan->n_tasks; t++) {
         hac_plan_task *leaf = &job->plan->tasks[t];
         if (strncmp(leaf->codelet, "radix.leaf", strlen("radix.leaf")) == 0 &&
@@ -203,8 +203,7 @@ static void trim_leaves(hac_job *job, const Hac__Executor__Done *done)
 
 static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
 {
-    if (strcmp(job->plan->tasks[task].codelet, "radix.scan") == 0)
-        trim_leaves(job, done);
+    hac_job_sort_trim(job, task, done);
     if (!job->spec.inline_data)
         return;
     free(job->result_data);
