@@ -58,6 +58,18 @@ class Files(SharedMachineTest):
         self.assertEqual(os.stat(self.m.path("in")).st_mode & 0o777, 0o640)
         self.assertEqual(self.left(), ["copy", "in"])
 
+    def test_output_keeps_its_mode(self):
+        """A private file stays private, whatever the mask says of new ones."""
+        self.m.generate("u32", "random", 70000)
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        Path(self.m.path("out")).write_bytes(b"before")
+        for mode in (0o600, 0o644):
+            os.chmod(self.m.path("out"), mode)
+            self.m.good("sort", "in", "--type", "u32", "-o", "out")
+            self.assertIsNone(self.m.wrong("u32", "in", "out"))
+            self.assertEqual(os.stat(self.m.path("out")).st_mode & 0o777, mode)
+
     def test_input_is_not_touched(self):
         data = Path(self.m.generate("f32", "special", 70001)).read_bytes()
         os.chmod(self.m.path("in"), 0o400)
