@@ -375,7 +375,8 @@ void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Clien
     }
     job->owner = job->detached ? NULL : session;
     job->serial = serial;
-    job->quick = job->spec.inline_data && !job->detached && !job->progress;
+    job->quick = job->spec.inline_data && !job->detached && !job->progress &&
+                 (request->options == NULL || !request->options->acknowledge);
     if (!job->quick) {
         hac_job_note(job, "submitted by uid %u, pid %d: sort of %llu %s", session->user->uid,
                      (int)session->pid, (unsigned long long)job->spec.items, hac_type_name(job->spec.type));

@@ -247,8 +247,9 @@ HAC_API HAC_MUST_USE hac_status hac_sort_memory(hac_client *client, const void *
 
 /* Keys in a file: `items` keys from byte `offset` on, or as many as there are with items = UINT64_MAX (the
  * rest must then be a multiple of the type's size). A pipe or socket is read to its end, into the pool,
- * before this returns; any other descriptor is read by the devices' processes, never mapped, and may be
- * closed at once. `name` is used in messages; NULL allowed. */
+ * before this returns, and up to 32 KiB of a file into the message, unless algorithm, scheme or fold are
+ * chosen; else the descriptor is read by the devices' processes, never mapped. It may be closed at once.
+ * `name` is used in messages; NULL allowed. */
 HAC_API HAC_MUST_USE hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t items,
                                             const char *name, const hac_sort_options *options,
                                             hac_job **ret_job, hac_error *err);
