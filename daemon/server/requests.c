@@ -5,6 +5,7 @@
 
 #include "answers.h"
 #include "base/cleanup.h"
+#include "base/type.h"
 #include "job_calibrate.h"
 #include "job_sort.h"
 #include "planner/plan_output.h"
@@ -182,6 +183,17 @@ static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format
     }
 }
 
+static hac_status plan_input(const Hac__Client__PlanSort *wanted, hac_sort_spec *spec, hac_error *err)
+{
+    spec->items = wanted->items;
+    spec->from_descriptor = wanted->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;
+    spec->inline_data = wanted->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA;
+    if (spec->inline_data && spec->items > HAC_INLINE_MAX / hac_type_size(spec->type))
+        return hac_fail(err, HAC_INVALID, "%llu items are too many for a message",
+                        (unsigned long long)spec->items);
+    return HAC_OK;
+}
+
 static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Request *request,
                                    hac_frame *frame, hac_error *err)
 {
@@ -195,9 +207,10 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     if (simulated == NULL)
         return hac_fail_no_memory(err);
     hac_status status = hac_sort_spec_read(wanted->spec, &spec, err);
+    if (status == HAC_OK)
+        status = plan_input(wanted, &spec, err);
     if (status != HAC_OK)
         return status;
-    spec.items = wanted->items;
     if (wanted->simulate) {
         status = simulated_machine(wanted, simulated, &spec.device_mask, err);
     } else {

@@ -205,6 +205,8 @@ static void test_plan_sort(void **state)
     BAD(PLAN(c.plan.options = NULL), 0, "plan_sort: options: is missing");
     BAD(PLAN(c.plan.format = 3), 0, "plan_sort: format: 3 is not one of its values");
     BAD(PLAN(c.plan.format = (Hac__Client__PlanFormat)-1), 0, "plan_sort: format: ");
+    GOOD(PLAN(c.plan.input = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA), 0);
+    BAD(PLAN(c.plan.input = 3), 0, "plan_sort: input: 3 is not one of its values");
     GOOD(PLAN(c.device.n_capability = 32), 0);
     BAD(PLAN(c.device.n_capability = 33), 0, "devices: capability: has more than 32");
     BAD(PLAN(c.device.name = NULL), 0, "devices: name: is missing");
