@@ -165,7 +165,8 @@ class Daemon(MachineTest):
             daemon = machine.daemon()
             machine.warm_up()
             machine.generate("u32", "random", 300000, turn)
-            hacctls = [machine.start("sort", "in", "--type", "u32", *BITONIC, "-o", f"out{i}",
+            # one that comes too late must not start the next daemon: its socket would be taken for this one's
+            hacctls = [machine.start("--no-autostart", "sort", "in", "--type", "u32", *BITONIC, "-o", f"out{i}",
                                      *(("--receipt", f"r{i}") if i % 2 else ())) for i in range(8)]
             outcomes = [[] for _ in range(4)]
             raw = [threading.Thread(target=self.load, args=(machine, outcome)) for outcome in outcomes]
