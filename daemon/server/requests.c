@@ -8,6 +8,7 @@
 #include "base/type.h"
 #include "job_calibrate.h"
 #include "job_sort.h"
+#include "leaving.h"
 #include "planner/plan_output.h"
 #include "server.h"
 #include "session.h"
@@ -419,7 +420,7 @@ static hac_status handle_drain(hac_session *session, const Hac__Client__Request 
     if (status != HAC_OK)
         return status;
     hac_session_send_ok(session, request->serial);
-    hac_server_drain(session->server, "asked to by a client");
+    hac_leaving_drain(session->server, "asked to by a client");
     return HAC_OK;
 }
 

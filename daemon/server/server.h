@@ -51,7 +51,7 @@ struct hac_server {
     hac_decoder *client_decoder, *child_decoder;
 
     uv_poll_t listener;
-    ino_t socket_inode; /* of the socket's path, so as not to unlink another daemon's */
+    ino_t socket_inode;  /* of the socket's path, so as not to unlink another daemon's */
     uv_timer_t tick;     /* four times a second */
     uv_timer_t deadline; /* the first of the unfinished jobs' */
     uv_signal_t on_term, on_int, on_hup;
@@ -79,9 +79,6 @@ struct hac_server {
 /* Runs until it is told to leave; returns the process's exit status. Consumes options->listener. */
 int hac_server_run(const hac_server_options *options);
 
-/* Finish what runs, take nothing new, leave. */
-void hac_server_drain(hac_server *server, const char *why);
-
 /* Reads configuration, profiles and devices again; a bad configuration keeps the old one and is the error. */
 HAC_MUST_USE hac_status hac_server_reload(hac_server *server, hac_error *err);
 
@@ -98,5 +95,14 @@ void hac_server_watch_deadlines(hac_server *server);
 
 /* Asks for a run of the scheduler before the loop waits again. */
 void hac_server_kick(hac_server *server);
+
+/* Jobs that wait or run. */
+unsigned hac_server_unfinished(const hac_server *server);
+
+/* Takes in the clients that are waiting at the socket. */
+void hac_server_accept(hac_server *server);
+
+/* Closes a handle that is not closing already; a uv_walk_cb. */
+void hac_server_close_handle(uv_handle_t *handle, void *context);
 
 #endif
