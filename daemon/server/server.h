@@ -70,6 +70,7 @@ struct hac_server {
     bool draining, stopping, unlinked;
     uint64_t drain_deadline_ns, idle_since_ns, started_ns, models_saved_ns, trimmed_ns;
     bool saving_models;
+    bool models_unsaved; /* the last write of them has failed */
 
     /* counters for the metrics */
     uint64_t jobs_done, jobs_failed, jobs_cancelled, tasks_done, tasks_lost, connections_refused;
