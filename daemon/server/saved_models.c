@@ -10,8 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "base/memfd.h"
 #include "server.h"
+
+#define FILE_MAX (16u << 20) /* far more than all models can take */
 
 typedef struct save_work {
     uv_work_t work;
@@ -111,13 +112,16 @@ void hac_saved_models_write_now(hac_server *server)
 void hac_saved_models_read(hac_server *server)
 {
     char path[PATH_MAX + 32];
-    char *text = NULL;
-    size_t bytes = 0, skipped = 0;
+    size_t skipped = 0;
+    hac_error err = HAC_ERROR_NONE;
     models_path(server, path, sizeof path);
-    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || hac_memfd_read_text(fd, 16u << 20, &text, &bytes, NULL) != HAC_OK)
+    hac_autofclose FILE *file = fopen(path, "re");
+    if (file == NULL)
         return;
-    if (hac_model_set_read(server->models, text, bytes, &skipped, NULL) != HAC_OK || skipped > 0)
+    hac_autofree char *text = malloc(FILE_MAX);
+    size_t bytes = text != NULL ? fread(text, 1, FILE_MAX, file) : 0;
+    if (hac_model_set_read(server->models, text != NULL ? text : "", bytes, &skipped, &err) != HAC_OK)
+        hac_log(HAC_LOG_WARNING, "%s is not used: %s", path, err.message);
+    else if (skipped > 0)
         hac_log(HAC_LOG_WARNING, "%s: %zu damaged lines were skipped", path, skipped);
-    free(text);
 }

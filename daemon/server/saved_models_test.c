@@ -98,6 +98,34 @@ static void test_a_failed_write_is_tried_again(void **state)
     assert_true(saved());
 }
 
+/* What the next hacd finds. */
+static void test_read_back(void **state)
+{
+    (void)state;
+    learn(1e-3);
+    save();
+    hac_model_set_free(f.server->models);
+    assert_int_equal(hac_model_set_new(&f.server->models, NULL), HAC_OK);
+    hac_saved_models_read(f.server);
+    hac_prediction p = hac_model_predict(f.server->models, "device", "radix.leaf", HAC_TYPE_U32, 1e6, false);
+    assert_int_equal(p.samples, 1);
+    assert_true(p.seconds > 0.9e-3 && p.seconds < 1.1e-3);
+    assert_false(hac_model_set_dirty(f.server->models));
+}
+
+/* A file of another version, or of nobody's: told, and left alone. */
+static void test_not_ours(void **state)
+{
+    (void)state;
+    FILE *file = fopen(f.models, "we");
+    assert_non_null(file);
+    fputs("something else\n", file);
+    fclose(file);
+    hac_saved_models_read(f.server);
+    assert_int_equal(
+        hac_model_predict(f.server->models, "device", "radix.leaf", HAC_TYPE_U32, 1e6, false).samples, 0);
+}
+
 static void test_the_last_save(void **state)
 {
     (void)state;
@@ -117,6 +145,8 @@ int main(void)
         TEST(test_only_what_was_learnt),
         TEST(test_a_failed_write_is_tried_again),
         TEST(test_the_last_save),
+        TEST(test_read_back),
+        TEST(test_not_ours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
