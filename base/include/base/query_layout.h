@@ -6,10 +6,11 @@
  * never on devices. A chunk of text owns the records that start in it. Aggregating a chunk gives a *partial*:
  * its groups, ordered by hash partition, in the chunk's own region of the buffer "partials". Merging a
  * partition adds up that partition of all partials in chunk order, so sums do not depend on who made what.
- * Every task has the compiled query as its inline data (for query.compile: the packed hac.client.QuerySpec).
+ * Every task has as its inline data what query.compile gave back, byte for byte: the compiled query and, of a
+ * table source, the table's description. The inline data of query.compile is the packed hac.client.QuerySpec.
  *
  *   codelet          range over      spans (R read, W written)          params
- *   query.compile    -               -                                   0 source bytes
+ *   query.compile    -               0 table R                           0 source bytes, 1 inline
  *   query.quotes     chunks          0 quotes W                          common
  *   query.aggregate  chunks          0 partials W, 1 quotes R, 2 table R common
  *   hash.aggregate   chunks          the same, on the device (flow C)    common
@@ -20,13 +21,21 @@
  *   query.whole      -               0 result W, 1 table R               common   (small jobs: all in one)
  *
  * A span that a job has no use for has length 0. A task reads its source from its descriptor, or from the
- * span "table" (HAC_FORMAT_TABLE, or the text itself, already in pool memory), or, query.whole only, from
- * behind the compiled query in its inline data.
+ * span "table" (HAC_FORMAT_TABLE, or the text itself, already in pool memory), or, query.compile and
+ * query.whole only, from behind the spec or the compiled query in its inline data. query.compile reads no
+ * more of it than a header line. Inline data is at most HAC_QUERY_INLINE_MAX bytes.
+ *
+ * query.whole with a result span of length 0 gives the result inline, when it is at most 32 KiB.
+ *
+ * With several passes the groups of pass p are the regions [p × partitions, (p + 1) × partitions) of one
+ * buffer; query.finish then gets partitions × passes as its number of partitions.
  */
 #ifndef BASE_QUERY_LAYOUT_H
 #define BASE_QUERY_LAYOUT_H
 
 #include <stdint.h>
+
+#define HAC_QUERY_INLINE_MAX 49152 /* a compiled query (32 KiB), and a source of 16 KiB behind it */
 
 /* Parameters, the same list for all tasks of a query. */
 typedef enum hac_query_param {
@@ -76,11 +85,31 @@ typedef enum hac_aggregate_value {
     HAC_AGGREGATE_VALUE_SKIPPED,  /* records with errors */
     HAC_AGGREGATE_VALUE_GROUPS,   /* in the partials; rows of query.rows */
     HAC_AGGREGATE_VALUE_NEEDED,   /* the largest region any chunk would have needed; above the region's size:
-                                   * the   partial is not there, and the plan is made again with larger regions */
+                                   * the   partial is not there, and the plan is made again with larger regions
+                                   */
     HAC_AGGREGATE_VALUE_HOT_HITS, /* reductions into local memory */
     HAC_AGGREGATE_VALUE_HOT_KEYS, /* in the hot set */
     HAC_AGGREGATE_VALUE_SAMPLED,  /* records of phase 1 */
 } hac_aggregate_value;
+
+/* A result in the form HAC_OUTPUT_TABLE: this header, n_columns columns, then their parts (base/table.h),
+ * each at a multiple of 64. All offsets count from the header. Validity is HAC_TABLE_NONE where no value is
+ * null. */
+#define HAC_RESULT_TABLE_MAGIC UINT64_C(0x314c424154434148) /* "HACTABL1" */
+
+typedef struct hac_result_table {
+    uint64_t magic;
+    uint64_t rows;
+    uint64_t n_columns;
+    uint64_t bytes; /* of all */
+} hac_result_table;
+
+typedef struct hac_result_column {
+    char name[128]; /* ends with a zero */
+    uint8_t kind, precision, scale, large;
+    uint32_t unused; /* 0 */
+    uint64_t validity, values, bytes, n_bytes;
+} hac_result_column;
 
 /* Values of query.merge: groups, the largest group region needed (above the region's size: to be made again),
  * bytes of output text to expect. Of query.finish, query.gather and query.whole: rows and bytes of the
