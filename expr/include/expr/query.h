@@ -93,8 +93,9 @@ typedef struct hac_order_item {
 typedef struct hac_query {
     hac_source_options source;
     hac_schema columns;    /* of the source, the ones that the query uses only */
-    uint16_t *positions;   /* of each in the schema as written (no header, table: also in the source) */
-    size_t schema_columns; /* of the schema as written */
+    uint16_t *positions;   /* of each in the schema as written (no header, table: also in the source); fixed:
+                            * the byte of a record at which it begins */
+    size_t schema_columns; /* of the schema as written; fixed: the bytes of a record */
     hac_program *filter;   /* one bool output; NULL: all rows count */
     hac_program *rows;     /* outputs: n_keys keys, then arguments; without aggregation the output columns */
     hac_program *finals;   /* inputs: keys, then results of the aggregates; NULL without aggregation */
