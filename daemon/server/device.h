@@ -64,6 +64,7 @@ typedef struct hac_server_device {
 
     unsigned deaths;      /* of executors, in a row, that nobody outside asked for */
     uint64_t retry_at_ns; /* no new executor before */
+    unsigned start_cost;  /* of starts in a row that came to nothing (executor.c) */
 
     bool building;           /* a builder runs */
     char wanted_program[64]; /* tasks wait for this one; "" none */

@@ -4,15 +4,17 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import (BUILD, ONE_DEVICE, TWO_DEVICES, MachineTest, children, command_of, eventually,  # noqa: E402
-                     main, state_of)
+from machine import (BUILD, LIBEXEC, ONE_DEVICE, TWO_DEVICES, MachineTest, children, command_of,  # noqa: E402
+                     eventually, main, state_of)
 
 SPLIT = ("--algorithm", "bitonic", "--scheme", "upper", "--fold", "none")
 ITEMS = 6000000
@@ -264,6 +266,54 @@ class Crash(FaultCase):
             self.assertEqual(result.code, 0, result)
             self.assertIsNone(machine.wrong("u32", "in", "out"))
         machine.check_clean(slack=16 << 20)
+
+
+class Start(MachineTest):
+    """Executors of the only device that come to nothing: the job ends, and says why."""
+    SORT = ("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
+
+    def machine_with(self, script):
+        """A machine whose executors that run tasks are this shell script; its probe and builders are real."""
+        folder = Path(tempfile.mkdtemp(prefix="hac-libexec-"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "hacd").symlink_to(LIBEXEC / "hacd")
+        executor = folder / "hac-executor"
+        executor.write_text(f'#!/bin/sh\ncase $1 in --*) exec {LIBEXEC}/hac-executor "$@" ;; esac\n{script}\n')
+        executor.chmod(0o755)
+        machine = self.machine(ONE_DEVICE, environment={"HAC_LIBEXEC": str(folder)})
+        machine.generate("u32", "random", 70000)
+        return machine, executor
+
+    def test_exits(self):
+        machine, executor = self.machine_with("exit 3")
+        began = time.monotonic()
+        machine.bad(1, *self.SORT, says="no executor of it gets ready; the last one exited with status 3")
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertEqual(machine.devices()[0]["state"], "quarantined")
+        machine.bad(1, *self.SORT, says="exited with status 3")  # at once
+        self.assertLess(time.monotonic() - began, 35)
+        executor.unlink()  # a reload looks at all devices anew
+        executor.symlink_to(LIBEXEC / "hac-executor")
+        machine.good("reload")
+        self.assertEqual(machine.devices()[0]["state"], "ready")
+        machine.sort_and_check("u32", "--algorithm", "bitonic")
+
+    def test_cannot_be_made(self):
+        machine, executor = self.machine_with("exit 3")
+        self.assertEqual(machine.devices()[0]["state"], "ready")
+        executor.unlink()
+        machine.bad(1, *self.SORT, says="cannot start")
+
+    def test_gets_over_it(self):
+        """A few that fail are no reason to give up."""
+        machine, executor = self.machine_with(f'test -e "$0.now" && exec {LIBEXEC}/hac-executor "$@"\nexit 3')
+        process = machine.start(*self.SORT)
+        time.sleep(1)
+        Path(f"{executor}.now").touch()
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out, err), (0, b"", b""))
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        self.assertEqual((machine.devices()[0]["state"], machine.devices()[0]["reason"]), ("ready", ""))
 
 
 if __name__ == "__main__":
