@@ -25,10 +25,10 @@
  * query.whole only, from behind the spec or the compiled query in its inline data. query.compile reads no
  * more of it than a header line. Inline data is at most HAC_QUERY_INLINE_MAX bytes.
  *
- * Spans are whole buffers. A range over chunks counts those of its source from 0: chunk i of the source is
- * number FIRST_CHUNK + i among all. That number times REGION is where its region of partials (rows) begins,
- * and where the quotes in it are counted, as a uint64_t, in the array "quotes". A range over partitions
- * counts from 0; partition p's region of groups begins at p × GROUP_REGION.
+ * Spans are whole buffers. A range over chunks counts those of its source from 0: chunk i of the source has
+ * the number c = FIRST_CHUNK + i among all. Its region of partials (or rows) begins at c × REGION; the quotes
+ * in it are element c of the array of uint64_t "quotes". A range over partitions counts from 0; partition p's
+ * region of groups begins at p × GROUP_REGION.
  *
  * query.whole with a result span of length 0 gives the result inline, when it is at most 32 KiB.
  *
