@@ -115,17 +115,16 @@ static void take_built(hac_builders *builders, hac_server_device *device, const 
     for (size_t i = 0; i < built->n_failures; i++)
         hac_device_add_failure(device, built->failures[i]);
     bool self_test = strcmp(built->program, "selftest") == 0;
-    if (built->code != HAC_OK) {
+    if (self_test && built->code != HAC_OK) {
         char reason[256];
         snprintf(reason, sizeof reason, "%.60s: %.180s", built->program, built->message);
-        if (self_test || strcmp(device->wanted_program, built->program) == 0)
-            fail(device, reason);
-        else
-            hac_device_add_failure(device, reason);
+        fail(device, reason);
     } else if (self_test && built->n_failures > 0) {
         fail(device, built->failures[0]);
     } else if (self_test) {
         pass(builders, device);
+    } else {
+        hac_device_set_program(device, built->program, built->code != HAC_OK ? built->message : NULL);
     }
     if (strcmp(device->wanted_program, built->program) == 0)
         device->wanted_program[0] = '\0';
@@ -178,6 +177,14 @@ static void on_report(void *context, const Hac__Executor__Report *report)
 static void start_background(hac_builders *builders, uint32_t index);
 static void start_or_fail(hac_builders *builders, uint32_t index, const char *first);
 
+/* What is waited for cannot be had: the tasks that need it go elsewhere, the device stays. */
+static void lose_wanted(hac_server_device *device, const char *reason)
+{
+    if (device->wanted_program[0] != '\0')
+        hac_device_set_program(device, device->wanted_program, reason);
+    device->wanted_program[0] = '\0';
+}
+
 /* The urgent builder of these devices has gone, with or without having finished. */
 static void end_urgent(hac_builders *builders, uint32_t index, bool finished, const char *reason)
 {
@@ -185,9 +192,10 @@ static void end_urgent(hac_builders *builders, uint32_t index, bool finished, co
         hac_server_device *device = builders->devices->items[i];
         if (!same_programs(builders, i, index))
             continue;
-        bool needed = device->state == HAC_DEVICE_UNTESTED || device->wanted_program[0] != '\0';
-        if (!finished && needed && device->state != HAC_DEVICE_UNUSABLE)
+        if (!finished && device->state == HAC_DEVICE_UNTESTED)
             fail(device, reason);
+        else if (!finished)
+            lose_wanted(device, reason);
         device->building = false;
         device->wanted_program[0] = '\0';
         builders->changed(builders->context, i);
@@ -320,8 +328,10 @@ static void start_or_fail(hac_builders *builders, uint32_t index, const char *fi
         start(builders, index, false, first, &err) == HAC_OK)
         return;
     device->building = false;
-    device->wanted_program[0] = '\0';
-    fail(device, err.message);
+    if (device->state == HAC_DEVICE_READY)
+        lose_wanted(device, err.message);
+    else
+        fail(device, err.message);
 }
 
 static void start_background(hac_builders *builders, uint32_t index)

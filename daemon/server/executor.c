@@ -184,6 +184,30 @@ static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *f
     executor->executors->events.changed(executor->executors->context);
 }
 
+/* A task that needs a program that cannot be had will not run on this device. */
+static bool lacks_program(const hac_executor *executor, const Hac__Executor__Done *done, char *ret,
+                          size_t room)
+{
+    const char *why = NULL;
+    if (done->code == HAC_NOT_FOUND && done->needs_program[0] != '\0')
+        why = hac_device_program_failure(device_of(executor), done->needs_program);
+    if (why != NULL)
+        snprintf(ret, room, "program %.64s cannot be built: %s", done->needs_program, why);
+    return why != NULL;
+}
+
+/* Hands the end of a task on; the dispatch is out of flight. */
+static void pass_on(hac_executor *executor, hac_dispatch *dispatch, const Hac__Executor__Done *done)
+{
+    char why[HAC_ERROR_MESSAGE_SIZE];
+    Hac__Executor__Done refused = *done;
+    if (lacks_program(executor, done, why, sizeof why)) {
+        refused.code = HAC_UNSUPPORTED;
+        refused.message = why;
+    }
+    executor->executors->events.done(executor->executors->context, dispatch, &refused);
+}
+
 static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
 {
     hac_dispatch *dispatch = NULL;
@@ -198,7 +222,7 @@ static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
         executor->used_ns = executor->busy_since_ns = hac_now_ns();
         if (done->code == HAC_OK)
             device_of(executor)->deaths = 0;
-        executor->executors->events.done(executor->executors->context, dispatch, done);
+        pass_on(executor, dispatch, done);
         return;
     }
     hac_log(HAC_LOG_ERROR, "executor of %s reported a task it was not given",

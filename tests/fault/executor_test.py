@@ -268,6 +268,44 @@ class Crash(FaultCase):
         machine.check_clean(slack=16 << 20)
 
 
+class Builder(MachineTest):
+    """A program that cannot be had: who needs it is told, and nobody else notices."""
+
+    def lose_program(self, machine, name):
+        """Takes a program's binaries away; returns the folders they were in."""
+        found = list((machine.root / "cache_home" / "hac" / "programs").glob(f"*/{name}-*.bin"))
+        self.assertTrue(found, name)
+        for binary in found:
+            binary.unlink()
+        return {binary.parent for binary in found}
+
+    def check_the_others(self, machine, program, says):
+        """The device is as it was but for that program, which `devices` names."""
+        device = machine.devices()[0]
+        self.assertEqual((device["state"], device["reason"]), ("ready", ""))
+        self.assertEqual(len(device["program_failures"]), 1, device)
+        self.assertRegex(device["program_failures"][0], f"^{program}: .*{says}")
+        self.assertIn(f"programs that cannot be built: {program}: ", machine.good("devices").decode())
+        machine.generate("u32", "random", 70000)
+        machine.sort_and_check("u32", "--algorithm", "bitonic")
+
+    def test_cannot_be_built(self):
+        machine = self.machine(ONE_DEVICE)
+        machine.warm_up()
+        for folder in self.lose_program(machine, "bitonic.block.64"):
+            (folder / "bitonic.block.64.attempts").write_text("3\n")  # its driver has died of it
+        machine.generate("u64", "random", 70000)
+        words = ("sort", "in", "--type", "u64", "--algorithm", "bitonic")
+        for _ in range(2):
+            machine.bad(1, *words, "-o", "out", says="program bitonic.block.64 cannot be built: the driver ended")
+        self.check_the_others(machine, "bitonic.block.64", "the driver ended the builder 3 times")
+        machine.generate("u64", "random", 70000)
+        job = machine.good(*words, "--detach").decode().strip()
+        machine.run("wait", job)
+        self.assertIn("bitonic.block.64 cannot be built", machine.good("why", job).decode())
+        machine.sort_and_check("u64", "--algorithm", "radix")
+
+
 class Start(MachineTest):
     """Executors of the only device that come to nothing: the job ends, and says why."""
     SORT = ("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
