@@ -577,6 +577,7 @@ static void deinit(hac_server *server)
     hac_decoder_free(server->child_decoder);
     free(server->profile_problems);
     hac_scratch_remove_now(server->options.scratch_directory);
+    hac_close(server->options.scratch_lock);
 }
 
 int hac_server_run(const hac_server_options *options)
@@ -592,6 +593,7 @@ int hac_server_run(const hac_server_options *options)
         status = init_loop(server, &err);
     if (status == HAC_OK) {
         start_probe(server);
+        hac_scratch_sweep(&server->loop, server->options.scratch_directory);
         uv_run(&server->loop, UV_RUN_DEFAULT);
     } else {
         hac_log(HAC_LOG_ERROR, "%s", err.message);

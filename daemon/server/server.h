@@ -26,6 +26,7 @@ typedef struct hac_server_options {
     bool private_daemon; /* leaves when idle, or when its socket path is gone */
     bool activated;      /* the socket is somebody else's: its path is never unlinked */
     int listener;        /* listening socket; owned by the server */
+    int scratch_lock;    /* of the scratch directory; owned by the server */
     char socket_path[PATH_MAX];
     char state_directory[PATH_MAX], cache_directory[PATH_MAX], scratch_directory[PATH_MAX];
     char executor_program[PATH_MAX];

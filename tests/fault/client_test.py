@@ -157,6 +157,10 @@ class Daemon(MachineTest):
                 return [p for p in executors if "hac-executor" in command_of(p)]
             self.assertTrue(eventually(lambda: not left(), 5), "executors outlive hacd")
         machine.sort_and_check("u32", *BITONIC)
+        # what the killed ones left goes with the next start
+        scratch = machine.root / "cache_home" / "hac" / "scratch"
+        names = [str(machine.daemon().pid)]
+        self.assertTrue(eventually(lambda: os.listdir(scratch) == names, 5), os.listdir(scratch))
 
     def test_drain_under_load(self):
         """SIGTERM while jobs run and wait: no new ones, each accepted one ends exactly once, and then it leaves."""
