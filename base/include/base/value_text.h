@@ -32,7 +32,8 @@ hac_text_status hac_parse_bool(const char *text, size_t bytes, bool *ret);
 
 /* 2020-01-31; years 0001 … 9999 */
 hac_text_status hac_parse_date(const char *text, size_t bytes, int32_t *ret);
-/* 2020-01-31[( |T)12:34[:56[.123456]]][Z|+hh[:mm]|-hh[:mm]]; without a zone: UTC */
+/* 2020-01-31[( |T)12:34[:56[.123456]]][Z|+hh[:mm]|-hh[:mm]]; without a zone: UTC. Up to nine digits of the
+ * second are taken, what is below a microsecond is cut off. */
 hac_text_status hac_parse_timestamp(const char *text, size_t bytes, int64_t *ret);
 
 /* value × 10^scale; digits beyond the scale are rounded half away from zero; more than `precision` digits are
@@ -43,10 +44,12 @@ hac_text_status hac_parse_decimal(const char *text, size_t bytes, unsigned preci
 #define HAC_PRINT_MAX 48 /* of any value below */
 size_t hac_print_i64(int64_t value, char *ret);
 size_t hac_print_u64(uint64_t value, char *ret);
-/* The shortest text that reads back to the same bits: 0.1, 1e+300, 5e-324, -0.0, 100.0 as 100.0; nan, inf,
- * -inf. */
+/* The shortest text that reads back to the same bits, the nearest to the value among those, laid out as
+ * Python's repr() does it: an exponent from 10^16 on and below 10^-4 (1e+16, 1e-05, 5e-324), else digits on
+ * both sides of the point (0.1, 100.0, -0.0); nan, inf, -inf. */
 size_t hac_print_f64(double value, char *ret);
 size_t hac_print_f32(float value, char *ret);
+/* 2020-01-31; years have four digits or more, and a sign before the year 0 */
 size_t hac_print_date(int32_t days, char *ret);
 /* 2020-01-31 12:34:56[.123456]: a fraction only where there is one */
 size_t hac_print_timestamp(int64_t microseconds, char *ret);
