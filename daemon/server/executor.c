@@ -94,7 +94,7 @@ static void note_failed_start(hac_server_device *device, unsigned cost, const ch
         return;
     device->state = HAC_DEVICE_QUARANTINED;
     device->retry_at_ns = hac_now_ns() + (uint64_t)(QUARANTINE_SECONDS * 1e9);
-    snprintf(device->reason, sizeof device->reason, "no executor of it gets ready; the last one %s", how);
+    snprintf(device->reason, sizeof device->reason, "no executor of it gets ready; the last one %.400s", how);
     hac_log(HAC_LOG_ERROR, "device %s rests for %.0f s: %s", device->config.name, QUARANTINE_SECONDS,
             device->reason);
 }
