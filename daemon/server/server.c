@@ -307,6 +307,7 @@ static void on_tick(uv_timer_t *timer)
     hac_server *server = timer->data;
     uint64_t now = hac_now_ns();
     hac_executors_check(&server->executors);
+    hac_builders_check(&server->builders);
     hac_jobs_expire(server);
     if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS &&
         server->probe != NULL)
@@ -443,6 +444,7 @@ static void apply_config(hac_server *server)
     server->executors.hang_seconds = server->config.task_deadline_minimum;
     server->executors.hang_factor = server->config.task_deadline_factor;
     server->executors.idle_seconds = server->config.executor_idle_timeout;
+    server->builders.deadline_seconds = server->config.build_deadline;
 }
 
 hac_status hac_server_reload(hac_server *server, hac_error *err)

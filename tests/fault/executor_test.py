@@ -306,6 +306,50 @@ class Builder(MachineTest):
         machine.sort_and_check("u64", "--algorithm", "radix")
 
 
+    @staticmethod
+    def stop_builder(daemon):
+        """Stops the builder that comes next."""
+        found = []
+
+        def look():
+            found[:] = [p for p in children(daemon.pid) if "--build" in command_of(p)]
+            return found
+        if eventually(look, 10, 0.001):
+            kill(found[0], signal.SIGSTOP)
+            return found[0]
+        return None
+
+    def test_hangs(self):
+        machine = self.machine(ONE_DEVICE, config={"build_deadline": "2s"})
+        daemon = machine.daemon()
+        machine.warm_up()
+        self.lose_program(machine, "bitonic.block.64")
+        machine.generate("u64", "random", 70000)
+        process = machine.start("sort", "in", "--type", "u64", "--algorithm", "bitonic", "-o", "out")
+        stopped = self.stop_builder(daemon)
+        self.assertIsNotNone(stopped)
+        began = time.monotonic()
+        _, err = process.communicate(timeout=20)
+        self.assertLess(time.monotonic() - began, 8)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn(b"program bitonic.block.64 cannot be built: building took over 2 s", err)
+        self.assertTrue(eventually(lambda: state_of(stopped) is None), "the stopped builder stays")
+        self.check_the_others(machine, "bitonic.block.64", "building took over 2 s")
+
+    def test_hangs_in_the_self_test(self):
+        """Nothing is known of such a device: it is not used at all."""
+        machine = self.machine(ONE_DEVICE, config={"build_deadline": "2s"}, seed=False)
+        process = machine.start("devices")
+        self.assertTrue(eventually(machine.running))
+        self.assertIsNotNone(self.stop_builder(machine.running()))
+        process.communicate(timeout=20)
+        device = machine.devices()[0]
+        self.assertEqual(device["state"], "unusable")
+        self.assertIn("building took over 2 s", device["reason"])
+        machine.generate("u32", "random", 70000)
+        machine.bad(1, "sort", "in", "--type", "u32", "-o", "out", says="building took over 2 s")
+
+
 class Start(MachineTest):
     """Executors of the only device that come to nothing: the job ends, and says why."""
     SORT = ("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
