@@ -76,6 +76,10 @@ static hac_status add_references(const hac_memory *memory, const Hac__Executor__
 {
     for (size_t i = 0; i < run->n_spans; i++) {
         const Hac__Executor__Span *span = run->spans[i];
+        if (span->buffer == 0 && span->bytes == 0) { /* one that this task has no use for */
+            task->spans[i] = (hac_span){0};
+            continue;
+        }
         hac_status status =
             hac_memory_span(memory, span->buffer, span->offset, span->bytes, &task->spans[i], err);
         if (status != HAC_OK) {

@@ -230,7 +230,7 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
     hac_json_string(t, "state", hac_job_state_name(job->state));
     hac_json_string(t, "message", job->state == HAC_JOB_DONE ? NULL : job->message);
     hac_json_unsigned(t, "items", job->spec.items);
-    hac_json_string(t, "type", hac_type_name(job->spec.type));
+    hac_json_string(t, "type", job->spec.type != HAC_TYPE_NONE ? hac_type_name(job->spec.type) : NULL);
     hac_json_unsigned(t, "bytes_in", job->bytes_in);
     hac_json_unsigned(t, "bytes_out", job->result_bytes);
     if (job->plan != NULL) {
@@ -257,6 +257,8 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
                     : job->spec.from_descriptor ? "descriptor, read in blocks"
                                                 : "pool memory");
     add_device_use(t, job);
+    if (job->kind->receipt != NULL)
+        job->kind->receipt(job, t);
     hac_json_string(t, "log", job->log.data != NULL ? job->log.data : "");
 }
 

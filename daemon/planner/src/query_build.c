@@ -175,6 +175,8 @@ hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_quer
     if (sizes.passes == 1 && guess < all)
         all = guess;
     sizes.group_region = hac_query_group_region(all, sizes.partitions);
+    if (sizes.group_region < spec->group_region)
+        sizes.group_region = align(spec->group_region, 64);
     if (status == HAC_OK)
         *ret = sizes;
     return status;

@@ -57,9 +57,10 @@ typedef struct hac_query_spec {
     uint32_t work_groups, work_items;
 
     /* What an earlier try has shown; 0: nothing yet. */
-    uint64_t region; /* bytes that the largest chunk needs, in one pass */
-    uint64_t groups; /* at most */
-    uint32_t passes; /* at least */
+    uint64_t region;       /* bytes that the largest chunk needs, in one pass */
+    uint64_t groups;       /* at most */
+    uint64_t group_region; /* bytes that the largest partition of groups needs */
+    uint32_t passes;       /* at least */
 
     uint64_t memory;      /* bytes that the buffers may take together; 0: no limit */
     uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
