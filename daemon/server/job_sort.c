@@ -9,6 +9,7 @@
 #include "base/type.h"
 #include "job_input.h"
 #include "server.h"
+#include "sort_memory.h"
 
 /* Unmeasured devices are probed with a part of the real input, a power of two as the split rule wants its
  * tuning set, when the sort is large enough to be worth it. */
@@ -91,7 +92,8 @@ static unsigned candidates(const hac_job *job)
 static hac_status replace_plan(hac_job *job, const hac_sort_spec *spec, hac_error *err)
 {
     hac_plan *plan = NULL;
-    hac_status status = hac_plan_sort(hac_server_machine(job->server), spec, &plan, err);
+    hac_status status =
+        hac_plan_sort_within(hac_server_machine(job->server), spec, job->memory_limit, &plan, err);
     if (status != HAC_OK)
         return status;
     hac_job_set_plan(job, plan);

@@ -13,6 +13,7 @@
 #include "planner/plan_output.h"
 #include "server.h"
 #include "session.h"
+#include "sort_memory.h"
 
 typedef hac_status handler(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
                            hac_error *err);
@@ -247,7 +248,8 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices, wanted->options};
     status = machine_for(session, &where, simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)
-        status = hac_plan_sort(machine, &spec, &plan, err);
+        status = hac_plan_sort_within(
+            machine, &spec, wanted->options != NULL ? wanted->options->memory_limit : 0, &plan, err);
     if (status == HAC_OK)
         status = plan_text(plan, wanted->format, &text, err);
     hac_plan_free(plan);

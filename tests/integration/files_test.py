@@ -158,6 +158,16 @@ class Files(SharedMachineTest):
         self.m.generate("u32", "random", 1000000)
         self.m.bad(4, "sort", "in", "--type", "u32", "-o", "out", "--memory", "1MiB", says="limit")
         self.assertEqual(self.left(), ["in"])
+        # the message names what works; a plan with less memory is taken where there is one
+        for options in ([], ["--argsort"]):
+            words = ["sort", "in", "--type", "u32", *options]
+            said = self.m.bad(4, *words, "-o", "out", "--memory", "1MiB", says="at least")
+            least = int(said.split("at least ")[1].split()[0])
+            self.m.bad(4, *words, "-o", "out", "--memory", least - 1, says=f"at least {least} bytes")
+            self.m.sort_and_check("u32", "--memory", str(least), *options)
+            self.assertTrue(self.m.good("explain", *words, "--memory", least))
+            self.m.bad(4, "explain", *words, "--memory", least - 1, says=f"at least {least} bytes")
+            os.unlink(self.m.path("out"))
 
     def test_values_by_hand(self):
         """A few answers that anybody can check."""
