@@ -2,8 +2,8 @@
 /*
  * A QUERY, compiled: what flows B, C and E run. From the texts that a user gave (hac_query_text) to programs:
  *
- *   source columns ─ filter ─▶ rows that count ─ rows ─▶ keys, arguments ─ aggregation ─▶ groups: keys,
- * results │ finals output columns (then hidden ones to order by) ◀──────┘
+ *   source columns ─ filter ─▶ rows that count ─ rows ─▶ keys, arguments
+ *       ─ aggregation ─▶ groups: keys, results ─ finals ─▶ output columns, then hidden ones to order by
  *
  * Without aggregates and group-by, `rows` makes the output columns (then the hidden ones) itself and `finals`
  * is NULL. A compiled query travels as bytes; whoever reads it verifies it (hac_query_read).
@@ -77,11 +77,20 @@ typedef enum hac_aggregate_function {
     HAC_AGGREGATE_END
 } hac_aggregate_function;
 
+/*
+ * Types that the argument comes in, and that of the result:
+ *
+ *   count_rows                       none → i64        variance … stddev_pop, quantile   f64 → f64
+ *   count, count_distinct            any → i64         top_k                             any → string
+ *   sum                i64, u64, f64 → the same        histogram                         f64 → string
+ *         decimal(p,s) → decimal(38,s)                 string_list                    string → string
+ *   avg   i64, u64, decimal, f64 → f64                 min, max, first, last             any → the same
+ */
 typedef struct hac_aggregate {
     uint8_t function;    /* hac_aggregate_function */
-    int16_t argument;    /* output of `rows`; -1: none */
+    int16_t argument;    /* output of `rows`, behind the keys, perhaps shared with others; -1: none */
     hac_value_type type; /* of the result */
-    uint32_t k;
+    uint32_t k;          /* top_k, histogram: 1 … 1000; else 0 */
     double low, high;
 } hac_aggregate;
 
