@@ -12,6 +12,9 @@
  * flags             FAILS: gives null or an error by itself; HOST: only the C machine has it;
  *                   INEXACT: bits may differ from device to device; STATES: does not combine states strictly
  *
+ * A LIST may be empty. A PATTERN is a string in which \ stands before a %, _ or \ that means itself, and
+ * nowhere else. The result's register is never one of the operands'.
+ *
  * Rounding: to nearest, ties to even, everywhere. Comparisons of floats use the total order of SQL engines:
  * NaN equals NaN and is above all numbers, -0.0 equals 0.0.
  */
@@ -138,7 +141,7 @@
     X(SCALE_DOWN_I128,   I128,   I128,   NONE,   NONE,   DIGITS,   HOST)                                     \
     X(DECIMAL_TO_F64,    F64,    I128,   NONE,   NONE,   DIGITS,   HOST) /* a ÷ 10^k, correctly rounded */   \
     X(F64_TO_DECIMAL,    I128,   F64,    NONE,   NONE,   DIGITS,   FAILS | HOST) /* rounds half away from 0 */ \
-    /* dates: days; timestamps: microseconds */                                                              \
+    /* dates: days, of which 32 bits count; timestamps: microseconds */                                      \
     X(DATE_PART,         I64,    I64,    NONE,   NONE,   UNIT,     0) /* of days: year … day, week, dow, doy */ \
     X(TIME_PART,         I64,    I64,    NONE,   NONE,   UNIT,     0) /* of µs: hour minute second µs */     \
     X(TIMESTAMP_TO_DATE, I64,    I64,    NONE,   NONE,   NONE,     0)                                        \
@@ -154,9 +157,9 @@
     X(TRIM,              STRING, STRING, NONE,   NONE,   NONE,     HOST)                                     \
     X(LTRIM,             STRING, STRING, NONE,   NONE,   NONE,     HOST)                                     \
     X(RTRIM,             STRING, STRING, NONE,   NONE,   NONE,     HOST)                                     \
-    X(SUBSTR,            STRING, STRING, I64,    I64,    NONE,     HOST) /* from character b (1 is the first), c of them */ \
+    X(SUBSTR,            STRING, STRING, I64,    I64,    NONE,     HOST) /* characters b … b + c - 1 that are there; 1 is the first */ \
     X(CONCAT,            STRING, STRING, STRING, NONE,   NONE,     FAILS | HOST)                             \
-    X(REPLACE,           STRING, STRING, STRING, STRING, NONE,     FAILS | HOST)                             \
+    X(REPLACE,           STRING, STRING, STRING, STRING, NONE,     FAILS | HOST) /* each b in a by c; b empty: a */ \
     X(POSITION,          I64,    STRING, STRING, NONE,   NONE,     HOST) /* of b in a, 1 is the first, 0 none */ \
     X(STARTS_WITH,       BOOL,   STRING, STRING, NONE,   NONE,     HOST)                                     \
     X(ENDS_WITH,         BOOL,   STRING, STRING, NONE,   NONE,     HOST)                                     \
