@@ -21,9 +21,9 @@ typedef struct hac_builders {
     const char *program, *program_directory, *scratch_directory, *state_directory;
     struct hac_builder *urgent[HAC_DEVICES_MAX], *background[HAC_DEVICES_MAX]; /* by device */
     double deadline_seconds; /* a builder may take this long for one program */
-    bool quiet;   /* something is being measured: no background builders */
-    char *tested; /* text of the state file: keys of devices whose self-test passed, one a line */
-    bool closed;  /* no new ones until devices are tested again */
+    bool quiet;              /* something is being measured: no background builders */
+    char *tested;            /* text of the state file: keys of devices whose self-test passed, one a line */
+    bool closed;             /* no new ones until devices are tested again */
     /* A device's state, programs or note has changed. */
     void (*changed)(void *context, uint32_t device);
     void *context;

@@ -47,8 +47,8 @@ void hac_cli_report(const hac_error *err);
 /* A job's id as `hacctl jobs` prints it. */
 HAC_MUST_USE hac_status hac_cli_job_id(const char *word, uint64_t *ret, hac_error *err);
 
-/* How the job has ended: "done", "failed" or "cancelled"; NULL if it has not; "" when the daemon does not say,
- * so that nobody asks for ever. */
+/* How the job has ended: "done", "failed" or "cancelled"; NULL if it has not; "" when the daemon does not
+ * say, so that nobody asks for ever. */
 HAC_MUST_USE hac_status hac_cli_ask_end(hac_cli *cli, uint64_t job, const char **ret, hac_error *err);
 
 /* The form of an answer: --format, else JSON with --json, else text. */
