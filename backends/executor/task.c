@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/query_layout.h"
 #include "base/type.h"
 #include "opencl/device_open.h"
 
@@ -28,7 +29,7 @@ struct hac_runner {
     hac_error err;
     char program[64];
     /* aligned so that kernels may work on it in place */
-    _Alignas(64) uint8_t inline_in[HAC_INLINE_MAX];
+    _Alignas(64) uint8_t inline_in[HAC_QUERY_INLINE_MAX];
     _Alignas(64) uint8_t inline_out[HAC_INLINE_MAX];
 };
 
@@ -62,9 +63,9 @@ static hac_status check_counts(const hac_codelet *c, const Hac__Executor__Run *r
     if (run->n_params < c->min_params || run->n_params > c->max_params || run->n_params > HAC_TASK_MAX_PARAMS)
         return hac_fail(err, HAC_INVALID, "%zu params; %u to %u are needed", run->n_params, c->min_params,
                         c->max_params);
-    if (run->data.len > HAC_INLINE_MAX)
+    if (run->data.len > HAC_QUERY_INLINE_MAX)
         return hac_fail(err, HAC_INVALID, "%zu bytes of inline data; %d are possible", run->data.len,
-                        HAC_INLINE_MAX);
+                        HAC_QUERY_INLINE_MAX);
     if (run->type >= HAC_TYPE_COUNT)
         return hac_fail(err, HAC_INVALID, "type %u is not known", run->type);
     return HAC_OK;
@@ -75,6 +76,10 @@ static hac_status add_references(const hac_memory *memory, const Hac__Executor__
 {
     for (size_t i = 0; i < run->n_spans; i++) {
         const Hac__Executor__Span *span = run->spans[i];
+        if (span->buffer == 0 && span->bytes == 0) { /* one that this task has no use for */
+            task->spans[i] = (hac_span){0};
+            continue;
+        }
         hac_status status =
             hac_memory_span(memory, span->buffer, span->offset, span->bytes, &task->spans[i], err);
         if (status != HAC_OK) {

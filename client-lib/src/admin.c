@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/type.h"
 #include "jobs.h"
 #include "sort.h"
 
@@ -22,6 +23,29 @@ static hac_status call_text(hac_client *client, Hac__Client__Request *request, c
 
 /* ---- plans ---- */
 
+/* Where the keys would be when the job reached hacd: the front ends send few of them in the message. */
+static hac_status encode_input(const hac_sort_options *options, uint64_t items, Hac__Client__PlanInput *ret,
+                               hac_error *err)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(items, hac_type_size(options->type), &bytes))
+        bytes = UINT64_MAX; /* hacd says what it thinks of that */
+    switch (options->plan_input) {
+    case HAC_PLAN_INPUT_BUFFER:
+        *ret = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_BUFFER;
+        return HAC_OK;
+    case HAC_PLAN_INPUT_MEMORY:
+        *ret = bytes <= HAC_INLINE_MAX ? HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA
+                                       : HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_BUFFER;
+        return HAC_OK;
+    case HAC_PLAN_INPUT_FILE:
+        *ret = hac_sort_file_inline(options, bytes) ? HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA
+                                                    : HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;
+        return HAC_OK;
+    }
+    return hac_fail(err, HAC_INVALID, "plan input %d does not exist", (int)options->plan_input);
+}
+
 static hac_status plan_sort(hac_client *client, uint64_t items, const hac_sort_options *options,
                             hac_plan_format format, Hac__Client__PlanSort *plan, char **ret_text,
                             hac_error *err)
@@ -34,6 +58,8 @@ static hac_status plan_sort(hac_client *client, uint64_t items, const hac_sort_o
         status = hac_sort_spec_encode(&known, 0, &spec, err);
     if (status == HAC_OK)
         status = hac_job_options_encode(&known.job, &job_options, err);
+    if (status == HAC_OK)
+        status = encode_input(&known, items, &plan->input, err);
     if (status != HAC_OK)
         return status;
     if (format > HAC_PLAN_SVG)

@@ -433,6 +433,55 @@ static void test_full_socket(void **state)
 
 /* ---- plans and administration ---- */
 
+static Hac__Client__PlanInput seen_input;
+
+static bool look_at_plan(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    (void)session;
+    (void)frame;
+    if (request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT)
+        seen_input = request->plan_sort->input;
+    return false;
+}
+
+/* The plan asked for is that of the same call: where few keys go in the message, it is a plan for that. */
+static void assert_plan_input(hac_client *client, hac_plan_input input, hac_sort_algorithm algorithm,
+                              uint64_t items, Hac__Client__PlanInput expected)
+{
+    hac_sort_options options = HAC_SORT_OPTIONS_INIT;
+    char *text = NULL;
+    options.type = HAC_TYPE_F64;
+    options.plan_input = input;
+    options.algorithm = algorithm;
+    assert_int_equal(hac_explain_sort(client, items, &options, HAC_PLAN_JSON, &text, NULL), HAC_OK);
+    assert_int_equal(seen_input, expected);
+    free(text);
+}
+
+static void test_plan_inputs(void **state)
+{
+    (void)state;
+    fake_daemon *daemon = fake_start(look_at_plan, NULL);
+    hac_client *client = fake_connect(daemon);
+    const Hac__Client__PlanInput buffer = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_BUFFER;
+    const Hac__Client__PlanInput descriptor = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;
+    const Hac__Client__PlanInput data = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA;
+    assert_plan_input(client, HAC_PLAN_INPUT_BUFFER, HAC_SORT_AUTO, 4096, buffer);
+    assert_plan_input(client, HAC_PLAN_INPUT_MEMORY, HAC_SORT_BITONIC, 4096, data);
+    assert_plan_input(client, HAC_PLAN_INPUT_MEMORY, HAC_SORT_AUTO, 4097, buffer);
+    assert_plan_input(client, HAC_PLAN_INPUT_FILE, HAC_SORT_AUTO, 4096, data);
+    assert_plan_input(client, HAC_PLAN_INPUT_FILE, HAC_SORT_BITONIC, 4096, descriptor);
+    assert_plan_input(client, HAC_PLAN_INPUT_FILE, HAC_SORT_AUTO, 4097, descriptor);
+    hac_sort_options options = HAC_SORT_OPTIONS_INIT;
+    hac_error err = HAC_ERROR_NONE;
+    char *text = NULL;
+    options.type = HAC_TYPE_F64;
+    options.plan_input = (hac_plan_input)3;
+    assert_int_equal(hac_explain_sort(client, 1, &options, HAC_PLAN_JSON, &text, &err), HAC_INVALID);
+    hac_client_free(client);
+    fake_stop(daemon);
+}
+
 static void test_plans(void **state)
 {
     (void)state;
@@ -475,6 +524,7 @@ int main(void)
         FDS(test_connect),     FDS(test_no_daemon),       FDS(test_handshake_refused),
         FDS(test_daemon_dies), FDS(test_hostile_answers), FDS(test_hostile_results),
         FDS(test_texts),       FDS(test_full_socket),     FDS(test_plans),
+        FDS(test_plan_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

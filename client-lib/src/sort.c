@@ -106,6 +106,7 @@ static hac_status submit(const hac_sort_call *call, hac_job *job, hac_error *err
         status = fill_job(job, call, err);
     if (status != HAC_OK)
         return status;
+    job_options.acknowledge = call->acknowledge;
     Hac__Client__Input keys = call->keys, payload = call->payload;
     Hac__Client__SubmitSort sort = HAC__CLIENT__SUBMIT_SORT__INIT;
     sort.spec = &spec;
@@ -116,8 +117,8 @@ static hac_status submit(const hac_sort_call *call, hac_job *job, hac_error *err
     request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT;
     request.submit_sort = &sort;
     /* A small job's first answer is its result: waiting for it here would allow one job at a time only. */
-    bool quick =
-        keys.where_case == HAC__CLIENT__INPUT__WHERE_DATA && !job_options.progress && !job_options.detach;
+    bool quick = keys.where_case == HAC__CLIENT__INPUT__WHERE_DATA && !job_options.progress &&
+                 !job_options.detach && !job_options.acknowledge;
     return hac_job_submit(job, &request, &call->fd, call->fd >= 0 ? 1 : 0, !quick, err);
 }
 
@@ -138,6 +139,12 @@ hac_status hac_sort_submit(hac_client *client, const hac_sort_call *call, hac_jo
 
 /* ---- inputs ---- */
 
+bool hac_sort_file_inline(const hac_sort_options *options, uint64_t bytes)
+{
+    return bytes <= HAC_INLINE_MAX && options->algorithm == HAC_SORT_AUTO &&
+           options->scheme == HAC_SCHEME_AUTO && options->fold == HAC_FOLD_AUTO;
+}
+
 void hac_sort_input_buffer(const hac_mapping *mapping, uint64_t offset, uint64_t bytes,
                            Hac__Client__Input *ret)
 {
@@ -148,7 +155,7 @@ void hac_sort_input_buffer(const hac_mapping *mapping, uint64_t offset, uint64_t
     ret->bytes = bytes;
 }
 
-static void input_inline(const void *data, uint64_t bytes, Hac__Client__Input *ret)
+void hac_sort_input_inline(const void *data, uint64_t bytes, Hac__Client__Input *ret)
 {
     hac__client__input__init(ret);
     ret->where_case = HAC__CLIENT__INPUT__WHERE_DATA;
@@ -161,7 +168,7 @@ hac_status hac_sort_copy_in(hac_client *client, const void *data, uint64_t bytes
                             hac_error *err)
 {
     if (bytes <= HAC_INLINE_MAX) {
-        input_inline(data, bytes, &call->keys);
+        hac_sort_input_inline(data, bytes, &call->keys);
         return HAC_OK;
     }
     hac_buffer *buffer = NULL;

@@ -24,6 +24,7 @@ typedef struct hac_sort_call {
     uint32_t payload_bytes;
     const char *payload_format; /* Arrow's, or NULL */
     int fd;                     /* of keys, if they lie in a descriptor; else -1 */
+    bool acknowledge;           /* a refusal is told by the submission also where the keys are inline */
     hac_mapping *owned;         /* memory to give back when the job has ended; given back on failure, too */
 } hac_sort_call;
 
@@ -34,9 +35,15 @@ HAC_MUST_USE hac_status hac_sort_submit(hac_client *client, const hac_sort_call 
 HAC_MUST_USE hac_status hac_sort_key_bytes(const hac_sort_options *options, uint64_t items, uint64_t *ret,
                                            hac_error *err);
 
+/* Whether a file's keys are sent in the message: there are few, and nobody asks for a way to sort them. */
+bool hac_sort_file_inline(const hac_sort_options *options, uint64_t bytes);
+
 /* Keys of foreign memory: inline, or in pool memory that the call owns. Fills keys, owned. */
 HAC_MUST_USE hac_status hac_sort_copy_in(hac_client *client, const void *data, uint64_t bytes,
                                          hac_sort_call *call, hac_error *err);
+
+/* Keys in the message; the memory is borrowed until it is sent. */
+void hac_sort_input_inline(const void *data, uint64_t bytes, Hac__Client__Input *ret);
 
 /* Keys in a pool buffer. */
 void hac_sort_input_buffer(const hac_mapping *mapping, uint64_t offset, uint64_t bytes,

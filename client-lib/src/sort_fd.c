@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hac_sort_fd: files go to hacd as descriptors, streams are read into pool memory. */
+/* hac_sort_fd: files go to hacd as descriptors, small ones in the message, streams are read into pool memory.
+ */
 #include "sort.h"
 
 #include <fcntl.h>
@@ -63,13 +64,32 @@ static hac_status file_range(const source *s, uint64_t size, uint64_t *ret_bytes
     return HAC_OK;
 }
 
-static hac_status from_file(const source *s, uint64_t size, hac_sort_call *call, hac_error *err)
+/* The keys of a small file; false: somebody else has to find out why they cannot be read, and say so. */
+static bool read_small(const source *s, uint8_t *keys, uint64_t bytes)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        ssize_t n = pread(s->fd, keys + done, (size_t)(bytes - done), (off_t)(s->offset + done));
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        done += n > 0 ? (uint64_t)n : 0;
+    }
+    return true;
+}
+
+/* `room`: HAC_INLINE_MAX bytes that stay until the job is submitted. */
+static hac_status from_file(const source *s, uint64_t size, uint8_t *room, hac_sort_call *call,
+                            hac_error *err)
 {
     uint64_t bytes = 0;
     hac_status status = file_range(s, size, &bytes, err);
     if (status != HAC_OK)
         return status;
     call->items = bytes / s->key_bytes;
+    if (hac_sort_file_inline(call->options, bytes) && read_small(s, room, bytes)) {
+        hac_sort_input_inline(room, bytes, &call->keys);
+        call->acknowledge = true;
+        return HAC_OK;
+    }
     hac__client__input__init(&call->keys);
     call->keys.where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
     call->keys.descriptor = 0;
@@ -168,7 +188,8 @@ static hac_status from_stream(hac_client *client, const source *s, hac_sort_call
 
 /* ---- */
 
-static hac_status open_source(const source *s, hac_client *client, hac_sort_call *call, hac_error *err)
+static hac_status open_source(const source *s, hac_client *client, uint8_t *room, hac_sort_call *call,
+                              hac_error *err)
 {
     struct stat st;
     int flags = fcntl(s->fd, F_GETFL);
@@ -179,7 +200,7 @@ static hac_status open_source(const source *s, hac_client *client, hac_sort_call
     if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_WRONLY)
         return hac_fail(err, HAC_FAILED, "%s is not open for reading", s->name);
     if (S_ISREG(st.st_mode))
-        return from_file(s, (uint64_t)st.st_size, call, err);
+        return from_file(s, (uint64_t)st.st_size, room, call, err);
     return from_stream(client, s, call, err);
 }
 
@@ -198,7 +219,8 @@ hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t ite
     source s = {fd, offset, items, "", (size_t)bytes, hac_type_name(known.type)};
     hac_utf8_copy_line(s.name, sizeof(s.name), name != NULL ? name : "the input");
     hac_sort_call call = {.options = &known, .fd = -1};
-    status = open_source(&s, client, &call, err);
+    uint8_t room[HAC_INLINE_MAX];
+    status = open_source(&s, client, room, &call, err);
     if (status != HAC_OK)
         return status;
     call.keys.name = s.name;

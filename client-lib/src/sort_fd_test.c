@@ -118,6 +118,57 @@ static void test_files(void **state)
     free(keys);
 }
 
+static Hac__Client__Input__WhereCase seen_where;
+static bool refuse;
+
+static bool look_at_sort(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    (void)frame;
+    if (request->what_case != HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT)
+        return false;
+    seen_where = request->submit_sort->input->where_case;
+    if (refuse)
+        fake_send_failure(session, request->serial, HAC_REFUSED, "too many jobs");
+    return refuse;
+}
+
+/* Small files go in the message, unless the caller says how to sort; id and refusals are told as for others.
+ */
+static void test_small_files(void **state)
+{
+    (void)state;
+    enum { MOST = 32 * 1024 / 4 };
+    the_daemon = fake_start(look_at_sort, NULL);
+    client = fake_connect(the_daemon);
+    uint32_t *keys = make_keys(MOST + 1);
+    int fd = file_with(keys, (MOST + 1) * 4);
+    const size_t sizes[] = {0, 1, 2, MOST - 1, MOST};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_sorts(fd, 4, sizes[i], keys, 1, sizes[i]);
+        assert_int_equal(seen_where, HAC__CLIENT__INPUT__WHERE_DATA);
+    }
+    assert_sorts(fd, 0, MOST + 1, keys, 0, MOST + 1);
+    assert_int_equal(seen_where, HAC__CLIENT__INPUT__WHERE_DESCRIPTOR);
+    hac_sort_options options = HAC_SORT_OPTIONS_INIT;
+    options.type = HAC_TYPE_U32;
+    hac_job *job = NULL;
+    assert_int_equal(hac_sort_fd(client, fd, 0, 5, NULL, &options, &job, NULL), HAC_OK);
+    assert_int_equal(seen_where, HAC__CLIENT__INPUT__WHERE_DATA);
+    assert_true(hac_job_id(job) != 0);
+    hac_job_free(job);
+    options.algorithm = HAC_SORT_BITONIC;
+    assert_int_equal(hac_sort_fd(client, fd, 0, 5, NULL, &options, &job, NULL), HAC_OK);
+    assert_int_equal(seen_where, HAC__CLIENT__INPUT__WHERE_DESCRIPTOR);
+    hac_job_free(job);
+    refuse = true;
+    assert_fails(fd, 0, 5, HAC_REFUSED, "too many jobs");
+    refuse = false;
+    close(fd);
+    hac_client_free(client);
+    fake_stop(the_daemon);
+    free(keys);
+}
+
 static void test_odd_size(void **state)
 {
     (void)state;
@@ -240,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_DAEMON(test_files),   WITH_DAEMON(test_odd_size),         WITH_DAEMON(test_not_readable),
         WITH_DAEMON(test_streams), WITH_DAEMON(test_part_of_a_stream), FDS(test_stream_over_quota),
+        FDS(test_small_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

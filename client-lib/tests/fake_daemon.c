@@ -247,7 +247,7 @@ static void submit_sort(fake_session *session, const Hac__Client__Request *reque
     uint64_t key_bytes = sort->input->bytes, payload_at = (key_bytes + 63) / 64 * 64;
     uint64_t bytes = sort->payload == NULL ? key_bytes : payload_at + sort->payload->bytes;
     bool quick = sort->input->where_case == HAC__CLIENT__INPUT__WHERE_DATA && !sort->options->detach &&
-                 !sort->options->progress;
+                 !sort->options->progress && !sort->options->acknowledge;
     uint8_t *result = malloc(bytes + 1);
     must(result != NULL, "malloc");
     read_input(daemon, sort->input, frame, result);

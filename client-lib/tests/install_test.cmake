@@ -22,8 +22,16 @@ execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build OUTPUT_QUIET COMM
 
 find_program(PKG_CONFIG pkg-config REQUIRED)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig
-  ${PKG_CONFIG} --define-variable=prefix=${prefix} --cflags --libs hac
+  ${PKG_CONFIG} --cflags --libs hac
   OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
-if(NOT flags MATCHES "-lhac" OR NOT flags MATCHES "-I${prefix}/" OR NOT flags MATCHES "-L${prefix}/")
-  message(FATAL_ERROR "pkg-config says: ${flags}")
-endif()
+# It was configured for another prefix: the file has to find its own.
+foreach(option I L)
+  if(NOT flags MATCHES "-lhac" OR NOT flags MATCHES "-${option}([^ \n]+)")
+    message(FATAL_ERROR "pkg-config says: ${flags}")
+  endif()
+  file(REAL_PATH "${CMAKE_MATCH_1}" place)
+  file(REAL_PATH "${prefix}" real_prefix)
+  if(NOT place MATCHES "^${real_prefix}/")
+    message(FATAL_ERROR "pkg-config says -${option}${CMAKE_MATCH_1}, which is not below ${prefix}")
+  endif()
+endforeach()

@@ -173,6 +173,15 @@ static const hac_key keys[] = {
      .max = "8760h",
      .fallback = "10s",
      .help = "No task counts as hung before this time"},
+    {.path = "build_deadline",
+     .type = HAC_KEY_DURATION,
+     .offset = FIELD(build_deadline),
+     .min = "1s",
+     .max = "8760h",
+     .fallback = "10min",
+     .help =
+         "A builder that takes longer for one program is hung and killed, and the device does without it; "
+         "slow compilers take minutes"},
 };
 
 static const hac_schema schema = {.keys = keys, .n_keys = COUNT(keys)};

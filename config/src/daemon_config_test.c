@@ -51,6 +51,7 @@ static void assert_defaults(hac_daemon_config c)
     assert_true(c.executor_idle_timeout == 60);
     assert_true(c.task_deadline_factor == 20);
     assert_true(c.task_deadline_minimum == 10);
+    assert_true(c.build_deadline == 600);
     hac_daemon_config_clear(&c);
 }
 
@@ -79,7 +80,8 @@ static void test_every_key(void **state)
                                "max_descriptors_per_user: 64\n"
                                "executor_idle_timeout: 100ms\n"
                                "task_deadline_factor: 2.5\n"
-                               "task_deadline_minimum: 1s\n");
+                               "task_deadline_minimum: 1s\n"
+                               "build_deadline: 2min\n");
     assert_int_equal(c.log_level, HAC_LOG_DEBUG);
     assert_int_equal(c.n_profile_directories, 2);
     assert_string_equal(c.profile_directories[0], "/a");
@@ -93,6 +95,7 @@ static void test_every_key(void **state)
     assert_true(c.executor_idle_timeout == 0.1);
     assert_true(c.task_deadline_factor == 2.5);
     assert_true(c.task_deadline_minimum == 1);
+    assert_true(c.build_deadline == 120);
     hac_daemon_config_clear(&c);
     hac_daemon_config_clear(&c);
 }
@@ -170,6 +173,7 @@ static void test_bad(void **state)
         {"task_deadline_factor: 1.9", "task_deadline_factor`: `1.9` is too small"},
         {"task_deadline_factor: .inf", "task_deadline_factor`: `.inf` is not a number"},
         {"task_deadline_minimum: 0s", "task_deadline_minimum`: `0s` is too small"},
+        {"build_deadline: 500ms", "build_deadline`: `500ms` is too small"},
         {"max_job_per_user: 5",
          "max_job_per_user`: unknown key, did you mean `max_jobs_per_user`?; allowed: log_level, "},
         {"limits: {jobs: 5}", "limits`: unknown key; allowed: log_level"},
@@ -224,7 +228,7 @@ static void test_shipped_lines(void **state)
         keys++;
     }
     fclose(in);
-    assert_int_equal(keys, 11);
+    assert_int_equal(keys, 12);
     assert_defaults(load(text));
 }
 

@@ -90,6 +90,14 @@ static void add_device_lists(hac_text *t, const hac_server *server, uint32_t ind
     for (size_t i = 0; i < device->n_failures; i++)
         hac_json_string(t, NULL, device->failures[i]);
     hac_json_close(t, ']');
+    hac_json_open(t, "program_failures", '[');
+    for (size_t i = 0; i < device->n_failed_programs; i++) {
+        char failure[sizeof(hac_failed_program) + 2];
+        snprintf(failure, sizeof failure, "%s: %s", device->failed_programs[i].name,
+                 device->failed_programs[i].reason);
+        hac_json_string(t, NULL, failure);
+    }
+    hac_json_close(t, ']');
 }
 
 static void add_device(hac_text *t, const hac_server *server, uint32_t index)
@@ -222,7 +230,7 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
     hac_json_string(t, "state", hac_job_state_name(job->state));
     hac_json_string(t, "message", job->state == HAC_JOB_DONE ? NULL : job->message);
     hac_json_unsigned(t, "items", job->spec.items);
-    hac_json_string(t, "type", hac_type_name(job->spec.type));
+    hac_json_string(t, "type", job->spec.type != HAC_TYPE_NONE ? hac_type_name(job->spec.type) : NULL);
     hac_json_unsigned(t, "bytes_in", job->bytes_in);
     hac_json_unsigned(t, "bytes_out", job->result_bytes);
     if (job->plan != NULL) {
@@ -249,6 +257,8 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
                     : job->spec.from_descriptor ? "descriptor, read in blocks"
                                                 : "pool memory");
     add_device_use(t, job);
+    if (job->kind->receipt != NULL)
+        job->kind->receipt(job, t);
     hac_json_string(t, "log", job->log.data != NULL ? job->log.data : "");
 }
 
@@ -312,6 +322,14 @@ static void why_candidates(hac_text *t, const hac_plan *plan)
     }
 }
 
+static void why_excluded(hac_text *t, const hac_server_device *device)
+{
+    hac_text_add(t, "it failed during this job; see the log\n");
+    for (size_t i = 0; i < device->n_failed_programs; i++)
+        hac_text_addf(t, "  its program %s cannot be built: %s\n", device->failed_programs[i].name,
+                      device->failed_programs[i].reason);
+}
+
 /* Each device that the plan does not use, and why. */
 static void why_not(hac_text *t, const hac_job *job)
 {
@@ -329,7 +347,7 @@ static void why_not(hac_text *t, const hac_job *job)
         else if (job->device_mask != 0 && !(job->device_mask & (1u << i)))
             hac_text_add(t, "--devices left it out\n");
         else if (job->excluded & (1u << i))
-            hac_text_add(t, "it failed during this job; see the log\n");
+            why_excluded(t, d);
         else
             hac_text_add(t, "no way that uses it was predicted to be faster (above)\n");
     }

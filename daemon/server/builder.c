@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "child.h"
 #include "executor.h"
 #include "scratch.h"
 
-#define TESTED_MAX (64 * 1024)
+#define TESTED_MAX    (64 * 1024)
+#define LEAVE_SECONDS 30.0 /* for one that is through: what it leaves in the driver is cleaned up */
 
 struct hac_builder {
     hac_builders *builders;
@@ -22,7 +24,12 @@ struct hac_builder {
     struct hac_child *child;
     hac_scratch_path scratch;
     bool background;
-    bool ended; /* it said that it was through */
+    bool ended;        /* it said that it was through */
+    bool leaving;      /* … and was let go */
+    bool overdue;      /* killed for taking too long */
+    char current[64];  /* what it was asked for first and has not built; "" unknown */
+    uint64_t heard_ns; /* its start, or its last report */
+    char fatal[256];   /* its own last words */
 };
 
 /* ---- which devices have passed ------------------------------------------------------------------------ */
@@ -115,17 +122,16 @@ static void take_built(hac_builders *builders, hac_server_device *device, const 
     for (size_t i = 0; i < built->n_failures; i++)
         hac_device_add_failure(device, built->failures[i]);
     bool self_test = strcmp(built->program, "selftest") == 0;
-    if (built->code != HAC_OK) {
+    if (self_test && built->code != HAC_OK) {
         char reason[256];
         snprintf(reason, sizeof reason, "%.60s: %.180s", built->program, built->message);
-        if (self_test || strcmp(device->wanted_program, built->program) == 0)
-            fail(device, reason);
-        else
-            hac_device_add_failure(device, reason);
+        fail(device, reason);
     } else if (self_test && built->n_failures > 0) {
         fail(device, built->failures[0]);
     } else if (self_test) {
         pass(builders, device);
+    } else {
+        hac_device_set_program(device, built->program, built->code != HAC_OK ? built->message : NULL);
     }
     if (strcmp(device->wanted_program, built->program) == 0)
         device->wanted_program[0] = '\0';
@@ -135,6 +141,8 @@ static void take_built(hac_builders *builders, hac_server_device *device, const 
 static void on_built(struct hac_builder *builder, const Hac__Executor__Built *built)
 {
     hac_builders *builders = builder->builders;
+    if (strcmp(builder->current, built->program) == 0)
+        builder->current[0] = '\0';
     for (uint32_t i = 0; i < builders->devices->count; i++) {
         if (!same_programs(builders, i, builder->device))
             continue;
@@ -157,16 +165,19 @@ static void on_report(void *context, const Hac__Executor__Report *report)
 {
     struct hac_builder *builder = context;
     hac_server_device *device = builder->builders->devices->items[builder->device];
+    builder->heard_ns = hac_now_ns();
     switch (report->what_case) {
     case HAC__EXECUTOR__REPORT__WHAT_BUILT:
         on_built(builder, report->built);
         break;
     case HAC__EXECUTOR__REPORT__WHAT_BUILD_END:
         builder->ended = true; /* each program's outcome, the self-test's too, has been reported */
-        if (builder->background || !still_wanted(builder))
+        builder->leaving = builder->background || !still_wanted(builder);
+        if (builder->leaving)
             hac_child_leave(builder->child);
         break;
     case HAC__EXECUTOR__REPORT__WHAT_FATAL:
+        hac_utf8_copy_line(builder->fatal, sizeof builder->fatal, report->fatal);
         if (device->state != HAC_DEVICE_READY)
             fail(device, report->fatal);
         break;
@@ -178,16 +189,28 @@ static void on_report(void *context, const Hac__Executor__Report *report)
 static void start_background(hac_builders *builders, uint32_t index);
 static void start_or_fail(hac_builders *builders, uint32_t index, const char *first);
 
-/* The urgent builder of these devices has gone, with or without having finished. */
-static void end_urgent(hac_builders *builders, uint32_t index, bool finished, const char *reason)
+/* What is waited for cannot be had: the tasks that need it go elsewhere, the device stays. */
+static void lose_wanted(hac_server_device *device, const char *at_work, const char *reason)
 {
+    const char *program = at_work[0] != '\0' ? at_work : device->wanted_program;
+    if (program[0] != '\0')
+        hac_device_set_program(device, program, reason);
+    device->wanted_program[0] = '\0';
+}
+
+/* The urgent builder of these devices has gone, with or without having finished. */
+static void end_urgent(hac_builders *builders, const struct hac_builder *builder, const char *reason)
+{
+    uint32_t index = builder->device;
+    bool finished = builder->ended;
     for (uint32_t i = 0; i < builders->devices->count; i++) {
         hac_server_device *device = builders->devices->items[i];
         if (!same_programs(builders, i, index))
             continue;
-        bool needed = device->state == HAC_DEVICE_UNTESTED || device->wanted_program[0] != '\0';
-        if (!finished && needed && device->state != HAC_DEVICE_UNUSABLE)
+        if (!finished && device->state == HAC_DEVICE_UNTESTED)
             fail(device, reason);
+        else if (!finished)
+            lose_wanted(device, builder->current, reason);
         device->building = false;
         device->wanted_program[0] = '\0';
         builders->changed(builders->context, i);
@@ -223,29 +246,50 @@ static void start_again(hac_builders *builders, uint32_t index)
     start_or_fail(builders, index, first);
 }
 
+static void describe_end(const struct hac_builder *builder, int64_t status, int signal, char *ret,
+                         size_t room)
+{
+    if (builder->overdue)
+        snprintf(ret, room, "building took over %.0f s and was broken off (build_deadline in hacd.yaml)",
+                 builder->builders->deadline_seconds);
+    else if (signal != 0)
+        snprintf(ret, room, "building its kernels was ended by signal %d", signal);
+    else
+        snprintf(ret, room, "building its kernels ended with status %d%s%s", (int)status,
+                 builder->fatal[0] != '\0' ? ": " : "", builder->fatal);
+}
+
+/* Nobody waits for it: that one is missing is seen when one does. */
+static void note_background(const hac_builders *builders, uint32_t index, bool overdue, const char *reason)
+{
+    char failure[400];
+    hac_server_device *device = builders->devices->items[index];
+    hac_log(HAC_LOG_WARNING, "%s: %s", device->config.name, reason);
+    snprintf(failure, sizeof failure, "programs not needed so far: %s", reason);
+    if (overdue)
+        hac_device_add_failure(device, failure);
+}
+
 static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
     struct hac_builder *builder = context;
     hac_builders *builders = builder->builders;
     uint32_t index = builder->device;
-    char reason[160];
-    if (signal != 0)
-        snprintf(reason, sizeof reason, "building its kernels was ended by signal %d", signal);
-    else
-        snprintf(reason, sizeof reason, "building its kernels ended with status %d", (int)status);
-    bool killed = asked && !builder->ended; /* hacd is leaving, or the devices change */
+    char reason[320];
+    describe_end(builder, status, signal, reason, sizeof reason);
+    bool killed = asked && !builder->ended && !builder->overdue; /* hacd is leaving, or the devices change */
     if (builder->background)
         builders->background[index] = NULL;
     else
         builders->urgent[index] = NULL;
     if (killed)
         forget_attempts(builders);
-    else if (!builder->background && !builder->ended && signal == SIGKILL)
+    else if (!builder->background && !builder->ended && !builder->overdue && signal == SIGKILL)
         start_again(builders, index);
     else if (!builder->background)
-        end_urgent(builders, index, builder->ended, reason);
+        end_urgent(builders, builder, reason);
     else if (!builder->ended)
-        hac_log(HAC_LOG_WARNING, "%s: %s", builders->devices->items[index]->config.name, reason);
+        note_background(builders, index, builder->overdue, reason);
     builders->changed(builders->context, index);
     hac_scratch_remove(builders->loop, builder->scratch);
     free(builder);
@@ -269,6 +313,7 @@ static void send_build(struct hac_builder *builder, const char *first)
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
     command.setup = &setup;
     hac_child_send(builder->child, &command, NULL, 0);
+    snprintf(builder->current, sizeof builder->current, "%s", first != NULL ? first : "");
 
     char *programs[2] = {self_test, (char *)(uintptr_t)first};
     Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
@@ -294,6 +339,7 @@ static hac_status start(hac_builders *builders, uint32_t index, bool background,
     builder->builders = builders;
     builder->device = index;
     builder->background = background;
+    builder->heard_ns = hac_now_ns();
     status = hac_scratch_make(builders->scratch_directory, builder->scratch, err);
     if (status != HAC_OK)
         return status;
@@ -320,8 +366,10 @@ static void start_or_fail(hac_builders *builders, uint32_t index, const char *fi
         start(builders, index, false, first, &err) == HAC_OK)
         return;
     device->building = false;
-    device->wanted_program[0] = '\0';
-    fail(device, err.message);
+    if (device->state == HAC_DEVICE_READY)
+        lose_wanted(device, "", err.message);
+    else
+        fail(device, err.message);
 }
 
 static void start_background(hac_builders *builders, uint32_t index)
@@ -359,6 +407,8 @@ void hac_builders_want(hac_builders *builders, uint32_t index, const char *progr
     }
     /* It works through its list; this one is moved to the front. */
     device->building = true;
+    if (running->current[0] == '\0')
+        snprintf(running->current, sizeof running->current, "%s", program);
     char *programs[1] = {device->wanted_program};
     Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
     build.programs = programs;
@@ -377,6 +427,29 @@ void hac_builders_set_quiet(hac_builders *builders, bool quiet)
             hac_child_kill(builders->background[i]->child);
         else if (!quiet && builders->devices->items[i]->state == HAC_DEVICE_READY)
             start_background(builders, i);
+    }
+}
+
+static void check_one(struct hac_builder *builder)
+{
+    double silent = builder != NULL ? hac_seconds_since(builder->heard_ns) : 0;
+    if (builder == NULL || builder->overdue)
+        return;
+    if (builder->leaving) {
+        if (silent >
+            LEAVE_SECONDS) /* a driver that hangs in its clean-up would keep the next one from starting */
+            hac_child_kill(builder->child);
+    } else if (silent > builder->builders->deadline_seconds) {
+        builder->overdue = true;
+        hac_child_kill(builder->child);
+    }
+}
+
+void hac_builders_check(hac_builders *builders)
+{
+    for (size_t i = 0; i < HAC_DEVICES_MAX; i++) {
+        check_one(builders->urgent[i]);
+        check_one(builders->background[i]);
     }
 }
 

@@ -20,9 +20,10 @@ typedef struct hac_builders {
     hac_decoder *decoder;
     const char *program, *program_directory, *scratch_directory, *state_directory;
     struct hac_builder *urgent[HAC_DEVICES_MAX], *background[HAC_DEVICES_MAX]; /* by device */
-    bool quiet;   /* something is being measured: no background builders */
-    char *tested; /* text of the state file: keys of devices whose self-test passed, one a line */
-    bool closed;  /* no new ones until devices are tested again */
+    double deadline_seconds; /* a builder may take this long for one program */
+    bool quiet;              /* something is being measured: no background builders */
+    char *tested;            /* text of the state file: keys of devices whose self-test passed, one a line */
+    bool closed;             /* no new ones until devices are tested again */
     /* A device's state, programs or note has changed. */
     void (*changed)(void *context, uint32_t device);
     void *context;
@@ -40,6 +41,9 @@ void hac_builders_want(hac_builders *builders, uint32_t device, const char *prog
 
 /* While something is measured no background builder runs; afterwards they go on. */
 void hac_builders_set_quiet(hac_builders *builders, bool quiet);
+
+/* Kills the hung. Called a few times a second. */
+void hac_builders_check(hac_builders *builders);
 
 void hac_builders_kill_all(hac_builders *builders);
 bool hac_builders_busy(const hac_builders *builders);

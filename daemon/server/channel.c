@@ -61,13 +61,7 @@ static void drop_waiting(hac_channel *channel)
     channel->queued = 0;
 }
 
-static void on_failure(uv_idle_t *handle)
-{
-    hac_channel *channel = handle->data;
-    uv_idle_stop(handle);
-    if (!channel->closed)
-        channel->events.lost(channel->context, channel->reason[0] != '\0' ? channel->reason : NULL);
-}
+static void on_failure(uv_idle_t *handle);
 
 static void lose(hac_channel *channel, const char *reason)
 {
@@ -80,21 +74,38 @@ static void lose(hac_channel *channel, const char *reason)
     uv_idle_start(&channel->failure, on_failure);
 }
 
+static bool receive_frame(hac_channel *channel)
+{
+    hac_frame frame;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_frame_receive(channel->socket, receive_buffer, &frame, &err);
+    if (status == HAC_AGAIN)
+        return false;
+    if (status != HAC_OK) {
+        lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
+        return false;
+    }
+    channel->events.frame(channel->context, &frame);
+    hac_frame_clear(&frame);
+    return true;
+}
+
 static void receive_frames(hac_channel *channel, unsigned most)
 {
-    for (unsigned i = 0; i < most && !channel->closed && !channel->lost && !channel->paused; i++) {
-        hac_frame frame;
-        hac_error err = HAC_ERROR_NONE;
-        hac_status status = hac_frame_receive(channel->socket, receive_buffer, &frame, &err);
-        if (status == HAC_AGAIN)
+    for (unsigned i = 0; i < most && !channel->closed && !channel->lost && !channel->paused; i++)
+        if (!receive_frame(channel))
             return;
-        if (status != HAC_OK) {
-            lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
-            return;
-        }
-        channel->events.frame(channel->context, &frame);
-        hac_frame_clear(&frame);
-    }
+}
+
+static void on_failure(uv_idle_t *handle)
+{
+    hac_channel *channel = handle->data;
+    uv_idle_stop(handle);
+    /* It was a send that found the peer gone: what the peer said before still counts. */
+    while (channel->reason[0] == '\0' && !channel->closed && !channel->paused && receive_frame(channel))
+        ;
+    if (!channel->closed)
+        channel->events.lost(channel->context, channel->reason[0] != '\0' ? channel->reason : NULL);
 }
 
 static void on_poll(uv_poll_t *handle, int status, int events);

@@ -134,6 +134,27 @@ static void test_peer_that_leaves(void **state)
     close_pair(&f);
 }
 
+/* The same, but a send notices first that it has gone. */
+static void test_last_words_after_a_failed_send(void **state)
+{
+    (void)state;
+    fixture f;
+    hac_channel *from = NULL, *to = NULL;
+    open_pair(&f);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, &from, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, &to, NULL), HAC_OK);
+    for (uint64_t i = 1; i <= 50; i++)
+        send_ping(from, i);
+    hac_channel_close(from);
+    send_ping(to, 1);
+    run_some(&f);
+    assert_int_equal(f.b.frames, 50);
+    assert_int_equal(f.b.lost, 1);
+    assert_string_equal(f.b.reason, "");
+    hac_channel_close(to);
+    close_pair(&f);
+}
+
 static void test_garbage(void **state)
 {
     (void)state;
@@ -166,6 +187,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_peer_that_does_not_read, hac_test_fds_setup,
                                         hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_peer_that_leaves, hac_test_fds_setup, hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_last_words_after_a_failed_send, hac_test_fds_setup,
+                                        hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_garbage, hac_test_fds_setup, hac_test_fds_teardown),
     };
     return cmocka_run_group_tests(tests, warm_up, NULL);

@@ -15,6 +15,7 @@ static void device_free(hac_server_device *device)
     hac_device_config_clear(&device->config);
     for (size_t i = 0; i < device->n_failures; i++)
         free(device->failures[i]);
+    free(device->failed_programs);
     free(device);
 }
 
@@ -348,6 +349,44 @@ void hac_device_add_failure(hac_server_device *device, const char *failure)
     char *copy = strdup(failure);
     if (copy != NULL)
         device->failures[device->n_failures++] = copy;
+}
+
+static hac_failed_program *find_failed(const hac_server_device *device, const char *program)
+{
+    for (size_t i = 0; i < device->n_failed_programs; i++)
+        if (strcmp(device->failed_programs[i].name, program) == 0)
+            return &device->failed_programs[i];
+    return NULL;
+}
+
+void hac_device_set_program(hac_server_device *device, const char *program, const char *failure)
+{
+    hac_failed_program *known = find_failed(device, program);
+    if (failure == NULL) {
+        if (known != NULL)
+            *known = device->failed_programs[--device->n_failed_programs];
+        return;
+    }
+    if (known == NULL && device->n_failed_programs < HAC_DEVICE_PROGRAMS_MAX) {
+        hac_failed_program *more = reallocarray(device->failed_programs, device->n_failed_programs + 1,
+                                                sizeof *device->failed_programs);
+        if (more == NULL)
+            return;
+        device->failed_programs = more;
+        known = &more[device->n_failed_programs++];
+    }
+    if (known == NULL)
+        return;
+    hac_utf8_copy_line(known->name, sizeof known->name, program);
+    hac_utf8_copy_line(known->reason, sizeof known->reason, failure);
+    hac_log(HAC_LOG_WARNING, "device %s does without program %s: %s", device->config.name, known->name,
+            known->reason);
+}
+
+const char *hac_device_program_failure(const hac_server_device *device, const char *program)
+{
+    const hac_failed_program *failed = find_failed(device, program);
+    return failed != NULL ? failed->reason : NULL;
 }
 
 const char *hac_device_state_name(const hac_server_device *device)

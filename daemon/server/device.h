@@ -16,6 +16,7 @@
 
 #define HAC_DEVICES_MAX         HAC_MACHINE_MAX_DEVICES
 #define HAC_DEVICE_FAILURES_MAX 64
+#define HAC_DEVICE_PROGRAMS_MAX 128 /* as many as a builder knows */
 
 typedef enum hac_device_state {
     HAC_DEVICE_UNTESTED = 0, /* its self-test has not run yet */
@@ -39,6 +40,11 @@ typedef struct hac_device_tuning {
     uint32_t block_items;
     uint32_t work_group;
 } hac_device_tuning;
+
+/* A program that cannot be had on a device: tasks that need it go elsewhere, others stay. */
+typedef struct hac_failed_program {
+    char name[64], reason[320];
+} hac_failed_program;
 
 typedef struct hac_server_device {
     hac_device_config config;
@@ -64,6 +70,7 @@ typedef struct hac_server_device {
 
     unsigned deaths;      /* of executors, in a row, that nobody outside asked for */
     uint64_t retry_at_ns; /* no new executor before */
+    unsigned start_cost;  /* of starts in a row that came to nothing (executor.c) */
 
     bool building;           /* a builder runs */
     char wanted_program[64]; /* tasks wait for this one; "" none */
@@ -71,6 +78,8 @@ typedef struct hac_server_device {
     /* "codelet.type: reason" of failed known-answer tests */
     char *failures[HAC_DEVICE_FAILURES_MAX];
     size_t n_failures;
+    hac_failed_program *failed_programs;
+    size_t n_failed_programs;
 } hac_server_device;
 
 typedef struct hac_devices {
@@ -110,6 +119,11 @@ void hac_device_setup(const hac_server_device *device, const char *program_direc
 
 /* Remembers a failed known-answer test. */
 void hac_device_add_failure(hac_server_device *device, const char *failure);
+
+/* Notes what became of a program: why it cannot be had, or (NULL) that it is there after all. */
+void hac_device_set_program(hac_server_device *device, const char *program, const char *failure);
+/* Why a program cannot be had; NULL: nothing is known against it. */
+const char *hac_device_program_failure(const hac_server_device *device, const char *program);
 
 const char *hac_device_state_name(const hac_server_device *device);
 

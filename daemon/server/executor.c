@@ -20,6 +20,13 @@
 #define DEATHS_TO_QUARANTINE 5
 #define QUARANTINE_SECONDS   60.0
 
+/* What a start that comes to nothing costs. When this has added up without one that succeeds, the device
+ * rests, the last one, too: its jobs would wait for ever. */
+#define START_COST_MAX    20
+#define START_COST_HUNG   10 /* half a minute each */
+#define START_COST_DIED   3  /* seven of them take 6 s with their back-offs */
+#define START_COST_KILLED 1  /* somebody's SIGKILL, or the process could not even be made */
+
 static hac_server_device *device_of(const hac_executor *executor)
 {
     return executor->executors->devices->items[executor->device];
@@ -80,12 +87,26 @@ static void note_death(hac_executor *executor, const char *how)
             device->config.name, how, wait);
 }
 
+static void note_failed_start(hac_server_device *device, unsigned cost, const char *how)
+{
+    device->start_cost += cost;
+    if (device->start_cost < START_COST_MAX)
+        return;
+    device->state = HAC_DEVICE_QUARANTINED;
+    device->retry_at_ns = hac_now_ns() + (uint64_t)(QUARANTINE_SECONDS * 1e9);
+    snprintf(device->reason, sizeof device->reason, "no executor of it gets ready; the last one %.400s", how);
+    hac_log(HAC_LOG_ERROR, "device %s rests for %.0f s: %s", device->config.name, QUARANTINE_SECONDS,
+            device->reason);
+}
+
 static void describe_death(const hac_executor *executor, int64_t status, int signal, char *ret, size_t room)
 {
     if (executor->hung)
         snprintf(ret, room, "did not answer in time and was killed");
     else if (signal != 0)
         snprintf(ret, room, "was ended by signal %d (%s)", signal, strsignal(signal));
+    else if (executor->fatal[0] != '\0')
+        snprintf(ret, room, "exited with status %d: %s", (int)status, executor->fatal);
     else
         snprintf(ret, room, "exited with status %d", (int)status);
 }
@@ -129,7 +150,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
     hac_executor *executor = context;
     hac_executors *executors = executor->executors;
-    char how[96];
+    char how[320];
     describe_death(executor, status, signal, how, sizeof how);
     /* somebody's SIGKILL (the OOM killer's, an administrator's, a test's) says nothing about the device */
     bool counts = executor->hung || (!asked && signal != SIGKILL);
@@ -137,6 +158,12 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
         note_death(executor, how);
     if (!asked || executor->hung)
         executors->restarts++;
+    if (!executor->started && (!asked || executor->hung))
+        note_failed_start(device_of(executor),
+                          executor->hung      ? START_COST_HUNG
+                          : signal == SIGKILL ? START_COST_KILLED
+                                              : START_COST_DIED,
+                          how);
     executor->child = NULL;
     hac_log(HAC_LOG_DEBUG, "executor of %s %s", device_of(executor)->config.name, how);
     lose_in_flight(executor, counts, how);
@@ -151,8 +178,34 @@ static void on_ready(hac_executor *executor, const Hac__Executor__DeviceFacts *f
     hac_server_device *device = device_of(executor);
     if (facts != NULL && facts->block_items != 0)
         device->block_items = facts->block_items;
+    device->start_cost = 0;
+    executor->started = true;
     executor->state = HAC_EXECUTOR_READY;
     executor->executors->events.changed(executor->executors->context);
+}
+
+/* A task that needs a program that cannot be had will not run on this device. */
+static bool lacks_program(const hac_executor *executor, const Hac__Executor__Done *done, char *ret,
+                          size_t room)
+{
+    const char *why = NULL;
+    if (done->code == HAC_NOT_FOUND && done->needs_program[0] != '\0')
+        why = hac_device_program_failure(device_of(executor), done->needs_program);
+    if (why != NULL)
+        snprintf(ret, room, "program %.64s cannot be built: %s", done->needs_program, why);
+    return why != NULL;
+}
+
+/* Hands the end of a task on; the dispatch is out of flight. */
+static void pass_on(hac_executor *executor, hac_dispatch *dispatch, const Hac__Executor__Done *done)
+{
+    char why[HAC_ERROR_MESSAGE_SIZE];
+    Hac__Executor__Done refused = *done;
+    if (lacks_program(executor, done, why, sizeof why)) {
+        refused.code = HAC_UNSUPPORTED;
+        refused.message = why;
+    }
+    executor->executors->events.done(executor->executors->context, dispatch, &refused);
 }
 
 static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
@@ -169,7 +222,7 @@ static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
         executor->used_ns = executor->busy_since_ns = hac_now_ns();
         if (done->code == HAC_OK)
             device_of(executor)->deaths = 0;
-        executor->executors->events.done(executor->executors->context, dispatch, done);
+        pass_on(executor, dispatch, done);
         return;
     }
     hac_log(HAC_LOG_ERROR, "executor of %s reported a task it was not given",
@@ -192,7 +245,7 @@ static void on_report(void *context, const Hac__Executor__Report *report)
         break;
     case HAC__EXECUTOR__REPORT__WHAT_FATAL:
         hac_log(HAC_LOG_ERROR, "executor of %s: %s", device_of(executor)->config.name, report->fatal);
-        snprintf(device_of(executor)->reason, sizeof device_of(executor)->reason, "%s", report->fatal);
+        hac_utf8_copy_line(executor->fatal, sizeof executor->fatal, report->fatal);
         break;
     default:
         break;
@@ -313,8 +366,10 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
     if (slot < 0)
         return HAC_AGAIN;
     hac_status status = start(executors, (unsigned)slot, device, user, ret, err);
-    if (status != HAC_OK)
-        d->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * 1e9);
+    if (status != HAC_OK) {
+        d->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * (1 + d->start_cost / 2.0) * 1e9);
+        note_failed_start(d, START_COST_KILLED, err->message);
+    }
     return status;
 }
 
@@ -444,7 +499,10 @@ void hac_executors_check(hac_executors *executors)
         hac_server_device *device = executors->devices->items[i];
         if (device->state == HAC_DEVICE_QUARANTINED && device->retry_at_ns <= now) {
             device->state = HAC_DEVICE_READY;
+            device->reason[0] = '\0';
             device->deaths = DEATHS_TO_QUARANTINE - 1; /* one more puts it back */
+            if (device->start_cost >= START_COST_MAX)
+                device->start_cost = START_COST_MAX - 1;
         }
     }
 }

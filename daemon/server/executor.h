@@ -59,8 +59,10 @@ struct hac_executor {
     uint64_t used_ns;         /* last time it had work */
     uint64_t busy_since_ns;   /* when its oldest task in flight became the running one */
     hac_scratch_path scratch;
-    uint64_t warm; /* kinds of tasks it has run before, by hash */
-    bool hung;     /* killed for not answering */
+    uint64_t warm;   /* kinds of tasks it has run before, by hash */
+    bool hung;       /* killed for not answering */
+    bool started;    /* it has been ready */
+    char fatal[256]; /* its own last words */
 };
 
 typedef struct hac_executor_events {
@@ -95,7 +97,8 @@ struct hac_executors {
 
 /*
  * The user's executor for a device: the one there is, or a new one that is starting. HAC_AGAIN while a
- * starting one is held back (back-off) or all slots are taken by busy ones.
+ * starting one is held back (back-off) or all slots are taken by busy ones. Starts that fail again and again
+ * put the device to rest. `err` is needed.
  */
 HAC_MUST_USE hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user,
                                          hac_executor **ret, hac_error *err);

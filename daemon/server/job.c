@@ -32,7 +32,6 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
     job->kind = kind;
     job->id = server->next_job++;
     job->user = user;
-    job->descriptor = -1;
     job->submitted_ns = hac_now_ns();
     job->submitted_at = time(NULL);
     hac_list_init(&job->waiters);
@@ -45,19 +44,44 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
     return HAC_OK;
 }
 
-static void close_descriptor(hac_job *job)
+hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err)
 {
-    if (job->descriptor < 0)
-        return;
-    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
-        hac_executor *executor = job->server->executors.slots[i];
-        if (executor != NULL && (job->descriptor_executors & (UINT64_C(1) << i)))
-            hac_executor_forget_descriptor(executor, job->id);
+    hac_autoclose int owned = fd;
+    if (job->n_descriptors == HAC_JOB_DESCRIPTORS_MAX)
+        return hac_fail(err, HAC_REFUSED, "a job has at most %d files", HAC_JOB_DESCRIPTORS_MAX);
+    if (job->user->descriptors >= job->server->config.max_descriptors_per_user)
+        return hac_fail(err, HAC_REFUSED,
+                        "this user already has %u descriptors open in hacd; try again later",
+                        job->user->descriptors);
+    hac_job_descriptor *grown =
+        reallocarray(job->descriptors, job->n_descriptors + 1, sizeof *job->descriptors);
+    if (grown == NULL)
+        return hac_fail_no_memory(err);
+    job->descriptors = grown;
+    job->descriptors[job->n_descriptors++] = (hac_job_descriptor){.fd = hac_steal_fd(&owned)};
+    job->user->descriptors++;
+    return HAC_OK;
+}
+
+uint64_t hac_job_descriptor_id(const hac_job *job, size_t index)
+{
+    return job->id * HAC_JOB_DESCRIPTORS_MAX + index; /* ids begin at 1 */
+}
+
+static void close_descriptors(hac_job *job)
+{
+    for (size_t d = 0; d < job->n_descriptors; d++) {
+        for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+            hac_executor *executor = job->server->executors.slots[i];
+            if (executor != NULL && (job->descriptors[d].executors & (UINT64_C(1) << i)))
+                hac_executor_forget_descriptor(executor, hac_job_descriptor_id(job, d));
+        }
+        hac_close(job->descriptors[d].fd);
+        job->user->descriptors--;
     }
-    job->descriptor_executors = 0;
-    hac_close(job->descriptor);
-    job->descriptor = -1;
-    job->user->descriptors--;
+    free(job->descriptors);
+    job->descriptors = NULL;
+    job->n_descriptors = 0;
 }
 
 static void release_buffer(hac_pool_buffer **buffer)
@@ -69,7 +93,7 @@ static void release_buffer(hac_pool_buffer **buffer)
 
 static void release_inputs(hac_job *job)
 {
-    close_descriptor(job);
+    close_descriptors(job);
     release_buffer(&job->input);
     release_buffer(&job->payload);
     free(job->data);
@@ -318,7 +342,8 @@ static void keep_result(hac_job *job)
         return;
     job->result = job->run.buffers[index];
     hac_pool_hold(job->result);
-    job->result_bytes = hac_scheduler_result_bytes(job);
+    if (!job->kind->sets_result_bytes)
+        job->result_bytes = hac_scheduler_result_bytes(job);
 }
 
 static void count_end(hac_job *job)

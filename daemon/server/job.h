@@ -72,8 +72,10 @@ typedef struct hac_run {
     double done_seconds;                     /* predicted seconds of what is done: progress */
     double total_seconds;
     uint64_t started_ns;
-    uint64_t fresh; /* executors that mapped a buffer for this plan: its pages are faulted in as they run */
+    bool
+        replan; /* what is left of the plan is void: the job's kind makes another when nothing is in flight */
     bool broken;    /* a task that cannot be repeated was lost: start over when nothing is in flight */
+    uint64_t fresh; /* executors that mapped a buffer for this plan: its pages are faulted in as they run */
 } hac_run;
 
 typedef struct hac_job_kind {
@@ -83,11 +85,32 @@ typedef struct hac_job_kind {
     hac_status (*next_plan)(hac_job *job, hac_error *err);
     /* One task has ended well; values and data are its report's. May be NULL. */
     void (*task_done)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
+    /*
+     * All of a task has ended well, and what waits for it has not started: the place to give late buffers
+     * their size (hac_scheduler_attach), or to set run.replan. HAC_AGAIN: all of it runs once more. Other
+     * failures are the job's. May be NULL.
+     */
+    hac_status (*task_ended)(hac_job *job, uint32_t task, hac_error *err);
+    /* A task could not be done; true: the kind knows a way on (run.replan). May be NULL. */
+    bool (*task_failed)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
+    /* Adds members to the job's receipt; may be NULL. */
+    void (*receipt)(const hac_job *job, hac_text *text);
     void (*free_state)(hac_job *job);
     void (*ended)(hac_job *job); /* the job has ended, in whatever way; may be NULL */
     bool has_result;
-    bool measures; /* waits until no builder works: it would be measured along */
+    bool sets_result_bytes; /* itself; else they are those of the plan's buffers */
+    bool sends_data;        /* job->data goes with every task */
+    bool user_errors;       /* what an executor calls invalid is what the user wrote */
+    bool measures;          /* waits until no builder works: it would be measured along */
 } hac_job_kind;
+
+/* A foreign descriptor. */
+typedef struct hac_job_descriptor {
+    int fd;
+    uint64_t executors; /* who has it, by slot */
+} hac_job_descriptor;
+
+#define HAC_JOB_DESCRIPTORS_MAX 64
 
 typedef struct hac_waiter {
     hac_link link;
@@ -122,9 +145,8 @@ struct hac_job {
     size_t data_bytes;
     hac_pool_buffer *input, *payload;
     uint64_t input_offset, payload_offset;
-    int descriptor;                /* foreign, -1 none */
-    uint64_t descriptor_executors; /* who has it, by slot */
-    uint64_t descriptor_offset;
+    hac_job_descriptor *descriptors;
+    size_t n_descriptors;
 
     hac_plan *plan; /* the current one, the last one when the job has ended */
     hac_run run;
@@ -181,6 +203,11 @@ double hac_job_seconds(const hac_job *job);
 
 /* Adds a line to the job's log: what happened, with the time since submission. Bounded. */
 void hac_job_note(hac_job *job, const char *fmt, ...) HAC_PRINTF(2, 3);
+
+/* Takes over a descriptor, as the next of the job's; HAC_REFUSED: over the user's limit. */
+HAC_MUST_USE hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err);
+/* What executors know it by. */
+uint64_t hac_job_descriptor_id(const hac_job *job, size_t index);
 
 /* The client is done with the result: its memory goes back to the pool. */
 void hac_job_release_result(hac_job *job);

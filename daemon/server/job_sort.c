@@ -3,12 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/type.h"
+#include "job_input.h"
 #include "server.h"
+#include "sort_memory.h"
 
 /* Unmeasured devices are probed with a part of the real input, a power of two as the split rule wants its
  * tuning set, when the sort is large enough to be worth it. */
@@ -91,7 +92,8 @@ static unsigned candidates(const hac_job *job)
 static hac_status replace_plan(hac_job *job, const hac_sort_spec *spec, hac_error *err)
 {
     hac_plan *plan = NULL;
-    hac_status status = hac_plan_sort(hac_server_machine(job->server), spec, &plan, err);
+    hac_status status =
+        hac_plan_sort_within(hac_server_machine(job->server), spec, job->memory_limit, &plan, err);
     if (status != HAC_OK)
         return status;
     hac_job_set_plan(job, plan);
@@ -231,51 +233,13 @@ static const hac_job_kind sort_kind = {.flow = "sort",
 
 /* ---- submission -------------------------------------------------------------------------------------- */
 
-static hac_status take_buffer(hac_session *session, uint32_t id, uint64_t offset, uint64_t bytes,
-                              const char *what, hac_pool_buffer **ret, hac_error *err)
+static hac_status take_descriptor(hac_job *job, const Hac__Client__Input *input, hac_frame *frame,
+                                  hac_error *err)
 {
-    hac_pool_buffer *buffer = hac_session_buffer(session, id);
-    uint64_t end = 0;
-    if (buffer == NULL)
-        return hac_fail(err, HAC_INVALID, "%s: this connection holds no buffer %u", what, id);
-    if (__builtin_add_overflow(offset, bytes, &end) || end > buffer->bytes)
-        return hac_fail(err, HAC_INVALID, "%s: bytes %llu … %llu are outside buffer %u of %llu bytes", what,
-                        (unsigned long long)offset, (unsigned long long)(offset + bytes), id,
-                        (unsigned long long)buffer->bytes);
-    hac_status status = hac_pool_seal(buffer, err);
-    if (status != HAC_OK)
-        return status;
-    hac_pool_hold(buffer);
-    *ret = buffer;
-    return HAC_OK;
-}
-
-/* A foreign descriptor is looked at with fstat only: executors read it, hacd never does. */
-static hac_status take_descriptor(hac_session *session, hac_job *job, const Hac__Client__Input *input,
-                                  hac_frame *frame, hac_error *err)
-{
-    struct stat info;
-    hac_autoclose int fd = hac_frame_take_fd(frame, input->descriptor);
     const char *name = job->name[0] != '\0' ? job->name : "the input";
-    if (fd < 0 || fstat(fd, &info) != 0)
-        return hac_fail(err, HAC_INVALID, "%s: no usable descriptor came with the request", name);
-    if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
-        return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer",
-                        name);
-    if (S_ISREG(info.st_mode) &&
-        ((uint64_t)info.st_size < input->offset || (uint64_t)info.st_size - input->offset < input->bytes))
-        return hac_fail(err, HAC_FAILED, "%s has %lld bytes; %llu from byte %llu on are wanted", name,
-                        (long long)info.st_size, (unsigned long long)input->bytes,
-                        (unsigned long long)input->offset);
-    if (session->user->descriptors >= session->server->config.max_descriptors_per_user)
-        return hac_fail(err, HAC_REFUSED,
-                        "this user already has %u descriptors open in hacd; try again later",
-                        session->user->descriptors);
-    session->user->descriptors++;
-    job->descriptor = hac_steal_fd(&fd);
-    job->descriptor_offset = job->spec.descriptor_offset = input->offset;
+    job->spec.descriptor_offset = input->offset;
     job->spec.from_descriptor = true;
-    return HAC_OK;
+    return hac_job_take_descriptor(job, input, name, frame, err);
 }
 
 static hac_status take_data(hac_job *job, const Hac__Client__Input *input, hac_error *err)
@@ -304,9 +268,10 @@ static hac_status take_input(hac_session *session, hac_job *job, const Hac__Clie
     switch (input->where_case) {
     case HAC__CLIENT__INPUT__WHERE_BUFFER:
         job->input_offset = input->offset;
-        return take_buffer(session, input->buffer, input->offset, input->bytes, "input", &job->input, err);
+        return hac_job_take_buffer(session, input->buffer, input->offset, input->bytes, "input", &job->input,
+                                   err);
     case HAC__CLIENT__INPUT__WHERE_DESCRIPTOR:
-        return take_descriptor(session, job, input, frame, err);
+        return take_descriptor(job, input, frame, err);
     default:
         return take_data(job, input, err);
     }
@@ -328,28 +293,19 @@ static hac_status take_payload(hac_session *session, hac_job *job, const Hac__Cl
                         (unsigned long long)payload->bytes, (unsigned long long)job->spec.items,
                         job->spec.payload_bytes);
     job->payload_offset = payload->offset;
-    return take_buffer(session, payload->buffer, payload->offset, bytes, "payload", &job->payload, err);
+    return hac_job_take_buffer(session, payload->buffer, payload->offset, bytes, "payload", &job->payload,
+                               err);
 }
 
 static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitSort *request,
                            hac_frame *frame, hac_error *err)
 {
-    const Hac__Client__JobOptions *options = request->options;
     hac_status status = hac_sort_spec_read(request->spec, &job->spec, err);
     if (status == HAC_OK)
         status = take_input(session, job, request->input, frame, err);
     if (status == HAC_OK)
         status = take_payload(session, job, request->payload, err);
-    if (status != HAC_OK || options == NULL)
-        return status;
-    job->detached = options->detach;
-    job->progress = options->progress && !options->detach;
-    job->priority = options->priority;
-    job->deadline_seconds = options->deadline_seconds;
-    job->memory_limit = options->memory_limit;
-    job->fast = options->determinism == 1;
-    return hac_devices_mask(&session->server->devices, options->devices, options->n_devices,
-                            &job->device_mask, err);
+    return status == HAC_OK ? hac_job_take_options(job, request->options, err) : status;
 }
 
 void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitSort *request,
@@ -374,7 +330,8 @@ void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Clien
     }
     job->owner = job->detached ? NULL : session;
     job->serial = serial;
-    job->quick = job->spec.inline_data && !job->detached && !job->progress;
+    job->quick = job->spec.inline_data && !job->detached && !job->progress &&
+                 (request->options == NULL || !request->options->acknowledge);
     if (!job->quick) {
         hac_job_note(job, "submitted by uid %u, pid %d: sort of %llu %s", session->user->uid,
                      (int)session->pid, (unsigned long long)job->spec.items, hac_type_name(job->spec.type));

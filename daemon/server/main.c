@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "scratch.h"
 #include "server.h"
 
 static void usage(FILE *out)
@@ -158,6 +159,16 @@ static hac_status make_directory(const char *path, hac_error *err)
             return HAC_OK;
         *slash = '/';
     }
+}
+
+/* SCRATCH/PID, and those above it. */
+static hac_status make_scratch(hac_server_options *o, hac_error *err)
+{
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%s", o->scratch_directory);
+    *strrchr(parent, '/') = '\0';
+    hac_status status = make_directory(parent, err);
+    return status == HAC_OK ? hac_scratch_claim(o->scratch_directory, &o->scratch_lock, err) : status;
 }
 
 static hac_status find_directories(const arguments *args, hac_server_options *o, hac_error *err)
@@ -320,7 +331,7 @@ int main(int argc, char **argv)
 {
     arguments args;
     hac_error err = HAC_ERROR_NONE;
-    static hac_server_options options = {.listener = -1};
+    static hac_server_options options = {.listener = -1, .scratch_lock = -1};
     int usage_error = parse_arguments(argc, argv, &args);
     if (usage_error != 0)
         return usage_error;
@@ -338,7 +349,7 @@ int main(int argc, char **argv)
     if (status == HAC_OK)
         status = make_directory(options.cache_directory, &err);
     if (status == HAC_OK)
-        status = make_directory(options.scratch_directory, &err);
+        status = make_scratch(&options, &err);
     if (status != HAC_OK) {
         hac_log(HAC_LOG_ERROR, "%s", err.message);
         return hac_status_exit_code(status);

@@ -5,11 +5,15 @@
 
 #include "answers.h"
 #include "base/cleanup.h"
+#include "base/type.h"
 #include "job_calibrate.h"
+#include "job_query.h"
 #include "job_sort.h"
+#include "leaving.h"
 #include "planner/plan_output.h"
 #include "server.h"
 #include "session.h"
+#include "sort_memory.h"
 
 typedef hac_status handler(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
                            hac_error *err);
@@ -86,6 +90,14 @@ static hac_status handle_submit_sort(hac_session *session, const Hac__Client__Re
     return HAC_OK;
 }
 
+static hac_status handle_submit_query(hac_session *session, const Hac__Client__Request *request,
+                                      hac_frame *frame, hac_error *err)
+{
+    (void)err;
+    hac_job_query_submit(session, request->serial, request->submit_query, frame);
+    return HAC_OK;
+}
+
 static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,
                                           hac_frame *frame, hac_error *err)
 {
@@ -144,30 +156,53 @@ static hac_status check_simulated(const Hac__Client__SimulatedDevice *device, ha
     return HAC_OK;
 }
 
+/* What a plan is made for: this machine, or (simulate) one of these devices. */
+typedef struct planned_machine {
+    bool simulate;
+    Hac__Client__SimulatedDevice *const *devices;
+    size_t n_devices;
+    const Hac__Client__JobOptions *options;
+} planned_machine;
+
 /* The machine of a `simulate`, and the mask of the devices that its options name. */
-static hac_status simulated_machine(const Hac__Client__PlanSort *request, hac_machine *ret,
-                                    uint32_t *ret_mask, hac_error *err)
+static hac_status simulated_machine(const planned_machine *wanted, hac_machine *ret, uint32_t *ret_mask,
+                                    hac_error *err)
 {
-    if (request->n_devices == 0)
+    const Hac__Client__JobOptions *options = wanted->options;
+    if (wanted->n_devices == 0)
         return hac_fail(err, HAC_INVALID, "the machine to simulate has no devices");
     ret->simulated = true;
-    for (size_t i = 0; i < request->n_devices && i < HAC_MACHINE_MAX_DEVICES; i++) {
-        hac_status status = check_simulated(request->devices[i], err);
+    for (size_t i = 0; i < wanted->n_devices && i < HAC_MACHINE_MAX_DEVICES; i++) {
+        hac_status status = check_simulated(wanted->devices[i], err);
         if (status != HAC_OK)
             return status;
-        simulated_device(request->devices[i], &ret->devices[ret->n_devices++]);
+        simulated_device(wanted->devices[i], &ret->devices[ret->n_devices++]);
     }
     *ret_mask = 0;
-    for (size_t i = 0; request->options != NULL && i < request->options->n_devices; i++) {
+    for (size_t i = 0; options != NULL && i < options->n_devices; i++) {
         size_t d = 0;
-        while (d < ret->n_devices && strcmp(ret->devices[d].name, request->options->devices[i]) != 0)
+        while (d < ret->n_devices && strcmp(ret->devices[d].name, options->devices[i]) != 0)
             d++;
         if (d == ret->n_devices)
             return hac_fail(err, HAC_INVALID, "unknown device `%.64s` in the simulated machine",
-                            request->options->devices[i]);
+                            options->devices[i]);
         *ret_mask |= 1u << d;
     }
     return HAC_OK;
+}
+
+/* The machine to plan for, and the mask of the devices allowed; `room` is where a simulated one is made. */
+static hac_status machine_for(hac_session *session, const planned_machine *wanted, hac_machine *room,
+                              const hac_machine **ret, uint32_t *ret_mask, hac_error *err)
+{
+    const Hac__Client__JobOptions *options = wanted->options;
+    *ret = wanted->simulate ? room : hac_server_machine(session->server);
+    *ret_mask = 0;
+    if (wanted->simulate)
+        return simulated_machine(wanted, room, ret_mask, err);
+    if (options == NULL)
+        return HAC_OK;
+    return hac_devices_mask(&session->server->devices, options->devices, options->n_devices, ret_mask, err);
 }
 
 static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format, char **ret, hac_error *err)
@@ -182,6 +217,17 @@ static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format
     }
 }
 
+static hac_status plan_input(const Hac__Client__PlanSort *wanted, hac_sort_spec *spec, hac_error *err)
+{
+    spec->items = wanted->items;
+    spec->from_descriptor = wanted->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;
+    spec->inline_data = wanted->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA;
+    if (spec->inline_data && spec->items > HAC_INLINE_MAX / hac_type_size(spec->type))
+        return hac_fail(err, HAC_INVALID, "%llu items are too many for a message",
+                        (unsigned long long)spec->items);
+    return HAC_OK;
+}
+
 static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Request *request,
                                    hac_frame *frame, hac_error *err)
 {
@@ -191,23 +237,45 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     hac_autofree char *text = NULL;
     hac_sort_spec spec;
     hac_plan *plan = NULL;
-    const hac_machine *machine = simulated;
+    const hac_machine *machine = NULL;
     if (simulated == NULL)
         return hac_fail_no_memory(err);
     hac_status status = hac_sort_spec_read(wanted->spec, &spec, err);
+    if (status == HAC_OK)
+        status = plan_input(wanted, &spec, err);
     if (status != HAC_OK)
         return status;
-    spec.items = wanted->items;
-    if (wanted->simulate) {
-        status = simulated_machine(wanted, simulated, &spec.device_mask, err);
-    } else {
-        machine = hac_server_machine(session->server);
-        if (wanted->options != NULL)
-            status = hac_devices_mask(&session->server->devices, wanted->options->devices,
-                                      wanted->options->n_devices, &spec.device_mask, err);
-    }
+    const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices, wanted->options};
+    status = machine_for(session, &where, simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)
-        status = hac_plan_sort(machine, &spec, &plan, err);
+        status = hac_plan_sort_within(
+            machine, &spec, wanted->options != NULL ? wanted->options->memory_limit : 0, &plan, err);
+    if (status == HAC_OK)
+        status = plan_text(plan, wanted->format, &text, err);
+    hac_plan_free(plan);
+    if (status == HAC_OK)
+        hac_session_send_text(session, request->serial, text, strlen(text));
+    return status;
+}
+
+static hac_status handle_plan_query(hac_session *session, const Hac__Client__Request *request,
+                                    hac_frame *frame, hac_error *err)
+{
+    (void)frame;
+    const Hac__Client__PlanQuery *wanted = request->plan_query;
+    hac_autofree hac_machine *simulated = calloc(1, sizeof *simulated);
+    hac_autofree char *text = NULL;
+    hac_query_spec spec;
+    hac_plan *plan = NULL;
+    const hac_machine *machine = NULL;
+    if (simulated == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_query_spec_guess(wanted, &spec, err);
+    const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices, wanted->options};
+    if (status == HAC_OK)
+        status = machine_for(session, &where, simulated, &machine, &spec.device_mask, err);
+    if (status == HAC_OK)
+        status = hac_plan_query(machine, &spec, &plan, err);
     if (status == HAC_OK)
         status = plan_text(plan, wanted->format, &text, err);
     hac_plan_free(plan);
@@ -406,7 +474,7 @@ static hac_status handle_drain(hac_session *session, const Hac__Client__Request 
     if (status != HAC_OK)
         return status;
     hac_session_send_ok(session, request->serial);
-    hac_server_drain(session->server, "asked to by a client");
+    hac_leaving_drain(session->server, "asked to by a client");
     return HAC_OK;
 }
 
@@ -429,6 +497,8 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_BUFFER_RELEASE] = handle_buffer_release,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT] = handle_submit_sort,
     [HAC__CLIENT__REQUEST__WHAT_PLAN_SORT] = handle_plan_sort,
+    [HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY] = handle_submit_query,
+    [HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY] = handle_plan_query,
     [HAC__CLIENT__REQUEST__WHAT_QUERY] = handle_query,
     [HAC__CLIENT__REQUEST__WHAT_WAIT] = handle_wait,
     [HAC__CLIENT__REQUEST__WHAT_RESULT] = handle_result,

@@ -104,19 +104,36 @@ static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
     return hac_pool_alloc(job->user, bytes, false, &run->buffers[index], err);
 }
 
-/* All of the job's memory together against its own limit. */
-static hac_status attach_buffers(hac_job *job, hac_error *err)
+/* All of the job's memory together against its own limit: what is not late, what it holds, and `late`. */
+static hac_status check_limit(const hac_job *job, int late, hac_error *err)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < job->plan->n_buffers; i++)
-        all += job->plan->buffers[i].bytes;
+        if (!job->plan->buffers[i].late || job->run.buffers[i] != NULL || (int)i == late)
+            all += job->plan->buffers[i].bytes;
     if (job->memory_limit != 0 && all > job->memory_limit)
         return hac_fail(err, HAC_REFUSED, "the job needs %llu MiB in all, above its limit of %llu MiB",
                         (unsigned long long)(all >> 20), (unsigned long long)(job->memory_limit >> 20));
-    hac_status status = HAC_OK;
+    return HAC_OK;
+}
+
+static hac_status attach_buffers(hac_job *job, hac_error *err)
+{
+    hac_status status = check_limit(job, -1, err);
     for (size_t i = 0; status == HAC_OK && i < job->plan->n_buffers; i++)
-        status = attach_buffer(job, i, err);
+        if (!job->plan->buffers[i].late)
+            status = attach_buffer(job, i, err);
     return status;
+}
+
+hac_status hac_scheduler_attach(hac_job *job, int buffer, hac_error *err)
+{
+    hac_pool_buffer **held = &job->run.buffers[buffer];
+    if (*held != NULL)
+        hac_pool_release(*held);
+    *held = NULL;
+    hac_status status = check_limit(job, buffer, err);
+    return status == HAC_OK ? attach_buffer(job, (size_t)buffer, err) : status;
 }
 
 static void ready_first_tasks(hac_job *job)
@@ -208,6 +225,8 @@ static void settle(hac_job *job)
         hac_job_finish(job, HAC_JOB_FAILED, job->code, job->message);
     else if (run->broken)
         start_over(job);
+    else if (run->replan)
+        advance(job);
     else if (job->plan != NULL && run->n_done == job->plan->n_tasks)
         advance(job);
 }
@@ -251,10 +270,12 @@ static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Execu
         const hac_plan_span *from = &task->spans[i];
         hac_pool_buffer *buffer = job->run.buffers[from->buffer];
         hac__executor__span__init(&spans[i]);
+        list[i] = &spans[i];
+        if (buffer == NULL) /* a late buffer that the task has no use for: an empty span of none */
+            continue;
         spans[i].buffer = buffer->id;
         spans[i].offset = job->run.offsets[from->buffer] + from->offset;
         spans[i].bytes = from->bytes;
-        list[i] = &spans[i];
         input->buffers[input->n_buffers++] = buffer;
     }
 }
@@ -320,12 +341,13 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     run.n_params = task->n_params;
     if (task->uses_descriptor) {
         uint64_t bit = UINT64_C(1) << executor->slot;
-        run.descriptor = input.descriptor = job->id;
-        input.descriptor_fd = job->descriptor;
-        input.send_descriptor = !(job->descriptor_executors & bit);
-        job->descriptor_executors |= bit;
+        hac_job_descriptor *descriptor = &job->descriptors[task->descriptor];
+        run.descriptor = input.descriptor = hac_job_descriptor_id(job, task->descriptor);
+        input.descriptor_fd = descriptor->fd;
+        input.send_descriptor = !(descriptor->executors & bit);
+        descriptor->executors |= bit;
     }
-    if (job->spec.inline_data && job->data != NULL) {
+    if ((job->spec.inline_data || job->kind->sends_data) && job->data != NULL) {
         run.data.data = job->data;
         run.data.len = job->data_bytes;
     }
@@ -353,8 +375,10 @@ static double rate_of(const hac_job *job, uint32_t task_index, uint32_t plan_dev
     const hac_plan_task *task = &job->plan->tasks[task_index];
     if (state->busy[plan_device] > MEASURED_SECONDS)
         return state->units[plan_device] / state->busy[plan_device];
-    double seconds = task->whole_seconds[plan_device]; /* not simulated: as if all were equal */
-    return (double)task->count / (seconds > 0 ? seconds : fmax(task->predicted_seconds, 1e-6));
+    double seconds = task->whole_seconds[plan_device];
+    if (!(seconds > 0)) /* a plan that was not simulated */
+        seconds = fmax(task->predicted_seconds, 1e-6) / fmax(job->plan->devices[plan_device].share, 1e-3);
+    return (double)task->count / seconds;
 }
 
 /* Whether the executor has a piece of this very range in flight. */
@@ -495,7 +519,8 @@ static bool plan_is_void(hac_job *job)
 static void hand_out(hac_job *job)
 {
     hac_run *run = &job->run;
-    if (job->cancelling || job->code != HAC_OK || run->broken || run->n_ready == 0 || plan_is_void(job))
+    if (job->cancelling || job->code != HAC_OK || run->broken || run->replan || run->n_ready == 0 ||
+        plan_is_void(job))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < run->n_ready; i++) {
@@ -624,6 +649,33 @@ static void complete_task(hac_job *job, uint32_t task_index)
     }
 }
 
+static void make_ready(hac_run *run, uint32_t task)
+{
+    for (size_t i = 0; i < run->n_ready; i++)
+        if (run->ready[i] == task)
+            return;
+    run->ready[run->n_ready++] = task;
+}
+
+/* Whether what waits for the task may start: the job's kind may want all of it again. */
+static bool ended_well(hac_job *job, uint32_t task)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = HAC_OK;
+    if (job->kind->task_ended != NULL && job->code == HAC_OK)
+        status = job->kind->task_ended(job, task, &err);
+    if (status == HAC_OK)
+        return true;
+    if (status == HAC_AGAIN) {
+        job->run.tasks[task].claimed = job->run.tasks[task].done = 0;
+        make_ready(&job->run, task);
+        return false;
+    }
+    job->code = err.code;
+    snprintf(job->message, sizeof job->message, "%s", err.message);
+    return false;
+}
+
 static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_task_state *state = &job->run.tasks[dispatch->task];
@@ -642,7 +694,7 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
     if (job->kind->task_done != NULL)
         job->kind->task_done(job, dispatch->task, done);
     bool whole = task->range ? state->done >= task->count : true;
-    if (whole)
+    if (whole && ended_well(job, dispatch->task))
         complete_task(job, dispatch->task);
     if (job->progress)
         hac_job_send_event(job, task->stage, job->plan->devices[dispatch->plan_device].name, "");
@@ -653,7 +705,6 @@ static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attem
 {
     hac_run *run = &job->run;
     hac_task_state *state = &run->tasks[dispatch->task];
-    bool listed = false;
     hac_piece *lost = reallocarray(state->lost, state->n_lost + 1, sizeof *lost);
     if (lost == NULL) {
         run->broken = true;
@@ -661,10 +712,7 @@ static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attem
     }
     state->lost = lost;
     state->lost[state->n_lost++] = (hac_piece){dispatch->first, dispatch->count, attempt};
-    for (size_t i = 0; i < run->n_ready; i++)
-        listed |= run->ready[i] == dispatch->task;
-    if (!listed)
-        run->ready[run->n_ready++] = dispatch->task;
+    make_ready(run, dispatch->task);
 }
 
 /* The job does not use this device any more; its plan is made anew without it. */
@@ -700,6 +748,8 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
         give_back(job, dispatch, dispatch->attempt);
         hac_builders_want(&server->builders, device, done->needs_program);
         hac_job_send_event(job, "build", server->devices.items[device]->config.name, done->needs_program);
+    } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {
+        hac_server_kick(server);
     } else if (done->code == HAC_DEVICE || done->code == HAC_NO_MEMORY || done->code == HAC_UNSUPPORTED) {
         char failure[256];
         snprintf(failure, sizeof failure, "%.64s.%s: %.160s", job->plan->tasks[dispatch->task].codelet,
@@ -709,7 +759,8 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
         leave_device(job, device, failure);
     } else {
         /* an executor that refuses what it was given was given something wrong by hacd, not by the user */
-        bool ours = done->code == HAC_INVALID || done->code == HAC_NOT_FOUND || done->code == HAC_PROTOCOL;
+        bool invalid = done->code == HAC_INVALID && !job->kind->user_errors;
+        bool ours = invalid || done->code == HAC_NOT_FOUND || done->code == HAC_PROTOCOL;
         job->code = ours ? HAC_INTERNAL : (hac_status)done->code;
         snprintf(job->message, sizeof job->message, "%s", done->message);
     }
@@ -769,7 +820,8 @@ void hac_scheduler_gone(void *context, unsigned slot)
     hac_server *server = context;
     hac_job *job = NULL;
     hac_list_for_each (job, &server->jobs, hac_job, link)
-        job->descriptor_executors &= ~(UINT64_C(1) << slot);
+        for (size_t d = 0; d < job->n_descriptors; d++)
+            job->descriptors[d].executors &= ~(UINT64_C(1) << slot);
 }
 
 void hac_scheduler_changed(void *context)

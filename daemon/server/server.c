@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memfd.h"
 #include "channel.h"
 #include "child.h"
+#include "leaving.h"
+#include "saved_models.h"
 #include "scheduler.h"
 #include "scratch.h"
 #include "session.h"
 #include "tuning.h"
 
-#define TICK_MS       250
-#define PROBE_SECONDS 10.0
-#define DRAIN_SECONDS 30.0
-#define DELIVERY_SECONDS                                                                                     \
-    3.0 /* for the client of a job that ends while draining to fetch result and receipt */
+#define TICK_MS            250
+#define PROBE_SECONDS      10.0
 #define SELF_TEST_SECONDS  20.0 /* questions about devices wait this long for their self-tests */
 #define SAVE_SECONDS       5.0
 #define TRIM_SECONDS       60.0 /* idle pool memory is kept this long */
@@ -43,7 +38,7 @@ typedef struct deferred_query {
 
 /* ---- the listener ------------------------------------------------------------------------------------- */
 
-static void accept_clients(hac_server *server)
+void hac_server_accept(hac_server *server)
 {
     for (int i = 0; i < ACCEPTS_PER_WAKEUP; i++) {
         int fd = accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -63,7 +58,7 @@ static void on_connection(uv_poll_t *handle, int status, int events)
 {
     (void)events;
     if (status >= 0)
-        accept_clients(handle->data);
+        hac_server_accept(handle->data);
 }
 
 static void listen_again(hac_server *server)
@@ -270,219 +265,19 @@ static void answer_deferred(hac_server *server)
     }
 }
 
-/* ---- models on disk ------------------------------------------------------------------------------------ */
+/* ---- the loop ----------------------------------------------------------------------------------------- */
 
-typedef struct save_work {
-    uv_work_t work;
-    hac_server *server;
-    char *text;
-    size_t bytes;
-    char path[PATH_MAX + 32];
-} save_work;
-
-static void models_path(const hac_server *server, char *ret, size_t room)
-{
-    snprintf(ret, room, "%s/models", server->options.state_directory);
-}
-
-static void write_models(uv_work_t *work)
-{
-    save_work *save = hac_container_of(work, save_work, work);
-    char temporary[PATH_MAX + 40];
-    snprintf(temporary, sizeof temporary, "%s.new", save->path);
-    hac_autoclose int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return;
-    for (size_t done = 0; done < save->bytes;) {
-        ssize_t n = write(fd, save->text + done, save->bytes - done);
-        if (n <= 0)
-            return;
-        done += (size_t)n;
-    }
-    rename(temporary, save->path);
-}
-
-static void models_written(uv_work_t *work, int status)
-{
-    (void)status;
-    save_work *save = hac_container_of(work, save_work, work);
-    save->server->saving_models = false;
-    free(save->text);
-    free(save);
-}
-
-static save_work *prepare_save(hac_server *server)
-{
-    save_work *save = calloc(1, sizeof *save);
-    if (save == NULL)
-        return NULL;
-    save->server = server;
-    models_path(server, save->path, sizeof save->path);
-    if (hac_model_set_write(server->models, &save->text, &save->bytes, NULL) != HAC_OK) {
-        free(save);
-        return NULL;
-    }
-    return save;
-}
-
-static void save_models(hac_server *server)
-{
-    if (server->saving_models || !hac_model_set_dirty(server->models))
-        return;
-    save_work *save = prepare_save(server);
-    if (save == NULL)
-        return;
-    server->saving_models = true;
-    if (uv_queue_work(&server->loop, &save->work, write_models, models_written) != 0)
-        models_written(&save->work, 0);
-}
-
-static void read_models(hac_server *server)
-{
-    char path[PATH_MAX + 32];
-    char *text = NULL;
-    size_t bytes = 0, skipped = 0;
-    models_path(server, path, sizeof path);
-    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || hac_memfd_read_text(fd, 16u << 20, &text, &bytes, NULL) != HAC_OK)
-        return;
-    if (hac_model_set_read(server->models, text, bytes, &skipped, NULL) != HAC_OK || skipped > 0)
-        hac_log(HAC_LOG_WARNING, "%s: %zu damaged lines were skipped", path, skipped);
-    free(text);
-}
-
-/* ---- leaving ------------------------------------------------------------------------------------------ */
-
-/* Unlinks the socket of a private daemon under the lock that clients take to start one, so that no client
- * connects to a daemon that has made up its mind. Returns false when a client holds the lock. */
-static bool unlink_socket(hac_server *server)
-{
-    char lock_path[PATH_MAX + 8];
-    if (!server->options.private_daemon || server->options.activated ||
-        server->options.socket_path[0] == '\0')
-        return true;
-    snprintf(lock_path, sizeof lock_path, "%s.lock", server->options.socket_path);
-    hac_autoclose int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0)
-        return false;
-    struct stat at_path, ours;
-    if (stat(server->options.socket_path, &at_path) == 0 && server->socket_inode == at_path.st_ino &&
-        fstat(server->options.listener, &ours) == 0)
-        unlink(server->options.socket_path);
-    return true;
-}
-
-static void close_handle(uv_handle_t *handle, void *context)
+void hac_server_close_handle(uv_handle_t *handle, void *context)
 {
     (void)context;
     if (!uv_is_closing(handle))
         uv_close(handle, NULL);
 }
 
-static void close_sessions(hac_server *server)
-{
-    hac_session *session = NULL;
-    hac_list_for_each (session, &server->sessions, hac_session, link)
-        hac_session_close(session, NULL);
-}
-
-/* Leave now: every job that has not ended, detached or not, ends as cancelled as soon as its executors are
- * reaped, and its client is told; then the sessions go (on_prepare). */
-static void stop(hac_server *server)
-{
-    if (server->stopping)
-        return;
-    server->draining = server->stopping = true;
-    hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link)
-        hac_job_cancel(job, "hacd is leaving");
-    hac_executors_kill_all(&server->executors);
-    hac_builders_kill_all(&server->builders);
-    if (server->probe != NULL)
-        hac_child_kill(server->probe);
-    uv_poll_stop(&server->listener);
-    close_handle((uv_handle_t *)&server->listener, NULL);
-    close_handle((uv_handle_t *)&server->tick, NULL);
-    close_handle((uv_handle_t *)&server->deadline, NULL);
-    close_handle((uv_handle_t *)&server->on_term, NULL);
-    close_handle((uv_handle_t *)&server->on_int, NULL);
-    close_handle((uv_handle_t *)&server->on_hup, NULL);
-    hac_server_kick(server);
-    /* `prepare` goes on until the jobs have settled; the loop ends when the last child is reaped */
-}
-
-void hac_server_drain(hac_server *server, const char *why)
-{
-    if (server->draining)
-        return;
-    hac_log(HAC_LOG_INFO, "leaving when the running jobs are done: %s", why);
-    server->draining = true;
-    server->drain_deadline_ns = hac_now_ns() + (uint64_t)(DRAIN_SECONDS * 1e9);
-    uv_poll_stop(&server->listener);
-    server->unlinked = unlink_socket(server); /* else at a tick: clients would wait at a deaf socket */
-    hac_server_kick(server);
-}
-
-static unsigned unfinished_jobs(const hac_server *server)
+unsigned hac_server_unfinished(const hac_server *server)
 {
     return server->n_jobs - server->n_ended;
 }
-
-/* Whether a client has yet to fetch the result or the receipt of a job that has just ended. */
-static bool undelivered(const hac_server *server)
-{
-    const hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link)
-        if (job->owner != NULL && hac_job_ended(job) && hac_seconds_since(job->ended_ns) < DELIVERY_SECONDS)
-            return true;
-    return false;
-}
-
-static bool drained(const hac_server *server)
-{
-    return unfinished_jobs(server) == 0 && !undelivered(server);
-}
-
-/* Nothing to do and nobody there. What is built behind the scenes can wait; what is waited for cannot. */
-static bool idle(const hac_server *server)
-{
-    return server->n_sessions == 0 && unfinished_jobs(server) == 0 && !server->probing &&
-           !hac_builders_urgent(&server->builders);
-}
-
-static bool socket_gone(const hac_server *server)
-{
-    struct stat at_path;
-    if (server->options.activated)
-        return false;
-    return stat(server->options.socket_path, &at_path) != 0 || at_path.st_ino != server->socket_inode;
-}
-
-static void consider_leaving(hac_server *server)
-{
-    uint64_t now = hac_now_ns();
-    if (server->draining) {
-        server->unlinked = server->unlinked || unlink_socket(server);
-        if (drained(server) || now > server->drain_deadline_ns)
-            stop(server);
-        return;
-    }
-    if (!server->options.private_daemon || !idle(server))
-        return;
-    bool held = false; /* a detached job's result that somebody may come for */
-    hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link)
-        held |= job->detached && (job->result != NULL || job->result_data != NULL);
-    bool timed_out = server->config.idle_exit > 0 &&
-                     (double)(now - server->idle_since_ns) * 1e-9 > server->config.idle_exit;
-    if (timed_out && !held && unlink_socket(server))
-        accept_clients(
-            server); /* one may have connected just before: it is served, and then there is no socket */
-    if (server->n_sessions == 0 && socket_gone(server))
-        stop(server);
-}
-
-/* ---- the loop ----------------------------------------------------------------------------------------- */
 
 /* Ends the jobs that are late, and sleeps until the next one would be. */
 static void on_deadline(uv_timer_t *timer)
@@ -512,21 +307,22 @@ static void on_tick(uv_timer_t *timer)
     hac_server *server = timer->data;
     uint64_t now = hac_now_ns();
     hac_executors_check(&server->executors);
+    hac_builders_check(&server->builders);
     hac_jobs_expire(server);
     if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS &&
         server->probe != NULL)
         hac_child_kill(server->probe);
     if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
         server->models_saved_ns = now;
-        save_models(server);
+        hac_saved_models_write(server);
         hac_pool_trim(&server->users, TRIM_SECONDS);
-        if (unfinished_jobs(server) == 0)
+        if (hac_server_unfinished(server) == 0)
             malloc_trim(0); /* a crowd's messages and jobs leave holes that malloc would keep */
     }
     answer_deferred(server);
     listen_again(server);
     hac_server_kick(server); /* back-offs may have run out */
-    consider_leaving(server);
+    hac_leaving_consider(server);
 }
 
 static void on_prepare(uv_prepare_t *handle)
@@ -539,17 +335,13 @@ static void on_prepare(uv_prepare_t *handle)
     answer_deferred(server);
     if (server->n_ended > 640)
         hac_jobs_expire(server);
-    if (server->draining && !server->stopping && drained(server))
-        stop(server);
+    if (hac_leaving_turn(server))
+        uv_prepare_stop(handle);
     if (server->reload && server->probe == NULL && hac_list_empty(&server->executors.list) &&
         !hac_builders_busy(&server->builders)) {
         server->reload = false;
         start_probe(server);
     }
-    if (server->stopping && unfinished_jobs(server) == 0)
-        close_sessions(server);
-    if (server->stopping && unfinished_jobs(server) == 0 && hac_list_empty(&server->executors.list))
-        uv_prepare_stop(handle);
 }
 
 void hac_server_kick(hac_server *server)
@@ -624,9 +416,9 @@ static void on_signal(uv_signal_t *handle, int number)
         return;
     }
     if (server->draining) /* the second one means now */
-        stop(server);
+        hac_leaving_now(server);
     else
-        hac_server_drain(server, number == SIGTERM ? "SIGTERM" : "SIGINT");
+        hac_leaving_drain(server, number == SIGTERM ? "SIGTERM" : "SIGINT");
 }
 
 /* ---- configuration ------------------------------------------------------------------------------------ */
@@ -652,6 +444,7 @@ static void apply_config(hac_server *server)
     server->executors.hang_seconds = server->config.task_deadline_minimum;
     server->executors.hang_factor = server->config.task_deadline_factor;
     server->executors.idle_seconds = server->config.executor_idle_timeout;
+    server->builders.deadline_seconds = server->config.build_deadline;
 }
 
 hac_status hac_server_reload(hac_server *server, hac_error *err)
@@ -660,10 +453,10 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
     hac_profile_set *profiles = NULL;
     if (server->probing || server->reload)
         return hac_fail(err, HAC_REFUSED, "devices are being looked for just now; try again in a moment");
-    if (unfinished_jobs(server) > 0)
+    if (hac_server_unfinished(server) > 0)
         return hac_fail(err, HAC_REFUSED,
                         "%u jobs are running; devices change only between jobs, try again later",
-                        unfinished_jobs(server));
+                        hac_server_unfinished(server));
     hac_status status = load_config(server, &config, err);
     if (status != HAC_OK)
         return status;
@@ -744,7 +537,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
         return status;
     init_executors(server);
     apply_config(server);
-    read_models(server);
+    hac_saved_models_read(server);
     return HAC_OK;
 }
 
@@ -772,13 +565,7 @@ static hac_status init_loop(hac_server *server, hac_error *err)
 
 static void deinit(hac_server *server)
 {
-    save_work *save =
-        server->models != NULL && hac_model_set_dirty(server->models) ? prepare_save(server) : NULL;
-    if (save != NULL) {
-        write_models(&save->work);
-        free(save->text);
-        free(save);
-    }
+    hac_saved_models_write_now(server);
     hac_job *job = NULL;
     hac_list_for_each (job, &server->jobs, hac_job, link)
         hac_job_free(job);
@@ -792,6 +579,7 @@ static void deinit(hac_server *server)
     hac_decoder_free(server->child_decoder);
     free(server->profile_problems);
     hac_scratch_remove_now(server->options.scratch_directory);
+    hac_close(server->options.scratch_lock);
 }
 
 int hac_server_run(const hac_server_options *options)
@@ -807,11 +595,12 @@ int hac_server_run(const hac_server_options *options)
         status = init_loop(server, &err);
     if (status == HAC_OK) {
         start_probe(server);
+        hac_scratch_sweep(&server->loop, server->options.scratch_directory);
         uv_run(&server->loop, UV_RUN_DEFAULT);
     } else {
         hac_log(HAC_LOG_ERROR, "%s", err.message);
     }
-    uv_walk(&server->loop, close_handle, NULL);
+    uv_walk(&server->loop, hac_server_close_handle, NULL);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     uv_loop_close(&server->loop);
     deinit(server);

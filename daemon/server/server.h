@@ -26,6 +26,7 @@ typedef struct hac_server_options {
     bool private_daemon; /* leaves when idle, or when its socket path is gone */
     bool activated;      /* the socket is somebody else's: its path is never unlinked */
     int listener;        /* listening socket; owned by the server */
+    int scratch_lock;    /* of the scratch directory; owned by the server */
     char socket_path[PATH_MAX];
     char state_directory[PATH_MAX], cache_directory[PATH_MAX], scratch_directory[PATH_MAX];
     char executor_program[PATH_MAX];
@@ -51,7 +52,7 @@ struct hac_server {
     hac_decoder *client_decoder, *child_decoder;
 
     uv_poll_t listener;
-    ino_t socket_inode; /* of the socket's path, so as not to unlink another daemon's */
+    ino_t socket_inode;  /* of the socket's path, so as not to unlink another daemon's */
     uv_timer_t tick;     /* four times a second */
     uv_timer_t deadline; /* the first of the unfinished jobs' */
     uv_signal_t on_term, on_int, on_hup;
@@ -70,6 +71,7 @@ struct hac_server {
     bool draining, stopping, unlinked;
     uint64_t drain_deadline_ns, idle_since_ns, started_ns, models_saved_ns, trimmed_ns;
     bool saving_models;
+    bool models_unsaved; /* the last write of them has failed */
 
     /* counters for the metrics */
     uint64_t jobs_done, jobs_failed, jobs_cancelled, tasks_done, tasks_lost, connections_refused;
@@ -78,9 +80,6 @@ struct hac_server {
 
 /* Runs until it is told to leave; returns the process's exit status. Consumes options->listener. */
 int hac_server_run(const hac_server_options *options);
-
-/* Finish what runs, take nothing new, leave. */
-void hac_server_drain(hac_server *server, const char *why);
 
 /* Reads configuration, profiles and devices again; a bad configuration keeps the old one and is the error. */
 HAC_MUST_USE hac_status hac_server_reload(hac_server *server, hac_error *err);
@@ -98,5 +97,14 @@ void hac_server_watch_deadlines(hac_server *server);
 
 /* Asks for a run of the scheduler before the loop waits again. */
 void hac_server_kick(hac_server *server);
+
+/* Jobs that wait or run. */
+unsigned hac_server_unfinished(const hac_server *server);
+
+/* Takes in the clients that are waiting at the socket. */
+void hac_server_accept(hac_server *server);
+
+/* Closes a handle that is not closing already; a uv_walk_cb. */
+void hac_server_close_handle(uv_handle_t *handle, void *context);
 
 #endif

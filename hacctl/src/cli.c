@@ -9,6 +9,7 @@
 
 #include "grid.h"
 #include "output.h"
+#include "read.h"
 
 void hac_cli_set(hac_cli *cli, const hac_args *args)
 {
@@ -90,6 +91,18 @@ void hac_cli_note(const hac_cli *cli, const char *fmt, ...)
     say(message);
 }
 
+void hac_cli_say(const hac_cli *cli, const char *fmt, ...)
+{
+    if (cli->quiet)
+        return;
+    char message[HAC_ERROR_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    say(message);
+}
+
 void hac_cli_report(const hac_error *err)
 {
     say(err->message[0] != '\0' ? err->message : hac_status_name(err->code));
@@ -103,6 +116,24 @@ hac_status hac_cli_job_id(const char *word, uint64_t *ret, hac_error *err)
     if (*word < '0' || *word > '9' || *end != '\0' || errno != 0 || id == 0)
         return hac_fail(err, HAC_INVALID, "'%.64s' is not a job id; `hacctl jobs` lists them", word);
     *ret = id;
+    return HAC_OK;
+}
+
+hac_status hac_cli_ask_end(hac_cli *cli, uint64_t job, const char **ret, hac_error *err)
+{
+    static const char *const ends[] = {"done", "failed", "cancelled"};
+    hac_autofree char *answer = NULL;
+    hac_autojson cJSON *json = NULL;
+    hac_status status = hac_cli_ask(cli, HAC_TOPIC_SHOW, job, HAC_PLAN_JSON, &answer, err);
+    if (status == HAC_OK)
+        status = hac_read_object(answer, "the job", &json, err);
+    if (status != HAC_OK)
+        return status;
+    const char *state = hac_read_string(json, "state");
+    *ret = state == NULL ? "" : NULL;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && state != NULL; i++)
+        if (strcmp(state, ends[i]) == 0)
+            *ret = ends[i];
     return HAC_OK;
 }
 

@@ -38,12 +38,18 @@ HAC_MUST_USE hac_status hac_cli_print_to(const char *path, const char *text, hac
 
 /* For people: one line on standard error, if that is a terminal and not --quiet. */
 void hac_cli_note(const hac_cli *cli, const char *fmt, ...) HAC_PRINTF(2, 3);
+/* The same for scripts, too: what a command did is not what it was asked for. */
+void hac_cli_say(const hac_cli *cli, const char *fmt, ...) HAC_PRINTF(2, 3);
 
 /* "hacctl: message", one line whatever the message holds, on standard error. */
 void hac_cli_report(const hac_error *err);
 
 /* A job's id as `hacctl jobs` prints it. */
 HAC_MUST_USE hac_status hac_cli_job_id(const char *word, uint64_t *ret, hac_error *err);
+
+/* How the job has ended: "done", "failed" or "cancelled"; NULL if it has not; "" when the daemon does not
+ * say, so that nobody asks for ever. */
+HAC_MUST_USE hac_status hac_cli_ask_end(hac_cli *cli, uint64_t job, const char **ret, hac_error *err);
 
 /* The form of an answer: --format, else JSON with --json, else text. */
 hac_plan_format hac_cli_format(const hac_cli *cli, const hac_args *args);

@@ -6,26 +6,27 @@
 #include "simulated.h"
 #include "sort_request.h"
 
-/* The number of items: --items, or as many as IN holds. */
-static hac_status count_items(const hac_args *args, const char *command, hac_type type, uint64_t *ret,
-                              hac_error *err)
+/* The number of items: --items, or as many as IN holds, which is then what the plan begins with. */
+static hac_status count_items(const hac_args *args, const char *command, hac_sort_request *request,
+                              uint64_t *ret_items, hac_error *err)
 {
     const char *count = args->values[HAC_OPT_ITEMS];
     if (count != NULL && args->n_words > 1)
         return hac_fail(err, HAC_INVALID, "%s: either IN or --items, not both", command);
     if (count != NULL)
-        return hac_parse_count(count, ret, err);
+        return hac_parse_count(count, ret_items, err);
     if (args->n_words < 2)
         return hac_fail(err, HAC_INVALID, "%s: how many items? Name a file or say --items COUNT", command);
     hac_input input;
-    hac_status status = hac_input_open(args->words[1], type, &input, err);
+    hac_status status = hac_input_open(args->words[1], request->options.type, &input, err);
     if (status != HAC_OK)
         return status;
     hac_close(input.fd);
     if (!input.sized)
         return hac_fail(err, HAC_INVALID, "%s: %s has no size that is known beforehand; say --items COUNT",
                         command, input.name);
-    *ret = input.items;
+    *ret_items = input.items;
+    request->options.plan_input = HAC_PLAN_INPUT_FILE;
     return HAC_OK;
 }
 
@@ -36,7 +37,7 @@ static hac_status parse_plan(const hac_args *args, const char *command, hac_sort
         return hac_fail(err, HAC_INVALID, "%s: '%.64s' is no job that can be planned; there is: sort",
                         command, args->words[0]);
     hac_status status = hac_sort_request_parse(request, command, args, err);
-    return status != HAC_OK ? status : count_items(args, command, request->options.type, ret_items, err);
+    return status != HAC_OK ? status : count_items(args, command, request, ret_items, err);
 }
 
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err)

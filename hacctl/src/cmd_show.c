@@ -77,23 +77,6 @@ hac_status hac_cmd_trace(hac_cli *cli, const hac_args *args, hac_error *err)
     return status == HAC_OK ? hac_cli_print_to(args->values[HAC_OPT_OUTPUT], answer, err) : status;
 }
 
-static hac_status has_ended(hac_cli *cli, uint64_t job, bool *ret, hac_error *err)
-{
-    static const char *const ends[] = {"done", "failed", "cancelled"};
-    hac_autofree char *answer = NULL;
-    hac_autojson cJSON *json = NULL;
-    hac_status status = hac_cli_ask(cli, HAC_TOPIC_SHOW, job, HAC_PLAN_JSON, &answer, err);
-    if (status == HAC_OK)
-        status = hac_read_object(answer, "the job", &json, err);
-    if (status != HAC_OK)
-        return status;
-    const char *state = hac_read_string(json, "state");
-    *ret = state == NULL; /* a daemon that says no state is not asked for ever */
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && state != NULL; i++)
-        *ret = *ret || strcmp(state, ends[i]) == 0;
-    return HAC_OK;
-}
-
 /* The log without the beginning that has been printed; all of it when the daemon has dropped old lines. */
 static const char *news(const char *log, const char *before)
 {
@@ -104,12 +87,12 @@ static const char *news(const char *log, const char *before)
 static hac_status follow(hac_cli *cli, uint64_t job, hac_error *err)
 {
     hac_autofree char *before = NULL;
-    bool ended = false;
+    const char *end = NULL;
     for (;;) {
         hac_autofree char *log = NULL;
         bool same = false;
         /* the state first: what the job logs last is then in the log that is read last */
-        hac_status status = has_ended(cli, job, &ended, err);
+        hac_status status = hac_cli_ask_end(cli, job, &end, err);
         if (status == HAC_OK)
             status = hac_cli_ask(cli, HAC_TOPIC_LOG, job, HAC_PLAN_TEXT, &log, err);
         if (status != HAC_OK)
@@ -118,7 +101,7 @@ static hac_status follow(hac_cli *cli, uint64_t job, hac_error *err)
         same = before != NULL && strcmp(log, before) == 0;
         if (!same)
             status = hac_cli_print(news(log, before), err);
-        if (status != HAC_OK || ended)
+        if (status != HAC_OK || end != NULL)
             return status;
         free(before);
         before = hac_steal_ptr(log);

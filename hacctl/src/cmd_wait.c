@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hacctl wait, result, cancel: jobs that another hacctl or program has started. */
+#include <string.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -59,6 +60,22 @@ hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)
 hac_status hac_cmd_cancel(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
-    hac_status status = attach(cli, args, &job, err);
-    return status == HAC_OK ? hac_job_cancel(job, err) : status;
+    const char *before = NULL, *after = NULL;
+    uint64_t id = 0;
+    hac_status status = hac_cli_job_id(args->words[0], &id, err);
+    if (status == HAC_OK)
+        status = hac_cli_ask_end(cli, id, &before, err);
+    if (status == HAC_OK && before == NULL)
+        status = attach(cli, args, &job, err);
+    if (status == HAC_OK && job != NULL)
+        status = hac_job_cancel(job, err);
+    if (status == HAC_OK && job != NULL) /* it may have been faster; as cancelled it ends later */
+        status = hac_cli_ask_end(cli, id, &after, err);
+    const char *end = before != NULL                                     ? before
+                      : after != NULL && strcmp(after, "cancelled") != 0 ? after
+                                                                         : NULL;
+    if (status == HAC_OK && end != NULL && *end != '\0')
+        hac_cli_say(cli, "job %llu has ended already (%s): there is nothing to cancel",
+                    (unsigned long long)id, end);
+    return status;
 }

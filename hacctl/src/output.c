@@ -118,11 +118,32 @@ static int create_temporary(hac_output *output, mode_t mode)
     return -1;
 }
 
+/*
+ * Who may read and write the new file: those who may the old one, and nobody else. Only root may give files
+ * away; where the group cannot be kept either, another group would get its rights.
+ */
+static hac_status take_over(const hac_output *output, const struct stat *existing, hac_error *err)
+{
+    struct stat made;
+    mode_t mode = existing->st_mode & 0777;
+    if (fstat(output->fd, &made) < 0)
+        return fail(output, errno, err);
+    bool same = made.st_uid == existing->st_uid && made.st_gid == existing->st_gid;
+    if (!same && fchown(output->fd, existing->st_uid, existing->st_gid) < 0 &&
+        fchown(output->fd, (uid_t)-1, existing->st_gid) < 0)
+        mode &= ~(mode_t)070 | ((mode & 07) << 3);
+    /* A file system without permissions refuses; the file is then as it makes all of them. */
+    if (fchmod(output->fd, mode) < 0 && errno != EPERM && errno != ENOTSUP)
+        return fail(output, errno, err);
+    return HAC_OK;
+}
+
 static hac_status open_temporary(hac_output *output, const struct stat *existing, hac_error *err)
 {
     sigset_t before;
     hac_interrupt_block(&before);
-    output->fd = create_temporary(output, 0666);
+    /* Never wider than it will be: who opens it in between reads what is written later. */
+    output->fd = create_temporary(output, existing != NULL ? existing->st_mode & 0600 : 0666);
     int errnum = errno;
     if (output->fd >= 0)
         output->slot = hac_interrupt_keep(output->dirfd, output->temporary);
@@ -131,11 +152,7 @@ static hac_status open_temporary(hac_output *output, const struct stat *existing
     hac_interrupt_unblock(&before);
     if (output->fd < 0)
         return fail(output, errnum, err);
-    /* A file system without permissions refuses; the file is then as it makes all of them. */
-    if (existing != NULL && fchmod(output->fd, existing->st_mode & 0777) < 0 && errno != EPERM &&
-        errno != ENOTSUP)
-        return fail(output, errno, err);
-    return HAC_OK;
+    return existing != NULL ? take_over(output, existing, err) : HAC_OK;
 }
 
 static hac_status open_path(hac_output *output, const char *path, hac_error *err)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +122,60 @@ static void replaces_and_keeps_permissions(void **state)
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(stat("target", &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+static mode_t too_wide; /* bits that a file had until its mode was set */
+
+/* Stands in for libc's. */
+int fchmod(int fd, mode_t mode)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0)
+        too_wide |= st.st_mode & 0777 & ~mode;
+    return (int)syscall(SYS_fchmod, fd, mode);
+}
+
+/* Whatever the process's mask: nobody else may open it, at no time. */
+static void is_never_wider(void **state)
+{
+    static const mode_t modes[] = {0600, 0640, 0660, 0604, 0666};
+    struct stat st;
+    (void)state;
+    mode_t before = umask(0);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        hac_output *output = NULL;
+        put("out", "before");
+        assert_int_equal(chmod("out", modes[i]), 0);
+        assert_int_equal(hac_output_open("out", &output, NULL), HAC_OK);
+        assert_int_equal(hac_output_write(output, "after", 5, NULL), HAC_OK);
+        assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
+        hac_output_free(output);
+        assert_int_equal(stat("out", &st), 0);
+        assert_int_equal(st.st_mode & 0777, modes[i]);
+    }
+    assert_int_equal(too_wide, 0);
+    umask(before);
+}
+
+/* Root replaces somebody's file: it stays theirs. */
+static void keeps_its_owner(void **state)
+{
+    hac_output *output = NULL;
+    struct stat st;
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    put("out", "before");
+    assert_int_equal(chown("out", 12345, 54321), 0);
+    assert_int_equal(chmod("out", 0640), 0);
+    assert_int_equal(hac_output_open("out", &output, NULL), HAC_OK);
+    assert_int_equal(hac_output_write(output, "after", 5, NULL), HAC_OK);
+    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
+    hac_output_free(output);
+    assert_int_equal(stat("out", &st), 0);
+    assert_int_equal(st.st_uid, 12345);
+    assert_int_equal(st.st_gid, 54321);
+    assert_int_equal(st.st_mode & 0777, 0640);
 }
 
 static void long_names(void **state)
@@ -293,6 +348,8 @@ int main(void)
         TEST(appears_when_whole),
         TEST(without_commit_nothing_changes),
         TEST(replaces_and_keeps_permissions),
+        TEST(is_never_wider),
+        TEST(keeps_its_owner),
         TEST(long_names),
         TEST(straight_into_a_fifo),
         TEST(devices_and_descriptors),

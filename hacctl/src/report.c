@@ -40,6 +40,7 @@ static void add_device_note(hac_grid *grid, const cJSON *device)
 {
     const char *reason = hac_read_string(device, "reason");
     hac_autofree char *failures = hac_read_joined(device, "codelet_failures");
+    hac_autofree char *programs = hac_read_joined(device, "program_failures");
     hac_autofree char *shares = hac_read_joined(device, "shares_cores_with");
     hac_text note = HAC_TEXT_NONE;
     hac_autofree char *all = NULL;
@@ -47,6 +48,8 @@ static void add_device_note(hac_grid *grid, const cJSON *device)
         hac_text_add(&note, reason);
     if (failures != NULL)
         hac_text_addf(&note, "%snot used for %s", note.bytes != 0 ? "; " : "", failures);
+    if (programs != NULL)
+        hac_text_addf(&note, "%sprograms that cannot be built: %s", note.bytes != 0 ? "; " : "", programs);
     if (shares != NULL)
         hac_text_addf(&note, "%sshares cores with %s", note.bytes != 0 ? "; " : "", shares);
     if (hac_text_finish(&note, &all, NULL, NULL) != HAC_OK)

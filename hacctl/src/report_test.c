@@ -48,16 +48,19 @@ static void checks(const cJSON *answer, hac_text *text)
 static void devices(void **state)
 {
     (void)state;
-    assert_made(hac_report_devices,
-                "{\"devices\":[{\"name\":\"cpu\",\"state\":\"ready\",\"kind\":\"cpu\",\"group\":\"socket0\","
-                "\"threads\":2,"
-                "\"memory_bytes\":4294967296,\"device\":\"pthread\",\"capability\":{\"sort.u32\":1.2e8}},"
-                "{\"name\":\"mesa\",\"state\":\"unusable\",\"reason\":\"loops end early\",\"capability\":{},"
-                "\"codelet_failures\":[\"sort.u32\",\"sort.f64\"],\"shares_cores_with\":[\"cpu\"]}]}",
-                "NAME  STATE     KIND  GROUP    THREADS  MEMORY       SORT U32  DEVICE   NOTE\n"
-                "cpu   ready     cpu   socket0        2   4 GiB  120 M items/s  pthread  -\n"
-                "mesa  unusable  -     -              -       -              -  -        loops end early; "
-                "not used for sort.u32, sort.f64; shares cores with cpu\n");
+    assert_made(
+        hac_report_devices,
+        "{\"devices\":[{\"name\":\"cpu\",\"state\":\"ready\",\"kind\":\"cpu\",\"group\":\"socket0\","
+        "\"threads\":2,"
+        "\"memory_bytes\":4294967296,\"device\":\"pthread\",\"capability\":{\"sort.u32\":1.2e8}},"
+        "{\"name\":\"mesa\",\"state\":\"unusable\",\"reason\":\"loops end early\",\"capability\":{},"
+        "\"codelet_failures\":[\"sort.u32\",\"sort.f64\"],\"program_failures\":[\"radix.simt.64: bad\"],"
+        "\"shares_cores_with\":[\"cpu\"]}]}",
+        "NAME  STATE     KIND  GROUP    THREADS  MEMORY       SORT U32  DEVICE   NOTE\n"
+        "cpu   ready     cpu   socket0        2   4 GiB  120 M items/s  pthread  -\n"
+        "mesa  unusable  -     -              -       -              -  -        loops end early; "
+        "not used for sort.u32, sort.f64; programs that cannot be built: radix.simt.64: bad; "
+        "shares cores with cpu\n");
     assert_made(hac_report_devices, "{\"devices\":[]}", "no devices; `hacctl doctor` says why\n");
     assert_made(hac_report_devices, "{\"devices\":[],\"problem\":\"no OpenCL platform\"}",
                 "no OpenCL platform\n");

@@ -495,8 +495,10 @@ class Fake(Case):
         self.assertEqual(self.good(*words, "--format", "json"), b'{"n": 5}\n')
         self.assertEqual(self.good(*words, "--format", "svg"), b"<svg/>\n")
         self.assertIn("explain items=1048576 type=f32", self.called())
+        self.assertIn("plan input=0", self.called())
         self.good("explain", "sort", "in", "--type", "u32")
         self.assertIn("explain items=3 type=u32", self.called())
+        self.assertIn("plan input=2", self.called())
         os.mkdir(self.path("profiles"))
         self.put("profiles/g.yaml", "name: g\nmatch: {type: gpu}\nkind: gpu\ngroup: card\n")
         self.good("simulate", "--profiles", "profiles", "sort", "--items", "8", "--type", "u32")
@@ -531,12 +533,21 @@ class Fake(Case):
         self.good("trace", "7", "-o", "t")
         self.assertEqual(Path(self.path("t")).read_text(), "{}\n")
         self.good("wait", "7")
-        self.good("cancel", "7")
         self.assertEqual(self.good("result", "7"), b"the result")
         self.good("result", "7", "-o", "out")
         self.assertEqual(Path(self.path("out")).read_bytes(), b"the result")
         for command in ("show", "why", "wait", "result", "cancel", "log", "trace"):
             self.bad(2, command, "8", says="there is no job 8")
+
+    def test_cancel(self):
+        self.answer(3, '{"state": "running"}')
+        self.good("cancel", "7")
+        self.assertIn("cancel", self.called())
+        for end in ("done", "failed", "cancelled"):
+            self.answer(3, f'{{"state": "{end}"}}')
+            self.assertEqual(self.run_it("cancel", "7"),
+                             (0, b"", f"hacctl: job 7 has ended already ({end}): there is nothing to cancel\n"))
+            self.good("--quiet", "cancel", "7")
 
     def test_log_follows(self):
         self.answer(3, '{"state": "running"}')

@@ -327,6 +327,7 @@ hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_o
     char name[32];
     (void)client;
     record_options("explain", items, options);
+    record("plan input=%d", (int)options->plan_input);
     snprintf(name, sizeof name, "plan%d", (int)format);
     return answer(name, ret_text, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
+#include "base/value.h"
 #include "proto/frame.h"
 #include "validate.h"
 #include "wire.h"
@@ -17,6 +18,18 @@
 #define PAYLOAD_MAX      256
 #define PRIORITY_MAX     100
 #define STATUS_MOST      HAC_INTERNAL
+
+/* Of queries: as the modules that read them have it (expr/query.h, expr/schema.h, base/table.h,
+ * base/value.h); this one uses none of them. */
+#define TEXT_BYTES_MAX 16384
+#define NAME_BYTES_MAX 127
+#define NULL_BYTES_MAX 31
+#define FORMAT_TABLE   1 /* HAC_FORMAT_TABLE */
+#define FORMAT_MOST    8
+#define OUTPUT_MOST    2
+#define COLUMNS_MAX    256
+#define PER_MILLE      1000
+#define WORK_MOST      65536
 
 /* A limit here is no user's mistake but a broken peer, and ends the connection: libhac checks before it
  * sends. */
@@ -54,6 +67,41 @@ const hac_message_limits hac_client_limits[] = {
         {"spec", .flags = HAC_FIELD_NEEDED},
         {"options", .flags = HAC_FIELD_NEEDED},
         {"devices", .count = DEVICES_MAX}),
+    HAC_LIMITS(hac__client__query_source, false,
+        {"format", .flags = HAC_FIELD_NEEDED, .most = FORMAT_MOST},
+        {"delimiter", .most = UINT8_MAX},
+        {"null_text", .bytes = NULL_BYTES_MAX}),
+    HAC_LIMITS(hac__client__table_column, false,
+        {"name", .flags = HAC_FIELD_NEEDED, .bytes = NAME_BYTES_MAX},
+        {"kind", .flags = HAC_FIELD_NEEDED, .most = HAC_KIND_END - 1},
+        {"precision", .most = HAC_DECIMAL_DIGITS_MAX},
+        {"scale", .most = HAC_DECIMAL_DIGITS_MAX}),
+    HAC_LIMITS(hac__client__query_table, false,
+        {"rows", .most = HAC_WIRE_BYTES_MAX},
+        {"columns", .count = COLUMNS_MAX}),
+    HAC_LIMITS(hac__client__query_method, false,
+        {"hot_keys", .most = 2},
+        {"sample", .most = PER_MILLE},
+        {"hot_share", .most = PER_MILLE},
+        {"work_groups", .most = WORK_MOST},
+        {"work_items", .most = WORK_MOST}),
+    HAC_LIMITS(hac__client__query_spec, false,
+        {"schema", .bytes = TEXT_BYTES_MAX},
+        {"where", .bytes = TEXT_BYTES_MAX},
+        {"group_by", .bytes = TEXT_BYTES_MAX},
+        {"select", .bytes = TEXT_BYTES_MAX},
+        {"order_by", .bytes = TEXT_BYTES_MAX},
+        {"output_format", .most = OUTPUT_MOST},
+        {"source", .flags = HAC_FIELD_NEEDED}),
+    HAC_LIMITS(hac__client__submit_query, false,
+        {"spec", .flags = HAC_FIELD_NEEDED},
+        {"inputs", .count = HAC_FRAME_MAX_FDS},
+        {"options", .flags = HAC_FIELD_NEEDED}),
+    HAC_LIMITS(hac__client__plan_query, false,
+        {"spec", .flags = HAC_FIELD_NEEDED},
+        {"sources", .most = HAC_WIRE_BYTES_MAX, .count = HAC_FRAME_MAX_FDS},
+        {"options", .flags = HAC_FIELD_NEEDED},
+        {"devices", .count = DEVICES_MAX}),
     HAC_LIMITS(hac__client__submit_calibrate, false,
         {"devices", .count = DEVICES_MAX},
         {"options", .flags = HAC_FIELD_NEEDED}),
@@ -76,8 +124,14 @@ const hac_message_limits hac_client_limits[] = {
 };
 /* clang-format on */
 
+/* All n descriptors, as a bit each; n ≤ 64. */
+static uint64_t all_descriptors(size_t n)
+{
+    return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+}
+
 /* Descriptors that the inputs of a request name, as a bit each. */
-static hac_status validate_input(const Hac__Client__Input *input, uint32_t *fds_seen, hac_error *err)
+static hac_status validate_input(const Hac__Client__Input *input, uint64_t *fds_seen, hac_error *err)
 {
     switch (input->where_case) {
     case HAC__CLIENT__INPUT__WHERE_DATA:
@@ -89,9 +143,9 @@ static hac_status validate_input(const Hac__Client__Input *input, uint32_t *fds_
     case HAC__CLIENT__INPUT__WHERE_BUFFER:
         return hac_validate_aligned_range(input->offset, input->bytes, err);
     case HAC__CLIENT__INPUT__WHERE_DESCRIPTOR:
-        if ((*fds_seen & (UINT32_C(1) << input->descriptor)) != 0)
+        if ((*fds_seen & (UINT64_C(1) << input->descriptor)) != 0)
             return hac_fail(err, HAC_PROTOCOL, "descriptor: %u is named twice", input->descriptor);
-        *fds_seen |= UINT32_C(1) << input->descriptor;
+        *fds_seen |= UINT64_C(1) << input->descriptor;
         return hac_validate_range(input->offset, input->bytes, err);
     default:
         return hac_fail(err, HAC_PROTOCOL, "is empty");
@@ -100,7 +154,7 @@ static hac_status validate_input(const Hac__Client__Input *input, uint32_t *fds_
 
 static hac_status validate_submit_sort(const Hac__Client__SubmitSort *sort, size_t n_fds, hac_error *err)
 {
-    uint32_t fds_seen = 0;
+    uint64_t fds_seen = 0;
     hac_status status = validate_input(sort->input, &fds_seen, err);
     if (status != HAC_OK) {
         (void)hac_error_prefix(err, "input");
@@ -115,9 +169,71 @@ static hac_status validate_submit_sort(const Hac__Client__SubmitSort *sort, size
         (void)hac_error_prefix(err, "payload");
         return status;
     }
-    if (fds_seen != (UINT32_C(1) << n_fds) - 1)
+    if (fds_seen != all_descriptors(n_fds))
         return hac_fail(err, HAC_PROTOCOL, "its inputs do not name each of the %zu descriptors", n_fds);
     return HAC_OK;
+}
+
+/* What a query says of its source, and the room that it takes in an executor's message. */
+static hac_status validate_query_spec(const Hac__Client__QuerySpec *spec, hac_error *err)
+{
+    bool table = spec->source->format == FORMAT_TABLE;
+    size_t bytes = protobuf_c_message_get_packed_size(&spec->base);
+    if (bytes > HAC_INLINE_MAX)
+        return hac_fail(err, HAC_PROTOCOL, "spec: has %zu bytes, at most %d are allowed", bytes,
+                        HAC_INLINE_MAX);
+    if (table != (spec->table != NULL))
+        return hac_fail(err, HAC_PROTOCOL, "spec: table: is %s, but the source is %s table",
+                        spec->table != NULL ? "there" : "missing", table ? "a" : "no");
+    if (spec->limit != 0 && !spec->has_limit)
+        return hac_fail(err, HAC_PROTOCOL, "spec: limit: is there, but there is none");
+    return HAC_OK;
+}
+
+/* Descriptors, or one input that is none; a table lies in a buffer. */
+static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, uint64_t *fds_seen,
+                                        hac_error *err)
+{
+    for (size_t i = 0; i < query->n_inputs; i++) {
+        const Hac__Client__Input *input = query->inputs[i];
+        bool descriptor = input->where_case == HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+        hac_status status = validate_input(input, fds_seen, err);
+        if (status == HAC_OK && !descriptor && query->n_inputs > 1)
+            status = hac_fail(err, HAC_PROTOCOL, "is no descriptor, but one of %zu", query->n_inputs);
+        if (status == HAC_OK && query->spec->table != NULL &&
+            input->where_case != HAC__CLIENT__INPUT__WHERE_BUFFER)
+            status = hac_fail(err, HAC_PROTOCOL, "is no buffer, but a table");
+        if (status == HAC_OK && input->where_case == HAC__CLIENT__INPUT__WHERE_DATA &&
+            input->data.len > HAC_QUERY_DATA_MAX)
+            status = hac_fail(err, HAC_PROTOCOL, "data: has %zu bytes, at most %d are allowed",
+                              input->data.len, HAC_QUERY_DATA_MAX);
+        if (status != HAC_OK) {
+            (void)hac_error_prefix(err, "inputs[%zu]", i);
+            return status;
+        }
+    }
+    return HAC_OK;
+}
+
+static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, size_t n_fds, hac_error *err)
+{
+    uint64_t fds_seen = 0;
+    hac_status status = validate_query_spec(query->spec, err);
+    if (status == HAC_OK && query->n_inputs == 0)
+        status = hac_fail(err, HAC_PROTOCOL, "inputs: there are none");
+    if (status == HAC_OK)
+        status = validate_query_inputs(query, &fds_seen, err);
+    if (status == HAC_OK && fds_seen != all_descriptors(n_fds))
+        status = hac_fail(err, HAC_PROTOCOL, "its inputs do not name each of the %zu descriptors", n_fds);
+    return status;
+}
+
+static hac_status validate_plan_query(const Hac__Client__PlanQuery *plan, size_t n_fds, hac_error *err)
+{
+    hac_status status = validate_query_spec(plan->spec, err);
+    if (status == HAC_OK && plan->n_sources == 0)
+        status = hac_fail(err, HAC_PROTOCOL, "sources: there are none");
+    return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
 }
 
 hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fds, hac_error *err)
@@ -125,6 +241,10 @@ hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fd
     hac_status status = n_fds <= HAC_FRAME_MAX_FDS ? HAC_OK : hac_validate_fd_count(n_fds, 0, err);
     if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT)
         status = validate_submit_sort(request->submit_sort, n_fds, err);
+    else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY)
+        status = validate_submit_query(request->submit_query, n_fds, err);
+    else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY)
+        status = validate_plan_query(request->plan_query, n_fds, err);
     else if (status == HAC_OK)
         status = hac_validate_fd_count(n_fds, 0, err);
     if (status != HAC_OK)

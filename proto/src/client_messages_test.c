@@ -168,11 +168,12 @@ static void test_input_descriptors(void **state)
     BAD(SUBMIT(use_descriptor(0, 3, 100)), 2, "do not name each of the 2 descriptors");
     BAD(SUBMIT(use_descriptor(1, 3, 100)), 1, "do not name each of the 1 descriptors");
     BAD(SUBMIT(use_descriptor(15, 3, 100)), 16, "do not name each of the 16 descriptors");
-    BAD(SUBMIT(use_descriptor(16, 3, 100)), 1, "input: descriptor: is 16, at most 15");
+    BAD(SUBMIT(use_descriptor(63, 3, 100)), 64, "do not name each of the 64 descriptors");
+    BAD(SUBMIT(use_descriptor(64, 3, 100)), 1, "input: descriptor: is 64, at most 63");
     BAD(SUBMIT(use_descriptor(UINT32_MAX, 3, 100)), 1, "input: descriptor: is 4294967295");
     BAD(SUBMIT(use_descriptor(0, OFF_MAX, 1)), 1, "input: 1 bytes from byte 9223372036854775807 on");
-    BAD(SUBMIT(use_descriptor(0, 0, 1)), 17, "17 descriptors");
-    BAD(SUBMIT(use_descriptor(0, 0, 1)), 33, "33 descriptors");
+    BAD(SUBMIT(use_descriptor(0, 0, 1)), 65, "65 descriptors");
+    BAD(SUBMIT(use_descriptor(0, 0, 1)), 129, "129 descriptors");
 }
 
 static void use_pair(uint32_t width, uint32_t first, uint32_t second)
@@ -205,6 +206,8 @@ static void test_plan_sort(void **state)
     BAD(PLAN(c.plan.options = NULL), 0, "plan_sort: options: is missing");
     BAD(PLAN(c.plan.format = 3), 0, "plan_sort: format: 3 is not one of its values");
     BAD(PLAN(c.plan.format = (Hac__Client__PlanFormat)-1), 0, "plan_sort: format: ");
+    GOOD(PLAN(c.plan.input = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA), 0);
+    BAD(PLAN(c.plan.input = 3), 0, "plan_sort: input: 3 is not one of its values");
     GOOD(PLAN(c.device.n_capability = 32), 0);
     BAD(PLAN(c.device.n_capability = 33), 0, "devices: capability: has more than 32");
     BAD(PLAN(c.device.name = NULL), 0, "devices: name: is missing");
@@ -212,6 +215,162 @@ static void test_plan_sort(void **state)
     BAD(PLAN(c.capability.items_per_second = (double)INFINITY), 0, "items_per_second: is not");
     BAD(PLAN(c.device.link_latency = -1e-9), 0, "link_latency: is negative");
     BAD(PLAN(0), 1, "1 descriptors");
+}
+
+#define SUBMIT_QUERY(change)                                                                                 \
+    (hac_sample_client_init(&c),                                                                             \
+     hac_sample_choose(c.request, submit_query, HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY, &c.submit_query),   \
+     (change))
+#define PLAN_QUERY(change)                                                                                   \
+    (hac_sample_client_init(&c),                                                                             \
+     hac_sample_choose(c.request, plan_query, HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY, &c.plan_query),         \
+     (change))
+
+static char *text_of_bytes(size_t bytes)
+{
+    static char text[40000];
+    memset(text, 'x', bytes);
+    text[bytes] = '\0';
+    return text;
+}
+
+static void test_query_texts(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(16384)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(16384)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(16384)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(16384)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(16384)), 0);
+    BAD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(16385)), 0, "spec: schema: has 16385 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(16385)), 0, "spec: where: has 16385 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(16385)), 0, "spec: group_by: has 16385 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(16385)), 0, "spec: select: has 16385 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(16385)), 0, "spec: order_by: has 16385 bytes");
+    BAD(SUBMIT_QUERY((c.query_spec.schema = c.query_spec.select = text_of_bytes(16384))), 0,
+        "at most 32768 are allowed");
+    BAD(PLAN_QUERY((c.query_spec.schema = c.query_spec.select = text_of_bytes(16384))), 0,
+        "at most 32768 are allowed");
+    BAD(SUBMIT_QUERY(c.query_spec.where = (char *)(uintptr_t) "\xff"), 0, "where: is not valid UTF-8");
+}
+
+/* The specification, as big as it may be in all: 32 KiB. */
+static void test_query_spec_bytes(void **state)
+{
+    (void)state;
+    SUBMIT_QUERY((c.query_spec.schema = text_of_bytes(16384), c.query_spec.select = NULL));
+    size_t used = protobuf_c_message_get_packed_size(&c.query_spec.base);
+    char rest[16385];
+    memset(rest, 'y', sizeof rest);
+    rest[HAC_INLINE_MAX - used - 4] = '\0'; /* a tag, and a length of 14 bits or more */
+    c.query_spec.select = rest;
+    while (protobuf_c_message_get_packed_size(&c.query_spec.base) < HAC_INLINE_MAX)
+        strcat(rest, "y");
+    assert_int_equal(protobuf_c_message_get_packed_size(&c.query_spec.base), HAC_INLINE_MAX);
+    GOOD(0, 0);
+    strcat(rest, "y");
+    BAD(0, 0, "spec: has 32769 bytes");
+}
+
+static void test_query_spec(void **state)
+{
+    (void)state;
+    BAD(SUBMIT_QUERY(c.submit_query.spec = NULL), 0, "submit_query: spec: is missing");
+    BAD(SUBMIT_QUERY(c.submit_query.options = NULL), 0, "submit_query: options: is missing");
+    BAD(SUBMIT_QUERY(c.query_spec.source = NULL), 0, "spec: source: is missing");
+    GOOD(SUBMIT_QUERY(c.query_spec.method = NULL), 0);
+    GOOD(SUBMIT_QUERY((c.query_spec.limit = 0, c.query_spec.has_limit = 0)), 0);
+    BAD(SUBMIT_QUERY(c.query_spec.has_limit = 0), 0, "limit: is there, but there is none");
+    GOOD(SUBMIT_QUERY(c.query_spec.output_format = 2), 0);
+    BAD(SUBMIT_QUERY(c.query_spec.output_format = 3), 0, "output_format: is 3");
+    BAD(SUBMIT_QUERY(c.source.format = 0), 0, "source: format: is missing");
+    GOOD(SUBMIT_QUERY(c.source.format = 8), 0);
+    BAD(SUBMIT_QUERY(c.source.format = 9), 0, "source: format: is 9");
+    BAD(SUBMIT_QUERY(c.source.delimiter = 256), 0, "delimiter: is 256");
+    GOOD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(31)), 0);
+    BAD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(32)), 0, "null_text: has 32 bytes");
+    BAD(SUBMIT_QUERY(c.method.hot_keys = 3), 0, "hot_keys: is 3");
+    GOOD(SUBMIT_QUERY(c.method.sample = 1000), 0);
+    BAD(SUBMIT_QUERY(c.method.sample = 1001), 0, "sample: is 1001");
+    BAD(SUBMIT_QUERY(c.method.hot_share = 1001), 0, "hot_share: is 1001");
+    BAD(SUBMIT_QUERY(c.method.work_groups = 65537), 0, "work_groups: is 65537");
+    BAD(SUBMIT_QUERY(c.method.work_items = 65537), 0, "work_items: is 65537");
+}
+
+static void use_table(void)
+{
+    c.source.format = 1;
+    c.query_spec.table = &c.table;
+}
+
+static void test_query_table(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT_QUERY(use_table()), 0);
+    BAD(SUBMIT_QUERY((use_table(), c.query_spec.table = NULL)), 0, "table: is missing, but the source is a");
+    BAD(SUBMIT_QUERY((use_table(), c.source.format = 2)), 0, "table: is there, but the source is no");
+    BAD(SUBMIT_QUERY((use_table(), use_data(8, 0, 8))), 0, "inputs[0]: is no buffer, but a table");
+    BAD(SUBMIT_QUERY((use_table(), use_descriptor(0, 0, 8))), 1, "inputs[0]: is no buffer, but a table");
+    GOOD(SUBMIT_QUERY((use_table(), c.table.rows = OFF_MAX)), 0);
+    BAD(SUBMIT_QUERY((use_table(), c.table.rows = OFF_MAX + 1)), 0, "table: rows: is 92233");
+    GOOD(SUBMIT_QUERY((use_table(), c.table.n_columns = 256)), 0);
+    BAD(SUBMIT_QUERY((use_table(), c.table.n_columns = 257)), 0, "columns: has more than 256");
+    BAD(SUBMIT_QUERY((use_table(), c.column.name = NULL)), 0, "columns: name: is missing");
+    GOOD(SUBMIT_QUERY((use_table(), c.column.name = text_of_bytes(127))), 0);
+    BAD(SUBMIT_QUERY((use_table(), c.column.name = text_of_bytes(128))), 0, "name: has 128 bytes");
+    BAD(SUBMIT_QUERY((use_table(), c.column.kind = 0)), 0, "columns: kind: is missing");
+    GOOD(SUBMIT_QUERY((use_table(), c.column.kind = 15)), 0);
+    BAD(SUBMIT_QUERY((use_table(), c.column.kind = 16)), 0, "columns: kind: is 16");
+    BAD(SUBMIT_QUERY((use_table(), c.column.precision = 39)), 0, "precision: is 39");
+    BAD(SUBMIT_QUERY((use_table(), c.column.scale = 39)), 0, "scale: is 39");
+}
+
+/* Inputs that name one descriptor each, in the order given. */
+static void use_descriptors(size_t n, size_t first)
+{
+    static Hac__Client__Input inputs[65];
+    c.submit_query.n_inputs = n;
+    for (size_t i = 0; i < n; i++) {
+        hac__client__input__init(&inputs[i]);
+        inputs[i].where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+        inputs[i].descriptor = (uint32_t)((i + first) % n);
+        c.inputs[i] = &inputs[i];
+    }
+}
+
+static void test_query_inputs(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT_QUERY(use_descriptors(1, 0)), 1);
+    GOOD(SUBMIT_QUERY(use_descriptors(63, 5)), 63);
+    GOOD(SUBMIT_QUERY(use_descriptors(64, 5)), 64);
+    BAD(SUBMIT_QUERY(use_descriptors(65, 0)), 64, "inputs: has more than 64 elements");
+    BAD(SUBMIT_QUERY(use_descriptors(64, 0)), 63, "do not name each of the 63 descriptors");
+    BAD(SUBMIT_QUERY(use_descriptors(63, 0)), 64, "do not name each of the 64 descriptors");
+    BAD(SUBMIT_QUERY((use_descriptors(2, 0), c.inputs[1] = c.inputs[0])), 1,
+        "inputs[1]: descriptor: 0 is named twice");
+    BAD(SUBMIT_QUERY(c.submit_query.n_inputs = 0), 0, "inputs: there are none");
+    BAD(SUBMIT_QUERY(c.submit_query.n_inputs = 2), 0, "inputs[0]: is no descriptor, but one of 2");
+    GOOD(SUBMIT_QUERY(use_data(HAC_QUERY_DATA_MAX, 0, HAC_QUERY_DATA_MAX)), 0);
+    BAD(SUBMIT_QUERY(use_data(HAC_QUERY_DATA_MAX + 1, 0, HAC_QUERY_DATA_MAX + 1)), 0,
+        "inputs[0]: data: has 16385 bytes");
+    BAD(SUBMIT_QUERY(use_data(8, 0, 9)), 0, "inputs[0]: 9 bytes from byte 0 on, but it has 8");
+    BAD(SUBMIT_QUERY(use_buffer(1, 4)), 0, "inputs[0]: offset: is 1");
+}
+
+static void test_plan_query(void **state)
+{
+    (void)state;
+    GOOD(PLAN_QUERY(0), 0);
+    BAD(PLAN_QUERY(0), 1, "1 descriptors");
+    GOOD(PLAN_QUERY(c.plan_query.n_sources = 64), 0);
+    BAD(PLAN_QUERY(c.plan_query.n_sources = 65), 0, "sources: has more than 64");
+    BAD(PLAN_QUERY(c.plan_query.n_sources = 0), 0, "sources: there are none");
+    BAD(PLAN_QUERY(c.sources[1] = OFF_MAX + 1), 0, "sources: is 92233");
+    BAD(PLAN_QUERY(c.plan_query.spec = NULL), 0, "plan_query: spec: is missing");
+    BAD(PLAN_QUERY(c.plan_query.options = NULL), 0, "plan_query: options: is missing");
+    BAD(PLAN_QUERY((c.plan_query.devices = c.devices, c.plan_query.n_devices = 17)), 0, "devices: has more");
+    BAD(PLAN_QUERY(c.query_spec.has_limit = 0), 0, "limit: is there, but there is none");
 }
 
 static void test_other_requests(void **state)
@@ -371,7 +530,10 @@ int main(void)
         cmocka_unit_test(test_plan_sort),         cmocka_unit_test(test_other_requests),
         cmocka_unit_test(test_answers),           cmocka_unit_test(test_events),
         cmocka_unit_test(test_job_done),          cmocka_unit_test(test_text),
-        cmocka_unit_test(test_encode_refuses),
+        cmocka_unit_test(test_encode_refuses),    cmocka_unit_test(test_query_texts),
+        cmocka_unit_test(test_query_spec_bytes),  cmocka_unit_test(test_query_spec),
+        cmocka_unit_test(test_query_table),       cmocka_unit_test(test_query_inputs),
+        cmocka_unit_test(test_plan_query),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/query_layout.h"
 #include "validate.h"
 #include "wire.h"
 
@@ -28,7 +29,8 @@ const hac_message_limits hac_executor_limits[] = {
         {"codelet", .flags = HAC_FIELD_NEEDED},
         {"type", .most = HAC_TYPE_COUNT - 1},
         {"spans", .count = SPANS_MAX},
-        {"params", .count = PARAMS_MAX}),
+        {"params", .count = PARAMS_MAX},
+        {"data", .bytes = HAC_QUERY_INLINE_MAX}),
     HAC_LIMITS(hac__executor__build, false,
         {"programs", .flags = HAC_FIELD_NEEDED, .count = PROGRAMS_MAX}),
     HAC_LIMITS(hac__executor__device_facts, false,

@@ -2,6 +2,7 @@
 /* Each rule of the executor protocol with what just passes and what just does not. */
 #include <math.h>
 
+#include "base/query_layout.h"
 #include "test_messages.h"
 
 static hac_decoder *decoder;
@@ -89,7 +90,8 @@ static void test_run(void **state)
     BAD(run, RUN, &e.run, 0, e.run.type = 7, "run: type: is 7");
     GOOD(run, RUN, &e.run, 0, (e.run.first = UINT64_MAX - 5, e.run.count = 5));
     BAD(run, RUN, &e.run, 0, (e.run.first = UINT64_MAX - 5, e.run.count = 6), "run: count: 6 from");
-    BAD(run, RUN, &e.run, 0, e.run.data.len = HAC_INLINE_MAX + 1, "run: data: has 32769");
+    GOOD(run, RUN, &e.run, 0, e.run.data.len = HAC_QUERY_INLINE_MAX);
+    BAD(run, RUN, &e.run, 0, e.run.data.len = HAC_QUERY_INLINE_MAX + 1, "run: data: has 49153");
     BAD(run, RUN, &e.run, 0, e.span.offset = 63, "run: spans[0]: offset: is 63, must be a multiple of 64");
     BAD(run, RUN, &e.run, 0, (e.span.offset = OFF_MAX - 63, e.span.bytes = 64), "run: spans[0]: 64 bytes");
     BAD(run, RUN, &e.run, 0, (e.span.offset = 64, e.span.bytes = UINT64_MAX - 63), "run: spans[0]: 18446");

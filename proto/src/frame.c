@@ -2,6 +2,7 @@
 #include "proto/frame.h"
 
 #include <endian.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -98,9 +99,16 @@ hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_er
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t n;
-    do
+    bool reset = false;
+    do {
         n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+        /* A peer that leaves with messages unread: the kernel says so once, before what the peer sent last.
+         */
+        if (n >= 0 || errno != ECONNRESET || reset)
+            continue;
+        reset = true;
+        errno = EINTR;
+    } while (n < 0 && errno == EINTR);
     if (n < 0)
         return receive_errno(errno, err);
 

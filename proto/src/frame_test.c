@@ -174,10 +174,10 @@ static void test_wrong_counts_of_descriptors(void **state)
         expect(HAC_PROTOCOL, "1 descriptors came with a message that says 0");
         send_claiming(1, 4, 4, 0);
         expect(HAC_PROTOCOL, "0 descriptors came with a message that says 1");
-        send_claiming(16, 4, 4, 17);
-        expect(HAC_PROTOCOL, "17 descriptors");
-        send_claiming(17, 4, 4, 17);
-        expect(HAC_PROTOCOL, "17 descriptors in a message, at most 16");
+        send_claiming(64, 4, 4, 65);
+        expect(HAC_PROTOCOL, "65 descriptors");
+        send_claiming(65, 4, 4, 65);
+        expect(HAC_PROTOCOL, "65 descriptors in a message, at most 64");
         send_claiming(KERNEL_MAX_FDS, 4, 4, KERNEL_MAX_FDS);
         expect(HAC_PROTOCOL, "253 descriptors in a message");
         send_claiming(0, 4, 4, KERNEL_MAX_FDS);
@@ -346,6 +346,22 @@ static void test_peer_gone_with_unread_frames(void **state)
     hac_test_assert_descriptors(before);
 }
 
+/* … and had something to say itself: why it leaves. */
+static void test_last_words_before_a_reset(void **state)
+{
+    (void)state;
+    memcpy(hac_frame_body(out), "x", 1);
+    assert_int_equal(hac_frame_send(pair[1], out, 1, NULL, 0, NULL), HAC_OK);
+    assert_int_equal(send_text("last words", NULL, 0), HAC_OK);
+    hac_closep(&pair[0]);
+    before--;
+    hac_frame frame = {0};
+    assert_int_equal(hac_frame_receive(pair[1], in, &frame, NULL), HAC_OK);
+    assert_int_equal(frame.body_bytes, 10);
+    assert_memory_equal(frame.body, "last words", 10);
+    expect(HAC_NOT_FOUND, "closed");
+}
+
 static void test_not_a_socket(void **state)
 {
     (void)state;
@@ -374,6 +390,7 @@ int main(void)
         T(test_descriptors_in_flight),
         T(test_peer_gone),
         T(test_peer_gone_with_unread_frames),
+        T(test_last_words_before_a_reset),
         T(test_not_a_socket),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);

@@ -15,6 +15,8 @@ static char name_cpu[] = "cpu.0", name_key[] = "sort.u32", name_file[] = "na\xc3
             name_stage[] = "merge 17";
 static char name_software[] = "hacctl 0.1.0", name_path[] = "/var/cache/hac",
             name_codelet[] = "radix.scatter";
+static char name_word[] = "word", text_schema[] = "day:date,\"unit price\":decimal(15,2)",
+            text_select[] = "day, sum(\"unit price\") as s", text_day[] = "day", text_null[] = "NA";
 static char name_text[] = "cpu.0: lost; running it again on cpu.1", name_hash[] = "0123456789abcdef";
 
 static void client_parts_init(hac_sample_client *c)
@@ -36,6 +38,13 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__query__init(&c->query);
     hac__client__job_ref__init(&c->job);
     hac__client__submit_calibrate__init(&c->calibrate);
+    hac__client__submit_query__init(&c->submit_query);
+    hac__client__plan_query__init(&c->plan_query);
+    hac__client__query_spec__init(&c->query_spec);
+    hac__client__query_source__init(&c->source);
+    hac__client__query_table__init(&c->table);
+    hac__client__table_column__init(&c->column);
+    hac__client__query_method__init(&c->method);
     hac__client__empty__init(&c->empty);
     hac__client__failure__init(&c->failure);
     hac__client__buffer__init(&c->buffer);
@@ -51,6 +60,12 @@ static void client_lists_init(hac_sample_client *c)
         c->devices[i] = &c->device;
     for (size_t i = 0; i < COUNT(c->capabilities); i++)
         c->capabilities[i] = &c->capability;
+    for (size_t i = 0; i < COUNT(c->inputs); i++)
+        c->inputs[i] = &c->input;
+    for (size_t i = 0; i < COUNT(c->columns); i++)
+        c->columns[i] = &c->column;
+    for (size_t i = 0; i < COUNT(c->sources); i++)
+        c->sources[i] = i;
     for (size_t i = 0; i < COUNT(c->names); i++)
         c->names[i] = name_cpu;
     for (size_t i = 0; i < COUNT(c->steps); i++)
@@ -105,12 +120,46 @@ static void client_requests_init(hac_sample_client *c)
     c->calibrate.options = &c->options;
 }
 
+static void client_queries_init(hac_sample_client *c)
+{
+    c->source.format = 2; /* csv */
+    c->source.delimiter = ';';
+    c->source.header = 1;
+    c->source.null_text = text_null;
+    c->column.name = name_word;
+    c->column.kind = 14; /* decimal */
+    c->column.precision = 15;
+    c->column.scale = 2;
+    c->column.validity = UINT64_MAX;
+    c->column.bytes = UINT64_MAX;
+    c->table.rows = 100;
+    c->table.columns = c->columns;
+    c->table.n_columns = 2;
+    c->method.hot_keys = 1;
+    c->method.sample = 50;
+    c->method.hot_share = 100;
+    c->query_spec.schema = text_schema;
+    c->query_spec.group_by = text_day;
+    c->query_spec.select = text_select;
+    c->query_spec.limit = 10;
+    c->query_spec.has_limit = 1;
+    c->query_spec.source = &c->source;
+    c->query_spec.method = &c->method;
+    c->submit_query.spec = c->plan_query.spec = &c->query_spec;
+    c->submit_query.options = c->plan_query.options = &c->options;
+    c->submit_query.inputs = c->inputs;
+    c->submit_query.n_inputs = 1;
+    c->plan_query.sources = c->sources;
+    c->plan_query.n_sources = 3;
+}
+
 void hac_sample_client_init(hac_sample_client *c)
 {
     memset(c, 0, sizeof *c);
     client_parts_init(c);
     client_lists_init(c);
     client_requests_init(c);
+    client_queries_init(c);
     c->response.serial = 1;
     c->failure.code = HAC_FAILED;
     c->failure.message = name_text;
@@ -260,6 +309,8 @@ REQUEST(result, RESULT, job)
 REQUEST(release, RELEASE, job)
 REQUEST(cancel, CANCEL, job)
 REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate)
+REQUEST(submit_query, SUBMIT_QUERY, submit_query)
+REQUEST(plan_query, PLAN_QUERY, plan_query)
 REQUEST(drain, DRAIN, empty)
 REQUEST(reload, RELOAD, empty)
 
@@ -295,6 +346,22 @@ static size_t request_sort_descriptors(hac_sample_client *c)
     c->input.offset = 3;
     c->payload.descriptor = 0;
     return 2;
+}
+
+static size_t request_query_file(hac_sample_client *c)
+{
+    c->input.where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+    c->input.descriptor = 0;
+    c->input.offset = 5;
+    request_submit_query(c);
+    return 1;
+}
+
+static size_t request_query_table(hac_sample_client *c)
+{
+    c->source.format = 1;
+    c->query_spec.table = &c->table;
+    return request_submit_query(c);
 }
 
 RESPONSE(hello, HELLO, hello)
@@ -411,6 +478,10 @@ static const struct {
                 S(request, cancel),
                 S(request, drain),
                 S(request, submit_calibrate),
+                S(request, submit_query),
+                S(request, query_file),
+                S(request, query_table),
+                S(request, plan_query),
                 S(request, reload)},
   responses[] = {S(response, hello),          S(response, failure),     S(response, refused),
                  S(response, buffer),         S(response, accepted),    S(response, buffer_attached),

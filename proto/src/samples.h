@@ -3,6 +3,7 @@
 #ifndef HAC_SAMPLES_H
 #define HAC_SAMPLES_H
 
+#include "base/query_layout.h"
 #include "proto/frame.h"
 #include "proto/messages.h"
 
@@ -45,6 +46,13 @@ typedef struct hac_sample_client {
     Hac__Client__Query query;
     Hac__Client__JobRef job;
     Hac__Client__SubmitCalibrate calibrate;
+    Hac__Client__SubmitQuery submit_query;
+    Hac__Client__PlanQuery plan_query;
+    Hac__Client__QuerySpec query_spec;
+    Hac__Client__QuerySource source;
+    Hac__Client__QueryTable table;
+    Hac__Client__TableColumn column;
+    Hac__Client__QueryMethod method;
     Hac__Client__Empty empty;
     Hac__Client__Failure failure;
     Hac__Client__Buffer buffer;
@@ -54,6 +62,9 @@ typedef struct hac_sample_client {
     Hac__Client__Text text;
     Hac__Client__SimulatedDevice *devices[17];
     Hac__Client__Capability *capabilities[33];
+    Hac__Client__Input *inputs[65];
+    Hac__Client__TableColumn *columns[257];
+    uint64_t sources[65];
     char *names[17];
     uint32_t steps[65];
     uint8_t data[HAC_INLINE_MAX + 1];
@@ -84,7 +95,7 @@ typedef struct hac_sample_executor {
     uint32_t affinity[257];
     uint64_t numbers[16];
     char *names[65];
-    uint8_t data[HAC_INLINE_MAX + 1];
+    uint8_t data[HAC_QUERY_INLINE_MAX + 1];
 } hac_sample_executor;
 
 /* Every part valid, request and response without a member. */

@@ -4,15 +4,17 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import (BUILD, ONE_DEVICE, TWO_DEVICES, MachineTest, children, command_of, eventually,  # noqa: E402
-                     main, state_of)
+from machine import (BUILD, LIBEXEC, ONE_DEVICE, TWO_DEVICES, MachineTest, children, command_of,  # noqa: E402
+                     eventually, main, state_of)
 
 SPLIT = ("--algorithm", "bitonic", "--scheme", "upper", "--fold", "none")
 ITEMS = 6000000
@@ -264,6 +266,136 @@ class Crash(FaultCase):
             self.assertEqual(result.code, 0, result)
             self.assertIsNone(machine.wrong("u32", "in", "out"))
         machine.check_clean(slack=16 << 20)
+
+
+class Builder(MachineTest):
+    """A program that cannot be had: who needs it is told, and nobody else notices."""
+
+    def lose_program(self, machine, name):
+        """Takes a program's binaries away; returns the folders they were in."""
+        found = list((machine.root / "cache_home" / "hac" / "programs").glob(f"*/{name}-*.bin"))
+        self.assertTrue(found, name)
+        for binary in found:
+            binary.unlink()
+        return {binary.parent for binary in found}
+
+    def check_the_others(self, machine, program, says):
+        """The device is as it was but for that program, which `devices` names."""
+        device = machine.devices()[0]
+        self.assertEqual((device["state"], device["reason"]), ("ready", ""))
+        self.assertEqual(len(device["program_failures"]), 1, device)
+        self.assertRegex(device["program_failures"][0], f"^{program}: .*{says}")
+        self.assertIn(f"programs that cannot be built: {program}: ", machine.good("devices").decode())
+        machine.generate("u32", "random", 70000)
+        machine.sort_and_check("u32", "--algorithm", "bitonic")
+
+    def test_cannot_be_built(self):
+        machine = self.machine(ONE_DEVICE)
+        machine.warm_up()
+        for folder in self.lose_program(machine, "bitonic.block.64"):
+            (folder / "bitonic.block.64.attempts").write_text("3\n")  # its driver has died of it
+        machine.generate("u64", "random", 70000)
+        words = ("sort", "in", "--type", "u64", "--algorithm", "bitonic")
+        for _ in range(2):
+            machine.bad(1, *words, "-o", "out", says="program bitonic.block.64 cannot be built: the driver ended")
+        self.check_the_others(machine, "bitonic.block.64", "the driver ended the builder 3 times")
+        machine.generate("u64", "random", 70000)
+        job = machine.good(*words, "--detach").decode().strip()
+        machine.run("wait", job)
+        self.assertIn("bitonic.block.64 cannot be built", machine.good("why", job).decode())
+        machine.sort_and_check("u64", "--algorithm", "radix")
+
+
+    @staticmethod
+    def stop_builder(daemon):
+        """Stops the builder that comes next."""
+        found = []
+
+        def look():
+            found[:] = [p for p in children(daemon.pid) if "--build" in command_of(p)]
+            return found
+        if eventually(look, 10, 0.001):
+            kill(found[0], signal.SIGSTOP)
+            return found[0]
+        return None
+
+    def test_hangs(self):
+        machine = self.machine(ONE_DEVICE, config={"build_deadline": "2s"})
+        daemon = machine.daemon()
+        machine.warm_up()
+        self.lose_program(machine, "bitonic.block.64")
+        machine.generate("u64", "random", 70000)
+        process = machine.start("sort", "in", "--type", "u64", "--algorithm", "bitonic", "-o", "out")
+        stopped = self.stop_builder(daemon)
+        self.assertIsNotNone(stopped)
+        began = time.monotonic()
+        _, err = process.communicate(timeout=20)
+        self.assertLess(time.monotonic() - began, 8)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn(b"program bitonic.block.64 cannot be built: building took over 2 s", err)
+        self.assertTrue(eventually(lambda: state_of(stopped) is None), "the stopped builder stays")
+        self.check_the_others(machine, "bitonic.block.64", "building took over 2 s")
+
+    def test_hangs_in_the_self_test(self):
+        """Nothing is known of such a device: it is not used at all."""
+        machine = self.machine(ONE_DEVICE, config={"build_deadline": "2s"}, seed=False)
+        process = machine.start("devices")
+        self.assertTrue(eventually(machine.running))
+        self.assertIsNotNone(self.stop_builder(machine.running()))
+        process.communicate(timeout=20)
+        device = machine.devices()[0]
+        self.assertEqual(device["state"], "unusable")
+        self.assertIn("building took over 2 s", device["reason"])
+        machine.generate("u32", "random", 70000)
+        machine.bad(1, "sort", "in", "--type", "u32", "-o", "out", says="building took over 2 s")
+
+
+class Start(MachineTest):
+    """Executors of the only device that come to nothing: the job ends, and says why."""
+    SORT = ("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
+
+    def machine_with(self, script):
+        """A machine whose executors that run tasks are this shell script; its probe and builders are real."""
+        folder = Path(tempfile.mkdtemp(prefix="hac-libexec-"))
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "hacd").symlink_to(LIBEXEC / "hacd")
+        executor = folder / "hac-executor"
+        executor.write_text(f'#!/bin/sh\ncase $1 in --*) exec {LIBEXEC}/hac-executor "$@" ;; esac\n{script}\n')
+        executor.chmod(0o755)
+        machine = self.machine(ONE_DEVICE, environment={"HAC_LIBEXEC": str(folder)})
+        machine.generate("u32", "random", 70000)
+        return machine, executor
+
+    def test_exits(self):
+        machine, executor = self.machine_with("exit 3")
+        began = time.monotonic()
+        machine.bad(1, *self.SORT, says="no executor of it gets ready; the last one exited with status 3")
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertEqual(machine.devices()[0]["state"], "quarantined")
+        machine.bad(1, *self.SORT, says="exited with status 3")  # at once
+        self.assertLess(time.monotonic() - began, 35)
+        executor.unlink()  # a reload looks at all devices anew
+        executor.symlink_to(LIBEXEC / "hac-executor")
+        machine.good("reload")
+        self.assertEqual(machine.devices()[0]["state"], "ready")
+        machine.sort_and_check("u32", "--algorithm", "bitonic")
+
+    def test_cannot_be_made(self):
+        machine, executor = self.machine_with("exit 3")
+        self.assertEqual(machine.devices()[0]["state"], "ready")
+        executor.unlink()
+        machine.bad(1, *self.SORT, says="cannot start")
+
+    def test_gets_over_it(self):
+        """A few that fail are no reason to give up."""
+        machine, executor = self.machine_with(f'test -e "$0.now" && exec {LIBEXEC}/hac-executor "$@"\nexit 3')
+        process = machine.start(*self.SORT)
+        time.sleep(1)
+        Path(f"{executor}.now").touch()
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out, err), (0, b"", b""))
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        self.assertEqual((machine.devices()[0]["state"], machine.devices()[0]["reason"]), ("ready", ""))
 
 
 if __name__ == "__main__":

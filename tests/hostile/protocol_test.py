@@ -119,7 +119,7 @@ class Frames(HostileCase):
         submit = wire.frame(wire.request(1, wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(8))))
         self.refused(submit, False)
         self.refused(wire.frame(wire.request(2, wire.HELLO, wire.hello())), True)
-        for version in (0, 2, 99, 2**32 - 1):
+        for version in (0, 1, 3, 99, 2**32 - 1):
             client = self.client(False)
             got = client.ask(wire.HELLO, wire.hello(version))
             self.assertIn(got and got[0], (None, wire.R_FAILURE))
@@ -130,17 +130,17 @@ class Frames(HostileCase):
         fds = [os.open("/dev/null", os.O_RDONLY) for _ in range(253)]
         self.addCleanup(lambda: [os.close(fd) for fd in fds])
         query = wire.request(5, wire.QUERY, wire.message(f1=0))
-        for count in (1, 2, 15, 16, 17, 64, 253):
-            for claimed in {0, min(count, 255), min(count - 1, 255), 16, 255}:
+        for count in (1, 2, 15, 63, 64, 65, 253):
+            for claimed in {0, min(count, 255), min(count - 1, 255), 64, 255}:
                 self.refused(wire.frame(query, claimed), True, fds[:count])
-        for claimed in (1, 16, 17, 255):
+        for claimed in (1, 64, 65, 255):
             self.refused(wire.frame(query, claimed), True)
         submit = wire.request(6, wire.SUBMIT_SORT, wire.sort_descriptor("u32", 0, 0, 8))
         self.refused(wire.frame(submit, 0), True)
         self.refused(wire.frame(submit, 2), True, fds[:2])
         self.refused(wire.frame(wire.request(6, wire.SUBMIT_SORT, wire.sort_descriptor("u32", 1, 0, 8)), 1), True,
                      fds[:1])
-        self.refused(wire.frame(wire.request(6, wire.SUBMIT_SORT, wire.sort_descriptor("u32", 17, 0, 8)), 1), True,
+        self.refused(wire.frame(wire.request(6, wire.SUBMIT_SORT, wire.sort_descriptor("u32", 65, 0, 8)), 1), True,
                      fds[:1])
 
     def test_kinds_of_descriptors(self):

@@ -43,15 +43,26 @@ def keys(name):
 sys.exit(0 if sorted(keys(sys.argv[1])) == keys(sys.argv[2]).tolist() else "the sort is wrong")
 END
 
-libdir=$(dirname "$(find "$prefix" -name libhac.so)")
-export LD_LIBRARY_PATH=$libdir
-echo "== pkg-config"
-flags=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --cflags --libs hac)
-# shellcheck disable=SC2086 # words
-"$cc" -std=c11 -Wall -Wextra -Werror "$here/example/sort.c" -o "$base/with-pkg-config" $flags
-"$base/with-pkg-config"
-echo "== find_package"
-cmake -S "$here/example" -B "$base/example" -DCMAKE_PREFIX_PATH="$prefix" >>"$base/log"
-cmake --build "$base/example" >>"$base/log"
-"$base/example/example"
-"$prefix/bin/hacctl" drain
+# A program built against the library that is installed there, in both ways.
+build_against() {
+    local libdir flags
+    libdir=$(dirname "$(find "$prefix" -name libhac.so)")
+    export LD_LIBRARY_PATH=$libdir
+    echo "== pkg-config, $1"
+    flags=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --cflags --libs hac)
+    # shellcheck disable=SC2086 # words
+    "$cc" -std=c11 -Wall -Wextra -Werror "$here/example/sort.c" -o "$base/with-pkg-config" $flags
+    "$base/with-pkg-config"
+    echo "== find_package, $1"
+    cmake -S "$here/example" -B "$base/example-$1" -DCMAKE_PREFIX_PATH="$prefix" >>"$base/log"
+    cmake --build "$base/example-$1" >>"$base/log"
+    "$base/example-$1/example"
+    "$prefix/bin/hacctl" drain
+}
+build_against installed
+
+# The programs know where they were installed; the library's files find themselves.
+mv "$prefix" "$base/moved"
+prefix=$base/moved
+export HAC_LIBEXEC=$prefix/libexec HAC_PROFILES=$prefix/share/hac/profiles
+build_against moved

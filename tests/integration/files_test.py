@@ -58,6 +58,18 @@ class Files(SharedMachineTest):
         self.assertEqual(os.stat(self.m.path("in")).st_mode & 0o777, 0o640)
         self.assertEqual(self.left(), ["copy", "in"])
 
+    def test_output_keeps_its_mode(self):
+        """A private file stays private, whatever the mask says of new ones."""
+        self.m.generate("u32", "random", 70000)
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        Path(self.m.path("out")).write_bytes(b"before")
+        for mode in (0o600, 0o644):
+            os.chmod(self.m.path("out"), mode)
+            self.m.good("sort", "in", "--type", "u32", "-o", "out")
+            self.assertIsNone(self.m.wrong("u32", "in", "out"))
+            self.assertEqual(os.stat(self.m.path("out")).st_mode & 0o777, mode)
+
     def test_input_is_not_touched(self):
         data = Path(self.m.generate("f32", "special", 70001)).read_bytes()
         os.chmod(self.m.path("in"), 0o400)
@@ -146,6 +158,16 @@ class Files(SharedMachineTest):
         self.m.generate("u32", "random", 1000000)
         self.m.bad(4, "sort", "in", "--type", "u32", "-o", "out", "--memory", "1MiB", says="limit")
         self.assertEqual(self.left(), ["in"])
+        # the message names what works; a plan with less memory is taken where there is one
+        for options in ([], ["--argsort"]):
+            words = ["sort", "in", "--type", "u32", *options]
+            said = self.m.bad(4, *words, "-o", "out", "--memory", "1MiB", says="at least")
+            least = int(said.split("at least ")[1].split()[0])
+            self.m.bad(4, *words, "-o", "out", "--memory", least - 1, says=f"at least {least} bytes")
+            self.m.sort_and_check("u32", "--memory", str(least), *options)
+            self.assertTrue(self.m.good("explain", *words, "--memory", least))
+            self.m.bad(4, "explain", *words, "--memory", least - 1, says=f"at least {least} bytes")
+            os.unlink(self.m.path("out"))
 
     def test_values_by_hand(self):
         """A few answers that anybody can check."""

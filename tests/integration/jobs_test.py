@@ -88,7 +88,9 @@ class Jobs(SharedMachineTest):
         self.assertLess(time.monotonic() - began, 5)
         self.assertEqual(self.state(job), "cancelled")
         self.assertEqual(result.code, 130, result)
-        self.m.good("cancel", job)  # has ended: nothing to do
+        again = self.m.run("cancel", job)  # has ended: nothing to do
+        self.assertEqual((again.code, again.out), (0, b""))
+        self.assertEqual(again.err, f"hacctl: job {job} has ended already (cancelled): there is nothing to cancel\n")
         self.assertEqual(self.m.run("result", job, "-o", "out").code, 130)
         self.assertFalse(os.path.exists(self.m.path("out")))
 

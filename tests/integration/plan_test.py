@@ -143,6 +143,24 @@ class Plans(SharedMachineTest):
                                "--scheme", scheme)
             self.assertIsNotNone(plan["N"])
 
+    def test_the_plan_shown_is_the_plan_that_runs(self):
+        """Reading the file is part of it; few keys go in the message."""
+        for items in (0, 5000, 8192, 8193, 300000):
+            self.m.generate("u32", "random", items)
+            for options in ([], ["--algorithm", "bitonic"]):
+                words = ["sort", "in", "--type", "u32", "--devices", "cpu.0", *options]
+                shown = self.m.json("explain", *words)
+                job = self.m.good(*words, "--detach").decode().strip()
+                self.m.good("wait", job)
+                events = [e["args"] for e in self.m.json("trace", job)["traceEvents"] if e.get("cat") == "predicted"]
+                codelets = [task["codelet"] for task in shown["tasks"]]
+                self.assertEqual(dict(enumerate(codelets)), {e["task"]: e["codelet"] for e in events})
+                reads = items > (0 if options else 8192)
+                self.assertEqual("io.read" in codelets, reads, f"{items} {options}")
+                self.machine_of(("weak", "cpu", "0.6e8"), ("strong", "gpu", "1e8"))
+                plan = self.m.json("simulate", "--profiles", "profiles", "sort", "in", "--type", "u32", *options)
+                self.assertEqual("io.read" in [task["codelet"] for task in plan["tasks"]], reads, f"{items} {options}")
+
     def test_planning_takes_no_time(self):
         """The daemon must not stop for a plan, however large the job."""
         for items in (2**32, 2**40, 2**50, 2**60):

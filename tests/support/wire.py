@@ -4,11 +4,11 @@ import array
 import socket
 import struct
 
-VERSION = 1
+VERSION = 2
 FRAME_MAX = 65536
 # Request.what
 HELLO, BUFFER_ALLOC, BUFFER_GROW, BUFFER_RELEASE, SUBMIT_SORT, PLAN_SORT, QUERY = range(2, 9)
-WAIT, RESULT, RELEASE, CANCEL, SUBMIT_CALIBRATE, DRAIN, RELOAD = range(9, 16)
+WAIT, RESULT, RELEASE, CANCEL, SUBMIT_CALIBRATE, DRAIN, RELOAD, SUBMIT_QUERY, PLAN_QUERY = range(9, 18)
 # Response.what
 R_HELLO, R_FAILURE, R_BUFFER, R_ACCEPTED, R_EVENT, R_DONE, R_TEXT, R_OK = range(2, 10)
 TYPE = {name: number for number, name in enumerate(("none", "u32", "i32", "f32", "u64", "i64", "f64"))}

@@ -204,6 +204,13 @@ typedef enum hac_sort_scheme {
     HAC_SCHEME_NONE = 4
 } hac_sort_scheme;
 
+/* What a plan is asked for that is not run yet: where will the keys be? */
+typedef enum hac_plan_input {
+    HAC_PLAN_INPUT_BUFFER = 0, /* hac_sort_buffer, or a stream */
+    HAC_PLAN_INPUT_MEMORY = 1, /* hac_sort_memory */
+    HAC_PLAN_INPUT_FILE = 2    /* hac_sort_fd with a file */
+} hac_plan_input;
+
 typedef enum hac_sort_fold { HAC_FOLD_AUTO = 0, HAC_FOLD_NONE = 1, HAC_FOLD_STEPS = 2 } hac_sort_fold;
 
 /*
@@ -221,15 +228,13 @@ typedef struct hac_sort_options {
     const uint32_t *fold_steps; /* HAC_FOLD_STEPS: network steps given to the strongest device, at most 64 */
     size_t n_fold_steps;
     hac_job_options job;
+    hac_plan_input plan_input; /* for hac_explain_sort and hac_simulate_sort */
 } hac_sort_options;
 
 #define HAC_SORT_OPTIONS_INIT                                                                                \
     {                                                                                                        \
         sizeof(hac_sort_options), HAC_TYPE_NONE, 0, 0, HAC_SORT_AUTO, HAC_SCHEME_AUTO, HAC_FOLD_AUTO, NULL,  \
-            0,                                                                                               \
-        {                                                                                                    \
-            NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL                                                       \
-        }                                                                                                    \
+            0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, HAC_PLAN_INPUT_BUFFER                           \
     }
 
 /* Sorts `items` keys that lie at byte `offset` (a multiple of 64) of a pool buffer. No copy is made on a
@@ -247,8 +252,9 @@ HAC_API HAC_MUST_USE hac_status hac_sort_memory(hac_client *client, const void *
 
 /* Keys in a file: `items` keys from byte `offset` on, or as many as there are with items = UINT64_MAX (the
  * rest must then be a multiple of the type's size). A pipe or socket is read to its end, into the pool,
- * before this returns; any other descriptor is read by the devices' processes, never mapped, and may be
- * closed at once. `name` is used in messages; NULL allowed. */
+ * before this returns, and up to 32 KiB of a file into the message, unless algorithm, scheme or fold are
+ * chosen; else the descriptor is read by the devices' processes, never mapped. It may be closed at once.
+ * `name` is used in messages; NULL allowed. */
 HAC_API HAC_MUST_USE hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t items,
                                             const char *name, const hac_sort_options *options,
                                             hac_job **ret_job, hac_error *err);
@@ -317,7 +323,8 @@ HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struc
 
 typedef enum hac_plan_format { HAC_PLAN_TEXT = 0, HAC_PLAN_JSON = 1, HAC_PLAN_SVG = 2 } hac_plan_format;
 
-/* The plan of a sort of `items` keys on this machine, before it runs. *ret_text is malloc'ed. */
+/* The plan of a sort of `items` keys on this machine, before it runs; options->plan_input says where they
+ * will be. *ret_text is malloc'ed. */
 HAC_API HAC_MUST_USE hac_status hac_explain_sort(hac_client *client, uint64_t items,
                                                  const hac_sort_options *options, hac_plan_format format,
                                                  char **ret_text, hac_error *err);

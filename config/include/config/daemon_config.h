@@ -30,6 +30,7 @@ typedef struct hac_daemon_config {
     double executor_idle_timeout; /* seconds */
     double task_deadline_factor;  /* a task is hung after max(minimum, factor × predicted time) */
     double task_deadline_minimum; /* seconds */
+    double build_deadline;        /* seconds a builder may take for one program */
 } hac_daemon_config;
 
 /* Reads one file (at most 256 KiB). HAC_NOT_FOUND: there is none; whether that is an error is the caller's to

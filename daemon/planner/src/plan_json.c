@@ -80,6 +80,25 @@ static void write_sort(hac_text *out, const hac_plan *plan)
     hac_json_close(out, ']');
 }
 
+static void write_query(hac_text *out, const hac_plan *plan)
+{
+    const hac_query_info *query = &plan->query;
+    bool chunked = query->chunks > 0;
+    hac_json_string(out, "way", query->way[0] != '\0' ? query->way : NULL);
+    hac_json_string(out, "input_format", query->format);
+    hac_json_unsigned(out, "bytes", query->bytes);
+    write_number_or_null(out, "rows", query->rows > 0, (double)query->rows);
+    hac_json_unsigned(out, "sources", query->sources);
+    write_number_or_null(out, "chunk", chunked, (double)query->chunk);
+    write_number_or_null(out, "chunks", chunked, (double)query->chunks);
+    write_number_or_null(out, "region_bytes", query->region > 0, (double)query->region);
+    hac_json_unsigned(out, "partitions", query->partitions);
+    hac_json_unsigned(out, "passes", query->passes);
+    hac_json_bool(out, "hot_keys", query->hot_keys);
+    write_number_or_null(out, "sample_per_mille", query->hot_keys, query->sample);
+    write_number_or_null(out, "hot_share_per_mille", query->hot_keys, query->hot_share);
+}
+
 static void write_task(hac_text *out, const hac_plan *plan, size_t index)
 {
     const hac_plan_task *task = &plan->tasks[index];
@@ -137,6 +156,8 @@ hac_status hac_plan_to_json(const hac_plan *plan, char **ret, hac_error *err)
     write_devices(&out, plan);
     if (strcmp(plan->flow, "sort") == 0)
         write_sort(&out, plan);
+    else if (strcmp(plan->flow, "mapreduce") == 0)
+        write_query(&out, plan);
     hac_json_open(&out, "tasks", '[');
     for (size_t t = 0; t < plan->n_tasks; t++)
         write_task(&out, plan, t);

@@ -23,6 +23,36 @@ static void write_padded(hac_text *out, const char *text, int columns)
         hac_text_addf(out, "%*s", blanks, "");
 }
 
+/* "mapreduce of 3 files, 5.2 MB of csv: host codelets; 6 chunks, 16 partitions" */
+static void write_query_head(hac_text *out, const hac_plan *plan)
+{
+    static const struct {
+        const char *way, *text;
+    } ways[] = {{"whole", "all in one task"},
+                {"rows", "rows, no aggregation"},
+                {"host", "host codelets"},
+                {"device", "flow C"}};
+    const hac_query_info *query = &plan->query;
+    char count[32];
+    hac_text_addf(out, "mapreduce of %sbytes", hac_format_count((double)query->bytes, count, sizeof(count)));
+    if (query->format != NULL)
+        hac_text_addf(out, " of %s", query->format);
+    if (query->sources > 1)
+        hac_text_addf(out, " in %" PRIu64 " files", query->sources);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (strcmp(ways[i].way, query->way) == 0)
+            hac_text_addf(out, ": %s", ways[i].text);
+    if (query->region > 0)
+        hac_text_addf(out, "; %" PRIu64 " chunks, %" PRIu32 " partition%s", query->chunks, query->partitions,
+                      query->partitions == 1 ? "" : "s");
+    if (query->passes > 1)
+        hac_text_addf(out, ", %" PRIu32 " passes over key ranges", query->passes);
+    if (query->hot_keys)
+        hac_text_addf(out, ", hot keys (sample %g %%, share %g %%)", query->sample / 10.0,
+                      query->hot_share / 10.0);
+    hac_text_add(out, "\n");
+}
+
 static void write_head(hac_text *out, const hac_plan *plan)
 {
     const hac_sort_info *sort = &plan->sort;
@@ -32,6 +62,8 @@ static void write_head(hac_text *out, const hac_plan *plan)
                       hac_type_name(sort->type), sort->descending ? ", descending" : "");
         hac_text_addf(out, ": %s%s%s\n", sort->algorithm, sort->scheme[0] != '\0' ? ", scheme " : "",
                       sort->scheme);
+    } else if (strcmp(plan->flow, "mapreduce") == 0) {
+        write_query_head(out, plan);
     } else {
         hac_text_addf(out, "%s\n", plan->flow);
     }

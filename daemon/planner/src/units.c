@@ -17,7 +17,10 @@ static const struct assumption {
     {"radix.sample", 2e7, 2e7},      {"radix.scan", 3e8, 3e8},       {"sort.nan_order", 4e9, 1e10},
     {"sort.gather", 5e7, 5e8},       {"sort.small", 3e8, 3e8},       {"io.read", 4e9, 4e9},
     {"bitonic.block", 1.8e10, 9e10}, {"bitonic.tail", 1.8e10, 9e10}, {"bitonic.merge", 2e9, 1e10},
-    {"bitonic.steps", 2e9, 1e10},
+    {"bitonic.steps", 2e9, 1e10},    {"query.compile", 5e3, 5e3},    {"query.quotes", 5e9, 5e9},
+    {"query.aggregate", 1.2e8, 6e7}, {"query.rows", 1e8, 5e7},       {"query.whole", 8e7, 5e7},
+    {"query.merge", 2e8, 1e8},       {"query.finish", 2e8, 1e8},     {"query.gather", 1e9, 1e9},
+    {"hash.aggregate", 4e8, 4e9},
 };
 
 static const struct assumption unknown = {"", 1e8, 1e8};
@@ -54,6 +57,10 @@ static double profile_price(const hac_machine_device *device, uint64_t items, co
     double own = hac_machine_capability(device, task->codelet, task->type);
     if (own > 0)
         return task->units * fraction / own;
+    if (strncmp(task->codelet, "query.", 6) == 0 || strncmp(task->codelet, "hash.", 5) == 0) {
+        double flow = hac_machine_capability(device, "mapreduce", task->type);
+        return flow > 0 ? task->part * task->units * fraction / flow : -1;
+    }
     double sort = hac_machine_capability(device, "sort", task->type);
     if (strncmp(task->codelet, "bitonic.", 8) == 0) {
         double bitonic = hac_machine_capability(device, "bitonic", task->type);

@@ -16,10 +16,18 @@
  *   bitonic.steps          items × passes, as the steps weigh (below)
  *   bitonic.merge          items × passes        long strides, several steps a pass: bandwidth counts
  *   io.read                bytes
+ *   query.aggregate,       bytes of the source    text is read, columns are streamed
+ *   .rows, .whole, .quotes,
+ *   hash.aggregate
+ *   query.merge, .finish,  bytes of groups, rows
+ *   .gather
+ *   query.compile          1
  *
  * A device's price comes from, in this order: the capability that its profile fixes for the codelet
  * ("radix.leaf.u32"), the one it fixes for the whole flow ("sort.u32", "bitonic.u32"), its learnt model, and
  * an assumption by its kind.
+ *
+ * A whole query's capability is "mapreduce.none", in bytes of its sources a second.
  *
  * A whole-sort capability C = "sort.<type>" in items/s is spread over the tasks by hac_plan_task.part: radix
  * 0.13 for the count, 0.37 for the scatter and 0.5 for the leaves (measured on two cores: 3.7 + 10 + 14 of

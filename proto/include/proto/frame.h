@@ -17,7 +17,7 @@
 
 #define HAC_FRAME_MAX      65536
 #define HAC_FRAME_BODY_MAX (HAC_FRAME_MAX - 8)
-#define HAC_FRAME_MAX_FDS  16
+#define HAC_FRAME_MAX_FDS  64
 
 typedef struct hac_frame {
     const uint8_t *body; /* inside the caller's buffer */

@@ -33,7 +33,8 @@ typedef struct hac_task {
     uint64_t params[HAC_TASK_MAX_PARAMS];
     size_t n_params;
     int fd;                   /* a foreign descriptor to read from, -1 if none */
-    const uint8_t *inline_in; /* at most 32 KiB of input that came in the message */
+    const uint8_t *inline_in; /* input that came in the message: at most HAC_INLINE_MAX bytes,
+                               * of queries HAC_QUERY_INLINE_MAX */
     size_t inline_in_bytes;
 } hac_task;
 

@@ -47,6 +47,9 @@ typedef struct hac_plan_buffer {
     /* An input that arrives as a foreign descriptor: the tasks that read it into the buffer are part of
      * the plan (codelet io.read); NULL-like false for pool memory. */
     bool from_descriptor;
+    /* Its size is known, and its memory taken, only when the tasks before its first use are done; `bytes` is
+     * an estimate until then. */
+    bool late;
 } hac_plan_buffer;
 
 typedef struct hac_plan_span {
@@ -74,7 +77,8 @@ typedef struct hac_plan_task {
     /* A task whose inputs it does not overwrite may run again after its executor died; the others force
      * the job to restart from its inputs. */
     bool repeatable;
-    bool uses_descriptor; /* reads the job's foreign descriptor (io.read) */
+    bool uses_descriptor; /* reads a foreign descriptor of the job … */
+    uint8_t descriptor;   /* … this one of them */
     /* Tasks that are equal but for `slice` (and the device) do one piece of work together: what they touch
      * is disjoint by the codelet's contract, though their spans say the same. slices 0: not sliced. */
     uint32_t slice, slices;
@@ -159,8 +163,20 @@ typedef struct hac_sort_info {
     size_t n_parts;
 } hac_sort_info;
 
+/* What explain prints for a query besides the plan. */
+typedef struct hac_query_info {
+    char way[16]; /* "whole", "host", "device", "rows"; empty: no query */
+    const char *format;
+    uint64_t sources, bytes, rows; /* rows: of a table */
+    uint64_t chunk, chunks;        /* bytes, or rows of a table */
+    uint64_t region;               /* bytes of partials a chunk */
+    uint32_t partitions, passes;
+    bool hot_keys;
+    uint32_t sample, hot_share; /* per mille */
+} hac_query_info;
+
 typedef struct hac_plan {
-    const char *flow;     /* "sort" */
+    const char *flow;     /* "sort", "mapreduce" */
     double k;             /* weaker ÷ stronger of the first two devices by capability; 0: one device */
     const char *k_source; /* "model", "probe" or "profile" */
     double predicted_seconds;
@@ -176,6 +192,7 @@ typedef struct hac_plan {
     hac_plan_candidate *candidates;
     size_t n_candidates;
     hac_sort_info sort;
+    hac_query_info query;
     char **strings; /* owned stage names */
     size_t n_strings;
 } hac_plan;

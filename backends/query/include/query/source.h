@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sources: one chunk of a file, of text in memory, or of a table, as batches of rows. A chunk of text owns
+ * the records that start in [first_byte, end_byte): reading begins at the first record start in it and goes
+ * on past its end until its last record is whole. All bytes are untrusted.
+ */
+#ifndef QUERY_SOURCE_H
+#define QUERY_SOURCE_H
+
+#include "base/table.h"
+#include "expr/query.h"
+
+typedef struct hac_source hac_source;
+
+/* Where the bytes are. */
+typedef struct hac_source_place {
+    int fd;                /* -1: in memory */
+    uint64_t fd_offset;    /* of the source's first byte in the file */
+    const uint8_t *memory; /* text or table */
+    uint64_t bytes;        /* of the source; what a file has beyond is ignored, less is an error */
+} hac_source_place;
+
+/* A source for the query's columns. `table` describes columns in place->memory (HAC_FORMAT_TABLE), else NULL.
+ * For csv and tsv with a header, reads it and finds the columns by name (HAC_INVALID: one is missing).
+ * Borrows all. */
+HAC_MUST_USE hac_status hac_source_open(const hac_query *query, const hac_source_place *place,
+                                        const hac_table *table, hac_source **ret, hac_error *err);
+void hac_source_free(hac_source *source);
+
+/* The names in the header of a csv or tsv source, all of type string; for query.compile without or with a
+ * schema. */
+HAC_MUST_USE hac_status hac_source_header(const hac_source_options *options, const hac_source_place *place,
+                                          hac_schema *ret, hac_error *err);
+
+/* Number of double quotes in [first_byte, end_byte) (csv): with the sum over everything before a chunk its
+ * parity says whether the chunk begins inside a quoted field. Memory speed. */
+HAC_MUST_USE hac_status hac_source_quotes(const hac_source_place *place, uint64_t first_byte,
+                                          uint64_t end_byte, uint64_t *ret, hac_error *err);
+
+/* Begins a chunk: bytes [first, end) of the source, or rows of a table. `inside_quotes` as found by the
+ * quotes. */
+HAC_MUST_USE hac_status hac_source_begin(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
+                                         hac_error *err);
+
+/*
+ * The next batch (1 … HAC_BATCH_ROWS rows) of the chunk: query->columns, in order. Vectors are writable and
+ * valid until the next call. HAC_NOT_FOUND: the chunk is through. HAC_FAILED: malformed input, with file
+ * position: "line 1234, column price: 'abc' is not a number (f64)"; with skip_errors such records are counted
+ * and left out.
+ */
+HAC_MUST_USE hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err);
+
+/* Where row `row` of the last batch begins, for messages: "line 1234", "row 17". `ret` has room for 32 bytes.
+ * May read the source from its start to count lines: for the way into an error only. */
+void hac_source_where(hac_source *source, size_t row, char *ret);
+
+/* Records left out so far. */
+uint64_t hac_source_skipped(const hac_source *source);
+
+#endif

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jsonl: one object a line. Strings are unescaped in place; what no column asks for is skipped without being
+ * kept, nested or not. No recursion: nesting is a stack of bits.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "source_parts.h"
+
+#define DEPTH_MAX 512
+
+typedef struct json {
+    uint8_t *at, *end;
+    const char *problem; /* why it is none; set once */
+} json;
+
+static bool problem(json *j, const char *what)
+{
+    if (j->problem == NULL)
+        j->problem = what;
+    return false;
+}
+
+static void skip_blanks(json *j)
+{
+    while (j->at < j->end && (*j->at == ' ' || *j->at == '\t' || *j->at == '\r'))
+        j->at++;
+}
+
+static bool take(json *j, uint8_t byte)
+{
+    skip_blanks(j);
+    if (j->at == j->end || *j->at != byte)
+        return false;
+    j->at++;
+    return true;
+}
+
+/* ---- strings ---- */
+
+/* The next quote or backslash. Reads up to 8 bytes beyond the end: the window has them. */
+static uint8_t *find_special(uint8_t *at, const uint8_t *end)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    while (at < end) {
+        uint64_t word, quote, slash;
+        memcpy(&word, at, sizeof word);
+        quote = word ^ ones * '"';
+        slash = word ^ ones * '\\';
+        if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops)
+            break;
+        at += sizeof word;
+    }
+    while (at < end && *at != '"' && *at != '\\')
+        at++;
+    return at < end ? at : NULL;
+}
+
+static int hex_digit(uint8_t byte)
+{
+    if (byte >= '0' && byte <= '9')
+        return byte - '0';
+    byte |= 0x20;
+    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
+/* The four digits of a \u; -1: they are none. */
+static int32_t hex_unit(const uint8_t *at, const uint8_t *end)
+{
+    int32_t unit = 0;
+    if (end - at < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(at[i]);
+        if (digit < 0)
+            return -1;
+        unit = unit * 16 + digit;
+    }
+    return unit;
+}
+
+static uint8_t *write_utf8(uint8_t *to, uint32_t code)
+{
+    if (code < 0x80) {
+        *to++ = (uint8_t)code;
+    } else if (code < 0x800) {
+        *to++ = (uint8_t)(0xc0 | code >> 6);
+        *to++ = (uint8_t)(0x80 | (code & 0x3f));
+    } else if (code < 0x10000) {
+        *to++ = (uint8_t)(0xe0 | code >> 12);
+        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+        *to++ = (uint8_t)(0x80 | (code & 0x3f));
+    } else {
+        *to++ = (uint8_t)(0xf0 | code >> 18);
+        *to++ = (uint8_t)(0x80 | (code >> 12 & 0x3f));
+        *to++ = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+        *to++ = (uint8_t)(0x80 | (code & 0x3f));
+    }
+    return to;
+}
+
+/* Behind "\u": one unit, or two that are a surrogate pair. */
+static bool unicode_escape(json *j, uint8_t **to)
+{
+    int32_t unit = hex_unit(j->at, j->end);
+    if (unit < 0)
+        return problem(j, "\\u needs four hexadecimal digits");
+    j->at += 4;
+    uint32_t code = (uint32_t)unit;
+    if (unit >= 0xd800 && unit < 0xe000) {
+        int32_t low =
+            j->end - j->at >= 6 && j->at[0] == '\\' && j->at[1] == 'u' ? hex_unit(j->at + 2, j->end) : -1;
+        if (unit >= 0xdc00 || low < 0xdc00 || low >= 0xe000)
+            return problem(j, "\\u names half of a surrogate pair");
+        j->at += 6;
+        code = 0x10000 + (((uint32_t)unit & 0x3ff) << 10) + ((uint32_t)low & 0x3ff);
+    }
+    *to = write_utf8(*to, code);
+    return true;
+}
+
+static bool escape(json *j, uint8_t **to)
+{
+    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    j->at++;
+    if (j->at == j->end)
+        return problem(j, "a string has no closing quote");
+    uint8_t name = *j->at++;
+    if (name == 'u')
+        return unicode_escape(j, to);
+    const char *found = name != 0 ? strchr(names, name) : NULL;
+    if (found == NULL)
+        return problem(j, "a backslash before a character that has no escape");
+    *(*to)++ = (uint8_t)values[found - names];
+    return true;
+}
+
+/* A string, at its opening quote: its text, unescaped where it stands. */
+static bool read_string(json *j, uint8_t **ret, size_t *ret_bytes)
+{
+    uint8_t *start = ++j->at, *to = start;
+    for (;;) {
+        uint8_t *special = find_special(j->at, j->end);
+        if (special == NULL)
+            return problem(j, "a string has no closing quote");
+        size_t plain = (size_t)(special - j->at);
+        if (to != j->at)
+            memmove(to, j->at, plain);
+        to += plain;
+        j->at = special;
+        if (*special == '"')
+            break;
+        if (!escape(j, &to))
+            return false;
+    }
+    j->at++;
+    *ret = start;
+    *ret_bytes = (size_t)(to - start);
+    return true;
+}
+
+static bool skip_string(json *j)
+{
+    j->at++;
+    for (;;) {
+        uint8_t *special = find_special(j->at, j->end);
+        if (special == NULL || (*special == '\\' && j->end - special < 2))
+            return problem(j, "a string has no closing quote");
+        j->at = special + 1;
+        if (*special == '"')
+            return true;
+        j->at++;
+    }
+}
+
+/* ---- other values ---- */
+
+static bool is_digit(const json *j)
+{
+    return j->at < j->end && *j->at >= '0' && *j->at <= '9';
+}
+
+static bool digits(json *j)
+{
+    if (!is_digit(j))
+        return problem(j, "a number is incomplete");
+    while (is_digit(j))
+        j->at++;
+    return true;
+}
+
+static bool skip_number(json *j)
+{
+    if (*j->at == '-')
+        j->at++;
+    uint8_t *first = j->at;
+    if (!digits(j))
+        return false;
+    if (*first == '0' && j->at - first > 1)
+        return problem(j, "a number starts with 0");
+    if (j->at < j->end && *j->at == '.') {
+        j->at++;
+        if (!digits(j))
+            return false;
+    }
+    if (j->at < j->end && (*j->at | 0x20) == 'e') {
+        j->at++;
+        if (j->at < j->end && (*j->at == '+' || *j->at == '-'))
+            j->at++;
+        return digits(j);
+    }
+    return true;
+}
+
+/* true, false, null, and what Python writes for floats that are not finite; their text is their value. */
+static bool skip_word(json *j)
+{
+    static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if ((size_t)(j->end - j->at) >= n && memcmp(j->at, words[i], n) == 0) {
+            j->at += n;
+            return true;
+        }
+    }
+    return problem(j, "expected a value");
+}
+
+/* A value that is neither object nor array. */
+static bool skip_scalar(json *j)
+{
+    if (j->at == j->end)
+        return problem(j, "expected a value");
+    if (*j->at == '"')
+        return skip_string(j);
+    if (is_digit(j) || (*j->at == '-' && j->end - j->at > 1 && j->at[1] != 'I'))
+        return skip_number(j);
+    return skip_word(j);
+}
+
+/* The brackets that are open: a bit each, 1 for an object. */
+typedef struct nesting {
+    uint64_t bits[DEPTH_MAX / 64];
+    size_t depth;
+} nesting;
+
+static bool in_object(const nesting *n)
+{
+    return n->bits[(n->depth - 1) / 64] >> (n->depth - 1) % 64 & 1;
+}
+
+static bool push(json *j, nesting *n, bool object)
+{
+    if (n->depth == DEPTH_MAX)
+        return problem(j, "nested more than 512 deep");
+    uint64_t bit = UINT64_C(1) << n->depth % 64;
+    if (object)
+        n->bits[n->depth / 64] |= bit;
+    else
+        n->bits[n->depth / 64] &= ~bit;
+    n->depth++;
+    return true;
+}
+
+static bool skip_key(json *j)
+{
+    skip_blanks(j);
+    if (j->at == j->end || *j->at != '"')
+        return problem(j, "expected a name in quotes");
+    return skip_string(j) && (take(j, ':') || problem(j, "expected ':' behind a name"));
+}
+
+/* Opens brackets until a value that has none, or an empty pair; *ret_closed: the latter. */
+static bool descend(json *j, nesting *n, bool *ret_closed)
+{
+    *ret_closed = false;
+    for (;;) {
+        skip_blanks(j);
+        bool object = j->at < j->end && *j->at == '{';
+        if (!object && (j->at == j->end || *j->at != '['))
+            return skip_scalar(j);
+        j->at++;
+        if (!push(j, n, object))
+            return false;
+        skip_blanks(j);
+        if (j->at < j->end && *j->at == (object ? '}' : ']')) {
+            j->at++;
+            n->depth--;
+            *ret_closed = true;
+            return true;
+        }
+        if (object && !skip_key(j))
+            return false;
+    }
+}
+
+static bool skip_value(json *j)
+{
+    nesting n = {.depth = 0};
+    bool closed;
+    for (;;) {
+        if (!descend(j, &n, &closed))
+            return false;
+        for (;;) { /* behind a value */
+            if (n.depth == 0)
+                return true;
+            if (take(j, ','))
+                break;
+            if (!take(j, in_object(&n) ? '}' : ']'))
+                return problem(j, in_object(&n) ? "expected ',' or '}'" : "expected ',' or ']'");
+            n.depth--;
+        }
+        if (in_object(&n) && !skip_key(j))
+            return false;
+    }
+}
+
+/* ---- objects ---- */
+
+static int32_t find_column(const hac_source *source, const uint8_t *name, size_t bytes)
+{
+    for (size_t i = 0; i < source->n_columns; i++)
+        if (source->columns[i].name_bytes == bytes && memcmp(source->columns[i].name, name, bytes) == 0)
+            return (int32_t)i;
+    return -1;
+}
+
+static int32_t column_of_key(hac_source *source, size_t n, const uint8_t *name, size_t bytes)
+{
+    if (n >= HAC_JSON_KEYS || bytes > sizeof source->keys->text)
+        return find_column(source, name, bytes);
+    hac_json_key *key = &source->keys[n];
+    if (key->bytes != bytes || memcmp(key->text, name, bytes) != 0) {
+        key->bytes = (uint32_t)bytes;
+        memcpy(key->text, name, bytes);
+        key->column = find_column(source, name, bytes);
+    }
+    return key->column;
+}
+
+static bool column_value(const hac_source *source, json *j, hac_source_column *column, size_t row)
+{
+    const uint8_t *base = source->records.window.data;
+    uint8_t *text;
+    size_t bytes;
+    skip_blanks(j);
+    text = j->at;
+    if (j->at < j->end && *j->at == '"') {
+        if (!read_string(j, &text, &bytes))
+            return false;
+    } else if (j->at < j->end && (*j->at == '{' || *j->at == '[')) {
+        return problem(j, "an object or array where a value is wanted");
+    } else if (!skip_scalar(j)) {
+        return false;
+    } else {
+        bytes = (size_t)(j->at - text);
+        if (bytes == 4 && memcmp(text, "null", 4) == 0) {
+            column->refs[row] = (hac_string_ref){0, 0};
+            column->states[row] = HAC_ROW_NULL;
+            return true;
+        }
+    }
+    column->refs[row] = (hac_string_ref){(uint32_t)(text - base), (uint32_t)bytes};
+    column->states[row] = HAC_ROW_OK;
+    return true;
+}
+
+static bool member(hac_source *source, json *j, size_t n, size_t row)
+{
+    uint8_t *name;
+    size_t bytes;
+    skip_blanks(j);
+    if (j->at == j->end || *j->at != '"')
+        return problem(j, "expected a name in quotes");
+    if (!read_string(j, &name, &bytes))
+        return false;
+    if (!take(j, ':'))
+        return problem(j, "expected ':' behind a name");
+    int32_t column = column_of_key(source, n, name, bytes);
+    return column < 0 ? skip_value(j) : column_value(source, j, &source->columns[column], row);
+}
+
+/* The line's object into row `row`. A name that comes twice: the last counts. */
+static bool read_object(hac_source *source, json *j, size_t row)
+{
+    for (size_t i = 0; i < source->n_columns; i++) {
+        source->columns[i].refs[row] = (hac_string_ref){0, 0};
+        source->columns[i].states[row] = HAC_ROW_NULL;
+    }
+    if (!take(j, '{'))
+        return problem(j, "expected an object");
+    if (!take(j, '}')) {
+        size_t n = 0;
+        do {
+            if (!member(source, j, n++, row))
+                return false;
+        } while (take(j, ','));
+        if (!take(j, '}'))
+            return problem(j, "expected ',' or '}'");
+    }
+    skip_blanks(j);
+    if (j->at < j->end)
+        return problem(j, "something follows the object");
+    for (size_t i = 0; i < source->n_columns; i++)
+        source->columns[i].marked |= source->columns[i].states[row] != HAC_ROW_OK;
+    return true;
+}
+
+/* ---- the format ---- */
+
+static hac_status open_jsonl(hac_source *source, hac_error *err)
+{
+    source->keys = calloc(HAC_JSON_KEYS, sizeof *source->keys);
+    if (source->keys == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < HAC_JSON_KEYS; i++)
+        source->keys[i] = (hac_json_key){.bytes = UINT32_MAX, .column = -1};
+    hac_status status =
+        hac_records_init(&source->records, &source->place, (hac_scan){.what = HAC_SCAN_LINES}, err);
+    if (status == HAC_OK)
+        status = hac_source_read_header(&source->records, NULL, &source->data_start, err);
+    return status;
+}
+
+static hac_status begin_jsonl(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
+                              hac_error *err)
+{
+    (void)inside_quotes;
+    bool whole = first <= source->data_start;
+    return hac_records_begin(&source->records, whole ? source->data_start : first, end, false, whole, err);
+}
+
+static hac_status next_jsonl(hac_source *source, hac_error *err)
+{
+    hac_record_view view;
+    hac_status status = hac_records_next(&source->records, &view, err);
+    if (status != HAC_OK)
+        return status;
+    size_t used = 0;
+    for (size_t i = 0; i < source->n_columns; i++)
+        source->columns[i].bytes = view.data;
+    for (; used < view.n; used++) {
+        uint32_t begin = view.marks[view.ends[used]];
+        json j = {view.data + begin, view.data + view.marks[view.ends[used + 1]] - 1, NULL};
+        skip_blanks(&j);
+        if (j.at == j.end)
+            continue;
+        if (!read_object(source, &j, source->rows)) {
+            if (hac_source_bad_record(source, view.base + begin, "byte %zu of the line: %s",
+                                      (size_t)(j.at - view.data) - begin + 1, j.problem))
+                continue;
+            break;
+        }
+        source->starts[source->rows++] = view.base + begin;
+    }
+    hac_records_take(&source->records, used);
+    return HAC_OK;
+}
+
+const hac_source_format hac_format_jsonl = {true, open_jsonl, begin_jsonl, next_jsonl};

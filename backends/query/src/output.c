@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "query/output.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/value_text.h"
+
+/* What one value of a fixed width takes at most: its text, quotes, a separator. */
+#define VALUE_MAX (HAC_PRINT_MAX + 4)
+
+static void put(hac_output *output, const void *data, size_t bytes)
+{
+    uint64_t at = output->bytes;
+    output->bytes += bytes;
+    if (output->bytes <= output->room)
+        memcpy(output->data + at, data, bytes);
+}
+
+static void put_byte(hac_output *output, char byte)
+{
+    if (output->bytes < output->room)
+        output->data[output->bytes] = (uint8_t)byte;
+    output->bytes++;
+}
+
+/* ---- values of fixed width ---- */
+
+static size_t print_bool(bool value, char *ret)
+{
+    memcpy(ret, value ? "true" : "false", 5);
+    return value ? 4 : 5;
+}
+
+static size_t print_decimal(const hac_vector *column, size_t row, char *ret)
+{
+    __int128 value = column->type.precision <= HAC_DECIMAL_DIGITS_64
+                         ? ((const int64_t *)column->values)[row]
+                         : ((const __int128 *)column->values)[row];
+    return hac_print_decimal(value, column->type.scale, ret);
+}
+
+static size_t print_value(const hac_vector *column, size_t row, char *ret)
+{
+    const void *values = column->values;
+    switch (column->type.kind) {
+    case HAC_KIND_BOOL:
+        return print_bool(((const uint8_t *)values)[row] != 0, ret);
+    case HAC_KIND_U8:
+    case HAC_KIND_U16:
+    case HAC_KIND_U32:
+    case HAC_KIND_U64:
+        return hac_print_u64(((const uint64_t *)values)[row], ret);
+    case HAC_KIND_F32:
+        return hac_print_f32(((const float *)values)[row], ret);
+    case HAC_KIND_F64:
+        return hac_print_f64(((const double *)values)[row], ret);
+    case HAC_KIND_DATE:
+        return hac_print_date((int32_t)((const int64_t *)values)[row], ret);
+    case HAC_KIND_TIMESTAMP:
+        return hac_print_timestamp(((const int64_t *)values)[row], ret);
+    case HAC_KIND_DECIMAL:
+        return print_decimal(column, row, ret);
+    default:
+        return hac_print_i64(((const int64_t *)values)[row], ret);
+    }
+}
+
+/* JSON has no dates, and no numbers that are not finite: those are strings. */
+static bool json_quotes(const hac_vector *column, size_t row)
+{
+    switch (column->type.kind) {
+    case HAC_KIND_DATE:
+    case HAC_KIND_TIMESTAMP:
+        return true;
+    case HAC_KIND_F32:
+        return !isfinite(((const float *)column->values)[row]);
+    case HAC_KIND_F64:
+        return !isfinite(((const double *)column->values)[row]);
+    default:
+        return false;
+    }
+}
+
+/* Straight into the output where there is room for the longest. */
+static void put_value(hac_output *output, const hac_vector *column, size_t row, bool quotes)
+{
+    char buffer[VALUE_MAX];
+    bool fits = output->bytes + VALUE_MAX <= output->room;
+    char *text = fits ? (char *)output->data + output->bytes : buffer;
+    size_t n = 0;
+    if (quotes)
+        text[n++] = '"';
+    n += print_value(column, row, text + n);
+    if (quotes)
+        text[n++] = '"';
+    if (fits)
+        output->bytes += n;
+    else
+        put(output, text, n);
+}
+
+/* ---- strings ---- */
+
+/* 16 bytes at a time: all ones where a byte equals `c`. */
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+static inline bytes16 load16(const uint8_t *data)
+{
+    bytes16 v;
+    memcpy(&v, data, sizeof v);
+    return v;
+}
+
+static inline bool any16(bytes16 v)
+{
+    uint64_t halves[2];
+    memcpy(halves, &v, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
+static bool csv_plain_byte(uint8_t c)
+{
+    return c != ',' && c != '"' && c != '\n' && c != '\r';
+}
+
+static bool csv_is_plain(const uint8_t *text, size_t bytes)
+{
+    size_t i = 0;
+    for (; bytes - i >= 16; i += 16) {
+        bytes16 v = load16(text + i);
+        if (any16((bytes16)((v == ',') | (v == '"') | (v == '\n') | (v == '\r'))))
+            return false;
+    }
+    while (i < bytes && csv_plain_byte(text[i]))
+        i++;
+    return i == bytes;
+}
+
+/* An empty string is "", so that it is not null. */
+static void csv_string(hac_output *output, const uint8_t *text, size_t bytes)
+{
+    if (bytes > 0 && csv_is_plain(text, bytes)) {
+        put(output, text, bytes);
+        return;
+    }
+    put_byte(output, '"');
+    for (size_t i = 0; i < bytes;) {
+        const uint8_t *quote = memchr(text + i, '"', bytes - i);
+        size_t n = quote != NULL ? (size_t)(quote - text) - i + 1 : bytes - i;
+        put(output, text + i, n);
+        if (quote != NULL)
+            put_byte(output, '"');
+        i += n;
+    }
+    put_byte(output, '"');
+}
+
+/* Length of what needs neither escape nor check: printable ASCII but " and \. */
+static size_t json_plain(const uint8_t *text, size_t bytes)
+{
+    size_t i = 0;
+    for (; bytes - i >= 16; i += 16) {
+        bytes16 v = load16(text + i);
+        if (any16((bytes16)((v < 0x20) | (v > 0x7e) | (v == '"') | (v == '\\'))))
+            break;
+    }
+    while (i < bytes && text[i] >= 0x20 && text[i] <= 0x7e && text[i] != '"' && text[i] != '\\')
+        i++;
+    return i;
+}
+
+static void json_escape(hac_output *output, uint8_t byte)
+{
+    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt", digits[] = "0123456789abcdef";
+    const char *found = byte != 0 ? strchr(named, byte) : NULL;
+    if (found != NULL) {
+        put(output, (const char[]){'\\', names[found - named]}, 2);
+        return;
+    }
+    put(output, (const char[]){'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]}, 6);
+}
+
+/* Bytes that are no UTF-8 become U+FFFD, one each. */
+static void json_string(hac_output *output, const uint8_t *text, size_t bytes)
+{
+    put_byte(output, '"');
+    for (size_t i = 0; i < bytes;) {
+        size_t n = json_plain(text + i, bytes - i);
+        put(output, text + i, n);
+        i += n;
+        if (i == bytes)
+            break;
+        if (text[i] < 0x80) {
+            json_escape(output, text[i++]);
+            continue;
+        }
+        n = hac_utf8_sequence((const char *)text + i, bytes - i);
+        put(output, n > 0 ? (const char *)text + i : "\xef\xbf\xbd", n > 0 ? n : 3);
+        i += n > 0 ? n : 1;
+    }
+    put_byte(output, '"');
+}
+
+/* ---- rows ---- */
+
+static void put_cell(hac_output *output, bool json, const hac_vector *column, size_t row)
+{
+    if (column->states != NULL && column->states[row] != HAC_ROW_OK) {
+        if (json)
+            put(output, "null", 4);
+        return;
+    }
+    if (column->type.kind != HAC_KIND_STRING) {
+        put_value(output, column, row, json && json_quotes(column, row));
+        return;
+    }
+    hac_string_ref ref = ((const hac_string_ref *)column->values)[row];
+    const uint8_t *text = ref.length > 0 ? column->bytes + ref.offset : (const uint8_t *)"";
+    if (json)
+        json_string(output, text, ref.length);
+    else
+        csv_string(output, text, ref.length);
+}
+
+void hac_output_header(hac_output *output, hac_output_format format, const hac_schema *schema,
+                       size_t n_visible)
+{
+    if (format != HAC_OUTPUT_CSV)
+        return;
+    for (size_t i = 0; i < n_visible; i++) {
+        const char *name = schema->fields[i].name;
+        if (i > 0)
+            put_byte(output, ',');
+        csv_string(output, (const uint8_t *)name, strlen(name));
+    }
+    put_byte(output, '\n');
+}
+
+static void csv_row(hac_output *output, size_t n_visible, const hac_vector *columns, size_t row)
+{
+    for (size_t i = 0; i < n_visible; i++) {
+        if (i > 0)
+            put_byte(output, ',');
+        put_cell(output, false, &columns[i], row);
+    }
+    put_byte(output, '\n');
+}
+
+static void json_row(hac_output *output, const hac_schema *schema, size_t n_visible,
+                     const hac_vector *columns, size_t row)
+{
+    for (size_t i = 0; i < n_visible; i++) {
+        const char *name = schema->fields[i].name;
+        put_byte(output, i > 0 ? ',' : '{');
+        json_string(output, (const uint8_t *)name, strlen(name));
+        put_byte(output, ':');
+        put_cell(output, true, &columns[i], row);
+    }
+    put(output, n_visible > 0 ? "}\n" : "{}\n", n_visible > 0 ? 2 : 3);
+}
+
+void hac_output_rows(hac_output *output, hac_output_format format, const hac_schema *schema, size_t n_visible,
+                     const hac_vector *columns, size_t rows)
+{
+    for (size_t row = 0; row < rows; row++) {
+        if (format == HAC_OUTPUT_JSON)
+            json_row(output, schema, n_visible, columns, row);
+        else
+            csv_row(output, n_visible, columns, row);
+    }
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "query/source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "source_parts.h"
+
+HAC_DEFINE_CLEANUP(hac_source *, hac_source_free)
+
+static const hac_source_format *format_of(hac_format format)
+{
+    static const hac_source_format *const formats[HAC_FORMAT_END] = {
+        [HAC_FORMAT_TABLE] = &hac_format_table,   [HAC_FORMAT_CSV] = &hac_format_delimited,
+        [HAC_FORMAT_TSV] = &hac_format_delimited, [HAC_FORMAT_JSONL] = &hac_format_jsonl,
+        [HAC_FORMAT_LINES] = &hac_format_lines,   [HAC_FORMAT_WORDS] = &hac_format_words,
+        [HAC_FORMAT_KV] = &hac_format_lines,      [HAC_FORMAT_FIXED] = &hac_format_fixed,
+    };
+    return format > HAC_FORMAT_NONE && format < HAC_FORMAT_END ? formats[format] : NULL;
+}
+
+/* Bytes of a column's arrays, each a multiple of 64. */
+static size_t column_bytes(const hac_source_column *column, bool text)
+{
+    size_t refs = text && column->repr != HAC_REPR_STRING ? sizeof(hac_string_ref) : 0;
+    return HAC_BATCH_ROWS * (hac_repr_size(column->repr) + 1 + refs);
+}
+
+static void place_arrays(hac_source_column *column, bool text, uint8_t *memory)
+{
+    size_t values = HAC_BATCH_ROWS * hac_repr_size(column->repr);
+    column->values = memory;
+    column->states = memory + values;
+    if (text)
+        column->refs =
+            column->repr == HAC_REPR_STRING ? column->values : (void *)(memory + values + HAC_BATCH_ROWS);
+}
+
+static hac_status make_columns(hac_source *source, hac_error *err)
+{
+    const hac_query *query = source->query;
+    size_t n = query->columns.n_fields, bytes = 0;
+    source->columns = calloc(n + 1, sizeof *source->columns);
+    source->vectors = calloc(n + 1, sizeof *source->vectors);
+    if (source->columns == NULL || source->vectors == NULL)
+        return hac_fail_no_memory(err);
+    source->n_columns = n;
+    for (size_t i = 0; i < n; i++) {
+        const hac_field *field = &query->columns.fields[i];
+        source->columns[i] = (hac_source_column){.type = field->type,
+                                                 .repr = hac_repr_of(field->type),
+                                                 .name = field->name,
+                                                 .name_bytes = strlen(field->name),
+                                                 .place = query->positions[i]};
+        if (!hac_value_type_valid(field->type))
+            return hac_fail(err, HAC_INVALID, "column '%s' has no type", field->name);
+        bytes += column_bytes(&source->columns[i], source->format->text);
+    }
+    uint8_t *memory = source->memory = aligned_alloc(64, bytes + 64);
+    if (memory == NULL)
+        return hac_fail_no_memory(err);
+    memset(memory, 0, bytes + 64);
+    for (size_t i = 0; i < n; i++) {
+        place_arrays(&source->columns[i], source->format->text, memory);
+        memory += column_bytes(&source->columns[i], source->format->text);
+    }
+    return HAC_OK;
+}
+
+hac_status hac_source_open(const hac_query *query, const hac_source_place *place, const hac_table *table,
+                           hac_source **ret, hac_error *err)
+{
+    hac_cleanup(hac_source_free_cleanup) hac_source *source = calloc(1, sizeof *source);
+    if (source == NULL)
+        return hac_fail_no_memory(err);
+    source->query = query;
+    source->place = *place;
+    source->table = table;
+    source->format = format_of(query->source.format);
+    if (source->format == NULL)
+        return hac_fail(err, HAC_INVALID, "format %d does not exist", (int)query->source.format);
+    hac_status status = make_columns(source, err);
+    if (status == HAC_OK)
+        status = source->format->open(source, err);
+    if (status == HAC_OK)
+        status = hac_source_begin(source, 0, 0, false, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(source);
+    return status;
+}
+
+void hac_source_free(hac_source *source)
+{
+    if (source == NULL)
+        return;
+    hac_records_clear(&source->records);
+    free(source->keys);
+    free(source->columns);
+    free(source->vectors);
+    free(source->memory);
+    free(source);
+}
+
+hac_status hac_source_begin(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
+                            hac_error *err)
+{
+    source->rows = 0;
+    source->late.code = HAC_OK;
+    return source->format->begin(source, first, end, inside_quotes, err);
+}
+
+bool hac_source_bad_record(hac_source *source, uint64_t position, const char *fmt, ...)
+{
+    if (source->query->source.skip_errors) {
+        source->skipped++;
+        return true;
+    }
+    char message[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    hac_fail(&source->late, HAC_FAILED, "%s", message);
+    (void)!hac_line_error(&source->place, position, &source->late);
+    return false;
+}
+
+/* What lies behind the last row is read by machines that work on whole batches: empty strings. */
+static void give_batch(hac_source *source, hac_batch *ret)
+{
+    for (size_t i = 0; i < source->n_columns; i++) {
+        hac_source_column *column = &source->columns[i];
+        if (column->repr == HAC_REPR_STRING)
+            memset((hac_string_ref *)column->values + source->rows, 0,
+                   (HAC_BATCH_ROWS - source->rows) * sizeof(hac_string_ref));
+        source->vectors[i] = (hac_vector){.type = column->type,
+                                          .values = column->values,
+                                          .states = column->marked ? column->states : NULL,
+                                          .bytes = column->repr == HAC_REPR_STRING ? column->bytes : NULL};
+    }
+    *ret = (hac_batch){.rows = source->rows, .n_columns = source->n_columns, .columns = source->vectors};
+}
+
+static void clear_batch(hac_source *source)
+{
+    source->rows = 0;
+    for (size_t i = 0; i < source->n_columns; i++) {
+        source->columns[i].marked = false;
+        memset(source->columns[i].states, 0, HAC_BATCH_ROWS);
+    }
+}
+
+hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
+{
+    for (;;) {
+        clear_batch(source);
+        if (source->late.code != HAC_OK)
+            return hac_fail(err, source->late.code, "%s", source->late.message);
+        hac_status status = source->format->next(source, err);
+        if (status == HAC_OK && source->format->text)
+            status = hac_source_convert(source, err);
+        if (status != HAC_OK)
+            return status;
+        hac_source_drop(source);
+        if (source->rows > 0)
+            break;
+    }
+    give_batch(source, ret);
+    return HAC_OK;
+}
+
+void hac_source_where(hac_source *source, size_t row, char *ret)
+{
+    uint64_t start = source->starts[row < HAC_BATCH_ROWS ? row : 0], line;
+    if (source->query->source.format == HAC_FORMAT_TABLE)
+        snprintf(ret, 32, "row %llu", (unsigned long long)start + 1);
+    else if (source->query->source.format == HAC_FORMAT_FIXED)
+        snprintf(ret, 32, "record %llu", (unsigned long long)(start / source->query->schema_columns + 1));
+    else if ((line = hac_line_number(&source->place, start)) > 0)
+        snprintf(ret, 32, "line %llu", (unsigned long long)line);
+    else
+        snprintf(ret, 32, "byte %llu", (unsigned long long)start);
+}
+
+uint64_t hac_source_skipped(const hac_source *source)
+{
+    return source->skipped;
+}
+
+/* ---- without a source ---- */
+
+static void clear_records(hac_records *records)
+{
+    hac_records_clear(records);
+}
+
+hac_status hac_source_header(const hac_source_options *options, const hac_source_place *place,
+                             hac_schema *ret, hac_error *err)
+{
+    hac_cleanup(clear_records) hac_records records = {0};
+    hac_record_view view;
+    uint64_t end;
+    bool null;
+    hac_status status = hac_records_init(&records, place, hac_delimited_scan(options), err);
+    if (status == HAC_OK)
+        status = hac_source_read_header(&records, &view, &end, err);
+    if (status != HAC_OK)
+        return status;
+    size_t n = view.ends[1] - view.ends[0];
+    hac_schema schema = {.fields = calloc(n, sizeof *schema.fields), .n_fields = n};
+    if (schema.fields == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        hac_header_name(&view, hac_delimited_field(options, &view, view.ends[0], i, n, &null),
+                        schema.fields[i].name);
+        schema.fields[i].type.kind = HAC_KIND_STRING;
+    }
+    *ret = schema;
+    return HAC_OK;
+}
+
+#define QUOTES_BLOCK ((size_t)1 << 18)
+
+hac_status hac_source_quotes(const hac_source_place *place, uint64_t first_byte, uint64_t end_byte,
+                             uint64_t *ret, hac_error *err)
+{
+    const hac_scanner *scanner = hac_scanner_best();
+    uint64_t end = end_byte < place->bytes ? end_byte : place->bytes, count = 0;
+    if (place->fd < 0) {
+        *ret = first_byte < end ? scanner->count(place->memory + first_byte, (size_t)(end - first_byte), '"')
+                                : 0;
+        return HAC_OK;
+    }
+    hac_autofree uint8_t *block = malloc(QUOTES_BLOCK);
+    if (block == NULL)
+        return hac_fail_no_memory(err);
+    for (uint64_t at = first_byte; at < end;) {
+        size_t n = end - at < QUOTES_BLOCK ? (size_t)(end - at) : QUOTES_BLOCK;
+        hac_status status = hac_place_read(place, at, block, n, err);
+        if (status != HAC_OK)
+            return status;
+        count += scanner->count(block, n, '"');
+        at += n;
+    }
+    *ret = count;
+    return HAC_OK;
+}

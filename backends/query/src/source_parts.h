@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside a source: what the formats share. A format fills `rows` rows: the text formats give every column's
+ * field as a ref into `bytes`, which value.c then converts; fixed and table give values.
+ */
+#ifndef QUERY_SOURCE_PARTS_H
+#define QUERY_SOURCE_PARTS_H
+
+#include "query/source.h"
+#include "records.h"
+
+typedef struct hac_source_column {
+    hac_value_type type;
+    hac_repr repr;
+    const char *name;
+    size_t name_bytes;
+    size_t place;         /* field of a record, byte of a record (fixed), column of the table */
+    void *values;         /* HAC_BATCH_ROWS, aligned */
+    uint8_t *states;      /* likewise */
+    hac_string_ref *refs; /* text formats; of a string column they are the values */
+    bool marked;          /* some state is not HAC_ROW_OK */
+    const uint8_t *bytes; /* strings: what the refs point into */
+} hac_source_column;
+
+typedef struct hac_source_format {
+    bool text;
+    hac_status (*open)(hac_source *source, hac_error *err);
+    hac_status (*begin)(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes, hac_error *err);
+    /* Fills rows (perhaps none). HAC_NOT_FOUND: the chunk is through. */
+    hac_status (*next)(hac_source *source, hac_error *err);
+} hac_source_format;
+
+/* The n-th key of the line before, and its column (-1: none is asked for): the next line is likely alike. */
+typedef struct hac_json_key {
+    uint32_t bytes;
+    int32_t column;
+    uint8_t text[56];
+} hac_json_key;
+#define HAC_JSON_KEYS 64
+
+struct hac_source {
+    const hac_query *query;
+    const hac_table *table;
+    const hac_source_format *format;
+    hac_source_place place;
+    hac_source_column *columns;
+    size_t n_columns;
+    hac_vector *vectors;
+    void *memory; /* of the columns */
+
+    size_t rows;                     /* of the batch */
+    uint64_t starts[HAC_BATCH_ROWS]; /* where each begins: a byte, or a row of the table */
+    bool dropped[HAC_BATCH_ROWS];    /* rows with errors, under skip_errors */
+    size_t n_dropped;
+    uint64_t skipped;
+    hac_error late; /* to be reported by the next call; code HAC_OK: none */
+
+    hac_records records; /* text; its window: fixed */
+    size_t n_fields;     /* of a csv or tsv record */
+    uint64_t data_start; /* behind byte order mark and header */
+    uint64_t next, end;  /* fixed: bytes, table: rows */
+    hac_json_key *keys;  /* jsonl: HAC_JSON_KEYS */
+    size_t null_bytes;   /* length of null_text */
+};
+
+extern const hac_source_format hac_format_delimited; /* csv, tsv */
+extern const hac_source_format hac_format_lines;     /* lines, kv */
+extern const hac_source_format hac_format_words;
+extern const hac_source_format hac_format_jsonl;
+extern const hac_source_format hac_format_fixed;
+extern const hac_source_format hac_format_table;
+
+/* Text of a column is null, or a ref. */
+static inline void hac_source_null(hac_source_column *column, size_t row)
+{
+    column->refs[row] = (hac_string_ref){0, 0};
+    column->states[row] = HAC_ROW_NULL;
+    column->marked = true;
+}
+
+/* A record that cannot be read, and why. True: it is counted and left out. False: the format stops here; the
+ * error comes when the rows before it, which may be in error themselves, are through. */
+bool hac_source_bad_record(hac_source *source, uint64_t position, const char *fmt, ...) HAC_PRINTF(3, 4);
+
+/* Turns the refs of all columns that are not strings into values. HAC_FAILED: the first that is none; under
+ * skip_errors its row is marked as dropped. */
+hac_status hac_source_convert(hac_source *source, hac_error *err);
+/* Takes the dropped rows out of the batch and counts them. */
+void hac_source_drop(hac_source *source);
+
+/* Little-endian values at `from`, `stride` bytes apart, widened into column->values. */
+void hac_source_widen(hac_source_column *column, const uint8_t *from, size_t stride, size_t rows);
+/* The first row in [first, rows) whose decimal has more digits than its type; rows if there is none. */
+size_t hac_source_decimals_fit(const hac_source_column *column, size_t first, size_t rows);
+
+/* Reads the header (csv, tsv) with records at the source's start; its fields are in *ret, data begins at
+ * *ret_end. */
+hac_status hac_source_read_header(hac_records *records, hac_record_view *ret, uint64_t *ret_end,
+                                  hac_error *err);
+/* The scan of a delimited format, and the text of one field, unescaped in place. */
+hac_scan hac_delimited_scan(const hac_source_options *options);
+hac_string_ref hac_delimited_field(const hac_source_options *options, const hac_record_view *view,
+                                   uint32_t ordinal, size_t field, size_t n_fields, bool *ret_null);
+/* A name of the header, as a column's. */
+void hac_header_name(const hac_record_view *view, hac_string_ref ref, char ret[HAC_FIELD_NAME_MAX]);
+
+#endif

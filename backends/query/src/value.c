@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From text and from binary records to the values of vectors. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/value_text.h"
+#include "source_parts.h"
+
+#define SHOWN_MAX 60 /* bytes of a field in a message */
+
+static void integer_limits(hac_kind kind, int64_t *ret_low, int64_t *ret_high)
+{
+    unsigned bits = kind == HAC_KIND_I8 ? 8 : kind == HAC_KIND_I16 ? 16 : kind == HAC_KIND_I32 ? 32 : 64;
+    *ret_high = (int64_t)(UINT64_MAX >> (65 - bits));
+    *ret_low = -*ret_high - 1;
+}
+
+static uint64_t unsigned_limit(hac_kind kind)
+{
+    unsigned bits = kind == HAC_KIND_U8 ? 8 : kind == HAC_KIND_U16 ? 16 : kind == HAC_KIND_U32 ? 32 : 64;
+    return UINT64_MAX >> (64 - bits);
+}
+
+static hac_text_status parse_integer(hac_kind kind, const char *text, size_t bytes, int64_t *ret)
+{
+    int64_t low, high, value;
+    hac_text_status status = hac_parse_i64(text, bytes, &value);
+    integer_limits(kind, &low, &high);
+    if (status == HAC_TEXT_OK && (value < low || value > high))
+        return HAC_TEXT_RANGE;
+    if (status == HAC_TEXT_OK)
+        *ret = value;
+    return status;
+}
+
+static hac_text_status parse_unsigned(hac_kind kind, const char *text, size_t bytes, uint64_t *ret)
+{
+    uint64_t value;
+    hac_text_status status = hac_parse_u64(text, bytes, &value);
+    if (status == HAC_TEXT_OK && value > unsigned_limit(kind))
+        return HAC_TEXT_RANGE;
+    if (status == HAC_TEXT_OK)
+        *ret = value;
+    return status;
+}
+
+static hac_text_status parse_bool(const char *text, size_t bytes, uint8_t *ret)
+{
+    bool value = false;
+    hac_text_status status = hac_parse_bool(text, bytes, &value);
+    *ret = value;
+    return status;
+}
+
+static hac_text_status parse_date(const char *text, size_t bytes, int64_t *ret)
+{
+    int32_t days = 0;
+    hac_text_status status = hac_parse_date(text, bytes, &days);
+    *ret = days;
+    return status;
+}
+
+static hac_text_status parse_decimal(hac_value_type type, const char *text, size_t bytes, void *values,
+                                     size_t row)
+{
+    __int128 value = 0;
+    hac_text_status status = hac_parse_decimal(text, bytes, type.precision, type.scale, &value);
+    if (type.precision <= HAC_DECIMAL_DIGITS_64)
+        ((int64_t *)values)[row] = (int64_t)value;
+    else
+        ((__int128 *)values)[row] = value;
+    return status;
+}
+
+/* One value, whatever the type. */
+static hac_text_status parse_one(const hac_source_column *column, const char *text, size_t bytes, size_t row)
+{
+    hac_kind kind = (hac_kind)column->type.kind;
+    void *values = column->values;
+    switch (kind) {
+    case HAC_KIND_BOOL:
+        return parse_bool(text, bytes, (uint8_t *)values + row);
+    case HAC_KIND_U8:
+    case HAC_KIND_U16:
+    case HAC_KIND_U32:
+    case HAC_KIND_U64:
+        return parse_unsigned(kind, text, bytes, (uint64_t *)values + row);
+    case HAC_KIND_F32:
+        return hac_parse_f32(text, bytes, (float *)values + row);
+    case HAC_KIND_F64:
+        return hac_parse_f64(text, bytes, (double *)values + row);
+    case HAC_KIND_DATE:
+        return parse_date(text, bytes, (int64_t *)values + row);
+    case HAC_KIND_TIMESTAMP:
+        return hac_parse_timestamp(text, bytes, (int64_t *)values + row);
+    case HAC_KIND_DECIMAL:
+        return parse_decimal(column->type, text, bytes, values, row);
+    default:
+        return parse_integer(kind, text, bytes, (int64_t *)values + row);
+    }
+}
+
+/* Blanks around a value that is not a string do not count. */
+static hac_text_status parse_trimmed(const hac_source_column *column, const char *text, size_t bytes,
+                                     size_t row)
+{
+    size_t whole = bytes;
+    while (bytes > 0 && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t'))
+        bytes--;
+    for (; bytes > 0 && (*text == ' ' || *text == '\t'); bytes--)
+        text++;
+    return bytes < whole ? parse_one(column, text, bytes, row) : HAC_TEXT_MALFORMED;
+}
+
+/* Rows first … rows, up to one that does not parse; returns it, or rows. The usual types have loops of their
+ * own: a switch a value costs as much as the value. */
+#define CONVERT(parse)                                                                                       \
+    for (; r < rows; r++) {                                                                                  \
+        if (column->states[r] != HAC_ROW_OK)                                                                 \
+            continue;                                                                                        \
+        const char *text = bytes + column->refs[r].offset;                                                   \
+        size_t n = column->refs[r].length;                                                                   \
+        if (__builtin_expect((status = (parse)) != HAC_TEXT_OK, 0))                                          \
+            break;                                                                                           \
+    }
+
+static size_t convert_rows(const hac_source_column *column, const char *bytes, size_t r, size_t rows,
+                           hac_text_status *ret)
+{
+    hac_text_status status = HAC_TEXT_OK;
+    void *values = column->values;
+    switch (column->type.kind) {
+    case HAC_KIND_I64:
+        CONVERT(hac_parse_i64(text, n, (int64_t *)values + r))
+        break;
+    case HAC_KIND_F64:
+        CONVERT(hac_parse_f64(text, n, (double *)values + r))
+        break;
+    default:
+        CONVERT(parse_one(column, text, n, r))
+        break;
+    }
+    if (status == HAC_TEXT_MALFORMED)
+        status = parse_trimmed(column, bytes + column->refs[r].offset, column->refs[r].length, r);
+    *ret = status;
+    return r;
+}
+
+/* What a value of the type should look like. */
+static const char *kind_text(hac_kind kind)
+{
+    switch (kind) {
+    case HAC_KIND_BOOL:
+        return "true or false";
+    case HAC_KIND_DATE:
+        return "a date like 2020-01-31";
+    case HAC_KIND_TIMESTAMP:
+        return "a time like 2020-01-31 12:34:56";
+    case HAC_KIND_F32:
+    case HAC_KIND_F64:
+    case HAC_KIND_DECIMAL:
+        return "a number";
+    default:
+        return kind >= HAC_KIND_U8 && kind <= HAC_KIND_U64 ? "a whole number from 0 up" : "a whole number";
+    }
+}
+
+/* The field as a line of text that is fit for a message. */
+static void shown_field(const uint8_t *text, size_t bytes, char ret[SHOWN_MAX + 4])
+{
+    size_t n = bytes < SHOWN_MAX ? bytes : SHOWN_MAX;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = text[i] != 0 ? (char)text[i] : '?';
+    ret[n] = 0;
+    n = hac_utf8_copy_line(ret, SHOWN_MAX + 1, ret);
+    if (bytes > SHOWN_MAX)
+        snprintf(ret + n, 4, "%s", "...");
+}
+
+static hac_status fail_value(hac_source *source, const hac_source_column *column, size_t row,
+                             hac_text_status status, hac_error *err)
+{
+    char field[SHOWN_MAX + 4], type[HAC_VALUE_TYPE_NAME_MAX], where[32];
+    hac_string_ref ref = column->refs[row];
+    if (err == NULL)
+        return HAC_FAILED;
+    hac_source_where(source, row, where);
+    shown_field(column->bytes + ref.offset, ref.length, field);
+    hac_value_type_name(column->type, type);
+    if (status == HAC_TEXT_RANGE)
+        return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is out of the range of %s", where, column->name,
+                        field, type);
+    return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is not %s (%s)", where, column->name, field,
+                    kind_text((hac_kind)column->type.kind), type);
+}
+
+hac_status hac_source_convert(hac_source *source, hac_error *err)
+{
+    const hac_source_column *bad = NULL;
+    size_t rows = source->rows, bad_row = 0;
+    hac_text_status why = HAC_TEXT_OK;
+    for (size_t i = 0; i < source->n_columns; i++) {
+        const hac_source_column *column = &source->columns[i];
+        if (column->repr == HAC_REPR_STRING)
+            continue;
+        for (size_t r = 0; r < rows; r++) {
+            hac_text_status status;
+            r = convert_rows(column, (const char *)column->bytes, r, rows, &status);
+            if (status == HAC_TEXT_OK)
+                continue;
+            if (source->query->source.skip_errors) {
+                source->n_dropped += !source->dropped[r];
+                source->dropped[r] = true;
+            } else { /* rows behind it do not matter any more: the first error is reported */
+                bad = column;
+                why = status;
+                rows = bad_row = r;
+            }
+        }
+    }
+    return bad == NULL ? HAC_OK : fail_value(source, bad, bad_row, why, err);
+}
+
+static void drop_from(void *values, size_t size, const hac_source *source)
+{
+    uint8_t *bytes = values;
+    size_t kept = 0;
+    for (size_t r = 0; r < source->rows; r++) {
+        if (source->dropped[r])
+            continue;
+        if (kept < r)
+            memcpy(bytes + kept * size, bytes + r * size, size);
+        kept++;
+    }
+}
+
+void hac_source_drop(hac_source *source)
+{
+    if (source->n_dropped == 0)
+        return;
+    for (size_t i = 0; i < source->n_columns; i++) {
+        drop_from(source->columns[i].values, hac_repr_size(source->columns[i].repr), source);
+        drop_from(source->columns[i].states, 1, source);
+    }
+    drop_from(source->starts, sizeof *source->starts, source);
+    source->rows -= source->n_dropped;
+    source->skipped += source->n_dropped;
+    source->n_dropped = 0;
+    memset(source->dropped, 0, sizeof source->dropped);
+}
+
+/* ---- binary values ---- */
+
+#define WIDEN(to, type)                                                                                      \
+    for (size_t r = 0; r < rows; r++) {                                                                      \
+        type value;                                                                                          \
+        memcpy(&value, from + r * stride, sizeof value);                                                     \
+        ((to *)values)[r] = (to)value;                                                                       \
+    }
+
+static inline __attribute__((always_inline)) void widen(const hac_source_column *column, const uint8_t *from,
+                                                        size_t stride, size_t rows)
+{
+    void *values = column->values;
+    switch (column->type.kind) {
+    case HAC_KIND_BOOL:
+        for (size_t r = 0; r < rows; r++)
+            ((uint8_t *)values)[r] = from[r * stride] != 0;
+        break;
+    case HAC_KIND_I8:
+        WIDEN(int64_t, int8_t)
+        break;
+    case HAC_KIND_I16:
+        WIDEN(int64_t, int16_t)
+        break;
+    case HAC_KIND_I32:
+    case HAC_KIND_DATE:
+        WIDEN(int64_t, int32_t)
+        break;
+    case HAC_KIND_U8:
+        WIDEN(uint64_t, uint8_t)
+        break;
+    case HAC_KIND_U16:
+        WIDEN(uint64_t, uint16_t)
+        break;
+    case HAC_KIND_U32:
+        WIDEN(uint64_t, uint32_t)
+        break;
+    case HAC_KIND_F32:
+        WIDEN(float, float)
+        break;
+    default:
+        if (column->repr == HAC_REPR_I128)
+            WIDEN(__int128, __int128)
+        else
+            WIDEN(uint64_t, uint64_t)
+    }
+}
+
+void hac_source_widen(hac_source_column *column, const uint8_t *from, size_t stride, size_t rows)
+{
+    size_t size = hac_value_size(column->type);
+    if (stride != size)
+        widen(column, from, stride, rows);
+    else if (size == hac_repr_size(column->repr) && column->repr != HAC_REPR_BOOL)
+        memcpy(column->values, from, rows * size);
+    else
+        widen(column, from, size, rows);
+}
+
+static __int128 power_of_ten(unsigned n)
+{
+    __int128 power = 1;
+    while (n-- > 0)
+        power *= 10;
+    return power;
+}
+
+size_t hac_source_decimals_fit(const hac_source_column *column, size_t first, size_t rows)
+{
+    if (column->type.kind != HAC_KIND_DECIMAL)
+        return rows;
+    const __int128 limit = power_of_ten(column->type.precision);
+    for (size_t r = first; r < rows; r++) {
+        __int128 value = column->repr == HAC_REPR_I128 ? ((const __int128 *)column->values)[r]
+                                                       : ((const int64_t *)column->values)[r];
+        if ((value >= limit || value <= -limit) && column->states[r] == HAC_ROW_OK)
+            return r;
+    }
+    return rows;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For tests of sources: queries made by hand, and whole sources read as one text, however they are cut. */
+#ifndef QUERY_SOURCE_SUPPORT_H
+#define QUERY_SOURCE_SUPPORT_H
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "query/source.h"
+
+/* cmocka.h comes last */
+#include "base/test_support.h"
+
+typedef struct test_query {
+    hac_query query;
+    hac_field fields[32];
+    uint16_t positions[32];
+} test_query;
+
+/* A query for the columns of `schema` ("a:i64 b:string", no quotes), in that order, at positions 0, 1 …
+ * (fixed: at their bytes). */
+void test_query_make(test_query *ret, hac_format format, bool header, const char *schema);
+
+/* How a source is read. */
+typedef struct test_reading {
+    const char *data;
+    size_t bytes;
+    const hac_table *table; /* data is its memory */
+    uint64_t chunk;         /* bytes, or rows; 0: all in one */
+    bool file;              /* through a descriptor, behind some other bytes */
+} test_reading;
+
+/*
+ * All rows as text, a line each: "5|-|<3:abc>|\n" (null is -). Chunks in order; what fails ends it with
+ * "error: MESSAGE". With skip_errors ends with "skipped: N". Checks on the way what every batch promises.
+ */
+char *test_read(const hac_query *query, const test_reading *reading);
+char *test_read_text(const hac_query *query, const char *text); /* in one chunk */
+
+/* Fails unless a reading in chunks of 1 … 64 bytes, from memory and from a file, gives `wanted`. */
+void test_check_chunks(const hac_query *query, const char *data, size_t bytes, const char *wanted);
+
+/* A file of $HAC_TEST_DATA; NULL, and says so, when there is none. */
+char *test_data(const char *name, size_t *ret_bytes);
+
+uint64_t test_random(uint64_t *seed);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the planner and the codelets of a query agree on: tasks, their spans, parameters and values.
+ *
+ * The input is cut into *chunks*, numbered over all sources; where they are cut depends on the data only,
+ * never on devices. A chunk of text owns the records that start in it. Aggregating a chunk gives a *partial*:
+ * its groups, ordered by hash partition, in the chunk's own region of the buffer "partials". Merging a
+ * partition adds up that partition of all partials in chunk order, so sums do not depend on who made what.
+ * Every task has as its inline data what query.compile gave back, byte for byte: the compiled query and, of a
+ * table source, the table's description. The inline data of query.compile is the packed hac.client.QuerySpec.
+ *
+ *   codelet          range over      spans (R read, W written)          params
+ *   query.compile    -               0 table R                           0 source bytes, 1 inline
+ *   query.quotes     chunks          0 quotes W                          common
+ *   query.aggregate  chunks          0 partials W, 1 quotes R, 2 table R common
+ *   hash.aggregate   chunks          the same, on the device (flow C)    common
+ *   query.merge      partitions      0 partials R, 1 groups W            common
+ *   query.finish     -               0 groups R, 1 result W              common
+ *   query.rows       chunks          0 rows W, 1 quotes R, 2 table R     common   (no aggregation)
+ *   query.gather     -               0 rows R, 1 result W                common
+ *   query.whole      -               0 result W, 1 table R               common   (small jobs: all in one)
+ *
+ * A span that a job has no use for has length 0. A task reads its source from its descriptor, or from the
+ * span "table" (HAC_FORMAT_TABLE, or the text itself, already in pool memory), or, query.compile and
+ * query.whole only, from behind the spec or the compiled query in its inline data. query.compile reads no
+ * more of it than a header line. Inline data is at most HAC_QUERY_INLINE_MAX bytes.
+ *
+ * Spans are whole buffers. A range over chunks counts those of its source from 0: chunk i of the source has
+ * the number c = FIRST_CHUNK + i among all. Its region of partials (or rows) begins at c × REGION; the quotes
+ * in it are element c of the array of uint64_t "quotes". A range over partitions counts from 0; partition p's
+ * region of groups begins at p × GROUP_REGION.
+ *
+ * query.whole with a result span of length 0 gives the result inline, when it is at most 32 KiB.
+ *
+ * With several passes each merge's span of groups is its pass's part of one buffer; query.finish gets all of
+ * them, and partitions × passes as its number of partitions.
+ */
+#ifndef BASE_QUERY_LAYOUT_H
+#define BASE_QUERY_LAYOUT_H
+
+#include <stdint.h>
+
+#define HAC_QUERY_INLINE_MAX 49152 /* a compiled query (32 KiB), and a source of 16 KiB behind it */
+
+/* Parameters, the same list for all tasks of a query. */
+typedef enum hac_query_param {
+    HAC_QUERY_PARAM_SOURCE_BYTES = 0, /* of this task's source (file, or text in memory); rows for a table */
+    HAC_QUERY_PARAM_CHUNK,            /* bytes of a chunk; rows for a table */
+    HAC_QUERY_PARAM_FIRST_CHUNK,      /* number of the source's first chunk among all */
+    HAC_QUERY_PARAM_CHUNKS,           /* of all sources */
+    HAC_QUERY_PARAM_REGION,           /* bytes of one chunk's region of partials, or of rows */
+    HAC_QUERY_PARAM_PARTITIONS,       /* a power of two, 1 … 4096 */
+    HAC_QUERY_PARAM_GROUP_REGION,     /* bytes of one partition's region of groups */
+    HAC_QUERY_PARAM_SEED,             /* of the hash: random, one a job */
+    HAC_QUERY_PARAM_PASS,   /* key-range pass: low 32 bits which, high 32 bits of how many (0: one) */
+    HAC_QUERY_PARAM_METHOD, /* hac_query_method bits, from bit 16 on sample per mille, from 32 on hot-key
+                             * share per mille */
+    HAC_QUERY_PARAM_SHAPE,  /* flow C: low 32 bits work-groups, high 32 bits work-items; 0: the device's */
+    HAC_QUERY_PARAM_INLINE, /* bytes of the compiled query at the front of the inline data; 0: all of it */
+    HAC_QUERY_N_PARAMS
+} hac_query_param;
+
+typedef enum hac_query_method {
+    HAC_QUERY_HOT_KEYS = 1,      /* phase 2 keeps the hot keys in local memory */
+    HAC_QUERY_SHARED_TABLES = 2, /* float sums may be added up in any order (determinism: fast) */
+} hac_query_method;
+
+/* Values of query.compile. */
+typedef enum hac_compile_value {
+    HAC_COMPILE_FLAGS = 0, /* hac_compile_flag bits */
+    HAC_COMPILE_KEYS,
+    HAC_COMPILE_AGGREGATES,
+    HAC_COMPILE_GROUP_BYTES,  /* bytes of a group in a partial, strings counted with 16 */
+    HAC_COMPILE_OUTPUT_BYTES, /* a guess at the bytes of an output row */
+    HAC_COMPILE_N_VALUES
+} hac_compile_value;
+
+typedef enum hac_compile_flag {
+    HAC_COMPILED_AGGREGATES = 1,    /* else rows */
+    HAC_COMPILED_ORDER_MATTERS = 2, /* hac_query_order_matters */
+    HAC_COMPILED_FITS_DEVICE = 4,   /* hash.aggregate can run it: programs and keys */
+    HAC_COMPILED_NEEDS_QUOTES = 8,  /* csv: records may span lines, query.quotes comes first */
+    HAC_COMPILED_NEEDS_F64 = 16,
+} hac_compile_flag;
+
+/* Values of query.aggregate, hash.aggregate and query.rows; the sums over pieces are the job's. */
+typedef enum hac_aggregate_value {
+    HAC_AGGREGATE_VALUE_ROWS = 0, /* read */
+    HAC_AGGREGATE_VALUE_KEPT,     /* by the filter */
+    HAC_AGGREGATE_VALUE_SKIPPED,  /* records with errors */
+    HAC_AGGREGATE_VALUE_GROUPS,   /* in the partials; rows of query.rows */
+    HAC_AGGREGATE_VALUE_NEEDED,   /* the largest region any chunk would have needed; above the region's size:
+                                   * the   partial is not there, and the plan is made again with larger regions
+                                   */
+    HAC_AGGREGATE_VALUE_HOT_HITS, /* reductions into local memory */
+    HAC_AGGREGATE_VALUE_HOT_KEYS, /* in the hot set */
+    HAC_AGGREGATE_VALUE_SAMPLED,  /* records of phase 1 */
+} hac_aggregate_value;
+
+/* A result in the form HAC_OUTPUT_TABLE: this header, n_columns columns, then their parts (base/table.h),
+ * each at a multiple of 64. All offsets count from the header. Validity is HAC_TABLE_NONE where no value is
+ * null. */
+#define HAC_RESULT_TABLE_MAGIC UINT64_C(0x314c424154434148) /* "HACTABL1" */
+
+typedef struct hac_result_table {
+    uint64_t magic;
+    uint64_t rows;
+    uint64_t n_columns;
+    uint64_t bytes; /* of all */
+} hac_result_table;
+
+typedef struct hac_result_column {
+    char name[128]; /* ends with a zero */
+    uint8_t kind, precision, scale, large;
+    uint32_t unused; /* 0 */
+    uint64_t validity, values, bytes, n_bytes;
+} hac_result_column;
+
+/* Values of query.merge: groups, the largest group region needed (above the region's size: to be made again),
+ * bytes of output text to expect. Of query.finish, query.gather and query.whole: rows and bytes of the
+ * result. When the result does not fit its span, value 1 is the size that is needed and nothing else was
+ * written. */
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The types of columns: what schemas, expressions, tables and results are made of. (Sort keys have their own,
+ * smaller set: <hac/type.h>.)
+ */
+#ifndef BASE_VALUE_H
+#define BASE_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* The numbers are part of the client protocol: only ever added to. */
+typedef enum hac_kind {
+    HAC_KIND_NONE = 0,
+    HAC_KIND_BOOL,
+    HAC_KIND_I8,
+    HAC_KIND_I16,
+    HAC_KIND_I32,
+    HAC_KIND_I64,
+    HAC_KIND_U8,
+    HAC_KIND_U16,
+    HAC_KIND_U32,
+    HAC_KIND_U64,
+    HAC_KIND_F32,
+    HAC_KIND_F64,
+    HAC_KIND_DATE,      /* days since 1970-01-01, 32 bits */
+    HAC_KIND_TIMESTAMP, /* microseconds since 1970-01-01 00:00:00 UTC, 64 bits */
+    HAC_KIND_DECIMAL,   /* an integer times 10^-scale: 64 bits up to 18 digits, 128 bits up to 38 */
+    HAC_KIND_STRING,    /* bytes; need not be UTF-8 */
+    HAC_KIND_END
+} hac_kind;
+
+#define HAC_DECIMAL_DIGITS_64  18
+#define HAC_DECIMAL_DIGITS_MAX 38
+
+typedef struct hac_value_type {
+    uint8_t kind;             /* hac_kind */
+    uint8_t precision, scale; /* decimal only; else 0 */
+} hac_value_type;
+
+/* Bytes of one value in a table: 1 for bool, 8 or 16 for decimals, 0 for strings (they are refs) and none. */
+size_t hac_value_size(hac_value_type type);
+
+bool hac_value_type_equal(hac_value_type a, hac_value_type b);
+bool hac_kind_is_integer(hac_kind kind); /* i8 … u64 */
+bool hac_kind_is_float(hac_kind kind);
+
+/* A type that exists, with a precision and a scale that it may have. */
+bool hac_value_type_valid(hac_value_type type);
+
+/* "i64", "decimal(15,2)" …; `ret` has room for HAC_VALUE_TYPE_NAME_MAX. Returns ret. */
+#define HAC_VALUE_TYPE_NAME_MAX 24
+const char *hac_value_type_name(hac_value_type type, char *ret);
+
+/* The type that `text` of `bytes` names ("i64", "decimal(15,2)", "string" …). HAC_INVALID: none. */
+HAC_MUST_USE hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *ret,
+                                             hac_error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/value_text.h"
+
+#include <string.h>
+
+#include "base/value.h"
+
+typedef unsigned __int128 u128;
+
+static bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+/* ---- integers and truth -------------------------------------------------------------------------------- */
+
+/* [+-]digits as a magnitude; above 64 bits: HAC_TEXT_RANGE. */
+static hac_text_status parse_magnitude(const char *text, size_t bytes, bool *ret_negative, uint64_t *ret)
+{
+    const char *p = text, *end = text + bytes;
+    *ret_negative = bytes > 0 && *p == '-';
+    if (bytes > 0 && (*p == '-' || *p == '+'))
+        p++;
+    if (p == end)
+        return HAC_TEXT_MALFORMED;
+    uint64_t value = 0;
+    bool overflow = false;
+    for (; p < end; p++) {
+        if (!is_digit(*p))
+            return HAC_TEXT_MALFORMED;
+        overflow |= __builtin_mul_overflow(value, UINT64_C(10), &value);
+        overflow |= __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value);
+    }
+    *ret = value;
+    return overflow ? HAC_TEXT_RANGE : HAC_TEXT_OK;
+}
+
+hac_text_status hac_parse_i64(const char *text, size_t bytes, int64_t *ret)
+{
+    bool negative;
+    uint64_t value;
+    hac_text_status status = parse_magnitude(text, bytes, &negative, &value);
+    if (status != HAC_TEXT_OK)
+        return status;
+    if (value > (uint64_t)INT64_MAX + negative)
+        return HAC_TEXT_RANGE;
+    *ret = (int64_t)(negative ? 0 - value : value);
+    return HAC_TEXT_OK;
+}
+
+hac_text_status hac_parse_u64(const char *text, size_t bytes, uint64_t *ret)
+{
+    bool negative;
+    uint64_t value;
+    hac_text_status status = parse_magnitude(text, bytes, &negative, &value);
+    if (status != HAC_TEXT_OK)
+        return status;
+    if (negative && value != 0)
+        return HAC_TEXT_RANGE;
+    *ret = value;
+    return HAC_TEXT_OK;
+}
+
+hac_text_status hac_parse_bool(const char *text, size_t bytes, bool *ret)
+{
+    static const struct {
+        const char *word;
+        bool value;
+    } words[] = {{"true", true}, {"false", false}, {"t", true},   {"f", false},
+                 {"1", true},    {"0", false},     {"yes", true}, {"no", false}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t at = 0;
+        if (strlen(words[i].word) != bytes)
+            continue;
+        while (at < bytes &&
+               (text[at] >= 'A' && text[at] <= 'Z' ? text[at] | 0x20 : text[at]) == words[i].word[at])
+            at++;
+        if (at == bytes) {
+            *ret = words[i].value;
+            return HAC_TEXT_OK;
+        }
+    }
+    return HAC_TEXT_MALFORMED;
+}
+
+size_t hac_print_u64(uint64_t value, char *ret)
+{
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
+    char text[20], *p = text + sizeof text;
+    for (; value >= 100; value /= 100) {
+        p -= 2;
+        memcpy(p, pairs + value % 100 * 2, 2);
+    }
+    if (value >= 10) {
+        p -= 2;
+        memcpy(p, pairs + value * 2, 2);
+    } else {
+        *--p = (char)('0' + value);
+    }
+    size_t bytes = (size_t)(text + sizeof text - p);
+    memcpy(ret, p, bytes);
+    return bytes;
+}
+
+size_t hac_print_i64(int64_t value, char *ret)
+{
+    if (value >= 0)
+        return hac_print_u64((uint64_t)value, ret);
+    *ret = '-';
+    return 1 + hac_print_u64(0 - (uint64_t)value, ret + 1);
+}
+
+/* ---- decimals ------------------------------------------------------------------------------------------ */
+
+static u128 power_of_ten(unsigned exponent)
+{
+    u128 power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* Where the digits, the point and the exponent of a decimal are. */
+typedef struct decimal_parts {
+    bool negative;
+    const char *begin, *end; /* digits and at most one point */
+    int64_t exponent;        /* of the digit in front of the point */
+} decimal_parts;
+
+#define EXPONENT_CAP INT64_C(100000000000) /* far out of any range, and nothing added to it overflows */
+
+static bool parse_exponent(const char *p, const char *end, int64_t *ret)
+{
+    bool negative = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    if (p == end)
+        return false;
+    int64_t value = 0;
+    for (; p < end; p++) {
+        if (!is_digit(*p))
+            return false;
+        if (value < EXPONENT_CAP)
+            value = value * 10 + (*p - '0');
+    }
+    *ret = negative ? -value : value;
+    return true;
+}
+
+/* Splits; the exponent becomes that of the first digit. */
+static bool split_decimal(const char *text, size_t bytes, decimal_parts *ret)
+{
+    const char *p = text, *end = text + bytes, *point = NULL;
+    ret->negative = bytes > 0 && *p == '-';
+    if (bytes > 0 && (*p == '-' || *p == '+'))
+        p++;
+    ret->begin = p;
+    for (; p < end && (is_digit(*p) || (*p == '.' && point == NULL)); p++)
+        if (*p == '.')
+            point = p;
+    ret->end = p;
+    if (p - ret->begin - (point != NULL) == 0)
+        return false;
+    ret->exponent = 0;
+    if (p < end && ((*p | 0x20) != 'e' || !parse_exponent(p + 1, end, &ret->exponent)))
+        return false;
+    ret->exponent += (point != NULL ? point : ret->end) - ret->begin - 1;
+    return true;
+}
+
+hac_text_status hac_parse_decimal(const char *text, size_t bytes, unsigned precision, unsigned scale,
+                                  __int128 *ret)
+{
+    decimal_parts parts;
+    if (!split_decimal(text, bytes, &parts))
+        return HAC_TEXT_MALFORMED;
+    u128 value = 0, limit = power_of_ten(precision);
+    int64_t exponent = parts.exponent + scale; /* of the next digit, in units of the result */
+    const char *p = parts.begin;
+    for (; p < parts.end && exponent >= 0; p++) {
+        if (*p == '.')
+            continue;
+        value = value * 10 + (unsigned)(*p - '0');
+        if (value >= limit)
+            return HAC_TEXT_RANGE;
+        exponent--;
+    }
+    for (; exponent >= 0 && value != 0; exponent--) { /* zeros that were not written */
+        value *= 10;
+        if (value >= limit)
+            return HAC_TEXT_RANGE;
+    }
+    if (p < parts.end && *p == '.')
+        p++;
+    if (exponent == -1 && p < parts.end && *p >= '5') /* the first digit that was cut off */
+        value++;
+    if (value >= limit)
+        return HAC_TEXT_RANGE;
+    *ret = parts.negative ? -(__int128)value : (__int128)value;
+    return HAC_TEXT_OK;
+}
+
+size_t hac_print_decimal(__int128 value, unsigned scale, char *ret)
+{
+    char text[40], *p = text + sizeof text, *out = ret;
+    u128 rest = value < 0 ? 0 - (u128)value : (u128)value;
+    while (rest > UINT64_MAX) {
+        *--p = (char)('0' + (unsigned)(rest % 10));
+        rest /= 10;
+    }
+    char front[20];
+    size_t n = hac_print_u64((uint64_t)rest, front);
+    p -= n;
+    memcpy(p, front, n);
+    size_t digits = (size_t)(text + sizeof text - p);
+    if (value < 0)
+        *out++ = '-';
+    if (digits <= scale) { /* 0.00ddd */
+        *out++ = '0';
+        *out++ = '.';
+        memset(out, '0', scale - digits);
+        out += scale - digits;
+        memcpy(out, p, digits);
+        return (size_t)(out + digits - ret);
+    }
+    memcpy(out, p, digits - scale);
+    out += digits - scale;
+    if (scale > 0) {
+        *out++ = '.';
+        memcpy(out, p + digits - scale, scale);
+        out += scale;
+    }
+    return (size_t)(out - ret);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The planner of queries (flow C, and what flows B and E share with it): from what query.compile found out
+ * and the sizes of the sources to a plan. <base/query_layout.h> has the codelets, their spans and parameters.
+ *
+ *   small           query.whole, one task
+ *   aggregation     [query.quotes] → query.aggregate or hash.aggregate → query.merge → query.finish
+ *   no aggregation  [query.quotes] → query.rows → query.gather
+ *
+ * Where the sources are cut depends on the data alone: a chunk of text is 1/64 of it, 1 MiB to 64 MiB; of a
+ * table 1/64 of its rows, 64 Ki at least. Every way to aggregate (host codelets on the CPUs, flow C on each
+ * device that can, and on all of them) is priced and listed, and the cheapest that is allowed is the plan.
+ */
+#ifndef PLANNER_QUERY_PLAN_H
+#define PLANNER_QUERY_PLAN_H
+
+#include "planner/machine.h"
+#include "planner/plan.h"
+
+#define HAC_QUERY_SOURCES_MAX 64
+#define HAC_QUERY_WHOLE_BYTES (UINT64_C(1) << 20) /* up to here one task does it all */
+#define HAC_QUERY_PASSES_MAX  64
+
+/* Buffers of these plans, by name. */
+#define HAC_QUERY_BUFFER_IN       "in"
+#define HAC_QUERY_BUFFER_QUOTES   "quotes"
+#define HAC_QUERY_BUFFER_PARTIALS "partials"
+#define HAC_QUERY_BUFFER_GROUPS   "groups"
+#define HAC_QUERY_BUFFER_RESULT   "result"
+
+typedef enum hac_query_place {
+    HAC_QUERY_IN_FILES = 0, /* descriptors, one a source */
+    HAC_QUERY_IN_BUFFER,    /* pool memory: one source */
+    HAC_QUERY_INLINE        /* behind the query in its message: one source */
+} hac_query_place;
+
+typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON, HAC_HOT_KEYS_OFF } hac_hot_keys;
+
+typedef struct hac_query_spec {
+    hac_query_place place;
+    bool table;                              /* sources are counted in rows, else in bytes */
+    uint64_t sources[HAC_QUERY_SOURCES_MAX]; /* bytes, or rows */
+    size_t n_sources;
+    uint64_t bytes;     /* of all sources */
+    const char *format; /* "csv", "words" …: models are kept by it; static */
+
+    /* As query.compile has it. */
+    uint64_t flags; /* hac_compile_flag */
+    uint64_t keys;
+    uint64_t group_bytes, output_bytes;
+    uint64_t compiled_bytes; /* of the compiled query */
+    bool fast;               /* determinism */
+
+    uint64_t seed;
+    hac_hot_keys hot_keys;
+    uint32_t sample, hot_share; /* per mille; 0: the planner's */
+    uint32_t work_groups, work_items;
+
+    /* What an earlier try has shown; 0: nothing yet. */
+    uint64_t region;       /* bytes that the largest chunk needs, in one pass */
+    uint64_t groups;       /* at most */
+    uint64_t group_region; /* bytes that the largest partition of groups needs */
+    uint32_t passes;       /* at least */
+
+    uint64_t memory;      /* bytes that the buffers may take together; 0: no limit */
+    uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
+} hac_query_spec;
+
+/* query.compile alone, on a host device. `spec_bytes`: of the packed specification. */
+HAC_MUST_USE hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_spec *spec,
+                                               uint64_t spec_bytes, hac_plan **ret, hac_error *err);
+
+/*
+ * The query itself. HAC_REFUSED: more memory is needed than there is, in however many passes. HAC_INVALID: a
+ * simulated device lacks a capability (names the key); HAC_FAILED: no device can run it.
+ */
+HAC_MUST_USE hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
+                                       hac_error *err);
+
+/* Whether one query.whole does it. */
+bool hac_query_is_whole(const hac_query_spec *spec);
+
+/* Bytes of a region of groups when the partials have at most `bytes` in all. */
+uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions);
+
+/* Gives the buffer of that name another size, and with it the spans of the tasks that have not run. */
+void hac_query_resize(hac_plan *plan, int buffer, uint64_t bytes);
+
+/* The index of the plan's buffer of that name, -1 if there is none. */
+int hac_plan_find_buffer(const hac_plan *plan, const char *name);
+
+#endif

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "query_build.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/query_layout.h"
+
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+
+#define CHUNKS_WANTED    64
+#define CHUNK_LEAST      MIB
+#define CHUNK_MOST       (64 * MIB)
+#define CHUNK_ROWS_LEAST (64 * KIB)
+#define BATCH_ROWS       1024 /* chunks of tables begin at batches, and so at whole bytes of bitmaps */
+#define REGION_LEAST     (64 * KIB)
+#define REGION_SLACK     (4 * KIB) /* a partial's head, and its table of partitions */
+#define GROUP_OVERHEAD   16        /* bytes a group beyond its keys and accumulators */
+#define PARTITION_BYTES  (256 * KIB)
+#define PARTITIONS_LEAST 16
+#define PARTITIONS_MOST  1024
+#define PARTIALS_PART    0.6 /* of the memory, for partials; groups and the result need the rest */
+#define SAMPLE           50  /* per mille */
+#define HOT_SHARE        80
+
+static uint64_t align(uint64_t bytes, uint64_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static uint64_t power_of_two(uint64_t least)
+{
+    uint64_t power = 1;
+    while (power < least)
+        power *= 2;
+    return power;
+}
+
+/* ---- sizes ---- */
+
+static uint64_t units(const hac_query_spec *spec)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < spec->n_sources; i++)
+        sum += spec->sources[i];
+    return sum;
+}
+
+static uint64_t chunks_of(uint64_t source, uint64_t chunk)
+{
+    return source / chunk + (source % chunk != 0);
+}
+
+static uint64_t chunk_size(const hac_query_spec *spec)
+{
+    uint64_t wanted = units(spec) / CHUNKS_WANTED;
+    if (spec->table)
+        return align(wanted > CHUNK_ROWS_LEAST ? wanted : CHUNK_ROWS_LEAST, BATCH_ROWS);
+    return align(clamp(wanted, CHUNK_LEAST, CHUNK_MOST), 4 * KIB);
+}
+
+/* Rows that so many units of source may be: for text as few bytes each as records tend to have. */
+static uint64_t rows_of(const hac_query_spec *spec, uint64_t source_units)
+{
+    static const struct {
+        const char *format;
+        unsigned bytes;
+    } shortest[] = {{"words", 5}, {"lines", 16}, {"kv", 12}, {"jsonl", 32}};
+    if (spec->table)
+        return source_units;
+    for (size_t i = 0; i < sizeof(shortest) / sizeof(shortest[0]); i++)
+        if (spec->format != NULL && strcmp(spec->format, shortest[i].format) == 0)
+            return source_units / shortest[i].bytes + 1;
+    return source_units / 16 + 1;
+}
+
+static bool aggregates(const hac_query_spec *spec)
+{
+    return (spec->flags & HAC_COMPILED_AGGREGATES) != 0;
+}
+
+/* Bytes of a partial, or of a chunk's rows, that would surely do. */
+static uint64_t worst_region(const hac_query_spec *spec, uint64_t chunk, uint32_t partitions)
+{
+    uint64_t rows = rows_of(spec, chunk);
+    uint64_t each = (aggregates(spec) ? spec->group_bytes : spec->output_bytes) + GROUP_OVERHEAD, bytes;
+    if (aggregates(spec) && spec->keys == 0)
+        rows = 1;
+    if (__builtin_mul_overflow(rows, each, &bytes) || bytes > INT64_MAX / 64)
+        bytes = INT64_MAX / 64;
+    return bytes + REGION_SLACK + 16 * (uint64_t)partitions;
+}
+
+/* A first guess: groups are no larger than twice what they were made of. A table's chunk counts its bytes. */
+static uint64_t guess_region(const hac_query_spec *spec, const hac_query_sizes *sizes)
+{
+    uint64_t bytes = sizes->chunk;
+    if (spec->table && units(spec) > 0)
+        bytes = (uint64_t)((double)spec->bytes * ((double)sizes->chunk / (double)units(spec)));
+    uint64_t worst = worst_region(spec, sizes->chunk, sizes->partitions);
+    uint64_t likely = 2 * bytes + REGION_LEAST;
+    return worst < likely ? worst : likely;
+}
+
+/* Sets region and passes so that all partials fit their part of the memory. */
+static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
+{
+    uint64_t room = spec->memory == 0 ? UINT64_MAX : (uint64_t)((double)spec->memory * PARTIALS_PART);
+    uint64_t most = room / sizes->chunks / 64 * 64;
+    bool known = spec->region > 0;
+    uint64_t whole = known ? spec->region + spec->region / 16 : guess_region(spec, sizes);
+    sizes->passes = spec->passes > 0 ? spec->passes : 1;
+    uint64_t region = sizes->passes > 1 ? whole / sizes->passes + whole / sizes->passes / 4 : whole;
+    /* what is only a guess is cut to what there is room for: it may well do */
+    if (!known && region > most && most >= REGION_LEAST)
+        region = most;
+    while (region > most && sizes->passes < HAC_QUERY_PASSES_MAX && aggregates(spec)) {
+        sizes->passes *= 2;
+        region = whole / sizes->passes + whole / sizes->passes / 4;
+    }
+    sizes->region = align(region > REGION_SLACK ? region : REGION_SLACK, 4 * KIB);
+    if (region > most)
+        return hac_fail(
+            err, HAC_REFUSED,
+            "this query needs about %llu MiB for what it puts aside, above the %llu MiB that there "
+            "are for it; give it more memory, or filter more rows",
+            (unsigned long long)((sizes->region * sizes->chunks) >> 20), (unsigned long long)(room >> 20));
+    return HAC_OK;
+}
+
+static uint32_t choose_partitions(const hac_query_spec *spec)
+{
+    if (!aggregates(spec) || spec->keys == 0)
+        return 1;
+    uint64_t bytes = spec->groups > 0 ? spec->groups * (spec->group_bytes + GROUP_OVERHEAD) : spec->bytes / 4;
+    return (uint32_t)clamp(power_of_two(bytes / PARTITION_BYTES), PARTITIONS_LEAST, PARTITIONS_MOST);
+}
+
+uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions)
+{
+    /* partitions are by hash: a quarter more than the mean, and room for a few */
+    uint64_t mean = bytes / partitions;
+    return align(partitions == 1 ? mean + REGION_SLACK : mean + mean / 4 + 4 * REGION_SLACK, 64);
+}
+
+static uint64_t guess_groups(const hac_query_spec *spec)
+{
+    if (spec->keys == 0)
+        return 1;
+    if (spec->groups > 0)
+        return spec->groups;
+    uint64_t rows = rows_of(spec, units(spec));
+    return rows / 10 + 1;
+}
+
+hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_query_sizes *ret, hac_error *err)
+{
+    hac_query_sizes sizes = {.chunk = chunk_size(spec), .partitions = choose_partitions(spec)};
+    for (size_t i = 0; i < spec->n_sources; i++)
+        sizes.chunks += chunks_of(spec->sources[i], sizes.chunk);
+    if (sizes.chunks == 0)
+        return hac_fail(err, HAC_INTERNAL, "query: there is nothing to read");
+    sizes.grain = threads;
+    sizes.groups = guess_groups(spec);
+    hac_status status = fit_regions(spec, &sizes, err);
+    uint64_t all = sizes.region * sizes.chunks;
+    uint64_t guess = sizes.groups * (spec->group_bytes + GROUP_OVERHEAD);
+    if (sizes.passes == 1 && guess < all)
+        all = guess;
+    sizes.group_region = hac_query_group_region(all, sizes.partitions);
+    if (sizes.group_region < spec->group_region)
+        sizes.group_region = align(spec->group_region, 64);
+    if (status == HAC_OK)
+        *ret = sizes;
+    return status;
+}
+
+uint32_t hac_query_threads(const hac_machine *machine, const uint32_t *devices, size_t n)
+{
+    uint32_t most = 1;
+    for (size_t i = 0; i < n; i++)
+        if (machine->devices[devices[i]].threads > most)
+            most = machine->devices[devices[i]].threads;
+    return most;
+}
+
+bool hac_query_is_whole(const hac_query_spec *spec)
+{
+    size_t filled = 0;
+    for (size_t i = 0; i < spec->n_sources; i++)
+        filled += spec->sources[i] > 0;
+    return filled == 0 || (filled == 1 && spec->bytes <= HAC_QUERY_WHOLE_BYTES);
+}
+
+const char *hac_query_codelet(const hac_query_spec *spec, hac_query_way way)
+{
+    (void)spec;
+    static const char *const names[] = {"query.whole", "query.rows", "query.aggregate", "hash.aggregate"};
+    return names[way];
+}
+
+void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t room)
+{
+    snprintf(ret, room, "%s.%s", codelet, spec->format != NULL ? spec->format : "table");
+}
+
+/* ---- tasks ---- */
+
+typedef struct building {
+    hac_plan *plan;
+    const hac_machine *machine;
+    const hac_query_spec *spec;
+    const hac_query_sizes *sizes;
+    hac_query_way way;
+    uint32_t team, host; /* masks of plan devices */
+    int in, quotes, partials, groups, result;
+    uint32_t last[HAC_QUERY_SOURCES_MAX]; /* the tasks that the next ones wait for … */
+    size_t n_last;
+} building;
+
+static void add_device(hac_plan *plan, const hac_machine *machine, uint32_t index, double capability,
+                       double share)
+{
+    hac_plan_device *device = &plan->devices[plan->n_devices++];
+    snprintf(device->name, sizeof(device->name), "%s", machine->devices[index].name);
+    device->machine_index = index;
+    device->capability = capability;
+    device->share = share;
+}
+
+static size_t find_device(const hac_plan *plan, uint32_t machine_index)
+{
+    size_t d = 0;
+    while (d < plan->n_devices && plan->devices[d].machine_index != machine_index)
+        d++;
+    return d;
+}
+
+/* The team, with shares by capability, then the host devices that are not of it. */
+static void add_devices(building *b, const hac_query_team *team, const hac_query_team *host)
+{
+    double sum = 0;
+    for (size_t i = 0; i < team->n; i++)
+        sum += team->capability[i];
+    for (size_t i = 0; i < team->n; i++) {
+        add_device(b->plan, b->machine, team->machine_index[i], team->capability[i],
+                   team->capability[i] / sum);
+        b->team |= UINT32_C(1) << i;
+    }
+    for (size_t i = 0; i < host->n; i++) {
+        size_t d = find_device(b->plan, host->machine_index[i]);
+        if (d == b->plan->n_devices && d < HAC_PLAN_MAX_DEVICES && b->way == HAC_QUERY_DEVICE)
+            add_device(b->plan, b->machine, host->machine_index[i], host->capability[i], 0);
+        if (d < b->plan->n_devices)
+            b->host |= UINT32_C(1) << d;
+    }
+    if (b->host == 0)
+        b->host = b->team;
+}
+
+static hac_status add_buffer(building *b, const char *name, hac_buffer_role role, uint64_t bytes, bool late,
+                             int *ret, hac_error *err)
+{
+    uint8_t index = 0;
+    hac_status status = hac_plan_add_buffer(b->plan, name, role, bytes, &index, err);
+    if (status != HAC_OK)
+        return status;
+    b->plan->buffers[index].late = late;
+    *ret = index;
+    return HAC_OK;
+}
+
+static hac_plan_span span(const building *b, int buffer, hac_access_mode access)
+{
+    uint64_t bytes = buffer >= 0 ? b->plan->buffers[buffer].bytes : 0;
+    return (hac_plan_span){.buffer = (uint8_t)(buffer >= 0 ? buffer : 0),
+                           .access = (uint8_t)access,
+                           .bytes = bytes,
+                           .touch_end = bytes};
+}
+
+/* The parameters that all tasks share. */
+static void fill_params(const building *b, uint32_t pass, hac_plan_task *task)
+{
+    const hac_query_spec *spec = b->spec;
+    const hac_query_sizes *sizes = b->sizes;
+    uint64_t *p = task->params;
+    uint64_t method = spec->hot_keys != HAC_HOT_KEYS_OFF ? HAC_QUERY_HOT_KEYS : 0;
+    method |= spec->fast ? HAC_QUERY_SHARED_TABLES : 0;
+    method |= (uint64_t)(spec->sample > 0 ? spec->sample : SAMPLE) << 16;
+    method |= (uint64_t)(spec->hot_share > 0 ? spec->hot_share : HOT_SHARE) << 32;
+    p[HAC_QUERY_PARAM_CHUNK] = sizes->chunk;
+    p[HAC_QUERY_PARAM_CHUNKS] = sizes->chunks;
+    p[HAC_QUERY_PARAM_REGION] = sizes->region;
+    p[HAC_QUERY_PARAM_PARTITIONS] = sizes->partitions;
+    p[HAC_QUERY_PARAM_GROUP_REGION] = sizes->group_region;
+    p[HAC_QUERY_PARAM_SEED] = spec->seed;
+    p[HAC_QUERY_PARAM_PASS] = sizes->passes > 1 ? pass | (uint64_t)sizes->passes << 32 : 0;
+    p[HAC_QUERY_PARAM_METHOD] = method;
+    p[HAC_QUERY_PARAM_SHAPE] = spec->work_groups | (uint64_t)spec->work_items << 32;
+    task->n_params = HAC_QUERY_N_PARAMS;
+}
+
+static hac_status set_model(building *b, hac_plan_task *task, hac_error *err)
+{
+    char name[64];
+    hac_query_model(b->spec, task->codelet, name, sizeof(name));
+    return hac_plan_add_string(b->plan, name, &task->model, err);
+}
+
+/* ---- the stages ---- */
+
+/* What one source becomes in a stage: a range over its chunks. */
+static hac_status add_source_task(building *b, const char *codelet, size_t source, uint64_t first_chunk,
+                                  uint32_t pass, hac_plan_task *task, const uint32_t *deps, size_t n_deps,
+                                  uint32_t *ret, hac_error *err)
+{
+    const hac_query_spec *spec = b->spec;
+    uint64_t chunks = chunks_of(spec->sources[source], b->sizes->chunk);
+    uint64_t all = units(spec);
+    task->codelet = codelet;
+    task->range = true;
+    task->count = chunks;
+    task->grain = b->sizes->grain < chunks ? b->sizes->grain : chunks;
+    task->device = -1;
+    task->repeatable = true;
+    task->uses_descriptor = spec->place == HAC_QUERY_IN_FILES;
+    task->descriptor = (uint8_t)source;
+    task->units = (double)spec->bytes * (double)spec->sources[source] / (double)(all > 0 ? all : 1);
+    task->item_first = first_chunk;
+    task->item_count = chunks;
+    fill_params(b, pass, task);
+    task->params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
+    task->params[HAC_QUERY_PARAM_FIRST_CHUNK] = first_chunk;
+    hac_status status = set_model(b, task, err);
+    return status == HAC_OK ? hac_plan_add_task(b->plan, task, deps, n_deps, ret, err) : status;
+}
+
+static void touch(hac_plan_span *s, uint64_t first, uint64_t count, uint64_t bytes)
+{
+    s->touch_first = first * bytes;
+    s->touch_end = (first + count) * bytes;
+}
+
+/* Counts the quotes in every chunk, so that each can be read by itself. */
+static hac_status add_quotes(building *b, uint32_t *ret, hac_error *err)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < b->spec->n_sources; i++) {
+        uint64_t chunks = chunks_of(b->spec->sources[i], b->sizes->chunk);
+        if (chunks == 0)
+            continue;
+        hac_plan_task task = {.device_mask = b->host, .stage = "quotes", .n_spans = 2};
+        task.spans[0] = span(b, b->quotes, HAC_PLAN_WRITE);
+        task.spans[1] = span(b, b->in, HAC_PLAN_READ);
+        touch(&task.spans[0], first, chunks, sizeof(uint64_t));
+        hac_status status = add_source_task(b, "query.quotes", i, first, 0, &task, NULL, 0, &ret[i], err);
+        if (status != HAC_OK)
+            return status;
+        first += chunks;
+    }
+    return HAC_OK;
+}
+
+/* One pass over all sources. `before`: the merge of the pass before, whose partials are overwritten. */
+static hac_status add_pass(building *b, uint32_t pass, const uint32_t *quotes, const uint32_t *before,
+                           hac_error *err)
+{
+    uint64_t first = 0;
+    b->n_last = 0;
+    for (size_t i = 0; i < b->spec->n_sources; i++) {
+        uint64_t chunks = chunks_of(b->spec->sources[i], b->sizes->chunk);
+        uint32_t deps[2];
+        size_t n_deps = 0;
+        if (chunks == 0)
+            continue;
+        if (b->quotes >= 0)
+            deps[n_deps++] = quotes[i];
+        if (before != NULL)
+            deps[n_deps++] = *before;
+        hac_plan_task task = {.device_mask = b->team, .n_spans = 3, .part = 1};
+        task.stage = b->way == HAC_QUERY_ROWS ? "rows" : "aggregate";
+        task.spans[0] = span(b, b->partials, HAC_PLAN_WRITE);
+        task.spans[1] = span(b, b->quotes, HAC_PLAN_READ);
+        task.spans[2] = span(b, b->in, HAC_PLAN_READ);
+        touch(&task.spans[0], first, chunks, b->sizes->region);
+        if (b->quotes >= 0)
+            touch(&task.spans[1], first, chunks, sizeof(uint64_t));
+        hac_status status = add_source_task(b, hac_query_codelet(b->spec, b->way), i, first, pass, &task,
+                                            deps, n_deps, &b->last[b->n_last], err);
+        if (status != HAC_OK)
+            return status;
+        b->n_last++;
+        first += chunks;
+    }
+    return HAC_OK;
+}
+
+static hac_status add_merge(building *b, uint32_t pass, uint32_t *ret, hac_error *err)
+{
+    uint64_t bytes = b->sizes->group_region * b->sizes->partitions;
+    uint64_t partitions = b->sizes->partitions;
+    hac_plan_task task = {.codelet = "query.merge",
+                          .range = true,
+                          .count = partitions,
+                          .grain = b->sizes->grain < partitions ? b->sizes->grain : partitions,
+                          .device_mask = b->host,
+                          .device = -1,
+                          .repeatable = true,
+                          .n_spans = 2,
+                          .units = (double)(b->sizes->groups * (b->spec->group_bytes + GROUP_OVERHEAD)),
+                          .stage = "merge",
+                          .item_count = partitions};
+    task.spans[0] = span(b, b->partials, HAC_PLAN_READ);
+    task.spans[1] = (hac_plan_span){.buffer = (uint8_t)b->groups,
+                                    .access = HAC_PLAN_WRITE,
+                                    .offset = pass * bytes,
+                                    .bytes = bytes,
+                                    .touch_first = pass * bytes,
+                                    .touch_end = (pass + 1) * bytes};
+    fill_params(b, pass, &task);
+    return hac_plan_add_task(b->plan, &task, b->last, b->n_last, ret, err);
+}
+
+/* The last task: query.finish or query.gather. */
+static hac_status add_finish(building *b, const uint32_t *deps, size_t n_deps, hac_error *err)
+{
+    bool rows = b->way == HAC_QUERY_ROWS;
+    hac_plan_task task = {.codelet = rows ? "query.gather" : "query.finish",
+                          .count = 1,
+                          .device_mask = b->host,
+                          .device = -1,
+                          .repeatable = true,
+                          .n_spans = 2,
+                          .units = (double)b->plan->buffers[b->result].bytes,
+                          .stage = rows ? "gather" : "finish",
+                          .item_count = 1};
+    task.spans[0] = span(b, rows ? b->partials : b->groups, HAC_PLAN_READ);
+    task.spans[1] = span(b, b->result, HAC_PLAN_WRITE);
+    fill_params(b, 0, &task);
+    task.params[HAC_QUERY_PARAM_PARTITIONS] = (uint64_t)b->sizes->partitions * b->sizes->passes;
+    return hac_plan_add_task(b->plan, &task, deps, n_deps, NULL, err);
+}
+
+static uint64_t guess_result(const hac_query_spec *spec, const hac_query_sizes *sizes)
+{
+    uint64_t rows = aggregates(spec) ? sizes->groups : rows_of(spec, units(spec)), bytes;
+    if (__builtin_mul_overflow(rows, spec->output_bytes + 1, &bytes) || bytes > INT64_MAX / 64)
+        bytes = INT64_MAX / 64;
+    return align(bytes + 4 * KIB, 64);
+}
+
+static hac_status add_buffers(building *b, hac_error *err)
+{
+    const hac_query_sizes *s = b->sizes;
+    hac_status status = HAC_OK;
+    bool rows = b->way == HAC_QUERY_ROWS;
+    if (b->spec->place == HAC_QUERY_IN_BUFFER)
+        status = add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, b->spec->bytes, false, &b->in, err);
+    if (status == HAC_OK && (b->spec->flags & HAC_COMPILED_NEEDS_QUOTES))
+        status = add_buffer(b, HAC_QUERY_BUFFER_QUOTES, HAC_BUFFER_WORK, s->chunks * sizeof(uint64_t), false,
+                            &b->quotes, err);
+    if (status == HAC_OK)
+        status = add_buffer(b, HAC_QUERY_BUFFER_PARTIALS, HAC_BUFFER_WORK, s->region * s->chunks, false,
+                            &b->partials, err);
+    if (status == HAC_OK && !rows)
+        status = add_buffer(b, HAC_QUERY_BUFFER_GROUPS, HAC_BUFFER_WORK,
+                            s->group_region * s->partitions * s->passes, s->passes == 1, &b->groups, err);
+    if (status == HAC_OK)
+        status = add_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, guess_result(b->spec, s), true,
+                            &b->result, err);
+    b->plan->result_buffer = b->result;
+    return status;
+}
+
+static hac_status build_main(building *b, hac_error *err)
+{
+    uint32_t quotes[HAC_QUERY_SOURCES_MAX] = {0}, merges[HAC_QUERY_PASSES_MAX];
+    hac_status status = add_buffers(b, err);
+    if (status == HAC_OK && b->quotes >= 0)
+        status = add_quotes(b, quotes, err);
+    if (b->way == HAC_QUERY_ROWS) {
+        if (status == HAC_OK)
+            status = add_pass(b, 0, quotes, NULL, err);
+        return status == HAC_OK ? add_finish(b, b->last, b->n_last, err) : status;
+    }
+    for (uint32_t pass = 0; pass < b->sizes->passes && status == HAC_OK; pass++) {
+        status = add_pass(b, pass, quotes, pass > 0 ? &merges[pass - 1] : NULL, err);
+        if (status == HAC_OK)
+            status = add_merge(b, pass, &merges[pass], err);
+    }
+    return status == HAC_OK ? add_finish(b, merges, b->sizes->passes, err) : status;
+}
+
+/* All in one task: its result comes inline where it is small, else it runs again with a buffer for it. */
+static hac_status build_whole(building *b, hac_error *err)
+{
+    const hac_query_spec *spec = b->spec;
+    size_t source = 0; /* the one that is not empty, or else the first */
+    for (size_t i = 0; i < spec->n_sources; i++)
+        source = spec->sources[i] > 0 ? i : source;
+    hac_status status = HAC_OK;
+    if (spec->place == HAC_QUERY_IN_BUFFER)
+        status = add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->bytes, false, &b->in, err);
+    if (status == HAC_OK)
+        status = add_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, 0, true, &b->result, err);
+    if (status != HAC_OK)
+        return status;
+    b->plan->result_buffer = b->result;
+    hac_plan_task task = {.codelet = "query.whole",
+                          .count = 1,
+                          .device_mask = b->host,
+                          .device = -1,
+                          .repeatable = true,
+                          .uses_descriptor = spec->place == HAC_QUERY_IN_FILES,
+                          .descriptor = (uint8_t)source,
+                          .n_spans = 2,
+                          .units = (double)spec->bytes + 1,
+                          .part = 1,
+                          .stage = "query",
+                          .item_count = 1};
+    task.spans[0] = span(b, b->result, HAC_PLAN_WRITE);
+    task.spans[1] = span(b, b->in, HAC_PLAN_READ);
+    fill_params(b, 0, &task);
+    task.params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
+    task.params[HAC_QUERY_PARAM_INLINE] = spec->place == HAC_QUERY_INLINE ? spec->compiled_bytes : 0;
+    status = set_model(b, &task, err);
+    return status == HAC_OK ? hac_plan_add_task(b->plan, &task, NULL, 0, NULL, err) : status;
+}
+
+static void fill_info(const building *b)
+{
+    static const char *const ways[] = {"whole", "rows", "host", "device"};
+    const hac_query_spec *spec = b->spec;
+    hac_query_info *info = &b->plan->query;
+    snprintf(info->way, sizeof(info->way), "%s", ways[b->way]);
+    info->format = spec->format;
+    info->sources = spec->n_sources;
+    info->bytes = spec->bytes;
+    info->rows = spec->table ? units(spec) : 0;
+    info->chunk = b->sizes->chunk;
+    info->chunks = b->sizes->chunks;
+    info->region = b->sizes->region;
+    info->partitions = b->sizes->partitions;
+    info->passes = b->sizes->passes;
+    info->hot_keys = b->way == HAC_QUERY_DEVICE && spec->hot_keys != HAC_HOT_KEYS_OFF;
+    info->sample = spec->sample > 0 ? spec->sample : SAMPLE;
+    info->hot_share = spec->hot_share > 0 ? spec->hot_share : HOT_SHARE;
+    b->plan->sort.items = spec->bytes; /* what prices are in proportion to */
+}
+
+hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spec,
+                           const hac_query_sizes *sizes, hac_query_way way, const hac_query_team *team,
+                           const hac_query_team *host, hac_plan **ret, hac_error *err)
+{
+    hac_query_sizes small = {
+        .chunk = spec->table ? units(spec) : spec->bytes, .chunks = 1, .partitions = 1, .passes = 1};
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_status status = hac_plan_new("mapreduce", &plan, err);
+    if (status != HAC_OK)
+        return status;
+    building b = {plan, machine, spec, way == HAC_QUERY_WHOLE ? &small : sizes, way, 0, 0, -1, -1, -1, -1,
+                  -1,   {0},     0};
+    add_devices(&b, team, host);
+    fill_info(&b);
+    status = way == HAC_QUERY_WHOLE ? build_whole(&b, err) : build_main(&b, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(plan);
+    return status;
+}
+
+hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_spec *spec,
+                                   uint64_t spec_bytes, const hac_query_team *team, hac_plan **ret,
+                                   hac_error *err)
+{
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_status status = hac_plan_new("mapreduce", &plan, err);
+    if (status != HAC_OK)
+        return status;
+    building b = {.plan = plan, .machine = machine, .spec = spec, .in = -1};
+    add_devices(&b, team, team);
+    b.plan->sort.items = 1;
+    if (spec->place == HAC_QUERY_IN_BUFFER)
+        status = add_buffer(&b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->bytes, false, &b.in, err);
+    if (status != HAC_OK)
+        return status;
+    hac_plan_task task = {.codelet = "query.compile",
+                          .count = 1,
+                          .device_mask = b.host,
+                          .device = -1,
+                          .repeatable = true,
+                          .uses_descriptor = spec->place == HAC_QUERY_IN_FILES,
+                          .n_spans = b.in >= 0 ? 1 : 0,
+                          .params = {spec->sources[0], spec->place == HAC_QUERY_INLINE ? spec_bytes : 0},
+                          .n_params = 2,
+                          .units = 1,
+                          .stage = "compile",
+                          .item_count = 1};
+    if (b.in >= 0) {
+        task.spans[0] = span(&b, b.in, HAC_PLAN_READ);
+        plan->result_buffer = b.in; /* it has none: never handed out, as the job's kind sees to */
+    }
+    status = hac_plan_add_task(plan, &task, NULL, 0, NULL, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(plan);
+    return status;
+}
+
+/* ---- in the course of the job ---- */
+
+int hac_plan_find_buffer(const hac_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->n_buffers; i++)
+        if (strcmp(plan->buffers[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+void hac_query_resize(hac_plan *plan, int buffer, uint64_t bytes)
+{
+    plan->buffers[buffer].bytes = bytes;
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        hac_plan_task *task = &plan->tasks[t];
+        for (size_t s = 0; s < task->n_spans; s++) {
+            hac_plan_span *at = &task->spans[s];
+            if (at->buffer != buffer || (at->bytes == 0 && at->access != HAC_PLAN_WRITE))
+                continue; /* a span that is not used, too, has a buffer */
+            at->offset = at->touch_first = 0;
+            at->bytes = at->touch_end = bytes;
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plans a query can become, each built for a given team of devices; query_plan.c prices them and chooses.
+ */
+#ifndef PLANNER_QUERY_BUILD_H
+#define PLANNER_QUERY_BUILD_H
+
+#include "planner/query_plan.h"
+#include "units.h"
+
+typedef enum hac_query_way {
+    HAC_QUERY_WHOLE = 0, /* one task */
+    HAC_QUERY_ROWS,      /* no aggregation */
+    HAC_QUERY_HOST,      /* query.aggregate */
+    HAC_QUERY_DEVICE     /* hash.aggregate */
+} hac_query_way;
+
+/* Devices that work on the query together, strongest first. */
+typedef struct hac_query_team {
+    size_t n;
+    uint32_t machine_index[HAC_PLAN_MAX_DEVICES];
+    double capability[HAC_PLAN_MAX_DEVICES]; /* bytes of sources a second */
+} hac_query_team;
+
+/* How large the parts of a query's plan are. */
+typedef struct hac_query_sizes {
+    uint64_t chunk, chunks; /* bytes, or rows of a table */
+    uint64_t region;        /* bytes of partials (or rows) a chunk, in one pass */
+    uint32_t partitions, passes;
+    uint64_t group_region; /* as estimated; with several passes as it stays */
+    uint64_t groups;       /* estimated */
+    uint64_t grain;        /* chunks that a piece has at least: one a thread */
+} hac_query_sizes;
+
+/* HAC_REFUSED: there is not enough memory for it. */
+HAC_MUST_USE hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_query_sizes *ret,
+                                       hac_error *err);
+
+/* The most threads that a device has of those listed. */
+uint32_t hac_query_threads(const hac_machine *machine, const uint32_t *devices, size_t n);
+
+/* What does most of the work. */
+const char *hac_query_codelet(const hac_query_spec *spec, hac_query_way way);
+
+/* What the models of a codelet are kept under: formats differ too much to share one. */
+void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret, size_t room);
+
+/* `host`: the devices that run host codelets. */
+HAC_MUST_USE hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spec,
+                                        const hac_query_sizes *sizes, hac_query_way way,
+                                        const hac_query_team *team, const hac_query_team *host,
+                                        hac_plan **ret, hac_error *err);
+HAC_MUST_USE hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_spec *spec,
+                                                uint64_t spec_bytes, const hac_query_team *team,
+                                                hac_plan **ret, hac_error *err);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses how a query runs: each way to aggregate is built, simulated and listed with its price; the cheapest
+ * that is possible and allowed is the plan.
+ */
+#include "planner/query_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/query_layout.h"
+#include "query_build.h"
+#include "simulate.h"
+
+#define NAMED_DEVICES 4    /* in a candidate's name; of larger teams the number is given */
+#define LEARNT_PART   0.9  /* of a price that must come from models for it to be no guess */
+#define MORE_DEVICES  1.05 /* another device has to win by more than the waits between them */
+
+typedef struct planning {
+    const hac_machine *machine;
+    const hac_query_spec *spec;
+    hac_query_sizes sizes;
+    uint32_t eligible[HAC_MACHINE_MAX_DEVICES];
+    size_t n_eligible;
+    hac_plan *best;
+    hac_plan_candidate *candidates;
+    size_t n_candidates, chosen;
+    double best_price;
+} planning;
+
+static hac_status check_spec(const hac_query_spec *spec, hac_error *err)
+{
+    if (spec->n_sources == 0 || spec->n_sources > HAC_QUERY_SOURCES_MAX)
+        return hac_fail(err, HAC_INVALID, "query: %zu sources; 1 to %d are possible", spec->n_sources,
+                        HAC_QUERY_SOURCES_MAX);
+    if (spec->place != HAC_QUERY_IN_FILES && spec->n_sources > 1)
+        return hac_fail(err, HAC_INVALID, "query: only files can be more than one source");
+    uint64_t sum = 0;
+    for (size_t i = 0; i < spec->n_sources; i++)
+        if (__builtin_add_overflow(sum, spec->sources[i], &sum) || sum > INT64_MAX / 64)
+            return hac_fail(err, HAC_INVALID, "query: its sources are larger than can be");
+    return HAC_OK;
+}
+
+static hac_status find_eligible(planning *p, hac_error *err)
+{
+    const hac_machine *machine = p->machine;
+    for (uint32_t d = 0; d < machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
+        const hac_machine_device *device = &machine->devices[d];
+        if (!device->usable || (p->spec->device_mask != 0 && !(p->spec->device_mask >> d & 1)))
+            continue;
+        if (machine->simulated && !(hac_machine_capability(device, "mapreduce", HAC_TYPE_NONE) > 0))
+            return hac_fail(
+                err, HAC_INVALID,
+                "profile %s has no capability \"mapreduce.none\" (bytes a second), which this job "
+                "needs",
+                device->name);
+        p->eligible[p->n_eligible++] = d;
+    }
+    if (p->n_eligible == 0)
+        return hac_fail(err, HAC_FAILED, "no usable device for this query");
+    return HAC_OK;
+}
+
+static bool is_cpu(const hac_machine *machine, uint32_t index)
+{
+    return strcmp(machine->devices[index].kind, "cpu") == 0;
+}
+
+/* ---- teams ---- */
+
+/* Bytes a second of one device at this query's aggregation. */
+static double capability(const planning *p, hac_query_way way, uint32_t index, hac_price_source *ret)
+{
+    hac_plan_task task = {
+        .codelet = hac_query_codelet(p->spec, way), .units = (double)p->spec->bytes, .part = 1};
+    if (task.units < 1)
+        task.units = 1;
+    char model[64];
+    hac_query_model(p->spec, task.codelet, model, sizeof(model));
+    task.model = model;
+    double seconds = hac_price_task(p->machine, index, p->spec->bytes, &task, 1, false, ret);
+    return task.units / fmax(seconds, 1e-9);
+}
+
+/* The devices that may work together on it, strongest first: of a group that shares cores only the best. Host
+ * codelets run beside kernels on CPUs; where there is none, on all. */
+static void make_team(const planning *p, hac_query_way way, hac_query_team *ret)
+{
+    bool any_cpu = false;
+    memset(ret, 0, sizeof(*ret));
+    for (size_t i = 0; i < p->n_eligible; i++)
+        any_cpu |= is_cpu(p->machine, p->eligible[i]);
+    uint32_t order[HAC_MACHINE_MAX_DEVICES];
+    double rate[HAC_MACHINE_MAX_DEVICES];
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_eligible; i++) {
+        uint32_t index = p->eligible[i];
+        if (way != HAC_QUERY_DEVICE && any_cpu && !is_cpu(p->machine, index))
+            continue;
+        double c = capability(p, way, index, NULL);
+        size_t at = n++;
+        for (; at > 0 && rate[at - 1] < c; at--) {
+            rate[at] = rate[at - 1];
+            order[at] = order[at - 1];
+        }
+        rate[at] = c;
+        order[at] = index;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *group = p->machine->devices[order[i]].group;
+        bool taken = false;
+        for (size_t j = 0; j < ret->n && group[0] != '\0'; j++)
+            taken |= strcmp(p->machine->devices[ret->machine_index[j]].group, group) == 0;
+        if (taken)
+            continue;
+        ret->machine_index[ret->n] = order[i];
+        ret->capability[ret->n++] = rate[i];
+    }
+}
+
+/* ---- candidates ---- */
+
+static void name_candidate(const planning *p, hac_query_way way, const hac_query_team *team, char *name,
+                           size_t room)
+{
+    static const char *const names[] = {"one task", "rows", "host", "flow C"};
+    int used = snprintf(name, room, "%s", names[way]);
+    if (team->n > NAMED_DEVICES) {
+        snprintf(name + used, room - (size_t)used, " on %zu devices", team->n);
+        return;
+    }
+    for (size_t d = 0; d < team->n && (size_t)used < room; d++)
+        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : " + ",
+                         p->machine->devices[team->machine_index[d]].name);
+}
+
+static hac_plan_candidate *new_candidate(planning *p, hac_error *err)
+{
+    hac_plan_candidate *grown = reallocarray(p->candidates, p->n_candidates + 1, sizeof(*grown));
+    if (grown == NULL) {
+        (void)hac_fail_no_memory(err);
+        return NULL;
+    }
+    p->candidates = grown;
+    memset(&grown[p->n_candidates], 0, sizeof(*grown));
+    grown[p->n_candidates].seconds = -1;
+    return &grown[p->n_candidates++];
+}
+
+/* Why flow C's kernels cannot run it, or may not; NULL: they can. */
+static const char *why_not_device(const hac_query_spec *spec)
+{
+    if (!spec->table)
+        return "its kernels take columns in memory, and the source is text";
+    if (!(spec->flags & HAC_COMPILED_FITS_DEVICE))
+        return "its keys or expressions need a host codelet";
+    if ((spec->flags & HAC_COMPILED_ORDER_MATTERS) && !spec->fast)
+        return "its sums depend on the order of the rows, and determinism is exact";
+    return NULL;
+}
+
+/* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far of those allowed. */
+static hac_status consider(planning *p, hac_query_way way, const hac_query_team *team, hac_error *err)
+{
+    hac_plan_candidate *c = new_candidate(p, err);
+    if (c == NULL)
+        return HAC_NO_MEMORY;
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_simulation simulation;
+    name_candidate(p, way, team, c->name, sizeof(c->name));
+    hac_query_team host;
+    make_team(p, HAC_QUERY_HOST, &host);
+    hac_status status = hac_query_build(p->machine, p->spec, &p->sizes, way, team, &host, &plan, err);
+    if (status == HAC_OK)
+        status = hac_plan_simulate(plan, p->machine, &simulation, err);
+    if (status != HAC_OK)
+        return status;
+    c->seconds = plan->predicted_seconds = simulation.seconds;
+    bool guess =
+        !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
+    bool device = way == HAC_QUERY_DEVICE;
+    if (p->spec->hot_keys == HAC_HOT_KEYS_ON && !device && p->best != NULL) {
+        snprintf(c->reason, sizeof(c->reason), "hot keys were asked for");
+        return HAC_OK;
+    }
+    if (device && guess && p->spec->hot_keys != HAC_HOT_KEYS_ON && p->best != NULL) {
+        snprintf(c->reason, sizeof(c->reason), "a guess: not measured on this machine yet");
+        return HAC_OK;
+    }
+    double price = team->n > 1 && !p->machine->simulated ? c->seconds * MORE_DEVICES : c->seconds;
+    c->chosen = true; /* it may be */
+    if (p->best == NULL || price < p->best_price) {
+        hac_plan_free(p->best);
+        p->best = hac_steal_ptr(plan);
+        p->best_price = c->seconds;
+        p->chosen = p->n_candidates - 1;
+    }
+    return HAC_OK;
+}
+
+static hac_status consider_team(planning *p, hac_query_way way, hac_error *err)
+{
+    hac_query_team team;
+    make_team(p, way, &team);
+    hac_status status = HAC_OK;
+    for (size_t d = 0; d < team.n && status == HAC_OK; d++) {
+        hac_query_team one = {.n = 1};
+        one.machine_index[0] = team.machine_index[d];
+        one.capability[0] = team.capability[d];
+        status = consider(p, way, &one, err);
+    }
+    if (status == HAC_OK && team.n > 1)
+        status = consider(p, way, &team, err);
+    return status;
+}
+
+/* ---- the choice ---- */
+
+static void give_reason(hac_plan_candidate *c, bool chosen, size_t choices, double best)
+{
+    if (chosen)
+        snprintf(c->reason, sizeof(c->reason), "%s",
+                 choices == 1 ? "the only way" : "the fastest that is known");
+    else if (c->chosen && best > 0)
+        snprintf(c->reason, sizeof(c->reason), "%.2f times as long", c->seconds / best);
+    c->chosen = chosen;
+}
+
+static hac_status explain(planning *p, hac_error *err)
+{
+    size_t choices = 0;
+    double best = p->candidates[p->chosen].seconds;
+    for (size_t i = 0; i < p->n_candidates; i++)
+        choices += p->candidates[i].chosen;
+    for (size_t i = 0; i < p->n_candidates; i++) {
+        give_reason(&p->candidates[i], i == p->chosen, choices, best);
+        hac_status status = hac_plan_add_candidate(p->best, &p->candidates[i], err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return HAC_OK;
+}
+
+/* How the two strongest devices compare at what was chosen, and where that comes from. */
+static void compare(planning *p, hac_query_way way)
+{
+    hac_query_team team;
+    make_team(p, way, &team);
+    hac_price_source weakest = HAC_PRICE_PROFILE;
+    static const char *const names[] = {"probe", "model", "profile"};
+    for (size_t d = 0; d < team.n && d < 2; d++) {
+        hac_price_source source;
+        (void)capability(p, way, team.machine_index[d], &source);
+        weakest = source < weakest ? source : weakest;
+    }
+    p->best->k = team.n > 1 ? team.capability[1] / team.capability[0] : 0;
+    /* what nothing is known of is assumed: the first runs are the probe */
+    p->best->k_source = names[weakest];
+}
+
+static hac_status consider_device(planning *p, hac_error *err)
+{
+    const char *why = why_not_device(p->spec);
+    if (why == NULL)
+        return consider_team(p, HAC_QUERY_DEVICE, err);
+    hac_plan_candidate *c = new_candidate(p, err);
+    if (c == NULL)
+        return HAC_NO_MEMORY;
+    snprintf(c->name, sizeof(c->name), "flow C");
+    snprintf(c->reason, sizeof(c->reason), "not possible: %s", why);
+    return HAC_OK;
+}
+
+static hac_status plan_all(planning *p, hac_error *err)
+{
+    bool aggregates = (p->spec->flags & HAC_COMPILED_AGGREGATES) != 0;
+    hac_query_way way = hac_query_is_whole(p->spec) ? HAC_QUERY_WHOLE
+                        : aggregates                ? HAC_QUERY_HOST
+                                                    : HAC_QUERY_ROWS;
+    hac_status status = HAC_OK;
+    bool device = way == HAC_QUERY_HOST;
+    /* what was asked for comes first: the others are listed, but not taken */
+    if (device && p->spec->hot_keys == HAC_HOT_KEYS_ON)
+        status = consider_device(p, err);
+    if (status == HAC_OK)
+        status = way == HAC_QUERY_WHOLE ? HAC_OK : consider_team(p, way, err);
+    if (status == HAC_OK && way == HAC_QUERY_WHOLE) {
+        hac_query_team team;
+        make_team(p, way, &team);
+        status = consider(p, way, &team, err);
+    }
+    if (status == HAC_OK && device && p->spec->hot_keys != HAC_HOT_KEYS_ON)
+        status = consider_device(p, err);
+    if (status != HAC_OK)
+        return status;
+    compare(p, strcmp(p->best->query.way, "device") == 0 ? HAC_QUERY_DEVICE : way);
+    return explain(p, err);
+}
+
+static hac_status prepare(planning *p, hac_error *err)
+{
+    hac_status status = check_spec(p->spec, err);
+    return status == HAC_OK ? find_eligible(p, err) : status;
+}
+
+hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
+                          hac_error *err)
+{
+    planning p = {.machine = machine, .spec = spec};
+    hac_status status = prepare(&p, err);
+    if (status == HAC_OK && !hac_query_is_whole(spec))
+        status = hac_query_size(spec, hac_query_threads(machine, p.eligible, p.n_eligible), &p.sizes, err);
+    if (status == HAC_OK)
+        status = plan_all(&p, err);
+    free(p.candidates);
+    if (status != HAC_OK) {
+        hac_plan_free(p.best);
+        return status;
+    }
+    *ret = p.best;
+    return HAC_OK;
+}
+
+hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_spec *spec, uint64_t spec_bytes,
+                                  hac_plan **ret, hac_error *err)
+{
+    planning p = {.machine = machine, .spec = spec};
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_query_team team;
+    hac_simulation simulation;
+    hac_status status = prepare(&p, err);
+    if (status != HAC_OK)
+        return status;
+    make_team(&p, HAC_QUERY_WHOLE, &team);
+    status = hac_query_build_compile(machine, spec, spec_bytes, &team, &plan, err);
+    if (status == HAC_OK)
+        status = hac_plan_simulate(plan, machine, &simulation, err);
+    if (status != HAC_OK)
+        return status;
+    plan->predicted_seconds = simulation.seconds;
+    *ret = hac_steal_ptr(plan);
+    return HAC_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_input.h"
+
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "server.h"
+
+hac_status hac_job_take_buffer(hac_session *session, uint32_t id, uint64_t offset, uint64_t bytes,
+                               const char *what, hac_pool_buffer **ret, hac_error *err)
+{
+    hac_pool_buffer *buffer = hac_session_buffer(session, id);
+    uint64_t end = 0;
+    if (buffer == NULL)
+        return hac_fail(err, HAC_INVALID, "%s: this connection holds no buffer %u", what, id);
+    if (__builtin_add_overflow(offset, bytes, &end) || end > buffer->bytes)
+        return hac_fail(err, HAC_INVALID, "%s: bytes %llu … %llu are outside buffer %u of %llu bytes", what,
+                        (unsigned long long)offset, (unsigned long long)(offset + bytes), id,
+                        (unsigned long long)buffer->bytes);
+    hac_status status = hac_pool_seal(buffer, err);
+    if (status != HAC_OK)
+        return status;
+    hac_pool_hold(buffer);
+    *ret = buffer;
+    return HAC_OK;
+}
+
+hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input, const char *name,
+                                   hac_frame *frame, hac_error *err)
+{
+    struct stat info;
+    hac_autoclose int fd = hac_frame_take_fd(frame, input->descriptor);
+    if (fd < 0 || fstat(fd, &info) != 0)
+        return hac_fail(err, HAC_INVALID, "%s: no usable descriptor came with the request", name);
+    if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
+        return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer",
+                        name);
+    if (S_ISREG(info.st_mode) &&
+        ((uint64_t)info.st_size < input->offset || (uint64_t)info.st_size - input->offset < input->bytes))
+        return hac_fail(err, HAC_FAILED, "%s has %lld bytes; %llu from byte %llu on are wanted", name,
+                        (long long)info.st_size, (unsigned long long)input->bytes,
+                        (unsigned long long)input->offset);
+    return hac_job_add_descriptor(job, hac_steal_fd(&fd), err);
+}
+
+hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *options, hac_error *err)
+{
+    if (options == NULL)
+        return HAC_OK;
+    job->detached = options->detach;
+    job->progress = options->progress && !options->detach;
+    job->priority = options->priority;
+    job->deadline_seconds = options->deadline_seconds;
+    job->memory_limit = options->memory_limit;
+    job->fast = options->determinism == 1;
+    return hac_devices_mask(&job->server->devices, options->devices, options->n_devices, &job->device_mask,
+                            err);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the submission of any job is made of: where its input lies, and the options that all jobs have. */
+#ifndef SERVER_JOB_INPUT_H
+#define SERVER_JOB_INPUT_H
+
+#include "job.h"
+#include "session.h"
+
+/* A buffer of the session that holds [offset, offset + bytes), sealed, held for the job. `what` names it. */
+HAC_MUST_USE hac_status hac_job_take_buffer(hac_session *session, uint32_t id, uint64_t offset,
+                                            uint64_t bytes, const char *what, hac_pool_buffer **ret,
+                                            hac_error *err);
+
+/* The input's descriptor, out of the frame, as the next of the job's. It is looked at with fstat only:
+ * executors read it, hacd never does. `name` is for messages. */
+HAC_MUST_USE hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input,
+                                                const char *name, hac_frame *frame, hac_error *err);
+
+/* NULL: none. */
+HAC_MUST_USE hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *options,
+                                             hac_error *err);
+
+#endif

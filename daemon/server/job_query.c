@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_query.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/cleanup.h"
+#include "base/query_layout.h"
+#include "job_input.h"
+#include "scheduler.h"
+#include "server.h"
+
+#define TRIES_MAX    6 /* plans that turned out too small */
+#define RESULT_SLACK (UINT64_C(64) << 10)
+#define GUESS_GROUP  48 /* bytes, before the query is compiled */
+#define GUESS_OUTPUT 32
+
+/* By hac_format (expr/query.h). */
+static const char *const formats[] = {NULL, "table", "csv", "tsv", "jsonl", "lines", "words", "kv", "fixed"};
+#define FORMAT_CSV 2
+
+/* What the tasks of the current plan have reported. */
+typedef struct query_totals {
+    uint64_t rows, kept, skipped, partial_groups, needed;
+    uint64_t hot_hits, hot_keys, sampled;
+    uint64_t groups, group_region, output_bytes; /* of the merges */
+    uint64_t result_rows, result_bytes;
+} query_totals;
+
+typedef struct query_state {
+    hac_query_spec spec;
+    bool compiled;
+    uint8_t *text; /* the packed specification */
+    size_t text_bytes;
+    uint8_t *source; /* inline */
+    size_t source_bytes;
+    uint8_t *query; /* compiled */
+    size_t query_bytes;
+    char *names[HAC_QUERY_SOURCES_MAX]; /* of the sources; NULL: none */
+    query_totals totals;
+    unsigned tries;
+    uint64_t result_room; /* bytes of the result's span */
+} query_state;
+
+/* ---- what goes with every task ------------------------------------------------------------------------ */
+
+/* The specification, or the compiled query, and an inline source behind it. */
+static hac_status set_data(hac_job *job, const uint8_t *front, size_t front_bytes, hac_error *err)
+{
+    const query_state *state = job->kind_state;
+    uint8_t *data = malloc(front_bytes + state->source_bytes + 1);
+    if (data == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(data, front, front_bytes);
+    if (state->source_bytes > 0)
+        memcpy(data + front_bytes, state->source, state->source_bytes);
+    free(job->data);
+    job->data = data;
+    job->data_bytes = front_bytes + state->source_bytes;
+    return HAC_OK;
+}
+
+/* ---- plans -------------------------------------------------------------------------------------------- */
+
+static uint32_t allowed_devices(const hac_job *job)
+{
+    uint32_t all = (uint32_t)((UINT64_C(1) << job->server->devices.count) - 1);
+    uint32_t mask = job->device_mask != 0 ? job->device_mask : all;
+    return mask & ~job->excluded;
+}
+
+/* Bytes that the plan's buffers may take: the job's limit, and what is free of the user's. */
+static uint64_t memory_for(const hac_job *job)
+{
+    const query_state *state = job->kind_state;
+    uint64_t held = 0, limit = job->user->users->limits.memory;
+    hac_pool_buffer *buffer = NULL;
+    hac_list_for_each (buffer, &job->user->held, hac_pool_buffer, link)
+        held += buffer->bytes;
+    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++) /* they go back before the next plan begins */
+        held -=
+            job->run.buffers[i] != NULL && job->run.buffers[i] != job->input ? job->run.buffers[i]->bytes : 0;
+    uint64_t room = limit > held ? limit - held : 1;
+    uint64_t input = state->spec.place == HAC_QUERY_IN_BUFFER ? state->spec.bytes : 0;
+    uint64_t own = job->memory_limit > input ? job->memory_limit - input : 1;
+    return job->memory_limit != 0 && own < room ? own : room;
+}
+
+static void note_plan(hac_job *job)
+{
+    const hac_query_info *query = &job->plan->query;
+    char devices[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < job->plan->n_devices && used < sizeof devices; i++)
+        used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s %.0f %%", i ? ", " : "",
+                                 job->plan->devices[i].name, 100.0 * job->plan->devices[i].share);
+    hac_job_note(job, "plan: %s, %llu chunks, %u partitions, %u pass%s, %zu tasks, %.3f ms predicted, on %s",
+                 query->way, (unsigned long long)query->chunks, query->partitions, query->passes,
+                 query->passes == 1 ? "" : "es", job->plan->n_tasks, job->plan->predicted_seconds * 1e3,
+                 devices);
+}
+
+static hac_status plan_compile(hac_job *job, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    hac_plan *plan = NULL;
+    hac_status status =
+        hac_plan_query_compile(hac_server_machine(job->server), &state->spec, state->text_bytes, &plan, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_set_plan(job, plan);
+    return set_data(job, state->text, state->text_bytes, err);
+}
+
+static hac_status next_plan(hac_job *job, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    bool main_done = state->compiled && job->plan != NULL && job->plan->query.way[0] != '\0';
+    if (main_done && !job->restart && !job->run.replan)
+        return HAC_NOT_FOUND;
+    if (hac_devices_usable(&job->server->devices) == 0)
+        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
+                        hac_devices_why_none(&job->server->devices));
+    state->spec.device_mask = allowed_devices(job);
+    if (state->spec.device_mask == 0)
+        return hac_fail(err, HAC_FAILED, "no device is left that can run this query");
+    if (!state->compiled)
+        return plan_compile(job, err);
+    hac_plan *plan = NULL;
+    state->spec.memory = memory_for(job);
+    hac_status status = hac_plan_query(hac_server_machine(job->server), &state->spec, &plan, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_set_plan(job, plan);
+    memset(&state->totals, 0, sizeof state->totals);
+    state->result_room = 0;
+    if (!job->quick)
+        note_plan(job);
+    return set_data(job, state->query, state->query_bytes, err);
+}
+
+/* ---- what tasks report -------------------------------------------------------------------------------- */
+
+static uint64_t value(const Hac__Executor__Done *done, size_t index)
+{
+    return index < done->n_values ? done->values[index] : 0;
+}
+
+static void fail_job(hac_job *job, hac_status code, const char *message)
+{
+    job->code = code;
+    snprintf(job->message, sizeof job->message, "%s", message);
+}
+
+static bool keep_bytes(uint8_t **ret, size_t *ret_bytes, const ProtobufCBinaryData *data)
+{
+    uint8_t *copy = malloc(data->len + 1);
+    if (copy == NULL)
+        return false;
+    if (data->len > 0)
+        memcpy(copy, data->data, data->len);
+    free(*ret);
+    *ret = copy;
+    *ret_bytes = data->len;
+    return true;
+}
+
+static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
+{
+    query_state *state = job->kind_state;
+    hac_query_spec *spec = &state->spec;
+    if (done->n_values < HAC_COMPILE_N_VALUES || done->data.len == 0) {
+        fail_job(job, HAC_INTERNAL, "query.compile gave back no query");
+        return;
+    }
+    if (!keep_bytes(&state->query, &state->query_bytes, &done->data)) {
+        fail_job(job, HAC_NO_MEMORY, "out of memory");
+        return;
+    }
+    const uint64_t most = UINT64_C(1) << 24;
+    spec->flags = value(done, HAC_COMPILE_FLAGS);
+    spec->keys = value(done, HAC_COMPILE_KEYS);
+    spec->group_bytes = value(done, HAC_COMPILE_GROUP_BYTES);
+    spec->output_bytes = value(done, HAC_COMPILE_OUTPUT_BYTES);
+    spec->group_bytes = spec->group_bytes < most ? spec->group_bytes : most;
+    spec->output_bytes = spec->output_bytes < most ? spec->output_bytes : most;
+    spec->compiled_bytes = state->query_bytes;
+    state->compiled = true;
+}
+
+static void add_partials(query_totals *totals, const Hac__Executor__Done *done)
+{
+    uint64_t needed = value(done, HAC_AGGREGATE_VALUE_NEEDED),
+             hot = value(done, HAC_AGGREGATE_VALUE_HOT_KEYS);
+    totals->rows += value(done, HAC_AGGREGATE_VALUE_ROWS);
+    totals->kept += value(done, HAC_AGGREGATE_VALUE_KEPT);
+    totals->skipped += value(done, HAC_AGGREGATE_VALUE_SKIPPED);
+    totals->partial_groups += value(done, HAC_AGGREGATE_VALUE_GROUPS);
+    totals->needed = needed > totals->needed ? needed : totals->needed;
+    totals->hot_hits += value(done, HAC_AGGREGATE_VALUE_HOT_HITS);
+    totals->hot_keys = hot > totals->hot_keys ? hot : totals->hot_keys;
+    totals->sampled += value(done, HAC_AGGREGATE_VALUE_SAMPLED);
+}
+
+static void add_groups(query_totals *totals, const Hac__Executor__Done *done)
+{
+    uint64_t region = value(done, 1);
+    totals->groups += value(done, 0);
+    totals->group_region = region > totals->group_region ? region : totals->group_region;
+    totals->output_bytes += value(done, 2);
+}
+
+/* The rows and bytes of the result; of a small one its bytes themselves. */
+static void take_result(hac_job *job, const Hac__Executor__Done *done)
+{
+    query_state *state = job->kind_state;
+    state->totals.result_rows = value(done, 0);
+    state->totals.result_bytes = value(done, 1);
+    if (done->data.len > 0 && !keep_bytes(&job->result_data, &job->result_data_bytes, &done->data))
+        fail_job(job, HAC_NO_MEMORY, "out of memory");
+}
+
+static bool is_codelet(const hac_plan_task *task, const char *name)
+{
+    return strcmp(task->codelet, name) == 0;
+}
+
+static bool makes_partials(const hac_plan_task *task)
+{
+    return is_codelet(task, "query.aggregate") || is_codelet(task, "hash.aggregate") ||
+           is_codelet(task, "query.rows");
+}
+
+static void task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
+{
+    query_state *state = job->kind_state;
+    const hac_plan_task *task = &job->plan->tasks[index];
+    if (is_codelet(task, "query.compile"))
+        take_compiled(job, done);
+    else if (makes_partials(task))
+        add_partials(&state->totals, done);
+    else if (is_codelet(task, "query.merge"))
+        add_groups(&state->totals, done);
+    else if (!is_codelet(task, "query.quotes"))
+        take_result(job, done);
+}
+
+/* ---- sizes that only the tasks before can tell -------------------------------------------------------- */
+
+static hac_status too_often(hac_job *job, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    if (++state->tries <= TRIES_MAX)
+        return HAC_OK;
+    return hac_fail(err, HAC_INTERNAL, "the query's parts were found too small %u times", state->tries);
+}
+
+static hac_status resize(hac_job *job, const char *name, uint64_t bytes, hac_error *err)
+{
+    int buffer = hac_plan_find_buffer(job->plan, name);
+    if (buffer < 0 || bytes > INT64_MAX / 2)
+        return hac_fail(err, HAC_INTERNAL, "the query's buffer %s cannot have %llu bytes", name,
+                        (unsigned long long)bytes);
+    hac_query_resize(job->plan, buffer, bytes);
+    return hac_scheduler_attach(job, buffer, err);
+}
+
+static hac_status resize_result(hac_job *job, uint64_t bytes, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    state->result_room = (bytes + 63) / 64 * 64;
+    return resize(job, HAC_QUERY_BUFFER_RESULT, state->result_room, err);
+}
+
+static hac_status resize_groups(hac_job *job, uint64_t region, hac_error *err)
+{
+    for (size_t t = 0; t < job->plan->n_tasks; t++)
+        job->plan->tasks[t].params[HAC_QUERY_PARAM_GROUP_REGION] = region;
+    return resize(job, HAC_QUERY_BUFFER_GROUPS, region * job->plan->query.partitions, err);
+}
+
+/* Whether all tasks of that kind but this one have ended. */
+static bool last_of_its_kind(const hac_job *job, uint32_t index)
+{
+    const hac_plan_task *task = &job->plan->tasks[index];
+    for (uint32_t t = 0; t < job->plan->n_tasks; t++)
+        if (t != index && is_codelet(&job->plan->tasks[t], task->codelet) &&
+            job->run.tasks[t].done < job->plan->tasks[t].count)
+            return false;
+    return true;
+}
+
+/* Whether all parts of the pass that this task belongs to have ended. */
+static bool last_of_its_pass(const hac_job *job, uint32_t index)
+{
+    const hac_plan_task *task = &job->plan->tasks[index];
+    for (uint32_t t = 0; t < job->plan->n_tasks; t++) {
+        const hac_plan_task *other = &job->plan->tasks[t];
+        if (t != index && makes_partials(other) &&
+            other->params[HAC_QUERY_PARAM_PASS] == task->params[HAC_QUERY_PARAM_PASS] &&
+            job->run.tasks[t].done < other->count)
+            return false;
+    }
+    return true;
+}
+
+static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    const query_totals *totals = &state->totals;
+    const hac_query_info *query = &job->plan->query;
+    if (!last_of_its_pass(job, index))
+        return HAC_OK;
+    if (totals->needed > query->region) {
+        hac_status status = too_often(job, err);
+        if (totals->needed > INT64_MAX / HAC_QUERY_PASSES_MAX)
+            status = hac_fail(err, HAC_INTERNAL, "a chunk cannot need %llu bytes",
+                              (unsigned long long)totals->needed);
+        state->spec.region = totals->needed * query->passes;
+        state->spec.groups = totals->partial_groups;
+        job->run.replan = true;
+        hac_job_note(job,
+                     "a chunk needs %llu KiB for its part of the result, %llu were planned: planned anew",
+                     (unsigned long long)(totals->needed >> 10), (unsigned long long)(query->region >> 10));
+        return status;
+    }
+    if (query->passes > 1)
+        return HAC_OK; /* all has its size from the start */
+    uint64_t bytes = totals->needed * query->chunks;
+    if (strcmp(query->way, "rows") == 0)
+        return resize_result(job, totals->partial_groups * state->spec.output_bytes * 5 / 4 + RESULT_SLACK,
+                             err);
+    return resize_groups(job, hac_query_group_region(bytes, query->partitions), err);
+}
+
+static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    query_totals *totals = &state->totals;
+    const hac_plan_task *task = &job->plan->tasks[index];
+    uint64_t planned = task->params[HAC_QUERY_PARAM_GROUP_REGION];
+    if (totals->group_region > planned) {
+        uint64_t region = (totals->group_region + 63) / 64 * 64;
+        hac_status status = too_often(job, err);
+        if (status != HAC_OK)
+            return status;
+        hac_job_note(job, "a partition needs %llu KiB, %llu were planned: merged again",
+                     (unsigned long long)(region >> 10), (unsigned long long)(planned >> 10));
+        totals->groups = totals->group_region = totals->output_bytes = 0;
+        if (job->plan->query.passes > 1) {
+            state->spec.group_region = region;
+            job->run.replan = true;
+            return HAC_OK;
+        }
+        status = resize_groups(job, region, err);
+        return status == HAC_OK ? HAC_AGAIN : status;
+    }
+    if (!last_of_its_kind(job, index))
+        return HAC_OK;
+    uint64_t bytes = totals->output_bytes;
+    if (bytes == 0)
+        bytes = totals->groups * state->spec.output_bytes;
+    return resize_result(job, bytes + bytes / 16 + RESULT_SLACK, err);
+}
+
+static void note_skipped(hac_job *job)
+{
+    const query_state *state = job->kind_state;
+    char text[128];
+    if (state->totals.skipped == 0)
+        return;
+    snprintf(text, sizeof text, "%llu records that could not be read were left out",
+             (unsigned long long)state->totals.skipped);
+    hac_job_note(job, "%s", text);
+    free(job->text);
+    job->text = strdup(text);
+}
+
+static hac_status result_ended(hac_job *job, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    uint64_t bytes = state->totals.result_bytes;
+    note_skipped(job);
+    if (job->result_data != NULL && job->result_data_bytes == bytes && state->result_room == 0) {
+        job->result_bytes = bytes; /* it came in the message */
+        return HAC_OK;
+    }
+    if (bytes <= state->result_room) {
+        job->result_bytes = bytes;
+        return HAC_OK;
+    }
+    hac_status status = too_often(job, err);
+    if (status == HAC_OK)
+        status = resize_result(job, bytes, err);
+    return status == HAC_OK ? HAC_AGAIN : status;
+}
+
+static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
+{
+    const hac_plan_task *task = &job->plan->tasks[index];
+    if (is_codelet(task, "query.compile") || is_codelet(task, "query.quotes"))
+        return HAC_OK;
+    if (makes_partials(task))
+        return partials_ended(job, index, err);
+    if (is_codelet(task, "query.merge"))
+        return merge_ended(job, index, err);
+    return result_ended(job, err);
+}
+
+/* ---- failures ----------------------------------------------------------------------------------------- */
+
+/* Flow C's kernels could not do it: the host codelets can. */
+static bool leave_flow_c(hac_job *job, const Hac__Executor__Done *done)
+{
+    query_state *state = job->kind_state;
+    hac_job_note(job, "flow C: %s; planned anew with host codelets", done->message);
+    state->spec.flags &= ~(uint64_t)HAC_COMPILED_FITS_DEVICE;
+    job->run.replan = true;
+    return true;
+}
+
+/* A table outgrew its process: fewer keys at a time. */
+static bool more_passes(hac_job *job)
+{
+    query_state *state = job->kind_state;
+    uint32_t passes = job->plan->query.passes * 2;
+    if (passes > HAC_QUERY_PASSES_MAX || (state->spec.flags & HAC_COMPILED_AGGREGATES) == 0)
+        return false;
+    state->spec.passes = passes;
+    job->run.replan = true;
+    hac_job_note(job,
+                 "its groups do not fit an executor's memory: planned anew with %u passes over key ranges",
+                 passes);
+    return true;
+}
+
+static bool task_failed(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
+{
+    const query_state *state = job->kind_state;
+    const hac_plan_task *task = &job->plan->tasks[index];
+    if (job->run.replan || job->code != HAC_OK)
+        return true; /* another piece was first */
+    bool cannot = done->code == HAC_DEVICE || done->code == HAC_UNSUPPORTED || done->code == HAC_NO_MEMORY;
+    if (cannot && is_codelet(task, "hash.aggregate"))
+        return leave_flow_c(job, done);
+    if (done->code == HAC_NO_MEMORY && (makes_partials(task) || is_codelet(task, "query.merge")) &&
+        more_passes(job))
+        return true;
+    const char *name = task->uses_descriptor ? state->names[task->descriptor] : state->names[0];
+    bool of_source = done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID;
+    if (!of_source || is_codelet(task, "query.compile") || name == NULL || name[0] == '\0')
+        return false;
+    hac_error err = HAC_ERROR_NONE;
+    (void)hac_fail(&err, (hac_status)done->code, "%.128s: %s", name, done->message);
+    fail_job(job, err.code, err.message);
+    return true;
+}
+
+static void ended(hac_job *job)
+{
+    const query_state *state = job->kind_state;
+    if (state->totals.rows > 0)
+        job->spec.items = state->totals.rows;
+}
+
+static void free_state(hac_job *job)
+{
+    query_state *state = job->kind_state;
+    if (state == NULL)
+        return;
+    for (size_t i = 0; i < HAC_QUERY_SOURCES_MAX; i++)
+        free(state->names[i]);
+    free(state->text);
+    free(state->source);
+    free(state->query);
+    free(state);
+}
+
+/* ---- the receipt -------------------------------------------------------------------------------------- */
+
+static void add_flow_c(hac_text *text, const query_totals *totals, const hac_query_info *query)
+{
+    hac_json_open(text, "hot_keys", '{');
+    hac_json_bool(text, "on", query->hot_keys);
+    hac_json_unsigned(text, "sampled_rows", totals->sampled);
+    hac_json_number(text, "sample_coverage",
+                    totals->rows > 0 ? (double)totals->sampled / (double)totals->rows : 0);
+    hac_json_unsigned(text, "hot_set", totals->hot_keys);
+    hac_json_unsigned(text, "hits", totals->hot_hits);
+    hac_json_number(text, "hit_rate", totals->kept > 0 ? (double)totals->hot_hits / (double)totals->kept : 0);
+    hac_json_close(text, '}');
+}
+
+static void receipt(const hac_job *job, hac_text *text)
+{
+    const query_state *state = job->kind_state;
+    const query_totals *totals = &state->totals;
+    hac_json_open(text, "query", '{');
+    hac_json_string(text, "input_format", state->spec.format);
+    hac_json_unsigned(text, "sources", state->spec.n_sources);
+    hac_json_unsigned(text, "rows_read", totals->rows);
+    hac_json_unsigned(text, "rows_kept", totals->kept);
+    hac_json_unsigned(text, "rows_skipped", totals->skipped);
+    hac_json_unsigned(text, "groups", totals->groups);
+    hac_json_unsigned(text, "groups_in_partials", totals->partial_groups);
+    hac_json_unsigned(text, "rows_out", totals->result_rows);
+    hac_json_unsigned(text, "plans_too_small", state->tries);
+    if (job->plan != NULL && job->plan->query.way[0] != '\0') {
+        const hac_query_info *query = &job->plan->query;
+        hac_json_string(text, "way", query->way);
+        hac_json_unsigned(text, "chunks", query->chunks);
+        hac_json_unsigned(text, "partitions", query->partitions);
+        hac_json_unsigned(text, "passes", query->passes);
+        hac_json_unsigned(text, "region_bytes", query->region);
+        hac_json_unsigned(text, "region_bytes_needed", totals->needed);
+        if (strcmp(query->way, "device") == 0)
+            add_flow_c(text, totals, query);
+    }
+    hac_json_close(text, '}');
+}
+
+static const hac_job_kind query_kind = {.flow = "mapreduce",
+                                        .next_plan = next_plan,
+                                        .task_done = task_done,
+                                        .task_ended = task_ended,
+                                        .task_failed = task_failed,
+                                        .receipt = receipt,
+                                        .free_state = free_state,
+                                        .ended = ended,
+                                        .has_result = true,
+                                        .sets_result_bytes = true,
+                                        .sends_data = true,
+                                        .user_errors = true};
+
+/* ---- submission --------------------------------------------------------------------------------------- */
+
+/* What of a specification the planner looks at; the rest is the compiler's. */
+static void read_spec(const Hac__Client__QuerySpec *from, hac_query_spec *ret)
+{
+    const Hac__Client__QueryMethod *method = from->method;
+    size_t n_formats = sizeof formats / sizeof *formats;
+    ret->format = from->source->format < n_formats ? formats[from->source->format] : NULL;
+    ret->table = from->table != NULL;
+    if (method == NULL)
+        return;
+    ret->hot_keys = (hac_hot_keys)method->hot_keys;
+    ret->sample = method->sample;
+    ret->hot_share = method->hot_share;
+    ret->work_groups = method->work_groups;
+    ret->work_items = method->work_items;
+}
+
+/* Of a table that holds no rows at all a row's bytes are not known; eight a column are a guess. */
+static uint64_t table_bytes(const Hac__Client__QueryTable *table, uint64_t rows)
+{
+    uint64_t bytes = 0;
+    return __builtin_mul_overflow(rows, 8 * table->n_columns + 1, &bytes) ? INT64_MAX / 64 : bytes;
+}
+
+hac_status hac_query_spec_guess(const Hac__Client__PlanQuery *request, hac_query_spec *ret, hac_error *err)
+{
+    const Hac__Client__QuerySpec *from = request->spec;
+    memset(ret, 0, sizeof *ret);
+    read_spec(from, ret);
+    ret->place = request->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_BUFFER ? HAC_QUERY_IN_BUFFER
+                 : request->input == HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DATA ? HAC_QUERY_INLINE
+                                                                              : HAC_QUERY_IN_FILES;
+    ret->n_sources = request->n_sources;
+    for (size_t i = 0; i < request->n_sources; i++) {
+        ret->sources[i] = request->sources[i];
+        ret->bytes += ret->table ? table_bytes(from->table, request->sources[i]) : request->sources[i];
+    }
+    if (ret->place == HAC_QUERY_INLINE && ret->bytes > HAC_QUERY_DATA_MAX)
+        return hac_fail(err, HAC_INVALID, "%llu bytes are too many for a message",
+                        (unsigned long long)ret->bytes);
+    ret->keys = from->group_by[0] != '\0';
+    if (ret->keys > 0 || strchr(from->select, '(') != NULL)
+        ret->flags |= HAC_COMPILED_AGGREGATES;
+    if (from->source->format == FORMAT_CSV)
+        ret->flags |= HAC_COMPILED_NEEDS_QUOTES;
+    ret->group_bytes = GUESS_GROUP;
+    ret->output_bytes = GUESS_OUTPUT;
+    ret->fast = request->options->determinism == 1;
+    return HAC_OK;
+}
+
+static hac_status pack_spec(query_state *state, const Hac__Client__QuerySpec *spec, hac_error *err)
+{
+    state->text = malloc(protobuf_c_message_get_packed_size(&spec->base) + 1);
+    if (state->text == NULL)
+        return hac_fail_no_memory(err);
+    state->text_bytes = protobuf_c_message_pack(&spec->base, state->text);
+    return HAC_OK;
+}
+
+static hac_status take_input(hac_session *session, hac_job *job, const Hac__Client__Input *input,
+                             size_t index, hac_frame *frame, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    state->names[index] = strdup(input->name);
+    if (state->names[index] == NULL)
+        return hac_fail_no_memory(err);
+    const char *name = input->name[0] != '\0' ? input->name : "the input";
+    switch (input->where_case) {
+    case HAC__CLIENT__INPUT__WHERE_BUFFER:
+        state->spec.place = HAC_QUERY_IN_BUFFER;
+        job->input_offset = input->offset;
+        return hac_job_take_buffer(session, input->buffer, input->offset, input->bytes, "input", &job->input,
+                                   err);
+    case HAC__CLIENT__INPUT__WHERE_DESCRIPTOR:
+        state->spec.place = HAC_QUERY_IN_FILES;
+        job->spec.from_descriptor = true;
+        if (input->offset != 0)
+            return hac_fail(err, HAC_INVALID, "%s: queries read files from their beginning", name);
+        return hac_job_take_descriptor(job, input, name, frame, err);
+    default:
+        state->spec.place = HAC_QUERY_INLINE;
+        return keep_bytes(&state->source, &state->source_bytes, &input->data) ? HAC_OK
+                                                                              : hac_fail_no_memory(err);
+    }
+}
+
+static void name_job(hac_job *job, const Hac__Client__SubmitQuery *request)
+{
+    const char *first = request->inputs[0]->name;
+    if (request->n_inputs == 1)
+        snprintf(job->name, sizeof job->name, "%s", first);
+    else
+        snprintf(job->name, sizeof job->name, "%.200s and %zu more", first, request->n_inputs - 1);
+}
+
+static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitQuery *request,
+                           hac_frame *frame, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    hac_query_spec *spec = &state->spec;
+    read_spec(request->spec, spec);
+    name_job(job, request);
+    hac_status status = pack_spec(state, request->spec, err);
+    spec->n_sources = request->n_inputs;
+    for (size_t i = 0; i < request->n_inputs && status == HAC_OK; i++) {
+        spec->sources[i] = spec->table ? request->spec->table->rows : request->inputs[i]->bytes;
+        spec->bytes += request->inputs[i]->bytes;
+        status = take_input(session, job, request->inputs[i], i, frame, err);
+    }
+    if (status == HAC_OK)
+        status = hac_job_take_options(job, request->options, err);
+    if (status != HAC_OK)
+        return status;
+    spec->fast = job->fast;
+    job->bytes_in = spec->bytes;
+    job->spec.items = spec->table ? spec->sources[0] : spec->bytes;
+    if (getrandom(&spec->seed, sizeof spec->seed, GRND_NONBLOCK) != (ssize_t)sizeof spec->seed)
+        return hac_fail(err, HAC_IO, "the kernel has no random numbers yet; try again");
+    return HAC_OK;
+}
+
+void hac_job_query_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitQuery *request,
+                          hac_frame *frame)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    hac_status status = HAC_OK;
+    if (session->server->draining)
+        status = hac_fail(&err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
+    else
+        status = hac_job_new(session->server, &query_kind, session->user, &job, &err);
+    if (status == HAC_OK) {
+        job->kind_state = calloc(1, sizeof(query_state));
+        status =
+            job->kind_state == NULL ? hac_fail_no_memory(&err) : fill_job(session, job, request, frame, &err);
+    }
+    if (status != HAC_OK) {
+        hac_job_free(job);
+        hac_session_send_failure(session, serial, &err, status == HAC_REFUSED ? 0.1 : 0);
+        return;
+    }
+    const query_state *state = job->kind_state;
+    job->owner = job->detached ? NULL : session;
+    job->serial = serial;
+    job->quick = state->spec.place == HAC_QUERY_INLINE && !job->detached && !job->progress &&
+                 !request->options->acknowledge;
+    if (!job->quick) {
+        hac_job_note(job, "submitted by uid %u, pid %d: query of %llu bytes of %s", session->user->uid,
+                     (int)session->pid, (unsigned long long)job->bytes_in,
+                     state->spec.format != NULL ? state->spec.format : "data");
+        hac_session_send_accepted(session, serial, job);
+    }
+    hac_job_submit(job);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sort_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/test_support.h"
+
+static hac_machine machine;
+
+/* Two devices of one machine, the second twice as fast. */
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&machine, 0, sizeof machine);
+    machine.simulated = true;
+    machine.n_devices = 2;
+    for (size_t d = 0; d < 2; d++) {
+        hac_machine_device *device = &machine.devices[d];
+        snprintf(device->name, sizeof device->name, "dev%zu", d);
+        snprintf(device->kind, sizeof device->kind, "cpu");
+        device->usable = device->host_memory = true;
+        device->threads = 1;
+        device->block_items = 1u << 15;
+        device->local_memory = 32768;
+        device->memory = device->max_allocation = UINT64_C(1) << 40;
+        snprintf(device->capability[0].key, sizeof device->capability[0].key, "sort.u32");
+        device->capability[0].items_per_second = 1e8 * (double)(d + 1);
+        device->n_capability = 1;
+    }
+    return 0;
+}
+
+static hac_sort_spec spec_of(hac_sort_algorithm algorithm, bool argsort)
+{
+    hac_sort_spec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.type = HAC_TYPE_U32;
+    spec.items = 10000000;
+    spec.algorithm = algorithm;
+    spec.argsort = argsort;
+    return spec;
+}
+
+/* The memory of the plan within `limit`; 0: refused, and *ret_least is what the message names. */
+static uint64_t plan_within(const hac_sort_spec *spec, uint64_t limit, char algorithm[16],
+                            uint64_t *ret_least)
+{
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_plan_sort_within(&machine, spec, limit, &plan, &err);
+    if (status != HAC_OK) {
+        assert_int_equal(status, HAC_REFUSED);
+        assert_null(plan);
+        const char *least = strstr(err.message, "at least ");
+        assert_non_null(least);
+        *ret_least = strtoull(least + strlen("at least "), NULL, 10);
+        return 0;
+    }
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_OK);
+    uint64_t bytes = hac_plan_memory(plan);
+    memcpy(algorithm, plan->sort.algorithm, 16);
+    hac_plan_free(plan);
+    return bytes;
+}
+
+static void test_no_limit_is_the_fastest(void **state)
+{
+    (void)state;
+    char algorithm[16];
+    uint64_t least = 0;
+    hac_sort_spec spec = spec_of(HAC_SORT_AUTO, false);
+    uint64_t bytes = plan_within(&spec, 0, algorithm, &least);
+    assert_string_equal(algorithm, "radix");
+    assert_true(bytes > 2 * spec.items * 4); /* its tables come to input and result */
+    assert_int_equal(plan_within(&spec, bytes, algorithm, &least), bytes);
+    assert_string_equal(algorithm, "radix");
+}
+
+/* The bitonic network needs no tables. */
+static void test_another_algorithm(void **state)
+{
+    (void)state;
+    char algorithm[16];
+    uint64_t least = 0;
+    hac_sort_spec spec = spec_of(HAC_SORT_AUTO, false);
+    assert_int_equal(plan_within(&spec, 2 * spec.items * 4, algorithm, &least), 2 * spec.items * 4);
+    assert_string_equal(algorithm, "bitonic");
+    assert_int_equal(plan_within(&spec, 2 * spec.items * 4 - 1, algorithm, &least), 0);
+    assert_int_equal(least, 2 * spec.items * 4);
+}
+
+/* What was asked for stays; the least that works is the least of that. */
+static void test_as_asked_for(void **state)
+{
+    (void)state;
+    const hac_sort_algorithm algorithms[] = {HAC_SORT_AUTO, HAC_SORT_BITONIC, HAC_SORT_RADIX};
+    for (size_t i = 0; i < 6; i++) {
+        char algorithm[16];
+        uint64_t least = 0;
+        hac_sort_spec spec = spec_of(algorithms[i / 2], i % 2 != 0);
+        assert_int_equal(plan_within(&spec, 1, algorithm, &least), 0);
+        assert_true(least >= 2 * spec.items * 4);
+        assert_int_equal(plan_within(&spec, least, algorithm, &least), least);
+        if (spec.algorithm != HAC_SORT_AUTO)
+            assert_string_equal(algorithm, spec.algorithm == HAC_SORT_RADIX ? "radix" : "bitonic");
+        assert_int_equal(plan_within(&spec, least - 1, algorithm, &least), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_limit_is_the_fastest),
+        cmocka_unit_test(test_another_algorithm),
+        cmocka_unit_test(test_as_asked_for),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

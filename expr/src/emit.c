@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emit.h"
+
+#include <string.h>
+
+#include "expr/machine.h"
+#include "functions.h"
+#include "literal.h"
+#include "types.h"
+
+#define FOLD_STRING_BYTES (256u * 1024)
+
+void hac_emitter_begin(hac_emitter *e, hac_builder *builder, uint32_t *pass)
+{
+    e->builder = builder;
+    e->pass = pass;
+    e->current = ++*pass;
+}
+
+hac_value_id hac_emit_argument(hac_emitter *e, const hac_node *node, size_t i)
+{
+    return hac_emit_as(e, node->args[i], node->wants[i]);
+}
+
+static hac_value_id emit_call(hac_emitter *e, const hac_node *node)
+{
+    const hac_function *function = node->function;
+    if (function->emit != NULL)
+        return function->emit(e, node);
+    hac_value_id args[3] = {0};
+    for (size_t i = 0; i < node->n_args && i < 3; i++)
+        args[i] = hac_emit_argument(e, node, i);
+    hac_op op = function->ops[hac_builder_repr(e->builder, args[0])];
+    return op == HAC_OP_COLUMN ? args[0]
+                               : hac_builder_op(e->builder, op, args[0], args[1], args[2], function->k);
+}
+
+static hac_value_id emit_cast(hac_emitter *e, const hac_node *node)
+{
+    hac_node *arg = node->args[0];
+    if (arg->type.kind == HAC_KIND_NONE)
+        return hac_builder_null(e->builder, hac_repr_of(node->type));
+    hac_value_id value = hac_emit_convert(e->builder, hac_emit_node(e, arg), arg->type, node->type);
+    return node->try_cast ? hac_builder_op(e->builder, HAC_OP_NULL_IF_ERROR, value, 0, 0, 0) : value;
+}
+
+static hac_value_id emit_fresh(hac_emitter *e, const hac_node *node)
+{
+    switch (node->kind) {
+    case HAC_NODE_LITERAL:
+        return hac_literal_emit(e->builder, &node->literal,
+                                node->type.kind == HAC_KIND_NONE ? HAC_TYPE(BOOL) : node->type);
+    case HAC_NODE_COLUMN:
+        return hac_builder_input(e->builder, (size_t)e->column_inputs[node->column], node->type);
+    case HAC_NODE_CAST:
+        return emit_cast(e, node);
+    default:
+        return emit_call(e, node);
+    }
+}
+
+/* ---- constants are worked out once ---- */
+
+static hac_value_id constant_of(hac_builder *builder, const hac_vector *vector, hac_repr repr)
+{
+    uint64_t words[2] = {0, 0};
+    hac_string_ref ref;
+    if (repr == HAC_REPR_STRING) {
+        memcpy(&ref, vector->values, sizeof ref);
+        return hac_builder_string(builder, vector->bytes + ref.offset, ref.length);
+    }
+    memcpy(words, vector->values, hac_repr_size(repr));
+    return hac_builder_constant(builder, repr, words[0], words[1]);
+}
+
+static hac_program *constant_program(hac_emitter *e, const hac_node *node)
+{
+    hac_program *program = NULL;
+    hac_emitter inner = *e;
+    inner.n_inputs = 0; /* a constant is no key here, even if there is one like it */
+    hac_builder *builder = NULL;
+    if (hac_builder_new(&builder, NULL) != HAC_OK)
+        return NULL;
+    hac_emitter_begin(&inner, builder, e->pass);
+    hac_builder_output(builder, emit_fresh(&inner, node), node->type);
+    if (hac_builder_finish(builder, &program, NULL) != HAC_OK)
+        program = NULL;
+    hac_builder_free(builder);
+    return program;
+}
+
+/* 0: it cannot be worked out (a row in error is an error only if that row counts), so it stays code. */
+static hac_value_id fold(hac_emitter *e, const hac_node *node)
+{
+    hac_value_id ret = 0;
+    hac_machine_c *machine = NULL;
+    hac_program *program = constant_program(e, node);
+    if (program != NULL && hac_machine_c_new(program, FOLD_STRING_BYTES, &machine, NULL) == HAC_OK) {
+        hac_vector value = {0};
+        uint8_t state = hac_machine_c_constant(machine, &value);
+        hac_repr repr = hac_repr_of(node->type);
+        if (state == HAC_ROW_NULL)
+            ret = hac_builder_null(e->builder, repr);
+        else if (state == HAC_ROW_OK)
+            ret = constant_of(e->builder, &value, repr);
+    }
+    hac_machine_c_free(machine);
+    hac_program_free(program);
+    return ret;
+}
+
+/* ---- nodes ---- */
+
+static hac_value_id find_input(hac_emitter *e, const hac_node *node)
+{
+    for (size_t i = 0; i < e->n_inputs; i++)
+        if (hac_node_equal(e->inputs[i], node))
+            return hac_builder_input(e->builder, i, node->type);
+    return 0;
+}
+
+hac_value_id hac_emit_node(hac_emitter *e, hac_node *node)
+{
+    if (node->pass == e->current)
+        return node->value;
+    hac_value_id value = find_input(e, node);
+    if (value == 0 && node->constant && node->kind != HAC_NODE_LITERAL)
+        value = fold(e, node);
+    if (value == 0)
+        value = emit_fresh(e, node);
+    node->pass = e->current;
+    node->value = value;
+    return value;
+}
+
+hac_value_id hac_emit_as(hac_emitter *e, hac_node *node, hac_value_type type)
+{
+    hac_literal literal;
+    if (type.kind == HAC_KIND_NONE)
+        return hac_emit_node(e, node);
+    if (hac_node_is_literal(node) &&
+        hac_literal_as(&node->literal, node->type, type, &literal) == HAC_LITERAL_FITS)
+        return hac_literal_emit(e->builder, &literal, type);
+    return hac_emit_convert(e->builder, hac_emit_node(e, node), node->type, type);
+}

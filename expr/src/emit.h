@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From checked trees to operations of a builder. Failures stick to the builder. */
+#ifndef EXPR_EMIT_H
+#define EXPR_EMIT_H
+
+#include "expr/query.h"
+#include "tree.h"
+
+typedef struct hac_emitter {
+    hac_builder *builder;
+    uint32_t *pass; /* the number of the last pass over the nodes */
+    uint32_t current;
+    const int *column_inputs; /* of each column of the schema: the input; NULL: columns are among `inputs` */
+    hac_node *const *inputs;  /* nodes that are inputs of the program; in `finals`: keys and aggregates */
+    size_t n_inputs;
+} hac_emitter;
+
+typedef hac_value_id (*hac_emit)(hac_emitter *e, const hac_node *node);
+
+/* Begins a program. */
+void hac_emitter_begin(hac_emitter *e, hac_builder *builder, uint32_t *pass);
+
+hac_value_id hac_emit_node(hac_emitter *e, hac_node *node);
+/* The node's value as a `type`. */
+hac_value_id hac_emit_as(hac_emitter *e, hac_node *node, hac_value_type type);
+/* Argument i as the checker wants it. */
+hac_value_id hac_emit_argument(hac_emitter *e, const hac_node *node, size_t i);
+
+/* A value of one type as another: `cast`, and every implicit conversion. */
+hac_value_id hac_emit_convert(hac_builder *builder, hac_value_id value, hac_value_type from,
+                              hac_value_type to);
+
+typedef enum hac_comparison { HAC_EQ, HAC_NE, HAC_LT, HAC_LE, HAC_GT, HAC_GE } hac_comparison;
+
+hac_value_id hac_emit_comparison(hac_emitter *e, hac_comparison which, hac_node *a, hac_node *b);
+
+/* Rows of the table whose code is more than one operation. */
+hac_value_id hac_emit_compare(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_in(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_like(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_if(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_coalesce(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_nullif(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_greatest(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_whole(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_round_digits(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_round_decimal(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_pi(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_concat(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_substr(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_add_days(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_timestamp_part(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_trunc_date(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_trunc_timestamp(hac_emitter *e, const hac_node *node);
+hac_value_id hac_emit_add_months(hac_emitter *e, const hac_node *node);
+
+/* How `k` of hac_emit_whole rounds. */
+enum { HAC_WHOLE_FLOOR, HAC_WHOLE_CEIL, HAC_WHOLE_TRUNC, HAC_WHOLE_ROUND };
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels, compiled once for each instruction set under the name HAC_KERNELS. Loops are written for the
+ * compiler's vectoriser: whole blocks, no branches, no calls; what cannot be decided without a branch a row
+ * is left to the judges.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "machine_parts.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef int64_t i64;
+typedef uint64_t u64;
+typedef float f32;
+typedef double f64;
+typedef uint8_t b8;
+
+INLINE size_t whole_blocks(const hac_columns *c)
+{
+    return (c->rows + HAC_KERNEL_BLOCK - 1) & ~(size_t)(HAC_KERNEL_BLOCK - 1);
+}
+
+/* z from x and y; `bad` is or-ed from anything that is not zero where the row may have failed. */
+#define BINARY(name, R, A, B, ...)                                                                           \
+    INLINE u64 name##_loop(const hac_columns *c, bool one_a, bool one_b)                                     \
+    {                                                                                                        \
+        size_t n = whole_blocks(c);                                                                          \
+        R *restrict r = c->r;                                                                                \
+        const A *restrict a = c->a;                                                                          \
+        const B *restrict b = c->b;                                                                          \
+        u64 bad = 0;                                                                                         \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            A x = a[one_a ? 0 : i];                                                                          \
+            B y = b[one_b ? 0 : i];                                                                          \
+            R z;                                                                                             \
+            __VA_ARGS__                                                                                      \
+            r[i] = z;                                                                                        \
+        }                                                                                                    \
+        return bad;                                                                                          \
+    }                                                                                                        \
+    static u64 name##_columns(const hac_columns *c)                                                          \
+    {                                                                                                        \
+        return name##_loop(c, false, false);                                                                 \
+    }                                                                                                        \
+    static u64 name##_one_b(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, false, true);                                                                  \
+    }                                                                                                        \
+    static u64 name##_one_a(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, true, false);                                                                  \
+    }
+
+#define UNARY(name, R, A, ...)                                                                               \
+    static u64 name##_columns(const hac_columns *c)                                                          \
+    {                                                                                                        \
+        size_t n = whole_blocks(c);                                                                          \
+        R *restrict r = c->r;                                                                                \
+        const A *restrict a = c->a;                                                                          \
+        u64 bad = 0;                                                                                         \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            A x = a[i];                                                                                      \
+            R z;                                                                                             \
+            __VA_ARGS__                                                                                      \
+            r[i] = z;                                                                                        \
+        }                                                                                                    \
+        return bad;                                                                                          \
+    }
+
+#define SIGN(word) ((u64)(word) >> 63)
+
+/* ---- 64-bit integers ----------------------------------------------------------------------------------- */
+
+BINARY(add_i64, i64, i64, i64, z = (i64)((u64)x + (u64)y); bad |= SIGN((x ^ z) & (y ^ z));)
+BINARY(sub_i64, i64, i64, i64, z = (i64)((u64)x - (u64)y); bad |= SIGN((x ^ y) & (x ^ z));)
+BINARY(add_u64, u64, u64, u64, z = x + y; bad |= SIGN((x & y) | ((x | y) & ~z));)
+BINARY(sub_u64, u64, u64, u64, z = x - y; bad |= SIGN((~x & y) | (~(x ^ y) & z));)
+UNARY(neg_i64, i64, i64, z = (i64)(0 - (u64)x); bad |= SIGN(x & z);)
+UNARY(abs_i64, i64, i64, i64 sign = x >> 63; z = (i64)(((u64)x ^ (u64)sign) - (u64)sign); bad |= SIGN(z);)
+
+/* A product fits surely when the lengths of the longest factors add up to less than 63 bits. */
+#define MULTIPLY(name, T, MAGNITUDE, BITS)                                                                   \
+    INLINE u64 name##_loop(const hac_columns *c, bool one_a, bool one_b)                                     \
+    {                                                                                                        \
+        size_t n = whole_blocks(c);                                                                          \
+        T *restrict r = c->r;                                                                                \
+        const T *restrict a = c->a;                                                                          \
+        const T *restrict b = c->b;                                                                          \
+        u64 longest_a = 0, longest_b = 0;                                                                    \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            T x = a[one_a ? 0 : i], y = b[one_b ? 0 : i];                                                    \
+            longest_a |= MAGNITUDE(x);                                                                       \
+            longest_b |= MAGNITUDE(y);                                                                       \
+            r[i] = (T)((u64)x * (u64)y);                                                                     \
+        }                                                                                                    \
+        int bits_a = 64 - __builtin_clzll(longest_a | 1), bits_b = 64 - __builtin_clzll(longest_b | 1);      \
+        return bits_a + bits_b > (BITS);                                                                     \
+    }                                                                                                        \
+    static u64 name##_columns(const hac_columns *c)                                                          \
+    {                                                                                                        \
+        return name##_loop(c, false, false);                                                                 \
+    }                                                                                                        \
+    static u64 name##_one_b(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, false, true);                                                                  \
+    }                                                                                                        \
+    static u64 name##_one_a(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, true, false);                                                                  \
+    }
+
+#define SIGNED_MAGNITUDE(x)   ((u64)((x) ^ ((x) >> 63)))
+#define UNSIGNED_MAGNITUDE(x) (x)
+MULTIPLY(mul_i64, i64, SIGNED_MAGNITUDE, 62)
+MULTIPLY(mul_u64, u64, UNSIGNED_MAGNITUDE, 64)
+
+/* Division by what cannot be divided by is division by one, and bad. */
+BINARY(div_i64, i64, i64, i64, bool no = y == 0 || (y == -1 && x == INT64_MIN); bad |= no;
+       z = x / (no ? 1 : y);)
+BINARY(mod_i64, i64, i64, i64, bool no = y == 0; bad |= no; z = x % (no || y == -1 ? 1 : y);)
+BINARY(div_u64, u64, u64, u64, bool no = y == 0; bad |= no; z = x / (no ? 1 : y);)
+BINARY(mod_u64, u64, u64, u64, bool no = y == 0; bad |= no; z = x % (no ? 1 : y);)
+
+UNARY(range_i64, i64, i64, z = x; bad |= (u64)(x < c->k->low) | (u64)(x > c->k->high);)
+UNARY(range_u64, u64, u64, z = x; bad |= (u64)(x < (u64)c->k->low) | (u64)(x > (u64)c->k->high);)
+
+/* low and high: what can be multiplied without overflow */
+UNARY(scale_up_i64, i64, i64, z = (i64)((u64)x * (u64)c->k->power);
+      bad |= (u64)(x < c->k->low) | (u64)(x > c->k->high);)
+
+static u64 scale_down_i64_columns(const hac_columns *c)
+{
+    size_t n = whole_blocks(c);
+    i64 *restrict r = c->r;
+    const i64 *restrict a = c->a;
+    if (c->k->number > 18) { /* 10^19 is above all, and half of it is not */
+        i64 half = c->k->number == 19 ? INT64_C(5000000000000000000) : INT64_MAX;
+        for (size_t i = 0; i < n; i++)
+            r[i] = c->k->number == 19 ? (a[i] >= half) - (a[i] <= -half) : 0;
+        return 0;
+    }
+    i64 power = c->k->power, half = power / 2;
+    if (power == 1) {
+        memcpy(r, a, n * sizeof *r);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        i64 q = a[i] / power, rest = a[i] % power;
+        r[i] = q + (rest >= half) - (rest <= -half);
+    }
+    return 0;
+}
+
+/* ---- floats -------------------------------------------------------------------------------------------- */
+
+#define FLOATS(T, suffix, F, ONE)                                                                            \
+    BINARY(add_##T, T, T, T, z = x + y;)                                                                     \
+    BINARY(sub_##T, T, T, T, z = x - y;)                                                                     \
+    BINARY(mul_##T, T, T, T, z = x * y;)                                                                     \
+    BINARY(div_##T, T, T, T, z = x / y;)                                                                     \
+    UNARY(neg_##T, T, T, z = -x;)                                                                            \
+    UNARY(abs_##T, T, T, z = fabs##suffix(x);)                                                               \
+    UNARY(sqrt_##T, T, T, z = sqrt##suffix(x);)                                                              \
+    UNARY(floor_##T, T, T, z = floor##suffix(x);)                                                            \
+    UNARY(ceil_##T, T, T, z = ceil##suffix(x);)                                                              \
+    UNARY(trunc_##T, T, T, z = trunc##suffix(x);)                                                            \
+    UNARY(round_##T, T, T, T whole = trunc##suffix(x);                                                       \
+          z = copysign##suffix(whole + (fabs##suffix(x - whole) >= (T)0.5 ? copysign##suffix(ONE, x) : 0),   \
+                               x);)                                                                          \
+    BINARY(eq_##T, b8, T, T, z = (b8)((x == y) | ((x != x) & (y != y)));)                                    \
+    BINARY(lt_##T, b8, T, T, z = (b8)(!(x >= y) & (x == x));)                                                \
+    BINARY(le_##T, b8, T, T, z = (b8)((x <= y) | (y != y));)
+
+FLOATS(f64, , 0, 1.0)
+FLOATS(f32, f, 0, 1.0f)
+
+/* ---- comparisons and logic ----------------------------------------------------------------------------- */
+
+#define COMPARISONS(T)                                                                                       \
+    BINARY(eq_##T, b8, T, T, z = (b8)(x == y);)                                                              \
+    BINARY(lt_##T, b8, T, T, z = (b8)(x < y);)                                                               \
+    BINARY(le_##T, b8, T, T, z = (b8)(x <= y);)
+
+COMPARISONS(i64)
+COMPARISONS(u64)
+BINARY(eq_bool, b8, b8, b8, z = (b8)((x & 1) == (y & 1));)
+BINARY(lt_bool, b8, b8, b8, z = (b8)(~x & y & 1);)
+UNARY(not, b8, b8, z = (b8)((x & 1) ^ 1);)
+
+/* Short lists: every row against every element. Long ones: a search without branches. */
+#define IN_LIST(T, EQUAL, LESS)                                                                              \
+    static u64 in_##T##_columns(const hac_columns *c)                                                        \
+    {                                                                                                        \
+        size_t n = whole_blocks(c), count = c->k->n_list;                                                    \
+        b8 *restrict r = c->r;                                                                               \
+        const T *restrict a = c->a, *restrict list = c->k->list;                                             \
+        if (count <= 16) {                                                                                   \
+            memset(r, 0, n);                                                                                 \
+            for (size_t j = 0; j < count; j++) {                                                             \
+                T y = list[j];                                                                               \
+                for (size_t i = 0; i < n; i++)                                                               \
+                    r[i] |= (b8)EQUAL(a[i], y);                                                              \
+            }                                                                                                \
+            return 0;                                                                                        \
+        }                                                                                                    \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            const T *at = list;                                                                              \
+            for (size_t left = count; left > 1; left -= left / 2)                                            \
+                at += LESS(a[i], at[left / 2]) ? 0 : left / 2;                                               \
+            r[i] = (b8)EQUAL(*at, a[i]);                                                                     \
+        }                                                                                                    \
+        return 0;                                                                                            \
+    }
+#define PLAIN_EQUAL(x, y) ((x) == (y))
+#define PLAIN_LESS(x, y)  ((x) < (y))
+#define FLOAT_EQUAL(x, y) (((x) == (y)) | (((x) != (x)) & ((y) != (y))))
+#define FLOAT_LESS(x, y)  (!((x) >= (y)) & ((x) == (x)))
+IN_LIST(i64, PLAIN_EQUAL, PLAIN_LESS)
+IN_LIST(u64, PLAIN_EQUAL, PLAIN_LESS)
+IN_LIST(f64, FLOAT_EQUAL, FLOAT_LESS)
+
+/* ---- conversions --------------------------------------------------------------------------------------- */
+
+UNARY(bool_to_i64, i64, b8, z = x & 1;)
+UNARY(i64_to_bool, b8, i64, z = (b8)(x != 0);)
+UNARY(i64_to_u64, u64, i64, z = (u64)x; bad |= SIGN(x);)
+UNARY(u64_to_i64, i64, u64, z = (i64)x; bad |= SIGN(x);)
+UNARY(i64_to_f32, f32, i64, z = (f32)x;)
+UNARY(u64_to_f32, f32, u64, z = (f32)x;)
+UNARY(i64_to_f64, f64, i64, z = (f64)x;)
+UNARY(u64_to_f64, f64, u64, z = (f64)x;)
+UNARY(f32_to_f64, f64, f32, z = (f64)x;)
+UNARY(f64_to_f32, f32, f64, z = (f32)x;)
+UNARY(f64_to_i64, i64, f64, f64 whole = rint(x); bool fits = whole >= -0x1p63 && whole < 0x1p63; bad |= !fits;
+      z = (i64)(fits ? whole : 0);)
+UNARY(f64_to_u64, u64, f64, f64 whole = rint(x); bool fits = whole >= 0 && whole < 0x1p64; bad |= !fits;
+      z = (u64)(fits ? whole : 0);)
+
+#define TABLE_BINARY(OP, name) [HAC_OP_##OP] = {name##_columns, name##_one_b, name##_one_a}
+#define TABLE_UNARY(OP, name)  [HAC_OP_##OP] = {name##_columns, NULL, NULL}
+#define TABLE_FLOATS(T, t)                                                                                   \
+    TABLE_BINARY(ADD_##T, add_##t), TABLE_BINARY(SUB_##T, sub_##t), TABLE_BINARY(MUL_##T, mul_##t),          \
+        TABLE_BINARY(DIV_##T, div_##t), TABLE_UNARY(NEG_##T, neg_##t), TABLE_UNARY(ABS_##T, abs_##t),        \
+        TABLE_UNARY(SQRT_##T, sqrt_##t), TABLE_UNARY(FLOOR_##T, floor_##t), TABLE_UNARY(CEIL_##T, ceil_##t), \
+        TABLE_UNARY(TRUNC_##T, trunc_##t), TABLE_UNARY(ROUND_##T, round_##t)
+#define TABLE_COMPARISONS(T, t)                                                                              \
+    TABLE_BINARY(EQ_##T, eq_##t), TABLE_BINARY(LT_##T, lt_##t), TABLE_BINARY(LE_##T, le_##t)
+
+const hac_kernels HAC_KERNELS[HAC_OP_END] = {
+    TABLE_BINARY(ADD_I64, add_i64),
+    TABLE_BINARY(SUB_I64, sub_i64),
+    TABLE_BINARY(MUL_I64, mul_i64),
+    TABLE_BINARY(DIV_I64, div_i64),
+    TABLE_BINARY(MOD_I64, mod_i64),
+    TABLE_UNARY(NEG_I64, neg_i64),
+    TABLE_UNARY(ABS_I64, abs_i64),
+    TABLE_BINARY(ADD_U64, add_u64),
+    TABLE_BINARY(SUB_U64, sub_u64),
+    TABLE_BINARY(MUL_U64, mul_u64),
+    TABLE_BINARY(DIV_U64, div_u64),
+    TABLE_BINARY(MOD_U64, mod_u64),
+    TABLE_FLOATS(F32, f32),
+    TABLE_FLOATS(F64, f64),
+    TABLE_BINARY(EQ_BOOL, eq_bool),
+    TABLE_BINARY(LT_BOOL, lt_bool),
+    TABLE_COMPARISONS(I64, i64),
+    TABLE_COMPARISONS(U64, u64),
+    TABLE_COMPARISONS(F32, f32),
+    TABLE_COMPARISONS(F64, f64),
+    TABLE_UNARY(IN_I64, in_i64),
+    TABLE_UNARY(IN_U64, in_u64),
+    TABLE_UNARY(IN_F64, in_f64),
+    TABLE_UNARY(NOT, not ),
+    TABLE_UNARY(BOOL_TO_I64, bool_to_i64),
+    TABLE_UNARY(I64_TO_BOOL, i64_to_bool),
+    TABLE_UNARY(I64_TO_U64, i64_to_u64),
+    TABLE_UNARY(U64_TO_I64, u64_to_i64),
+    TABLE_UNARY(I64_TO_F32, i64_to_f32),
+    TABLE_UNARY(U64_TO_F32, u64_to_f32),
+    TABLE_UNARY(I64_TO_F64, i64_to_f64),
+    TABLE_UNARY(U64_TO_F64, u64_to_f64),
+    TABLE_UNARY(F32_TO_F64, f32_to_f64),
+    TABLE_UNARY(F64_TO_F32, f64_to_f32),
+    TABLE_UNARY(F64_TO_I64, f64_to_i64),
+    TABLE_UNARY(F64_TO_U64, f64_to_u64),
+    TABLE_UNARY(RANGE_I64, range_i64),
+    TABLE_UNARY(RANGE_U64, range_u64),
+    TABLE_UNARY(SCALE_UP_I64, scale_up_i64),
+    TABLE_UNARY(SCALE_DOWN_I64, scale_down_i64),
+};

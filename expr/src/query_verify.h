@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the parts of a query fit together: everything that an engine relies on. */
+#ifndef EXPR_QUERY_VERIFY_H
+#define EXPR_QUERY_VERIFY_H
+
+#include "expr/query.h"
+
+#define HAC_AGGREGATE_K_MAX 1000
+
+/* The programs are verified already. HAC_INVALID says what does not fit. */
+HAC_MUST_USE hac_status hac_query_verify(const hac_query *query, hac_error *err);
+
+#endif
