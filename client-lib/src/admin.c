@@ -6,6 +6,7 @@
 
 #include "base/type.h"
 #include "jobs.h"
+#include "query.h"
 #include "sort.h"
 
 enum { SIMULATED_DEVICES_MAX = 16, CAPABILITIES_MAX = 32 };
@@ -182,6 +183,64 @@ hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *dev
     plan.n_devices = n_devices;
     plan.devices = machine->device_at;
     return plan_sort(client, items, options, format, &plan, ret_text, err);
+}
+
+/* ---- plans of queries ---- */
+
+static hac_status plan_query(hac_client *client, const uint64_t *sources, size_t n_sources,
+                             const hac_query_options *options, hac_plan_format format,
+                             Hac__Client__PlanQuery *plan, char **ret_text, hac_error *err)
+{
+    hac_query_options known;
+    hac_query_wire wire;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = hac_query_encode(&known, NULL, &wire, err);
+    if (status != HAC_OK)
+        return status;
+    if (format > HAC_PLAN_SVG)
+        return hac_fail(err, HAC_INVALID, "plan format %d does not exist", (int)format);
+    if (n_sources == 0 || n_sources > HAC_QUERY_FILES_MAX)
+        return hac_fail(err, HAC_INVALID, "%zu sources are given, 1 to %d can be", n_sources,
+                        HAC_QUERY_FILES_MAX);
+    for (size_t i = 0; i < n_sources; i++)
+        if (sources[i] > INT64_MAX)
+            return hac_fail(err, HAC_INVALID, "source %zu is larger than can be", i + 1);
+    plan->spec = &wire.spec;
+    plan->sources = (uint64_t *)(uintptr_t)sources;
+    plan->n_sources = n_sources;
+    plan->options = &wire.options;
+    plan->format = (Hac__Client__PlanFormat)format;
+    plan->input = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY;
+    request.plan_query = plan;
+    return call_text(client, &request, ret_text, err);
+}
+
+hac_status hac_explain_query(hac_client *client, const uint64_t *sources, size_t n_sources,
+                             const hac_query_options *options, hac_plan_format format, char **ret_text,
+                             hac_error *err)
+{
+    Hac__Client__PlanQuery plan = HAC__CLIENT__PLAN_QUERY__INIT;
+    return plan_query(client, sources, n_sources, options, format, &plan, ret_text, err);
+}
+
+hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
+                              const uint64_t *sources, size_t n_sources, const hac_query_options *options,
+                              hac_plan_format format, char **ret_text, hac_error *err)
+{
+    hac_autofree simulated_machine *machine = calloc(1, sizeof(*machine));
+    if (machine == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = encode_machine(devices, n_devices, machine, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__PlanQuery plan = HAC__CLIENT__PLAN_QUERY__INIT;
+    plan.simulate = true;
+    plan.n_devices = n_devices;
+    plan.devices = machine->device_at;
+    return plan_query(client, sources, n_sources, options, format, &plan, ret_text, err);
 }
 
 /* ---- questions ---- */

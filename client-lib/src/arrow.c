@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/type.h"
+#include "query.h"
 #include "sort.h"
 
 enum { ALIGNMENT = 64 };
@@ -269,13 +270,16 @@ static hac_status check_exportable(const hac_job *job, hac_error *err)
     if (job->state != HAC_JOB_DONE)
         return hac_fail(err, HAC_INVALID, "the job is not done: there is no result to export");
     if (!job->shape.known)
-        return hac_fail(err, HAC_UNSUPPORTED, "only results of this client's own sorts have a column's type");
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "only tables, and results of this client's own sorts, are columns that have a type");
     return HAC_OK;
 }
 
 hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema, struct ArrowArray *ret_array,
                                 hac_error *err)
 {
+    if (job->state == HAC_JOB_DONE && !job->shape.known && hac_result_is_table(job))
+        return hac_result_export(job, ret_schema, ret_array, err);
     hac_status status = check_exportable(job, err);
     if (status != HAC_OK)
         return status;

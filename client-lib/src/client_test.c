@@ -68,7 +68,7 @@ static bool other_version(fake_session *session, const Hac__Client__Request *req
     (void)frame;
     Hac__Client__Hello hello;
     hac__client__hello__init(&hello);
-    hello.version = 2;
+    hello.version = HAC_CLIENT_PROTOCOL_VERSION + 1;
     hello.software = (char *)(uintptr_t) "hacd 9.9";
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = request->serial;
@@ -111,7 +111,7 @@ static void test_handshake_refused(void **state)
         hac_status status;
         const char *message;
     } cases[] = {
-        {other_version, HAC_NO_DAEMON, "(hacd 9.9) speaks version 2 of the protocol, libhac 0.1.0 speaks 1"},
+        {other_version, HAC_NO_DAEMON, "(hacd 9.9) speaks version 3 of the protocol, libhac 0.1.0 speaks 2"},
         {refuse_version, HAC_NO_DAEMON, "this hacd speaks 2, the client 1"},
         {refuse_connection, HAC_REFUSED, "too many connections"},
         {hang_up, HAC_NO_DAEMON, "has gone away"},

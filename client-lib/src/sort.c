@@ -181,9 +181,8 @@ hac_status hac_sort_copy_in(hac_client *client, const void *data, uint64_t bytes
     return HAC_OK;
 }
 
-/* That `bytes` from `offset` on lie in a buffer of this client. */
-static hac_status check_buffer(const hac_client *client, const hac_buffer *buffer, uint64_t offset,
-                               uint64_t bytes, const char *what, hac_error *err)
+hac_status hac_sort_check_buffer(const hac_client *client, const hac_buffer *buffer, uint64_t offset,
+                                 uint64_t bytes, const char *what, hac_error *err)
 {
     if (buffer->client != client)
         return hac_fail(err, HAC_INVALID, "the %s lie in another client's buffer", what);
@@ -208,7 +207,7 @@ hac_status hac_sort_buffer(hac_client *client, hac_buffer *keys, uint64_t offset
     if (status == HAC_OK)
         status = hac_sort_key_bytes(&known, items, &bytes, err);
     if (status == HAC_OK)
-        status = check_buffer(client, keys, offset, bytes, "keys", err);
+        status = hac_sort_check_buffer(client, keys, offset, bytes, "keys", err);
     if (status != HAC_OK)
         return status;
     hac_sort_call call = {.options = &known, .items = items, .fd = -1};
@@ -245,9 +244,9 @@ hac_status hac_sort_pairs(hac_client *client, hac_buffer *keys, hac_buffer *payl
         return hac_fail(err, HAC_INVALID, "a payload needs at least one byte an item");
     if (__builtin_mul_overflow(payload_bytes, items, &all_payload))
         return hac_fail(err, HAC_INVALID, "%" PRIu64 " items are more than can be", items);
-    status = check_buffer(client, keys, 0, bytes, "keys", err);
+    status = hac_sort_check_buffer(client, keys, 0, bytes, "keys", err);
     if (status == HAC_OK)
-        status = check_buffer(client, payload, 0, all_payload, "payloads", err);
+        status = hac_sort_check_buffer(client, payload, 0, all_payload, "payloads", err);
     if (status != HAC_OK)
         return status;
     hac_sort_call call = {.options = &known, .items = items, .payload_bytes = payload_bytes, .fd = -1};

@@ -45,6 +45,11 @@ HAC_MUST_USE hac_status hac_sort_copy_in(hac_client *client, const void *data, u
 /* Keys in the message; the memory is borrowed until it is sent. */
 void hac_sort_input_inline(const void *data, uint64_t bytes, Hac__Client__Input *ret);
 
+/* That `bytes` from `offset` on lie in a buffer of this client; `what` is a plural, for messages. */
+HAC_MUST_USE hac_status hac_sort_check_buffer(const hac_client *client, const hac_buffer *buffer,
+                                              uint64_t offset, uint64_t bytes, const char *what,
+                                              hac_error *err);
+
 /* Keys in a pool buffer. */
 void hac_sort_input_buffer(const hac_mapping *mapping, uint64_t offset, uint64_t bytes,
                            Hac__Client__Input *ret);

@@ -16,6 +16,7 @@
 #include "scratch.h"
 
 #define TESTED_MAX    (64 * 1024)
+#define KILLS_MAX     5 /* by somebody, the kernel when memory runs out, before that is taken for an answer */
 #define LEAVE_SECONDS 30.0 /* for one that is through: what it leaves in the driver is cleaned up */
 
 struct hac_builder {
@@ -141,6 +142,7 @@ static void take_built(hac_builders *builders, hac_server_device *device, const 
 static void on_built(struct hac_builder *builder, const Hac__Executor__Built *built)
 {
     hac_builders *builders = builder->builders;
+    builders->devices->items[builder->device]->build_kills = 0;
     if (strcmp(builder->current, built->program) == 0)
         builder->current[0] = '\0';
     for (uint32_t i = 0; i < builders->devices->count; i++) {
@@ -235,8 +237,7 @@ static void forget_attempts(const hac_builders *builders)
     globfree(&found);
 }
 
-/* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. Should it be
- * the kernel's, for memory, then the count of attempts ends it. */
+/* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. */
 static void start_again(hac_builders *builders, uint32_t index)
 {
     const char *first = NULL;
@@ -270,6 +271,13 @@ static void note_background(const hac_builders *builders, uint32_t index, bool o
         hac_device_add_failure(device, failure);
 }
 
+static bool may_start_again(const struct hac_builder *builder, int signal)
+{
+    hac_server_device *device = builder->builders->devices->items[builder->device];
+    return !builder->background && !builder->ended && !builder->overdue && signal == SIGKILL &&
+           ++device->build_kills < KILLS_MAX;
+}
+
 static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
     struct hac_builder *builder = context;
@@ -284,7 +292,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
         builders->urgent[index] = NULL;
     if (killed)
         forget_attempts(builders);
-    else if (!builder->background && !builder->ended && !builder->overdue && signal == SIGKILL)
+    else if (may_start_again(builder, signal))
         start_again(builders, index);
     else if (!builder->background)
         end_urgent(builders, builder, reason);

@@ -60,7 +60,8 @@ static void on_frame(void *context, hac_frame *frame)
         HAC_OK) {
         hac_log(HAC_LOG_ERROR, "child %d sent nonsense and is killed: %s", (int)hac_child_pid(child),
                 err.message);
-        hac_child_kill(child);
+        if (!child->exited) /* not `asked`: that would pass for hacd's own wish */
+            uv_process_kill(&child->process, SIGKILL);
         return;
     }
     child->events.report(child->context, report);

@@ -19,7 +19,7 @@ typedef struct hac_child_events {
     /* A valid report has come. One that breaks the protocol kills the child. */
     void (*report)(void *context, const Hac__Executor__Report *report);
     /* It is dead and reaped. `signal` 0: it exited with `status`. `asked`: hacd had killed it or closed its
-     * channel. The child object is freed after this call. */
+     * channel, not for breaking the protocol. The child object is freed after this call. */
     void (*gone)(void *context, int64_t status, int signal, bool asked);
 } hac_child_events;
 

@@ -73,6 +73,7 @@ typedef struct hac_server_device {
     unsigned start_cost;  /* of starts in a row that came to nothing (executor.c) */
 
     bool building;           /* a builder runs */
+    unsigned build_kills;    /* builders in a row that somebody killed before they had built anything */
     char wanted_program[64]; /* tasks wait for this one; "" none */
     char build_note[96];     /* "2 of 5" */
     /* "codelet.type: reason" of failed known-answer tests */

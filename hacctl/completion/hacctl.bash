@@ -26,9 +26,9 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune sort explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
+    local commands='devices calibrate tune sort mapreduce explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
-    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --format --profiles'
+    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --hot-keys --sample --hot-share --work-groups --work-items --format --profiles'
     COMPREPLY=()
     # bash cuts --type=u32 into three words
     if [[ $cur == '=' ]]; then
@@ -63,6 +63,22 @@ _hacctl() {
     --determinism) _hacctl_words exact fast; return ;;
     --trace) _hacctl_paths -f; return ;;
     --receipt) _hacctl_paths -f; return ;;
+    --parse) _hacctl_words csv tsv jsonl lines words kv fixed; return ;;
+    --schema) return ;;
+    --where) return ;;
+    --group-by) return ;;
+    --select) return ;;
+    --order-by) return ;;
+    --limit) return ;;
+    --output-format) _hacctl_words csv json; return ;;
+    --delimiter) return ;;
+    --null) return ;;
+    --on-error) _hacctl_words fail skip; return ;;
+    --hot-keys) _hacctl_words on off; return ;;
+    --sample) return ;;
+    --hot-share) return ;;
+    --work-groups) return ;;
+    --work-items) return ;;
     --format) _hacctl_words text json svg; return ;;
     --profiles) _hacctl_paths -d; return ;;
     esac
@@ -80,11 +96,14 @@ _hacctl() {
     sort)
         if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
         ;;
+    mapreduce)
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --hot-keys --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count' -- "$cur"); fi
+        ;;
     explain)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --format "$global"; elif ((after == 0)); then _hacctl_words sort; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --hot-keys --sample --hot-share --work-groups --work-items --format "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
         ;;
     simulate)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --hot-keys --sample --hot-share --work-groups --work-items --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
         ;;
     jobs)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi

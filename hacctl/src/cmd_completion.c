@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "command.h"
+#include "query_request.h"
 
 static void add_option_names(hac_text *text, uint64_t set)
 {
@@ -50,6 +51,15 @@ static void add_values(hac_text *text)
     }
 }
 
+/* Beside the files: names of jobs, as the first word. */
+static void add_named_jobs(hac_text *text)
+{
+    hac_text_add(text, " ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W '");
+    for (size_t i = 0; hac_named_job_get(i) != NULL; i++)
+        hac_text_addf(text, "%s%s", i > 0 ? " " : "", hac_named_job_get(i)->name);
+    hac_text_add(text, "' -- \"$cur\");");
+}
+
 static void add_words(hac_text *text, const hac_command *command)
 {
     switch (command->words) {
@@ -62,8 +72,12 @@ static void add_words(hac_text *text, const hac_command *command)
     case HAC_WORDS_JOB:
         hac_text_add(text, " else _hacctl_words \"$(_hacctl_names jobs)\";");
         break;
+    case HAC_WORDS_NAMED:
+        hac_text_add(text, " else _hacctl_paths -f;");
+        add_named_jobs(text);
+        break;
     case HAC_WORDS_PLAN:
-        hac_text_add(text, " elif ((after == 0)); then _hacctl_words sort; else _hacctl_paths -f;");
+        hac_text_add(text, " elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f;");
         break;
     case HAC_WORDS_COMMAND:
         hac_text_add(text, " else _hacctl_words \"$commands\";");

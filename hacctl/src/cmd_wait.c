@@ -52,7 +52,10 @@ hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)
     status = hac_output_reserve(output, bytes, err);
     if (status == HAC_OK)
         status = hac_output_write(output, hac_job_data(job), bytes, err);
-    if (status == HAC_OK && bytes == 0)
+    bool report = *hac_job_text(job) == '{'; /* of calibrate or tune; of a query it is a remark */
+    if (*hac_job_text(job) != '\0' && !report)
+        hac_cli_say(cli, "%s", hac_job_text(job));
+    if (status == HAC_OK && bytes == 0 && report)
         status = hac_output_write_text(output, hac_job_text(job), err);
     return status == HAC_OK ? hac_output_commit(output, err) : status;
 }

@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "help.h"
 
-#define B HAC_OPT_BIT
+#define B                HAC_OPT_BIT
+#define HAC_OPTIONS_PLAN (HAC_OPTIONS_SORT | HAC_OPTIONS_MAPREDUCE | B(HAC_OPT_ITEMS) | B(HAC_OPT_FORMAT))
 
 static const hac_command commands[] = {
     {"devices", "list the devices: state, group, memory, capability", "", NULL, 0, 0, 0, HAC_WORDS_NONE,
@@ -23,17 +24,24 @@ static const hac_command commands[] = {
      "their "
      "input order; floats are in total order, -0.0 before +0.0 and all NaNs last.",
      HAC_OPTIONS_SORT, 1, 1, HAC_WORDS_FILE, hac_cmd_sort},
-    {"explain", "show the plan of a job before it runs", "sort IN|--items COUNT --type TYPE [OPTION…]",
-     "Takes a whole sort command. Nothing is sorted or written: options that say where results go are "
-     "ignored.",
-     HAC_OPTIONS_SORT | B(HAC_OPT_ITEMS) | B(HAC_OPT_FORMAT), 1, 2, HAC_WORDS_PLAN, hac_cmd_explain},
+    {"mapreduce", "filter, group and aggregate the rows of files",
+     "IN… --select EXPR,… [OPTION…] | JOB IN… [OPTION…]",
+     "Up to 64 files are read as one. JOB is a query that has a name: wordcount, histogram, groupby, "
+     "inverted-index, string-match, linear-regression, page-view-count; options change any part of it. The "
+     "result goes to standard output without -o.",
+     HAC_OPTIONS_MAPREDUCE, 1, SIZE_MAX, HAC_WORDS_NAMED, hac_cmd_mapreduce},
+    {"explain", "show the plan of a job before it runs",
+     "sort IN|--items COUNT --type TYPE [OPTION…] | mapreduce [JOB] IN… [OPTION…]",
+     "Takes a whole sort or mapreduce command. Nothing is sorted or written: options that say where results "
+     "go "
+     "are ignored.",
+     HAC_OPTIONS_PLAN, 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_explain},
     {"simulate", "show the plan and predicted time of a job on another machine",
-     "--profiles DIR sort IN|--items COUNT --type TYPE [OPTION…]",
+     "--profiles DIR sort IN|--items COUNT --type TYPE [OPTION…] | mapreduce [JOB] IN… [OPTION…]",
      "Every device profile *.yaml in DIR is one device that is present; its `match` is ignored and no OpenCL "
      "is "
      "needed. A profile must state the capabilities that the job needs.",
-     HAC_OPTIONS_SORT | B(HAC_OPT_ITEMS) | B(HAC_OPT_FORMAT) | B(HAC_OPT_PROFILES), 1, 2, HAC_WORDS_PLAN,
-     hac_cmd_simulate},
+     HAC_OPTIONS_PLAN | B(HAC_OPT_PROFILES), 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_simulate},
     {"jobs", "list your jobs", "", NULL, 0, 0, 0, HAC_WORDS_NONE, hac_cmd_jobs},
     {"show", "show a job: state, progress, plan", "JOB [--format text|json|svg] [--receipt FILE]",
      "svg is a picture of the plan.", B(HAC_OPT_FORMAT) | B(HAC_OPT_RECEIPT), 1, 1, HAC_WORDS_JOB,

@@ -14,7 +14,8 @@ typedef enum hac_words {
     HAC_WORDS_FILE,
     HAC_WORDS_DEVICE,
     HAC_WORDS_JOB,
-    HAC_WORDS_PLAN, /* "sort", then a file */
+    HAC_WORDS_NAMED, /* a named job or a file, then files */
+    HAC_WORDS_PLAN,  /* "sort" or "mapreduce", then files */
     HAC_WORDS_COMMAND,
     HAC_WORDS_SHELL
 } hac_words;
@@ -48,6 +49,7 @@ hac_status hac_cmd_devices(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_calibrate(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_tune(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_sort(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_mapreduce(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_jobs(hac_cli *cli, const hac_args *args, hac_error *err);

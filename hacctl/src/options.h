@@ -36,6 +36,24 @@ typedef enum hac_option_id {
     HAC_OPT_DETERMINISM,
     HAC_OPT_TRACE,
     HAC_OPT_RECEIPT,
+    /* queries */
+    HAC_OPT_PARSE,
+    HAC_OPT_SCHEMA,
+    HAC_OPT_WHERE,
+    HAC_OPT_GROUP_BY,
+    HAC_OPT_SELECT,
+    HAC_OPT_ORDER_BY,
+    HAC_OPT_LIMIT,
+    HAC_OPT_OUTPUT_FORMAT,
+    HAC_OPT_DELIMITER,
+    HAC_OPT_NO_HEADER,
+    HAC_OPT_NULL,
+    HAC_OPT_ON_ERROR,
+    HAC_OPT_HOT_KEYS,
+    HAC_OPT_SAMPLE,
+    HAC_OPT_HOT_SHARE,
+    HAC_OPT_WORK_GROUPS,
+    HAC_OPT_WORK_ITEMS,
     /* single commands */
     HAC_OPT_FORMAT,
     HAC_OPT_PROFILES,
@@ -43,7 +61,6 @@ typedef enum hac_option_id {
     /* of a later version: named in the error */
     HAC_OPT_INPUT_FORMAT,
     HAC_OPT_KEY,
-    HAC_OPT_SCHEMA,
     HAC_OPT_COUNT
 } hac_option_id;
 
@@ -52,8 +69,7 @@ typedef enum hac_option_id {
 #define HAC_OPTIONS_GLOBAL                                                                                   \
     (HAC_OPT_BIT(HAC_OPT_SOCKET) | HAC_OPT_BIT(HAC_OPT_JSON) | HAC_OPT_BIT(HAC_OPT_QUIET) |                  \
      HAC_OPT_BIT(HAC_OPT_NO_AUTOSTART) | HAC_OPT_BIT(HAC_OPT_HELP) | HAC_OPT_BIT(HAC_OPT_VERSION))
-#define HAC_OPTIONS_LATER                                                                                    \
-    (HAC_OPT_BIT(HAC_OPT_INPUT_FORMAT) | HAC_OPT_BIT(HAC_OPT_KEY) | HAC_OPT_BIT(HAC_OPT_SCHEMA))
+#define HAC_OPTIONS_LATER (HAC_OPT_BIT(HAC_OPT_INPUT_FORMAT) | HAC_OPT_BIT(HAC_OPT_KEY))
 #define HAC_OPTIONS_SUBMIT                                                                                   \
     (HAC_OPT_BIT(HAC_OPT_DETACH) | HAC_OPT_BIT(HAC_OPT_PRIORITY) | HAC_OPT_BIT(HAC_OPT_DEADLINE) |           \
      HAC_OPT_BIT(HAC_OPT_MEMORY) | HAC_OPT_BIT(HAC_OPT_TRACE) | HAC_OPT_BIT(HAC_OPT_RECEIPT))
@@ -62,6 +78,17 @@ typedef enum hac_option_id {
      HAC_OPT_BIT(HAC_OPT_DESCENDING) | HAC_OPT_BIT(HAC_OPT_ARGSORT) | HAC_OPT_BIT(HAC_OPT_ALGORITHM) |       \
      HAC_OPT_BIT(HAC_OPT_SCHEME) | HAC_OPT_BIT(HAC_OPT_FOLD) | HAC_OPT_BIT(HAC_OPT_DEVICES) |                \
      HAC_OPT_BIT(HAC_OPT_DETERMINISM))
+
+#define HAC_OPTIONS_QUERY                                                                                    \
+    (HAC_OPT_BIT(HAC_OPT_PARSE) | HAC_OPT_BIT(HAC_OPT_SCHEMA) | HAC_OPT_BIT(HAC_OPT_WHERE) |                 \
+     HAC_OPT_BIT(HAC_OPT_GROUP_BY) | HAC_OPT_BIT(HAC_OPT_SELECT) | HAC_OPT_BIT(HAC_OPT_ORDER_BY) |           \
+     HAC_OPT_BIT(HAC_OPT_LIMIT) | HAC_OPT_BIT(HAC_OPT_OUTPUT) | HAC_OPT_BIT(HAC_OPT_OUTPUT_FORMAT) |         \
+     HAC_OPT_BIT(HAC_OPT_DELIMITER) | HAC_OPT_BIT(HAC_OPT_NO_HEADER) | HAC_OPT_BIT(HAC_OPT_NULL) |           \
+     HAC_OPT_BIT(HAC_OPT_ON_ERROR))
+#define HAC_OPTIONS_MAPREDUCE                                                                                \
+    (HAC_OPTIONS_SUBMIT | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_HOT_KEYS) | HAC_OPT_BIT(HAC_OPT_SAMPLE) |  \
+     HAC_OPT_BIT(HAC_OPT_HOT_SHARE) | HAC_OPT_BIT(HAC_OPT_WORK_GROUPS) | HAC_OPT_BIT(HAC_OPT_WORK_ITEMS) |   \
+     HAC_OPT_BIT(HAC_OPT_DEVICES) | HAC_OPT_BIT(HAC_OPT_DETERMINISM))
 
 typedef struct hac_option {
     const char *name;     /* "type" */

@@ -195,7 +195,7 @@ static hac_status parse_fold(hac_sort_request *request, const char *text, hac_er
 
 static hac_status refuse_later(const hac_args *args, hac_error *err)
 {
-    for (int id = HAC_OPT_INPUT_FORMAT; id <= HAC_OPT_SCHEMA; id++)
+    for (int id = HAC_OPT_INPUT_FORMAT; id <= HAC_OPT_KEY; id++)
         if (hac_args_has(args, (hac_option_id)id))
             return hac_fail(err, HAC_INVALID,
                             "--%s: sorting the rows of csv and parquet files is not in this version; "

@@ -29,7 +29,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = None
-COMMANDS = ("devices calibrate tune sort explain simulate jobs show why wait result cancel log trace doctor metrics "
+COMMANDS = ("devices calibrate tune sort mapreduce explain simulate jobs show why wait result cancel log trace doctor metrics "
             "reload drain version completion help").split()
 CODES = {"u32": "I", "i32": "i", "f32": "f", "u64": "Q", "i64": "q", "f64": "d"}
 
@@ -114,7 +114,7 @@ class Usage(Case):
         err = self.bad(2, "splice", "x", says="unknown command 'splice'")
         for command in COMMANDS:
             self.assertIn(command, err)
-        for later in ("pipe", "mapreduce", "opsplit", "parquet", "kernels", "top"):
+        for later in ("pipe", "opsplit", "parquet", "kernels", "top"):
             self.bad(2, later, says="unknown command")
         self.bad(2, "explian", says="did you mean explain?")
         self.bad(2, "help", "nonsense", says="unknown command")
@@ -246,7 +246,10 @@ class Usage(Case):
         self.assertEqual(self.complete("sort", "in", "--type", "u"), ["u32", "u64"])
         self.assertEqual(self.complete("sort", "in", "--type", "=", "f"), ["f32", "f64"])
         self.assertEqual(self.complete("sort", "--scheme", "=", "upper", "-o", "o", "--argsort", "i"), ["in"])
-        self.assertEqual(self.complete("explain", ""), ["sort"])
+        self.assertEqual(self.complete("explain", ""), ["sort", "mapreduce"])
+        self.assertEqual(self.complete("mapreduce", "word"), ["wordcount"])
+        self.assertEqual(self.complete("mapreduce", "wordcount", "i"), ["in"])
+        self.assertEqual(self.complete("mapreduce", "--parse", "l"), ["lines"])
         self.assertEqual(self.complete("explain", "sort", "i"), ["in"])
         self.assertEqual(self.complete("help", "do"), ["doctor"])
         for command in COMMANDS:
@@ -333,6 +336,45 @@ class Fake(Case):
                       "detach=0 priority=-5 deadline=120 memory=1048576 fast=1 progress=0", self.called())
         self.good("sort", "in", "--socket", "/some/where", "--no-autostart", "--type", "u32", "-o", "/dev/null")
         self.assertIn("connect socket=/some/where flags=1", self.called())
+
+    def test_mapreduce(self):
+        self.put("a.csv", "x,y\n1,2\n")
+        self.put("b.csv", "x,y\n3,4\n")
+        out = self.good("mapreduce", "a.csv", "b.csv", "--schema", "x:i64,y:i64", "--where", "x > 0", "--group-by", "x",
+                        "--select", "sum(y) as s", "--order-by", "s desc", "--limit", "5", "--hot-keys", "off",
+                        "--devices", "a,b", "--determinism", "fast")
+        self.assertEqual(out, b"x,y\n1,2\nx,y\n3,4\n")
+        self.assertIn("mapreduce sources=2 format=2 schema=x:i64,y:i64 where=x > 0 group=x select=sum(y) as s "
+                      "order=s desc limit=5 out=0 delimiter=0 no_header=0 skip=0 null=- hot=2 sample=0 share=0 groups=0 "
+                      "items=0 devices=2 detach=0 fast=1\nfile a.csv\nfile b.csv\n", self.called())
+        self.good("mapreduce", "wordcount", "a.csv", "-o", "out.json")
+        self.assertEqual(Path(self.path("out.json")).read_bytes(), b"x,y\n1,2\n")
+        self.assertIn("mapreduce sources=1 format=6 schema=- where=- group=word select=count() as count order=- "
+                      "limit=-1 out=1", self.called())
+        self.assertEqual(self.good("mapreduce", "wordcount", "a.csv", "--detach"), b"7\n")
+        for status, code in ((1, 1), (2, 2), (3, 3), (4, 4), (5, 130)):
+            self.environment["FAKE_HAC_JOB"] = str(status)
+            self.bad(code, "mapreduce", "wordcount", "a.csv", "-o", "none", says="fake: ")
+        self.assertNotIn("none", self.files())
+        self.bad(2, "mapreduce", "wordcount", "a.csv", "--detach", "-o", "none", says="--detach")
+        self.bad(2, "mapreduce", "a.csv", says="--select")
+        self.bad(2, "mapreduce", "a.csv", "--select", "x", "--parse", "parquet", says="allowed: csv, tsv")
+        self.bad(1, "mapreduce", "nowhere.csv", "--select", "x", says="nowhere.csv")
+
+    def test_what_is_said_of_a_result(self):
+        self.environment["FAKE_HAC_TEXT"] = "3 records that could not be read were left out"
+        code, out, err = self.run_it("mapreduce", "wordcount", "in")
+        self.assertEqual((code, len(out), err), (0, 12, "hacctl: 3 records that could not be read were left out\n"))
+        self.good("-q", "mapreduce", "wordcount", "in")
+
+    def test_mapreduce_plans(self):
+        self.answer("plan1", "{}")
+        self.assertEqual(self.good("--json", "explain", "mapreduce", "wordcount", "in"), b"{}\n")
+        self.assertIn("explain sources=1 format=6", self.called())
+        self.assertIn("source 12\n", self.called())
+        self.bad(2, "explain", "mapreduce", "in", says="--select")
+        self.bad(2, "explain", "mapreduce", "wordcount", "in", "--items", "3", says="--items is for sort")
+        self.bad(2, "explain", "sort", "in", "in", "--type", "u32", says="one argument too many")
 
     def test_exit_codes(self):
         for status, code in ((1, 1), (2, 2), (3, 3), (4, 4), (5, 130), (6, 1), (8, 3), (9, 1), (11, 2), (13, 1)):

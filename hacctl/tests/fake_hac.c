@@ -288,6 +288,54 @@ hac_status hac_sort_fd(hac_client *client, int fd, uint64_t offset, uint64_t ite
     return HAC_OK;
 }
 
+/* ---- queries ---- */
+
+static const char *or_none(const char *text)
+{
+    return text != NULL ? text : "-";
+}
+
+static void record_query(const char *what, size_t sources, const hac_query_options *o)
+{
+    record(
+        "%s sources=%zu format=%d schema=%s where=%s group=%s select=%s order=%s limit=%lld out=%d "
+        "delimiter=%d no_header=%d skip=%d null=%s hot=%d sample=%u share=%u groups=%u items=%u devices=%zu "
+        "detach=%d fast=%d",
+        what, sources, (int)o->input_format, or_none(o->schema), or_none(o->where), or_none(o->group_by),
+        or_none(o->select), or_none(o->order_by), (long long)o->limit, (int)o->result_format, o->delimiter,
+        o->no_header, o->skip_errors, or_none(o->null_text), (int)o->hot_keys, o->sample, o->hot_share,
+        o->work_groups, o->work_items, o->job.n_devices, o->job.detach, o->job.fast);
+}
+
+/* The result is the files, one after the other; FAKE_HAC_TEXT is what there is to say of it. */
+hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names, size_t n_files,
+                           const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_job *job = NULL;
+    record_query("mapreduce", n_files, options);
+    hac_status status = start(client, &options->job, &job, err);
+    for (size_t i = 0; i < n_files && status == HAC_OK; i++) {
+        hac_job part = {.data = NULL};
+        record("file %s", names[i]);
+        status = read_all(&part, fds[i], err);
+        char *all = status == HAC_OK ? realloc(job->data, job->bytes + part.bytes + 1) : NULL;
+        if (all != NULL) {
+            memcpy(all + job->bytes, part.data, part.bytes);
+            job->data = all;
+            job->bytes += part.bytes;
+        }
+        free(part.data);
+    }
+    if (status != HAC_OK) {
+        hac_job_free(job);
+        return status;
+    }
+    if (getenv("FAKE_HAC_TEXT") != NULL)
+        job->text = getenv("FAKE_HAC_TEXT");
+    *ret_job = job;
+    return HAC_OK;
+}
+
 /* ---- questions ---- */
 
 /* The file of that name below FAKE_HAC_ANSWERS. */
@@ -330,6 +378,28 @@ hac_status hac_explain_sort(hac_client *client, uint64_t items, const hac_sort_o
     record("plan input=%d", (int)options->plan_input);
     snprintf(name, sizeof name, "plan%d", (int)format);
     return answer(name, ret_text, err);
+}
+
+hac_status hac_explain_query(hac_client *client, const uint64_t *sources, size_t n_sources,
+                             const hac_query_options *options, hac_plan_format format, char **ret_text,
+                             hac_error *err)
+{
+    char name[32];
+    (void)client;
+    record_query("explain", n_sources, options);
+    for (size_t i = 0; i < n_sources; i++)
+        record("source %llu", (unsigned long long)sources[i]);
+    snprintf(name, sizeof name, "plan%d", (int)format);
+    return answer(name, ret_text, err);
+}
+
+hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
+                              const uint64_t *sources, size_t n_sources, const hac_query_options *options,
+                              hac_plan_format format, char **ret_text, hac_error *err)
+{
+    for (size_t i = 0; i < n_devices; i++)
+        record("device %s", devices[i].name);
+    return hac_explain_query(client, sources, n_sources, options, format, ret_text, err);
 }
 
 hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *devices, size_t n_devices,

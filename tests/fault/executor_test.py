@@ -336,6 +336,23 @@ class Builder(MachineTest):
         self.assertTrue(eventually(lambda: state_of(stopped) is None), "the stopped builder stays")
         self.check_the_others(machine, "bitonic.block.64", "building took over 2 s")
 
+    def test_killed_again_and_again(self):
+        """As the kernel does where memory is short: not for ever."""
+        machine = self.machine(ONE_DEVICE, seed=False)
+        process = machine.start("devices")
+        self.assertTrue(eventually(machine.running))
+        daemon, killed = machine.running(), set()
+        while process.poll() is None and len(killed) < 50:
+            for pid in children(daemon.pid):
+                if pid not in killed and "--build" in command_of(pid) and kill(pid, signal.SIGKILL):
+                    killed.add(pid)
+            time.sleep(0.001)
+        process.communicate(timeout=30)
+        self.assertLess(len(killed), 10)
+        device = machine.devices()[0]
+        self.assertEqual(device["state"], "unusable")
+        self.assertIn("signal 9", device["reason"])
+
     def test_hangs_in_the_self_test(self):
         """Nothing is known of such a device: it is not used at all."""
         machine = self.machine(ONE_DEVICE, config={"build_deadline": "2s"}, seed=False)

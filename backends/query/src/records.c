@@ -155,7 +155,7 @@ static hac_status read_on(hac_records *records, hac_error *err)
         return fail_misquoted(records, err);
     if (records->scanned < window->bytes)
         return fail_first(records, "a record has more than 65535 fields", err);
-    if (window->bytes - start >= HAC_RECORD_MAX)
+    if (window->bytes - start > HAC_RECORD_MAX)
         return fail_first(records,
                           records->scan.inside != 0
                               ? "a record is longer than 64 MiB: perhaps a quoted field is not closed"

@@ -90,6 +90,8 @@ static uint64_t wanted(const hac_window *window, uint64_t until)
         want = until - position + SLACK;
     if (want > HAC_WINDOW_BLOCK)
         want = HAC_WINDOW_BLOCK;
+    if (want > HAC_RECORD_MAX + 1 - window->bytes)
+        want = HAC_RECORD_MAX + 1 - window->bytes;
     return want < left ? want : left;
 }
 

@@ -172,7 +172,8 @@ HAC_API HAC_MUST_USE hac_status hac_job_wait(hac_job *job, int timeout_ms, hac_e
  * valid until hac_job_free. NULL before the job is done. */
 HAC_API const void *hac_job_data(const hac_job *job);
 HAC_API uint64_t hac_job_bytes(const hac_job *job);
-/* Report of calibrate and tune; "" for other jobs. */
+/* Report of calibrate and tune; of a query what one should know of its result (records that were left out);
+ * "" for other jobs. */
 HAC_API const char *hac_job_text(const hac_job *job);
 
 /* Asks to cancel: takes effect within one chunk of work; hac_job_wait then says HAC_CANCELLED. Nothing
@@ -267,6 +268,89 @@ HAC_API HAC_MUST_USE hac_status hac_sort_pairs(hac_client *client, hac_buffer *k
                                                hac_error *err);
 HAC_API const void *hac_job_payload(const hac_job *job);
 
+/* ---- queries -------------------------------------------------------------------------------------- */
+
+/* How the bytes of a source become rows. */
+typedef enum hac_input_format {
+    HAC_INPUT_NONE = 0,
+    HAC_INPUT_CSV = 2,
+    HAC_INPUT_TSV = 3,   /* TAB between fields, \t \n \\ \N escaped, no quotes */
+    HAC_INPUT_JSONL = 4, /* one object a line */
+    HAC_INPUT_LINES = 5, /* one column `line` */
+    HAC_INPUT_WORDS = 6, /* one column `word`: maximal runs of bytes other than space, \t \n \v \f \r */
+    HAC_INPUT_KV = 7,    /* columns `key` and `value`, cut at the first TAB */
+    HAC_INPUT_FIXED = 8  /* records of fixed-width little-endian values, as the schema has them */
+} hac_input_format;
+
+typedef enum hac_result_format {
+    HAC_RESULT_CSV = 0,  /* a header line, RFC 4180; null is an empty field, an empty string is "" */
+    HAC_RESULT_JSON = 1, /* one object a line */
+    HAC_RESULT_TABLE = 2 /* columns: hac_job_export_arrow */
+} hac_result_format;
+
+/* Whether flow C's kernels keep frequent keys in local memory; `on` has them run also where others are
+ * faster. */
+typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON = 1, HAC_HOT_KEYS_OFF = 2 } hac_hot_keys;
+
+/*
+ * A query: rows of the source for which `where` is true, grouped by `group_by`, give `select`.
+ * docs/expressions.md is the language. With group_by the columns of the result are the group's, then those of
+ * select, one that is there twice once. The order of rows without `order_by` is unspecified. Texts are UTF-8
+ * of at most 16 KiB each and 32 KiB in all; NULL is none.
+ */
+typedef struct hac_query_options {
+    size_t size;        /* sizeof(hac_query_options): set by the INIT macro */
+    const char *schema; /* name:type,…; NULL: columns as the header or the format names them, as strings */
+    const char *where;  /* total > 10 and name like 'a%' */
+    const char *group_by; /* day, upper(city) as c */
+    const char *select;   /* sum(x * y) as s, count() as n; * is all columns */
+    const char *order_by; /* s desc, name */
+    uint64_t limit;       /* rows; UINT64_MAX: all */
+    hac_result_format result_format;
+    hac_input_format input_format; /* of files and text */
+    int delimiter;                 /* csv: a byte; 0: the comma */
+    int no_header;         /* csv, tsv: the first line is data, columns are the schema's by position */
+    int skip_errors;       /* leave out what cannot be read instead of failing; hac_job_text counts */
+    const char *null_text; /* csv: this text, unquoted, is null, as an empty field is; 31 bytes */
+    hac_hot_keys hot_keys;
+    uint32_t sample;      /* per mille of the rows that are looked at to find the hot keys; 0: as it pays */
+    uint32_t hot_share;   /* per mille of the sample's keys that count as hot; 0: as it pays */
+    uint32_t work_groups; /* of flow C's kernels; 0: as tuned */
+    uint32_t work_items;  /* of a work-group; 0: as tuned */
+    hac_job_options job;
+} hac_query_options;
+
+#define HAC_QUERY_OPTIONS_INIT                                                                               \
+    {                                                                                                        \
+        sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
+            0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0,                                                    \
+        {                                                                                                    \
+            NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL                                                       \
+        }                                                                                                    \
+    }
+
+#define HAC_QUERY_FILES_MAX 64
+
+/* Queries regular files, from their beginnings to the ends they have now, as one source in that order. The
+ * descriptors are read by the devices' processes, never mapped, and may be closed at once. `names` are used
+ * in messages; it, and any of them, may be NULL. HAC_INVALID: the query is wrong; the message says at which
+ * character, maybe only hac_job_wait's. */
+HAC_API HAC_MUST_USE hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names,
+                                                size_t n_files, const hac_query_options *options,
+                                                hac_job **ret_job, hac_error *err);
+
+/* Queries text in the caller's memory, which may be reused as soon as this returns: up to 16 KiB travel in
+ * the message, more is copied into the pool. */
+HAC_API HAC_MUST_USE hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes,
+                                                 const hac_query_options *options, hac_job **ret_job,
+                                                 hac_error *err);
+
+/* Queries text at byte `offset` (a multiple of 64) of a pool buffer, which must stay allocated until the job
+ * has ended. */
+HAC_API HAC_MUST_USE hac_status hac_query_buffer(hac_client *client, hac_buffer *buffer, uint64_t offset,
+                                                 uint64_t bytes, const hac_query_options *options,
+                                                 hac_job **ret_job, hac_error *err);
+
 /* ---- Arrow C Data Interface ---------------------------------------------------------------------- */
 
 /* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html), with its guard.
@@ -312,8 +396,21 @@ HAC_API HAC_MUST_USE hac_status hac_sort_arrow_pairs(hac_client *client, const s
                                                      const hac_sort_options *options, hac_job **ret_job,
                                                      hac_error *err);
 
-/* Result columns, without a copy; they own the job's memory from here on (hac_job_free may follow). Release
- * them before the client is freed. */
+/*
+ * Queries columns: an array of format +s whose children are bool, integers, f32, f64, date32 (tdD),
+ * timestamps in microseconds (tsu:), decimals of 64 or 128 bits, strings and binaries (u U z Z), with or
+ * without nulls, sliced or not. One copy into the pool, or none when every part lies in one hac_buffer of
+ * this client, each at a multiple of 64 bytes. options->schema and input_format are not used. The columns
+ * stay the caller's.
+ */
+HAC_API HAC_MUST_USE hac_status hac_query_arrow(hac_client *client, const struct ArrowSchema *schema,
+                                                const struct ArrowArray *columns,
+                                                const hac_query_options *options, hac_job **ret_job,
+                                                hac_error *err);
+
+/* Result columns: a sort's single column, or a query's HAC_RESULT_TABLE as an array of format +s with its
+ * columns as children. Without a copy (but decimals of up to 18 digits become 128 bits wide); they own the
+ * job's memory from here on (hac_job_free may follow). Release them before the client is freed. */
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow(hac_job *job, struct ArrowSchema *ret_schema,
                                                      struct ArrowArray *ret_array, hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_schema,
@@ -348,6 +445,18 @@ HAC_API HAC_MUST_USE hac_status hac_simulate_sort(hac_client *client, const hac_
                                                   size_t n_devices, uint64_t items,
                                                   const hac_sort_options *options, hac_plan_format format,
                                                   char **ret_text, hac_error *err);
+
+/* The plan of a query of `n_sources` files of these sizes in bytes, before it runs: what can be told without
+ * compiling it. *ret_text is malloc'ed. */
+HAC_API HAC_MUST_USE hac_status hac_explain_query(hac_client *client, const uint64_t *sources,
+                                                  size_t n_sources, const hac_query_options *options,
+                                                  hac_plan_format format, char **ret_text, hac_error *err);
+/* The same on a machine one does not have; its devices state the capability "mapreduce.none", bytes a second.
+ */
+HAC_API HAC_MUST_USE hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *devices,
+                                                   size_t n_devices, const uint64_t *sources,
+                                                   size_t n_sources, const hac_query_options *options,
+                                                   hac_plan_format format, char **ret_text, hac_error *err);
 
 typedef enum hac_topic {
     HAC_TOPIC_STATUS = 0,   /* JSON: version, daemon pid and socket */

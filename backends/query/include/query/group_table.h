@@ -21,6 +21,8 @@ typedef struct hac_group_options {
 HAC_MUST_USE hac_status hac_group_table_new(const hac_query *query, const hac_group_options *options,
                                             hac_group_table **ret, hac_error *err);
 void hac_group_table_free(hac_group_table *table);
+/* Empties the table and keeps its memory. */
+void hac_group_table_reset(hac_group_table *table);
 
 /* Takes in rows: the outputs of query->rows, keys first. No row may have a state above HAC_ROW_NULL.
  * HAC_NO_MEMORY: over options.memory; the table is spoilt. HAC_FAILED: a sum overflows (the message names the
@@ -29,15 +31,17 @@ HAC_MUST_USE hac_status hac_group_table_add(hac_group_table *table, const hac_ve
                                             hac_error *err);
 uint64_t hac_group_table_groups(const hac_group_table *table);
 
-/* The table's groups as a partial: ordered by partition, in first-seen order within it. Returns the bytes it
- * takes; writes only when they are within `room`. The format is partial.h's. */
-uint64_t hac_group_table_write(const hac_group_table *table, uint8_t *ret, uint64_t room);
+/* The table's groups as the partial of chunk number `chunk`: ordered by partition, in first-seen order within
+ * it. *ret_bytes is what it takes; it is written only when that is within `room`. The format is partial.h's.
+ * HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_group_table_write(const hac_group_table *table, uint64_t chunk, uint8_t *ret,
+                                              uint64_t room, uint64_t *ret_bytes, hac_error *err);
 
-/* Merges partition `partition` of a partial into the table (rows of later chunks after those of earlier
- * ones). The bytes are untrusted: another executor may have written them. HAC_INVALID, HAC_NO_MEMORY,
- * HAC_FAILED as above. */
-HAC_MUST_USE hac_status hac_group_table_merge(hac_group_table *table, const uint8_t *partial, uint64_t bytes,
-                                              uint32_t partition, hac_error *err);
+/* Merges partition `partition` of chunk `chunk`'s partial into the table (chunks in ascending order). The
+ * bytes are untrusted: another executor may have written them. HAC_INVALID, HAC_NO_MEMORY, HAC_FAILED as
+ * above. */
+HAC_MUST_USE hac_status hac_group_table_merge(hac_group_table *table, uint64_t chunk, const uint8_t *partial,
+                                              uint64_t bytes, uint32_t partition, hac_error *err);
 
 /* Groups [first, first + n) in first-seen order as vectors: keys, then results of the aggregates; the inputs
  * of query->finals. n ≤ HAC_BATCH_ROWS; ret has room for n_keys + n_aggregates. Valid until the next call. */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the group table share: group_table.c (memory, slots, probing), group_keys.c (keys as
+ * words, hashes), accumulate.c (rows to accumulators), value_set.c, group_merge.c (partials),
+ * group_results.c.
+ */
+#ifndef QUERY_GROUP_INTERNAL_H
+#define QUERY_GROUP_INTERNAL_H
+
+#include "query/group_table.h"
+#include "query/hash.h"
+#include "query/layout.h"
+#include "query/partial.h"
+
+/* Records are of 64-bit words, 128-bit sums lie at multiples of 8. */
+typedef __int128 hac_i128 __attribute__((aligned(8)));
+
+#define HAC_NO_GROUP UINT64_MAX
+
+/* ---- memory that strings are copied to ---- */
+
+typedef struct hac_arena_block {
+    struct hac_arena_block *next;
+    size_t used, room;
+    uint8_t data[];
+} hac_arena_block;
+
+/* ---- distinct values of groups, with counts ---- */
+
+typedef struct hac_value_entry {
+    uint64_t words[2];
+    uint64_t count;
+    uint32_t next; /* entry of the same group + 1, in the order of their coming; 0: the last */
+    uint32_t group;
+} hac_value_entry;
+
+typedef struct hac_value_set {
+    hac_value_entry *entries;
+    uint32_t n, room;
+    struct hac_value_slot {
+        uint32_t tag, entry; /* entry + 1; 0: free */
+    } * slots;
+    uint64_t mask;
+} hac_value_set;
+
+/* The accumulator of a set in a record. */
+typedef struct hac_value_list {
+    uint32_t first, last; /* entries + 1 */
+    uint64_t n;
+} hac_value_list;
+
+/* ---- the table ---- */
+
+/* One word of keys. */
+typedef struct hac_word_slot {
+    uint64_t key;
+    uint32_t group; /* + 1; 0: free */
+    uint32_t tag;   /* low bits of the hash */
+} hac_word_slot;
+
+/* Any keys; they are in the record. */
+typedef struct hac_tag_slot {
+    uint32_t tag, group;
+} hac_tag_slot;
+
+struct hac_group_table {
+    hac_group_layout layout;
+    hac_group_options options;
+    uint64_t hash_start;
+    uint64_t used; /* bytes of memory, of options.memory */
+
+    uint8_t *records;
+    uint64_t groups, room; /* records */
+    uint64_t null_group;   /* of a single key; HAC_NO_GROUP */
+    union {
+        hac_word_slot *word_slots; /* layout.packed */
+        hac_tag_slot *tag_slots;
+    };
+    uint64_t n_slots; /* a power of two */
+    hac_arena_block *arena;
+    hac_value_set *sets;
+
+    /* of the batch in work: words of keys, a column after the other, null bits first (general layout) or the
+     * packed word last; hashes; where each row's record is */
+    uint64_t *words;
+    const uint64_t *columns[2 * HAC_QUERY_KEYS_MAX + 1];
+    const uint8_t *nulls[HAC_QUERY_KEYS_MAX]; /* of each key, a byte a row; NULL: none */
+    uint64_t hash[HAC_BATCH_ROWS];
+    uint64_t at[HAC_BATCH_ROWS];
+    const uint8_t *null_states; /* of a single key: rows whose group is the null group */
+    bool one_group;             /* all rows of the batch are of one group */
+    int overflow;               /* accumulator + 1 whose sum left 128 bits */
+    void *scratch;              /* of group_results.c, group_merge.c */
+    void *pieces;               /* vectors of rows that a pass keeps */
+};
+
+/* ---- group_table.c ---- */
+
+/* Reallocates and counts; NULL: no memory, or over the limit (err is filled). */
+void *hac_group_resize(hac_group_table *t, void *old, uint64_t old_bytes, uint64_t bytes, hac_error *err);
+uint8_t *hac_arena_alloc(hac_group_table *t, size_t bytes, hac_error *err);
+/* A long string's characters are copied; words[1] then points to the copy. */
+HAC_MUST_USE hac_status hac_arena_keep(hac_group_table *t, uint64_t words[2], hac_error *err);
+/* Without keys there is one group, also when there are no rows. */
+HAC_MUST_USE hac_status hac_group_table_ensure(hac_group_table *t, hac_error *err);
+/* From the batch's words to t->at; new groups are made. */
+HAC_MUST_USE hac_status hac_group_find(hac_group_table *t, size_t rows, hac_error *err);
+/* `partition`: all rows must be of it (HAC_INVALID); UINT32_MAX: any. */
+HAC_MUST_USE hac_status hac_group_add(hac_group_table *t, const hac_vector *columns, size_t rows,
+                                      uint32_t partition, hac_error *err);
+
+/* With passes: the rows of this one, as vectors that are valid until the next call. */
+HAC_MUST_USE hac_status hac_group_keep_pass(hac_group_table *t, const hac_vector *columns, size_t rows,
+                                            const hac_vector **ret, size_t *ret_rows, hac_error *err);
+
+static inline uint8_t *hac_group_record(const hac_group_table *t, uint64_t group)
+{
+    return t->records + group * t->layout.stride;
+}
+
+/* ---- group_keys.c ---- */
+
+/* Words of the keys of a batch, and their hashes. */
+void hac_group_keys_load(hac_group_table *t, const hac_vector *columns, size_t rows);
+/* The same from records that are not the table's (keys first, as in a partial); `null_row`: the row whose
+ * single key is null, else SIZE_MAX. */
+void hac_group_keys_load_records(hac_group_table *t, const uint8_t *records, size_t rows, size_t null_row);
+void hac_group_keys_hash(hac_group_table *t, size_t rows);
+/* The hash of a record of the table. */
+uint64_t hac_group_record_hash(const hac_group_table *t, uint64_t group);
+/* A vector's value as two words (strings point into the vector's bytes). */
+void hac_value_words(const hac_vector *v, hac_repr repr, size_t row, uint64_t ret[2]);
+
+/* ---- accumulate.c ---- */
+
+HAC_MUST_USE hac_status hac_group_accumulate(hac_group_table *t, const hac_vector *columns, size_t rows,
+                                             hac_error *err);
+/* Adds the accumulators of `from` to those of group `group`; its pointers have been checked. */
+HAC_MUST_USE hac_status hac_group_merge_record(hac_group_table *t, uint64_t group, const uint8_t *from,
+                                               hac_error *err);
+hac_status hac_group_overflow(const hac_group_table *t, size_t accumulator, hac_error *err);
+/* A numeric value as f64. */
+double hac_number(const hac_vector *v, hac_value_type type, hac_repr repr, size_t row);
+double hac_power_of_ten(unsigned digits);
+/* Rounded to HAC_QUANTILE_BITS, as a word. */
+uint64_t hac_quantile_word(double value);
+
+/* ---- value_set.c ---- */
+
+HAC_MUST_USE hac_status hac_value_set_add(hac_group_table *t, const hac_accumulator *a, uint64_t group,
+                                          const uint64_t words[2], uint64_t count, hac_error *err);
+void hac_value_set_clear(hac_group_table *t, hac_value_set *set);
+void hac_value_set_reset(hac_value_set *set);
+
+/* ---- partial_writer.c ---- */
+
+/* Bytes of a value in a window. */
+size_t hac_partial_stored_size(hac_value_type type);
+/* Where in a window each column's values and states are (states 0: none); returns where the strings begin. */
+uint64_t hac_partial_window_places(const hac_partial_window *window, uint32_t partitions,
+                                   const hac_value_type *types, size_t n_columns, uint64_t *ret_values,
+                                   uint64_t *ret_states);
+
+/* ---- partial_groups.c ---- */
+
+/* Writes the groups section behind `at` bytes of the region and fills its fields of *header; what does not
+ * fit in `room` is only counted. header->bytes is the end of all. HAC_NO_MEMORY. */
+HAC_MUST_USE hac_status hac_group_write(const hac_group_table *t, uint8_t *region, uint64_t at, uint64_t room,
+                                        hac_partial_header *header, hac_error *err);
+
+#endif

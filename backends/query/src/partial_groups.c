@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The groups of a table as bytes. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "group_internal.h"
+#include "string_words.h"
+
+/* An entry of a set in the partial. */
+typedef struct set_entry {
+    uint64_t words[2], count;
+} set_entry;
+
+/* Where what records point to goes; without `data` it is only counted. */
+typedef struct sink {
+    uint8_t *data;
+    uint64_t bytes;
+} sink;
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + 7) & ~UINT64_C(7);
+}
+
+static void put_string(sink *s, uint64_t words[2])
+{
+    uint32_t n = (uint32_t)words[0];
+    if (words[0] == HAC_STRING_NONE || n <= HAC_STRING_SHORT)
+        return;
+    if (s->data != NULL)
+        memcpy(s->data + s->bytes, (const void *)(uintptr_t)words[1], n);
+    words[1] = s->bytes;
+    s->bytes += n;
+}
+
+static void put_set(sink *s, const hac_group_table *t, const hac_accumulator *a, uint8_t *accumulator)
+{
+    hac_value_list list;
+    memcpy(&list, accumulator, sizeof list);
+    s->bytes = aligned(s->bytes);
+    uint64_t place[2] = {s->bytes, list.n};
+    s->bytes += list.n * sizeof(set_entry);
+    const hac_value_set *set = &t->sets[a->set];
+    uint64_t at = place[0];
+    for (uint32_t e = list.first; e != 0; e = set->entries[e - 1].next, at += sizeof(set_entry)) {
+        const hac_value_entry *from = &set->entries[e - 1];
+        set_entry entry = {.words = {from->words[0], from->words[1]}, .count = from->count};
+        if (a->repr == HAC_REPR_STRING)
+            put_string(s, entry.words);
+        if (s->data != NULL)
+            memcpy(s->data + at, &entry, sizeof entry);
+    }
+    memcpy(accumulator, place, sizeof place);
+}
+
+/* Replaces what a copy of a record points to in memory by places in the sink. */
+static void put_pointed(sink *s, const hac_group_table *t, uint8_t *record)
+{
+    const hac_group_layout *l = &t->layout;
+    for (size_t k = 0; l->strings && k < l->n_keys; k++)
+        if (l->keys[k].repr == HAC_REPR_STRING)
+            put_string(s, (uint64_t *)(void *)(record + l->keys[k].offset));
+    for (size_t i = 0; i < l->n_accumulators; i++) {
+        const hac_accumulator *a = &l->accumulators[i];
+        uint8_t *to = record + a->offset;
+        if (a->kind == HAC_ACCUMULATOR_VALUES || a->kind == HAC_ACCUMULATOR_QUANTILE)
+            put_set(s, t, a, to);
+        else if (a->repr == HAC_REPR_STRING &&
+                 (a->kind == HAC_ACCUMULATOR_MIN || a->kind == HAC_ACCUMULATOR_MAX))
+            put_string(s, (uint64_t *)(void *)to);
+        else if (a->repr == HAC_REPR_STRING)
+            put_string(s, (uint64_t *)(void *)(to + 8));
+    }
+}
+
+static bool points(const hac_group_layout *l)
+{
+    bool some = l->strings || l->n_sets != 0;
+    for (size_t i = 0; i < l->n_accumulators; i++)
+        some |= l->accumulators[i].repr == HAC_REPR_STRING;
+    return some;
+}
+
+/* Bytes of what the records point to, in the order in which they will be written. */
+static uint64_t count_pointed(const hac_group_table *t, const uint32_t *order, uint8_t *record)
+{
+    sink s = {0};
+    for (uint64_t i = 0; i < t->groups; i++) {
+        memcpy(record, hac_group_record(t, order[i]), t->layout.stride);
+        put_pointed(&s, t, record);
+    }
+    return aligned(s.bytes);
+}
+
+/* Stable counting sort of the groups by partition. */
+static void order_by_partition(const hac_group_table *t, uint16_t *partition, uint32_t *starts,
+                               uint32_t *order)
+{
+    uint32_t partitions = t->options.partitions;
+    for (uint64_t g = 0; g < t->groups; g++) {
+        partition[g] = (uint16_t)hac_hash_partition(hac_group_record_hash(t, g), partitions);
+        starts[partition[g] + 1]++;
+    }
+    for (uint32_t p = 0; p < partitions; p++)
+        starts[p + 1] += starts[p];
+    for (uint64_t g = 0; g < t->groups; g++)
+        order[starts[partition[g]]++] = (uint32_t)g;
+    /* each start has become its partition's end: the next one's start */
+    memmove(starts + 1, starts, partitions * sizeof *starts);
+    starts[0] = 0;
+}
+
+static void write_records(const hac_group_table *t, const uint32_t *order, uint8_t *records, uint8_t *strings,
+                          bool pointing)
+{
+    sink s = {.data = strings};
+    for (uint64_t i = 0; i < t->groups; i++) {
+        uint8_t *to = records + i * t->layout.stride;
+        memcpy(to, hac_group_record(t, order[i]), t->layout.stride);
+        if (pointing)
+            put_pointed(&s, t, to);
+    }
+}
+
+static uint64_t place_of_null_group(const hac_group_table *t, const uint32_t *order)
+{
+    for (uint64_t i = 0; t->null_group != HAC_NO_GROUP && i < t->groups; i++)
+        if (order[i] == t->null_group)
+            return i;
+    return HAC_NO_GROUP;
+}
+
+hac_status hac_group_write(const hac_group_table *t, uint8_t *region, uint64_t at, uint64_t room,
+                           hac_partial_header *header, hac_error *err)
+{
+    uint64_t n = t->groups == 0 ? 1 : t->groups, partitions = t->options.partitions;
+    hac_autofree uint16_t *partition = malloc(n * sizeof *partition);
+    hac_autofree uint32_t *order = malloc(n * sizeof *order);
+    hac_autofree uint32_t *starts = calloc(partitions + 2, sizeof *starts);
+    hac_autofree uint8_t *record = malloc(t->layout.stride + 8);
+    if (partition == NULL || order == NULL || starts == NULL || record == NULL)
+        return hac_fail_no_memory(err);
+    order_by_partition(t, partition, starts, order);
+    bool pointing = points(&t->layout);
+    header->groups = t->groups;
+    header->null_group = place_of_null_group(t, order);
+    header->groups_offset = at;
+    header->starts_offset = aligned(at + t->groups * t->layout.stride);
+    header->strings_offset = aligned(header->starts_offset + (partitions + 1) * sizeof *starts);
+    header->strings_bytes = pointing ? count_pointed(t, order, record) : 0;
+    header->bytes = header->strings_offset + header->strings_bytes;
+    if (header->bytes > room)
+        return HAC_OK;
+    memcpy(region + header->starts_offset, starts, (partitions + 1) * sizeof *starts);
+    write_records(t, order, region + at, region + header->strings_offset, pointing);
+    return HAC_OK;
+}
+
+static void fill_header(const hac_group_table *t, hac_partial_header *header)
+{
+    *header = (hac_partial_header){.magic = HAC_PARTIAL_MAGIC,
+                                   .seed = t->options.seed,
+                                   .partitions = t->options.partitions,
+                                   .pass = t->options.pass,
+                                   .passes = t->options.passes,
+                                   .stride = t->layout.stride};
+}
+
+hac_status hac_group_table_write(const hac_group_table *table, uint64_t chunk, uint8_t *ret, uint64_t room,
+                                 uint64_t *ret_bytes, hac_error *err)
+{
+    hac_partial_header header;
+    fill_header(table, &header);
+    header.chunk = chunk;
+    hac_status status = hac_group_write(table, ret, sizeof header, room, &header, err);
+    if (status != HAC_OK)
+        return status;
+    if (header.bytes <= room)
+        memcpy(ret, &header, sizeof header);
+    *ret_bytes = header.bytes;
+    return HAC_OK;
+}
+
+/* ---- reading ---- */
+
+hac_status hac_partial_check(const hac_group_layout *layout, const hac_group_options *options, uint64_t chunk,
+                             const uint8_t *partial, uint64_t room, hac_partial_header *ret, hac_error *err)
+{
+    hac_partial_header h;
+    if (room < sizeof h)
+        return hac_fail(err, HAC_INVALID, "a partial of %llu bytes", (unsigned long long)room);
+    memcpy(&h, partial, sizeof h);
+    uint64_t starts = (options->partitions + UINT64_C(1)) * sizeof(uint32_t);
+    bool sound = h.magic == HAC_PARTIAL_MAGIC && h.seed == options->seed && h.chunk == chunk &&
+                 h.partitions == options->partitions && h.pass == options->pass &&
+                 h.passes == options->passes && h.stride == layout->stride;
+    sound = sound && h.bytes <= room && h.groups <= UINT32_MAX && h.groups_offset >= sizeof h &&
+            h.groups_offset % 8 == 0 && h.groups_offset <= h.bytes &&
+            h.groups * h.stride <= h.bytes - h.groups_offset && h.starts_offset % 8 == 0 &&
+            h.starts_offset <= h.bytes && starts <= h.bytes - h.starts_offset && h.strings_offset % 8 == 0 &&
+            h.strings_offset <= h.bytes && h.strings_bytes <= h.bytes - h.strings_offset;
+    if (!sound)
+        return hac_fail(err, HAC_INVALID, "the partial of chunk %llu is damaged, or not there",
+                        (unsigned long long)chunk);
+    *ret = h;
+    return HAC_OK;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "group_internal.h"
+
+/* A window is closed early when its strings would leave what a reference can say. */
+#define WINDOW_STRINGS_MAX (UINT64_C(1) << 28)
+
+typedef struct column {
+    hac_value_type type;
+    hac_repr repr;
+    size_t stored;   /* bytes of a value in a window */
+    uint8_t *values; /* HAC_PARTIAL_WINDOW of them */
+    uint8_t *states;
+    bool nullable; /* in this window */
+} column;
+
+struct hac_partial_writer {
+    hac_group_table *table;
+    uint8_t *region;
+    uint64_t room, end; /* of the windows that were written, or would have been */
+    uint64_t chunk;
+    uint64_t n_windows, window_rows, rows_read;
+    bool windows;                   /* rows are no longer aggregated */
+    uint64_t probed, groups_before; /* in this probe */
+    bool first_probe;
+
+    size_t n_columns;
+    column *columns;
+    uint16_t *partition; /* of each row of the window */
+    uint32_t *place;     /* where it goes */
+    uint32_t *counts;    /* of the partitions, and one more */
+    uint32_t rows;
+    uint8_t *strings;
+    uint64_t strings_bytes, strings_room;
+    hac_vector *part; /* a piece of a batch */
+};
+
+HAC_DEFINE_CLEANUP(hac_partial_writer *, hac_partial_writer_free)
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + 7) & ~UINT64_C(7);
+}
+
+size_t hac_partial_stored_size(hac_value_type type)
+{
+    return type.kind == HAC_KIND_STRING ? sizeof(hac_string_ref) : hac_value_size(type);
+}
+
+uint64_t hac_partial_window_places(const hac_partial_window *window, uint32_t partitions,
+                                   const hac_value_type *types, size_t n_columns, uint64_t *ret_values,
+                                   uint64_t *ret_states)
+{
+    uint64_t at = aligned(sizeof *window + (partitions + UINT64_C(1)) * sizeof(uint32_t));
+    for (size_t c = 0; c < n_columns; c++) {
+        ret_values[c] = at;
+        at += aligned(window->rows * hac_partial_stored_size(types[c]));
+        ret_states[c] = 0;
+        if ((window->nullable[c / 64] >> (c % 64) & 1) != 0) {
+            ret_states[c] = at;
+            at += aligned(window->rows);
+        }
+    }
+    return at;
+}
+
+hac_status hac_partial_writer_new(const hac_query *query, const hac_group_options *options,
+                                  hac_partial_writer **ret, hac_error *err)
+{
+    hac_cleanup(hac_partial_writer_free_cleanup) hac_partial_writer *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_group_table_new(query, options, &w->table, err);
+    if (status != HAC_OK)
+        return status;
+    w->n_columns = query->rows->n_outputs;
+    w->columns = calloc(w->n_columns + 1, sizeof *w->columns);
+    w->part = calloc(w->n_columns + 1, sizeof *w->part);
+    if (w->columns == NULL || w->part == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t c = 0; c < w->n_columns; c++) {
+        w->columns[c].type = query->rows->outputs[c].type;
+        w->columns[c].repr = hac_repr_of(w->columns[c].type);
+        w->columns[c].stored = hac_partial_stored_size(w->columns[c].type);
+    }
+    *ret = hac_steal_ptr(w);
+    return HAC_OK;
+}
+
+void hac_partial_writer_free(hac_partial_writer *w)
+{
+    if (w == NULL)
+        return;
+    for (size_t c = 0; w->columns != NULL && c < w->n_columns; c++) {
+        free(w->columns[c].values);
+        free(w->columns[c].states);
+    }
+    free(w->columns);
+    free(w->part);
+    free(w->partition);
+    free(w->place);
+    free(w->counts);
+    free(w->strings);
+    hac_group_table_free(w->table);
+    free(w);
+}
+
+void hac_partial_begin(hac_partial_writer *w, uint64_t chunk, uint8_t *region, uint64_t room)
+{
+    hac_group_table_reset(w->table);
+    w->chunk = chunk;
+    w->region = region;
+    w->room = room;
+    w->end = sizeof(hac_partial_header);
+    w->n_windows = w->window_rows = w->rows_read = 0;
+    w->windows = false;
+    w->first_probe = true;
+    w->probed = w->groups_before = 0;
+    w->rows = 0;
+    w->strings_bytes = 0;
+    /* until the partial is whole there is none */
+    memset(region, 0, room < sizeof(uint64_t) ? room : sizeof(uint64_t));
+}
+
+/* ---- windows ---- */
+
+/* Memory of a window, when the first is needed. */
+static hac_status make_window(hac_partial_writer *w, hac_error *err)
+{
+    bool made = true;
+    w->partition = malloc(HAC_PARTIAL_WINDOW * sizeof *w->partition);
+    w->place = malloc(HAC_PARTIAL_WINDOW * sizeof *w->place);
+    w->counts = calloc(w->table->options.partitions + 1, sizeof *w->counts);
+    for (size_t c = 0; c < w->n_columns; c++) {
+        w->columns[c].values = malloc(HAC_PARTIAL_WINDOW * w->columns[c].stored);
+        w->columns[c].states = malloc(HAC_PARTIAL_WINDOW);
+        made = made && w->columns[c].values != NULL && w->columns[c].states != NULL;
+    }
+    if (!made || w->partition == NULL || w->place == NULL || w->counts == NULL)
+        return hac_fail_no_memory(err);
+    return HAC_OK;
+}
+
+/* Counts become starts, and each row gets its place. */
+static void place_rows(hac_partial_writer *w, uint32_t *starts)
+{
+    uint32_t partitions = w->table->options.partitions, sum = 0;
+    for (uint32_t p = 0; p < partitions; p++) {
+        uint32_t n = w->counts[p];
+        if (starts != NULL)
+            starts[p] = sum;
+        w->counts[p] = sum;
+        sum += n;
+    }
+    if (starts != NULL)
+        starts[partitions] = sum;
+    for (uint32_t i = 0; i < w->rows; i++)
+        w->place[i] = w->counts[w->partition[i]]++;
+}
+
+#define SCATTER(type)                                                                                        \
+    for (uint32_t i = 0; i < n; i++)                                                                         \
+    ((type *)to)[place[i]] = ((const type *)from)[i]
+
+static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *from, void *to)
+{
+    switch (size) {
+    case 1:
+        SCATTER(uint8_t);
+        break;
+    case 2:
+        SCATTER(uint16_t);
+        break;
+    case 4:
+        SCATTER(uint32_t);
+        break;
+    case 8:
+        SCATTER(uint64_t);
+        break;
+    default:
+        for (uint32_t i = 0; i < n; i++)
+            memcpy((uint8_t *)to + place[i] * size, (const uint8_t *)from + i * size, size);
+    }
+}
+
+static void close_window(hac_partial_writer *w)
+{
+    uint64_t values[HAC_PROGRAM_OUTPUTS_MAX], states[HAC_PROGRAM_OUTPUTS_MAX];
+    hac_value_type types[HAC_PROGRAM_OUTPUTS_MAX];
+    uint32_t partitions = w->table->options.partitions;
+    hac_partial_window h = {.rows = w->rows, .strings_bytes = (uint32_t)w->strings_bytes};
+    for (size_t c = 0; c < w->n_columns; c++) {
+        types[c] = w->columns[c].type;
+        if (w->columns[c].nullable)
+            h.nullable[c / 64] |= UINT64_C(1) << (c % 64);
+    }
+    h.strings_offset = hac_partial_window_places(&h, partitions, types, w->n_columns, values, states);
+    h.bytes = aligned(h.strings_offset + h.strings_bytes);
+    bool fits = w->end <= w->room && h.bytes <= w->room - w->end;
+    uint8_t *data = fits ? w->region + w->end : NULL;
+    if (fits) {
+        place_rows(w, (uint32_t *)(void *)(data + sizeof h));
+        memcpy(data, &h, sizeof h);
+        for (size_t c = 0; c < w->n_columns; c++) {
+            scatter(w->place, w->rows, w->columns[c].stored, w->columns[c].values, data + values[c]);
+            if (states[c] != 0)
+                scatter(w->place, w->rows, 1, w->columns[c].states, data + states[c]);
+        }
+        if (h.strings_bytes != 0)
+            memcpy(data + h.strings_offset, w->strings, h.strings_bytes);
+    }
+    w->end += h.bytes;
+    w->n_windows++;
+    w->window_rows += w->rows;
+    w->rows = 0;
+    w->strings_bytes = 0;
+    memset(w->counts, 0, (partitions + 1) * sizeof *w->counts);
+    for (size_t c = 0; c < w->n_columns; c++)
+        w->columns[c].nullable = false;
+}
+
+static hac_status reserve_strings(hac_partial_writer *w, uint64_t bytes, hac_error *err)
+{
+    if (w->strings_bytes + bytes <= w->strings_room)
+        return HAC_OK;
+    uint64_t room = (w->strings_bytes + bytes) * 2;
+    uint8_t *strings = realloc(w->strings, room);
+    if (strings == NULL)
+        return hac_fail_no_memory(err);
+    w->strings = strings;
+    w->strings_room = room;
+    return HAC_OK;
+}
+
+static uint64_t string_bytes(const hac_vector *v, size_t rows)
+{
+    const hac_string_ref *refs = v->values;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < rows; i++)
+        sum += v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
+    return sum;
+}
+
+/* Room for the strings has been made. */
+static void append_strings(hac_partial_writer *w, column *c, const hac_vector *v, size_t rows)
+{
+    const hac_string_ref *refs = v->values;
+    hac_string_ref *to = (hac_string_ref *)(void *)c->values + w->rows;
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t n = v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
+        memcpy(w->strings + w->strings_bytes, v->bytes + refs[i].offset, n);
+        to[i] = (hac_string_ref){.offset = (uint32_t)w->strings_bytes, .length = n};
+        w->strings_bytes += n;
+    }
+}
+
+#define NARROW(to_type, from_type)                                                                           \
+    for (size_t i = 0; i < rows; i++)                                                                        \
+    ((to_type *)to)[i] = (to_type)((const from_type *)v->values)[i]
+
+static void append_values(hac_partial_writer *w, const column *c, const hac_vector *v, size_t rows)
+{
+    void *to = c->values + w->rows * c->stored;
+    if (c->repr == HAC_REPR_I64 && c->stored == 4)
+        NARROW(int32_t, int64_t);
+    else if (c->repr == HAC_REPR_U64 && c->stored == 4)
+        NARROW(uint32_t, uint64_t);
+    else if ((c->repr == HAC_REPR_I64 || c->repr == HAC_REPR_U64) && c->stored == 2)
+        NARROW(uint16_t, uint64_t);
+    else if ((c->repr == HAC_REPR_I64 || c->repr == HAC_REPR_U64) && c->stored == 1)
+        NARROW(uint8_t, uint64_t);
+    else
+        memcpy(to, v->values, rows * c->stored);
+}
+
+static void append_states(hac_partial_writer *w, column *c, const hac_vector *v, size_t rows)
+{
+    uint8_t *to = c->states + w->rows;
+    if (v->states == NULL && !c->nullable)
+        return;
+    if (!c->nullable)
+        memset(c->states, 0, w->rows);
+    c->nullable = true;
+    memset(to, 0, rows);
+    if (v->states == NULL)
+        return;
+    for (size_t i = 0; i < rows; i++) {
+        to[i] = v->states[i] != 0;
+        /* what lies at a null is undefined: the partial's bytes must not be */
+        if (to[i] != 0 && c->type.kind != HAC_KIND_STRING)
+            memset(c->values + (w->rows + i) * c->stored, 0, c->stored);
+    }
+}
+
+/* At most what the window has room for. */
+static hac_status append(hac_partial_writer *w, const hac_vector *columns, size_t rows, hac_error *err)
+{
+    hac_group_table *t = w->table;
+    uint64_t strings = 0;
+    for (size_t c = 0; c < w->n_columns; c++)
+        if (w->columns[c].type.kind == HAC_KIND_STRING)
+            strings += string_bytes(&columns[c], rows);
+    if (strings > WINDOW_STRINGS_MAX)
+        return hac_fail(err, HAC_FAILED, "a batch of rows has more than 256 MiB of strings");
+    if (w->strings_bytes + strings > WINDOW_STRINGS_MAX)
+        close_window(w);
+    hac_status status = reserve_strings(w, strings, err);
+    if (status != HAC_OK)
+        return status;
+    hac_group_keys_load(t, columns, rows);
+    hac_group_keys_hash(t, rows);
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t p = hac_hash_partition(t->hash[i], t->options.partitions);
+        w->partition[w->rows + i] = (uint16_t)p;
+        w->counts[p]++;
+    }
+    for (size_t c = 0; c < w->n_columns; c++) {
+        if (w->columns[c].type.kind == HAC_KIND_STRING)
+            append_strings(w, &w->columns[c], &columns[c], rows);
+        else
+            append_values(w, &w->columns[c], &columns[c], rows);
+        append_states(w, &w->columns[c], &columns[c], rows);
+    }
+    w->rows += (uint32_t)rows;
+    if (w->rows == HAC_PARTIAL_WINDOW)
+        close_window(w);
+    return HAC_OK;
+}
+
+/* ---- rows ---- */
+
+/* After each probe: whether the rows that follow are worth a table. */
+static hac_status probe(hac_partial_writer *w, size_t rows, hac_error *err)
+{
+    w->probed += rows;
+    if (w->probed < HAC_PARTIAL_PROBE)
+        return HAC_OK;
+    uint64_t fresh = w->table->groups - w->groups_before;
+    /* in the first probe every key is new that is there at all */
+    bool windows = !w->first_probe && fresh * HAC_PARTIAL_NEW_SHARE > HAC_PARTIAL_PROBE;
+    w->first_probe = false;
+    w->probed = 0;
+    w->groups_before = w->table->groups;
+    if (!windows)
+        return HAC_OK;
+    w->windows = true;
+    return w->partition == NULL ? make_window(w, err) : HAC_OK;
+}
+
+static const hac_vector *part_of(hac_partial_writer *w, const hac_vector *columns, size_t from)
+{
+    for (size_t c = 0; c < w->n_columns; c++) {
+        w->part[c] = columns[c];
+        w->part[c].values = (uint8_t *)columns[c].values + from * hac_repr_size(w->columns[c].repr);
+        w->part[c].states = columns[c].states == NULL ? NULL : columns[c].states + from;
+    }
+    return w->part;
+}
+
+hac_status hac_partial_add(hac_partial_writer *w, const hac_vector *columns, size_t rows, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (w->table->options.passes > 1)
+        status = hac_group_keep_pass(w->table, columns, rows, &columns, &rows, err);
+    w->rows_read += rows;
+    for (size_t from = 0, n; status == HAC_OK && from < rows; from += n) {
+        uint64_t room = w->windows ? HAC_PARTIAL_WINDOW - w->rows : HAC_PARTIAL_PROBE - w->probed;
+        n = rows - from < room ? rows - from : (size_t)room;
+        const hac_vector *part = n == rows ? columns : part_of(w, columns, from);
+        if (w->windows) {
+            status = append(w, part, n, err);
+            continue;
+        }
+        status = hac_group_add(w->table, part, n, UINT32_MAX, err);
+        if (status == HAC_OK && w->table->layout.n_keys != 0)
+            status = probe(w, n, err);
+    }
+    return status;
+}
+
+hac_status hac_partial_end(hac_partial_writer *w, uint64_t *ret_needed, uint64_t *ret_groups, hac_error *err)
+{
+    const hac_group_table *t = w->table;
+    hac_status status = hac_group_table_ensure(w->table, err);
+    if (status != HAC_OK)
+        return status;
+    if (w->rows != 0)
+        close_window(w);
+    hac_partial_header h = {.magic = HAC_PARTIAL_MAGIC,
+                            .seed = t->options.seed,
+                            .chunk = w->chunk,
+                            .partitions = t->options.partitions,
+                            .pass = t->options.pass,
+                            .passes = t->options.passes,
+                            .stride = t->layout.stride,
+                            .rows = w->window_rows,
+                            .n_windows = w->n_windows,
+                            .rows_read = w->rows_read};
+    status = hac_group_write(t, w->region, w->end, w->room, &h, err);
+    if (status != HAC_OK)
+        return status;
+    if (h.bytes <= w->room)
+        memcpy(w->region, &h, sizeof h);
+    *ret_needed = h.bytes;
+    *ret_groups = h.groups + h.rows;
+    return HAC_OK;
+}

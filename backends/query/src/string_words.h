@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strings as two words (query/hash.h). */
+#ifndef QUERY_STRING_WORDS_H
+#define QUERY_STRING_WORDS_H
+
+#include <stdbool.h>
+
+#include "query/hash.h"
+
+/* min and max of strings: none yet */
+#define HAC_STRING_NONE UINT64_MAX
+
+static inline uint64_t hac_load_32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Never reads outside of the `n` bytes. */
+static inline void hac_string_to_words(const uint8_t *p, uint32_t n, uint64_t *ret_low, uint64_t *ret_high)
+{
+    uint64_t head = 0, tail = 0;
+    if (n > HAC_STRING_SHORT) {
+        head = hac_load_32(p);
+        tail = (uint64_t)(uintptr_t)p;
+    } else if (n >= 8) {
+        head = hac_load_32(p);
+        tail = hac_load_32(p + 4) | (hac_load_32(p + n - 4) << (8 * (n - 8)));
+    } else if (n >= 4) {
+        head = hac_load_32(p);
+        tail = hac_load_32(p + n - 4) >> (8 * (8 - n));
+    } else if (n > 0) {
+        head = p[0];
+        head |= n > 1 ? (uint64_t)p[1] << 8 : 0;
+        head |= n > 2 ? (uint64_t)p[2] << 16 : 0;
+    }
+    *ret_low = n | head << 32;
+    *ret_high = tail;
+}
+
+/* The characters of a string in two words at `words`. */
+static inline const uint8_t *hac_words_to_string(const uint64_t words[2], uint32_t *ret_n)
+{
+    *ret_n = (uint32_t)words[0];
+    if (*ret_n > HAC_STRING_SHORT)
+        return (const uint8_t *)(uintptr_t)words[1];
+    return (const uint8_t *)words + 4;
+}
+
+static inline bool hac_string_words_equal(const uint64_t a[2], uint64_t low, uint64_t high)
+{
+    if (a[0] != low)
+        return false;
+    if (a[1] == high)
+        return true;
+    uint32_t n = (uint32_t)low;
+    return n > HAC_STRING_SHORT &&
+           memcmp((const void *)(uintptr_t)a[1], (const void *)(uintptr_t)high, n) == 0;
+}
+
+/* Byte by byte, unsigned; a prefix is less. */
+static inline int hac_string_words_compare(const uint64_t a[2], const uint64_t b[2])
+{
+    uint32_t na, nb;
+    const uint8_t *pa = hac_words_to_string(a, &na), *pb = hac_words_to_string(b, &nb);
+    int order = memcmp(pa, pb, na < nb ? na : nb);
+    return order != 0 ? order : (na > nb) - (na < nb);
+}
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "query.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "sort.h"
+
+enum {
+    TEXT_BYTES_MAX = 16384, /* the protocol's limits */
+    NULL_BYTES_MAX = 31,
+    FORMAT_TABLE = 1,
+    WORK_MOST = 65536,
+    PER_MILLE = 1000
+};
+
+/* ---- options ---- */
+
+hac_status hac_query_options_read(const hac_query_options *options, hac_query_options *ret, hac_error *err)
+{
+    hac_query_options known = HAC_QUERY_OPTIONS_INIT;
+    if (options != NULL) {
+        const uint8_t *bytes = (const uint8_t *)options;
+        size_t size = options->size;
+        if (size < sizeof(size))
+            return hac_fail(err, HAC_INVALID, "query options were not set up with HAC_QUERY_OPTIONS_INIT");
+        for (size_t i = sizeof(known); i < size; i++)
+            if (bytes[i] != 0)
+                return hac_fail(err, HAC_UNSUPPORTED, "query options ask for what libhac %s does not know",
+                                hac_version());
+        memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
+    }
+    *ret = known;
+    return HAC_OK;
+}
+
+static hac_status check_text(const char *name, const char *text, size_t most, hac_error *err)
+{
+    size_t bytes = text == NULL ? 0 : strlen(text);
+    if (bytes > most)
+        return hac_fail(err, HAC_INVALID, "%s: %zu bytes are too many; %zu are possible", name, bytes, most);
+    for (size_t at = 0; at < bytes;) {
+        size_t length = hac_utf8_sequence(text + at, bytes - at);
+        if (length == 0)
+            return hac_fail(err, HAC_INVALID, "%s: byte %zu is not valid UTF-8", name, at + 1);
+        at += length;
+    }
+    return HAC_OK;
+}
+
+static hac_status check_texts(const hac_query_options *options, hac_error *err)
+{
+    const struct {
+        const char *name, *text;
+        size_t most;
+    } texts[] = {
+        {"schema", options->schema, TEXT_BYTES_MAX},     {"where", options->where, TEXT_BYTES_MAX},
+        {"group by", options->group_by, TEXT_BYTES_MAX}, {"select", options->select, TEXT_BYTES_MAX},
+        {"order by", options->order_by, TEXT_BYTES_MAX}, {"null text", options->null_text, NULL_BYTES_MAX}};
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && status == HAC_OK; i++)
+        status = check_text(texts[i].name, texts[i].text, texts[i].most, err);
+    return status;
+}
+
+static hac_status check_options(const hac_query_options *options, bool table, hac_error *err)
+{
+    if (!table && (options->input_format < HAC_INPUT_CSV || options->input_format > HAC_INPUT_FIXED))
+        return hac_fail(err, HAC_INVALID, "the query's input format is not set");
+    if ((unsigned)options->result_format > HAC_RESULT_TABLE || (unsigned)options->hot_keys > HAC_HOT_KEYS_OFF)
+        return hac_fail(err, HAC_INVALID, "result format %d or hot keys %d does not exist",
+                        (int)options->result_format, (int)options->hot_keys);
+    if (options->delimiter < 0 || options->delimiter > UINT8_MAX || options->delimiter == '\n' ||
+        options->delimiter == '\r' || options->delimiter == '"')
+        return hac_fail(err, HAC_INVALID, "a delimiter is one byte, and no quote or line feed");
+    if (options->sample > PER_MILLE || options->hot_share > PER_MILLE)
+        return hac_fail(err, HAC_INVALID, "sample and hot share are at most %d per mille", PER_MILLE);
+    if (options->work_groups > WORK_MOST || options->work_items > WORK_MOST)
+        return hac_fail(err, HAC_INVALID, "at most %d work-groups and work-items are possible", WORK_MOST);
+    return check_texts(options, err);
+}
+
+static void fill_wire(const hac_query_options *options, Hac__Client__QueryTable *table, hac_query_wire *ret)
+{
+    Hac__Client__QuerySpec *spec = &ret->spec;
+    hac__client__query_spec__init(spec);
+    hac__client__query_source__init(&ret->source);
+    hac__client__query_method__init(&ret->method);
+    spec->schema = hac_field(options->schema);
+    spec->where = hac_field(options->where);
+    spec->group_by = hac_field(options->group_by);
+    spec->select = hac_field(options->select);
+    spec->order_by = hac_field(options->order_by);
+    spec->has_limit = options->limit != UINT64_MAX;
+    spec->limit = spec->has_limit ? options->limit : 0;
+    spec->output_format = (uint32_t)options->result_format;
+    spec->source = &ret->source;
+    spec->table = table;
+    spec->method = &ret->method;
+    ret->source.format = table != NULL ? FORMAT_TABLE : (uint32_t)options->input_format;
+    ret->source.delimiter = (uint32_t)options->delimiter;
+    ret->source.header = table == NULL && options->no_header == 0;
+    ret->source.skip_errors = options->skip_errors != 0;
+    ret->source.null_text = hac_field(options->null_text);
+    ret->method.hot_keys = (uint32_t)options->hot_keys;
+    ret->method.sample = options->sample;
+    ret->method.hot_share = options->hot_share;
+    ret->method.work_groups = options->work_groups;
+    ret->method.work_items = options->work_items;
+}
+
+hac_status hac_query_encode(const hac_query_options *options, Hac__Client__QueryTable *table,
+                            hac_query_wire *ret, hac_error *err)
+{
+    hac_status status = check_options(options, table != NULL, err);
+    if (status == HAC_OK)
+        status = hac_job_options_encode(&options->job, &ret->options, err);
+    if (status != HAC_OK)
+        return status;
+    fill_wire(options, table, ret);
+    size_t bytes = protobuf_c_message_get_packed_size(&ret->spec.base);
+    if (bytes > HAC_INLINE_MAX)
+        return hac_fail(err, HAC_INVALID, "the query's texts and columns take %zu bytes; %d are possible",
+                        bytes, HAC_INLINE_MAX);
+    return HAC_OK;
+}
+
+/* ---- submission ---- */
+
+static hac_status submit(const hac_query_call *call, hac_job *job, hac_error *err)
+{
+    hac_query_wire wire;
+    hac_status status = hac_query_encode(call->options, call->table, &wire, err);
+    if (status != HAC_OK)
+        return status;
+    wire.options.acknowledge = true; /* what is wrong with the submission is this call's error */
+    Hac__Client__SubmitQuery query = HAC__CLIENT__SUBMIT_QUERY__INIT;
+    query.spec = &wire.spec;
+    query.inputs = call->inputs;
+    query.n_inputs = call->n_inputs;
+    query.options = &wire.options;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY;
+    request.submit_query = &query;
+    return hac_job_submit(job, &request, call->fds, call->n_fds, true, err);
+}
+
+hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_job **ret_job, hac_error *err)
+{
+    hac_cleanup(hac_job_unref_cleanup) hac_job *job = NULL;
+    hac_status status = hac_job_new(client, &call->options->job, &job, err);
+    if (status != HAC_OK) {
+        hac_buffer_give_back(client, call->owned);
+        return status;
+    }
+    job->input = call->owned; /* also when it fails */
+    status = submit(call, job, err);
+    if (status == HAC_OK)
+        *ret_job = hac_steal_ptr(job);
+    return status;
+}
+
+/* ---- files ---- */
+
+typedef struct file_inputs {
+    Hac__Client__Input input[HAC_QUERY_FILES_MAX];
+    Hac__Client__Input *list[HAC_QUERY_FILES_MAX];
+    char name[HAC_QUERY_FILES_MAX][256];
+} file_inputs;
+
+static hac_status check_file(int fd, const char *name, uint64_t *ret_bytes, hac_error *err)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fstat(fd, &st) < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "cannot read %s", name);
+    if (S_ISDIR(st.st_mode))
+        return hac_fail(err, HAC_FAILED, "%s is a directory", name);
+    if (!S_ISREG(st.st_mode))
+        return hac_fail(err, HAC_FAILED, "%s is no regular file; read it into a buffer, or save it first",
+                        name);
+    if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_WRONLY)
+        return hac_fail(err, HAC_FAILED, "%s is not open for reading", name);
+    *ret_bytes = (uint64_t)st.st_size;
+    return HAC_OK;
+}
+
+static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name, hac_error *err)
+{
+    Hac__Client__Input *input = &files->input[index];
+    uint64_t bytes = 0;
+    hac_utf8_copy_line(files->name[index], sizeof(files->name[index]), name != NULL ? name : "the input");
+    hac_status status = check_file(fd, files->name[index], &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    hac__client__input__init(input);
+    input->where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
+    input->descriptor = (uint32_t)index;
+    input->bytes = bytes;
+    input->name = files->name[index];
+    files->list[index] = input;
+    return HAC_OK;
+}
+
+hac_status hac_query_files(hac_client *client, const int *fds, const char *const *names, size_t n_files,
+                           const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK && (n_files == 0 || n_files > HAC_QUERY_FILES_MAX))
+        status =
+            hac_fail(err, HAC_INVALID, "%zu files are given, 1 to %d can be", n_files, HAC_QUERY_FILES_MAX);
+    if (status != HAC_OK)
+        return status;
+    hac_autofree file_inputs *files = calloc(1, sizeof(*files));
+    if (files == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n_files && status == HAC_OK; i++)
+        status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, err);
+    if (status != HAC_OK)
+        return status;
+    hac_query_call call = {
+        .options = &known, .inputs = files->list, .n_inputs = n_files, .fds = fds, .n_fds = n_files};
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+/* ---- memory ---- */
+
+hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes,
+                            const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {.options = &known, .inputs = list, .n_inputs = 1};
+    if (bytes <= HAC_QUERY_DATA_MAX) {
+        hac_sort_input_inline(text, bytes, &input);
+        return hac_query_submit(client, &call, ret_job, err);
+    }
+    hac_buffer *buffer = NULL;
+    status = hac_buffer_alloc(client, bytes, &buffer, err);
+    if (status != HAC_OK)
+        return status;
+    memcpy(hac_buffer_data(buffer), text, (size_t)bytes);
+    call.owned = hac_buffer_take(buffer);
+    hac_sort_input_buffer(call.owned, 0, bytes, &input);
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+hac_status hac_query_buffer(hac_client *client, hac_buffer *buffer, uint64_t offset, uint64_t bytes,
+                            const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = hac_sort_check_buffer(client, buffer, offset, bytes, "lines", err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {.options = &known, .inputs = list, .n_inputs = 1};
+    hac_sort_input_buffer(buffer->mapping, offset, bytes, &input);
+    return hac_query_submit(client, &call, ret_job, err);
+}

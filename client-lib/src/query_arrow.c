@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Record batches of the Arrow C Data Interface into pool memory, laid out as <base/table.h> has it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/value.h"
+#include "query.h"
+#include "sort.h"
+
+enum { ALIGNMENT = 64, COLUMNS_MAX = 256, NAME_MAX_BYTES = 127, WIDE = 16 };
+
+#define NONE UINT64_MAX /* HAC_TABLE_NONE */
+
+/* A child, and what is taken of it. */
+typedef struct column {
+    const struct ArrowArray *array;
+    const char *name;
+    uint64_t first; /* row of the array's buffers that is row 0 */
+    hac_value_type type;
+    uint32_t width; /* bytes of a value in the array; 0: bits, or strings */
+    bool large, nulls;
+} column;
+
+typedef struct batch {
+    uint64_t rows;
+    size_t n_columns;
+    column *columns;                    /* owned */
+    Hac__Client__TableColumn *wire;     /* owned */
+    Hac__Client__TableColumn **wire_at; /* owned */
+    Hac__Client__QueryTable table;
+} batch;
+
+static void batch_clear(batch *b)
+{
+    free(b->columns);
+    free(b->wire);
+    free(b->wire_at);
+}
+
+/* ---- formats ---- */
+
+static bool is_string(const column *c)
+{
+    return c->type.kind == HAC_KIND_STRING;
+}
+
+static bool is_bool(const column *c)
+{
+    return c->type.kind == HAC_KIND_BOOL;
+}
+
+static const struct {
+    char format;
+    uint8_t kind, width;
+} plain[] = {{'c', HAC_KIND_I8, 1},  {'C', HAC_KIND_U8, 1},  {'s', HAC_KIND_I16, 2}, {'S', HAC_KIND_U16, 2},
+             {'i', HAC_KIND_I32, 4}, {'I', HAC_KIND_U32, 4}, {'l', HAC_KIND_I64, 8}, {'L', HAC_KIND_U64, 8},
+             {'f', HAC_KIND_F32, 4}, {'g', HAC_KIND_F64, 8}, {'b', HAC_KIND_BOOL, 0}};
+
+/* "d:15,2" and "d:15,2,64" */
+static bool read_decimal(const char *format, column *c)
+{
+    unsigned precision, scale, bits = 128;
+    int used = 0, more = 0;
+    if (sscanf(format, "d:%3u,%3u%n", &precision, &scale, &used) != 2)
+        return false;
+    if (format[used] == ',' && (sscanf(format + used, ",%4u%n", &bits, &more) != 1))
+        return false;
+    if (format[used + more] != '\0' || (bits != 128 && bits != 64) || precision > HAC_DECIMAL_DIGITS_MAX)
+        return false;
+    c->type = (hac_value_type){HAC_KIND_DECIMAL, (uint8_t)precision, (uint8_t)(scale & 0xff)};
+    c->width = bits / 8;
+    return hac_value_type_valid(c->type) && c->width >= hac_value_size(c->type);
+}
+
+static bool read_format(const char *format, column *c)
+{
+    if (strchr("uUzZ", format[0]) != NULL && format[1] == '\0') {
+        c->type.kind = HAC_KIND_STRING;
+        c->large = format[0] == 'U' || format[0] == 'Z';
+        return format[0] != '\0';
+    }
+    if (strcmp(format, "tdD") == 0) {
+        c->type.kind = HAC_KIND_DATE;
+        c->width = 4;
+        return true;
+    }
+    if (strncmp(format, "tsu:", 4) == 0) {
+        c->type.kind = HAC_KIND_TIMESTAMP;
+        c->width = 8;
+        return true;
+    }
+    if (format[0] == 'd')
+        return read_decimal(format, c);
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        if (format[0] == plain[i].format && format[1] == '\0') {
+            c->type.kind = plain[i].kind;
+            c->width = plain[i].width;
+            return true;
+        }
+    return false;
+}
+
+/* ---- a batch, checked ---- */
+
+static hac_status check_child(const struct ArrowSchema *schema, const struct ArrowArray *array, uint64_t rows,
+                              uint64_t first, column *ret, hac_error *err)
+{
+    const char *name = schema->name != NULL ? schema->name : "";
+    column c = {.array = array, .name = name};
+    if (strlen(name) == 0 || strlen(name) > NAME_MAX_BYTES)
+        return hac_fail(err, HAC_INVALID, "a column's name has %zu bytes, 1 to %d can be", strlen(name),
+                        NAME_MAX_BYTES);
+    if (schema->format == NULL || schema->dictionary != NULL || array->dictionary != NULL ||
+        !read_format(schema->format, &c))
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "column %.64s has Arrow format \"%.40s\"%s, which queries do not take", name,
+                        schema->format != NULL ? schema->format : "",
+                        schema->dictionary != NULL ? " with a dictionary" : "");
+    int64_t wanted = is_string(&c) ? 3 : 2;
+    uint64_t end = (uint64_t)array->length;
+    if (array->n_buffers != wanted || array->buffers == NULL || array->offset < 0 || array->length < 0 ||
+        end < first || end - first < rows || array->n_children != 0)
+        return hac_fail(err, HAC_INVALID, "column %.64s is no valid Arrow array", name);
+    c.first = first + (uint64_t)array->offset;
+    c.nulls = array->null_count != 0 && array->buffers[0] != NULL;
+    if (array->null_count > 0 && array->buffers[0] == NULL)
+        return hac_fail(err, HAC_INVALID, "column %.64s has nulls, but does not say where", name);
+    if (rows > 0 && array->buffers[1] == NULL)
+        return hac_fail(err, HAC_INVALID, "column %.64s has no values", name);
+    *ret = c;
+    return HAC_OK;
+}
+
+static hac_status check_batch(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                              hac_error *err)
+{
+    if (schema == NULL || array == NULL || schema->release == NULL || array->release == NULL)
+        return hac_fail(err, HAC_INVALID, "the columns have been released");
+    if (schema->format == NULL || strcmp(schema->format, "+s") != 0)
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "columns come as an Arrow array of format \"+s\", not \"%.40s\"",
+                        schema->format != NULL ? schema->format : "");
+    if (array->length < 0 || array->offset < 0 || array->length > INT64_MAX / WIDE / 4 ||
+        array->offset > INT64_MAX / WIDE / 4 || array->n_children != schema->n_children ||
+        array->n_children < 0)
+        return hac_fail(err, HAC_INVALID, "the columns are no valid Arrow array");
+    if (array->null_count > 0 ||
+        (array->null_count != 0 && array->n_buffers > 0 && array->buffers[0] != NULL))
+        return hac_fail(err, HAC_UNSUPPORTED, "whole rows are null: only columns may have nulls");
+    if (array->n_children > COLUMNS_MAX)
+        return hac_fail(err, HAC_INVALID, "%" PRId64 " columns are too many; %d are possible",
+                        array->n_children, COLUMNS_MAX);
+    return HAC_OK;
+}
+
+static hac_status batch_read(const struct ArrowSchema *schema, const struct ArrowArray *array, batch *ret,
+                             hac_error *err)
+{
+    hac_status status = check_batch(schema, array, err);
+    if (status != HAC_OK)
+        return status;
+    size_t n = (size_t)array->n_children;
+    ret->rows = (uint64_t)array->length;
+    ret->n_columns = n;
+    ret->columns = calloc(n + 1, sizeof(*ret->columns));
+    ret->wire = calloc(n + 1, sizeof(*ret->wire));
+    ret->wire_at = calloc(n + 1, sizeof(Hac__Client__TableColumn *));
+    if (ret->columns == NULL || ret->wire == NULL || ret->wire_at == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n && status == HAC_OK; i++) {
+        const column *c = &ret->columns[i];
+        Hac__Client__TableColumn *wire = ret->wire_at[i] = &ret->wire[i];
+        status = check_child(schema->children[i], array->children[i], ret->rows, (uint64_t)array->offset,
+                             &ret->columns[i], err);
+        hac__client__table_column__init(wire);
+        wire->name = hac_field(c->name);
+        wire->kind = c->type.kind;
+        wire->precision = c->type.precision;
+        wire->scale = c->type.scale;
+        wire->large = c->large;
+        wire->validity = wire->bytes = NONE;
+    }
+    hac__client__query_table__init(&ret->table);
+    ret->table.rows = ret->rows;
+    ret->table.columns = ret->wire_at;
+    ret->table.n_columns = n;
+    return status;
+}
+
+/* ---- string offsets ---- */
+
+static uint64_t string_offset(const column *c, uint64_t row)
+{
+    const void *offsets = c->array->buffers[1];
+    if (offsets == NULL)
+        return 0;
+    int64_t at =
+        c->large ? ((const int64_t *)offsets)[c->first + row] : ((const int32_t *)offsets)[c->first + row];
+    return at > 0 ? (uint64_t)at : 0;
+}
+
+static uint64_t string_bytes(const column *c, uint64_t rows)
+{
+    uint64_t begin = string_offset(c, 0), end = string_offset(c, rows);
+    return end > begin ? end - begin : 0;
+}
+
+/* ---- in place ---- */
+
+/* Where a part of a column lies in the buffer that all of them lie in. */
+static bool part_in_place(const hac_mapping *mapping, const void *part, uint64_t bytes, uint64_t *ret)
+{
+    const uint8_t *at = part;
+    if (bytes == 0) {
+        *ret = 0;
+        return true;
+    }
+    if (at < mapping->address || at > mapping->address + mapping->mapped)
+        return false;
+    uint64_t offset = (uint64_t)(at - mapping->address);
+    *ret = offset;
+    return offset % ALIGNMENT == 0 && bytes <= mapping->mapped - offset;
+}
+
+static bool column_in_place(const hac_mapping *mapping, const column *c, uint64_t rows,
+                            Hac__Client__TableColumn *wire)
+{
+    uint64_t bits = (rows + 7) / 8, size = hac_value_size(c->type);
+    if (c->first != 0 || (c->width != 0 && c->width != size))
+        return false;
+    if (c->nulls && !part_in_place(mapping, c->array->buffers[0], bits, &wire->validity))
+        return false;
+    if (!is_string(c))
+        return part_in_place(mapping, c->array->buffers[1], is_bool(c) ? bits : rows * size, &wire->values);
+    wire->n_bytes = string_offset(c, rows);
+    return part_in_place(mapping, c->array->buffers[1], (rows + 1) * (c->large ? 8 : 4), &wire->values) &&
+           part_in_place(mapping, c->array->buffers[2], wire->n_bytes, &wire->bytes);
+}
+
+/* The buffer that all parts lie in as hacd wants them; NULL: there is none. */
+static const hac_mapping *batch_in_place(const hac_client *client, batch *b)
+{
+    if (b->rows == 0 || b->n_columns == 0)
+        return NULL;
+    const hac_mapping *mapping =
+        hac_mappings_containing(&client->mappings, b->columns[0].array->buffers[1], 1);
+    for (size_t i = 0; i < b->n_columns && mapping != NULL; i++)
+        if (!column_in_place(mapping, &b->columns[i], b->rows, &b->wire[i]))
+            mapping = NULL;
+    return mapping;
+}
+
+/* ---- copies ---- */
+
+static uint64_t take_room(uint64_t *used, uint64_t bytes)
+{
+    uint64_t at = *used;
+    *used = (at + bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at;
+}
+
+/* Gives every part its place; returns the bytes of all. */
+static uint64_t place_columns(batch *b)
+{
+    uint64_t used = 0, bits = (b->rows + 7) / 8;
+    for (size_t i = 0; i < b->n_columns; i++) {
+        const column *c = &b->columns[i];
+        Hac__Client__TableColumn *wire = &b->wire[i];
+        wire->validity = c->nulls ? take_room(&used, bits) : NONE;
+        wire->bytes = NONE;
+        if (is_string(c)) {
+            wire->n_bytes = b->rows > 0 ? string_bytes(c, b->rows) : 0;
+            wire->values = take_room(&used, (b->rows + 1) * (c->large ? 8 : 4));
+            wire->bytes = take_room(&used, wire->n_bytes);
+        } else {
+            wire->values = take_room(&used, is_bool(c) ? bits : b->rows * hac_value_size(c->type));
+        }
+    }
+    return used;
+}
+
+static void copy_bits(uint8_t *to, const uint8_t *from, uint64_t first, uint64_t n)
+{
+    if (first % 8 == 0) {
+        memcpy(to, from + first / 8, (size_t)((n + 7) / 8));
+        return;
+    }
+    memset(to, 0, (size_t)((n + 7) / 8));
+    for (uint64_t i = 0; i < n; i++)
+        to[i / 8] |= (uint8_t)((from[(first + i) / 8] >> ((first + i) % 8) & 1) << (i % 8));
+}
+
+/* Offsets that begin at 0, and the characters they are of. */
+static void copy_strings(const column *c, uint64_t rows, uint8_t *to, uint8_t *to_bytes, uint64_t n_bytes)
+{
+    uint64_t begin = rows > 0 ? string_offset(c, 0) : 0;
+    for (uint64_t i = 0; i <= rows; i++) {
+        uint64_t at = rows > 0 ? string_offset(c, i) - begin : 0;
+        int64_t wide = (int64_t)at;
+        int32_t narrow = (int32_t)at;
+        if (c->large)
+            memcpy(to + i * sizeof(wide), &wide, sizeof(wide));
+        else
+            memcpy(to + i * sizeof(narrow), &narrow, sizeof(narrow));
+    }
+    if (n_bytes > 0)
+        memcpy(to_bytes, (const uint8_t *)c->array->buffers[2] + begin, (size_t)n_bytes);
+}
+
+static void copy_column(const column *c, uint64_t rows, const Hac__Client__TableColumn *wire, uint8_t *memory)
+{
+    uint8_t *to = memory + wire->values;
+    const uint8_t *from = c->array->buffers[1];
+    size_t size = hac_value_size(c->type);
+    if (c->nulls && rows > 0)
+        copy_bits(memory + wire->validity, c->array->buffers[0], c->first, rows);
+    if (is_string(c)) {
+        copy_strings(c, rows, to, wire->n_bytes > 0 ? memory + wire->bytes : NULL, wire->n_bytes);
+    } else if (rows == 0) {
+        return;
+    } else if (is_bool(c)) {
+        copy_bits(to, from, c->first, rows);
+    } else if (c->width == size) {
+        memcpy(to, from + c->first * size, (size_t)(rows * size));
+    } else { /* a short decimal in 128 bits: its low half */
+        for (uint64_t i = 0; i < rows; i++)
+            memcpy(to + i * size, from + (c->first + i) * c->width, size);
+    }
+}
+
+static hac_status copy_batch(hac_client *client, batch *b, hac_query_call *call, Hac__Client__Input *input,
+                             hac_error *err)
+{
+    uint64_t bytes = place_columns(b);
+    hac_buffer *buffer = NULL;
+    hac_status status = hac_buffer_alloc(client, bytes > 0 ? bytes : 1, &buffer, err);
+    if (status != HAC_OK)
+        return status;
+    for (size_t i = 0; i < b->n_columns; i++)
+        copy_column(&b->columns[i], b->rows, &b->wire[i], hac_buffer_data(buffer));
+    call->owned = hac_buffer_take(buffer);
+    hac_sort_input_buffer(call->owned, 0, bytes, input);
+    return HAC_OK;
+}
+
+hac_status hac_query_arrow(hac_client *client, const struct ArrowSchema *schema,
+                           const struct ArrowArray *columns, const hac_query_options *options,
+                           hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_cleanup(batch_clear) batch b = {0};
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = batch_read(schema, columns, &b, err);
+    if (status != HAC_OK)
+        return status;
+    known.schema = NULL; /* the columns say what they are */
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {.options = &known, .table = &b.table, .inputs = list, .n_inputs = 1};
+    const hac_mapping *mapping = batch_in_place(client, &b);
+    if (mapping != NULL)
+        hac_sort_input_buffer(mapping, 0, mapping->bytes, &input);
+    else
+        status = copy_batch(client, &b, &call, &input, err);
+    return status == HAC_OK ? hac_query_submit(client, &call, ret_job, err) : status;
+}

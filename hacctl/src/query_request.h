@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A query on the command line, the same vocabulary for every command that takes one → what libhac takes. */
+#ifndef HACCTL_QUERY_REQUEST_H
+#define HACCTL_QUERY_REQUEST_H
+
+#include "cli.h"
+#include "sort_request.h"
+
+/* A job that has a name: a query, of which the command line may change any part. */
+typedef struct hac_named_job {
+    const char *name;
+    const char *summary;     /* what it counts, of which input */
+    hac_input_format format; /* whatever the suffix says; HAC_INPUT_NONE: by the suffix … */
+    const char *schema, *where, *group_by, *select, *order_by; /* NULL: none */
+    const char *wants; /* an option without which it makes no sense, NULL: none */
+} hac_named_job;
+
+/* The index-th, NULL behind the last. */
+const hac_named_job *hac_named_job_get(size_t index);
+const hac_named_job *hac_named_job_find(const char *name); /* NULL: none */
+
+typedef struct hac_query_request {
+    hac_query_options options;
+    hac_job_request job;
+    char null_text[32];
+    int fds[HAC_QUERY_FILES_MAX];
+    const char *names[HAC_QUERY_FILES_MAX]; /* of argv */
+    uint64_t bytes[HAC_QUERY_FILES_MAX];
+    size_t n_files;
+} hac_query_request;
+
+/*
+ * [JOBNAME] FILE…, from the command's `first` word on, with all options of a query and of a job. Opens the
+ * files. HAC_INVALID: usage; HAC_FAILED says which file cannot be read. `command` is named in messages. To be
+ * cleared in every case.
+ */
+HAC_MUST_USE hac_status hac_query_request_parse(hac_query_request *request, const char *command,
+                                                const hac_args *args, size_t first, hac_error *err);
+void hac_query_request_clear(hac_query_request *request);
+
+#endif

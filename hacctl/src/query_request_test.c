@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines of queries, and what libhac is asked then. */
+#include "query_request.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/hac-test-XXXXXX";
+static hac_query_request request;
+static hac_args args;
+static char *words[80];
+
+static int set_up(void **state)
+{
+    static const char *const names[] = {"a.csv", "b.csv", "c.tsv",    "d.jsonl",  "e.ndjson",
+                                        "f.txt", "g.dat", "h.csv.gz", "wordcount"};
+    (void)state;
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        FILE *file = fopen(names[i], "w");
+        if (file == NULL || fputs("x\n1\n", file) < 0 || fclose(file) != 0)
+            return -1;
+    }
+    return mkdir("folder", 0700) | mkfifo("pipe", 0600);
+}
+
+static int tear_down(void **state)
+{
+    char command[64];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* Words, then options: "--select", "x" … */
+static hac_status parse(const char *const *line, hac_error *err)
+{
+    size_t n = 0;
+    memset(&args, 0, sizeof args);
+    for (; *line != NULL && strncmp(*line, "--", 2) != 0; line++)
+        words[n++] = (char *)(uintptr_t)*line;
+    for (; *line != NULL; line++) {
+        hac_option_id id = hac_option_find(*line + 2);
+        assert_int_not_equal(id, HAC_OPT_COUNT);
+        args.values[id] = hac_option_get(id)->argument != NULL ? *++line : "";
+    }
+    args.words = words;
+    args.n_words = n;
+    hac_query_request_clear(&request);
+    return hac_query_request_parse(&request, "mapreduce", &args, 0, err);
+}
+
+#define GOOD(...)              good((const char *const[]){__VA_ARGS__, NULL})
+#define BAD(status, says, ...) bad(status, says, (const char *const[]){__VA_ARGS__, NULL})
+
+static const hac_query_options *good(const char *const *line)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (parse(line, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return &request.options;
+}
+
+static void bad(hac_status status, const char *says, const char *const *line)
+{
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(parse(line, &err), status);
+    if (strstr(err.message, says) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", err.message, says);
+}
+
+static void formats_by_suffix(void **state)
+{
+    (void)state;
+    assert_int_equal(GOOD("a.csv", "--select", "x")->input_format, HAC_INPUT_CSV);
+    assert_int_equal(GOOD("c.tsv", "--select", "x")->input_format, HAC_INPUT_TSV);
+    assert_int_equal(GOOD("d.jsonl", "--select", "x")->input_format, HAC_INPUT_JSONL);
+    assert_int_equal(GOOD("e.ndjson", "d.jsonl", "--select", "x")->input_format, HAC_INPUT_JSONL);
+    assert_int_equal(GOOD("f.txt", "--select", "x")->input_format, HAC_INPUT_LINES);
+    assert_int_equal(GOOD("./a.csv", "b.csv", "--select", "x")->input_format, HAC_INPUT_CSV);
+    assert_int_equal(request.n_files, 2);
+    assert_int_equal(request.bytes[1], 4);
+    assert_string_equal(request.names[0], "./a.csv");
+    BAD(HAC_INVALID, "say --parse", "g.dat", "--select", "x");
+    BAD(HAC_INVALID, "different suffixes", "a.csv", "c.tsv", "--select", "x");
+    BAD(HAC_INVALID, "compressed", "h.csv.gz", "--select", "x");
+    BAD(HAC_INVALID, "compressed", "h.csv.gz", "--select", "x", "--parse", "csv");
+}
+
+static void formats_that_are_said(void **state)
+{
+    static const struct {
+        const char *name;
+        hac_input_format format;
+    } all[] = {{"csv", HAC_INPUT_CSV},     {"tsv", HAC_INPUT_TSV},     {"jsonl", HAC_INPUT_JSONL},
+               {"lines", HAC_INPUT_LINES}, {"words", HAC_INPUT_WORDS}, {"kv", HAC_INPUT_KV},
+               {"fixed", HAC_INPUT_FIXED}};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        assert_non_null(strstr(hac_option_get(HAC_OPT_PARSE)->choices, all[i].name));
+        assert_int_equal(GOOD("a.csv", "g.dat", "--select", "x", "--parse", all[i].name)->input_format,
+                         all[i].format);
+    }
+}
+
+static void output_formats(void **state)
+{
+    (void)state;
+    assert_int_equal(GOOD("a.csv", "--select", "x")->result_format, HAC_RESULT_CSV);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.json")->result_format, HAC_RESULT_JSON);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.jsonl")->result_format, HAC_RESULT_JSON);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.txt")->result_format, HAC_RESULT_CSV);
+    assert_int_equal(
+        GOOD("a.csv", "--select", "x", "--output", "o.json", "--output-format", "csv")->result_format,
+        HAC_RESULT_CSV);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--output-format", "json")->result_format,
+                     HAC_RESULT_JSON);
+    BAD(HAC_INVALID, "no output format for o.parquet", "a.csv", "--select", "x", "--output", "o.parquet");
+}
+
+static void named_jobs(void **state)
+{
+    (void)state;
+    const hac_query_options *o = GOOD("wordcount", "f.txt");
+    assert_int_equal(o->input_format, HAC_INPUT_WORDS);
+    assert_string_equal(o->group_by, "word");
+    assert_string_equal(o->select, "count() as count");
+    assert_int_equal(request.n_files, 1);
+    o = GOOD("wordcount", "f.txt", "--parse", "lines", "--group-by", "line", "--where", "line > 'a'");
+    assert_int_equal(o->input_format, HAC_INPUT_LINES);
+    assert_string_equal(o->group_by, "line");
+    assert_string_equal(o->where, "line > 'a'");
+    o = GOOD("wordcount", "wordcount"); /* the second is a file */
+    assert_string_equal(request.names[0], "wordcount");
+    o = GOOD("./wordcount", "--parse", "words", "--select", "word");
+    assert_null(o->group_by);
+    BAD(HAC_INVALID, "of which files", "wordcount");
+    BAD(HAC_INVALID, "string-match needs --where", "string-match", "f.txt");
+    (void)GOOD("string-match", "f.txt", "--where", "contains(line, 'a')");
+    for (size_t i = 0; hac_named_job_get(i) != NULL; i++) {
+        const hac_named_job *job = hac_named_job_get(i);
+        assert_ptr_equal(hac_named_job_find(job->name), job);
+        assert_non_null(job->select);
+        assert_true(strlen(job->summary) > 0);
+        if (job->wants == NULL)
+            (void)GOOD(job->name, "a.csv");
+    }
+    assert_null(hac_named_job_find("kmeans"));
+}
+
+static void values(void **state)
+{
+    (void)state;
+    const hac_query_options *o =
+        GOOD("a.csv", "--schema", "a:i64", "--where", "a > 1", "--group-by", "a", "--select", "count() as n",
+             "--order-by", "n desc", "--limit", "10", "--delimiter", ";", "--no-header", "--null", "NA",
+             "--on-error", "skip", "--hot-keys", "on", "--sample", "2.5", "--hot-share", "7%",
+             "--work-groups", "30", "--work-items", "256", "--determinism", "fast");
+    assert_string_equal(o->schema, "a:i64");
+    assert_string_equal(o->where, "a > 1");
+    assert_string_equal(o->group_by, "a");
+    assert_string_equal(o->select, "count() as n");
+    assert_string_equal(o->order_by, "n desc");
+    assert_int_equal(o->limit, 10);
+    assert_int_equal(o->delimiter, ';');
+    assert_int_equal(o->no_header, 1);
+    assert_string_equal(o->null_text, "NA");
+    assert_int_equal(o->skip_errors, 1);
+    assert_int_equal(o->hot_keys, HAC_HOT_KEYS_ON);
+    assert_int_equal(o->sample, 25);
+    assert_int_equal(o->hot_share, 70);
+    assert_int_equal(o->work_groups, 30);
+    assert_int_equal(o->work_items, 256);
+    assert_int_equal(o->job.fast, 1);
+    o = GOOD("a.csv", "--select", "x");
+    assert_true(o->limit == UINT64_MAX);
+    assert_int_equal(o->delimiter, 0);
+    assert_int_equal(o->hot_keys, HAC_HOT_KEYS_AUTO);
+    assert_int_equal(o->skip_errors, 0);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--limit", "0")->limit, 0);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--delimiter", "\\t")->delimiter, '\t');
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--hot-keys", "off")->hot_keys, HAC_HOT_KEYS_OFF);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--sample", "0.1")->sample, 1);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--sample", "100")->sample, 1000);
+}
+
+static void bad_values(void **state)
+{
+    (void)state;
+    BAD(HAC_INVALID, "--select", "a.csv");
+    BAD(HAC_INVALID, "--limit: 'ten'", "a.csv", "--select", "x", "--limit", "ten");
+    BAD(HAC_INVALID, "--delimiter cannot be '::'", "a.csv", "--select", "x", "--delimiter", "::");
+    BAD(HAC_INVALID, "--delimiter cannot be '\"'", "a.csv", "--select", "x", "--delimiter", "\"");
+    BAD(HAC_INVALID, "--null", "a.csv", "--select", "x", "--null", "12345678901234567890123456789012");
+    BAD(HAC_INVALID, "--sample cannot be '0'", "a.csv", "--select", "x", "--sample", "0");
+    BAD(HAC_INVALID, "--sample cannot be '101'", "a.csv", "--select", "x", "--sample", "101");
+    BAD(HAC_INVALID, "--hot-share cannot be 'x'", "a.csv", "--select", "x", "--hot-share", "x");
+    BAD(HAC_INVALID, "--work-items cannot be '0'", "a.csv", "--select", "x", "--work-items", "0");
+    BAD(HAC_INVALID, "--work-groups cannot be '65537'", "a.csv", "--select", "x", "--work-groups", "65537");
+    BAD(HAC_INVALID, "--priority", "a.csv", "--select", "x", "--priority", "1000");
+}
+
+static void files(void **state)
+{
+    const char *line[70] = {NULL};
+    (void)state;
+    BAD(HAC_FAILED, "nowhere.csv: No such file", "nowhere.csv", "--select", "x");
+    BAD(HAC_FAILED, "is a directory", "folder", "--select", "x", "--parse", "csv");
+    BAD(HAC_FAILED, "no regular file", "pipe", "--select", "x", "--parse", "csv");
+    BAD(HAC_INVALID, "standard input is not read", "-", "--select", "x", "--parse", "csv");
+    for (size_t i = 0; i < 65; i++)
+        line[i] = "a.csv";
+    line[65] = "--select";
+    line[66] = "x";
+    bad(HAC_INVALID, "65 files are too many", line);
+    (void)good(line + 1);
+    assert_int_equal(request.n_files, 64);
+    hac_query_request_clear(&request);
+    assert_int_equal(request.n_files, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats_by_suffix),
+        cmocka_unit_test(formats_that_are_said),
+        cmocka_unit_test(output_formats),
+        cmocka_unit_test(named_jobs),
+        cmocka_unit_test(values),
+        cmocka_unit_test(bad_values),
+        cmocka_unit_test(files),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
