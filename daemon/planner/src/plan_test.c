@@ -74,6 +74,33 @@ static void test_conflicts(void **state)
 }
 
 /* Order holds through other tasks and other chains; a write that hides an earlier one still conflicts. */
+/* Slices of one merge may run side by side over the same span; the same slice twice may not, nor slices of
+ * other steps or another cut; and what follows waits for all of them. */
+static void test_slices(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t slice, slices, step;
+        bool allowed;
+    } cases[] = {{1, 2, 7, true}, {0, 2, 7, false}, {1, 3, 7, false}, {1, 2, 8, false}, {2, 2, 7, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hac_plan *plan = new_plan();
+        hac_plan_task task = new_task(0, 1, HAC_PLAN_READ_WRITE, 0, 1024);
+        task.slices = 2;
+        task.step_first = task.step_last = 7;
+        uint32_t first = add(plan, task, NULL, 0);
+        task = new_task(1, 1, HAC_PLAN_READ_WRITE, 0, 1024);
+        task.slice = cases[i].slice;
+        task.slices = cases[i].slices;
+        task.step_first = task.step_last = cases[i].step;
+        add(plan, task, NULL, 0);
+        assert_int_equal(hac_plan_check(plan, NULL), cases[i].allowed ? HAC_OK : HAC_INTERNAL);
+        add(plan, new_task(0, 1, HAC_PLAN_READ, 0, 1024), &first, 1);
+        assert_int_equal(hac_plan_check(plan, NULL), HAC_INTERNAL);
+        hac_plan_free(plan);
+    }
+}
+
 static void test_indirect(void **state)
 {
     (void)state;
@@ -207,7 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conflicts), cmocka_unit_test(test_indirect), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_broken),    cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_broken),    cmocka_unit_test(test_limits),   cmocka_unit_test(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
