@@ -31,7 +31,7 @@ typedef struct translation {
     size_t list_bytes, constants;
 } translation;
 
-static const hac_kernels *choose_kernels(void)
+const hac_kernels *hac_kernels_best(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -389,6 +389,12 @@ static void translate_all(translation *t)
 hac_status hac_machine_c_new(const hac_program *program, size_t string_bytes, hac_machine_c **ret,
                              hac_error *err)
 {
+    return hac_machine_c_new_with(program, string_bytes, hac_kernels_best(), ret, err);
+}
+
+hac_status hac_machine_c_new_with(const hac_program *program, size_t string_bytes, const hac_kernels *kernels,
+                                  hac_machine_c **ret, hac_error *err)
+{
     hac_cleanup(hac_machine_c_free_cleanup) hac_machine_c *machine = calloc(1, sizeof *machine);
     if (machine == NULL)
         return hac_fail_no_memory(err);
@@ -400,11 +406,8 @@ hac_status hac_machine_c_new(const hac_program *program, size_t string_bytes, ha
     hac_autofree uint32_t *packed = calloc(program->n_constants + 1, sizeof *packed);
     if (slots == NULL || packed == NULL)
         return hac_fail_no_memory(err);
-    translation t = {.program = program,
-                     .machine = machine,
-                     .kernels = choose_kernels(),
-                     .constant_slot = slots,
-                     .packed = packed};
+    translation t = {
+        .program = program, .machine = machine, .kernels = kernels, .constant_slot = slots, .packed = packed};
     translate_all(&t);
     *ret = hac_steal_ptr(machine);
     return HAC_OK;

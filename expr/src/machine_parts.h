@@ -90,6 +90,13 @@ struct hac_machine_c {
     size_t arena_used, arena_room;
 };
 
+/* The set for the widest vectors that this processor has. */
+const hac_kernels *hac_kernels_best(void);
+/* hac_machine_c_new with kernels of the caller's choice; for tests. */
+HAC_MUST_USE hac_status hac_machine_c_new_with(const hac_program *program, size_t string_bytes,
+                                               const hac_kernels *kernels, hac_machine_c **ret,
+                                               hac_error *err);
+
 /* How an operation that is no kernel runs; NULL if it is one. */
 hac_step_run hac_state_step(hac_op op);
 hac_step_run hac_string_step(hac_op op);

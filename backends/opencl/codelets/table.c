@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bitonic.h"
+#include "expr_eval.h"
 #include "host/data_random.h"
 #include "host/io_read.h"
 #include "opencl/codelet.h"
@@ -12,6 +13,7 @@
 static const hac_codelet table[] = {
     HAC_RADIX_CODELETS
     HAC_BITONIC_CODELETS
+    HAC_EXPR_CODELETS
     /* clang-format on */
     {
         .name = "selftest.sum",

@@ -66,6 +66,14 @@ static void find_problem(hac_device_listing *l)
         snprintf(l->problem, sizeof l->problem, "the driver reports no memory or no work-group size");
 }
 
+static bool has_extension(cl_device_id device, const char *name)
+{
+    char text[8192] = "";
+    if (clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof text - 1, text, NULL) != CL_SUCCESS)
+        return false;
+    return strstr(text, name) != NULL;
+}
+
 static void describe(cl_platform_id platform, cl_device_id device, hac_device_listing *l)
 {
     memset(l, 0, sizeof *l);
@@ -87,6 +95,7 @@ static void describe(cl_platform_id platform, cl_device_id device, hac_device_li
     l->max_allocation = get_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     l->local_memory = get_number(device, CL_DEVICE_LOCAL_MEM_SIZE);
     l->fp64 = get_number(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    l->int64_atomics = has_extension(device, "cl_khr_int64_base_atomics");
     l->available = get_number(device, CL_DEVICE_AVAILABLE) != 0;
     l->compiler = get_number(device, CL_DEVICE_COMPILER_AVAILABLE) != 0;
     l->unified_memory = get_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;

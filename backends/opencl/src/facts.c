@@ -87,6 +87,7 @@ void hac_device_facts_of(const hac_device_listing *l, const hac_device_options *
     f.max_allocation = least(l->max_allocation, o->max_allocation) & ~UINT64_C(63);
     f.host_memory = l->unified_memory && !o->copy_memory;
     f.fp64 = l->fp64;
+    f.int64_atomics = l->int64_atomics;
     f.vector_width = auto_vector_width(l->device_id);
     if (o->vector_width != 0)
         f.vector_width = floor_power_of_two(o->vector_width, 4, 16);

@@ -3,6 +3,7 @@
 
 #include "bitonic.h"
 #include "kernel_sources.h"
+#include "query_programs.h"
 #include "radix.h"
 
 /* Names, files and options are the codelets' own: see their headers. */
@@ -10,6 +11,8 @@
 static const hac_program_source table[] = {
     HAC_RADIX_PROGRAMS(hac_source_sort_radix_block, hac_source_sort_radix_simt)
     HAC_BITONIC_PROGRAMS(hac_source_sort_bitonic_block, hac_source_sort_bitonic_simt)
+    HAC_QUERY_PROGRAMS(hac_source_expr_machine_block, hac_source_expr_machine_simt,
+                       hac_source_hash_aggregate_block, hac_source_hash_aggregate_simt)
     {"selftest", "selftest.cl", hac_source_selftest, ""},
     {NULL, NULL, NULL, NULL},
 };

@@ -21,8 +21,9 @@
 #define PARTITION_BYTES  (256 * KIB)
 #define PARTITIONS_LEAST 16
 #define PARTITIONS_MOST  1024
-#define PARTIALS_PART    0.6 /* of the memory, for partials; groups and the result need the rest */
-#define SAMPLE           50  /* per mille */
+#define PARTIALS_PART    0.6 /* of the memory, for partials … */
+#define GROUPS_PART      0.25 /* … and for groups, when there are several passes; the result needs the rest */
+#define SAMPLE           50   /* per mille */
 #define HOT_SHARE        80
 
 static uint64_t align(uint64_t bytes, uint64_t to)
@@ -150,6 +151,32 @@ uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions)
     return align(partitions == 1 ? mean + REGION_SLACK : mean + mean / 4 + 4 * REGION_SLACK, 64);
 }
 
+/* With several passes the groups of all of them are kept, in memory that is taken at the start: as much as
+ * they may be, or as there is room for. */
+static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
+{
+    uint64_t all = sizes->region * sizes->chunks,
+             guess = sizes->groups * (spec->group_bytes + GROUP_OVERHEAD);
+    uint64_t regions = (uint64_t)sizes->partitions * sizes->passes;
+    sizes->group_region =
+        hac_query_group_region(sizes->passes == 1 && guess < all ? guess : all, sizes->partitions);
+    if (sizes->passes > 1 && spec->memory != 0) {
+        uint64_t room = (uint64_t)((double)spec->memory * GROUPS_PART) / regions / 64 * 64;
+        uint64_t least = hac_query_group_region(0, sizes->partitions);
+        sizes->group_region = clamp(sizes->group_region, least, room > least ? room : least);
+    }
+    if (sizes->group_region < spec->group_region)
+        sizes->group_region = align(spec->group_region, 64);
+    if (sizes->passes == 1 || spec->memory == 0 || all + sizes->group_region * regions <= spec->memory)
+        return HAC_OK;
+    return hac_fail(
+        err, HAC_REFUSED,
+        "this query's groups need about %llu MiB, and what is put aside on the way %llu; there are "
+        "%llu MiB; give it more memory, or filter more rows",
+        (unsigned long long)((sizes->group_region * regions) >> 20), (unsigned long long)(all >> 20),
+        (unsigned long long)(spec->memory >> 20));
+}
+
 static uint64_t guess_groups(const hac_query_spec *spec)
 {
     if (spec->keys == 0)
@@ -170,13 +197,8 @@ hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_quer
     sizes.grain = threads;
     sizes.groups = guess_groups(spec);
     hac_status status = fit_regions(spec, &sizes, err);
-    uint64_t all = sizes.region * sizes.chunks;
-    uint64_t guess = sizes.groups * (spec->group_bytes + GROUP_OVERHEAD);
-    if (sizes.passes == 1 && guess < all)
-        all = guess;
-    sizes.group_region = hac_query_group_region(all, sizes.partitions);
-    if (sizes.group_region < spec->group_region)
-        sizes.group_region = align(spec->group_region, 64);
+    if (status == HAC_OK)
+        status = fit_groups(spec, &sizes, err);
     if (status == HAC_OK)
         *ret = sizes;
     return status;

@@ -463,7 +463,13 @@ static void test_passes(void **state)
     assert_int_equal(finish->params[HAC_QUERY_PARAM_PARTITIONS], (uint64_t)plan->query.partitions * passes);
     assert_int_equal(finish->spans[0].bytes, groups * passes);
     assert_false(plan->buffers[finish->spans[0].buffer].late);
+    assert_true(plan->query.region * plan->query.chunks + groups * passes <= spec.memory);
     hac_plan_free(plan);
+    spec.group_region = 40000; /* shown by a try, and there is room for it */
+    plan = plan_for(&machine, &spec);
+    assert_int_equal(find(plan, "query.merge", 0)->params[HAC_QUERY_PARAM_GROUP_REGION], 40000);
+    hac_plan_free(plan);
+    spec.group_region = 0;
     spec.region = 0;
     spec.passes = 8; /* asked for: a task ran out of memory */
     plan = plan_for(&machine, &spec);
@@ -490,6 +496,10 @@ static void test_refused(void **state)
     spec.region = 600 * MIB;
     spec.memory = 100 * MIB;
     assert_refused(&machine, &spec, HAC_REFUSED, "more memory");
+    spec.region = 20 * MIB;
+    spec.memory = 640 * MIB;
+    spec.group_region = 10 * MIB;
+    assert_refused(&machine, &spec, HAC_REFUSED, "groups need about");
     spec = new_spec(640 * MIB);
     spec.memory = MIB;
     assert_refused(&machine, &spec, HAC_REFUSED, "more memory");

@@ -40,6 +40,7 @@ typedef struct hac_device_facts {
     uint64_t global_memory;       /* bytes */
     bool host_memory;             /* zero copy: kernels work on host memory in place */
     bool fp64;
+    bool int64_atomics; /* on both memories; 32-bit ones every device has */
 } hac_device_facts;
 
 const hac_device_facts *hac_device_get_facts(const hac_device *device);

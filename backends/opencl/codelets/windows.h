@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The windows that a task has open: opened one by one, closed together whatever happened. */
+#ifndef CODELETS_WINDOWS_H
+#define CODELETS_WINDOWS_H
+
+#include "opencl/device.h"
+
+#define HAC_WINDOWS_MAX 16
+
+typedef struct hac_windows {
+    hac_device *device;
+    cl_mem open[HAC_WINDOWS_MAX];
+    size_t n;
+} hac_windows;
+
+HAC_MUST_USE hac_status hac_windows_open(hac_windows *windows, void *data, uint64_t bytes, hac_access access,
+                                         cl_mem *ret, hac_error *err);
+
+/* Closes the last ones until `keep` are left, which brings back what kernels wrote. Returns `status`, or what
+ * went wrong here. */
+HAC_MUST_USE hac_status hac_windows_close(hac_windows *windows, size_t keep, hac_status status,
+                                          hac_error *err);
+
+/* Arguments 0, 1, … of a kernel, one after the other; the first failure sticks. */
+typedef struct hac_arguments {
+    cl_kernel kernel;
+    unsigned next;
+    hac_status status;
+    hac_error *err;
+} hac_arguments;
+
+void hac_argument_mem(hac_arguments *a, cl_mem mem);
+void hac_argument_u32(hac_arguments *a, uint32_t value);
+void hac_argument_u64(hac_arguments *a, uint64_t value);
+void hac_argument_local(hac_arguments *a, size_t bytes);
+
+#endif

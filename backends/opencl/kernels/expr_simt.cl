@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The column machine, lock-step style: a work-item runs a plan for one row, its neighbours for the rows
+ * beside it. Register r of work-item t lies at r × lanes + t of the work-group's scratch, so that neighbours
+ * touch neighbouring words. expr_device_ops.cl goes before this, expr_ops.cl behind.
+ */
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+typedef long vi;
+typedef ulong vu;
+typedef float vf;
+#ifdef cl_khr_fp64
+typedef double vd;
+#endif
+
+#define AS_I(v)     ((long)(v))
+#define AS_U(v)     ((ulong)(v))
+#define M64(c)      (-(long)(c))
+#define M32(c)      (-(long)(c))
+#define TO_VI(v)    ((long)(v))
+#define TO_VF(v)    ((float)(v))
+#define TO_VD(v)    ((double)(v))
+#define TO_VI_32(v) ((long)(int)(v))
+
+typedef struct {
+    __global const ulong *plan, *constants;
+    __global const uchar *table;
+    __global ulong *values; /* this work-item's */
+    __global uchar *states;
+    uint lanes;
+    uint fail; /* state that the current instruction gives by itself */
+} machine;
+
+#define MACHINE     machine
+#define CONSTANT(i) (m->constants[i])
+#define EACH
+#define EACH_ROW
+#define GET(T, r)                      (*(__global const T *)(m->values + (r)*m->lanes))
+#define PUT(T, r, x)                   (*(__global T *)(m->values + (r)*m->lanes) = (x))
+#define GET_ROW(T, r)                  GET(T, r)
+#define PUT_ROW(T, r, x)               PUT(T, r, x)
+#define STATE(r)                       (m->states[(r)*m->lanes])
+#define GET_STATE(r)                   ((long)STATE(r))
+#define FAIL(state)                    m->fail = (uint)(state);
+#define PUT_STATE(r, s)                FAIL(s)
+#define COPY(r, a, narrow)             PUT(ulong, r, GET(ulong, a));
+#define CHOOSE(r, first, a, b, narrow) PUT(ulong, r, (first) ? GET(ulong, a) : GET(ulong, b));
+#define FILL(r, value, narrow)         PUT(ulong, r, value);
+
+inline long bit_at(__global const uchar *bits, ulong i)
+{
+    return (bits[i >> 3] >> (i & 7)) & 1;
+}
+
+inline ulong mix(ulong h, ulong w, ulong odd)
+{
+    h = (h ^ w) * odd;
+    return h ^ (h >> 32);
+}
+
+/* Seeded hash of a string; the register of a string column holds it. */
+inline ulong hash_bytes(__global const uchar *s, ulong n, ulong odd1, ulong odd2)
+{
+    ulong h = mix(odd2, n, odd1);
+    for (; n >= 8; s += 8, n -= 8)
+        h = mix(h, as_ulong(vload8(0, s)), odd1);
+    ulong rest = 0;
+    for (uint i = 0; i < n; i++)
+        rest |= (ulong)s[i] << (8 * i);
+    return mix(mix(h, rest, odd2), h >> 17, odd1);
+}
+
+/* Where string `row` lies: false when its offsets are not in order. */
+inline bool string_at(__global const uchar *table, __global const ulong *column, ulong row, ulong *ret_at,
+                      ulong *ret_bytes)
+{
+    ulong from, to;
+    __global const uchar *values = table + column[EXPR_COLUMN_VALUES];
+    if (column[EXPR_COLUMN_KIND] & EXPR_KIND_LARGE) {
+        from = ((__global const ulong *)values)[row];
+        to = ((__global const ulong *)values)[row + 1];
+    } else {
+        from = (ulong)((__global const int *)values)[row];
+        to = (ulong)((__global const int *)values)[row + 1];
+    }
+    *ret_at = column[EXPR_COLUMN_BYTES] + from;
+    *ret_bytes = to - from;
+    return from <= to && to <= column[EXPR_COLUMN_N_BYTES];
+}
+
+#define VALUE_AT(element, wide) PUT(wide, r, (wide)((__global const element *)values)[row]);
+
+inline void load_column(machine *m, uint k, ulong row, uint r)
+{
+    __global const ulong *column = m->plan + m->plan[EXPR_PLAN_COLUMNS] + k * EXPR_COLUMN_WORDS;
+    __global const uchar *values = m->table + column[EXPR_COLUMN_VALUES];
+    uint state = 0;
+    if (column[EXPR_COLUMN_VALIDITY] != ~0UL)
+        state = (uint)bit_at(m->table + column[EXPR_COLUMN_VALIDITY], row) ^ 1;
+    switch ((uint)column[EXPR_COLUMN_KIND]) {
+    case KIND_BOOL:
+        PUT(long, r, bit_at(values, row));
+        break;
+    case KIND_I8:
+        VALUE_AT(char, long)
+        break;
+    case KIND_I16:
+        VALUE_AT(short, long)
+        break;
+    case KIND_I32:
+    case KIND_DATE:
+        VALUE_AT(int, long)
+        break;
+    case KIND_U8:
+        VALUE_AT(uchar, ulong)
+        break;
+    case KIND_U16:
+        VALUE_AT(ushort, ulong)
+        break;
+    case KIND_U32:
+    case KIND_F32: /* its bits */
+        VALUE_AT(uint, ulong)
+        break;
+    case KIND_STRING:
+    case KIND_STRING | EXPR_KIND_LARGE: {
+        ulong at, bytes, h = 0;
+        if (state == 0) {
+            if (string_at(m->table, column, row, &at, &bytes))
+                h = hash_bytes(m->table + at, bytes, m->plan[EXPR_PLAN_SEED], m->plan[EXPR_PLAN_SEED + 1]);
+            else
+                state = ROW_MALFORMED;
+        }
+        PUT(ulong, r, h);
+        break;
+    }
+    default:
+        VALUE_AT(ulong, ulong)
+        break;
+    }
+    STATE(r) = (uchar)state;
+}

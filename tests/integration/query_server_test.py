@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacd's part of a query: plans that turn out too small, passes, failures, many files. The executors are
+support/fake_executor.py, which counts bytes; collections.Counter is the oracle."""
+import collections
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import LIBEXEC, ONE_DEVICE, TWO_DEVICES, MachineTest, eventually, main  # noqa: E402
+
+FAKE = Path(__file__).resolve().parent.parent / "support" / "fake_executor.py"
+AGGREGATES, QUOTES = 1, 8
+
+
+def expected(data):
+    return "value,count\n" + "".join(f"{k},{v}\n" for k, v in sorted(collections.Counter(data).items()))
+
+
+class Query(MachineTest):
+    def setUp(self):
+        self.libexec = Path(tempfile.mkdtemp(prefix="hac-libexec-"))
+        self.addCleanup(shutil.rmtree, self.libexec)
+        (self.libexec / "hacd").symlink_to(LIBEXEC / "hacd")
+        (self.libexec / "hac-executor").symlink_to(FAKE)
+        self.counts = self.libexec / "counts"
+        self.data = random.Random(1).randbytes(5 << 20)
+
+    def fake(self, profile=ONE_DEVICE, **config):
+        environment = {"HAC_LIBEXEC": str(self.libexec), "HAC_TEST_EXECUTOR": str(LIBEXEC / "hac-executor"),
+                       "HAC_TEST_COUNTS": str(self.counts)}
+        self.counts.mkdir(exist_ok=True)
+        return self.machine(profile, environment=environment, config=config)
+
+    def put(self, machine, data, name="in.csv"):
+        Path(machine.path(name)).write_bytes(data)
+        return name
+
+    def tasks(self):
+        log = self.counts / "tasks"
+        lines = log.read_text().splitlines() if log.exists() else []
+        return collections.Counter(line.split()[0] for line in lines)
+
+    def query(self, machine, *names, options=(), **how):
+        """Runs it; checks the answer, and returns the receipt."""
+        for each in self.counts.iterdir():
+            each.unlink()
+        out = machine.good("mapreduce", *names, "--select", json.dumps(how), "--receipt", "receipt", *options)
+        self.assertEqual(out.decode(), expected(b"".join(Path(machine.path(n)).read_bytes() for n in names)),
+                         machine.log()[-2000:])
+        return json.loads(Path(machine.path("receipt")).read_text())
+
+    def test_sizes(self):
+        """Around every boundary: nothing, one task, one chunk, several."""
+        machine = self.fake()
+        mib = 1 << 20
+        for size in (0, 1, 16384, 16385, mib - 1, mib, mib + 1, 2 * mib, 2 * mib + 1, 5 * mib):
+            receipt = self.query(machine, self.put(machine, self.data[:size]))
+            self.assertEqual(receipt["query"]["way"], "whole" if size <= mib else "host")
+            if size > mib:
+                self.assertEqual(receipt["query"]["rows_read"], size)
+                self.assertEqual(receipt["query"]["chunks"], -(-size // mib))
+
+    def test_rows_and_quotes(self):
+        machine = self.fake()
+        name = self.put(machine, self.data)
+        self.assertEqual(self.query(machine, name, flags=0)["query"]["way"], "rows")
+        self.assertEqual(set(self.tasks()), {"query.rows", "query.gather"})
+        self.query(machine, name, flags=AGGREGATES | QUOTES)
+        self.assertIn("query.quotes", self.tasks())
+
+    def test_many_files(self):
+        machine = self.fake(TWO_DEVICES)
+        names = [self.put(machine, self.data[i * 90000:(i + 1) * 90000 - i], f"{i}.csv") for i in range(64)]
+        self.put(machine, b"", "7.csv")
+        receipt = self.query(machine, *names, flags=AGGREGATES | QUOTES)
+        self.assertEqual(receipt["query"]["sources"], 64)
+        machine.bad(2, "mapreduce", *names, names[0], "--select", "{}", says="65 files are too many")
+
+    def test_a_chunk_needs_more(self):
+        """The region was too small: planned again, once."""
+        machine = self.fake()
+        receipt = self.query(machine, self.put(machine, self.data), pad=9 << 20)
+        self.assertEqual(receipt["query"]["plans_too_small"], 1)
+        self.assertGreater(receipt["query"]["region_bytes"], 9 << 20)
+        self.assertIn("planned anew", receipt["log"])
+        self.assertEqual(receipt["restarts"], 0)
+
+    def test_a_partition_needs_more(self):
+        machine = self.fake()
+        receipt = self.query(machine, self.put(machine, self.data), group_pad=3 << 20)
+        self.assertEqual(receipt["query"]["plans_too_small"], 1)
+        self.assertIn("merged again", receipt["log"])
+        self.assertEqual(receipt["query"]["groups"], 256)
+
+    def test_the_result_needs_more(self):
+        machine = self.fake()
+        name = self.put(machine, self.data)
+        self.assertEqual(self.query(machine, name, hint=1)["query"]["plans_too_small"], 0)
+        small = self.put(machine, self.data[:100000], "small.csv")
+        self.query(machine, small, no_inline=1)
+        self.assertEqual(self.tasks()["query.whole"], 2)
+
+    def test_passes(self):
+        """What does not fit the job's memory is done by key ranges, and is the same."""
+        machine = self.fake()
+        receipt = self.query(machine, self.put(machine, self.data), pad=20 << 20, options=("--memory", "64MiB"))
+        self.assertGreaterEqual(receipt["query"]["passes"], 4)
+        self.assertEqual(receipt["query"]["groups"], 256)
+        self.assertIn("passes", receipt["log"])
+
+    def test_passes_whose_partitions_need_more(self):
+        machine = self.fake()
+        receipt = self.query(machine, self.put(machine, self.data), pad=8 << 20, group_pad=8 << 20,
+                             options=("--memory", "192MiB"))
+        self.assertGreaterEqual(receipt["query"]["plans_too_small"], 2)
+
+    def test_an_executor_runs_out_of_memory(self):
+        machine = self.fake()
+        fail = {"codelet": "query.aggregate", "code": 6, "passes_below": 4}
+        receipt = self.query(machine, self.put(machine, self.data), fail=fail)
+        self.assertEqual(receipt["query"]["passes"], 4)
+        self.assertIn("do not fit an executor's memory", receipt["log"])
+
+    def test_not_enough_memory(self):
+        machine = self.fake()
+        name = self.put(machine, self.data)
+        machine.bad(4, "mapreduce", name, "--select", json.dumps({"pad": 900 << 20}), "--memory", "32MiB",
+                    says="more memory")
+        machine.bad(4, "mapreduce", name, "--select", "{}", "--memory", "100KiB", says="more memory")
+
+    def test_errors(self):
+        machine = self.fake()
+        name = self.put(machine, self.data)
+        machine.bad(2, "mapreduce", name, "--select", "nonsense", says='--select: character 1: there is no column')
+        for codelet in ("query.aggregate", "query.merge", "query.finish"):
+            fail = {"codelet": codelet, "code": 1, "message": "line 7 is odd"}
+            machine.bad(1, "mapreduce", name, "--select", json.dumps({"fail": fail}), "-o", "none",
+                        says="in.csv: line 7 is odd")
+        fail = {"codelet": "query.aggregate", "code": 2, "message": "column price is missing"}
+        machine.bad(2, "mapreduce", name, "--select", json.dumps({"fail": fail}), says="column price is missing")
+        self.assertFalse(Path(machine.path("none")).exists())
+
+    def test_executors_that_lie(self):
+        """Values that cannot be: an end with an error, no endless loop, and hacd stays."""
+        machine = self.fake()
+        name = self.put(machine, self.data)
+        huge = (1 << 64) - 1
+        for codelet, values in (("query.aggregate", [1, 1, 0, 1, huge]), ("query.aggregate", [1, 1, 0, 1, 1 << 40]),
+                                ("query.merge", [1, huge, 1]), ("query.merge", [1, 1, huge]),
+                                ("query.finish", [1, huge]), ("query.aggregate", [])):
+            wrong = {"codelet": codelet, "values": values}
+            result = machine.run("mapreduce", name, "--select", json.dumps({"wrong": wrong}), "-o", "lie")
+            self.assertIn(result.code, (0, 1, 4), (wrong, result))
+        self.query(machine, name)
+
+    def test_executors_that_die(self):
+        machine = self.fake(TWO_DEVICES)
+        name = self.put(machine, self.data)
+        for codelet in ("query.aggregate", "query.merge", "query.finish"):
+            receipt = self.query(machine, name, die={"codelet": codelet, "times": 2})
+            self.assertEqual(receipt["retries"] + receipt["restarts"] > 0, True, codelet)
+            self.assertEqual(receipt["query"]["rows_read"], len(self.data))
+
+    def test_skipped(self):
+        machine = self.fake()
+        result = machine.run("mapreduce", self.put(machine, self.data), "--select", '{"skipped": 3}')
+        self.assertEqual(result.code, 0)
+        self.assertRegex(result.err, r"\Ahacctl: \d+ records that could not be read were left out\n\Z")
+
+    def test_cancel_and_detach(self):
+        machine = self.fake()
+        name = self.put(machine, self.data)
+        job = machine.good("mapreduce", name, "--select", '{"sleep": 0.3}', "--detach").decode().strip()
+        machine.good("cancel", job)
+        machine.bad(130, "wait", job)
+        job = machine.good("mapreduce", name, "--select", "{}", "--detach").decode().strip()
+        machine.good("wait", job)
+        self.assertEqual(machine.good("result", job).decode(), expected(self.data))
+        job = machine.good("mapreduce", name, "--select", '{"sleep": 30}', "--detach", "--deadline", "0.3s").decode()
+        machine.bad(1, "wait", job.strip(), says="deadline")
+
+    def test_nothing_is_left(self):
+        """Descriptors and memory after queries of all kinds are what they were."""
+        machine = self.fake()
+        daemon = machine.daemon()
+        names = [self.put(machine, self.data[:70000], f"{i}.csv") for i in range(20)]
+        self.query(machine, *names)
+        machine.settled(daemon)
+        before = eventually(lambda: daemon.descriptors(), 1)
+        for _ in range(5):
+            self.query(machine, *names, pad=4 << 20)
+            machine.bad(2, "mapreduce", *names, "--select", "nonsense", says="nonsense")
+        machine.settled(daemon)
+        self.assertTrue(eventually(lambda: daemon.descriptors() == before, 5), (before, daemon.descriptors()))
+
+    def test_explained(self):
+        machine = self.fake()
+        plan = machine.json("explain", "mapreduce", self.put(machine, self.data), "--group-by", "x", "--select", "y")
+        self.assertEqual(plan["flow"], "mapreduce")
+        for key in ("k", "k_source", "shares", "predicted_seconds", "devices", "tasks"):
+            self.assertIn(key, plan)
+        job = machine.good("mapreduce", "in.csv", "--select", "{}", "--detach").decode().strip()
+        machine.good("wait", job)
+        self.assertEqual(machine.json("show", job)["plan"]["flow"], "mapreduce")
+        self.assertIn("flow C", machine.good("why", job).decode())
+        self.assertIn("aggregate", machine.good("trace", job).decode())
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
+    main()

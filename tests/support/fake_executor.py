@@ -1,0 +1,279 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A hac-executor whose query.* codelets are a few lines of Python: it counts bytes, whatever the query says. What
+goes wrong meanwhile is said, as JSON, by the query's --select; so hacd's part of a query can be tested by itself.
+
+  flags, keys         what query.compile says of it
+  pad                 bytes that every partial is larger by; halved with each doubling of the passes
+  group_pad           the same of a partition's groups
+  hint                what query.merge expects of the result's size
+  fail                {"codelet": "query.merge", "code": 1, "message": "…", "times": n, "passes_below": n}
+  die                 {"codelet": …, "times": n}: ends by a signal
+  wrong               {"codelet": …, "values": […]}: says that instead
+  sleep               seconds that each task takes
+
+HAC_TEST_EXECUTOR is the real one, which probes and builds; HAC_TEST_COUNTS a folder where tasks are counted.
+"""
+import array
+import json
+import mmap
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import wire  # noqa: E402
+
+COMPILE, BUFFER_ADD, BUFFER_REMOVE, DESCRIPTOR_ADD, DESCRIPTOR_REMOVE, RUN = 0, 2, 3, 4, 5, 6
+OK, FAILED, INVALID, NO_MEMORY = 0, 1, 2, 6
+INLINE = 32768
+
+
+def packed(data):
+    values, at = [], 0
+    while at < len(data):
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        values.append(value)
+    return values
+
+
+class Task:
+    def __init__(self, run, buffers, descriptors):
+        self.codelet = run[2][0].decode()
+        self.first, self.count = run.get(5, [0])[0], run.get(6, [0])[0]
+        self.params = packed(run[8][0]) if 8 in run else []
+        self.data = run.get(10, [b""])[0]
+        self.fd = descriptors[run[9][0]] if 9 in run else None
+        self.spans = []
+        for span in map(wire.decode, run.get(7, [])):
+            buffer, offset, size = (span.get(n, [0])[0] for n in (1, 2, 3))
+            self.spans.append(memoryview(buffers[buffer])[offset:offset + size] if size else memoryview(b""))
+
+    def __getattr__(self, name):
+        names = ("source_bytes", "chunk", "first_chunk", "chunks", "region", "partitions", "group_region", "seed",
+                 "pass_", "method", "shape", "inline")
+        return self.params[names.index(name)]
+
+    def source(self, first, end, table, behind):
+        if self.fd is not None:
+            return os.pread(self.fd, end - first, first)
+        if len(table):
+            return bytes(table[first:end])
+        return self.data[behind:][first:end]
+
+
+class Failure(Exception):
+    pass
+
+
+class Engine:
+    """Counts bytes: {byte: count} as JSON behind its length is a partial, and a partition of groups."""
+
+    @staticmethod
+    def put(span, at, room, counts, pad):
+        text = json.dumps(counts).encode()
+        need = 8 + len(text) + pad
+        if need <= room:
+            span[at:at + 8 + len(text)] = struct.pack("<Q", len(text)) + text
+        return need
+
+    @staticmethod
+    def get(span, at):
+        size, = struct.unpack("<Q", span[at:at + 8])
+        return {int(k): v for k, v in json.loads(bytes(span[at + 8:at + 8 + size])).items()}
+
+    @staticmethod
+    def count(data, pass_=0, passes=1):
+        counts = {}
+        for byte in set(data):
+            if byte * passes >> 8 == pass_:
+                counts[byte] = data.count(bytes([byte]))
+        return counts
+
+    def compile(self, task):
+        spec = wire.decode(task.data[:task.params[1] or None])
+        script = spec[4][0]
+        if b"nonsense" in script:
+            raise Failure(INVALID, "--select: character 1: there is no column \"nonsense\"")
+        how = json.loads(script)
+        return [how.get("flags", 1), how.get("keys", 1), 1, how.get("group_bytes", 64), 16], script
+
+    def quotes(self, task, how):
+        del how
+        for i in range(task.first, task.first + task.count):
+            at = 8 * (task.first_chunk + i)
+            task.spans[0][at:at + 8] = struct.pack("<Q", i)
+        return [], b""
+
+    def aggregate(self, task, how):
+        pass_, passes = task.pass_ & 0xffffffff, (task.pass_ >> 32) or 1
+        rows = needed = groups = 0
+        for i in range(task.first, task.first + task.count):
+            chunk = task.first_chunk + i
+            if len(task.spans[1]):
+                assert struct.unpack("<Q", task.spans[1][8 * chunk:8 * chunk + 8])[0] == i
+            end = min((i + 1) * task.chunk, task.source_bytes)
+            data = task.source(i * task.chunk, end, task.spans[2], 0)
+            counts = self.count(data, pass_, passes)
+            pad = how.get("pad", 0) // passes
+            needed = max(needed, self.put(task.spans[0], chunk * task.region, task.region, counts, pad))
+            rows, groups = rows + len(data), groups + len(counts)
+        return [rows, rows, how.get("skipped", 0), groups, needed, 0, 0, 0], b""
+
+    rows = aggregate
+
+    def merge(self, task, how):
+        passes = (task.pass_ >> 32) or 1
+        groups = needed = 0
+        for p in range(task.first, task.first + task.count):
+            counts = {}
+            for c in range(task.chunks):
+                for byte, n in self.get(task.spans[0], c * task.region).items():
+                    if byte % task.partitions == p:
+                        counts[byte] = counts.get(byte, 0) + n
+            needed = max(needed, self.put(task.spans[1], p * task.group_region, task.group_region, counts,
+                                          how.get("group_pad", 0) // passes))
+            groups += len(counts)
+        return [groups, needed, how.get("hint", groups * 12)], b""
+
+    @staticmethod
+    def result(counts, span):
+        text = "value,count\n" + "".join(f"{k},{v}\n" for k, v in sorted(counts.items()))
+        text = text.encode()
+        if len(span) == 0 and len(text) <= INLINE:
+            return [len(counts), len(text)], text
+        if len(text) <= len(span):
+            span[:len(text)] = text
+        return [len(counts), len(text)], b""
+
+    def finish(self, task, how):
+        del how
+        counts = {}
+        for p in range(task.partitions):
+            for byte, n in self.get(task.spans[0], p * task.group_region).items():
+                counts[byte] = counts.get(byte, 0) + n
+        return self.result(counts, task.spans[1])
+
+    def gather(self, task, how):
+        del how
+        counts = {}
+        for c in range(task.chunks):
+            for byte, n in self.get(task.spans[0], c * task.region).items():
+                counts[byte] = counts.get(byte, 0) + n
+        return self.result(counts, task.spans[1])
+
+    def whole(self, task, how):
+        data = task.source(0, task.source_bytes, task.spans[1], task.inline)
+        values, text = self.result(self.count(data), task.spans[0] if not how.get("no_inline") else b"x")
+        if how.get("no_inline") and len(task.spans[0]) >= values[1]:
+            values, text = self.result(self.count(data), task.spans[0])
+        return [values[0], values[1]], text
+
+
+def counted(name, codelet, most):
+    """Whether this happened less than `most` times before, anywhere; counts it."""
+    folder = os.environ["HAC_TEST_COUNTS"]
+    for n in range(most):
+        try:
+            os.close(os.open(f"{folder}/{name}-{codelet}-{n}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            return True
+        except FileExistsError:
+            pass
+    return False
+
+
+def misbehave(task, how):
+    with open(os.environ["HAC_TEST_COUNTS"] + "/tasks", "a", encoding="ascii") as log:
+        log.write(f"{task.codelet} {task.first} {task.count} {os.getpid()}\n")
+    time.sleep(how.get("sleep", 0))
+    fail, die = how.get("fail"), how.get("die")
+    if die and die["codelet"] == task.codelet and counted("die", task.codelet, die.get("times", 1)):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if not fail or fail["codelet"] != task.codelet:
+        return
+    if "passes_below" in fail and ((task.pass_ >> 32) or 1) >= fail["passes_below"]:
+        return
+    if counted("fail", task.codelet, fail.get("times", 1000)):
+        raise Failure(fail["code"], fail.get("message", "failed on purpose"))
+
+
+def run(task):
+    engine = Engine()
+    if task.codelet == "query.compile":
+        return engine.compile(task)
+    how = json.loads(task.data[:task.inline or None])
+    misbehave(task, how)
+    values, data = getattr(engine, task.codelet.partition(".")[2])(task, how)
+    wrong = how.get("wrong")
+    if wrong and wrong["codelet"] == task.codelet and counted("wrong", task.codelet, wrong.get("times", 1000)):
+        values = wrong["values"]
+    return values, data
+
+
+def done(task_id, code, message, values, data, seconds):
+    fields = {"f1": task_id, "f2": code, "f3": message, "f4": float(seconds), "f10": b""}
+    del fields["f10"]
+    if values:
+        fields["f5"] = b"".join(map(wire.varint, values))
+    fields["f6"] = data
+    return wire.message(**{k: v for k, v in fields.items() if v not in (0, "", b"", 0.0)})
+
+
+def serve(sock):
+    buffers, descriptors = {}, {}
+
+    def report(what, body):
+        sock.send(wire.frame(wire.field(what, body)))
+
+    while True:
+        data, control, _, _ = sock.recvmsg(wire.FRAME_MAX, socket.CMSG_SPACE(256))
+        fds = array.array("i")
+        for level, kind, content in control:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                fds.frombytes(content[:len(content) - len(content) % fds.itemsize])
+        if not data:
+            return
+        (what, (body,)), = wire.decode(data[8:]).items()
+        fields = wire.decode(body)
+        if what == 1:
+            report(2, wire.field(1, wire.message(f1="fake", f20=1024)))
+        elif what == BUFFER_ADD:
+            buffers[fields[1][0]] = mmap.mmap(fds[0], fields[2][0])
+            os.close(fds[0])
+        elif what == BUFFER_REMOVE:
+            buffers.pop(fields[1][0], None)
+        elif what == DESCRIPTOR_ADD:
+            descriptors[fields[1][0]] = fds[0]
+        elif what == DESCRIPTOR_REMOVE:
+            os.close(descriptors.pop(fields[1][0]))
+        elif what == RUN:
+            began = time.monotonic()
+            try:
+                values, result = run(Task(fields, buffers, descriptors))
+                answer = (OK, "", values, result)
+            except Failure as failure:
+                answer = (*failure.args, [], b"")
+            report(3, done(fields[1][0], *answer, time.monotonic() - began))
+        elif what == 8:
+            report(6, body)
+        elif what == 9:
+            return
+
+
+def main():
+    if len(sys.argv) > 1 and sys.argv[1].startswith("--"):
+        os.execv(os.environ["HAC_TEST_EXECUTOR"], ["hac-executor", *sys.argv[1:]])
+    serve(socket.socket(fileno=3))
+
+
+main()
