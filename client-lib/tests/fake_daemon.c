@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/memfd.h"
+#include "base/query_layout.h"
 
 enum { MAX_SESSIONS = 64 };
 
@@ -267,6 +268,66 @@ static void submit_sort(fake_session *session, const Hac__Client__Request *reque
     free(result);
 }
 
+/* ---- queries: the result is the input ---- */
+
+/* A table as a result: a head, the columns, and the memory that they lie in. */
+static uint8_t *echo_table(fake_session *session, const Hac__Client__SubmitQuery *query, hac_frame *frame,
+                           uint64_t *ret_bytes)
+{
+    const Hac__Client__QueryTable *table = query->spec->table;
+    uint64_t at = sizeof(hac_result_table) + table->n_columns * sizeof(hac_result_column);
+    at = (at + 63) / 64 * 64;
+    uint64_t bytes = at + query->inputs[0]->bytes;
+    uint8_t *result = calloc(1, bytes + 1);
+    must(result != NULL, "calloc");
+    hac_result_table head = {HAC_RESULT_TABLE_MAGIC, table->rows, table->n_columns, bytes};
+    memcpy(result, &head, sizeof(head));
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const Hac__Client__TableColumn *from = table->columns[i];
+        hac_result_column to = {.kind = (uint8_t)from->kind,
+                                .precision = (uint8_t)from->precision,
+                                .scale = (uint8_t)from->scale,
+                                .large = from->large != 0,
+                                .validity = from->validity == UINT64_MAX ? UINT64_MAX : at + from->validity,
+                                .values = at + from->values,
+                                .bytes = from->bytes == UINT64_MAX ? UINT64_MAX : at + from->bytes,
+                                .n_bytes = from->n_bytes};
+        snprintf(to.name, sizeof(to.name), "%s", from->name);
+        memcpy(result + sizeof(head) + i * sizeof(to), &to, sizeof(to));
+    }
+    read_input(session->daemon, query->inputs[0], frame, result + at);
+    *ret_bytes = bytes;
+    return result;
+}
+
+static uint8_t *echo_text(fake_session *session, const Hac__Client__SubmitQuery *query, hac_frame *frame,
+                          uint64_t *ret_bytes)
+{
+    uint64_t bytes = 0, at = 0;
+    for (size_t i = 0; i < query->n_inputs; i++)
+        bytes += query->inputs[i]->bytes;
+    uint8_t *result = malloc(bytes + 1);
+    must(result != NULL, "malloc");
+    for (size_t i = 0; i < query->n_inputs; i++) {
+        read_input(session->daemon, query->inputs[i], frame, result + at);
+        at += query->inputs[i]->bytes;
+    }
+    *ret_bytes = bytes;
+    return result;
+}
+
+static void submit_query(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    const Hac__Client__SubmitQuery *query = request->submit_query;
+    uint64_t bytes = 0;
+    uint8_t *result = query->spec->table != NULL ? echo_table(session, query, frame, &bytes)
+                                                 : echo_text(session, query, frame, &bytes);
+    uint32_t id = pool_alloc(session->daemon, bytes > 0 ? bytes : 1, false);
+    must(pwrite(session->daemon->buffers[id].fd, result, bytes, 0) == (ssize_t)bytes, "write a result");
+    free(result);
+    fake_send_accepted(session, request->serial, new_job(session->daemon, id, bytes));
+}
+
 static void send_result(fake_session *session, uint64_t serial, uint64_t id)
 {
     fake_job job = session->daemon->jobs[id];
@@ -330,6 +391,9 @@ void fake_default(fake_session *session, const Hac__Client__Request *request, ha
     case HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT:
         submit_sort(session, request, frame);
         break;
+    case HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY:
+        submit_query(session, request, frame);
+        break;
     case HAC__CLIENT__REQUEST__WHAT_WAIT:
     case HAC__CLIENT__REQUEST__WHAT_RESULT:
         send_result(session, request->serial, request->wait->job);
@@ -340,6 +404,7 @@ void fake_default(fake_session *session, const Hac__Client__Request *request, ha
         break;
     case HAC__CLIENT__REQUEST__WHAT_QUERY:
     case HAC__CLIENT__REQUEST__WHAT_PLAN_SORT:
+    case HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY:
         fake_send_text(session, request->serial, "{}");
         break;
     default:

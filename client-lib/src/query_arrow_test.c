@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns in and out: the fake daemon gives a query's table back, which has to be the one that went in. */
+#include "../tests/fake_daemon.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/query_layout.h"
+#include "base/value.h"
+#include "query.h"
+
+enum { ROWS = 300 };
+
+static fake_daemon *the_daemon;
+static hac_client *client;
+static Hac__Client__Input__WhereCase where;
+static uint32_t buffer_id;
+
+static bool look(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    (void)session;
+    (void)frame;
+    if (request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY) {
+        where = request->submit_query->inputs[0]->where_case;
+        buffer_id = request->submit_query->inputs[0]->buffer;
+    }
+    return false;
+}
+
+static int start(void **state)
+{
+    if (hac_test_fds_setup(state) != 0)
+        return -1;
+    the_daemon = fake_start(look, NULL);
+    client = fake_connect(the_daemon);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    hac_client_free(client);
+    fake_stop(the_daemon);
+    return hac_test_fds_teardown(state);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+/* ---- batches ---- */
+
+static void keep_schema(struct ArrowSchema *schema)
+{
+    (void)schema;
+}
+
+static void keep_array(struct ArrowArray *array)
+{
+    (void)array;
+}
+
+enum { COLUMNS = 8 };
+
+typedef struct batch {
+    struct ArrowSchema schema, child_schema[COLUMNS], *schemas[COLUMNS];
+    struct ArrowArray array, child[COLUMNS], *children[COLUMNS];
+    const void *buffers[COLUMNS][3], *top[1];
+    size_t n;
+} batch;
+
+static void batch_init(batch *b, int64_t rows, int64_t offset)
+{
+    memset(b, 0, sizeof(*b));
+    b->schema =
+        (struct ArrowSchema){.format = "+s", .name = "", .children = b->schemas, .release = keep_schema};
+    b->array = (struct ArrowArray){.length = rows,
+                                   .offset = offset,
+                                   .n_buffers = 1,
+                                   .buffers = b->top,
+                                   .children = b->children,
+                                   .release = keep_array};
+}
+
+static void add(batch *b, const char *name, const char *format, const void *validity, const void *values,
+                const void *bytes)
+{
+    size_t i = b->n++;
+    b->child_schema[i] = (struct ArrowSchema){.format = format, .name = name, .release = keep_schema};
+    b->child[i] = (struct ArrowArray){.length = b->array.length + b->array.offset,
+                                      .null_count = validity != NULL ? -1 : 0,
+                                      .n_buffers = strchr("uUzZ", format[0]) != NULL ? 3 : 2,
+                                      .buffers = b->buffers[i],
+                                      .release = keep_array};
+    b->buffers[i][0] = validity;
+    b->buffers[i][1] = values;
+    b->buffers[i][2] = bytes;
+    b->schemas[i] = &b->child_schema[i];
+    b->children[i] = &b->child[i];
+    b->schema.n_children = b->array.n_children = (int64_t)b->n;
+}
+
+/* Values of every width, for ROWS rows. */
+static struct {
+    uint8_t validity[ROWS / 8 + 1], bools[ROWS / 8 + 1];
+    int64_t numbers[ROWS];
+    int32_t days[ROWS];
+    int64_t decimals[ROWS][2];
+    int32_t offsets[ROWS + 1];
+    int64_t large_offsets[ROWS + 1];
+    char characters[ROWS * 4];
+} data;
+
+static void fill_data(void)
+{
+    int32_t at = 5; /* the first offset need not be 0 */
+    for (int i = 0; i < ROWS; i++) {
+        data.validity[i / 8] = (uint8_t)(i * 37);
+        data.bools[i / 8] = (uint8_t)(i * 91);
+        data.numbers[i] = (int64_t)i * 1000000007 - 5;
+        data.days[i] = i - 150;
+        data.decimals[i][0] = i - 150;
+        data.decimals[i][1] = i < 150 ? -1 : 0;
+        data.offsets[i] = at;
+        data.large_offsets[i] = at;
+        at += i % 4;
+    }
+    data.offsets[ROWS] = at;
+    data.large_offsets[ROWS] = at;
+    for (size_t i = 0; i < sizeof(data.characters); i++)
+        data.characters[i] = (char)('a' + i % 26);
+}
+
+static void add_all(batch *b)
+{
+    add(b, "number", "l", data.validity, data.numbers, NULL);
+    add(b, "flag", "b", data.validity, data.bools, NULL);
+    add(b, "day", "tdD", NULL, data.days, NULL);
+    add(b, "short", "d:10,2", data.validity, data.decimals, NULL);
+    add(b, "long", "d:38,2", NULL, data.decimals, NULL);
+    add(b, "text", "u", data.validity, data.offsets, data.characters);
+    add(b, "large", "U", NULL, data.large_offsets, data.characters);
+    add(b, "time", "tsu:Europe/Paris", NULL, data.numbers, NULL);
+}
+
+static hac_status query(const batch *b, hac_job **ret, hac_error *err)
+{
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    options.select = "*";
+    options.result_format = HAC_RESULT_TABLE;
+    return hac_query_arrow(client, &b->schema, &b->array, &options, ret, err);
+}
+
+/* ---- comparing ---- */
+
+static bool bit(const void *bits, int64_t i)
+{
+    return ((const uint8_t *)bits)[i / 8] >> (i % 8) & 1;
+}
+
+static bool is_valid(const struct ArrowArray *a, int64_t row)
+{
+    return a->buffers[0] == NULL || bit(a->buffers[0], a->offset + row);
+}
+
+static void text_of(const struct ArrowArray *a, const char *format, int64_t row, const char **ret,
+                    int64_t *length)
+{
+    const int32_t *small = a->buffers[1];
+    const int64_t *large = a->buffers[1];
+    bool is_large = format[0] == 'U';
+    int64_t i = a->offset + row, begin = is_large ? large[i] : small[i],
+            end = is_large ? large[i + 1] : small[i + 1];
+    *ret = (const char *)a->buffers[2] + begin;
+    *length = end - begin;
+}
+
+static void assert_same_value(const char *format, const struct ArrowArray *want, int64_t want_row,
+                              const struct ArrowArray *got, int64_t row)
+{
+    assert_int_equal(is_valid(got, row), is_valid(want, want_row));
+    if (!is_valid(want, want_row))
+        return;
+    if (strcmp(format, "b") == 0) {
+        assert_int_equal(bit(got->buffers[1], row), bit(want->buffers[1], want->offset + want_row));
+    } else if (strchr("uU", format[0]) != NULL) {
+        const char *a, *b;
+        int64_t la, lb;
+        text_of(want, format, want_row, &a, &la);
+        text_of(got, format, row, &b, &lb);
+        assert_int_equal(la, lb);
+        assert_memory_equal(a, b, (size_t)la);
+    } else {
+        size_t width = format[0] == 'd' ? 16 : strcmp(format, "tdD") == 0 ? 4 : 8;
+        assert_memory_equal((const uint8_t *)got->buffers[1] + (size_t)row * width,
+                            (const uint8_t *)want->buffers[1] + (size_t)(want->offset + want_row) * width,
+                            width);
+    }
+}
+
+static void assert_round_trip(const batch *b)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    if (query(b, &job, &err) != HAC_OK || hac_job_wait(job, -1, &err) != HAC_OK ||
+        hac_job_export_arrow(job, &schema, &array, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    hac_job_free(job); /* the columns hold what they need */
+    assert_string_equal(schema.format, "+s");
+    assert_int_equal(schema.n_children, b->n);
+    assert_int_equal(array.length, b->array.length);
+    assert_int_equal(array.n_children, b->n);
+    for (size_t i = 0; i < b->n; i++) {
+        const char *format = b->child_schema[i].format;
+        assert_string_equal(schema.children[i]->name, b->child_schema[i].name);
+        assert_string_equal(schema.children[i]->format, strncmp(format, "tsu:", 4) == 0 ? "tsu:" : format);
+        assert_int_equal(array.children[i]->length, b->array.length);
+        for (int64_t row = 0; row < b->array.length; row++)
+            assert_same_value(format, &b->child[i], b->array.offset + row, array.children[i], row);
+    }
+    schema.release(&schema);
+    array.release(&array);
+    assert_null(schema.release);
+    assert_null(array.release);
+}
+
+/* ---- tests ---- */
+
+static void test_round_trips(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {0, 1, 7, 8, 9, 63, 64, 65, 250};
+    fill_data();
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        batch b;
+        batch_init(&b, lengths[i], 0);
+        add_all(&b);
+        assert_round_trip(&b);
+    }
+}
+
+/* Slices of the batch, and of its columns, at every bit of a byte. */
+static void test_slices(void **state)
+{
+    (void)state;
+    fill_data();
+    for (int64_t offset = 1; offset < 18; offset++) {
+        batch b;
+        batch_init(&b, 200, offset);
+        add_all(&b);
+        for (size_t i = 0; i < b.n; i++)
+            b.child[i].offset = (int64_t)i;
+        assert_round_trip(&b);
+    }
+}
+
+static void test_children_can_leave(void **state)
+{
+    (void)state;
+    batch b;
+    hac_job *job = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    fill_data();
+    batch_init(&b, 100, 0);
+    add_all(&b);
+    assert_int_equal(query(&b, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_export_arrow(job, &schema, &array, NULL), HAC_OK);
+    hac_job_free(job);
+    struct ArrowArray moved = *array.children[0];
+    array.children[0]->release = NULL;
+    array.release(&array);
+    schema.release(&schema);
+    assert_int_equal(((const int64_t *)moved.buffers[1])[7], data.numbers[7]);
+    moved.release(&moved);
+}
+
+/* Columns that lie in one buffer as hacd wants them are not copied. */
+static void test_in_place(void **state)
+{
+    (void)state;
+    hac_buffer *buffer = NULL;
+    batch b;
+    fill_data();
+    assert_int_equal(hac_buffer_alloc(client, 65536, &buffer, NULL), HAC_OK);
+    uint8_t *at = hac_buffer_data(buffer);
+    memcpy(at, data.numbers, sizeof(data.numbers));
+    memcpy(at + 4096, data.offsets, sizeof(data.offsets));
+    memcpy(at + 8192, data.characters, sizeof(data.characters));
+    memcpy(at + 12288, data.validity, sizeof(data.validity));
+    batch_init(&b, 200, 0);
+    add(&b, "number", "l", at + 12288, at, NULL);
+    add(&b, "text", "u", NULL, at + 4096, at + 8192);
+    unsigned before = fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC);
+    assert_round_trip(&b);
+    assert_int_equal(where, HAC__CLIENT__INPUT__WHERE_BUFFER);
+    assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC), before);
+    /* elsewhere, and off the alignment: copied, and the same */
+    b.buffers[0][1] = data.numbers;
+    assert_round_trip(&b);
+    assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC), before + 1);
+    b.buffers[0][1] = at + 8;
+    assert_round_trip(&b);
+    assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC), before + 2);
+    hac_buffer_free(buffer);
+}
+
+static void expect(const batch *b, hac_status status, const char *words)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    assert_int_equal(query(b, &job, &err), status);
+    assert_null(job);
+    if (strstr(err.message, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", err.message, words);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    batch b;
+    fill_data();
+#define MAKE() (batch_init(&b, 100, 0), add(&b, "number", "l", NULL, data.numbers, NULL))
+    MAKE();
+    b.schema.format = "l";
+    expect(&b, HAC_UNSUPPORTED, "\"+s\", not \"l\"");
+    static const char *const formats[] = {"n",          "e",   "tss:", "ttu", "+l", "d:40,2",   "d:10,20",
+                                          "d:10,2,256", "w:4", "",     "vu",  "d:", "d:19,2,64"};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        MAKE();
+        b.child_schema[0].format = formats[i];
+        expect(&b, HAC_UNSUPPORTED, "column number has Arrow format");
+    }
+    MAKE();
+    b.child_schema[0].name = "";
+    expect(&b, HAC_INVALID, "name has 0 bytes");
+    MAKE();
+    b.child[0].length = 99;
+    expect(&b, HAC_INVALID, "no valid Arrow array");
+    MAKE();
+    b.child[0].n_buffers = 3;
+    expect(&b, HAC_INVALID, "no valid Arrow array");
+    MAKE();
+    b.child[0].offset = -1;
+    expect(&b, HAC_INVALID, "no valid Arrow array");
+    MAKE();
+    b.child[0].null_count = 3;
+    expect(&b, HAC_INVALID, "does not say where");
+    MAKE();
+    b.array.null_count = 1;
+    expect(&b, HAC_UNSUPPORTED, "whole rows");
+    MAKE();
+    b.array.n_children = 2;
+    expect(&b, HAC_INVALID, "no valid Arrow array");
+    MAKE();
+    b.array.release = NULL;
+    expect(&b, HAC_INVALID, "released");
+}
+
+/* A result whose every byte may be wrong: an error, never more than there is. */
+static void test_damaged_results(void **state)
+{
+    (void)state;
+    batch b;
+    hac_job *job = NULL;
+    fill_data();
+    batch_init(&b, 60, 0);
+    add_all(&b);
+    assert_int_equal(query(&b, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    size_t bytes = (size_t)hac_job_bytes(job),
+           head = sizeof(hac_result_table) + 8 * sizeof(hac_result_column);
+    uint8_t *copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    const uint8_t *good = hac_job_data(job);
+    uint32_t random = 1;
+    for (int round = 0; round < 20000; round++) {
+        memcpy(copy, good, bytes);
+        for (int n = 0; n <= round % 3; n++) {
+            random = random * 1664525 + 1013904223;
+            copy[(random >> 8) % (round % 2 ? head : bytes)] = (uint8_t)(random >> 24);
+        }
+        job->data = copy;
+        job->bytes = round % 5 == 0 ? (random >> 4) % (bytes + 1) : bytes;
+        struct ArrowSchema schema;
+        struct ArrowArray array;
+        if (hac_job_export_arrow(job, &schema, &array, NULL) != HAC_OK)
+            continue;
+        for (int64_t i = 0; i < array.n_children; i++) {
+            const struct ArrowArray *child = array.children[i];
+            const char *format = schema.children[i]->format;
+            for (int64_t row = 0; row < child->length; row += 13)
+                if (strchr("uU", format[0]) != NULL && is_valid(child, row)) {
+                    const char *text;
+                    int64_t length;
+                    text_of(child, format, row, &text, &length);
+                    assert_true(length >= 0 && (uint64_t)length <= bytes);
+                }
+        }
+        schema.release(&schema);
+        array.release(&array);
+    }
+    job->data = good;
+    job->bytes = bytes;
+    hac_job_free(job);
+    free(copy);
+}
+
+static void test_text_is_no_table(void **state)
+{
+    (void)state;
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    options.input_format = HAC_INPUT_LINES;
+    assert_int_equal(hac_query_memory(client, "a\n", 2, &options, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_export_arrow(job, &schema, &array, &err), HAC_UNSUPPORTED);
+    hac_job_free(job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_round_trips),     TEST(test_slices),  TEST(test_children_can_leave),
+        TEST(test_in_place),        TEST(test_refused), TEST(test_damaged_results),
+        TEST(test_text_is_no_table)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

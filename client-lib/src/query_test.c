@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries of files, memory and buffers: what is asked of hacd. The fake one gives the input back. */
+#include "../tests/fake_daemon.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the last submission said, as the daemon saw it. */
+typedef struct seen {
+    unsigned count;
+    size_t n_inputs;
+    Hac__Client__Input__WhereCase where;
+    uint64_t bytes, offset, limit;
+    uint32_t format, delimiter, output, hot_keys, sample;
+    int header, skip, has_limit, detach, acknowledge;
+    char schema[64], where_text[64], group_by[64], select[64], order_by[64], null_text[64], name[64];
+    hac_status refuse;
+} seen;
+
+static seen last;
+static fake_daemon *the_daemon;
+static hac_client *client;
+
+static void copy(char *to, const char *from)
+{
+    snprintf(to, 64, "%s", from);
+}
+
+static bool look(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    (void)frame;
+    if (request->what_case != HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY)
+        return false;
+    const Hac__Client__SubmitQuery *query = request->submit_query;
+    const Hac__Client__QuerySpec *spec = query->spec;
+    last.count++;
+    last.n_inputs = query->n_inputs;
+    last.where = query->inputs[0]->where_case;
+    last.bytes = query->inputs[0]->bytes;
+    last.offset = query->inputs[0]->offset;
+    last.limit = spec->limit;
+    last.has_limit = spec->has_limit;
+    last.format = spec->source->format;
+    last.delimiter = spec->source->delimiter;
+    last.header = spec->source->header;
+    last.skip = spec->source->skip_errors;
+    last.output = spec->output_format;
+    last.hot_keys = spec->method->hot_keys;
+    last.sample = spec->method->sample;
+    last.detach = query->options->detach;
+    last.acknowledge = query->options->acknowledge;
+    copy(last.schema, spec->schema);
+    copy(last.where_text, spec->where);
+    copy(last.group_by, spec->group_by);
+    copy(last.select, spec->select);
+    copy(last.order_by, spec->order_by);
+    copy(last.null_text, spec->source->null_text);
+    copy(last.name, query->inputs[0]->name);
+    if (last.refuse == HAC_OK)
+        return false;
+    fake_send_failure(session, request->serial, last.refuse, "refused on purpose");
+    return true;
+}
+
+static int start(void **state)
+{
+    if (hac_test_fds_setup(state) != 0)
+        return -1;
+    memset(&last, 0, sizeof(last));
+    the_daemon = fake_start(look, NULL);
+    client = fake_connect(the_daemon);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    hac_client_free(client);
+    fake_stop(the_daemon);
+    return hac_test_fds_teardown(state);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+static hac_query_options lines(void)
+{
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    options.input_format = HAC_INPUT_LINES;
+    options.select = "line";
+    return options;
+}
+
+static int file_with(const void *data, size_t bytes)
+{
+    char name[] = "/tmp/hac-test-XXXXXX";
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    unlink(name);
+    assert_int_equal(write(fd, data, bytes), bytes);
+    return fd;
+}
+
+static void assert_says(const hac_error *err, const char *words)
+{
+    if (strstr(err->message, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", err->message, words);
+}
+
+static void assert_result(hac_job *job, const void *data, size_t bytes)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_job_wait(job, -1, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(hac_job_bytes(job), bytes);
+    if (bytes > 0)
+        assert_memory_equal(hac_job_data(job), data, bytes);
+    hac_job_free(job);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 16383, 16384, 16385, 100000};
+    static char text[100000];
+    memset(text, 'x', sizeof(text));
+    hac_query_options options = lines();
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        hac_job *job = NULL;
+        assert_int_equal(hac_query_memory(client, text, sizes[i], &options, &job, NULL), HAC_OK);
+        assert_int_equal(last.where, sizes[i] <= 16384 ? HAC__CLIENT__INPUT__WHERE_DATA
+                                                       : HAC__CLIENT__INPUT__WHERE_BUFFER);
+        assert_int_equal(last.bytes, sizes[i]);
+        assert_true(last.acknowledge);
+        assert_result(job, text, sizes[i]);
+    }
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    hac_query_options options = {.size = sizeof(options),
+                                 .schema = "a:i64",
+                                 .where = "a > 1",
+                                 .group_by = "b",
+                                 .select = "sum(a) as s",
+                                 .order_by = "s desc",
+                                 .limit = 7,
+                                 .result_format = HAC_RESULT_JSON,
+                                 .input_format = HAC_INPUT_CSV,
+                                 .delimiter = 0xfe,
+                                 .no_header = 1,
+                                 .skip_errors = 1,
+                                 .null_text = "NA",
+                                 .hot_keys = HAC_HOT_KEYS_OFF,
+                                 .sample = 20};
+    hac_job *job = NULL;
+    assert_int_equal(hac_query_memory(client, "1", 1, &options, &job, NULL), HAC_OK);
+    hac_job_free(job);
+    assert_string_equal(last.schema, "a:i64");
+    assert_string_equal(last.where_text, "a > 1");
+    assert_string_equal(last.group_by, "b");
+    assert_string_equal(last.select, "sum(a) as s");
+    assert_string_equal(last.order_by, "s desc");
+    assert_string_equal(last.null_text, "NA");
+    assert_true(last.has_limit && last.limit == 7 && last.skip && !last.header);
+    assert_int_equal(last.format, 2);
+    assert_int_equal(last.delimiter, 0xfe);
+    assert_int_equal(last.output, 1);
+    assert_int_equal(last.hot_keys, 2);
+    assert_int_equal(last.sample, 20);
+    options = lines();
+    assert_int_equal(hac_query_memory(client, "1", 1, &options, &job, NULL), HAC_OK);
+    hac_job_free(job);
+    assert_false(last.has_limit);
+    assert_true(last.header);
+    options.limit = 0;
+    assert_int_equal(hac_query_memory(client, "1", 1, &options, &job, NULL), HAC_OK);
+    hac_job_free(job);
+    assert_true(last.has_limit && last.limit == 0);
+}
+
+static void expect_invalid(const hac_query_options *options, const char *words)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    unsigned before = last.count;
+    assert_int_equal(hac_query_memory(client, "1", 1, options, &job, &err), HAC_INVALID);
+    assert_says(&err, words);
+    assert_null(job);
+    assert_int_equal(last.count, before); /* hacd was not troubled */
+}
+
+static void test_bad_options(void **state)
+{
+    (void)state;
+    static char text[16386];
+    memset(text, 'x', sizeof(text) - 1);
+    hac_query_options options = lines();
+    options.select = text;
+    expect_invalid(&options, "select: 16385 bytes are too many; 16384");
+    text[16384] = '\0';
+    options.where = options.schema = text;
+    expect_invalid(&options, "32768 are possible");
+    options = lines();
+    options.where = "a = '\xff'";
+    expect_invalid(&options, "where: byte 6 is not valid UTF-8");
+    options = lines();
+    options.input_format = HAC_INPUT_NONE;
+    expect_invalid(&options, "input format is not set");
+    options.input_format = (hac_input_format)9;
+    expect_invalid(&options, "input format is not set");
+    options = lines();
+    options.result_format = (hac_result_format)3;
+    expect_invalid(&options, "result format 3");
+    options = lines();
+    options.delimiter = '\n';
+    expect_invalid(&options, "delimiter");
+    options.delimiter = 256;
+    expect_invalid(&options, "delimiter");
+    options = lines();
+    options.sample = 1001;
+    expect_invalid(&options, "per mille");
+    options = lines();
+    options.null_text = "12345678901234567890123456789012";
+    expect_invalid(&options, "null text: 32 bytes");
+    options = lines();
+    options.job.priority = 101;
+    expect_invalid(&options, "priority");
+    options.size = 4;
+    expect_invalid(&options, "HAC_QUERY_OPTIONS_INIT");
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    hac_query_options options = lines();
+    int fds[64];
+    const char *names[64] = {"first", NULL};
+    char all[64 * 3 + 1] = "";
+    for (size_t i = 0; i < 64; i++) {
+        char text[4];
+        snprintf(text, sizeof(text), "%02zu\n", i);
+        fds[i] = file_with(text, 3);
+        strcat(all, text);
+    }
+    for (size_t n = 1; n <= 64; n += 21) {
+        hac_job *job = NULL;
+        assert_int_equal(hac_query_files(client, fds, names, n, &options, &job, NULL), HAC_OK);
+        assert_int_equal(last.n_inputs, n);
+        assert_int_equal(last.where, HAC__CLIENT__INPUT__WHERE_DESCRIPTOR);
+        assert_string_equal(last.name, "first");
+        assert_result(job, all, 3 * n);
+    }
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    assert_int_equal(hac_query_files(client, fds, NULL, 65, &options, &job, &err), HAC_INVALID);
+    assert_says(&err, "65 files");
+    assert_int_equal(hac_query_files(client, fds, NULL, 0, &options, &job, &err), HAC_INVALID);
+    for (size_t i = 0; i < 64; i++)
+        close(fds[i]);
+}
+
+static void test_what_is_no_file(void **state)
+{
+    (void)state;
+    hac_query_options options = lines();
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    int pipes[2], folder = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char name[] = "/tmp/hac-test-XXXXXX";
+    int closed = mkstemp(name);
+    int writing = open(name, O_WRONLY | O_CLOEXEC);
+    unlink(name);
+    assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+    const char *called = "it";
+    assert_int_equal(hac_query_files(client, pipes, &called, 1, &options, &job, &err), HAC_FAILED);
+    assert_says(&err, "it is no regular file");
+    assert_int_equal(hac_query_files(client, &folder, &called, 1, &options, &job, &err), HAC_FAILED);
+    assert_says(&err, "it is a directory");
+    assert_int_equal(hac_query_files(client, &writing, &called, 1, &options, &job, &err), HAC_FAILED);
+    assert_says(&err, "not open for reading");
+    close(closed);
+    assert_int_equal(hac_query_files(client, &closed, &called, 1, &options, &job, &err), HAC_FAILED);
+    assert_says(&err, "cannot read it");
+    close(writing);
+    close(folder);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+static void test_buffer(void **state)
+{
+    (void)state;
+    hac_query_options options = lines();
+    hac_error err = HAC_ERROR_NONE;
+    hac_buffer *buffer = NULL;
+    hac_job *job = NULL;
+    assert_int_equal(hac_buffer_alloc(client, 1000, &buffer, NULL), HAC_OK);
+    uint8_t *data = hac_buffer_data(buffer);
+    for (size_t i = 0; i < 1000; i++)
+        data[i] = (uint8_t)i;
+    assert_int_equal(hac_query_buffer(client, buffer, 64, 100, &options, &job, NULL), HAC_OK);
+    assert_int_equal(last.offset, 64);
+    assert_result(job, data + 64, 100);
+    assert_int_equal(hac_query_buffer(client, buffer, 63, 100, &options, &job, &err), HAC_INVALID);
+    assert_int_equal(hac_query_buffer(client, buffer, 64, UINT64_MAX, &options, &job, &err), HAC_INVALID);
+    hac_buffer_free(buffer);
+}
+
+/* A refusal is the submitting call's, and what was copied for it goes back. */
+static void test_refused(void **state)
+{
+    (void)state;
+    static char text[50000];
+    hac_query_options options = lines();
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    last.refuse = HAC_REFUSED;
+    assert_int_equal(hac_query_memory(client, text, 10, &options, &job, &err), HAC_REFUSED);
+    assert_says(&err, "refused on purpose");
+    assert_int_equal(hac_query_memory(client, text, sizeof(text), &options, &job, &err), HAC_REFUSED);
+    assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC), 1);
+    hac_job_free(NULL);
+    last.refuse = HAC_OK;
+    assert_int_equal(hac_query_memory(client, text, 10, &options, &job, &err), HAC_OK);
+    assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_RELEASE), 1);
+    hac_job_free(job);
+}
+
+static void test_plans(void **state)
+{
+    (void)state;
+    hac_query_options options = lines();
+    hac_error err = HAC_ERROR_NONE;
+    uint64_t sources[65] = {100, 0, 7};
+    char *text = NULL;
+    assert_int_equal(hac_explain_query(client, sources, 3, &options, HAC_PLAN_JSON, &text, NULL), HAC_OK);
+    assert_string_equal(text, "{}");
+    free(text);
+    assert_int_equal(hac_explain_query(client, sources, 0, &options, HAC_PLAN_JSON, &text, &err),
+                     HAC_INVALID);
+    assert_int_equal(hac_explain_query(client, sources, 65, &options, HAC_PLAN_JSON, &text, &err),
+                     HAC_INVALID);
+    assert_int_equal(hac_explain_query(client, sources, 1, &options, (hac_plan_format)3, &text, &err),
+                     HAC_INVALID);
+    sources[1] = UINT64_MAX;
+    assert_int_equal(hac_explain_query(client, sources, 2, &options, HAC_PLAN_TEXT, &text, &err),
+                     HAC_INVALID);
+    assert_says(&err, "source 2");
+    hac_simulated_capability capability = {"mapreduce.none", 1e8};
+    hac_simulated_device device = {
+        .size = sizeof(device), .name = "a", .capability = &capability, .n_capability = 1};
+    assert_int_equal(hac_simulate_query(client, &device, 1, sources, 1, &options, HAC_PLAN_TEXT, &text, NULL),
+                     HAC_OK);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_memory),          TEST(test_options), TEST(test_bad_options), TEST(test_files),
+        TEST(test_what_is_no_file), TEST(test_buffer),  TEST(test_refused),     TEST(test_plans)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
