@@ -87,11 +87,12 @@ struct hac_group_table {
     const uint8_t *nulls[HAC_QUERY_KEYS_MAX]; /* of each key, a byte a row; NULL: none */
     uint64_t hash[HAC_BATCH_ROWS];
     uint64_t at[HAC_BATCH_ROWS];
-    const uint8_t *null_states; /* of a single key: rows whose group is the null group */
-    bool one_group;             /* all rows of the batch are of one group */
-    int overflow;               /* accumulator + 1 whose sum left 128 bits */
-    void *scratch;              /* of group_results.c, group_merge.c */
-    void *pieces;               /* vectors of rows that a pass keeps */
+    const uint8_t *null_states;        /* of a single key: rows whose group is the null group */
+    bool one_group;                    /* all rows of the batch are of one group */
+    int overflow;                      /* accumulator + 1 whose sum left 128 bits */
+    void *scratch;                     /* of partial_merge.c */
+    void *pieces;                      /* vectors of rows that a pass keeps */
+    struct hac_group_results *results; /* of group_results.c */
 };
 
 /* ---- group_table.c ---- */
@@ -101,8 +102,6 @@ void *hac_group_resize(hac_group_table *t, void *old, uint64_t old_bytes, uint64
 uint8_t *hac_arena_alloc(hac_group_table *t, size_t bytes, hac_error *err);
 /* A long string's characters are copied; words[1] then points to the copy. */
 HAC_MUST_USE hac_status hac_arena_keep(hac_group_table *t, uint64_t words[2], hac_error *err);
-/* Without keys there is one group, also when there are no rows. */
-HAC_MUST_USE hac_status hac_group_table_ensure(hac_group_table *t, hac_error *err);
 /* From the batch's words to t->at; new groups are made. */
 HAC_MUST_USE hac_status hac_group_find(hac_group_table *t, size_t rows, hac_error *err);
 /* `partition`: all rows must be of it (HAC_INVALID); UINT32_MAX: any. */
@@ -126,6 +125,10 @@ void hac_group_keys_load(hac_group_table *t, const hac_vector *columns, size_t r
  * single key is null, else SIZE_MAX. */
 void hac_group_keys_load_records(hac_group_table *t, const uint8_t *records, size_t rows, size_t null_row);
 void hac_group_keys_hash(hac_group_table *t, size_t rows);
+/* One key's words of a record, and whether it is null; `null` is what the group's number says (single key).
+ */
+bool hac_group_record_key(const hac_group_layout *l, const uint8_t *record, size_t k, bool null,
+                          uint64_t ret[2]);
 /* The hash of a record of the table. */
 uint64_t hac_group_record_hash(const hac_group_table *t, uint64_t group);
 /* A vector's value as two words (strings point into the vector's bytes). */
@@ -144,6 +147,27 @@ double hac_number(const hac_vector *v, hac_value_type type, hac_repr repr, size_
 double hac_power_of_ten(unsigned digits);
 /* Rounded to HAC_QUANTILE_BITS, as a word. */
 uint64_t hac_quantile_word(double value);
+
+/* ---- group_results.c, group_texts.c ---- */
+
+/* The strings of a batch of results. */
+typedef struct hac_group_text {
+    uint8_t *data;
+    uint64_t n, room;
+    bool broken; /* no memory, or more than a batch's references reach */
+} hac_group_text;
+
+void hac_group_text_add(hac_group_text *text, const void *bytes, size_t n);
+/* The text of a value that is two words. */
+void hac_group_text_value(hac_group_text *text, hac_value_type type, const uint64_t words[2]);
+HAC_MUST_USE hac_status hac_group_top_k(const hac_group_table *t, const hac_accumulator *a, uint32_t k,
+                                        const hac_value_list *list, hac_group_text *text, hac_error *err);
+void hac_group_string_list(const hac_group_table *t, const hac_accumulator *a, const hac_value_list *list,
+                           hac_group_text *text);
+void hac_group_histogram(const hac_accumulator *a, const uint64_t *counts, hac_group_text *text);
+HAC_MUST_USE hac_status hac_group_quantile(const hac_group_table *t, const hac_accumulator *a, double share,
+                                           const hac_value_list *list, double *ret, hac_error *err);
+void hac_group_results_free(struct hac_group_results *results);
 
 /* ---- value_set.c ---- */
 

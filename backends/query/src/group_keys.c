@@ -159,7 +159,8 @@ static uint64_t sign_extended(uint64_t word, unsigned bits, hac_repr repr)
 }
 
 /* One key's words of a record, and whether it is null; `null` is what the group's number says. */
-static bool record_key(const hac_group_layout *l, const uint8_t *record, size_t k, bool null, uint64_t ret[2])
+bool hac_group_record_key(const hac_group_layout *l, const uint8_t *record, size_t k, bool null,
+                          uint64_t ret[2])
 {
     const hac_group_key *key = &l->keys[k];
     uint64_t first;
@@ -189,7 +190,7 @@ void hac_group_keys_load_records(hac_group_table *t, const uint8_t *records, siz
         uint8_t *states = nulls + k * HAC_BATCH_ROWS;
         for (size_t i = 0; i < rows; i++) {
             uint64_t w[2];
-            states[i] = record_key(l, records + i * l->stride, k, i == null_row, w);
+            states[i] = hac_group_record_key(l, records + i * l->stride, k, i == null_row, w);
             some |= states[i] != 0;
             low[i] = w[0];
             if (two)
@@ -259,7 +260,7 @@ uint64_t hac_group_record_hash(const hac_group_table *t, uint64_t group)
     const uint8_t *record = hac_group_record(t, group);
     uint64_t h = t->hash_start, w[2];
     for (size_t k = 0; k < t->layout.n_keys; k++) {
-        if (record_key(&t->layout, record, k, group == t->null_group, w))
+        if (hac_group_record_key(&t->layout, record, k, group == t->null_group, w))
             h = hac_hash_word(h, HAC_HASH_NULL);
         else
             h = hash_value(h, t->layout.keys[k].repr, w[0], w[1]);

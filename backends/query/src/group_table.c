@@ -123,6 +123,7 @@ void hac_group_table_free(hac_group_table *t)
     free(t->records);
     free(t->scratch);
     free(t->pieces);
+    hac_group_results_free(t->results);
     hac_group_layout_clear(&t->layout);
     free(t);
 }

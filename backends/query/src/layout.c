@@ -144,6 +144,33 @@ static hac_status check_parameters(const hac_query *query, size_t index, hac_err
     return HAC_OK;
 }
 
+/* Whether the result's type is one that the function gives for such an argument. */
+static bool result_fits(const hac_aggregate *a, hac_value_type argument)
+{
+    hac_repr repr = hac_repr_of(a->type);
+    bool is_float = repr == HAC_REPR_F64 || repr == HAC_REPR_F32;
+    bool is_integer = repr == HAC_REPR_I64 || repr == HAC_REPR_U64;
+    switch (a->function) {
+    case HAC_AGGREGATE_COUNT_ROWS:
+    case HAC_AGGREGATE_COUNT:
+    case HAC_AGGREGATE_COUNT_DISTINCT:
+        return is_integer;
+    case HAC_AGGREGATE_SUM:
+        return hac_kind_is_float(argument.kind) ? is_float : is_float || is_integer || repr == HAC_REPR_I128;
+    case HAC_AGGREGATE_MIN:
+    case HAC_AGGREGATE_MAX:
+    case HAC_AGGREGATE_FIRST:
+    case HAC_AGGREGATE_LAST:
+        return hac_value_type_equal(a->type, argument);
+    case HAC_AGGREGATE_TOP_K:
+    case HAC_AGGREGATE_HISTOGRAM:
+    case HAC_AGGREGATE_STRING_LIST:
+        return repr == HAC_REPR_STRING;
+    default:
+        return is_float;
+    }
+}
+
 static int16_t find_argument(hac_group_layout *l, uint16_t column)
 {
     for (size_t i = 0; i < l->n_arguments; i++)
@@ -170,7 +197,7 @@ static hac_status add_accumulator(hac_group_layout *l, size_t index, hac_error *
     char name[HAC_AGGREGATE_NAME_MAX];
     if (a->function >= HAC_AGGREGATE_END)
         return hac_fail(err, HAC_INVALID, "aggregate %zu is none that is known", index + 1);
-    if (a->function == HAC_AGGREGATE_COUNT_ROWS)
+    if (a->function == HAC_AGGREGATE_COUNT_ROWS && result_fits(a, a->type))
         return HAC_OK;
     if (a->argument < 0 || (size_t)a->argument >= query->rows->n_outputs)
         return hac_fail(err, HAC_INVALID, "%s has no argument", hac_aggregate_name(query, index, name));
@@ -182,6 +209,9 @@ static hac_status add_accumulator(hac_group_layout *l, size_t index, hac_error *
     hac_accumulator_kind kind = kind_of(a, type);
     if (needs_number(kind) && !is_number(type))
         return hac_fail(err, HAC_INVALID, "%s: its argument is no number",
+                        hac_aggregate_name(query, index, name));
+    if (!hac_value_type_valid(type) || !result_fits(a, type))
+        return hac_fail(err, HAC_INVALID, "%s: its type is not what the function gives",
                         hac_aggregate_name(query, index, name));
     int16_t nulls = find_argument(l, column);
     if (kind == HAC_ACCUMULATOR_NONE)

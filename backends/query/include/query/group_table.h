@@ -29,6 +29,8 @@ void hac_group_table_reset(hac_group_table *table);
  * aggregate). */
 HAC_MUST_USE hac_status hac_group_table_add(hac_group_table *table, const hac_vector *columns, size_t rows,
                                             hac_error *err);
+/* Without keys there is one group, also when there are no rows: makes it. */
+HAC_MUST_USE hac_status hac_group_table_ensure(hac_group_table *table, hac_error *err);
 uint64_t hac_group_table_groups(const hac_group_table *table);
 
 /* The table's groups as the partial of chunk number `chunk`: ordered by partition, in first-seen order within

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads for the time of one call. Items are claimed in ascending order; which thread gets which must play
+ * no part in results.
+ */
+#ifndef QUERY_POOL_H
+#define QUERY_POOL_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define HAC_POOL_MAX 256 /* threads */
+
+/* Threads that a call with many items uses: the CPUs that the calling thread may run on. */
+unsigned hac_pool_threads(void);
+
+/* `worker` is below hac_pool_threads(): for memory of its own. */
+typedef hac_status (*hac_pool_work)(void *context, uint64_t item, unsigned worker, hac_error *err);
+
+/* Calls work for items 0 … n - 1. The status is that of the lowest item that failed; items above it may not
+ * have been called then. Threads that cannot be made are done without. */
+HAC_MUST_USE hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error *err);
+
+#endif

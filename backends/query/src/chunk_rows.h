@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of chunks: source, filter and the query's `rows` program, for one thread. */
+#ifndef QUERY_CHUNK_ROWS_H
+#define QUERY_CHUNK_ROWS_H
+
+#include "expr/machine.h"
+#include "query/task.h"
+
+typedef struct hac_chunk_rows {
+    const hac_query *query; /* borrowed */
+    hac_source *source;
+    hac_machine_c *filter, *rows;
+    hac_vector *columns;
+    uint64_t read, kept;
+} hac_chunk_rows;
+
+HAC_MUST_USE hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, hac_error *err);
+void hac_chunk_rows_clear(hac_chunk_rows *rows);
+
+/* The next rows that count of the chunk that the source has begun: outputs of query->rows, at rows->columns.
+ * HAC_NOT_FOUND: the chunk is through. HAC_FAILED: a row that counts is in error ("line 17, --select: …"). */
+HAC_MUST_USE hac_status hac_chunk_rows_next(hac_chunk_rows *rows, size_t *ret_n, hac_error *err);
+
+/* A machine with room for the strings of any program. */
+HAC_MUST_USE hac_status hac_query_machine(const hac_program *program, hac_machine_c **ret, hac_error *err);
+/* The first row with an error state, SIZE_MAX: none. */
+size_t hac_query_bad_row(const hac_vector *v, size_t rows);
+
+#endif

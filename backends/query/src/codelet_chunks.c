@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query.quotes, query.aggregate, query.rows: what is done chunk by chunk, chunks side by side. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chunk_rows.h"
+#include "query/codelets.h"
+#include "query/partial.h"
+#include "query/pool.h"
+#include "query/rows.h"
+
+/* A chunk's table takes what its rows justify; this is what stops a query whose aggregates are very large. */
+#define TABLE_MEMORY (UINT64_C(1) << 32)
+
+typedef struct worker {
+    hac_chunk_rows rows;
+    hac_partial_writer *writer;
+    uint64_t groups, needed;
+} worker;
+
+typedef struct job {
+    hac_query_task task;
+    hac_span regions, quotes;
+    uint64_t first; /* chunk of the source */
+    worker *workers;
+} job;
+
+bool hac_query_inside_quotes(const hac_span *quotes, uint64_t first_chunk, uint64_t chunk)
+{
+    uint64_t sum = 0, count;
+    for (uint64_t i = 0; quotes->bytes != 0 && i < chunk; i++) {
+        memcpy(&count, quotes->data + (first_chunk + i) * sizeof count, sizeof count);
+        sum += count;
+    }
+    return (sum & 1) != 0;
+}
+
+/* ---- checks ---- */
+
+static hac_status check_quotes(const hac_task *task, size_t span, hac_error *err)
+{
+    uint64_t end = task->params[HAC_QUERY_PARAM_FIRST_CHUNK] + task->first + task->count;
+    if (task->spans[span].bytes / sizeof(uint64_t) < end)
+        return hac_fail(err, HAC_INVALID, "the quotes of %llu chunks do not fit span %zu",
+                        (unsigned long long)end, span);
+    return HAC_OK;
+}
+
+static hac_status check_chunks(const hac_task *task, hac_error *err)
+{
+    hac_status status = hac_query_check_chunks(task, err);
+    if (status == HAC_OK)
+        status = hac_query_check_regions(task, 0, task->params[HAC_QUERY_PARAM_CHUNKS],
+                                         task->params[HAC_QUERY_PARAM_REGION], err);
+    if (status == HAC_OK && task->spans[1].bytes != 0)
+        status = check_quotes(task, 1, err);
+    return status;
+}
+
+hac_status hac_query_check_aggregate(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    return check_chunks(task, err);
+}
+
+hac_status hac_query_check_rows(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    return check_chunks(task, err);
+}
+
+hac_status hac_query_check_quotes(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    hac_status status = hac_query_check_chunks(task, err);
+    return status == HAC_OK ? check_quotes(task, 0, err) : status;
+}
+
+/* ---- workers ---- */
+
+static hac_status begin_chunk(job *j, worker *w, uint64_t chunk, hac_error *err)
+{
+    uint64_t first, end;
+    if (w->rows.source == NULL) {
+        hac_status status = hac_chunk_rows_init(&j->task, &w->rows, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    hac_query_task_chunk(&j->task, chunk, &first, &end);
+    return hac_source_begin(w->rows.source, first, end,
+                            hac_query_inside_quotes(&j->quotes, j->task.first_chunk, chunk), err);
+}
+
+static uint8_t *region_of(const job *j, uint64_t number)
+{
+    return j->regions.data + number * j->task.region;
+}
+
+static void note(worker *w, uint64_t groups, uint64_t needed)
+{
+    w->groups += groups;
+    w->needed = needed > w->needed ? needed : w->needed;
+}
+
+static hac_status make_writer(const job *j, worker *w, hac_error *err)
+{
+    hac_group_options options = {.seed = j->task.seed,
+                                 .memory = TABLE_MEMORY,
+                                 .partitions = j->task.partitions,
+                                 .pass = j->task.pass,
+                                 .passes = j->task.passes};
+    return w->writer != NULL ? HAC_OK : hac_partial_writer_new(j->task.query, &options, &w->writer, err);
+}
+
+static hac_status aggregate_chunk(void *context, uint64_t item, unsigned number, hac_error *err)
+{
+    job *j = context;
+    worker *w = &j->workers[number];
+    uint64_t chunk = j->first + item, needed, groups;
+    size_t n;
+    hac_status status = begin_chunk(j, w, chunk, err);
+    if (status == HAC_OK)
+        status = make_writer(j, w, err);
+    if (status != HAC_OK)
+        return status;
+    chunk += j->task.first_chunk;
+    hac_partial_begin(w->writer, chunk, region_of(j, chunk), j->task.region);
+    while ((status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK) {
+        status = hac_partial_add(w->writer, w->rows.columns, n, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    if (status != HAC_NOT_FOUND)
+        return status;
+    status = hac_partial_end(w->writer, &needed, &groups, err);
+    if (status == HAC_OK)
+        note(w, groups, needed);
+    return status;
+}
+
+static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_error *err)
+{
+    job *j = context;
+    worker *w = &j->workers[number];
+    const hac_query *query = j->task.query;
+    uint64_t chunk = j->first + item, most = query->n_order == 0 ? query->limit : UINT64_MAX;
+    hac_rows_writer writer;
+    size_t n;
+    hac_status status = begin_chunk(j, w, chunk, err);
+    if (status != HAC_OK)
+        return status;
+    chunk += j->task.first_chunk;
+    hac_rows_begin(&writer, region_of(j, chunk), j->task.region, j->task.seed, chunk);
+    while (writer.rows < most && (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
+        hac_rows_add(&writer, w->rows.columns, query->outputs.n_fields,
+                     n < most - writer.rows ? n : (size_t)(most - writer.rows));
+    if (status != HAC_OK && status != HAC_NOT_FOUND)
+        return status;
+    hac_rows_end(&writer);
+    note(w, writer.rows, writer.bytes);
+    return HAC_OK;
+}
+
+/* ---- tasks ---- */
+
+static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggregates,
+                             hac_task_result *result, hac_error *err)
+{
+    job j = {.regions = task->spans[0], .quotes = task->spans[1], .first = task->first};
+    unsigned threads = hac_pool_threads();
+    hac_status status = hac_query_task_read(task, 2, &j.task, err);
+    if (status != HAC_OK)
+        return status;
+    j.workers = calloc(threads, sizeof *j.workers);
+    if (j.workers == NULL)
+        status = hac_fail_no_memory(err);
+    if (status == HAC_OK && j.task.query->aggregates != aggregates)
+        status = hac_fail(err, HAC_INVALID, "the query is of the other kind");
+    if (status == HAC_OK)
+        status = hac_pool_run(task->count, work, &j, err);
+    uint64_t *v = result->values;
+    memset(v, 0, sizeof result->values);
+    result->n_values = HAC_AGGREGATE_VALUE_NEEDED + 1;
+    for (unsigned i = 0; j.workers != NULL && i < threads; i++) {
+        worker *w = &j.workers[i];
+        v[HAC_AGGREGATE_VALUE_ROWS] += w->rows.read;
+        v[HAC_AGGREGATE_VALUE_KEPT] += w->rows.kept;
+        v[HAC_AGGREGATE_VALUE_SKIPPED] += w->rows.source == NULL ? 0 : hac_source_skipped(w->rows.source);
+        v[HAC_AGGREGATE_VALUE_GROUPS] += w->groups;
+        if (w->needed > v[HAC_AGGREGATE_VALUE_NEEDED])
+            v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
+        hac_partial_writer_free(w->writer);
+        hac_chunk_rows_clear(&w->rows);
+    }
+    free(j.workers);
+    hac_query_task_clear(&j.task);
+    return status;
+}
+
+hac_status hac_query_run_aggregate(hac_device *device, const hac_task *task, hac_task_result *result,
+                                   hac_error *err)
+{
+    (void)device;
+    return run_chunks(task, aggregate_chunk, true, result, err);
+}
+
+hac_status hac_query_run_rows(hac_device *device, const hac_task *task, hac_task_result *result,
+                              hac_error *err)
+{
+    (void)device;
+    return run_chunks(task, rows_chunk, false, result, err);
+}
+
+static hac_status count_quotes(void *context, uint64_t item, unsigned number, hac_error *err)
+{
+    const job *j = context;
+    uint64_t first, end, count;
+    (void)number;
+    hac_query_task_chunk(&j->task, j->first + item, &first, &end);
+    hac_status status = hac_source_quotes(&j->task.place, first, end, &count, err);
+    if (status == HAC_OK)
+        memcpy(j->quotes.data + (j->task.first_chunk + j->first + item) * sizeof count, &count, sizeof count);
+    return status;
+}
+
+hac_status hac_query_run_quotes(hac_device *device, const hac_task *task, hac_task_result *result,
+                                hac_error *err)
+{
+    (void)device;
+    job j = {.quotes = task->spans[0], .first = task->first};
+    hac_status status = hac_query_task_read(task, 1, &j.task, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_pool_run(task->count, count_quotes, &j, err);
+    hac_query_task_clear(&j.task);
+    result->n_values = 0;
+    return status;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The result as columns in memory, laid out as Arrow has it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/query_layout.h"
+#include "base/table.h"
+#include "finish_internal.h"
+#include "query/pool.h"
+
+typedef struct tabling {
+    const hac_ordered_rows *rows;
+    hac_result_column *columns;
+    uint8_t *result;
+} tabling;
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + 63) & ~UINT64_C(63);
+}
+
+/* Whether there are nulls, and how many bytes of strings. */
+static hac_status survey(void *context, uint64_t item, unsigned worker, hac_error *err)
+{
+    const tabling *t = context;
+    hac_result_column *c = &t->columns[item];
+    uint64_t words[2];
+    bool nulls = false, string = c->kind == HAC_KIND_STRING;
+    (void)worker;
+    (void)err;
+    for (uint64_t i = 0; i < t->rows->n; i++) {
+        bool null = hac_ordered_value(t->rows, i, item, words) != HAC_ROW_OK;
+        nulls |= null;
+        c->n_bytes += string && !null ? words[1] : 0;
+    }
+    c->large = string && c->n_bytes > INT32_MAX;
+    c->validity = nulls ? 0 : HAC_TABLE_NONE;
+    return HAC_OK;
+}
+
+static uint64_t values_bytes(const hac_result_column *c, uint64_t n)
+{
+    if (c->kind == HAC_KIND_STRING)
+        return (n + 1) * (c->large ? 8 : 4);
+    if (c->kind == HAC_KIND_BOOL)
+        return (n + 7) / 8;
+    hac_value_type type = {.kind = c->kind, .precision = c->precision, .scale = c->scale};
+    return n * hac_value_size(type);
+}
+
+/* Offsets of all parts; returns the bytes of the whole. */
+static uint64_t place(const tabling *t, size_t n_columns)
+{
+    uint64_t n = t->rows->n, at = aligned(sizeof(hac_result_table) + n_columns * sizeof(hac_result_column));
+    for (size_t i = 0; i < n_columns; i++) {
+        hac_result_column *c = &t->columns[i];
+        if (c->validity != HAC_TABLE_NONE) {
+            c->validity = at;
+            at += aligned((n + 7) / 8);
+        }
+        c->values = at;
+        at += aligned(values_bytes(c, n));
+        if (c->kind == HAC_KIND_STRING) {
+            c->bytes = at;
+            at += aligned(c->n_bytes);
+        }
+    }
+    return at;
+}
+
+static void put_string(const hac_result_column *c, uint8_t *result, uint64_t i, uint64_t *used,
+                       const uint64_t words[2])
+{
+    /* the rows may have changed since they were counted: never beyond what was counted */
+    uint64_t n = words[1] <= c->n_bytes - *used ? words[1] : 0;
+    if (n != 0)
+        memcpy(result + c->bytes + *used, (const void *)(uintptr_t)words[0], n);
+    *used += n;
+    int32_t narrow = (int32_t)*used;
+    if (c->large)
+        memcpy(result + c->values + (i + 1) * 8, used, 8);
+    else
+        memcpy(result + c->values + (i + 1) * 4, &narrow, 4);
+}
+
+static hac_status fill(void *context, uint64_t item, unsigned worker, hac_error *err)
+{
+    const tabling *t = context;
+    const hac_result_column *c = &t->columns[item];
+    hac_value_type type = {.kind = c->kind, .precision = c->precision, .scale = c->scale};
+    size_t size = hac_value_size(type);
+    uint64_t words[2], used = 0;
+    (void)worker;
+    (void)err;
+    uint64_t end = c->kind == HAC_KIND_STRING ? c->bytes + aligned(c->n_bytes)
+                                              : c->values + aligned(values_bytes(c, t->rows->n));
+    uint64_t from = c->validity != HAC_TABLE_NONE ? c->validity : c->values;
+    memset(t->result + from, 0, end - from);
+    for (uint64_t i = 0; i < t->rows->n; i++) {
+        bool null = hac_ordered_value(t->rows, i, item, words) != HAC_ROW_OK;
+        uint8_t bit = (uint8_t)(1u << (i % 8));
+        if (c->validity != HAC_TABLE_NONE && !null)
+            t->result[c->validity + i / 8] |= bit;
+        if (c->kind == HAC_KIND_STRING) {
+            words[1] = null ? 0 : words[1];
+            put_string(c, t->result, i, &used, words);
+        } else if (c->kind == HAC_KIND_BOOL) {
+            t->result[c->values + i / 8] |= words[0] != 0 ? bit : 0;
+        } else {
+            memcpy(t->result + c->values + i * size, words, size);
+        }
+    }
+    return HAC_OK;
+}
+
+hac_status hac_finish_table(const hac_ordered_rows *rows, uint8_t *result, uint64_t room, uint64_t *ret_bytes,
+                            hac_error *err)
+{
+    const hac_query *query = rows->query;
+    size_t n = query->n_visible;
+    hac_autofree hac_result_column *columns = calloc(n + 1, sizeof *columns);
+    if (columns == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const hac_field *field = &query->outputs.fields[i];
+        columns[i].kind = field->type.kind;
+        columns[i].precision = field->type.precision;
+        columns[i].scale = field->type.scale;
+        memcpy(columns[i].name, field->name, sizeof columns[i].name);
+    }
+    tabling t = {.rows = rows, .columns = columns, .result = result};
+    hac_status status = hac_pool_run(n, survey, &t, err);
+    if (status != HAC_OK)
+        return status;
+    hac_result_table header = {
+        .magic = HAC_RESULT_TABLE_MAGIC, .rows = rows->n, .n_columns = n, .bytes = place(&t, n)};
+    *ret_bytes = header.bytes;
+    if (header.bytes > room)
+        return HAC_OK;
+    memcpy(result, &header, sizeof header);
+    memcpy(result + sizeof header, columns, n * sizeof *columns);
+    return hac_pool_run(n, fill, &t, err);
+}
