@@ -43,6 +43,24 @@ static size_t number_columns(hac_compiler *c, int *ret)
     return n;
 }
 
+/* Where each column is in the source: its number, or its first byte in a record of fixed width. */
+static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *query)
+{
+    bool fixed = c->text->source.format == HAC_FORMAT_FIXED;
+    size_t at = 0;
+    for (size_t i = 0; i < c->schema.n_fields; i++) {
+        const hac_field *field = &c->schema.fields[i];
+        if (fixed && field->type.kind == HAC_KIND_STRING)
+            return hac_fail(c->err, HAC_INVALID,
+                            "--schema: '%s' is a string; records of fixed width have none", field->name);
+        if (inputs[i] >= 0)
+            query->positions[inputs[i]] = (uint16_t)at;
+        at += fixed ? hac_value_size(field->type) : 1;
+    }
+    query->schema_columns = at;
+    return HAC_OK;
+}
+
 static hac_status set_columns(hac_compiler *c, const int *inputs, size_t n, hac_query *query)
 {
     query->columns.fields = calloc(n + 1, sizeof *query->columns.fields);
@@ -50,14 +68,10 @@ static hac_status set_columns(hac_compiler *c, const int *inputs, size_t n, hac_
     if (query->columns.fields == NULL || query->positions == NULL)
         return hac_fail_no_memory(c->err);
     query->columns.n_fields = n;
-    query->schema_columns = c->schema.n_fields;
-    for (size_t i = 0; i < c->schema.n_fields; i++) {
-        if (inputs[i] < 0)
-            continue;
-        query->columns.fields[inputs[i]] = c->schema.fields[i];
-        query->positions[inputs[i]] = (uint16_t)i;
-    }
-    return HAC_OK;
+    for (size_t i = 0; i < c->schema.n_fields; i++)
+        if (inputs[i] >= 0)
+            query->columns.fields[inputs[i]] = c->schema.fields[i];
+    return set_positions(c, inputs, query);
 }
 
 /* ---- programs ---- */

@@ -213,8 +213,8 @@ static bool take_source(reader *r, hac_query *query, unsigned *ret_flags)
 
 static bool take_columns(reader *r, hac_query *query)
 {
-    query->schema_columns = take_count(r, HAC_FIELDS_MAX);
-    size_t n = take_count(r, query->schema_columns);
+    query->schema_columns = take_count(r, HAC_RECORD_BYTES_MAX);
+    size_t n = take_count(r, HAC_FIELDS_MAX);
     query->columns.fields = calloc(n + 1, sizeof *query->columns.fields);
     query->positions = calloc(n + 1, sizeof *query->positions);
     if (r->broken || query->columns.fields == NULL || query->positions == NULL)

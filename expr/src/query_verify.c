@@ -28,7 +28,9 @@ static hac_status verify_source(const hac_source_options *source, hac_error *err
 
 static hac_status verify_columns(const hac_query *query, hac_error *err)
 {
-    if (query->schema_columns > HAC_FIELDS_MAX || query->columns.n_fields > query->schema_columns)
+    bool fixed = query->source.format == HAC_FORMAT_FIXED;
+    if (query->schema_columns > (fixed ? HAC_RECORD_BYTES_MAX : HAC_FIELDS_MAX) ||
+        query->columns.n_fields > query->schema_columns)
         return wrong(err, "%zu columns of %zu", query->columns.n_fields, query->schema_columns);
     for (size_t i = 0; i < query->columns.n_fields; i++) {
         const hac_field *field = &query->columns.fields[i];
@@ -37,6 +39,9 @@ static hac_status verify_columns(const hac_query *query, hac_error *err)
         if (query->positions[i] >= query->schema_columns ||
             (i > 0 && query->positions[i] <= query->positions[i - 1]))
             return wrong(err, "position %u of column %zu", query->positions[i], i);
+        if (fixed && (field->type.kind == HAC_KIND_STRING ||
+                      hac_value_size(field->type) > query->schema_columns - query->positions[i]))
+            return wrong(err, "column %zu is outside of its record", i);
     }
     return HAC_OK;
 }
