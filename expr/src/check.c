@@ -55,8 +55,17 @@ static bool literal_equal(const hac_literal *a, const hac_literal *b)
            (a->n_bytes == 0 || memcmp(a->bytes, b->bytes, a->n_bytes) == 0);
 }
 
-bool hac_node_equal(const hac_node *a, const hac_node *b)
+static hac_node *representative(hac_node *node)
 {
+    while (node->same != NULL)
+        node = node->same;
+    return node;
+}
+
+bool hac_node_equal(hac_node *a, hac_node *b)
+{
+    a = representative(a);
+    b = representative(b);
     if (a == b)
         return true;
     if (a->hash != b->hash || a->kind != b->kind || a->column != b->column || a->function != b->function ||
@@ -66,6 +75,7 @@ bool hac_node_equal(const hac_node *a, const hac_node *b)
     for (size_t i = 0; i < a->n_args; i++)
         if (!hac_node_equal(a->args[i], b->args[i]))
             return false;
+    b->same = a;
     return true;
 }
 
@@ -523,15 +533,16 @@ static hac_node *check_call(hac_checker *c, hac_node *node)
     return node;
 }
 
-/* All of its values are nulls without a type. */
+/* All of its values are nulls without a type: so is it. In place, as others may point to it. */
 static hac_node *untyped(hac_checker *c, hac_node *node)
 {
     if (hac_is_aggregate(node->function))
         return fail(c, node, "null has no type here; write cast(null as i64)");
-    hac_node *null = hac_node_new(c->parser, HAC_NODE_LITERAL, node->source, node->at);
-    if (null != NULL)
-        null->literal.null = true;
-    return null;
+    node->kind = HAC_NODE_LITERAL;
+    node->literal.null = true;
+    node->function = NULL;
+    node->n_args = 0;
+    return node;
 }
 
 static hac_node *check_cast(hac_checker *c, hac_node *node)

@@ -9,6 +9,7 @@
 #include "types.h"
 
 #define FOLD_STRING_BYTES (256u * 1024)
+#define FOLDS_MAX         256 /* a program; more constants stay code */
 
 void hac_emitter_begin(hac_emitter *e, hac_builder *builder, uint32_t *pass)
 {
@@ -78,6 +79,7 @@ static hac_program *constant_program(hac_emitter *e, const hac_node *node)
     hac_program *program = NULL;
     hac_emitter inner = *e;
     inner.n_inputs = 0; /* a constant is no key here, even if there is one like it */
+    inner.folding = true;
     hac_builder *builder = NULL;
     if (hac_builder_new(&builder, NULL) != HAC_OK)
         return NULL;
@@ -94,6 +96,7 @@ static hac_value_id fold(hac_emitter *e, const hac_node *node)
 {
     hac_value_id ret = 0;
     hac_machine_c *machine = NULL;
+    e->folds++;
     hac_program *program = constant_program(e, node);
     if (program != NULL && hac_machine_c_new(program, FOLD_STRING_BYTES, &machine, NULL) == HAC_OK) {
         hac_vector value = {0};
@@ -111,7 +114,7 @@ static hac_value_id fold(hac_emitter *e, const hac_node *node)
 
 /* ---- nodes ---- */
 
-static hac_value_id find_input(hac_emitter *e, const hac_node *node)
+static hac_value_id find_input(hac_emitter *e, hac_node *node)
 {
     for (size_t i = 0; i < e->n_inputs; i++)
         if (hac_node_equal(e->inputs[i], node))
@@ -121,15 +124,17 @@ static hac_value_id find_input(hac_emitter *e, const hac_node *node)
 
 hac_value_id hac_emit_node(hac_emitter *e, hac_node *node)
 {
-    if (node->pass == e->current)
-        return node->value;
+    uint32_t *pass = e->folding ? &node->fold_pass : &node->pass;
+    hac_value_id *known = e->folding ? &node->fold_value : &node->value;
+    if (*pass == e->current)
+        return *known;
     hac_value_id value = find_input(e, node);
-    if (value == 0 && node->constant && node->kind != HAC_NODE_LITERAL)
+    if (value == 0 && node->constant && node->kind != HAC_NODE_LITERAL && !e->folding && e->folds < FOLDS_MAX)
         value = fold(e, node);
     if (value == 0)
         value = emit_fresh(e, node);
-    node->pass = e->current;
-    node->value = value;
+    *pass = e->current;
+    *known = value;
     return value;
 }
 

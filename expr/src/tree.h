@@ -59,9 +59,12 @@ struct hac_node {
     const hac_function *function;
     hac_value_type *wants; /* what each argument is converted to; HAC_KIND_NONE: nothing */
 
-    /* For passes over a graph: the number of the pass that has been here last, and what it found. */
-    uint32_t pass;
-    hac_value_id value;
+    hac_node *same; /* a node that this one was found to equal */
+
+    /* For passes over a graph: the number of the pass that has been here last, and what it found; constants
+     * are worked out in passes of their own, in the midst of others. */
+    uint32_t pass, fold_pass;
+    hac_value_id value, fold_value;
 };
 
 /* `a as b`, `a desc` */
@@ -73,8 +76,9 @@ typedef struct hac_item {
     const hac_expr_source *source;
 } hac_item;
 
-/* Equal in structure and meaning; both checked. */
-bool hac_node_equal(const hac_node *a, const hac_node *b);
+/* Equal in structure and meaning; both checked. Graphs are compared in the time of their nodes: what was found
+ * equal is remembered. */
+bool hac_node_equal(hac_node *a, hac_node *b);
 bool hac_node_is_literal(const hac_node *node);
 /* A literal that is text. */
 bool hac_node_is_text(const hac_node *node);

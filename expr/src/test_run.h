@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For tests: expressions over four rows of every type, compiled, run and printed. */
+#ifndef EXPR_TEST_RUN_H
+#define EXPR_TEST_RUN_H
+
+/* cmocka.h needs these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "expr/query.h"
+
+/*
+ *   row   i8   i32  i64                   u8   u32         u64                   f32   f64   b
+ *   1    -128  -5   -9223372036854775808  0    0           0                    -1.5  -1.5  true
+ *   2       0   0   -1                    1    7           1                     0.5   0.1  false
+ *   3     127   7   9223372036854775807   255  4294967295  18446744073709551615  nan   inf  true
+ *   4    null in every column
+ *
+ *         s      d           t                           p (decimal(15,2))  w (decimal(30,4))
+ *   1    ""      1969-12-31  1969-12-31 23:59:59.999999  -1.25              -0.0001
+ *   2    "Abc"   2020-02-29  2020-02-29 13:45:07.250000  0.05               1.5000
+ *   3    "Zoë"   9999-12-31  9999-12-31 00:00:00         9999999999999.99   99999999999999999999999999.9999
+ */
+#define TEST_ROWS 4
+extern const char test_schema[];
+
+/* Compiles `select` and friends over test_schema (jsonl). */
+hac_status test_compile(const char *where, const char *group_by, const char *select, const char *order_by,
+                        hac_query **ret, hac_error *err);
+
+/* The values of an expression in the four rows, "a|b|c|-" (- is null, !overflow … an error); `ret` has room
+ * for `room` bytes. Returns the type's name, "" when it does not compile (then *ret is the message). */
+const char *test_run(const char *expression, char *ret, size_t room);
+
+/* Of a constant expression: its one value. */
+void test_value(const char *expression, char *ret, size_t room);
+
+#endif
