@@ -30,7 +30,7 @@ typedef struct batch {
 
 /* ---- numbers ---- */
 
-double hac_power_of_ten(unsigned digits)
+double hac_group_power_of_ten(unsigned digits)
 {
     static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
@@ -41,7 +41,7 @@ double hac_power_of_ten(unsigned digits)
 
 double hac_number(const hac_vector *v, hac_value_type type, hac_repr repr, size_t row)
 {
-    double scale = type.kind == HAC_KIND_DECIMAL ? hac_power_of_ten(type.scale) : 1.0;
+    double scale = type.kind == HAC_KIND_DECIMAL ? hac_group_power_of_ten(type.scale) : 1.0;
     hac_i128 wide;
     switch (repr) {
     case HAC_REPR_I64:

@@ -99,7 +99,7 @@ struct hac_group_table {
 
 /* Reallocates and counts; NULL: no memory, or over the limit (err is filled). */
 void *hac_group_resize(hac_group_table *t, void *old, uint64_t old_bytes, uint64_t bytes, hac_error *err);
-uint8_t *hac_arena_alloc(hac_group_table *t, size_t bytes, hac_error *err);
+uint8_t *hac_group_arena_alloc(hac_group_table *t, size_t bytes, hac_error *err);
 /* A long string's characters are copied; words[1] then points to the copy. */
 HAC_MUST_USE hac_status hac_arena_keep(hac_group_table *t, uint64_t words[2], hac_error *err);
 /* From the batch's words to t->at; new groups are made. */
@@ -144,7 +144,7 @@ HAC_MUST_USE hac_status hac_group_merge_record(hac_group_table *t, uint64_t grou
 hac_status hac_group_overflow(const hac_group_table *t, size_t accumulator, hac_error *err);
 /* A numeric value as f64. */
 double hac_number(const hac_vector *v, hac_value_type type, hac_repr repr, size_t row);
-double hac_power_of_ten(unsigned digits);
+double hac_group_power_of_ten(unsigned digits);
 /* Rounded to HAC_QUANTILE_BITS, as a word. */
 uint64_t hac_quantile_word(double value);
 

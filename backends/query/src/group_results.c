@@ -139,7 +139,7 @@ static double average(const hac_accumulator *a, const uint8_t *record, uint64_t 
         return f64 / (double)n;
     }
     memcpy(&sum, record + a->offset, sizeof sum);
-    double scale = a->type.kind == HAC_KIND_DECIMAL ? hac_power_of_ten(a->type.scale) : 1;
+    double scale = a->type.kind == HAC_KIND_DECIMAL ? hac_group_power_of_ten(a->type.scale) : 1;
     return (double)sum / ((double)n * scale);
 }
 

@@ -38,7 +38,7 @@ void *hac_group_resize(hac_group_table *t, void *old, uint64_t old_bytes, uint64
     return memory;
 }
 
-uint8_t *hac_arena_alloc(hac_group_table *t, size_t bytes, hac_error *err)
+uint8_t *hac_group_arena_alloc(hac_group_table *t, size_t bytes, hac_error *err)
 {
     hac_arena_block *block = t->arena;
     if (block == NULL || block->room - block->used < bytes) {
@@ -59,7 +59,7 @@ hac_status hac_arena_keep(hac_group_table *t, uint64_t words[2], hac_error *err)
     uint32_t n = (uint32_t)words[0];
     if (n <= HAC_STRING_SHORT)
         return HAC_OK;
-    uint8_t *copy = hac_arena_alloc(t, n, err);
+    uint8_t *copy = hac_group_arena_alloc(t, n, err);
     if (copy == NULL)
         return HAC_NO_MEMORY;
     memcpy(copy, (const void *)(uintptr_t)words[1], n);
