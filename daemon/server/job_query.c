@@ -116,7 +116,7 @@ static hac_status plan_compile(hac_job *job, hac_error *err)
 static hac_status next_plan(hac_job *job, hac_error *err)
 {
     query_state *state = job->kind_state;
-    bool main_done = state->compiled && job->plan != NULL && job->plan->query.way[0] != '\0';
+    bool main_done = job->plan != NULL && job->plan->query.way[0] != '\0';
     if (main_done && !job->restart && !job->run.replan)
         return HAC_NOT_FOUND;
     if (hac_devices_usable(&job->server->devices) == 0)
@@ -125,8 +125,11 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     state->spec.device_mask = allowed_devices(job);
     if (state->spec.device_mask == 0)
         return hac_fail(err, HAC_FAILED, "no device is left that can run this query");
-    if (!state->compiled)
+    /* what is small is compiled by the task that runs it */
+    bool whole = hac_query_is_whole(&state->spec);
+    if (!state->compiled && !whole)
         return plan_compile(job, err);
+    state->spec.compiled_bytes = state->compiled ? state->query_bytes : state->text_bytes;
     hac_plan *plan = NULL;
     state->spec.memory = memory_for(job);
     hac_status status = hac_plan_query(hac_server_machine(job->server), &state->spec, &plan, err);
@@ -137,7 +140,8 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     state->result_room = 0;
     if (!job->quick)
         note_plan(job);
-    return set_data(job, state->query, state->query_bytes, err);
+    return state->compiled ? set_data(job, state->query, state->query_bytes, err)
+                           : set_data(job, state->text, state->text_bytes, err);
 }
 
 /* ---- what tasks report -------------------------------------------------------------------------------- */
@@ -185,7 +189,6 @@ static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
     spec->output_bytes = value(done, HAC_COMPILE_OUTPUT_BYTES);
     spec->group_bytes = spec->group_bytes < most ? spec->group_bytes : most;
     spec->output_bytes = spec->output_bytes < most ? spec->output_bytes : most;
-    spec->compiled_bytes = state->query_bytes;
     state->compiled = true;
 }
 
@@ -448,7 +451,9 @@ static bool task_failed(hac_job *job, uint32_t index, const Hac__Executor__Done 
         more_passes(job))
         return true;
     const char *name = task->uses_descriptor ? state->names[task->descriptor] : state->names[0];
-    bool of_source = done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID;
+    bool of_query = done->code == HAC_INVALID && is_codelet(task, "query.whole"); /* which it compiles */
+    bool of_source =
+        !of_query && (done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID);
     if (!of_source || is_codelet(task, "query.compile") || name == NULL || name[0] == '\0')
         return false;
     hac_error err = HAC_ERROR_NONE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Query jobs (flow C, and what flows B and E run their queries with): from a request to plans. An executor
- * compiles the query first; what it gives back travels with every later task. hacd looks at neither.
+ * compiles the query first, and what it gives back travels with every later task; a query of little is
+ * compiled by the one task that runs it. hacd looks at neither form.
  */
 #ifndef SERVER_JOB_QUERY_H
 #define SERVER_JOB_QUERY_H

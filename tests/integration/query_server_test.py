@@ -137,7 +137,8 @@ class Query(MachineTest):
     def test_errors(self):
         machine = self.fake()
         name = self.put(machine, self.data)
-        machine.bad(2, "mapreduce", name, "--select", "nonsense", says='--select: character 1: there is no column')
+        for each in (name, self.put(machine, b"x", "small.csv")):
+            machine.bad(2, "mapreduce", each, "--select", "nonsense", says="hacctl: --select: character 1: there is no")
         for codelet in ("query.aggregate", "query.merge", "query.finish"):
             fail = {"codelet": codelet, "code": 1, "message": "line 7 is odd"}
             machine.bad(1, "mapreduce", name, "--select", json.dumps({"fail": fail}), "-o", "none",

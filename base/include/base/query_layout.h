@@ -7,7 +7,8 @@
  * its groups, ordered by hash partition, in the chunk's own region of the buffer "partials". Merging a
  * partition adds up that partition of all partials in chunk order, so sums do not depend on who made what.
  * Every task has as its inline data what query.compile gave back, byte for byte: the compiled query and, of a
- * table source, the table's description. The inline data of query.compile is the packed hac.client.QuerySpec.
+ * table source, the table's description. The inline data of query.compile is the packed hac.client.QuerySpec;
+ * that of query.whole may be, too: it then compiles first.
  *
  *   codelet          range over      spans (R read, W written)          params
  *   query.compile    -               0 table R                           0 source bytes, 1 inline
