@@ -7,7 +7,6 @@
 #include "host/io_read.h"
 #include "opencl/codelet.h"
 #include "query/codelets.h"
-#include "query/codelets.h"
 #include "radix.h"
 #include "selftest.h"
 
@@ -15,7 +14,6 @@
 static const hac_codelet table[] = {
     HAC_RADIX_CODELETS
     HAC_BITONIC_CODELETS
-    HAC_QUERY_CODELETS
     HAC_EXPR_CODELETS
     HAC_QUERY_CODELETS
     /* clang-format on */
