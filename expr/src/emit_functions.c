@@ -169,12 +169,18 @@ hac_value_id hac_emit_like(hac_emitter *e, const hac_node *node)
 
 /* ---- dates ---- */
 
+/* Days outside of the years 1 … 9999 are an error: no text says them. */
+static hac_value_id calendar(hac_emitter *e, hac_value_id days)
+{
+    return hac_builder_range(e->builder, HAC_OP_RANGE_I64, days, FIRST_DAY, LAST_DAY);
+}
+
 /* k: 0 date + days, 1 days + date, 2 date - days */
 hac_value_id hac_emit_add_days(hac_emitter *e, const hac_node *node)
 {
     hac_value_id a = hac_emit_argument(e, node, 0), b = hac_emit_argument(e, node, 1);
     hac_value_id sum = op(e, node->function->k == 2 ? HAC_OP_SUB_I64 : HAC_OP_ADD_I64, a, b, 0);
-    return hac_builder_range(e->builder, HAC_OP_RANGE_I64, sum, FIRST_DAY, LAST_DAY);
+    return calendar(e, sum);
 }
 
 static hac_value_id days_of(hac_emitter *e, hac_value_id timestamp)
@@ -223,10 +229,12 @@ hac_value_id hac_emit_trunc_timestamp(hac_emitter *e, const hac_node *node)
 /* Of a timestamp: the date moves, the time of the day stays. */
 hac_value_id hac_emit_add_months(hac_emitter *e, const hac_node *node)
 {
+    bool timestamp = node->function->k != 0;
     hac_value_id value = hac_emit_argument(e, node, 0), months = hac_emit_argument(e, node, 1);
-    if (node->function->k == 0)
-        return op(e, HAC_OP_ADD_MONTHS, value, months, 0);
-    hac_value_id days = days_of(e, value);
+    hac_value_id days = timestamp ? days_of(e, value) : value;
+    hac_value_id later = calendar(e, op(e, HAC_OP_ADD_MONTHS, days, months, 0));
+    if (!timestamp)
+        return later;
     hac_value_id time = op(e, HAC_OP_SUB_I64, value, timestamp_of(e, days), 0);
-    return op(e, HAC_OP_ADD_I64, timestamp_of(e, op(e, HAC_OP_ADD_MONTHS, days, months, 0)), time, 0);
+    return op(e, HAC_OP_ADD_I64, timestamp_of(e, later), time, 0);
 }

@@ -137,9 +137,10 @@ hac_node *hac_node_call(hac_parser *p, const char *name, size_t at, size_t n_arg
 
 /* ---- literals ---- */
 
-static hac_node *number(hac_parser *p, bool negative)
+/* `at`: where its sign is */
+static hac_node *number(hac_parser *p, bool negative, size_t at)
 {
-    hac_node *node = new_node(p, HAC_NODE_LITERAL, here(p));
+    hac_node *node = new_node(p, HAC_NODE_LITERAL, at);
     if (node == NULL)
         return NULL;
     const char *problem = hac_literal_number(p->token.text, p->token.bytes, p->token.real, negative,
@@ -528,13 +529,13 @@ static hac_node *prefix(hac_parser *p)
         if (!advance(p))
             return NULL;
         if (p->token.kind == HAC_TOKEN_NUMBER)
-            return number(p, negative);
+            return number(p, negative, at);
         hac_node *node = parse(p, UNARY);
         return node != NULL ? call(p, negative ? "negate" : "plus", at, node) : NULL;
     }
     switch (p->token.kind) {
     case HAC_TOKEN_NUMBER:
-        return number(p, false);
+        return number(p, false, at);
     case HAC_TOKEN_STRING:
         return string(p);
     case HAC_TOKEN_QUOTED:
