@@ -95,18 +95,28 @@ static hac_node *find_output(const hac_checker *c, const hac_node *node)
     return NULL;
 }
 
+/* Names inside of it are columns: it must not find itself. */
+static hac_node *check_output(hac_checker *c, hac_node *output)
+{
+    size_t n = c->n_outputs;
+    c->n_outputs = 0;
+    hac_node *checked = hac_check(c, output);
+    c->n_outputs = n;
+    return checked;
+}
+
 static hac_node *check_column(hac_checker *c, hac_node *node)
 {
     hac_node *output = find_output(c, node);
     if (output != NULL && !c->outputs_last)
-        return hac_check(c, output);
+        return check_output(c, output);
     node->column = hac_schema_find(c->schema, node->name, node->n_name);
     if (node->column >= 0) {
         node->type = c->schema->fields[node->column].type;
         return node;
     }
     if (output != NULL)
-        return hac_check(c, output);
+        return check_output(c, output);
     char there[HAC_SUGGEST_TEXT_MAX];
     return fail(c, node, "unknown column '%.*s'; %s", (int)(node->n_name < 128 ? node->n_name : 128),
                 node->name, hac_suggest_text(node->name, c->schema, c->schema->n_fields, field_name, there));

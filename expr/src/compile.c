@@ -160,7 +160,6 @@ static hac_status check_where(hac_compiler *c)
     return HAC_OK;
 }
 
-/* The expressions that may not be a position as in SQL's `order by 2`. */
 static hac_status check_item(hac_compiler *c, hac_item *item)
 {
     hac_node *node = hac_check(&c->checker, item->node);
@@ -201,8 +200,11 @@ static hac_status check_keys(hac_compiler *c)
     return HAC_OK;
 }
 
+/* A name that is no column may be a key's. */
 static hac_status check_selects(hac_compiler *c)
 {
+    c->checker.outputs = c->keys;
+    c->checker.n_outputs = c->n_keys;
     for (size_t i = 0; i < c->n_selects; i++) {
         if (c->selects[i].node->kind == HAC_NODE_STAR)
             continue;
@@ -211,6 +213,8 @@ static hac_status check_selects(hac_compiler *c)
             return status;
         c->aggregated |= c->selects[i].node->aggregates;
     }
+    c->checker.outputs = NULL;
+    c->checker.n_outputs = 0;
     return HAC_OK;
 }
 

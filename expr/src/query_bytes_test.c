@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries as bytes: what is written reads back the same; what others wrote is refused or harmless. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/machine.h"
+#include "query_verify.h"
+#include "test_run.h"
+
+static const struct {
+    const char *where, *group_by, *select, *order_by;
+} queries[] = {
+    {"", "", "*", ""},
+    {"i8 > 0 and s like 'A%'", "", "s, i64 * 2 as x, lower(s) || 'ä'", "x desc, s"},
+    {"", "", "count()", ""},
+    {"u64 in (1, 2, 3)", "s, year(d) as y", "sum(p) as total, avg(f32), count(distinct s)", "total desc, y"},
+    {"", "s", "", "count() desc"},
+    {"b", "", "top_k(s, 3), histogram(i8, -1.5, 10, 5), approx_quantile(f64, 0.25), string_list(s)", ""},
+    {"w > 1.5", "w", "min(w), max(t), first(b), last(d), stddev(i32), sum(w) / 2", "w"},
+    {"", "", "cast('x' as i64) as bad, 1.5 as one, date '2020-01-31' as d2, try_cast(s as f32) as f", ""},
+};
+#define N_QUERIES (sizeof queries / sizeof *queries)
+
+static hac_query *make(size_t i)
+{
+    hac_query *query = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (test_compile(queries[i].where, queries[i].group_by, queries[i].select, queries[i].order_by, &query,
+                     &err) != HAC_OK)
+        fail_msg("%zu: %s", i, err.message);
+    return query;
+}
+
+static void write(const hac_query *query, hac_text *ret)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_query_write(query, ret, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_QUERIES; i++) {
+        hac_query *query = make(i), *again = NULL;
+        hac_text bytes = HAC_TEXT_NONE, second = HAC_TEXT_NONE;
+        hac_error err = HAC_ERROR_NONE;
+        query->limit = 1234567890123 + i;
+        query->output = HAC_OUTPUT_JSON;
+        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL"};
+        write(query, &bytes);
+        if (hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, &err) != HAC_OK)
+            fail_msg("%zu: %s", i, err.message);
+        write(again, &second);
+        assert_int_equal(bytes.bytes, second.bytes);
+        assert_memory_equal(bytes.data, second.data, bytes.bytes);
+        assert_int_equal(again->limit, query->limit);
+        assert_int_equal(again->output, HAC_OUTPUT_JSON);
+        assert_int_equal(again->source.delimiter, ';');
+        assert_string_equal(again->source.null_text, "NULL");
+        assert_true(again->source.header && again->source.skip_errors == (i % 2 == 0));
+        assert_int_equal(again->columns.n_fields, query->columns.n_fields);
+        assert_int_equal(again->schema_columns, query->schema_columns);
+        assert_memory_equal(again->positions, query->positions,
+                            query->columns.n_fields * sizeof *query->positions);
+        assert_int_equal(again->n_visible, query->n_visible);
+        for (size_t k = 0; k < query->outputs.n_fields; k++)
+            assert_string_equal(again->outputs.fields[k].name, query->outputs.fields[k].name);
+        hac_text_clear(&bytes);
+        hac_text_clear(&second);
+        hac_query_free(query);
+        hac_query_free(again);
+    }
+}
+
+/* Runs what was read on rows of zeros: a program that passed may not do harm. */
+static void run(const hac_program *program)
+{
+    static _Alignas(64) uint8_t zeros[HAC_BATCH_ROWS * 16];
+    hac_vector columns[HAC_PROGRAM_INPUTS_MAX], outputs[HAC_PROGRAM_OUTPUTS_MAX];
+    hac_machine_c *machine = NULL;
+    for (size_t i = 0; i < program->n_inputs; i++)
+        columns[i] = (hac_vector){program->inputs[i], zeros, NULL, zeros};
+    if (hac_machine_c_new(program, 4096, &machine, NULL) == HAC_OK)
+        hac_machine_c_run(machine, &(hac_batch){3, program->n_inputs, columns}, outputs);
+    hac_machine_c_free(machine);
+}
+
+/* Whether the bytes are taken; what is taken must be whole. The bytes are in memory of their exact size. */
+static bool harmless(const uint8_t *data, size_t bytes)
+{
+    hac_query *query = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    uint8_t *exact = malloc(bytes > 0 ? bytes : 1);
+    assert_non_null(exact);
+    if (bytes > 0)
+        memcpy(exact, data, bytes);
+    hac_status status = hac_query_read(exact, bytes, &query, &err);
+    free(exact);
+    if (status != HAC_OK) {
+        assert_int_equal(status, HAC_INVALID);
+        assert_true(err.message[0] != '\0');
+        assert_null(query);
+        return false;
+    }
+    hac_text again = HAC_TEXT_NONE;
+    write(query, &again);
+    assert_int_equal(again.bytes, bytes);
+    hac_text_clear(&again);
+    if (query->filter != NULL)
+        run(query->filter);
+    run(query->rows);
+    if (query->finals != NULL)
+        run(query->finals);
+    (void)hac_query_order_matters(query);
+    hac_query_free(query);
+    return true;
+}
+
+static void test_truncated(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_QUERIES; i++) {
+        hac_query *query = make(i);
+        hac_text bytes = HAC_TEXT_NONE;
+        write(query, &bytes);
+        const uint8_t *data = (const uint8_t *)bytes.data;
+        assert_true(harmless(data, bytes.bytes));
+        for (size_t n = 0; n < bytes.bytes; n++)
+            assert_false(harmless(data, n));
+        hac_text_add_bytes(&bytes, "\0", 1);
+        assert_false(harmless((const uint8_t *)bytes.data, bytes.bytes));
+        hac_text_clear(&bytes);
+        hac_query_free(query);
+    }
+}
+
+static void test_flipped(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_QUERIES; i++) {
+        hac_query *query = make(i);
+        hac_text bytes = HAC_TEXT_NONE;
+        write(query, &bytes);
+        uint8_t *data = (uint8_t *)bytes.data;
+        for (size_t at = 0; at < bytes.bytes; at++) {
+            uint8_t was = data[at];
+            static const uint8_t changes[] = {1, 2, 4, 8, 16, 32, 64, 128, 255};
+            for (size_t k = 0; k < sizeof changes; k++) {
+                data[at] = was ^ changes[k];
+                (void)harmless(data, bytes.bytes);
+            }
+            data[at] = was;
+        }
+        assert_true(harmless(data, bytes.bytes));
+        hac_text_clear(&bytes);
+        hac_query_free(query);
+    }
+}
+
+/* Parts that are right by themselves and wrong together. */
+static void assert_refused(hac_query *query, const char *what)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_text bytes = HAC_TEXT_NONE;
+    if (hac_query_verify(query, &err) != HAC_INVALID)
+        fail_msg("taken: %s", what);
+    write(query, &bytes);
+    if (harmless((const uint8_t *)bytes.data, bytes.bytes))
+        fail_msg("read: %s", what);
+    hac_text_clear(&bytes);
+    hac_query_free(query);
+}
+
+#define REFUSED(index, change)                                                                               \
+    do {                                                                                                     \
+        hac_query *q = make(index);                                                                          \
+        change;                                                                                              \
+        assert_refused(q, #change);                                                                          \
+    } while (0)
+
+static void swap(void *a, void *b)
+{
+    void *t;
+    memcpy(&t, a, sizeof t);
+    memcpy(a, b, sizeof t);
+    memcpy(b, &t, sizeof t);
+}
+
+static void test_cross_references(void **state)
+{
+    (void)state;
+    REFUSED(0, q->source.format = HAC_FORMAT_NONE);
+    REFUSED(0, q->source.format = HAC_FORMAT_END);
+    REFUSED(0, q->source.delimiter = '"');
+    REFUSED(0, q->source.format = HAC_FORMAT_CSV);
+    REFUSED(0, q->output = HAC_OUTPUT_END);
+    REFUSED(0, q->positions[1] = q->positions[0]);
+    REFUSED(0, q->positions[13] = 14);
+    REFUSED(0, q->schema_columns = 13);
+    REFUSED(0, q->columns.n_fields = 13);
+    REFUSED(0, q->columns.fields[3].type.kind = HAC_KIND_I16);
+    REFUSED(0, q->columns.fields[3].type.kind = HAC_KIND_END);
+    REFUSED(0, q->columns.fields[3].name[0] = '\0');
+    REFUSED(0, q->outputs.fields[3].type.kind = HAC_KIND_I16);
+    REFUSED(0, q->outputs.fields[3].name[0] = '\0');
+    REFUSED(0, q->n_visible = 13);
+    REFUSED(0, q->n_visible = 0);
+    REFUSED(0, q->aggregates = true);
+    REFUSED(0, q->n_keys = 1);
+    REFUSED(1, q->order[1].column = (uint16_t)q->outputs.n_fields);
+    REFUSED(1, swap(&q->filter, &q->rows));
+    REFUSED(3, swap(&q->finals, &q->rows));
+    REFUSED(3, q->aggregates = false);
+    REFUSED(3, q->n_keys = 1);
+    REFUSED(3, q->n_keys = 3);
+    REFUSED(3, q->n_aggregates = 1);
+    REFUSED(3, q->aggregate[0].argument = 1);
+    REFUSED(3, q->aggregate[0].argument = -1);
+    REFUSED(3, q->aggregate[0].argument = (int16_t)q->rows->n_outputs);
+    REFUSED(3, q->aggregate[0].function = HAC_AGGREGATE_END);
+    REFUSED(3, q->aggregate[0].function = HAC_AGGREGATE_COUNT);
+    REFUSED(3, q->aggregate[0].type.scale = 3);
+    REFUSED(3, q->aggregate[1].function = HAC_AGGREGATE_COUNT_ROWS);
+    REFUSED(2, q->aggregate[0].argument = 0);
+    REFUSED(2, q->aggregate[0].k = 1);
+    REFUSED(5, q->aggregate[0].k = 0);
+    REFUSED(5, q->aggregate[0].k = 1001);
+    REFUSED(5, q->aggregate[1].low = 11);
+    REFUSED(5, q->aggregate[1].high = 1.0 / 0.0);
+    REFUSED(5, q->aggregate[1].low = 0.0 / 0.0);
+    REFUSED(5, q->aggregate[2].low = 1.5);
+    REFUSED(5, q->aggregate[2].low = -0.5);
+    REFUSED(5, q->aggregate[2].high = 1);
+}
+
+static void test_not_one(void **state)
+{
+    (void)state;
+    uint8_t noise[600];
+    uint64_t random = 88172645463325252u;
+    for (size_t i = 0; i < 2000; i++) {
+        for (size_t k = 0; k < sizeof noise; k++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            noise[k] = (uint8_t)random;
+        }
+        memcpy(noise, "hacq\1", i % 2 == 0 ? 5 : 0);
+        assert_false(harmless(noise, i % sizeof noise));
+    }
+    static uint8_t large[HAC_QUERY_BYTES_MAX + 1] = "hacq\1";
+    assert_false(harmless(large, sizeof large));
+}
+
+/* A query that does not fit a message is refused when it is written. */
+static void test_too_large(void **state)
+{
+    (void)state;
+    hac_text select = HAC_TEXT_NONE, bytes = HAC_TEXT_NONE;
+    hac_query *query = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    for (size_t i = 0; i < 250; i++)
+        hac_text_addf(&select, "%si64 + %zu as %c%0*zu", i > 0 ? "," : "", i, 'a', 120, i);
+    if (test_compile("", "", select.data, "", &query, &err) == HAC_OK) {
+        assert_int_equal(hac_query_write(query, &bytes, &err), HAC_INVALID);
+        assert_non_null(strstr(err.message, "the query is too large"));
+    } else {
+        fail_msg("%s", err.message);
+    }
+    hac_query_free(query);
+    hac_text_clear(&select);
+    hac_text_clear(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_flipped),    cmocka_unit_test(test_cross_references),
+        cmocka_unit_test(test_not_one),    cmocka_unit_test(test_too_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
