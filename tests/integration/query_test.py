@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Queries from the command line to the executors and back. The oracles are collections.Counter and plain Python."""
+import collections
+import csv
+import io
+import json
+import math
+import os
+import random
+import signal
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import ONE_DEVICE, TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
+
+csv.field_size_limit(1 << 30)
+DATA = Path(os.environ.get("HAC_TEST_DATA", "/nonexistent"))
+SPACE = b" \t\n\v\f\r"
+
+
+def words_of(data):
+    return data.translate(bytes(SPACE[0] if b in SPACE else b for b in range(256))).split()
+
+
+def rows_of(out):
+    return list(csv.reader(io.StringIO(out.decode("utf-8", "surrogateescape"))))
+
+
+def counts_of(out):
+    rows = rows_of(out)
+    assert rows[0] == ["word", "count"], rows[0]
+    assert len({word for word, _ in rows[1:]}) == len(rows) - 1, "a word is there twice"
+    return collections.Counter({word.encode("utf-8", "surrogateescape"): int(n) for word, n in rows[1:]})
+
+
+def some_text(size, seed=1, vocabulary=5000):
+    """Words with a skew, lines, and a few odd ones."""
+    rng = random.Random(seed)
+    words = [bytes(rng.choices(b"abcdefghijklmnopqrstuvwxyz'\",;", k=rng.randint(1, 12))) for _ in range(vocabulary)]
+    words += ["naïve".encode(), b"\xff\xfe", b"x" * 300]
+    weights = [1 / (i + 1) for i in range(len(words))]
+    out = bytearray()
+    while len(out) < size:
+        for word in rng.choices(words, weights, k=1000):
+            out += word + rng.choice((b" ", b" ", b" ", b"\n", b"\t", b"\r\n", b"  ", b"\v\f"))
+    return bytes(out[:size])
+
+
+class QueryCase:
+    """What the tests below share; `m` is the machine."""
+
+    def put(self, name, data):
+        Path(self.m.path(name)).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
+    def query(self, *words, machine=None):
+        return rows_of((machine or self.m).good("mapreduce", *words))
+
+    def check_wordcount(self, names, data, *options):
+        self.assertEqual(counts_of(self.m.good("mapreduce", "wordcount", *names, *options)),
+                         collections.Counter(words_of(data)))
+
+
+class Words(QueryCase, SharedMachineTest):
+    def test_sizes(self):
+        text = some_text(3 << 20)
+        for size in (0, 1, 2, 100, 16384, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (2 << 20) - 1, (2 << 20) + 1, 3 << 20):
+            self.check_wordcount([self.put("book.txt", text[:size])], text[:size])
+
+    def test_no_and_many_words(self):
+        for text in (b"", b" ", b"\n" * 2000000, b"x" * 3000000, b"x " * 1000000,
+                     b"".join(b"w%d " % i for i in range(400000))):
+            self.check_wordcount([self.put("book.txt", text)], text)
+
+    def test_many_files(self):
+        text = some_text(6 << 20)
+        step = len(text) // 64 + 1
+        names = [self.put(f"{i}.txt", text[i * step:(i + 1) * step] + b"\n") for i in range(64)]
+        self.check_wordcount(names, b"\n".join(text[i * step:(i + 1) * step] for i in range(64)))
+
+    @unittest.skipUnless((DATA / "data" / "shakespeare.txt").exists() or (DATA / "shakespeare.txt").exists(),
+                         "no shakespeare.txt in $HAC_TEST_DATA")
+    def test_shakespeare(self):
+        path = DATA / "data" / "shakespeare.txt"
+        path = path if path.exists() else DATA / "shakespeare.txt"
+        self.check_wordcount([str(path)], path.read_bytes())
+        for option in ("on", "off"):
+            self.check_wordcount([str(path)], path.read_bytes(), "--hot-keys", option)
+
+    def test_order_and_limit(self):
+        text = some_text(2 << 20)
+        want = sorted(((w.decode("latin-1"), n) for w, n in collections.Counter(words_of(text)).items()),
+                      key=lambda item: (-item[1], item[0]))[:20]
+        out = self.query("wordcount", self.put("book.txt", text), "--order-by", "count desc, word", "--limit", "20")
+        self.assertEqual([(w.encode("utf-8", "surrogateescape").decode("latin-1"), int(n)) for w, n in out[1:]], want)
+        self.assertEqual(self.query("wordcount", "book.txt", "--limit", "0"), [["word", "count"]])
+
+    def test_json(self):
+        name = self.put("book.txt", b"a b a \"q\n" * 3)
+        lines = self.m.good("mapreduce", "wordcount", name, "--output-format", "json").decode().splitlines()
+        self.assertEqual({row["word"]: row["count"] for row in map(json.loads, lines)}, {"a": 6, "b": 3, '"q': 3})
+
+
+COLUMNS = "id:i64,city:string,price:f64,amount:decimal(12,2),day:date,ok:bool"
+
+
+def sales(n, seed=3):
+    rng = random.Random(seed)
+    cities = ["Oslo", "New \"York\"", "Zoë,ville", "", "line\nbreak"] + [f"c{i}" for i in range(40)]
+    rows = []
+    for i in range(n):
+        rows.append((i, rng.choice(cities) if rng.random() > .05 else None,
+                     round(rng.uniform(-100, 100), 3) if rng.random() > .05 else None,
+                     rng.randint(-10**6, 10**6), rng.randint(1, 28), rng.random() > .5))
+    return rows
+
+
+def csv_of(rows, header=True):
+    def field(text):
+        if text is None:
+            return ""
+        return '"' + text.replace('"', '""') + '"' if text == "" or set(text) & set(',"\n') else text
+    lines = ["id,city,price,amount,day,ok"] if header else []
+    for i, city, price, amount, day, ok in rows:
+        lines.append(f"{i},{field(city)},{'' if price is None else repr(price)},{amount / 100:.2f},2020-01-{day:02},"
+                     f"{'true' if ok else 'false'}")
+    return "\n".join(lines) + "\n"
+
+
+def group(rows, key):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return groups
+
+
+class Csv(QueryCase, SharedMachineTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.small, cls.large = sales(1000), sales(60000)
+
+    def by_city(self, rows, text, *options):
+        name = self.put("sales.csv", text)
+        out = self.m.good("mapreduce", name, "--schema", COLUMNS, "--group-by", "city", "--select",
+                          "count() as n, sum(amount) as total, min(price) as low, max(id) as last, count(price) as p",
+                          *options).decode()
+        got = {}
+        for line in csv.reader(io.StringIO(out)):
+            got[line[0]] = line[1:]
+        header = got.pop("city")
+        self.assertEqual(header, ["n", "total", "low", "last", "p"])
+        groups = group(rows, lambda r: r[1])
+        empty = '""' in out  # a null and an empty city are two groups, both an empty field to Python's reader
+        self.assertTrue(empty)
+        for city, members in groups.items():
+            if city in (None, ""):
+                continue
+            prices = [r[2] for r in members if r[2] is not None]
+            n, total, low, last, p = got[city]
+            self.assertEqual((int(n), round(float(total) * 100), int(last), int(p)),
+                             (len(members), sum(r[3] for r in members), max(r[0] for r in members), len(prices)), city)
+            self.assertEqual(float(low), min(prices))
+
+    def test_group_by(self):
+        self.by_city(self.small, csv_of(self.small))
+        self.by_city(self.large, csv_of(self.large))
+
+    def test_by_position(self):
+        self.by_city(self.large, csv_of(self.large, header=False), "--no-header")
+
+    def test_without_keys(self):
+        name = self.put("sales.csv", csv_of(self.large))
+        out = self.query(name, "--schema", COLUMNS, "--select", "count() as n, sum(id) as ids, avg(price) as mean")
+        prices = [r[2] for r in self.large if r[2] is not None]
+        self.assertEqual(out[0], ["n", "ids", "mean"])
+        self.assertEqual((int(out[1][0]), int(out[1][1])), (60000, sum(range(60000))))
+        self.assertTrue(math.isclose(float(out[1][2]), math.fsum(prices) / len(prices), rel_tol=1e-12))
+
+    def test_where_and_rows(self):
+        name = self.put("sales.csv", csv_of(self.large))
+        out = self.query(name, "--schema", COLUMNS, "--where", "price > 50 and ok", "--select", "id, price * 2 as twice",
+                         "--order-by", "id")
+        want = [(r[0], r[2] * 2) for r in self.large if r[2] is not None and r[2] > 50 and r[5]]
+        self.assertEqual(out[0], ["id", "twice"])
+        self.assertEqual([(int(a), float(b)) for a, b in out[1:]], want)
+
+    def test_nothing_matches(self):
+        name = self.put("sales.csv", csv_of(self.large))
+        self.assertEqual(self.query(name, "--schema", COLUMNS, "--where", "id < 0", "--select", "id"), [["id"]])
+        self.assertEqual(self.query(name, "--schema", COLUMNS, "--where", "id < 0", "--select", "count() as n"),
+                         [["n"], ["0"]])
+
+    def test_many_groups(self):
+        name = self.put("sales.csv", csv_of(self.large))
+        out = self.query(name, "--schema", COLUMNS, "--group-by", "id", "--select", "sum(amount) as s",
+                         "--order-by", "id")
+        self.assertEqual([int(r[0]) for r in out[1:]], list(range(60000)))
+
+    def test_null_and_delimiter(self):
+        name = self.put("odd.csv", "a;b\n1;NA\n2;3\n;4\n")
+        out = self.query(name, "--schema", "a:i64,b:i64", "--delimiter", ";", "--null", "NA", "--select",
+                         "count(a) as a, count(b) as b, count() as n")
+        self.assertEqual(out[1], ["2", "2", "3"])
+
+    def test_errors(self):
+        name = self.put("sales.csv", csv_of(self.small))
+        select = ("--select", "count() as n")
+        self.m.bad(2, "mapreduce", name, "--schema", COLUMNS, "--where", "nonsense > 1", *select, says="nonsense")
+        self.m.bad(2, "mapreduce", name, "--schema", COLUMNS, "--where", "id >", *select, says="--where")
+        self.m.bad(2, "mapreduce", name, "--schema", COLUMNS, "--where", "city + 1 > 2", *select, says="--where")
+        self.m.bad(2, "mapreduce", name, "--schema", "id:i99", *select, says="--schema")
+        self.m.bad(2, "mapreduce", name, "--schema", "missing:i64", *select, says="missing")
+        self.m.bad(2, "mapreduce", name, "--schema", COLUMNS, "--group-by", "nowhere", *select, says="nowhere")
+        self.m.bad(1, "mapreduce", name, "--schema", "city:i64", "--select", "sum(city) as s", says="city")
+        self.m.bad(1, "mapreduce", "missing.csv", *select, says="missing.csv")
+        out = self.put("bad.csv", csv_of(self.large) + "x,y\n")
+        self.m.bad(1, "mapreduce", out, "--schema", COLUMNS, "--select", "sum(id) as s", "-o", "none", says="bad.csv")
+        self.assertFalse(Path(self.m.path("none")).exists())
+        skipped = self.m.run("mapreduce", out, "--schema", COLUMNS, "--select", "sum(id) as s", "--on-error", "skip")
+        self.assertEqual((skipped.code, skipped.out), (0, f"s\n{sum(range(60000))}\n".encode()))
+        self.assertIn("1 records", skipped.err)
+
+    def test_many_files_with_headers(self):
+        parts = [self.put(f"{i}.csv", csv_of(self.large[i * 900:(i + 1) * 900])) for i in range(64)]
+        out = self.query(*parts, "--schema", COLUMNS, "--select", "count() as n, sum(id) as s")
+        self.assertEqual([int(x) for x in out[1]], [57600, sum(range(57600))])
+
+    def test_output_file(self):
+        name = self.put("sales.csv", csv_of(self.small))
+        self.m.good("mapreduce", name, "--schema", COLUMNS, "--select", "id", "--order-by", "id", "-o", "out.json")
+        lines = Path(self.m.path("out.json")).read_text().splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in lines], list(range(1000)))
+
+
+class Jobs(QueryCase, SharedMachineTest):
+    """Jobs by name, and what else goes with every job."""
+
+    def test_named(self):
+        rng = random.Random(5)
+        data = rng.randbytes(2 << 20)
+        out = self.query("histogram", self.put("bytes.dat", data))
+        want = collections.Counter(data)
+        self.assertEqual([(int(a), int(b)) for a, b in out[1:]], sorted(want.items()))
+        pairs = [(f"k{rng.randint(0, 99)}", rng.randint(-50, 50)) for _ in range(100000)]
+        out = self.query("groupby", self.put("kv.csv", "key,value\n" + "".join(f"{k},{v}\n" for k, v in pairs)))
+        want = collections.defaultdict(lambda: [0, 0])
+        for k, v in pairs:
+            want[k][0] += 1
+            want[k][1] += v
+        self.assertEqual({r[0]: [int(r[1]), int(r[2])] for r in out[1:]}, want)
+        text = "".join(f"d{i % 7}\tt{i % 13}\n" for i in range(1000))
+        out = self.query("inverted-index", self.put("index.dat", text))
+        documents = {r[0]: set(r[1].split(",")) for r in out[1:]}
+        self.assertEqual(documents, {f"t{t}": {f"d{i % 7}" for i in range(1000) if i % 13 == t} for t in range(13)})
+        lines = [f"line {i}" for i in range(200000)]
+        out = self.query("string-match", self.put("l.txt", "\n".join(lines) + "\n"), "--where", "contains(line, '99')")
+        self.assertEqual(sorted(r[0] for r in out[1:]), sorted(x for x in lines if "99" in x))
+        points = [(float(i), 3.0 * i + 7) for i in range(1000)]
+        out = self.query("linear-regression", self.put("p.csv", "x,y\n" + "".join(f"{x},{y}\n" for x, y in points)))
+        self.assertTrue(math.isclose(float(out[1][0]), 3, rel_tol=1e-9))
+        self.assertTrue(math.isclose(float(out[1][1]), 7, rel_tol=1e-6))
+        out = self.query("page-view-count", self.put("v.csv", "url,visitor\na,1\na,1\na,2\nb,1\n"), "--order-by", "url")
+        self.assertEqual(out, [["url", "views", "visitors"], ["a", "3", "2"], ["b", "1", "1"]])
+
+    def test_detach_receipt_trace(self):
+        text = some_text(3 << 20)
+        name = self.put("book.txt", text)
+        job = self.m.good("mapreduce", "wordcount", name, "--detach").decode().strip()
+        self.m.good("wait", job)
+        self.assertEqual(counts_of(self.m.good("result", job)), collections.Counter(words_of(text)))
+        self.m.good("mapreduce", "wordcount", name, "-o", "out.csv", "--receipt", "r.json", "--trace", "t.json")
+        receipt = json.loads(Path(self.m.path("r.json")).read_text())
+        self.assertEqual(receipt["flow"], "mapreduce")
+        self.assertEqual(receipt["query"]["rows_read"], len(words_of(text)))
+        self.assertEqual(receipt["query"]["groups"], len(set(words_of(text))))
+        self.assertTrue(json.loads(Path(self.m.path("t.json")).read_text()))
+        plan = self.m.json("explain", "mapreduce", "wordcount", name)
+        self.assertEqual(plan["flow"], "mapreduce")
+
+    def test_cancel(self):
+        name = self.put("book.txt", some_text(8 << 20))
+        process = self.m.start("mapreduce", "wordcount", *[name] * 40, "-o", "none")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        self.assertIn(process.returncode, (130, 0))
+        if process.returncode == 130:
+            self.assertFalse(Path(self.m.path("none")).exists())
+
+    def test_little_memory(self):
+        text = b"".join(b"word%d " % (i * 7919 % 200000) for i in range(900000))
+        self.check_wordcount([self.put("book.txt", text)], text, "--memory", "64MiB")
+
+
+class Devices(QueryCase, MachineTest):
+    """Several devices, and executors that are killed meanwhile."""
+
+    def setUp(self):
+        self.text = some_text(12 << 20)
+
+    def test_two_devices(self):
+        """Whoever works on it: the same bits, floating-point sums included."""
+        rows = csv_of(sales(60000))
+        results = []
+        for profile in (ONE_DEVICE, TWO_DEVICES):
+            self.m = self.machine(profile)
+            name = self.put("sales.csv", rows)
+            results.append(self.m.good("mapreduce", name, "--schema", COLUMNS, "--group-by", "city", "--select",
+                                       "sum(price) as s, variance(price) as v", "--order-by", "city"))
+            self.check_wordcount([self.put("book.txt", self.text)], self.text)
+        self.assertEqual(*results)
+
+    def kills(self, times, seed):
+        """SIGKILL at random moments: the right answer each time."""
+        self.m = self.machine(TWO_DEVICES)
+        daemon = self.m.daemon()
+        names = [self.put("book.txt", self.text)] * 5
+        want = collections.Counter({word: 5 * n for word, n in collections.Counter(words_of(self.text)).items()})
+        began = time.monotonic()
+        self.assertEqual(counts_of(self.m.good("mapreduce", "wordcount", *names)), want)
+        seconds = time.monotonic() - began
+        rng = random.Random(seed)
+        lost = 0
+        for _ in range(times):
+            process = self.m.start("mapreduce", "wordcount", *names, "--receipt", "receipt.json")
+            time.sleep(rng.uniform(0, seconds))
+            for pid in rng.sample(daemon.executor_pids(), min(1, len(daemon.executor_pids()))):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, err), (0, b""), self.m.log()[-3000:])
+            self.assertEqual(counts_of(out), want)
+            receipt = json.loads(Path(self.m.path("receipt.json")).read_text())
+            self.assertEqual(receipt["query"]["rows_read"], sum(want.values()))
+            lost += receipt["retries"]
+        self.assertGreater(lost, times // 20, "the kills came too late to matter")
+
+    def test_kills(self):
+        self.kills(20, 1)
+
+
+class Kill200(Devices):
+    test_two_devices = test_kills = None
+
+    def test_200_kills(self):
+        self.kills(200, 2)
+
+
+if __name__ == "__main__":
+    main()
