@@ -24,7 +24,8 @@ void hac_group_text_add(hac_group_text *text, const void *bytes, size_t n)
         text->data = data;
         text->room = room;
     }
-    memcpy(text->data + text->n, bytes, n);
+    if (n != 0)
+        memcpy(text->data + text->n, bytes, n);
     text->n += n;
 }
 

@@ -250,7 +250,8 @@ static void append_strings(hac_partial_writer *w, column *c, const hac_vector *v
     hac_string_ref *to = (hac_string_ref *)(void *)c->values + w->rows;
     for (size_t i = 0; i < rows; i++) {
         uint32_t n = v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
-        memcpy(w->strings + w->strings_bytes, v->bytes + refs[i].offset, n);
+        if (n != 0)
+            memcpy(w->strings + w->strings_bytes, v->bytes + refs[i].offset, n);
         to[i] = (hac_string_ref){.offset = (uint32_t)w->strings_bytes, .length = n};
         w->strings_bytes += n;
     }

@@ -68,7 +68,7 @@ static void write_strings(const hac_vector *v, size_t rows, hac_string_ref *to, 
 void hac_rows_add(hac_rows_writer *w, const hac_vector *columns, size_t n_columns, size_t rows)
 {
     hac_rows_column_place places[HAC_PROGRAM_OUTPUTS_MAX];
-    uint8_t repr[HAC_PROGRAM_OUTPUTS_MAX];
+    uint8_t repr[HAC_PROGRAM_OUTPUTS_MAX] = {0};
     hac_rows_block block = {.rows = (uint32_t)rows};
     uint64_t strings = 0;
     uint32_t used = 0;
