@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "op_info.h"
 
-HAC_DEFINE_CLEANUP(hac_program *, hac_program_free)
 HAC_DEFINE_CLEANUP(hac_builder *, hac_builder_free)
 
 #define VALUES_MAX (4 * HAC_PROGRAM_INSTRUCTIONS_MAX) /* before what is not needed goes */

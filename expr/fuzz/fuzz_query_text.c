@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queries from hostile text: the lines of the input are schema, where, group by, select, order by. What
+ * compiles can be written, reads back the same, and runs. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr/machine.h"
+#include "expr/query.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(int ok)
+{
+    if (!ok)
+        abort();
+}
+
+static void run(const hac_program *program)
+{
+    static _Alignas(64) uint8_t zeros[HAC_BATCH_ROWS * 16];
+    hac_vector columns[HAC_PROGRAM_INPUTS_MAX], outputs[HAC_PROGRAM_OUTPUTS_MAX];
+    hac_machine_c *machine = NULL;
+    for (size_t i = 0; i < program->n_inputs; i++)
+        columns[i] = (hac_vector){program->inputs[i], zeros, NULL, zeros};
+    if (hac_machine_c_new(program, 4096, &machine, NULL) == HAC_OK)
+        hac_machine_c_run(machine, &(hac_batch){5, program->n_inputs, columns}, outputs);
+    hac_machine_c_free(machine);
+}
+
+static void check_query(const hac_query *query)
+{
+    hac_text bytes = HAC_TEXT_NONE, again = HAC_TEXT_NONE;
+    hac_error err = HAC_ERROR_NONE;
+    hac_query *read = NULL;
+    if (hac_query_write(query, &bytes, &err) == HAC_OK) {
+        check(hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &read, &err) == HAC_OK);
+        check(hac_query_write(read, &again, &err) == HAC_OK);
+        check(bytes.bytes == again.bytes && memcmp(bytes.data, again.data, bytes.bytes) == 0);
+    }
+    hac_text_clear(&bytes);
+    hac_text_clear(&again);
+    hac_query_free(read);
+    if (query->filter != NULL)
+        run(query->filter);
+    run(query->rows);
+    if (query->finals != NULL)
+        run(query->finals);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = calloc(1, size + 1), *parts[5] = {NULL}, *rest = text;
+    if (text == NULL)
+        return 0;
+    memcpy(text, data, size);
+    for (size_t i = 0; i < 5 && rest != NULL; i++)
+        parts[i] = strsep(&rest, "\n");
+    hac_query_text query_text = {.schema = parts[0],
+                                 .where = parts[1],
+                                 .group_by = parts[2],
+                                 .select = parts[3],
+                                 .order_by = parts[4],
+                                 .limit = 10,
+                                 .source = {.format = HAC_FORMAT_JSONL}};
+    hac_query *query = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_query_compile(&query_text, NULL, &query, &err);
+    check(status == HAC_OK || ((status == HAC_INVALID || status == HAC_NO_MEMORY) && query == NULL));
+    check(status == HAC_OK || (err.message[0] != '\0' && strstr(err.message, "this is a bug") == NULL));
+    if (status == HAC_OK)
+        check_query(query);
+    hac_query_free(query);
+    free(text);
+    return 0;
+}
