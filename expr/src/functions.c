@@ -200,7 +200,7 @@ char hac_function_letter(const hac_function *function, size_t i, size_t n)
         return n == 2 ? 'C' : '\0';
     bool repeats = letters > 0 && args[letters - 1] == '+';
     letters -= repeats;
-    if (n < letters || (n > letters && !repeats))
+    if (letters == 0 || n < letters || (n > letters && !repeats))
         return '\0';
     return args[i < letters ? i : letters - 1];
 }
