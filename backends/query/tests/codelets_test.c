@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The query.* codelets as an executor calls them: from a specification to a result, cut into chunks or whole.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/test_support.h"
+#include "proto/messages.h"
+#include "query/codelets.h"
+
+#define REGION       (UINT64_C(1) << 20)
+#define RESULT_BYTES (UINT64_C(1) << 22)
+
+static uint64_t random_state = 5;
+
+static uint64_t next_random(void)
+{
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+typedef struct asked {
+    const char *schema, *where, *group_by, *select, *order_by;
+    uint64_t limit; /* 0: none */
+    unsigned format;
+    bool header;
+} asked;
+
+typedef struct answer {
+    hac_status status;
+    hac_error err;
+    uint64_t rows;
+    char *text; /* owned, ends with a zero */
+} answer;
+
+static char *text_of(const char *s)
+{
+    return (char *)(uintptr_t)(s == NULL ? "" : s);
+}
+
+static size_t pack(const asked *a, uint8_t *ret)
+{
+    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
+    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
+    spec.schema = text_of(a->schema);
+    spec.where = text_of(a->where);
+    spec.group_by = text_of(a->group_by);
+    spec.select = text_of(a->select);
+    spec.order_by = text_of(a->order_by);
+    spec.limit = a->limit;
+    spec.has_limit = a->limit != 0;
+    source.format = a->format;
+    source.header = a->header;
+    spec.source = &source;
+    return hac__client__query_spec__pack(&spec, ret);
+}
+
+static hac_status run(const char *name, const hac_task *task, hac_task_result *result, hac_error *err)
+{
+    static const hac_codelet table[] = {HAC_QUERY_CODELETS};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].name, name) != 0)
+            continue;
+        assert_in_range(task->n_spans, table[i].min_spans, table[i].max_spans);
+        assert_in_range(task->n_params, table[i].min_params, table[i].max_params);
+        hac_status status = table[i].check(NULL, task, err);
+        result->n_values = 0;
+        return status == HAC_OK ? table[i].run(NULL, task, result, err) : status;
+    }
+    fail();
+    return HAC_INTERNAL;
+}
+
+static hac_span make_span(uint64_t bytes)
+{
+    hac_span span = {.data = aligned_alloc(64, bytes), .bytes = bytes};
+    assert_non_null(span.data);
+    memset(span.data, 0xee, bytes);
+    return span;
+}
+
+/* What a plan does: compile, quotes, chunks in pieces, merge or nothing, the end. */
+static answer in_pieces(const asked *a, const hac_span *source, uint64_t chunk, uint64_t partitions)
+{
+    static uint8_t spec[HAC_INLINE_MAX], out[HAC_INLINE_MAX], blob[HAC_INLINE_MAX];
+    answer got = {.text = calloc(1, RESULT_BYTES + 1)};
+    hac_task_result result = {.inline_out = out};
+    uint64_t chunks = source->bytes == 0 ? 1 : (source->bytes + chunk - 1) / chunk;
+    hac_task compile = {.fd = -1, .inline_in = spec, .n_params = 1, .params = {source->bytes}};
+    compile.n_spans = 1;
+    compile.spans[0] = *source;
+    compile.inline_in_bytes = pack(a, spec);
+    got.status = run("query.compile", &compile, &result, &got.err);
+    if (got.status != HAC_OK)
+        return got;
+    memcpy(blob, out, result.inline_out_bytes);
+    bool aggregates = (result.values[HAC_COMPILE_FLAGS] & HAC_COMPILED_AGGREGATES) != 0;
+    hac_span regions = make_span(chunks * REGION), quotes = make_span((chunks * 8 + 63) / 64 * 64);
+    hac_span groups = make_span(partitions * REGION), end = make_span(RESULT_BYTES);
+    hac_task task = {.fd = -1,
+                     .inline_in = blob,
+                     .inline_in_bytes = result.inline_out_bytes,
+                     .n_params = HAC_QUERY_N_PARAMS,
+                     .params = {source->bytes, chunk, 0, chunks, REGION, partitions, REGION, 99},
+                     .count = chunks,
+                     .n_spans = 2};
+    task.spans[0] = quotes;
+    task.spans[1] = *source;
+    got.status = run("query.quotes", &task, &result, &got.err);
+    task.n_spans = 3;
+    task.spans[0] = regions;
+    task.spans[1] = a->format == HAC_FORMAT_CSV ? quotes : (hac_span){0};
+    task.spans[2] = *source;
+    for (uint64_t first = 0, n; got.status == HAC_OK && first < chunks; first += n) {
+        n = 1 + next_random() % (chunks - first);
+        task.first = first;
+        task.count = n;
+        got.status = run(aggregates ? "query.aggregate" : "query.rows", &task, &result, &got.err);
+        assert_true(got.status != HAC_OK || result.values[HAC_AGGREGATE_VALUE_NEEDED] <= REGION);
+    }
+    task.n_spans = 2;
+    task.first = 0;
+    if (got.status == HAC_OK && aggregates) {
+        task.spans[1] = groups;
+        task.count = partitions;
+        got.status = run("query.merge", &task, &result, &got.err);
+        task.spans[0] = groups;
+    }
+    task.spans[1] = end;
+    if (got.status == HAC_OK)
+        got.status = run(aggregates ? "query.finish" : "query.gather", &task, &result, &got.err);
+    if (got.status == HAC_OK) {
+        got.rows = result.values[0];
+        assert_true(result.values[1] <= RESULT_BYTES);
+        memcpy(got.text, end.data, result.values[1]);
+    }
+    free(regions.data);
+    free(quotes.data);
+    free(groups.data);
+    free(end.data);
+    return got;
+}
+
+static answer as_whole(const asked *a, const hac_span *source, bool is_inline)
+{
+    static uint8_t data[HAC_QUERY_INLINE_MAX], out[HAC_INLINE_MAX];
+    answer got = {.text = calloc(1, RESULT_BYTES + 1)};
+    hac_task_result result = {.inline_out = out};
+    hac_span end = make_span(RESULT_BYTES);
+    hac_task task = {
+        .fd = -1, .inline_in = data, .n_params = HAC_QUERY_N_PARAMS, .n_spans = is_inline ? 1 : 2};
+    size_t n = pack(a, data);
+    task.params[HAC_QUERY_PARAM_SOURCE_BYTES] = source->bytes;
+    task.params[HAC_QUERY_PARAM_INLINE] = n;
+    task.inline_in_bytes = n;
+    task.spans[0] = is_inline ? (hac_span){0} : end;
+    if (is_inline) {
+        assert_true(n + source->bytes <= sizeof data);
+        memcpy(data + n, source->data, source->bytes);
+        task.inline_in_bytes += source->bytes;
+    } else {
+        task.spans[1] = *source;
+    }
+    got.status = run("query.whole", &task, &result, &got.err);
+    if (got.status == HAC_OK) {
+        got.rows = result.values[0];
+        memcpy(got.text, is_inline ? out : end.data, result.values[1]);
+    }
+    free(end.data);
+    return got;
+}
+
+static hac_span source_of(const char *text)
+{
+    size_t n = strlen(text);
+    hac_span span = make_span((n + 64) / 64 * 64);
+    memcpy(span.data, text, n);
+    span.bytes = n;
+    return span;
+}
+
+static void expect(const asked *a, const char *text, const char *wanted)
+{
+    hac_span source = source_of(text);
+    for (uint64_t chunk = 7; chunk < 5000; chunk *= 9) {
+        answer got = in_pieces(a, &source, chunk, 4);
+        if (got.status != HAC_OK)
+            print_error("%s\n", got.err.message);
+        assert_int_equal(got.status, HAC_OK);
+        assert_string_equal(got.text, wanted);
+        free(got.text);
+    }
+    for (int is_inline = 0; is_inline < 2; is_inline++) {
+        answer got = as_whole(a, &source, is_inline != 0);
+        if (got.status != HAC_OK)
+            print_error("%s\n", got.err.message);
+        assert_int_equal(got.status, HAC_OK);
+        assert_string_equal(got.text, wanted);
+        free(got.text);
+    }
+    free(source.data);
+}
+
+static void expect_failure(const asked *a, const char *text, hac_status status, const char *part)
+{
+    hac_span source = source_of(text);
+    answer got = in_pieces(a, &source, 16, 4), whole = as_whole(a, &source, false);
+    assert_int_equal(got.status, status);
+    assert_int_equal(whole.status, status);
+    if (strstr(got.err.message, part) == NULL || strstr(whole.err.message, part) == NULL)
+        print_error("%s\n%s\n", got.err.message, whole.err.message);
+    assert_non_null(strstr(got.err.message, part));
+    assert_non_null(strstr(whole.err.message, part));
+    free(got.text);
+    free(whole.text);
+    free(source.data);
+}
+
+static const char sales[] = "region,item,price,count\n"
+                            "north,\"apple, red\",1.5,10\n"
+                            "south,pear,2,3\n"
+                            "north,\"a\nb\",0.25,4\n"
+                            ",pear,2.5,\n"
+                            "south,\"apple, red\",1.25,2\n"
+                            "north,pear,,7\n";
+
+static const asked by_region = {.schema = "region:string,item:string,price:f64,count:i64",
+                                .group_by = "region",
+                                .select =
+                                    "sum(price * cast(count as f64)) as s, count() as n, max(count) as most",
+                                .order_by = "region",
+                                .format = HAC_FORMAT_CSV,
+                                .header = true};
+
+static void test_groups(void **state)
+{
+    (void)state;
+    asked a = by_region;
+    expect(&a, sales, "region,s,n,most\nnorth,16.0,3,10\nsouth,8.5,2,3\n,,1,\n");
+    a.order_by = "n desc, region desc";
+    a.limit = 2;
+    expect(&a, sales, "region,s,n,most\nnorth,16.0,3,10\nsouth,8.5,2,3\n");
+    a.where = "price > 1.3";
+    a.group_by = NULL;
+    a.order_by = NULL;
+    a.limit = 0;
+    expect(&a, sales, "s,n,most\n21.0,3,10\n");
+    a.where = "price > 1000";
+    expect(&a, sales, "s,n,most\n,0,\n");
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    asked a = {.schema = by_region.schema,
+               .select = "item, price * 2 as double",
+               .order_by = "price desc",
+               .format = HAC_FORMAT_CSV,
+               .header = true};
+    expect(&a, sales,
+           "item,double\npear,5.0\npear,4.0\n\"apple, red\",3.0\n\"apple, red\",2.5\n\"a\nb\",0.5\npear,\n");
+    a.order_by = NULL;
+    a.limit = 2;
+    expect(&a, sales, "item,double\n\"apple, red\",3.0\npear,4.0\n");
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    asked a = {.group_by = "word",
+               .select = "count() as count",
+               .order_by = "count desc, word",
+               .format = HAC_FORMAT_WORDS};
+    expect(&a, "to be or not to be, that is the question of a quite extraordinarily-long-word to",
+           "word,count\nto,3\na,1\nbe,1\n\"be,\",1\nextraordinarily-long-word,1\nis,1\nnot,1\nof,1\nor,1\n"
+           "question,1\nquite,1\nthat,1\nthe,1\n");
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    asked a = by_region;
+    a.select = "sum(count * 9223372036854775807) as big";
+    expect_failure(&a, sales, HAC_FAILED, "line 2, --select: big");
+    a.select = "sum(count) + 9223372036854775807 as big";
+    expect_failure(&a, sales, HAC_FAILED, "big");
+    a.select = "sum(nothing)";
+    expect_failure(&a, sales, HAC_INVALID, "nothing");
+    a = by_region;
+    a.where = "cast(item as i64) = 1";
+    expect_failure(&a, sales, HAC_FAILED, "line 2, --where");
+}
+
+/* Random tasks and flipped blobs: refused, never a crash. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    static uint8_t spec[HAC_INLINE_MAX], out[HAC_INLINE_MAX], blob[HAC_INLINE_MAX];
+    static const char *const names[] = {"query.aggregate", "query.merge", "query.finish", "query.rows",
+                                        "query.gather"};
+    hac_span source = source_of(sales), regions = make_span(1 << 16), end = make_span(1 << 12);
+    hac_task_result result = {.inline_out = out};
+    hac_task compile = {.fd = -1, .inline_in = spec, .n_params = 1, .params = {source.bytes}, .n_spans = 1};
+    compile.spans[0] = source;
+    compile.inline_in_bytes = pack(&by_region, spec);
+    assert_int_equal(run("query.compile", &compile, &result, NULL), HAC_OK);
+    size_t n = result.inline_out_bytes;
+    memcpy(blob, out, n);
+    for (int round = 0; round < 3000; round++) {
+        hac_task task = {.fd = -1,
+                         .inline_in = blob,
+                         .inline_in_bytes = n,
+                         .n_params = HAC_QUERY_N_PARAMS,
+                         .params = {source.bytes, 64, 0, 3, 4096, 4, 4096, 99},
+                         .count = 3};
+        unsigned which = (unsigned)(next_random() % 5);
+        task.n_spans = which == 0 || which == 3 ? 3 : 2;
+        task.spans[0] = regions;
+        task.spans[1] = which == 0 || which == 3 ? (hac_span){0} : end;
+        task.spans[2] = source;
+        if (round % 3 == 0)
+            task.params[next_random() % HAC_QUERY_N_PARAMS] = next_random() >> (next_random() % 64);
+        if (round % 3 == 1)
+            task.count = next_random() >> (next_random() % 64);
+        if (round % 3 == 2)
+            regions.data[next_random() % 8192] ^= (uint8_t)(1u << next_random() % 8);
+        size_t flip = next_random() % n;
+        blob[flip] ^= round % 5 == 0 ? 4 : 0;
+        (void)!run(names[which], &task, &result, NULL);
+        blob[flip] ^= round % 5 == 0 ? 4 : 0;
+    }
+    free(source.data);
+    free(regions.data);
+    free(end.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups), cmocka_unit_test(test_rows),    cmocka_unit_test(test_words),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_hostile),
+    };
+    return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
+}
