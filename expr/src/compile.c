@@ -351,10 +351,11 @@ static hac_status add_order(hac_compiler *c, const hac_item *item)
 static hac_status check_orders(hac_compiler *c)
 {
     for (size_t i = 0; i < c->n_orders; i++) {
+        bool name = c->orders[i].node->kind == HAC_NODE_COLUMN; /* of an output, which may be constant */
         hac_status status = check_item(c, &c->orders[i]);
         if (status != HAC_OK)
             return status;
-        if (c->orders[i].node->constant)
+        if (c->orders[i].node->constant && !name)
             return hac_expr_fail(c->orders[i].source, c->orders[i].first, c->err,
                                  "a constant orders nothing; write the name of an output column");
     }
