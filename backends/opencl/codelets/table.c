@@ -3,6 +3,7 @@
 
 #include "bitonic.h"
 #include "expr_eval.h"
+#include "hash_aggregate.h"
 #include "host/data_random.h"
 #include "host/io_read.h"
 #include "opencl/codelet.h"
@@ -15,6 +16,7 @@ static const hac_codelet table[] = {
     HAC_RADIX_CODELETS
     HAC_BITONIC_CODELETS
     HAC_EXPR_CODELETS
+    HAC_HASH_CODELETS
     HAC_QUERY_CODELETS
     /* clang-format on */
     {

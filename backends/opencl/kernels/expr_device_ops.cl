@@ -5,10 +5,11 @@
  */
 #define EXPR_DEVICE_OPS(X)                                                                                   \
     X(COLUMN)                                                                                                \
-    X(CONSTANT) X(NULL) X(ADD_I64) X(SUB_I64) X(MUL_I64) X(DIV_I64) X(MOD_I64) X(NEG_I64) X(ABS_I64)         \
-        X(ADD_U64) X(SUB_U64) X(MUL_U64) X(DIV_U64) X(MOD_U64) X(ADD_F32) X(SUB_F32) X(MUL_F32) X(DIV_F32)   \
-            X(NEG_F32) X(ABS_F32) X(SQRT_F32) X(FLOOR_F32) X(CEIL_F32) X(TRUNC_F32) X(ROUND_F32) X(ADD_F64)  \
-                X(SUB_F64) X(MUL_F64) X(DIV_F64) X(NEG_F64) X(ABS_F64) X(SQRT_F64) X(FLOOR_F64) X(CEIL_F64)  \
+    X(CONSTANT)                                                                                              \
+    X(NULL) X(ADD_I64) X(SUB_I64) X(MUL_I64) X(DIV_I64) X(MOD_I64) X(NEG_I64) X(ABS_I64) X(ADD_U64)          \
+        X(SUB_U64) X(MUL_U64) X(DIV_U64) X(MOD_U64) X(ADD_F32) X(SUB_F32) X(MUL_F32) X(DIV_F32) X(NEG_F32)   \
+            X(ABS_F32) X(SQRT_F32) X(FLOOR_F32) X(CEIL_F32) X(TRUNC_F32) X(ROUND_F32) X(ADD_F64) X(SUB_F64)  \
+                X(MUL_F64) X(DIV_F64) X(NEG_F64) X(ABS_F64) X(SQRT_F64) X(FLOOR_F64) X(CEIL_F64)             \
                     X(TRUNC_F64) X(ROUND_F64) X(EXP_F64) X(LN_F64) X(LOG2_F64) X(LOG10_F64) X(SIN_F64)       \
                         X(COS_F64) X(TAN_F64) X(ASIN_F64) X(ACOS_F64) X(ATAN_F64) X(ATAN2_F64) X(POW_F64)    \
                             X(EQ_BOOL) X(LT_BOOL) X(EQ_I64) X(LT_I64) X(LE_I64) X(EQ_U64) X(LT_U64)          \

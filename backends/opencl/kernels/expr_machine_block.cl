@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Codelet expr.eval, block style: a work-item takes every n-th batch of rows (codelets/expr_eval.h). */
+/* clang-format off: each needs those before it */
 #include "expr_block.cl"
 #include "expr_block_run.cl"
 #include "expr_device_ops.cl"
 #include "expr_ops.cl"
+/* clang-format on */
 
 /*
  * Output o of row i: values + (o × rows + i) × 8 bytes (an f32 in the first four), states + o × rows + i.

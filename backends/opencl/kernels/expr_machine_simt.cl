@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Codelet expr.eval, lock-step style; arguments as in expr_machine_block.cl. */
+/* clang-format off: each needs those before it */
 #include "expr_device_ops.cl"
 #include "expr_ops.cl"
 #include "expr_simt.cl"
 #include "expr_simt_run.cl"
+/* clang-format on */
 
 __kernel void expr_eval(__global const ulong *plan, __global const uchar *table, ulong first, ulong rows,
                         __global uchar *scratch, ulong scratch_bytes, __global ulong *values,

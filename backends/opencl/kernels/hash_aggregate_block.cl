@@ -11,11 +11,13 @@
  * When the hot set catches far fewer rows than the sample promised it is chosen again. A chunk whose pool is
  * full stops between two batches; the next launch goes on with a larger pool.
  */
+/* clang-format off: each needs those before it */
 #include "expr_block.cl"
 #include "expr_block_run.cl"
 #include "expr_device_ops.cl"
 #include "expr_ops.cl"
 #include "hash_layout.cl"
+/* clang-format on */
 
 #if defined(__x86_64__) && defined(__clang__)
 #define FETCH(p) __asm__ volatile("prefetcht0 %0" : : "m"(*(p)))
@@ -388,17 +390,18 @@ inline void count_hits(table *t)
     t->state[STATE_SINCE] += t->n;
 }
 
-/* Far fewer hits since the hot set was chosen than the sample promised: it is chosen again. Each look is at
- * twice as many rows as the one before. */
+/* Far fewer hits since the last look than the sample promised: the hot set is chosen again. It is looked at
+ * less often each time, since choosing takes time, too. */
 inline void look_at_hits(table *t, uint share, uint most)
 {
     ulong round = t->state[STATE_ROUND];
     if (t->state[STATE_SINCE] < round)
         return;
-    t->state[STATE_ROUND] = 2 * round;
     if (t->state[STATE_SINCE_HITS] * t->state[STATE_SAMPLED] * 2 <
-        t->state[STATE_COVERED] * t->state[STATE_SINCE])
+        t->state[STATE_COVERED] * t->state[STATE_SINCE]) {
         choose_hot(t, share, most);
+        t->state[STATE_ROUND] = 2 * round;
+    }
     t->state[STATE_SINCE] = t->state[STATE_SINCE_HITS] = 0;
 }
 

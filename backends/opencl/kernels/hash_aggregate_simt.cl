@@ -17,11 +17,13 @@
  * round enters a key. Accumulators are order-free and are changed by 32-bit atomics, which every device has;
  * 64-bit ones are needed for the least and the greatest of wide values only.
  */
+/* clang-format off: each needs those before it */
 #include "expr_device_ops.cl"
 #include "expr_ops.cl"
 #include "expr_simt.cl"
 #include "expr_simt_run.cl"
 #include "hash_layout.cl"
+/* clang-format on */
 
 #pragma OPENCL EXTENSION cl_khr_global_int32_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_global_int32_extended_atomics : enable

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Drives hash_aggregate_block.cl: waves of chunks, each with a table of its own that is made larger on
+ * demand. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "hash_job.h"
+
+#define PASSES_MAX     1024
+#define FIRST_PAIRS    8192
+#define PAIRS_MAX      (UINT64_C(1) << 30)
+#define GROWTH         4
+#define WAVE_CHUNKS    4            /* a compute unit */
+#define HOT_BYTES      (512 * 1024) /* of hot pairs: half of a core's second-level cache */
+#define SHARE_DEFAULT  75
+#define SAMPLE_DEFAULT 10
+
+/* Some chunks at work, their tables and states. */
+typedef struct wave {
+    hac_hash_job *job;
+    uint64_t first, n; /* chunks */
+    uint32_t pass;
+    uint64_t pairs; /* room of each pool */
+    uint32_t bucket_bits;
+    uint64_t *pool, *states;
+    uint32_t *buckets;
+    uint8_t *scratch;
+    uint64_t scratch_bytes;
+    hac_hash_view view;
+} wave;
+
+static void wave_clear(wave *w)
+{
+    free(w->pool);
+    free(w->states);
+    free(w->buckets);
+    free(w->scratch);
+    hac_hash_view_free(&w->view);
+}
+
+static uint32_t bits_for(uint64_t pairs)
+{
+    uint32_t bits = 1;
+    while ((UINT64_C(1) << bits) < 2 * pairs)
+        bits++;
+    return bits;
+}
+
+static uint64_t table_bytes(const hac_hash_job *job, uint64_t pairs)
+{
+    return pairs * job->shape.stride * 8 + (UINT64_C(4) << bits_for(pairs));
+}
+
+/* Room for the pairs of a whole chunk. */
+static uint64_t most_pairs(const hac_hash_job *job)
+{
+    return job->chunk_rows + HAC_BATCH_ROWS;
+}
+
+/* HAC_NO_MEMORY: fewer chunks, or fewer keys of each, have to do. */
+static hac_status wave_tables(wave *w, uint64_t pairs, hac_error *err)
+{
+    uint64_t stride = w->job->shape.stride;
+    if (pairs > PAIRS_MAX || pairs * stride > UINT32_MAX || /* kernels count the words of a pool in 32 bits */
+        w->n * table_bytes(w->job, pairs) > hac_hash_memory(w->job))
+        return hac_fail(err, HAC_NO_MEMORY, "the groups of a chunk do not fit %llu bytes of the device",
+                        (unsigned long long)hac_hash_memory(w->job));
+    uint64_t *pool = hac_hash_alloc(w->n * pairs * stride * 8);
+    uint32_t *buckets = hac_hash_alloc(w->n * (UINT64_C(4) << bits_for(pairs)));
+    if (pool == NULL || buckets == NULL) {
+        free(pool);
+        free(buckets);
+        return hac_fail_no_memory(err);
+    }
+    for (uint64_t c = 0; w->pool != NULL && c < w->n; c++)
+        memcpy(pool + c * pairs * stride, w->pool + c * w->pairs * stride,
+               w->states[c * STATE_WORDS + STATE_PAIRS] * stride * 8);
+    free(w->pool);
+    free(w->buckets);
+    w->pool = pool;
+    w->buckets = buckets;
+    w->pairs = pairs;
+    w->bucket_bits = bits_for(pairs);
+    return HAC_OK;
+}
+
+static hac_status wave_begin(wave *w, uint64_t pairs, hac_error *err)
+{
+    hac_hash_job *job = w->job;
+    w->scratch_bytes = hac_expr_plan_scratch(&job->plan, job->facts, 1);
+    w->states = hac_hash_alloc(w->n * STATE_WORDS * 8);
+    w->scratch = hac_hash_alloc(w->n * w->scratch_bytes);
+    if (w->states == NULL || w->scratch == NULL)
+        return hac_fail_no_memory(err);
+    memset(w->states, 0, w->n * STATE_WORDS * 8);
+    return wave_tables(w, pairs, err);
+}
+
+static uint32_t hot_most(const hac_hash_job *job)
+{
+    return HOT_BYTES / (8 * job->shape.stride);
+}
+
+static uint64_t sample_rows(const hac_hash_job *job)
+{
+    uint64_t share = job->options.sample != 0 ? job->options.sample : SAMPLE_DEFAULT;
+    uint64_t rows = job->chunk_rows / 1000 * share + job->chunk_rows % 1000 * share / 1000;
+    return rows == 0 ? 1 : rows;
+}
+
+static hac_status launch(wave *w, uint64_t end, hac_error *err)
+{
+    hac_hash_job *job = w->job;
+    hac_windows *windows = &job->windows;
+    cl_mem pool, buckets, states, scratch;
+    cl_kernel kernel;
+    uint64_t first = w->first * job->chunk_rows - w->view.first_row, stride = job->shape.stride;
+    hac_status status =
+        hac_device_kernel(job->device, hac_hash_program(job->facts), "aggregate_chunks", &kernel, err);
+    if (status == HAC_OK)
+        status =
+            hac_windows_open(windows, w->buckets, w->n * 4 << w->bucket_bits, HAC_READ_WRITE, &buckets, err);
+    if (status == HAC_OK)
+        status = hac_windows_open(windows, w->pool, w->n * w->pairs * stride * 8, HAC_READ_WRITE, &pool, err);
+    if (status == HAC_OK)
+        status = hac_windows_open(windows, w->states, w->n * STATE_WORDS * 8, HAC_READ_WRITE, &states, err);
+    if (status == HAC_OK)
+        status =
+            hac_windows_open(windows, w->scratch, w->n * w->scratch_bytes, HAC_READ_WRITE, &scratch, err);
+    if (status != HAC_OK)
+        return status;
+    hac_arguments a = {.kernel = kernel, .err = err};
+    hac_argument_mem(&a, job->plan_window);
+    hac_argument_mem(&a, w->view.mem);
+    hac_argument_mem(&a, job->shape_window);
+    hac_argument_u64(&a, first);
+    hac_argument_u64(&a, job->chunk_rows);
+    hac_argument_u64(&a, end - w->view.first_row);
+    hac_argument_u32(&a, w->bucket_bits);
+    hac_argument_u32(&a, (uint32_t)w->pairs);
+    hac_argument_mem(&a, buckets);
+    hac_argument_mem(&a, pool);
+    hac_argument_mem(&a, states);
+    hac_argument_u32(&a, w->pass);
+    hac_argument_u32(&a, job->passes);
+    hac_argument_u64(&a, job->options.hot_keys ? sample_rows(job) : 0);
+    hac_argument_u32(&a, job->options.hot_share != 0 ? job->options.hot_share : SHARE_DEFAULT);
+    hac_argument_u32(&a, hot_most(job));
+    hac_argument_u32(&a, job->shape.float_sums && !job->options.any_order);
+    hac_argument_mem(&a, scratch);
+    hac_argument_u64(&a, w->scratch_bytes);
+    return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, w->n, 1, err);
+}
+
+/* True when a chunk stopped because its pool was full. *ret_bad: the chunk with the first row in error, if
+ * any. */
+static bool any_full(const wave *w, uint64_t *ret_bad)
+{
+    bool full = false;
+    *ret_bad = UINT64_MAX;
+    for (uint64_t c = 0; c < w->n; c++) {
+        uint64_t status = w->states[c * STATE_WORDS + STATE_STATUS];
+        full |= status == STATUS_FULL;
+        if (status == STATUS_ERROR && *ret_bad == UINT64_MAX)
+            *ret_bad = c;
+    }
+    return full;
+}
+
+static hac_status run_chunks(wave *w, uint64_t end, hac_error *err)
+{
+    hac_hash_job *job = w->job;
+    for (;;) {
+        size_t keep = job->windows.n;
+        hac_status status = launch(w, end, err);
+        status = hac_windows_close(&job->windows, keep, status, err);
+        if (status != HAC_OK)
+            return status;
+        uint64_t bad;
+        bool full = any_full(w, &bad);
+        if (bad != UINT64_MAX)
+            return hac_hash_fail_row(w->states[bad * STATE_WORDS + STATE_ROW] + w->view.first_row,
+                                     (unsigned)w->states[bad * STATE_WORDS + STATE_ERROR], err);
+        if (!full)
+            return HAC_OK;
+        uint64_t most = most_pairs(job), pairs = w->pairs * GROWTH;
+        status = wave_tables(w, pairs < most ? pairs : most, err);
+        if (status != HAC_OK)
+            return status;
+        job->figures.grown++;
+    }
+}
+
+static void add_figures(hac_hash_job *job, const uint64_t *state)
+{
+    hac_hash_figures *f = &job->figures;
+    f->hits += state[STATE_HITS];
+    f->chosen += state[STATE_CHOSEN];
+    f->sampled += state[STATE_SAMPLED];
+    f->covered += state[STATE_COVERED];
+    if (state[STATE_HOT] > f->hot_keys)
+        f->hot_keys = state[STATE_HOT];
+}
+
+/* What the chunks of a wave have given. */
+typedef struct collection {
+    hac_hash_pieces *pieces; /* of each chunk */
+    uint64_t *kept;
+    bool *refused;
+} collection;
+
+static void collection_clear(collection *k, uint64_t n)
+{
+    for (uint64_t c = 0; k->pieces != NULL && c < n; c++)
+        hac_hash_pieces_clear(&k->pieces[c]);
+    free(k->pieces);
+    free(k->kept);
+    free(k->refused);
+}
+
+static hac_status collect(wave *w, collection *k, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (uint64_t c = 0; status == HAC_OK && c < w->n; c++) {
+        const uint64_t *state = w->states + c * STATE_WORDS;
+        status = hac_hash_pieces_add(w->job, &k->pieces[c], w->pool + c * w->pairs * w->job->shape.stride, 0,
+                                     state[STATE_PAIRS], err);
+        k->kept[c] += state[STATE_KEPT];
+        k->refused[c] |= state[STATE_STATUS] == STATUS_WINDOWS;
+        add_figures(w->job, state);
+    }
+    if (status == HAC_OK)
+        status = hac_hash_pieces_keep(&k->pieces[0], hac_steal_ptr(w->pool), err);
+    return status;
+}
+
+/* One pass over the chunks of a wave. */
+static hac_status run_pass(wave *w, uint64_t *pairs, collection *k, hac_error *err)
+{
+    hac_hash_job *job = w->job;
+    size_t keep = job->windows.n;
+    uint64_t from = w->first * job->chunk_rows, last_first;
+    uint64_t end = hac_hash_chunk_rows(job, w->first + w->n - 1, &last_first) + last_first;
+    hac_status status = wave_begin(w, *pairs, err);
+    if (status == HAC_OK)
+        status = hac_hash_view_open(job, from, end - from, &w->view, err);
+    if (status == HAC_OK)
+        status = hac_hash_open_plan(job, err);
+    if (status == HAC_OK)
+        status = run_chunks(w, end, err);
+    if (status == HAC_OK)
+        status = collect(w, k, err);
+    *pairs = w->pairs != 0 ? w->pairs : *pairs;
+    return hac_windows_close(&job->windows, keep, status, err);
+}
+
+static hac_status run_wave(hac_hash_job *job, uint64_t first, uint64_t n, uint64_t *pairs, hac_error *err)
+{
+    collection k = {.pieces = calloc(n, sizeof *k.pieces),
+                    .kept = calloc(n, sizeof *k.kept),
+                    .refused = calloc(n, sizeof *k.refused)};
+    uint64_t first_row = 0;
+    hac_status status = HAC_OK;
+    if (k.pieces == NULL || k.kept == NULL || k.refused == NULL)
+        status = hac_fail_no_memory(err);
+    for (uint32_t pass = 0; status == HAC_OK && pass < job->passes; pass++) {
+        wave w = {.job = job, .first = first, .n = n, .pass = pass};
+        status = run_pass(&w, pairs, &k, err);
+        first_row = w.view.first_row;
+        wave_clear(&w);
+    }
+    for (uint64_t c = 0; status == HAC_OK && c < n; c++)
+        status =
+            hac_hash_deliver(job, first + c, first_row, k.kept[c],
+                             k.refused[c] || (job->passes > 1 && job->shape.float_sums), &k.pieces[c], err);
+    collection_clear(&k, n);
+    return status;
+}
+
+/* Chunks that may be at work together: their largest tables have to fit. */
+static uint64_t wave_chunks(const hac_hash_job *job, uint64_t pairs)
+{
+    uint64_t most = most_pairs(job),
+             fit = hac_hash_memory(job) / table_bytes(job, most < pairs ? most : pairs);
+    uint64_t chunks = (uint64_t)job->facts->compute_units * WAVE_CHUNKS;
+    if (!hac_hash_view_direct(job)) {
+        uint64_t rows = job->facts->max_allocation / 2 / (hac_hash_view_bytes(job, 1024) / 1024 + 1);
+        fit = fit < rows / job->chunk_rows ? fit : rows / job->chunk_rows;
+    }
+    chunks = chunks < fit ? chunks : fit;
+    return chunks == 0 ? 1 : chunks;
+}
+
+/* Tables that do not fit: first fewer chunks, then a part of the keys at a time. */
+static hac_status make_fit(hac_hash_job *job, uint64_t *most, uint64_t *pairs, hac_error *err)
+{
+    if (*most > 1) {
+        *most = 1;
+        return HAC_OK;
+    }
+    if (job->passes >= PASSES_MAX)
+        return hac_error_prefix(err, "in %u parts", job->passes);
+    job->figures.passes += job->passes;
+    job->passes *= 2;
+    *pairs = *pairs / 2 < HAC_BATCH_ROWS ? HAC_BATCH_ROWS : *pairs / 2;
+    return HAC_OK;
+}
+
+hac_status hac_hash_run_block(hac_hash_job *job, uint64_t first, uint64_t n, hac_error *err)
+{
+    uint64_t pairs = job->options.first_pairs != 0 ? job->options.first_pairs : FIRST_PAIRS;
+    if (job->facts->max_loop_iterations != 0)
+        return hac_fail(err, HAC_UNSUPPORTED, "chunks take more than %u iterations of a loop",
+                        job->facts->max_loop_iterations);
+    if (pairs < HAC_BATCH_ROWS)
+        pairs = HAC_BATCH_ROWS;
+    uint64_t most = wave_chunks(job, GROWTH * pairs);
+    hac_status status = HAC_OK;
+    for (uint64_t done = 0; status == HAC_OK && done < n;) {
+        uint64_t chunks = n - done < most ? n - done : most;
+        status = run_wave(job, first + done, chunks, &pairs, err);
+        if (status == HAC_OK)
+            done += chunks;
+        else if (status == HAC_NO_MEMORY)
+            status = make_fit(job, &most, &pairs, err);
+    }
+    return status;
+}

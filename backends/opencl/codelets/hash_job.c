@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hash_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define MEMORY_SHARE 8 /* of the device's memory for tables */
+
+void *hac_hash_alloc(uint64_t bytes)
+{
+    return aligned_alloc(64, bytes == 0 ? 64 : (bytes + 63) / 64 * 64);
+}
+
+uint64_t hac_hash_memory(const hac_hash_job *job)
+{
+    uint64_t bytes =
+        job->options.memory != 0 ? job->options.memory : job->facts->global_memory / MEMORY_SHARE;
+    return bytes < job->facts->max_allocation ? bytes : job->facts->max_allocation;
+}
+
+const char *hac_hash_program(const hac_device_facts *facts)
+{
+    return facts->style == HAC_STYLE_SIMT ? "hash.simt" : "hash.block";
+}
+
+/* The columns of the query: positions say where each is in the table. */
+static hac_status find_columns(hac_hash_job *job, const hac_query *query, hac_error *err)
+{
+    job->n_columns = query->columns.n_fields;
+    if (job->n_columns > HAC_FIELDS_MAX)
+        return hac_fail(err, HAC_INVALID, "a query of more than %d columns", HAC_FIELDS_MAX);
+    for (size_t i = 0; i < job->n_columns; i++) {
+        if (query->positions[i] >= job->table.n_columns)
+            return hac_fail(err, HAC_INVALID, "column %s is not in the table", query->columns.fields[i].name);
+        job->columns[i] = job->table.columns[query->positions[i]];
+    }
+    return HAC_OK;
+}
+
+/* Whether the device's shared tables can hold what the query aggregates. */
+static hac_status check_style(const hac_hash_job *job, hac_error *err)
+{
+    if (job->facts->style != HAC_STYLE_SIMT || !job->shape.float_sums || job->options.any_order)
+        return HAC_OK;
+    return hac_fail(err, HAC_UNSUPPORTED,
+                    "sums of floats depend on the order of rows, which device \"%s\" does not keep",
+                    job->facts->name);
+}
+
+hac_status hac_hash_job_init(hac_hash_job *job, hac_device *device, const hac_query *query,
+                             const hac_group_layout *layout, const hac_table *table, const hac_span *memory,
+                             const hac_hash_options *options, hac_error *err)
+{
+    *job = (hac_hash_job){.device = device,
+                          .facts = hac_device_get_facts(device),
+                          .options = *options,
+                          .table = *table,
+                          .memory = *memory,
+                          .windows = {.device = device}};
+    if (query->rows == NULL || !query->aggregates)
+        return hac_fail(err, HAC_INVALID, "the query aggregates nothing");
+    if ((query->filter != NULL && !hac_program_exact(query->filter)) || !hac_program_exact(query->rows))
+        return hac_fail(err, HAC_UNSUPPORTED, "the query's functions are not exact on devices");
+    hac_status status = hac_table_check(table, memory->bytes, err);
+    if (status == HAC_OK)
+        status = find_columns(job, query, err);
+    const hac_program *programs[] = {query->filter, query->rows};
+    if (status == HAC_OK)
+        status = hac_expr_plan_init(&job->plan, programs, 2, job->columns, job->n_columns, job->facts,
+                                    options->seed, true, err);
+    if (status == HAC_OK)
+        status = hac_hash_shape_init(&job->shape, &job->plan, query, layout, err);
+    if (status == HAC_OK)
+        status = check_style(job, err);
+    if (status == HAC_OK) /* key words have registers of their own */
+        hac_expr_plan_add_registers(&job->plan, query->n_keys);
+    return status;
+}
+
+void hac_hash_job_clear(hac_hash_job *job)
+{
+    hac_expr_plan_clear(&job->plan);
+    hac_hash_shape_clear(&job->shape);
+}
+
+hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t first, uint64_t n,
+                            hac_hash_sink sink, void *context, hac_error *err)
+{
+    uint64_t end;
+    if (chunk_rows == 0 || chunk_rows > UINT32_MAX / 2 || __builtin_add_overflow(first, n, &end) ||
+        __builtin_mul_overflow(end, chunk_rows, &end))
+        return hac_fail(err, HAC_INVALID, "chunks %llu + %llu of %llu rows", (unsigned long long)first,
+                        (unsigned long long)n, (unsigned long long)chunk_rows);
+    job->chunk_rows = chunk_rows;
+    job->passes = 1;
+    job->sink = sink;
+    job->context = context;
+    uint64_t chunks = job->table.rows / chunk_rows + (job->table.rows % chunk_rows != 0);
+    uint64_t filled = first >= chunks ? 0 : n < chunks - first ? n : chunks - first;
+    hac_status status = HAC_OK;
+    if (filled != 0)
+        status = job->facts->style == HAC_STYLE_SIMT ? hac_hash_run_simt(job, first, filled, err)
+                                                     : hac_hash_run_block(job, first, filled, err);
+    for (uint64_t c = filled; status == HAC_OK && c < n; c++) {
+        hac_hash_pieces none = {0};
+        status = hac_hash_deliver(job, first + c, 0, 0, false, &none, err);
+    }
+    return hac_windows_close(&job->windows, 0, status, err);
+}
+
+uint64_t hac_hash_chunk_rows(const hac_hash_job *job, uint64_t chunk, uint64_t *ret_first)
+{
+    uint64_t first = chunk * job->chunk_rows;
+    *ret_first = first < job->table.rows ? first : job->table.rows;
+    uint64_t left = job->table.rows - *ret_first;
+    return left < job->chunk_rows ? left : job->chunk_rows;
+}
+
+hac_status hac_hash_open_plan(hac_hash_job *job, hac_error *err)
+{
+    hac_status status = hac_windows_open(&job->windows, job->plan.words, job->plan.n_words * 8, HAC_READ,
+                                         &job->plan_window, err);
+    if (status == HAC_OK)
+        status = hac_windows_open(&job->windows, job->shape.words, job->shape.n_words * 8, HAC_READ,
+                                  &job->shape_window, err);
+    return status;
+}
+
+hac_status hac_hash_fail_row(uint64_t row, unsigned state, hac_error *err)
+{
+    return hac_fail(err, HAC_FAILED, "row %llu: %s", (unsigned long long)row + 1, hac_row_state_text(state));
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const uint64_t *x = *(const uint64_t *const *)a, *y = *(const uint64_t *const *)b;
+    return (x[PAIR_FIRST] > y[PAIR_FIRST]) - (x[PAIR_FIRST] < y[PAIR_FIRST]);
+}
+
+void hac_hash_pieces_clear(hac_hash_pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->n_pools; i++)
+        free(pieces->pools[i]);
+    free(pieces->pools);
+    free(pieces->pairs);
+    *pieces = (hac_hash_pieces){0};
+}
+
+hac_status hac_hash_pieces_add(hac_hash_job *job, hac_hash_pieces *pieces, const uint64_t *pool,
+                               uint64_t first, uint64_t n, hac_error *err)
+{
+    if (pieces->n + n > pieces->room) {
+        uint64_t room = (pieces->n + n) * 2;
+        const uint64_t **pairs = realloc(pieces->pairs, room * sizeof *pairs);
+        if (pairs == NULL)
+            return hac_fail_no_memory(err);
+        pieces->pairs = pairs;
+        pieces->room = room;
+    }
+    for (uint64_t p = first; p < first + n; p++) {
+        const uint64_t *pair = pool + p * job->shape.stride;
+        pieces->pairs[pieces->n] = pair;
+        pieces->n += pair[job->shape.tail] != 0;
+    }
+    return HAC_OK;
+}
+
+hac_status hac_hash_pieces_keep(hac_hash_pieces *pieces, uint64_t *pool, hac_error *err)
+{
+    uint64_t **pools = realloc(pieces->pools, (pieces->n_pools + 1) * sizeof *pools);
+    if (pools == NULL) {
+        free(pool);
+        return hac_fail_no_memory(err);
+    }
+    pieces->pools = pools;
+    pools[pieces->n_pools++] = pool;
+    return HAC_OK;
+}
+
+hac_status hac_hash_deliver(hac_hash_job *job, uint64_t chunk, uint64_t first_row, uint64_t kept,
+                            bool refused, hac_hash_pieces *pieces, hac_error *err)
+{
+    bool sorted = true;
+    for (uint64_t i = 1; sorted && i < pieces->n; i++)
+        sorted = pieces->pairs[i - 1][PAIR_FIRST] < pieces->pairs[i][PAIR_FIRST];
+    if (!sorted)
+        qsort(pieces->pairs, pieces->n, sizeof *pieces->pairs, compare_rows);
+    uint64_t first;
+    job->figures.rows += hac_hash_chunk_rows(job, chunk, &first);
+    job->figures.kept += refused ? 0 : kept;
+    job->figures.groups += pieces->n;
+    hac_hash_groups groups = {.chunk = chunk,
+                              .pairs = pieces->pairs,
+                              .n = pieces->n,
+                              .first_row = first_row,
+                              .kept = kept,
+                              .refused = refused};
+    return job->sink(job->context, &groups, err);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Drives hash_aggregate_simt.cl: a chunk at a time, phase 1, hot keys, phase 2, merge; what did not fit is
+ * done again with larger tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "hash_job.h"
+
+#define FIRST_PAIRS    4096
+#define GROWTH         4
+#define PASSES_MAX     1024
+#define GROUPS_UNIT    4 /* work-groups a compute unit */
+#define GROUPS_MAX     1024
+#define ITEMS_DEFAULT  64
+#define LOCAL_RESERVED 2048 /* bytes of local memory besides sm_pool[] */
+#define SAMPLE_DEFAULT 10
+#define SHARE_DEFAULT  75
+#define SEARCH_STEPS   128 /* iterations of looking a key up, supposed */
+#define CANARIES       3
+#define LAUNCH_ROWS    (UINT64_C(1) << 28) /* errors are 8 × row + state, in 32 bits */
+enum { SLOT_BUCKETS = 1, SLOT_POOL, SLOT_REST, SLOT_RESULT, SLOT_SCRATCH };
+
+/* Why a chunk has to be done again. */
+typedef enum again { NOT_AGAIN = 0, TABLES_FULL, LOOPS_CUT } again;
+
+typedef struct tables {
+    hac_hash_job *job;
+    uint32_t groups, items;
+    uint32_t gm_pairs, sm_pairs, bucket_bits; /* of a block */
+    uint32_t global_pairs, global_bits;
+    uint64_t launch_rows; /* at most, of one launch */
+    uint32_t parts;       /* launches of a merge */
+    uint64_t *global_pool;
+    uint32_t *counters, *merge_counters;
+    uint64_t *hot_rows;
+    uint32_t n_hot, pass;
+    uint64_t scratch_bytes;
+    hac_hash_view view;
+    again again;
+} tables;
+
+static void tables_clear(tables *t)
+{
+    free(t->global_pool);
+    free(t->counters);
+    free(t->merge_counters);
+    free(t->hot_rows);
+    hac_hash_view_free(&t->view);
+}
+
+static uint32_t bits_for(uint64_t pairs)
+{
+    uint32_t bits = 4;
+    while (bits < 31 && (UINT64_C(1) << bits) < 2 * pairs)
+        bits++;
+    return bits;
+}
+
+static uint64_t tables_bytes(const tables *t)
+{
+    uint64_t pair = t->job->shape.stride * 8;
+    return t->groups * ((t->gm_pairs + (uint64_t)t->sm_pairs) * pair + (UINT64_C(4) << t->bucket_bits) +
+                        (UINT64_C(4) << t->global_bits)) +
+           t->global_pairs * pair;
+}
+
+/* Sizes for `pairs` a block. HAC_NO_MEMORY: they stay as they are, fewer keys have to do. */
+static hac_status size_tables(tables *t, uint64_t pairs, hac_error *err)
+{
+    uint32_t thread_groups = (t->items + THREAD_GROUP - 1) / THREAD_GROUP;
+    tables sized = *t;
+    pairs = (pairs + thread_groups - 1) / thread_groups * thread_groups;
+    if (pairs * t->groups > UINT32_MAX / 4)
+        return hac_fail(err, HAC_NO_MEMORY, "the groups of a chunk are too many for the device's tables");
+    sized.gm_pairs = (uint32_t)pairs;
+    sized.bucket_bits = bits_for(pairs + t->sm_pairs);
+    sized.global_pairs = (uint32_t)pairs * t->groups;
+    sized.global_bits = bits_for(pairs);
+    if (tables_bytes(&sized) > hac_hash_memory(t->job))
+        return hac_fail(err, HAC_NO_MEMORY, "the groups of a chunk do not fit %llu bytes of the device",
+                        (unsigned long long)hac_hash_memory(t->job));
+    sized.global_pool = hac_hash_alloc((uint64_t)sized.global_pairs * t->job->shape.stride * 8);
+    if (sized.global_pool == NULL)
+        return hac_fail_no_memory(err);
+    free(t->global_pool);
+    *t = sized;
+    return HAC_OK;
+}
+
+static uint32_t items_of(const hac_hash_job *job)
+{
+    uint32_t items = job->options.items != 0 ? job->options.items : ITEMS_DEFAULT;
+    items = items > job->facts->max_work_group ? job->facts->max_work_group : items;
+    items = items > THREAD_GROUP * THREAD_GROUPS_MAX ? THREAD_GROUP * THREAD_GROUPS_MAX : items;
+    return items < THREAD_GROUP ? items : items / THREAD_GROUP * THREAD_GROUP;
+}
+
+static hac_status tables_init(tables *t, hac_hash_job *job, hac_error *err)
+{
+    const hac_device_facts *f = job->facts;
+    *t = (tables){.job = job, .items = items_of(job), .parts = 1, .launch_rows = LAUNCH_ROWS};
+    t->groups = job->options.groups != 0 ? job->options.groups : f->compute_units * GROUPS_UNIT;
+    t->groups = t->groups > GROUPS_MAX ? GROUPS_MAX : t->groups == 0 ? 1 : t->groups;
+    uint64_t local = f->local_memory / 2, room = local > LOCAL_RESERVED ? local - LOCAL_RESERVED : 0;
+    uint64_t share = hac_hash_memory(job) / 4 / t->groups; /* what rests between launches */
+    room = room < share ? room : share;
+    if (job->options.hot_keys)
+        t->sm_pairs = (uint32_t)(room / (job->shape.stride * 8));
+    if (f->max_loop_iterations != 0) {
+        uint64_t steps = f->max_loop_iterations / 2 / (hac_expr_plan_iterations(&job->plan) + SEARCH_STEPS);
+        t->launch_rows = (steps == 0 ? 1 : steps) * t->groups * t->items;
+    }
+    t->scratch_bytes = hac_expr_plan_scratch(&job->plan, f, t->items);
+    t->counters = hac_hash_alloc((uint64_t)t->groups * BLOCK_WORDS * 4);
+    t->merge_counters = hac_hash_alloc((uint64_t)t->groups * BLOCK_WORDS * 4);
+    t->hot_rows = hac_hash_alloc(((uint64_t)t->sm_pairs + 1) * 8);
+    if (t->counters == NULL || t->merge_counters == NULL || t->hot_rows == NULL)
+        return hac_fail_no_memory(err);
+    return size_tables(t, job->options.first_pairs != 0 ? job->options.first_pairs : FIRST_PAIRS, err);
+}
+
+/* ---- launches ---- */
+
+typedef struct buffers {
+    cl_mem buckets, pool, rest, result;
+} buffers;
+
+static hac_status open_buffers(const tables *t, buffers *b, hac_error *err)
+{
+    uint64_t pair = t->job->shape.stride * 8, groups = t->groups;
+    hac_device *d = t->job->device;
+    hac_status status = hac_device_scratch(d, SLOT_BUCKETS, groups * 4 << t->bucket_bits, &b->buckets, err);
+    if (status == HAC_OK)
+        status = hac_device_scratch(d, SLOT_POOL, groups * t->gm_pairs * pair, &b->pool, err);
+    if (status == HAC_OK)
+        status = hac_device_scratch(d, SLOT_REST, groups * t->sm_pairs * pair + 64, &b->rest, err);
+    if (status == HAC_OK)
+        status = hac_device_scratch(d, SLOT_RESULT, groups * 4 << t->global_bits, &b->result, err);
+    return status;
+}
+
+static hac_status enqueue_rows(tables *t, const buffers *b, uint64_t first, uint64_t end, bool fresh,
+                               uint32_t sm_pairs, hac_error *err)
+{
+    hac_hash_job *job = t->job;
+    cl_kernel kernel;
+    cl_mem hot_rows, counters, scratch;
+    hac_status status =
+        hac_device_kernel(job->device, hac_hash_program(job->facts), "aggregate_rows", &kernel, err);
+    if (status == HAC_OK)
+        status = hac_windows_open(&job->windows, t->hot_rows, ((uint64_t)t->sm_pairs + 1) * 8, HAC_READ,
+                                  &hot_rows, err);
+    if (status == HAC_OK)
+        status = hac_windows_open(&job->windows, t->counters, (uint64_t)t->groups * BLOCK_WORDS * 4,
+                                  HAC_READ_WRITE, &counters, err);
+    if (status == HAC_OK)
+        status = hac_device_scratch(job->device, SLOT_SCRATCH, t->groups * t->scratch_bytes, &scratch, err);
+    if (status != HAC_OK)
+        return status;
+    hac_arguments a = {.kernel = kernel, .err = err};
+    hac_argument_mem(&a, job->plan_window);
+    hac_argument_mem(&a, t->view.mem);
+    hac_argument_mem(&a, job->shape_window);
+    hac_argument_u64(&a, first - t->view.first_row);
+    hac_argument_u64(&a, end - t->view.first_row);
+    hac_argument_u32(&a, fresh);
+    hac_argument_u32(&a, t->pass);
+    hac_argument_u32(&a, job->passes);
+    hac_argument_u32(&a, CANARIES);
+    hac_argument_mem(&a, hot_rows);
+    hac_argument_u32(&a, sm_pairs == 0 ? 0 : t->n_hot);
+    hac_argument_u32(&a, t->bucket_bits);
+    hac_argument_u32(&a, t->gm_pairs);
+    hac_argument_u32(&a, sm_pairs);
+    hac_argument_mem(&a, b->buckets);
+    hac_argument_mem(&a, b->pool);
+    hac_argument_mem(&a, b->rest);
+    hac_argument_mem(&a, counters);
+    hac_argument_mem(&a, scratch);
+    hac_argument_u64(&a, t->scratch_bytes);
+    hac_argument_local(&a, ((uint64_t)sm_pairs * job->shape.stride + 1) * 8);
+    return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, t->groups, t->items, err);
+}
+
+/* What a launch left in its blocks' counters. */
+static void look_at_counters(tables *t, const uint32_t *counters)
+{
+    for (uint32_t b = 0; b < t->groups; b++) {
+        const uint32_t *c = counters + b * BLOCK_WORDS;
+        if (c[BLOCK_CANARY] != t->items * CANARIES)
+            t->again = LOOPS_CUT;
+        else if (c[BLOCK_FULL] != 0 && t->again == NOT_AGAIN)
+            t->again = TABLES_FULL;
+    }
+}
+
+/* The first row in error of a launch as BLOCK_ROW has it, UINT32_MAX: none. */
+static uint32_t bad_row(const tables *t)
+{
+    uint32_t row = UINT32_MAX;
+    for (uint32_t b = 0; b < t->groups; b++)
+        row = t->counters[b * BLOCK_WORDS + BLOCK_ROW] < row ? t->counters[b * BLOCK_WORDS + BLOCK_ROW] : row;
+    return row;
+}
+
+typedef struct tally {
+    uint64_t kept, hits;
+} tally;
+
+/* A phase: rows first … end - 1 in as many launches as the device's loops ask for. */
+static hac_status run_rows(tables *t, const buffers *b, uint64_t first, uint64_t end, uint32_t sm_pairs,
+                           tally *ret, hac_error *err)
+{
+    hac_hash_job *job = t->job;
+    bool fresh = true;
+    for (uint64_t at = first; at < end || fresh; at += t->launch_rows) {
+        uint64_t to = end - at < t->launch_rows ? end : at + t->launch_rows;
+        size_t keep = job->windows.n;
+        hac_status status = enqueue_rows(t, b, at, to, fresh, sm_pairs, err);
+        status = hac_windows_close(&job->windows, keep, status, err);
+        if (status != HAC_OK)
+            return status;
+        look_at_counters(t, t->counters);
+        if (t->again != NOT_AGAIN)
+            return HAC_OK;
+        if (bad_row(t) != UINT32_MAX)
+            return hac_hash_fail_row(at + bad_row(t) / 8, bad_row(t) % 8, err);
+        for (uint32_t g = 0; g < t->groups; g++) {
+            ret->kept += t->counters[g * BLOCK_WORDS + BLOCK_KEPT];
+            ret->hits += t->counters[g * BLOCK_WORDS + BLOCK_HITS];
+        }
+        fresh = false;
+    }
+    return HAC_OK;
+}
+
+static hac_status enqueue_merge(tables *t, const buffers *b, bool fresh, uint32_t source, uint32_t sources,
+                                uint32_t part, uint32_t sm_pairs, hac_error *err)
+{
+    hac_hash_job *job = t->job;
+    cl_kernel kernel;
+    cl_mem pool, counters;
+    hac_status status =
+        hac_device_kernel(job->device, hac_hash_program(job->facts), "aggregate_merge", &kernel, err);
+    if (status == HAC_OK)
+        status =
+            hac_windows_open(&job->windows, t->global_pool, (uint64_t)t->global_pairs * job->shape.stride * 8,
+                             HAC_READ_WRITE, &pool, err);
+    if (status == HAC_OK)
+        status = hac_windows_open(&job->windows, t->merge_counters, (uint64_t)t->groups * BLOCK_WORDS * 4,
+                                  HAC_READ_WRITE, &counters, err);
+    if (status != HAC_OK)
+        return status;
+    hac_arguments a = {.kernel = kernel, .err = err};
+    hac_argument_mem(&a, job->plan_window);
+    hac_argument_mem(&a, t->view.mem);
+    hac_argument_mem(&a, job->shape_window);
+    hac_argument_u32(&a, fresh);
+    hac_argument_u32(&a, source);
+    hac_argument_u32(&a, source + sources);
+    hac_argument_u32(&a, part);
+    hac_argument_u32(&a, t->parts);
+    hac_argument_u32(&a, CANARIES);
+    hac_argument_u32(&a, t->bucket_bits);
+    hac_argument_u32(&a, t->gm_pairs);
+    hac_argument_u32(&a, sm_pairs);
+    hac_argument_mem(&a, b->buckets);
+    hac_argument_mem(&a, b->pool);
+    hac_argument_mem(&a, b->rest);
+    hac_argument_u32(&a, t->global_bits);
+    hac_argument_u32(&a, t->global_pairs);
+    hac_argument_mem(&a, b->result);
+    hac_argument_mem(&a, pool);
+    hac_argument_mem(&a, counters);
+    return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, t->groups, t->items, err);
+}
+
+/* All blocks' pairs into the global result; one block at a time where loops are short. */
+static hac_status merge(tables *t, const buffers *b, bool fresh, uint32_t sm_pairs, hac_error *err)
+{
+    uint32_t sources = t->job->facts->max_loop_iterations != 0 ? 1 : t->groups;
+    for (uint32_t source = 0; source < t->groups; source += sources) {
+        for (uint32_t part = 0; part < t->parts; part++) {
+            size_t keep = t->job->windows.n;
+            hac_status status = enqueue_merge(t, b, fresh, source, sources, part, sm_pairs, err);
+            status = hac_windows_close(&t->job->windows, keep, status, err);
+            if (status != HAC_OK)
+                return status;
+            look_at_counters(t, t->merge_counters);
+            if (t->again != NOT_AGAIN)
+                return HAC_OK;
+            fresh = false;
+        }
+    }
+    return HAC_OK;
+}
+
+/* ---- hot keys ---- */
+
+/* The pairs of the global result that have rows. */
+static hac_status result_pairs(tables *t, hac_hash_pieces *pieces, hac_error *err)
+{
+    uint32_t thread_groups = (t->items + THREAD_GROUP - 1) / THREAD_GROUP;
+    uint64_t all = (uint64_t)thread_groups * t->groups;
+    hac_status status = HAC_OK;
+    for (uint64_t i = 0; status == HAC_OK && i < all; i++) {
+        uint64_t first = t->global_pairs * i / all;
+        uint32_t used =
+            t->merge_counters[i / thread_groups * BLOCK_WORDS + BLOCK_GM_USED + i % thread_groups];
+        status = hac_hash_pieces_add(t->job, pieces, t->global_pool, first, used - first, err);
+    }
+    return status;
+}
+
+typedef struct ranked {
+    uint64_t count, row;
+} ranked;
+
+static int by_count(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* sort_index[]: the H most frequent keys of phase 1, each as a row that has it. */
+static hac_status choose_hot(tables *t, uint64_t kept, hac_error *err)
+{
+    hac_hash_job *job = t->job;
+    hac_hash_pieces pieces = {0};
+    uint64_t share = job->options.hot_share != 0 ? job->options.hot_share : SHARE_DEFAULT;
+    hac_status status = result_pairs(t, &pieces, err);
+    hac_autofree ranked *sort_index = calloc(pieces.n + 1, sizeof *sort_index);
+    if (status == HAC_OK && sort_index == NULL)
+        status = hac_fail_no_memory(err);
+    if (status == HAC_OK) {
+        for (uint64_t i = 0; i < pieces.n; i++)
+            sort_index[i] = (ranked){pieces.pairs[i][job->shape.tail], pieces.pairs[i][PAIR_FIRST]};
+        qsort(sort_index, pieces.n, sizeof *sort_index, by_count);
+        uint64_t hot = pieces.n * share / 1000;
+        hot = hot == 0 && pieces.n != 0 ? 1 : hot;
+        t->n_hot = (uint32_t)(hot < t->sm_pairs ? hot : t->sm_pairs);
+        for (uint32_t i = 0; i < t->n_hot; i++) {
+            t->hot_rows[i] = sort_index[i].row;
+            job->figures.covered += sort_index[i].count;
+        }
+        job->figures.sampled += kept;
+        job->figures.chosen++;
+        if (t->n_hot > job->figures.hot_keys)
+            job->figures.hot_keys = t->n_hot;
+    }
+    hac_hash_pieces_clear(&pieces);
+    return status;
+}
+
+/* ---- chunks ---- */
+
+static uint64_t sample_rows(const hac_hash_job *job, uint64_t rows)
+{
+    uint64_t share = job->options.sample != 0 ? job->options.sample : SAMPLE_DEFAULT;
+    uint64_t sample = rows / 1000 * share + rows % 1000 * share / 1000;
+    return sample == 0 ? 1 : sample;
+}
+
+/* Both phases and the merges of one chunk in one pass. t->again: to be done again. */
+static hac_status try_chunk(tables *t, uint64_t first, uint64_t end, tally *ret, hac_error *err)
+{
+    hac_hash_job *job = t->job;
+    hac_hash_figures before = job->figures;
+    bool hot = job->options.hot_keys && t->sm_pairs != 0;
+    uint64_t second = hot ? first + sample_rows(job, end - first) : first;
+    buffers b;
+    *ret = (tally){0};
+    t->again = NOT_AGAIN;
+    t->n_hot = 0;
+    hac_status status = open_buffers(t, &b, err);
+    if (status == HAC_OK && hot)
+        status = run_rows(t, &b, first, second, 0, ret, err);
+    if (status == HAC_OK && hot && t->again == NOT_AGAIN)
+        status = merge(t, &b, true, 0, err);
+    if (status == HAC_OK && hot && t->again == NOT_AGAIN)
+        status = choose_hot(t, ret->kept, err);
+    if (status == HAC_OK && t->again == NOT_AGAIN)
+        status = run_rows(t, &b, second, end, t->sm_pairs, ret, err);
+    if (status == HAC_OK && t->again == NOT_AGAIN)
+        status = merge(t, &b, !hot, t->sm_pairs, err);
+    if (t->again != NOT_AGAIN)
+        job->figures = before;
+    return status;
+}
+
+/* Larger tables, or smaller launches. */
+static hac_status mend(tables *t, hac_error *err)
+{
+    if (t->again == TABLES_FULL) {
+        t->job->figures.grown++;
+        return size_tables(t, (uint64_t)t->gm_pairs * GROWTH, err);
+    }
+    uint64_t least = (uint64_t)t->groups * t->items;
+    if (t->launch_rows <= least && t->parts >= 1u << t->bucket_bits)
+        return hac_fail(err, HAC_UNSUPPORTED, "the device ends loops before a row is through");
+    t->launch_rows = t->launch_rows / 2 < least ? least : t->launch_rows / 2 / least * least;
+    t->parts *= 2;
+    return HAC_OK;
+}
+
+/* Hands over the result's pool: the next pass has one of its own. */
+static hac_status keep_result(tables *t, hac_hash_pieces *pieces, hac_error *err)
+{
+    hac_status status = result_pairs(t, pieces, err);
+    if (status == HAC_OK)
+        status = hac_hash_pieces_keep(pieces, hac_steal_ptr(t->global_pool), err);
+    if (status == HAC_OK)
+        status = size_tables(t, t->gm_pairs, err);
+    return status;
+}
+
+static hac_status run_passes(tables *t, uint64_t first, uint64_t end, hac_hash_pieces *pieces, tally *ret,
+                             hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (t->pass = 0; status == HAC_OK && t->pass < t->job->passes;) {
+        tally one;
+        status = try_chunk(t, first, end, &one, err);
+        if (status != HAC_OK)
+            break;
+        if (t->again != NOT_AGAIN) {
+            status = mend(t, err);
+            continue;
+        }
+        ret->kept += one.kept;
+        ret->hits += one.hits;
+        status = keep_result(t, pieces, err);
+        t->pass++;
+    }
+    return status;
+}
+
+static hac_status run_chunk(tables *t, uint64_t chunk, hac_error *err)
+{
+    hac_hash_job *job = t->job;
+    hac_hash_pieces pieces = {0};
+    uint64_t first, rows = hac_hash_chunk_rows(job, chunk, &first);
+    size_t keep = job->windows.n;
+    tally all = {0};
+    hac_status status = hac_hash_view_open(job, first, rows, &t->view, err);
+    if (status == HAC_OK)
+        status = hac_hash_open_plan(job, err);
+    if (status == HAC_OK)
+        status = run_passes(t, first, first + rows, &pieces, &all, err);
+    if (status == HAC_OK) {
+        job->figures.hits += all.hits;
+        status = hac_hash_deliver(job, chunk, t->view.first_row, all.kept, false, &pieces, err);
+    }
+    status = hac_windows_close(&job->windows, keep, status, err);
+    hac_hash_view_free(&t->view);
+    hac_hash_pieces_clear(&pieces);
+    return status;
+}
+
+static hac_status check_atomics(const hac_hash_job *job, hac_error *err)
+{
+    bool wide = job->shape.wide_extremes || job->shape.float_sums;
+    if (wide && !job->facts->int64_atomics)
+        return hac_fail(err, HAC_UNSUPPORTED, "device \"%s\" has no 64-bit atomics", job->facts->name);
+    return HAC_OK;
+}
+
+hac_status hac_hash_run_simt(hac_hash_job *job, uint64_t first, uint64_t n, hac_error *err)
+{
+    tables t = {0};
+    hac_status status = check_atomics(job, err);
+    if (status == HAC_OK)
+        status = tables_init(&t, job, err);
+    for (uint64_t c = 0; status == HAC_OK && c < n;) {
+        status = run_chunk(&t, first + c, err);
+        if (status == HAC_OK) {
+            c++;
+        } else if (status == HAC_NO_MEMORY && job->passes < PASSES_MAX) {
+            job->figures.passes += job->passes;
+            job->passes *= 2;
+            status = t.global_pool != NULL ? HAC_OK : size_tables(&t, t.gm_pairs, err);
+        }
+    }
+    tables_clear(&t);
+    return status;
+}

@@ -1,0 +1,817 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flow C on a device against the C engine and a naive count, on the first device that is found, in both
+ * styles. HAC_TEST_SMALL=1 keeps to sizes for an instrumented device (oclgrind); HAC_TEST_PLATFORM names
+ * another platform.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "hash_aggregate.h"
+#include "hash_partial.h"
+#include "opencl/device_open.h"
+#include "query/task.h"
+
+#define COLUMNS 8
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t random_u64(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static bool small_sizes(void)
+{
+    return getenv("HAC_TEST_SMALL") != NULL;
+}
+
+static hac_device *open_device(hac_device_options options)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_device *device = NULL;
+    options.platform = getenv("HAC_TEST_PLATFORM");
+    if (options.platform != NULL && strcmp(options.platform, "rusticl") == 0)
+        options.max_loop_iterations = 65535;
+    if (hac_device_open(&options, &device, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return device;
+}
+
+/* ---- tables: k u32, n i64, f f64, g f32, s string, b bool, d decimal, t u8 ---- */
+
+static const char schema[] = "k:u32,n:i64,f:f64,g:f32,s:string,b:bool,d:decimal(15,2),t:u8";
+
+typedef enum pattern {
+    ONE_KEY,
+    FEW,
+    THOUSAND,
+    DISTINCT,
+    ZIPF,
+    ZIPF_STEEP,
+    STRIDED,
+    HIGH_BITS,
+    DRIFT,
+    PATTERNS
+} pattern;
+
+typedef struct test_table {
+    uint8_t *memory;
+    uint64_t bytes, used;
+    hac_table_column columns[COLUMNS];
+    hac_table table;
+} test_table;
+
+static uint64_t take(test_table *t, uint64_t bytes)
+{
+    uint64_t at = t->used;
+    t->used += (bytes + 63) / 64 * 64;
+    assert_true(t->used <= t->bytes);
+    return at;
+}
+
+static uint32_t key_of(pattern p, uint64_t i, uint64_t rows)
+{
+    double u = ((double)(random_u64() >> 11) + 1) / 0x1p53;
+    switch (p) {
+    case ONE_KEY:
+        return 7;
+    case FEW:
+        return (uint32_t)(random_u64() % 4);
+    case THOUSAND:
+        return (uint32_t)(random_u64() % 1000);
+    case DISTINCT:
+        return (uint32_t)(i * 2654435761u);
+    case ZIPF:
+        return (uint32_t)pow(u, -1.0) % 1000003;
+    case ZIPF_STEEP:
+        return (uint32_t)fmin(pow(u, -0.7), 1e9);
+    case STRIDED:
+        return (uint32_t)(random_u64() % 500) << 16;
+    case HIGH_BITS:
+        return 0xffffffffu - (uint32_t)(random_u64() % 300) * 0x01010101u;
+    default: /* other keys are frequent in the second half */
+        return (uint32_t)(random_u64() % 8 == 0 ? random_u64() % 5000 : (i < rows / 2 ? 1 : 100000) + i % 3);
+    }
+}
+
+static void add_strings(test_table *t, uint64_t rows, pattern p)
+{
+    hac_table_column *c = &t->columns[4];
+    c->values = take(t, (rows + 1) * 4);
+    c->bytes = take(t, rows * 40);
+    int32_t *offsets = (int32_t *)(void *)(t->memory + c->values);
+    char *bytes = (char *)t->memory + c->bytes;
+    int32_t at = 0;
+    for (uint64_t i = 0; i < rows; i++) {
+        char text[48];
+        uint32_t k = key_of(p, i, rows);
+        int n = k % 5 == 0
+                    ? 0
+                    : snprintf(text, sizeof text, k % 3 == 0 ? "a longer text that is key %u" : "%u", k);
+        offsets[i] = at;
+        memcpy(bytes + at, text, (size_t)n);
+        at += n;
+    }
+    offsets[rows] = at;
+    c->n_bytes = (uint64_t)at;
+}
+
+static test_table table_new(uint64_t rows, pattern p, bool nulls)
+{
+    static const hac_value_type types[COLUMNS] = {
+        {HAC_KIND_U32, 0, 0},    {HAC_KIND_I64, 0, 0},  {HAC_KIND_F64, 0, 0},      {HAC_KIND_F32, 0, 0},
+        {HAC_KIND_STRING, 0, 0}, {HAC_KIND_BOOL, 0, 0}, {HAC_KIND_DECIMAL, 15, 2}, {HAC_KIND_U8, 0, 0}};
+    test_table t = {.bytes = rows * 120 + 8192};
+    t.bytes = (t.bytes + 63) / 64 * 64;
+    t.memory = aligned_alloc(64, t.bytes);
+    assert_non_null(t.memory);
+    memset(t.memory, 0, t.bytes);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        t.columns[c] =
+            (hac_table_column){.type = types[c], .validity = HAC_TABLE_NONE, .bytes = HAC_TABLE_NONE};
+        if (nulls) {
+            t.columns[c].validity = take(&t, rows / 8 + 1);
+            for (uint64_t i = 0; i < rows / 8 + 1; i++)
+                t.memory[t.columns[c].validity + i] = (uint8_t)(random_u64() | random_u64() | random_u64());
+        }
+        if (c == 4) {
+            add_strings(&t, rows, p);
+            continue;
+        }
+        t.columns[c].values = take(&t, rows * 8 + 8);
+        uint8_t *values = t.memory + t.columns[c].values;
+        for (uint64_t i = 0; i < rows; i++) {
+            uint64_t r = random_u64();
+            uint32_t k = key_of(p, i, rows);
+            double f = r % 50 == 0 ? (r % 100 == 0 ? NAN : -0.0) : (double)(int64_t)(r >> 20) / 1024.0 - 1e9;
+            float g = (float)(int)(r % 7) - 3.0f;
+            int64_t n = r % 9 == 0 ? (int64_t)r : (int64_t)(r % 2001) - 1000;
+            uint64_t word = c == 6 ? r % 1000000 : r % 5;
+            if (c == 5)
+                values[i / 8] |= (uint8_t)((r >> 7 & 1) << i % 8);
+            else
+                memcpy(values + i * hac_value_size(types[c]),
+                       c == 0   ? (const void *)&k
+                       : c == 1 ? (const void *)&n
+                       : c == 2 ? (const void *)&f
+                       : c == 3 ? (const void *)&g
+                                : (const void *)&word,
+                       hac_value_size(types[c]));
+        }
+    }
+    t.table = (hac_table){.rows = rows, .n_columns = COLUMNS, .columns = NULL};
+    return t;
+}
+
+static hac_query *query_of(const char *where, const char *group_by, const char *select)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_query *query = NULL;
+    hac_query_text text = {.schema = schema,
+                           .where = where,
+                           .group_by = group_by,
+                           .select = select,
+                           .limit = UINT64_MAX,
+                           .source = {.format = HAC_FORMAT_TABLE}};
+    if (hac_query_compile(&text, NULL, &query, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return query;
+}
+
+/* ---- results as sorted lines ---- */
+
+typedef struct lines {
+    char **line;
+    size_t n;
+} lines;
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void print_value(const hac_vector *v, size_t row, char *ret, size_t room)
+{
+    hac_repr repr = hac_repr_of(v->type);
+    const uint8_t *at = (const uint8_t *)v->values + row * hac_repr_size(repr);
+    uint64_t words[2] = {0, 0};
+    if (v->states != NULL && v->states[row] != HAC_ROW_OK) {
+        snprintf(ret, room, "null%u", v->states[row]);
+    } else if (repr == HAC_REPR_STRING) {
+        hac_string_ref ref;
+        memcpy(&ref, at, sizeof ref);
+        snprintf(ret, room, "'%.*s'", (int)ref.length, (const char *)v->bytes + ref.offset);
+    } else {
+        memcpy(words, at, hac_repr_size(repr));
+        snprintf(ret, room, "%llx:%llx", (unsigned long long)words[1], (unsigned long long)words[0]);
+    }
+}
+
+static lines results_of(const hac_query *query, hac_group_table *table)
+{
+    hac_error err = HAC_ERROR_NONE;
+    lines all = {.n = hac_group_table_groups(table)};
+    all.line = calloc(all.n + 1, sizeof *all.line);
+    size_t columns = query->n_keys + query->n_aggregates;
+    hac_vector vectors[64];
+    assert_true(columns <= 64);
+    for (size_t first = 0; first < all.n; first += HAC_BATCH_ROWS) {
+        size_t n = all.n - first < HAC_BATCH_ROWS ? all.n - first : HAC_BATCH_ROWS;
+        if (hac_group_table_results(table, first, n, vectors, &err) != HAC_OK)
+            fail_msg("%s", err.message);
+        for (size_t i = 0; i < n; i++) {
+            char line[2048] = "", value[128];
+            for (size_t c = 0; c < columns; c++) {
+                print_value(&vectors[c], i, value, sizeof value);
+                strncat(line, value, sizeof line - strlen(line) - 2);
+                strcat(line, "|");
+            }
+            all.line[first + i] = strdup(line);
+        }
+    }
+    qsort(all.line, all.n, sizeof *all.line, by_text);
+    return all;
+}
+
+static void lines_free(lines *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->line[i]);
+    free(l->line);
+}
+
+/* ---- a run on the device, and the same by the C engine ---- */
+
+typedef struct run {
+    const hac_query *query;
+    const test_table *table;
+    uint64_t chunk_rows, chunks, region;
+    uint8_t *partials; /* region c is that of chunk c */
+    hac_hash_options options;
+    hac_hash_figures figures;
+} run;
+
+static hac_group_options group_options(const run *r)
+{
+    return (hac_group_options){
+        .seed = r->options.seed, .memory = UINT64_C(1) << 32, .partitions = 16, .passes = 1};
+}
+
+/* ---- the C engine ---- */
+
+static hac_status add_batch(const run *r, hac_machine_c *filter, hac_machine_c *rows,
+                            hac_partial_writer *writer, hac_batch *batch, hac_error *err)
+{
+    hac_vector keep, outputs[16];
+    assert_true(r->query->rows->n_outputs <= 16);
+    if (filter != NULL) {
+        hac_machine_c_run(filter, batch, &keep);
+        batch->rows = hac_batch_keep(batch, &keep);
+    }
+    if (batch->rows == 0)
+        return HAC_OK;
+    hac_machine_c_run(rows, batch, outputs);
+    return hac_partial_add(writer, outputs, batch->rows, err);
+}
+
+static void engine_chunk(const run *r, uint64_t chunk, uint64_t *ret_groups, uint64_t *ret_bytes)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_table table = r->table->table;
+    table.columns = (hac_table_column *)(uintptr_t)r->table->columns;
+    hac_source_place place = {.fd = -1, .memory = r->table->memory, .bytes = r->table->bytes};
+    hac_group_options options = group_options(r);
+    hac_source *source = NULL;
+    hac_machine_c *filter = NULL, *rows = NULL;
+    hac_partial_writer *writer = NULL;
+    hac_batch batch;
+    uint64_t first = chunk * r->chunk_rows, end = first + r->chunk_rows;
+    if (r->query->filter != NULL)
+        assert_int_equal(hac_machine_c_new(r->query->filter, 4096, &filter, &err), HAC_OK);
+    if (hac_source_open(r->query, &place, &table, &source, &err) != HAC_OK ||
+        hac_machine_c_new(r->query->rows, 4096, &rows, &err) != HAC_OK ||
+        hac_partial_writer_new(r->query, &options, &writer, &err) != HAC_OK ||
+        hac_source_begin(source, first, end < table.rows ? end : table.rows, false, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    hac_partial_begin(writer, chunk, r->partials + chunk * r->region, r->region);
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && (status = hac_source_next(source, &batch, &err)) == HAC_OK)
+        status = add_batch(r, filter, rows, writer, &batch, &err);
+    assert_int_equal(status, HAC_NOT_FOUND);
+    assert_int_equal(hac_partial_end(writer, ret_bytes, ret_groups, &err), HAC_OK);
+    assert_true(*ret_bytes <= r->region);
+    hac_partial_writer_free(writer);
+    hac_machine_c_free(filter);
+    hac_machine_c_free(rows);
+    hac_source_free(source);
+}
+
+static void run_engine(run *r)
+{
+    uint64_t groups, bytes;
+    for (uint64_t c = 0; c < r->chunks; c++)
+        engine_chunk(r, c, &groups, &bytes);
+}
+
+/* ---- the device ---- */
+
+static hac_status refused(hac_hash_partials *partials, uint64_t chunk, hac_error *err)
+{
+    uint64_t groups, bytes;
+    (void)err;
+    engine_chunk(partials->context, chunk, &groups, &bytes);
+    hac_hash_partials_count(partials, groups, bytes);
+    return HAC_OK;
+}
+
+static hac_status run_device(run *r, hac_device *device, hac_error *err)
+{
+    hac_group_layout layout;
+    hac_hash_job *job = calloc(1, sizeof *job);
+    hac_table table = r->table->table;
+    hac_span memory = {r->table->memory, r->table->bytes};
+    assert_non_null(job);
+    assert_int_equal(hac_group_layout_init(r->query, &layout, err), HAC_OK);
+    table.columns = (hac_table_column *)(uintptr_t)r->table->columns;
+    hac_hash_partials partials = {.query = r->query,
+                                  .table = &table,
+                                  .memory = memory,
+                                  .options = group_options(r),
+                                  .context = r,
+                                  .refused = refused,
+                                  .regions = r->partials,
+                                  .region = r->region};
+    hac_status status = hac_hash_job_init(job, device, r->query, &layout, &table, &memory, &r->options, err);
+    partials.tail = job->shape.tail;
+    if (status == HAC_OK)
+        status = hac_hash_partials_init(&partials, err);
+    if (status == HAC_OK)
+        status = hac_hash_job_run(job, r->chunk_rows, 0, r->chunks, hac_hash_partials_write, &partials, err);
+    if (status == HAC_OK && partials.needed > r->region)
+        fail_msg("a partial takes %llu bytes", (unsigned long long)partials.needed);
+    r->figures = job->figures;
+    hac_hash_partials_clear(&partials);
+    hac_hash_job_clear(job);
+    hac_group_layout_clear(&layout);
+    free(job);
+    return status;
+}
+
+static lines merged(const run *r)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_group_options options = group_options(r);
+    hac_group_table *table = NULL;
+    assert_int_equal(hac_group_table_new(r->query, &options, &table, &err), HAC_OK);
+    for (uint32_t p = 0; p < options.partitions; p++)
+        for (uint64_t c = 0; c < r->chunks; c++)
+            if (hac_group_table_merge(table, c, r->partials + c * r->region, r->region, p, &err) != HAC_OK)
+                fail_msg("%s", err.message);
+    lines all = results_of(r->query, table);
+    hac_group_table_free(table);
+    return all;
+}
+
+static run run_new(const hac_query *query, const test_table *table, uint64_t chunk_rows,
+                   hac_hash_options options)
+{
+    run r = {.query = query, .table = table, .chunk_rows = chunk_rows, .options = options};
+    r.chunks = (table->table.rows + chunk_rows - 1) / chunk_rows;
+    r.region = (chunk_rows * 240 + 65536) / 64 * 64;
+    r.partials = aligned_alloc(64, (r.chunks + 1) * r.region);
+    assert_non_null(r.partials);
+    return r;
+}
+
+static void assert_equal(const lines *a, const lines *b)
+{
+    assert_int_equal(a->n, b->n);
+    for (size_t i = 0; i < a->n; i++)
+        if (strcmp(a->line[i], b->line[i]) != 0)
+            fail_msg("group %zu: %s, not %s", i, a->line[i], b->line[i]);
+}
+
+static hac_hash_figures try_query(hac_device *device, const char *where, const char *group_by,
+                                  const char *select, const test_table *table, uint64_t chunk_rows,
+                                  hac_hash_options options)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_query *query = query_of(where, group_by, select);
+    run r = run_new(query, table, chunk_rows, options);
+    if (run_device(&r, device, &err) != HAC_OK)
+        fail_msg("%s, %s by %s: %s", where, select, group_by, err.message);
+    lines got = merged(&r);
+    run_engine(&r);
+    lines expected = merged(&r);
+    assert_equal(&got, &expected);
+    assert_int_equal(r.figures.rows, table->table.rows);
+    lines_free(&got);
+    lines_free(&expected);
+    free(r.partials);
+    hac_query_free(query);
+    return r.figures;
+}
+
+/* ---- tests ---- */
+
+/* Block style needs long loops. */
+static bool loops_are_short(void)
+{
+    hac_device *device = open_device((hac_device_options){0});
+    bool are = hac_device_get_facts(device)->max_loop_iterations != 0;
+    hac_device_close(device);
+    return are;
+}
+
+#define SKIP_BLOCK_STYLE                                                                                     \
+    if (loops_are_short())                                                                                   \
+    skip()
+#define FIRST_STYLE (loops_are_short() ? HAC_STYLE_ONLY_SIMT : HAC_STYLE_ONLY_BLOCK)
+
+static const char order_free[] =
+    "count() as c, count(n) as cn, avg(n) as sn, min(n) as mn, max(n) as xn, sum(d) as sd, avg(t) as at";
+static const char floats[] =
+    "min(f) as nf, max(f) as xf, min(g) as ng, max(g) as xg, min(b) as nb, max(t) as xt";
+
+static void try_patterns(hac_device_options options, bool wide)
+{
+    hac_device *device = open_device(options);
+    uint64_t rows = small_sizes() ? 300 : 20000;
+    for (pattern p = 0; p < PATTERNS; p++)
+        for (int hot = 0; hot < 2; hot++) {
+            test_table t = table_new(rows, p, p % 2 == 1);
+            hac_hash_options o = {.seed = random_u64(), .hot_keys = hot != 0, .sample = 50};
+            try_query(device, NULL, "k", wide ? order_free : "count() as c, avg(n) as a", &t, rows / 2 + 7,
+                      o);
+            try_query(device, "t < 3", "s", "count() as c, avg(n) as a", &t, rows, o);
+            if (wide && hac_device_get_facts(device)->fp64)
+                try_query(device, "b or n > 0", "k, b, g", floats, &t, rows, o);
+            free(t.memory);
+        }
+    hac_device_close(device);
+}
+
+static void test_block_patterns(void **state)
+{
+    (void)state;
+    SKIP_BLOCK_STYLE;
+    try_patterns((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK}, true);
+}
+
+static bool has_int64_atomics(void)
+{
+    hac_device *device = open_device((hac_device_options){0});
+    bool has = hac_device_get_facts(device)->int64_atomics;
+    hac_device_close(device);
+    return has;
+}
+
+static void test_simt_patterns(void **state)
+{
+    (void)state;
+    try_patterns((hac_device_options){.style = HAC_STYLE_ONLY_SIMT}, has_int64_atomics());
+}
+
+static void test_copied_memory(void **state)
+{
+    (void)state;
+    SKIP_BLOCK_STYLE;
+    try_patterns((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK, .copy_memory = true}, true);
+    try_patterns((hac_device_options){.style = HAC_STYLE_ONLY_SIMT, .copy_memory = true}, false);
+}
+
+static void try_sizes(hac_style_choice_cl style)
+{
+    static const uint64_t sizes[] = {1,    2,    31,   32,   33,   63,   64,   65,    127,  128,
+                                     129,  255,  256,  257,  511,  512,  513,  1023,  1024, 1025,
+                                     2047, 2048, 2049, 4095, 4097, 8191, 8193, 16385, 33000};
+    hac_device *device = open_device((hac_device_options){.style = style});
+    size_t n = small_sizes() ? 9 : sizeof sizes / sizeof *sizes;
+    for (size_t i = 0; i < n; i++) {
+        test_table t = table_new(sizes[i], (pattern)(i % PATTERNS), i % 3 == 0);
+        hac_hash_options o = {.seed = random_u64(), .hot_keys = i % 2 == 0, .sample = 100};
+        const uint64_t chunks[] = {sizes[i], sizes[i] / 2 + 1, 100};
+        for (size_t c = 0; c < (sizes[i] < 3000 ? 3 : 2); c++) {
+            try_query(device, NULL, "k", "count() as c, avg(n) as a", &t, chunks[c], o);
+            try_query(device, "n > 0", NULL, "count() as c, avg(n) as a", &t, chunks[c], o);
+        }
+        free(t.memory);
+    }
+    hac_device_close(device);
+}
+
+static void test_block_sizes(void **state)
+{
+    (void)state;
+    SKIP_BLOCK_STYLE;
+    try_sizes(HAC_STYLE_ONLY_BLOCK);
+}
+
+static void test_simt_sizes(void **state)
+{
+    (void)state;
+    try_sizes(HAC_STYLE_ONLY_SIMT);
+}
+
+/* Tables that begin far too small grow; with little memory keys go in passes. */
+static void try_overflow(hac_style_choice_cl style, uint64_t memory)
+{
+    hac_device *device = open_device((hac_device_options){.style = style});
+    test_table t = table_new(small_sizes() ? 400 : 30000, DISTINCT, true);
+    hac_hash_options o = {.seed = 5, .hot_keys = true, .first_pairs = 64, .memory = memory, .groups = 3};
+    hac_hash_figures f = try_query(device, NULL, "k, t", "count() as c, avg(n) as a", &t, t.table.rows, o);
+    if (memory == 0 && !small_sizes())
+        assert_true(f.grown > 0);
+    if (memory != 0)
+        assert_true(f.passes > 0);
+    free(t.memory);
+    hac_device_close(device);
+}
+
+static void test_overflow(void **state)
+{
+    (void)state;
+    for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
+        try_overflow((hac_style_choice_cl)style, 0);
+        if (!small_sizes())
+            try_overflow((hac_style_choice_cl)style, 1 << 21);
+    }
+}
+
+/* Float sums of block style are those of row order: the very bits, also where rows go to windows. */
+static void test_float_sums(void **state)
+{
+    (void)state;
+    SKIP_BLOCK_STYLE;
+    hac_device *device = open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
+    bool fp64 = hac_device_get_facts(device)->fp64;
+    for (pattern p = 0; fp64 && p < PATTERNS; p++) {
+        test_table t = table_new(small_sizes() ? 200 : 70000, p, p % 2 == 0);
+        hac_hash_options o = {.seed = random_u64(), .hot_keys = p % 3 == 0};
+        try_query(device, "t <> 2", "k", "sum(f) as s, avg(g) as g, count() as c", &t, 40000, o);
+        free(t.memory);
+    }
+    hac_device_close(device);
+}
+
+/* The bytes that the C engine writes, no less. */
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    SKIP_BLOCK_STYLE;
+    hac_error err = HAC_ERROR_NONE;
+    hac_device *device = open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
+    for (int i = 0; i < 2; i++) {
+        test_table t = table_new(small_sizes() ? 200 : 9000, THOUSAND, true);
+        hac_query *query = query_of("n > -500", i == 0 ? "k" : "s, t",
+                                    "count() as c, sum(t) as x, avg(n) as a, max(d) as m");
+        run r = run_new(query, &t, 3000, (hac_hash_options){.seed = 17, .hot_keys = true});
+        memset(r.partials, 0, r.chunks * r.region);
+        if (run_device(&r, device, &err) != HAC_OK)
+            fail_msg("%s", err.message);
+        uint8_t *device_bytes = r.partials;
+        r.partials = calloc(1, r.chunks * r.region);
+        run_engine(&r);
+        for (uint64_t c = 0; c < r.chunks; c++) {
+            hac_partial_header a, b;
+            memcpy(&a, device_bytes + c * r.region, sizeof a);
+            memcpy(&b, r.partials + c * r.region, sizeof b);
+            a.rows_read = b.rows_read; /* of the receipt only */
+            assert_memory_equal(&a, &b, sizeof a);
+            assert_memory_equal(device_bytes + c * r.region + sizeof a, r.partials + c * r.region + sizeof a,
+                                a.bytes - sizeof a);
+        }
+        free(device_bytes);
+        free(r.partials);
+        hac_query_free(query);
+        free(t.memory);
+    }
+    hac_device_close(device);
+}
+
+/* Few keys of many rows: most rows hit the hot set; a drift makes it be chosen again. */
+static void test_hot_keys(void **state)
+{
+    (void)state;
+    for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
+        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        uint64_t rows = small_sizes() ? 500 : 200000;
+        hac_hash_options o = {.seed = 3, .hot_keys = true, .hot_share = 100};
+        test_table t = table_new(rows, ZIPF_STEEP, false);
+        hac_hash_figures f = try_query(device, NULL, "k", "count() as c, avg(n) as a", &t, rows, o);
+        assert_true(f.hot_keys > 0 && f.sampled >= rows / 100 && f.sampled < rows / 20);
+        assert_true(f.hits > rows / 4);
+        free(t.memory);
+        if (!small_sizes() && style == HAC_STYLE_ONLY_BLOCK) {
+            t = table_new(4 * rows, DRIFT, false);
+            f = try_query(device, NULL, "k", "count() as c", &t, 4 * rows, o);
+            assert_true(f.chosen > 1);
+            free(t.memory);
+        }
+        o.hot_keys = false;
+        t = table_new(rows, ZIPF, false);
+        f = try_query(device, NULL, "k", "count() as c, avg(n) as a", &t, rows, o);
+        assert_int_equal(f.hits, 0);
+        assert_int_equal(f.sampled, 0);
+        free(t.memory);
+        hac_device_close(device);
+    }
+}
+
+/* A naive count, so that not everything hangs on the C engine. */
+static void test_naive(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
+        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        test_table t = table_new(small_sizes() ? 300 : 12345, FEW, false);
+        const uint32_t *k = (const uint32_t *)(const void *)(t.memory + t.columns[0].values);
+        const int64_t *n = (const int64_t *)(const void *)(t.memory + t.columns[1].values);
+        hac_query *query = query_of(NULL, "k", "count() as c, max(k) as x, sum(t) as s");
+        run r = run_new(query, &t, 5000, (hac_hash_options){.seed = 9, .hot_keys = true});
+        uint64_t count[4] = {0}, sum[4] = {0};
+        (void)n;
+        for (uint64_t i = 0; i < t.table.rows; i++) {
+            count[k[i]]++;
+            sum[k[i]] += t.memory[t.columns[7].values + i];
+        }
+        hac_status status = run_device(&r, device, &err);
+        if (status != HAC_UNSUPPORTED) { /* max of a device without 64-bit atomics */
+            assert_int_equal(status, HAC_OK);
+            lines got = merged(&r);
+            assert_int_equal(got.n, 4);
+            for (uint32_t i = 0; i < 4; i++) {
+                char line[128];
+                snprintf(line, sizeof line, "0:%x|0:%llx|0:%x|0:%llx|", i, (unsigned long long)count[i], i,
+                         (unsigned long long)sum[i]);
+                assert_string_equal(got.line[i], line);
+            }
+            lines_free(&got);
+        }
+        free(r.partials);
+        hac_query_free(query);
+        free(t.memory);
+        hac_device_close(device);
+    }
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
+        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        test_table t = table_new(5000, FEW, false);
+        int64_t *n = (int64_t *)(void *)(t.memory + t.columns[1].values);
+        for (int i = 0; i < 5000; i++)
+            n[i] = i;
+        n[4321] = n[4444] = INT64_MAX;
+        hac_query *query = query_of(NULL, "k", "sum(n + 1) as s");
+        run r = run_new(query, &t, 5000, (hac_hash_options){.seed = 9, .hot_keys = true});
+        assert_int_equal(run_device(&r, device, &err), HAC_FAILED);
+        assert_non_null(strstr(err.message, "row 4322: "));
+        assert_non_null(strstr(err.message, "overflow"));
+        free(r.partials);
+        hac_query_free(query);
+        query = query_of("n < 4000", "k", "sum(n + 1) as s"); /* rows in error that do not count */
+        r = run_new(query, &t, 5000, (hac_hash_options){.seed = 9});
+        assert_int_equal(run_device(&r, device, &err), HAC_OK);
+        free(r.partials);
+        hac_query_free(query);
+        if (hac_device_get_facts(device)->fp64 && style == HAC_STYLE_ONLY_SIMT) {
+            query = query_of(NULL, "k", "sum(f) as s");
+            r = run_new(query, &t, 5000, (hac_hash_options){.seed = 9});
+            assert_int_equal(run_device(&r, device, &err), HAC_UNSUPPORTED);
+            free(r.partials);
+            hac_query_free(query);
+        }
+        query = query_of(NULL, "k", "first(n) as s");
+        r = run_new(query, &t, 5000, (hac_hash_options){.seed = 9});
+        assert_int_equal(run_device(&r, device, &err), HAC_UNSUPPORTED);
+        free(r.partials);
+        hac_query_free(query);
+        free(t.memory);
+        hac_device_close(device);
+    }
+}
+
+/* String offsets that point anywhere. */
+static void test_hostile_offsets(void **state)
+{
+    (void)state;
+    SKIP_BLOCK_STYLE;
+    hac_error err = HAC_ERROR_NONE;
+    for (int way = 0; way < 4; way++) {
+        hac_device *device = open_device((hac_device_options){
+            .style = way % 2 == 0 ? HAC_STYLE_ONLY_BLOCK : HAC_STYLE_ONLY_SIMT, .copy_memory = way >= 2});
+        test_table t = table_new(300, FEW, false);
+        int32_t *offsets = (int32_t *)(void *)(t.memory + t.columns[4].values);
+        const int32_t bad[] = {-1, INT32_MIN, INT32_MAX, offsets[300] + 1};
+        hac_query *query = query_of(NULL, "s", "count() as c");
+        run r = run_new(query, &t, 300, (hac_hash_options){.seed = 9});
+        for (size_t i = 0; i < 4; i++) {
+            int32_t before = offsets[150];
+            offsets[150] = bad[i];
+            assert_int_equal(run_device(&r, device, &err), HAC_FAILED);
+            offsets[150] = before;
+        }
+        free(r.partials);
+        hac_query_free(query);
+        free(t.memory);
+        hac_device_close(device);
+    }
+}
+
+static void test_known_answers(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
+        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        if (!small_sizes() && hac_hash_aggregate_known_answer(device, HAC_TYPE_U32, &err) != HAC_OK)
+            fail_msg("%s", err.message);
+        hac_device_close(device);
+    }
+}
+
+/* As a task: what query.aggregate makes of it merges to the same groups. */
+static void test_task(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    hac_device *device = open_device((hac_device_options){0});
+    test_table t = table_new(small_sizes() ? 400 : 20000, ZIPF, true);
+    t.table.columns = t.columns;
+    hac_query *query = query_of("t > 0", "s, k", "count() as c, avg(n) as a");
+    run r = run_new(query, &t, 3000, (hac_hash_options){.seed = 77});
+    static uint8_t blob[HAC_QUERY_INLINE_MAX];
+    size_t bytes = 0;
+    assert_int_equal(hac_query_blob_write(query, &t.table, blob, sizeof blob, &bytes, &err), HAC_OK);
+    hac_task task = {.count = r.chunks,
+                     .n_spans = 3,
+                     .n_params = HAC_QUERY_N_PARAMS,
+                     .fd = -1,
+                     .inline_in = blob,
+                     .inline_in_bytes = bytes};
+    task.spans[0] = (hac_span){r.partials, r.chunks * r.region};
+    task.spans[2] = (hac_span){t.memory, t.bytes};
+    task.params[HAC_QUERY_PARAM_SOURCE_BYTES] = t.table.rows;
+    task.params[HAC_QUERY_PARAM_CHUNK] = r.chunk_rows;
+    task.params[HAC_QUERY_PARAM_CHUNKS] = r.chunks;
+    task.params[HAC_QUERY_PARAM_REGION] = r.region;
+    task.params[HAC_QUERY_PARAM_PARTITIONS] = group_options(&r).partitions;
+    task.params[HAC_QUERY_PARAM_SEED] = 77;
+    task.params[HAC_QUERY_PARAM_PASS] = UINT64_C(1) << 32;
+    task.params[HAC_QUERY_PARAM_METHOD] = HAC_QUERY_HOT_KEYS | UINT64_C(20) << 16 | UINT64_C(100) << 32;
+    task.params[HAC_QUERY_PARAM_INLINE] = bytes;
+    hac_task_result result = {0};
+    if (hac_hash_aggregate_check(hac_device_get_facts(device), &task, &err) != HAC_OK ||
+        hac_hash_aggregate_run(device, &task, &result, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(result.values[HAC_AGGREGATE_VALUE_ROWS], t.table.rows);
+    assert_true(result.values[HAC_AGGREGATE_VALUE_HOT_KEYS] > 0);
+    lines got = merged(&r);
+    run_engine(&r);
+    lines expected = merged(&r);
+    assert_equal(&got, &expected);
+    hac_task bad = task;
+    bad.params[HAC_QUERY_PARAM_REGION] += 64;
+    assert_int_equal(hac_hash_aggregate_check(hac_device_get_facts(device), &bad, &err), HAC_INVALID);
+    bad = task;
+    bad.spans[2].bytes = 64; /* columns are outside */
+    assert_int_equal(hac_hash_aggregate_run(device, &bad, &result, &err), HAC_INVALID);
+    lines_free(&got);
+    lines_free(&expected);
+    free(r.partials);
+    hac_query_free(query);
+    free(t.memory);
+    hac_device_close(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_naive),         cmocka_unit_test(test_block_patterns),
+        cmocka_unit_test(test_simt_patterns), cmocka_unit_test(test_copied_memory),
+        cmocka_unit_test(test_block_sizes),   cmocka_unit_test(test_simt_sizes),
+        cmocka_unit_test(test_overflow),      cmocka_unit_test(test_float_sums),
+        cmocka_unit_test(test_same_bytes),    cmocka_unit_test(test_hot_keys),
+        cmocka_unit_test(test_errors),        cmocka_unit_test(test_hostile_offsets),
+        cmocka_unit_test(test_known_answers), cmocka_unit_test(test_task),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
