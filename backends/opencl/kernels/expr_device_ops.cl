@@ -6,23 +6,23 @@
 #define EXPR_DEVICE_OPS(X)                                                                                   \
     X(COLUMN)                                                                                                \
     X(CONSTANT)                                                                                              \
-    X(NULL) X(ADD_I64) X(SUB_I64) X(MUL_I64) X(DIV_I64) X(MOD_I64) X(NEG_I64) X(ABS_I64) X(ADD_U64)          \
-        X(SUB_U64) X(MUL_U64) X(DIV_U64) X(MOD_U64) X(ADD_F32) X(SUB_F32) X(MUL_F32) X(DIV_F32) X(NEG_F32)   \
-            X(ABS_F32) X(SQRT_F32) X(FLOOR_F32) X(CEIL_F32) X(TRUNC_F32) X(ROUND_F32) X(ADD_F64) X(SUB_F64)  \
-                X(MUL_F64) X(DIV_F64) X(NEG_F64) X(ABS_F64) X(SQRT_F64) X(FLOOR_F64) X(CEIL_F64)             \
-                    X(TRUNC_F64) X(ROUND_F64) X(EXP_F64) X(LN_F64) X(LOG2_F64) X(LOG10_F64) X(SIN_F64)       \
-                        X(COS_F64) X(TAN_F64) X(ASIN_F64) X(ACOS_F64) X(ATAN_F64) X(ATAN2_F64) X(POW_F64)    \
-                            X(EQ_BOOL) X(LT_BOOL) X(EQ_I64) X(LT_I64) X(LE_I64) X(EQ_U64) X(LT_U64)          \
-                                X(LE_U64) X(EQ_F32) X(LT_F32) X(LE_F32) X(EQ_F64) X(LT_F64) X(LE_F64)        \
-                                    X(IN_I64) X(IN_U64) X(IN_F64) X(AND) X(OR) X(NOT) X(IS_NULL) X(SELECT)   \
-                                        X(COALESCE) X(NULL_IF_ERROR) X(BOOL_TO_I64) X(I64_TO_BOOL)           \
-                                            X(I64_TO_U64) X(U64_TO_I64) X(I64_TO_F32) X(U64_TO_F32)          \
-                                                X(I64_TO_F64) X(U64_TO_F64) X(F32_TO_F64) X(F64_TO_F32)      \
-                                                    X(F64_TO_I64) X(F64_TO_U64) X(RANGE_I64) X(RANGE_U64)    \
-                                                        X(SCALE_UP_I64) X(SCALE_DOWN_I64) X(DATE_PART)       \
-                                                            X(TIME_PART) X(TIMESTAMP_TO_DATE)                \
-                                                                X(DATE_TO_TIMESTAMP) X(DATE_TRUNC)           \
-                                                                    X(TIME_TRUNC) X(ADD_MONTHS)
+    X(NULL)                                                                                                  \
+    X(ADD_I64) X(SUB_I64) X(MUL_I64) X(DIV_I64) X(MOD_I64) X(NEG_I64) X(ABS_I64) X(ADD_U64) X(SUB_U64)       \
+        X(MUL_U64) X(DIV_U64) X(MOD_U64) X(ADD_F32) X(SUB_F32) X(MUL_F32) X(DIV_F32) X(NEG_F32) X(ABS_F32)   \
+            X(SQRT_F32) X(FLOOR_F32) X(CEIL_F32) X(TRUNC_F32) X(ROUND_F32) X(ADD_F64) X(SUB_F64) X(MUL_F64)  \
+                X(DIV_F64) X(NEG_F64) X(ABS_F64) X(SQRT_F64) X(FLOOR_F64) X(CEIL_F64) X(TRUNC_F64)           \
+                    X(ROUND_F64) X(EXP_F64) X(LN_F64) X(LOG2_F64) X(LOG10_F64) X(SIN_F64) X(COS_F64)         \
+                        X(TAN_F64) X(ASIN_F64) X(ACOS_F64) X(ATAN_F64) X(ATAN2_F64) X(POW_F64) X(EQ_BOOL)    \
+                            X(LT_BOOL) X(EQ_I64) X(LT_I64) X(LE_I64) X(EQ_U64) X(LT_U64) X(LE_U64) X(EQ_F32) \
+                                X(LT_F32) X(LE_F32) X(EQ_F64) X(LT_F64) X(LE_F64) X(IN_I64) X(IN_U64)        \
+                                    X(IN_F64) X(AND) X(OR) X(NOT) X(IS_NULL) X(SELECT) X(COALESCE)           \
+                                        X(NULL_IF_ERROR) X(BOOL_TO_I64) X(I64_TO_BOOL) X(I64_TO_U64)         \
+                                            X(U64_TO_I64) X(I64_TO_F32) X(U64_TO_F32) X(I64_TO_F64)          \
+                                                X(U64_TO_F64) X(F32_TO_F64) X(F64_TO_F32) X(F64_TO_I64)      \
+                                                    X(F64_TO_U64) X(RANGE_I64) X(RANGE_U64) X(SCALE_UP_I64)  \
+                                                        X(SCALE_DOWN_I64) X(DATE_PART) X(TIME_PART)          \
+                                                            X(TIMESTAMP_TO_DATE) X(DATE_TO_TIMESTAMP)        \
+                                                                X(DATE_TRUNC) X(TIME_TRUNC) X(ADD_MONTHS)
 
 #define EXPR_DEVICE_OP(name) EXPR_##name,
 enum { EXPR_DEVICE_OPS(EXPR_DEVICE_OP) EXPR_OPS_END };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Codelet expr.eval, block style: a work-item takes every n-th batch of rows (codelets/expr_eval.h). */
-/* clang-format off: each needs those before it */
-#include "expr_block.cl"
-#include "expr_block_run.cl"
+/* clang-format off */
 #include "expr_device_ops.cl"
+#include "expr_block.cl"
 #include "expr_ops.cl"
+#include "expr_block_run.cl"
 /* clang-format on */
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Codelet expr.eval, lock-step style; arguments as in expr_machine_block.cl. */
-/* clang-format off: each needs those before it */
+/* clang-format off */
 #include "expr_device_ops.cl"
-#include "expr_ops.cl"
 #include "expr_simt.cl"
+#include "expr_ops.cl"
 #include "expr_simt_run.cl"
 /* clang-format on */
 

@@ -11,11 +11,11 @@
  * When the hot set catches far fewer rows than the sample promised it is chosen again. A chunk whose pool is
  * full stops between two batches; the next launch goes on with a larger pool.
  */
-/* clang-format off: each needs those before it */
-#include "expr_block.cl"
-#include "expr_block_run.cl"
+/* clang-format off */
 #include "expr_device_ops.cl"
+#include "expr_block.cl"
 #include "expr_ops.cl"
+#include "expr_block_run.cl"
 #include "hash_layout.cl"
 /* clang-format on */
 

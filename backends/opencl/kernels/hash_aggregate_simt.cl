@@ -17,10 +17,10 @@
  * round enters a key. Accumulators are order-free and are changed by 32-bit atomics, which every device has;
  * 64-bit ones are needed for the least and the greatest of wide values only.
  */
-/* clang-format off: each needs those before it */
+/* clang-format off */
 #include "expr_device_ops.cl"
-#include "expr_ops.cl"
 #include "expr_simt.cl"
+#include "expr_ops.cl"
 #include "expr_simt_run.cl"
 #include "hash_layout.cl"
 /* clang-format on */
