@@ -4,9 +4,11 @@
  * columns come in and go out as plain copies or none. Everything about a table that somebody else has filled
  * in is checked by hac_table_check before a value is read.
  *
- *   validity  bitmap, bit i%8 of byte i/8 is 1 where row i is not null; absent (offset HAC_TABLE_NONE): no
- * nulls values    bool: a bitmap; fixed width: rows × hac_value_size; string: (rows + 1) int32 or int64
- * offsets into `bytes`, ascending, the first ≥ 0 bytes     string: the characters
+ *   validity  bitmap: bit i%8 of byte i/8 is 1 where row i is not null; absent (offset
+ *             HAC_TABLE_NONE) where there are no nulls
+ *   values    bool: a bitmap; fixed width: rows × hac_value_size; string: (rows + 1) int32 or int64
+ *             offsets into `bytes`, ascending, the first ≥ 0
+ *   bytes     string: the characters
  *
  * Every part starts at a multiple of 64 bytes.
  */

@@ -3,6 +3,26 @@
  * Sources: one chunk of a file, of text in memory, or of a table, as batches of rows. A chunk of text owns
  * the records that start in [first_byte, end_byte): reading begins at the first record start in it and goes
  * on past its end until its last record is whole. All bytes are untrusted.
+ *
+ *   csv    RFC 4180, LF or CR LF. An unquoted empty field is null in every type, "" is an empty
+ *          string. A quote inside an unquoted field, or one that is never closed, fails the job even
+ *          under skip_errors: nobody can tell where the next record begins. Empty lines are skipped
+ *          where there is more than one column; in one column they are nulls. A byte order mark is
+ *          skipped (tsv and jsonl likewise).
+ *   tsv    \t \n \r \\ are escapes, a backslash before anything else stays. \N is null; an empty
+ *          field is an empty string, or null in a column of another type.
+ *   jsonl  one object a line; empty lines are skipped. A missing name is null; of a name that comes
+ *          twice the last counts. A string is read as its column's type, and so is the text of a
+ *          number, true or false; NaN, Infinity and -Infinity are taken. Objects and arrays are
+ *          errors where a column asks for them, and more than 512 deep. Half a surrogate pair is one.
+ *   lines  LF or CR LF. kv: likewise; without a TAB the value is null.
+ *   words  as the contract has them; a byte order mark is part of a word.
+ *   fixed  the source's size is a multiple of the record's.
+ *   table  columns by position, of the very type. A string that does not lie within its column fails
+ *          the job even under skip_errors.
+ *
+ * Blanks around a value that is not a string do not count. A record has at most 64 MiB and 65,535
+ * fields.
  */
 #ifndef QUERY_SOURCE_H
 #define QUERY_SOURCE_H
@@ -17,7 +37,8 @@ typedef struct hac_source_place {
     int fd;                /* -1: in memory */
     uint64_t fd_offset;    /* of the source's first byte in the file */
     const uint8_t *memory; /* text or table */
-    uint64_t bytes;        /* of the source; what a file has beyond is ignored, less is an error */
+    uint64_t bytes;        /* of the source (table: of its memory); what a file has beyond is ignored, less is
+                            * an error */
 } hac_source_place;
 
 /* A source for the query's columns. `table` describes columns in place->memory (HAC_FORMAT_TABLE), else NULL.
@@ -28,7 +49,8 @@ HAC_MUST_USE hac_status hac_source_open(const hac_query *query, const hac_source
 void hac_source_free(hac_source *source);
 
 /* The names in the header of a csv or tsv source, all of type string; for query.compile without or with a
- * schema. */
+ * schema. There may be more than HAC_FIELDS_MAX; long ones are cut to HAC_FIELD_NAME_MAX. HAC_INVALID: the
+ * source is empty. */
 HAC_MUST_USE hac_status hac_source_header(const hac_source_options *options, const hac_source_place *place,
                                           hac_schema *ret, hac_error *err);
 
