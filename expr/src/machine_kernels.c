@@ -116,12 +116,83 @@ UNARY(abs_i64, i64, i64, i64 sign = x >> 63; z = (i64)(((u64)x ^ (u64)sign) - (u
 MULTIPLY(mul_i64, i64, SIGNED_MAGNITUDE, 62)
 MULTIPLY(mul_u64, u64, UNSIGNED_MAGNITUDE, 64)
 
-/* Division by what cannot be divided by is division by one, and bad. */
-BINARY(div_i64, i64, i64, i64, bool no = y == 0 || (y == -1 && x == INT64_MIN); bad |= no;
-       z = x / (no ? 1 : y);)
-BINARY(mod_i64, i64, i64, i64, bool no = y == 0; bad |= no; z = x % (no || y == -1 ? 1 : y);)
-BINARY(div_u64, u64, u64, u64, bool no = y == 0; bad |= no; z = x / (no ? 1 : y);)
-BINARY(mod_u64, u64, u64, u64, bool no = y == 0; bad |= no; z = x % (no ? 1 : y);)
+/* ---- division -------------------------------------------------------------------------------------------
+ * There are no vectors for integer division, but for that of doubles, which is as good below 2^52: the
+ * quotient is one too far from zero at most, and the rest tells. What cannot be divided by is taken for one,
+ * and bad. */
+
+#define EXACT_IN_DOUBLES(longest) ((longest) >> 52 == 0)
+
+INLINE i64 divide_small(i64 x, i64 y, i64 *ret_rest)
+{
+    i64 q = (i64)((f64)x / (f64)y), rest = x - q * y;
+    bool far = (rest != 0) & ((rest ^ x) < 0);
+    i64 step = far ? ((x ^ y) >> 63) | 1 : 0;
+    *ret_rest = rest + step * y;
+    return q - step;
+}
+
+/* The or of all magnitudes: as long as the longest. */
+INLINE u64 longest_i64(const i64 *a, size_t n)
+{
+    u64 longest = 0;
+    for (size_t i = 0; i < n; i++)
+        longest |= SIGNED_MAGNITUDE(a[i]);
+    return longest;
+}
+
+INLINE u64 longest_u64(const u64 *a, size_t n)
+{
+    u64 longest = 0;
+    for (size_t i = 0; i < n; i++)
+        longest |= a[i];
+    return longest;
+}
+
+/* `small` is done when everything fits, else `any`; both give z from x and y, where `no` is false. */
+#define DIVISION(name, T, no_condition, small, any)                                                          \
+    INLINE u64 name##_loop(const hac_columns *c, bool one_a, bool one_b)                                     \
+    {                                                                                                        \
+        size_t n = whole_blocks(c);                                                                          \
+        T *restrict r = c->r;                                                                                \
+        const T *restrict a = c->a, *restrict b = c->b;                                                      \
+        u64 bad = 0, longest = longest_##T(a, one_a ? 1 : n) | longest_##T(b, one_b ? 1 : n);                \
+        if (EXACT_IN_DOUBLES(longest)) {                                                                     \
+            for (size_t i = 0; i < n; i++) {                                                                 \
+                i64 x = (i64)a[one_a ? 0 : i], y = (i64)b[one_b ? 0 : i], rest, q;                           \
+                bool no = y == 0;                                                                            \
+                bad |= no;                                                                                   \
+                q = divide_small(x, no ? 1 : y, &rest);                                                      \
+                r[i] = (T)(small);                                                                           \
+            }                                                                                                \
+            return bad;                                                                                      \
+        }                                                                                                    \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            T x = a[one_a ? 0 : i], y = b[one_b ? 0 : i];                                                    \
+            bool no = no_condition;                                                                          \
+            bad |= no;                                                                                       \
+            y = no ? 1 : y;                                                                                  \
+            r[i] = any;                                                                                      \
+        }                                                                                                    \
+        return bad;                                                                                          \
+    }                                                                                                        \
+    static u64 name##_columns(const hac_columns *c)                                                          \
+    {                                                                                                        \
+        return name##_loop(c, false, false);                                                                 \
+    }                                                                                                        \
+    static u64 name##_one_b(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, false, true);                                                                  \
+    }                                                                                                        \
+    static u64 name##_one_a(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, true, false);                                                                  \
+    }
+
+DIVISION(div_i64, i64, y == 0 || (y == -1 && x == INT64_MIN), q, x / y)
+DIVISION(mod_i64, i64, y == 0, rest + 0 * q, y == -1 ? 0 : x % y)
+DIVISION(div_u64, u64, y == 0, q, x / y)
+DIVISION(mod_u64, u64, y == 0, rest + 0 * q, x % y)
 
 UNARY(range_i64, i64, i64, z = x; bad |= (u64)(x < c->k->low) | (u64)(x > c->k->high);)
 UNARY(range_u64, u64, u64, z = x; bad |= (u64)(x < (u64)c->k->low) | (u64)(x > (u64)c->k->high);)
@@ -144,6 +215,13 @@ static u64 scale_down_i64_columns(const hac_columns *c)
     i64 power = c->k->power, half = power / 2;
     if (power == 1) {
         memcpy(r, a, n * sizeof *r);
+        return 0;
+    }
+    if (EXACT_IN_DOUBLES(longest_i64(a, n) | (u64)power)) {
+        for (size_t i = 0; i < n; i++) {
+            i64 rest, q = divide_small(a[i], power, &rest);
+            r[i] = q + (rest >= half) - (rest <= -half);
+        }
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
@@ -238,6 +316,159 @@ UNARY(f64_to_i64, i64, f64, f64 whole = rint(x); bool fits = whole >= -0x1p63 &&
 UNARY(f64_to_u64, u64, f64, f64 whole = rint(x); bool fits = whole >= 0 && whole < 0x1p64; bad |= !fits;
       z = (u64)(fits ? whole : 0);)
 
+/* ---- dates and times -----------------------------------------------------------------------------------
+ * As hac_civil_from_days has it, in 32 bits and counted from a March 1st that is far enough back. Batches
+ * with other days go the scalar way. */
+
+#define ERA_DAYS   146097u
+#define ERAS       7350u /* 2^30 days and more */
+#define DAYS_LIMIT 30
+
+typedef struct civil {
+    int32_t year;
+    uint32_t month, day, of_year; /* of_year: 0 is January 1st */
+    uint32_t leap, weekday;       /* weekday: 0 is Monday */
+} civil;
+
+INLINE civil civil_of(i64 days)
+{
+    uint32_t z = (uint32_t)days + ERAS * ERA_DAYS + 719468u;
+    uint32_t era = z / ERA_DAYS, of_era = z - era * ERA_DAYS;
+    uint32_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    uint32_t of_year = of_era - (365 * y + y / 4 - y / 100), m = (5 * of_year + 2) / 153;
+    uint32_t january = m >= 10, year = era * 400 + y + january;
+    uint32_t leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0);
+    return (civil){
+        .year = (int32_t)(year - ERAS * 400),
+        .month = january ? m - 9 : m + 3,
+        .day = of_year - (153 * m + 2) / 5 + 1,
+        .of_year = january ? of_year - 306 : of_year + 59 + leap,
+        .leap = leap,
+        .weekday = (z + 2) % 7,
+    };
+}
+
+/* The ISO week: that of its Thursday's year. */
+INLINE i64 week_of(i64 days)
+{
+    return civil_of(days - civil_of(days).weekday + 3).of_year / 7 + 1;
+}
+
+/* Days since the quarter began. */
+INLINE uint32_t of_quarter(const civil *t)
+{
+    uint32_t past = (t->month > 3 ? 90 + t->leap : 0) + (t->month > 6 ? 91 : 0) + (t->month > 9 ? 92 : 0);
+    return t->of_year - past;
+}
+
+#define DATES(name, ...)                                                                                     \
+    static void name(i64 *restrict r, const i64 *restrict a, size_t n)                                       \
+    {                                                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            i64 days = (int32_t)a[i];                                                                        \
+            civil t = civil_of(days);                                                                        \
+            r[i] = __VA_ARGS__;                                                                              \
+        }                                                                                                    \
+    }
+DATES(part_year, t.year)
+DATES(part_quarter, (t.month + 2) / 3)
+DATES(part_month, t.month)
+DATES(part_week, ((void)t, week_of(days)))
+DATES(part_day, t.day)
+DATES(part_weekday, t.weekday + 1)
+DATES(part_of_year, t.of_year + 1)
+DATES(trunc_year, days - t.of_year)
+DATES(trunc_quarter, days - of_quarter(&t))
+DATES(trunc_month, days - t.day + 1)
+DATES(trunc_week, days - t.weekday)
+
+typedef void (*dates)(i64 *r, const i64 *a, size_t n);
+
+INLINE u64 run_dates(const hac_columns *c, const dates *by_unit, hac_op op)
+{
+    size_t n = whole_blocks(c);
+    uint32_t longest = 0;
+    const i64 *a = c->a;
+    for (size_t i = 0; i < n; i++) {
+        int32_t days = (int32_t)a[i];
+        longest |= (uint32_t)(days ^ days >> 31);
+    }
+    if (longest >> DAYS_LIMIT != 0)
+        return hac_kernels_scalar[op].columns(c);
+    by_unit[c->k->number](c->r, a, n);
+    return 0;
+}
+
+static u64 date_part_columns(const hac_columns *c)
+{
+    static const dates parts[] = {part_year, part_quarter, part_month,  part_week,
+                                  part_day,  part_weekday, part_of_year};
+    return run_dates(c, parts, HAC_OP_DATE_PART);
+}
+
+static u64 date_trunc_columns(const hac_columns *c)
+{
+    static const dates truncs[] = {trunc_year, trunc_quarter, trunc_month, trunc_week};
+    return run_dates(c, truncs, HAC_OP_DATE_TRUNC);
+}
+
+/* The rest of a floor division, and its quotient. */
+INLINE i64 floor_small(i64 x, i64 y, i64 *ret_quotient)
+{
+    i64 rest, q = divide_small(x, y, &rest);
+    *ret_quotient = q - (rest < 0);
+    return rest + (rest < 0 ? y : 0);
+}
+
+static u64 timestamp_to_date_columns(const hac_columns *c)
+{
+    size_t n = whole_blocks(c);
+    i64 *restrict r = c->r;
+    const i64 *restrict a = c->a;
+    if (!EXACT_IN_DOUBLES(longest_i64(a, n)))
+        return hac_kernels_scalar[HAC_OP_TIMESTAMP_TO_DATE].columns(c);
+    for (size_t i = 0; i < n; i++) {
+        i64 quotient;
+        floor_small(a[i], INT64_C(86400000000), &quotient);
+        r[i] = quotient;
+    }
+    return 0;
+}
+
+/* Microseconds of hour, minute, second, microsecond, and of what each is a part of. */
+static const i64 time_units[][2] = {{INT64_C(3600000000), INT64_C(86400000000)},
+                                    {60000000, INT64_C(3600000000)},
+                                    {1000000, 60000000},
+                                    {1, 1000000}};
+
+static u64 time_part_columns(const hac_columns *c)
+{
+    size_t n = whole_blocks(c);
+    i64 *restrict r = c->r, unit = time_units[c->k->number - HAC_UNIT_HOUR][0];
+    const i64 *restrict a = c->a, above = time_units[c->k->number - HAC_UNIT_HOUR][1];
+    if (!EXACT_IN_DOUBLES(longest_i64(a, n)))
+        return hac_kernels_scalar[HAC_OP_TIME_PART].columns(c);
+    for (size_t i = 0; i < n; i++) {
+        i64 quotient, rest;
+        r[i] = divide_small(floor_small(a[i], above, &quotient), unit, &rest);
+    }
+    return 0;
+}
+
+static u64 time_trunc_columns(const hac_columns *c)
+{
+    size_t n = whole_blocks(c);
+    i64 *restrict r = c->r, unit = time_units[c->k->number - HAC_UNIT_HOUR][0];
+    const i64 *restrict a = c->a;
+    if (!EXACT_IN_DOUBLES(longest_i64(a, n)))
+        return hac_kernels_scalar[HAC_OP_TIME_TRUNC].columns(c);
+    for (size_t i = 0; i < n; i++) {
+        i64 quotient;
+        r[i] = a[i] - floor_small(a[i], unit, &quotient);
+    }
+    return 0;
+}
+
 #define TABLE_BINARY(OP, name) [HAC_OP_##OP] = {name##_columns, name##_one_b, name##_one_a}
 #define TABLE_UNARY(OP, name)  [HAC_OP_##OP] = {name##_columns, NULL, NULL}
 #define TABLE_FLOATS(T, t)                                                                                   \
@@ -289,4 +520,9 @@ const hac_kernels HAC_KERNELS[HAC_OP_END] = {
     TABLE_UNARY(RANGE_U64, range_u64),
     TABLE_UNARY(SCALE_UP_I64, scale_up_i64),
     TABLE_UNARY(SCALE_DOWN_I64, scale_down_i64),
+    TABLE_UNARY(DATE_PART, date_part),
+    TABLE_UNARY(DATE_TRUNC, date_trunc),
+    TABLE_UNARY(TIMESTAMP_TO_DATE, timestamp_to_date),
+    TABLE_UNARY(TIME_PART, time_part),
+    TABLE_UNARY(TIME_TRUNC, time_trunc),
 };
