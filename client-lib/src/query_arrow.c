@@ -74,10 +74,12 @@ static bool read_decimal(const char *format, column *c)
 
 static bool read_format(const char *format, column *c)
 {
+    if (format[0] == '\0')
+        return false;
     if (strchr("uUzZ", format[0]) != NULL && format[1] == '\0') {
         c->type.kind = HAC_KIND_STRING;
         c->large = format[0] == 'U' || format[0] == 'Z';
-        return format[0] != '\0';
+        return true;
     }
     if (strcmp(format, "tdD") == 0) {
         c->type.kind = HAC_KIND_DATE;

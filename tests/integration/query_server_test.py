@@ -193,7 +193,7 @@ class Query(unittest.TestCase):
         job = machine.good("mapreduce", name, "--select", "{}", "--detach").decode().strip()
         machine.good("wait", job)
         self.assertEqual(machine.good("result", job).decode(), expected(self.data))
-        job = machine.good("mapreduce", name, "--select", '{"sleep": 30}', "--detach", "--deadline", "0.3s").decode()
+        job = machine.good("mapreduce", name, "--select", '{"sleep": 1}', "--detach", "--deadline", "0.3s").decode()
         machine.bad(1, "wait", job.strip(), says="deadline")
 
     def test_nothing_is_left(self):
