@@ -6,14 +6,14 @@
 
 /* Bytes that are scanned in one go: what they give stays in the first-level cache. */
 #define SLICE     ((size_t)8192)
-#define MARKS_MAX (HAC_RECORD_FIELDS_MAX + 2 * SLICE + 8)
+#define MARKS_MAX (HAC_RECORD_FIELDS_MAX + 2 * SLICE + 8 + HAC_SCAN_SPARE)
 #define ENDS_MAX  (HAC_BATCH_ROWS + SLICE + 8)
 
 hac_status hac_records_init(hac_records *records, const hac_source_place *place, hac_scan scan,
                             hac_error *err)
 {
     /* a source of n bytes has at most n + 2 marks, but slices are scanned whole */
-    size_t most = place->bytes < MARKS_MAX ? (size_t)place->bytes + 8 : MARKS_MAX;
+    size_t most = place->bytes < MARKS_MAX ? (size_t)place->bytes + 8 + HAC_SCAN_SPARE : MARKS_MAX;
     size_t most_ends = most < ENDS_MAX ? most : ENDS_MAX;
     *records = (hac_records){.scanner = hac_scanner_best(), .scan = scan};
     records->index.marks = malloc(most * sizeof(uint32_t));

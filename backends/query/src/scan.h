@@ -12,6 +12,8 @@
 
 #define HAC_SCAN_PAD 64 /* bytes that must be readable behind what is scanned */
 
+#define HAC_SCAN_SPARE 8
+
 typedef enum hac_scan_marks {
     HAC_SCAN_LINES = 0, /* newlines only */
     HAC_SCAN_FIELDS,    /* delimiters too */

@@ -81,15 +81,17 @@ static hac_status grow(hac_window *window, size_t room, hac_error *err)
     return HAC_OK;
 }
 
-/* Bytes to read next. */
+/* Bytes to read next: a block, or as much again as a record of several blocks has already, as it is scanned
+ * anew each time. */
 static uint64_t wanted(const hac_window *window, uint64_t until)
 {
     uint64_t position = window->base + window->bytes, left = window->place->bytes - position;
     uint64_t want = window->bytes > SLACK ? window->bytes : SLACK;
+    uint64_t most = window->bytes > HAC_WINDOW_BLOCK ? window->bytes : HAC_WINDOW_BLOCK;
     if (position < until && until - position + SLACK > want)
         want = until - position + SLACK;
-    if (want > HAC_WINDOW_BLOCK)
-        want = HAC_WINDOW_BLOCK;
+    if (want > most)
+        want = most;
     if (want > HAC_RECORD_MAX + 1 - window->bytes)
         want = HAC_RECORD_MAX + 1 - window->bytes;
     return want < left ? want : left;
@@ -99,7 +101,8 @@ hac_status hac_window_refill(hac_window *window, size_t drop, uint64_t until, ha
 {
     window->bytes -= drop;
     window->base += drop;
-    memmove(window->data, window->data + drop, window->bytes);
+    if (drop > 0)
+        memmove(window->data, window->data + drop, window->bytes);
     uint64_t want = wanted(window, until);
     hac_status status = HAC_OK;
     if (window->bytes + want > window->room) {
