@@ -190,7 +190,8 @@ static void test_errors(void **state)
         {"", "", "i8", "1", "--order-by: character 1: a constant orders nothing"},
         {"", "", "i8, 1 as one", "i8, cast(1 as i64)", "--order-by: character 5: a constant orders nothing"},
         {"", "", "i8, 1 as one", "one, i8 desc", "i8:i8 > i8:i8, one:i64 +1 -0"},
-        {"", "s", "count() as n, 1 + 1 as two", "two", "s:string > 1: rows(-1) > s:string, n:i64, two:i64 +2"},
+        {"", "s", "count() as n, 1 + 1 as two", "two",
+         "s:string > 1: rows(-1) > s:string, n:i64, two:i64 +2"},
         {"", "s", "count()", "i8", "--order-by: character 1: 'i8' has many values in a group"},
         {"", "", "i8", "sum(i8)", "--select: character 1: 'i8' has many values"},
         {"", "", "i8 desc", "",
@@ -297,6 +298,37 @@ static void test_positions(void **state)
     hac_query_free(query);
 }
 
+/* Constants are worked out once, their conversion included; what fails stays code. */
+static void test_folding(void **state)
+{
+    static const struct {
+        const char *select;
+        size_t instructions;
+        const char *has;
+    } cases[] = {
+        {"f64 * (1 - 0.05)", 3, "CONSTANT 0.94999999999999996"},
+        {"d >= date '2020-01-31' - 30", 3, "CONSTANT 18262"},
+        {"s = upper('a') || lower('B')", 3, "CONSTANT 'Ab'"},
+        {"cast('12' as i64)", 1, "CONSTANT 12"},
+        {"try_cast('x' as i64)", 1, "NULL"},
+        {"cast('x' as i64)", 2, "STRING_TO_I64"},
+        {"if(b, 1 // 0, 2)", 4, "NULL"},
+        {"9223372036854775807 + 1", 3, "ADD_I64"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hac_query *query = NULL;
+        hac_text program = HAC_TEXT_NONE;
+        assert_int_equal(test_compile("", "", cases[i].select, "", &query, NULL), HAC_OK);
+        hac_program_print(query->rows, &program);
+        if (query->rows->n_instructions != cases[i].instructions ||
+            strstr(program.data, cases[i].has) == NULL)
+            fail_msg("%s:\n%s", cases[i].select, program.data);
+        hac_text_clear(&program);
+        hac_query_free(query);
+    }
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -359,11 +391,11 @@ static void test_order_matters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),          cmocka_unit_test(test_star),
-        cmocka_unit_test(test_groups),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_positions),     cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_order_matters),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_star),
+        cmocka_unit_test(test_groups),     cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_positions),  cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_order_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static hac_value_id constant_of(hac_builder *builder, const hac_vector *vector, 
     return hac_builder_constant(builder, repr, words[0], words[1]);
 }
 
-static hac_program *constant_program(hac_emitter *e, const hac_node *node)
+static hac_program *constant_program(hac_emitter *e, const hac_node *node, hac_value_type type)
 {
     hac_program *program = NULL;
     hac_emitter inner = *e;
@@ -84,24 +84,28 @@ static hac_program *constant_program(hac_emitter *e, const hac_node *node)
     if (hac_builder_new(&builder, NULL) != HAC_OK)
         return NULL;
     hac_emitter_begin(&inner, builder, e->pass);
-    hac_builder_output(builder, emit_fresh(&inner, node), node->type);
+    hac_value_id value = hac_emit_convert(builder, emit_fresh(&inner, node), node->type, type);
+    hac_builder_output(builder, value, type);
     if (hac_builder_finish(builder, &program, NULL) != HAC_OK)
         program = NULL;
     hac_builder_free(builder);
     return program;
 }
 
-/* 0: it cannot be worked out (a row in error is an error only if that row counts), so it stays code. */
-static hac_value_id fold(hac_emitter *e, const hac_node *node)
+/* The constant as a `type`. 0: it cannot be worked out (a row in error is an error only if that row counts),
+ * so it stays code. */
+static hac_value_id fold(hac_emitter *e, const hac_node *node, hac_value_type type)
 {
     hac_value_id ret = 0;
     hac_machine_c *machine = NULL;
+    if (!node->constant || hac_node_is_literal(node) || e->folding || e->folds == FOLDS_MAX)
+        return 0;
     e->folds++;
-    hac_program *program = constant_program(e, node);
+    hac_program *program = constant_program(e, node, type);
     if (program != NULL && hac_machine_c_new(program, FOLD_STRING_BYTES, &machine, NULL) == HAC_OK) {
         hac_vector value = {0};
         uint8_t state = hac_machine_c_constant(machine, &value);
-        hac_repr repr = hac_repr_of(node->type);
+        hac_repr repr = hac_repr_of(type);
         if (state == HAC_ROW_NULL)
             ret = hac_builder_null(e->builder, repr);
         else if (state == HAC_ROW_OK)
@@ -129,8 +133,8 @@ hac_value_id hac_emit_node(hac_emitter *e, hac_node *node)
     if (*pass == e->current)
         return *known;
     hac_value_id value = find_input(e, node);
-    if (value == 0 && node->constant && node->kind != HAC_NODE_LITERAL && !e->folding && e->folds < FOLDS_MAX)
-        value = fold(e, node);
+    if (value == 0)
+        value = fold(e, node, node->type);
     if (value == 0)
         value = emit_fresh(e, node);
     *pass = e->current;
@@ -146,5 +150,6 @@ hac_value_id hac_emit_as(hac_emitter *e, hac_node *node, hac_value_type type)
     if (hac_node_is_literal(node) &&
         hac_literal_as(&node->literal, node->type, type, &literal) == HAC_LITERAL_FITS)
         return hac_literal_emit(e->builder, &literal, type);
-    return hac_emit_convert(e->builder, hac_emit_node(e, node), node->type, type);
+    hac_value_id value = hac_value_type_equal(node->type, type) ? 0 : fold(e, node, type);
+    return value != 0 ? value : hac_emit_convert(e->builder, hac_emit_node(e, node), node->type, type);
 }

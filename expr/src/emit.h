@@ -10,8 +10,8 @@ typedef struct hac_emitter {
     hac_builder *builder;
     uint32_t *pass; /* the number of the last pass over the nodes */
     uint32_t current;
-    bool folding;   /* a constant is being worked out */
-    unsigned folds; /* how many have been */
+    bool folding;             /* a constant is being worked out */
+    unsigned folds;           /* how many have been */
     const int *column_inputs; /* of each column of the schema: the input; NULL: columns are among `inputs` */
     hac_node *const *inputs;  /* nodes that are inputs of the program; in `finals`: keys and aggregates */
     size_t n_inputs;
