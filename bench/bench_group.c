@@ -3,7 +3,7 @@
  * Group by in memory: 10 M rows of a u32 key, sum of an f64 and count, through partials and their merge, with
  * one thread a CPU. One line a cardinality: the best and the median of the rounds, in ms.
  *
- *     bench_group [ROWS [ROUNDS [PARTITIONS [CHUNK_ROWS]]]]
+ *     bench_group [ROWS [ROUNDS [PARTITIONS [CHUNK_ROWS [CASE|all [strings]]]]]]
  */
 #include <math.h>
 #include <pthread.h>
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     j.rows = rows;
     j.partitions = argc > 3 ? (uint32_t)atoi(argv[3]) : 256;
     j.chunk = argc > 4 ? strtoull(argv[4], NULL, 10) : 1 << 20;
-    j.strings = argc > 5;
+    j.strings = argc > 6;
     if (j.strings)
         outputs[0].type.kind = HAC_KIND_STRING;
     j.n_chunks = (rows + j.chunk - 1) / j.chunk;
@@ -235,6 +235,8 @@ int main(int argc, char **argv)
                  {"10000000", 10000000, 0},
                  {"zipf 1.2", 10000000, 1.2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (argc > 5 && strcmp(argv[5], "all") != 0 && strcmp(argv[5], cases[i].name) != 0)
+            continue;
         fill(keys, values, rows, cases[i].distinct, cases[i].skew);
         measure(&j, cases[i].name, rounds);
     }

@@ -69,6 +69,7 @@ struct hac_group_table {
     uint64_t hash_start;
     uint64_t used; /* bytes of memory, of options.memory */
 
+    uint8_t *empty; /* a record without rows */
     uint8_t *records;
     uint64_t groups, room; /* records */
     uint64_t null_group;   /* of a single key; HAC_NO_GROUP */

@@ -104,8 +104,10 @@ hac_status hac_group_table_new(const hac_query *query, const hac_group_options *
     size_t words = t->layout.key_words + 2 * t->layout.n_keys + 4;
     t->words = aligned_alloc(64, words * HAC_BATCH_ROWS * sizeof *t->words);
     t->sets = calloc(t->layout.n_sets + 1, sizeof *t->sets);
-    if (t->words == NULL || t->sets == NULL)
+    t->empty = malloc(t->layout.stride);
+    if (t->words == NULL || t->sets == NULL || t->empty == NULL)
         return hac_fail_no_memory(err);
+    hac_group_layout_empty(&t->layout, t->empty);
     *ret = hac_steal_ptr(t);
     return HAC_OK;
 }
@@ -118,6 +120,7 @@ void hac_group_table_free(hac_group_table *t)
         hac_value_set_clear(t, &t->sets[i]);
     clear_arena(t);
     free(t->sets);
+    free(t->empty);
     free(t->words);
     free(t->word_slots);
     free(t->records);
@@ -208,7 +211,7 @@ static hac_status new_group(hac_group_table *t, hac_error *err)
         if (status != HAC_OK)
             return status;
     }
-    hac_group_layout_empty(&t->layout, hac_group_record(t, t->groups));
+    memcpy(hac_group_record(t, t->groups), t->empty, t->layout.stride);
     t->groups++;
     return HAC_OK;
 }
@@ -220,13 +223,24 @@ hac_status hac_group_table_ensure(hac_group_table *t, hac_error *err)
     return new_group(t, err);
 }
 
+/*
+ * A probe that has to go on is a mispredicted branch: small tables are kept sparse. Large ones would pay for
+ * it with cache misses.
+ */
+static bool is_full(const hac_group_table *t)
+{
+    uint64_t bytes = t->n_slots * slot_bytes(t);
+    unsigned spare = bytes < (UINT64_C(1) << 17) ? 8 : (bytes < (UINT64_C(1) << 19) ? 4 : 2);
+    return t->groups * spare >= t->n_slots;
+}
+
 /* ---- one word of keys ---- */
 
 static hac_status insert_word(hac_group_table *t, uint64_t key, uint64_t hash, uint64_t *ret_at,
                               hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (t->groups * 2 >= t->n_slots)
+    if (is_full(t))
         status = grow_slots(t, err);
     if (status == HAC_OK)
         status = new_group(t, err);
@@ -279,6 +293,41 @@ static size_t find_words_ahead(hac_group_table *t, size_t first, size_t rows, co
         __builtin_prefetch(t->records + t->at[i] + t->layout.rows_offset, 1);
     }
     return rows;
+}
+
+/*
+ * The same for a small table and a single key: hashed on the way. A slot's number comes from the hash alone,
+ * so nothing waits for anything but the loads.
+ */
+static size_t find_words_hashing(hac_group_table *t, size_t first, size_t rows, const uint64_t *keys)
+{
+    const hac_word_slot *slots = t->word_slots;
+    uint64_t mask = t->n_slots - 1, stride = t->layout.stride, start = t->hash_start;
+    for (size_t i = first; i < rows; i++) {
+        uint64_t hash = hac_hash_word(start, keys[i]);
+        if (!lookup_word(slots, mask, stride, keys[i], hash, &t->at[i])) {
+            t->hash[i] = hash;
+            return i;
+        }
+    }
+    return rows;
+}
+
+static bool is_small(const hac_group_table *t)
+{
+    return t->n_slots != 0 && t->n_slots * sizeof(hac_word_slot) <= PREFETCH_BYTES;
+}
+
+/* Keys whose hashes are not there yet. */
+static hac_status find_unhashed(hac_group_table *t, size_t rows, const uint64_t *keys, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < rows; i++) {
+        i = find_words_hashing(t, i, rows, keys);
+        if (i < rows)
+            status = insert_word(t, keys[i], t->hash[i], &t->at[i], err);
+    }
+    return status;
 }
 
 static hac_status find_by_word(hac_group_table *t, size_t rows, const uint64_t *keys, hac_error *err)
@@ -342,7 +391,7 @@ static hac_status put_keys(hac_group_table *t, uint8_t *record, size_t row, size
 static hac_status insert_any(hac_group_table *t, size_t row, size_t words, hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (t->groups * 2 >= t->n_slots)
+    if (is_full(t))
         status = grow_slots(t, err);
     if (status == HAC_OK)
         status = new_group(t, err);
@@ -471,10 +520,17 @@ static hac_status find_with_nulls(hac_group_table *t, size_t rows, hac_error *er
 
 static bool all_equal(const uint64_t *at, size_t rows)
 {
-    uint64_t differ = 0;
+    uint64_t differ = (at[rows / 2] ^ at[0]) | (at[rows / 3] ^ at[0]) | (at[rows - 1] ^ at[0]);
+    if (differ != 0)
+        return false;
     for (size_t i = 0; i < rows; i++)
         differ |= at[i] ^ at[0];
     return differ == 0;
+}
+
+static void note_one_group(hac_group_table *t, size_t rows)
+{
+    t->one_group = t->groups < 64 && all_equal(t->at, rows);
 }
 
 hac_status hac_group_find(hac_group_table *t, size_t rows, hac_error *err)
@@ -491,7 +547,7 @@ hac_status hac_group_find(hac_group_table *t, size_t rows, hac_error *err)
     } else {
         status = find_any(t, rows, err);
     }
-    t->one_group = status == HAC_OK && t->groups < 64 && all_equal(t->at, rows);
+    note_one_group(t, rows);
     return status;
 }
 
@@ -509,10 +565,17 @@ hac_status hac_group_add(hac_group_table *t, const hac_vector *columns, size_t r
                          hac_error *err)
 {
     hac_group_keys_load(t, columns, rows);
-    hac_group_keys_hash(t, rows);
-    hac_status status = partition == UINT32_MAX ? HAC_OK : check_partition(t, rows, partition, err);
-    if (status == HAC_OK)
-        status = hac_group_find(t, rows, err);
+    hac_status status = HAC_OK;
+    if (t->layout.n_keys == 1 && t->layout.packed && t->null_states == NULL && partition == UINT32_MAX &&
+        is_small(t)) {
+        status = find_unhashed(t, rows, t->columns[0], err);
+        note_one_group(t, rows);
+    } else {
+        hac_group_keys_hash(t, rows);
+        status = partition == UINT32_MAX ? HAC_OK : check_partition(t, rows, partition, err);
+        if (status == HAC_OK)
+            status = hac_group_find(t, rows, err);
+    }
     if (status == HAC_OK)
         status = hac_group_accumulate(t, columns, rows, err);
     return status;

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows in regions, their order and the result, against qsort over the same rows. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/query_layout.h"
+#include "base/table.h"
+#include "base/test_support.h"
+#include "query/finish.h"
+#include "query/pool.h"
+
+#define COLUMNS 4 /* i64, f64, string, hidden bool */
+
+static uint64_t random_state = 9;
+
+static uint64_t next_random(void)
+{
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+typedef struct row {
+    uint8_t null[COLUMNS];
+    int64_t i;
+    double d;
+    char s[24];
+    bool b;
+    size_t number;
+} row;
+
+typedef struct made {
+    row *rows;
+    size_t n;
+    hac_field fields[COLUMNS];
+    hac_query query;
+    hac_order_item order[COLUMNS];
+    uint8_t *region;
+    uint64_t bytes;
+    hac_rows_reader reader;
+} made;
+
+static const hac_order_item *sorting_by;
+static size_t sorting_items;
+
+static int compare_column(const row *a, const row *b, unsigned c)
+{
+    if (c == 0)
+        return (a->i > b->i) - (a->i < b->i);
+    if (c == 1 && (isnan(a->d) || isnan(b->d)))
+        return isnan(a->d) - isnan(b->d);
+    if (c == 1)
+        return (a->d > b->d) - (a->d < b->d);
+    return c == 2 ? strcmp(a->s, b->s) : a->b - b->b;
+}
+
+static int compare(const void *p, const void *q)
+{
+    const row *a = p, *b = q;
+    for (size_t k = 0; k < sorting_items; k++) {
+        unsigned c = sorting_by[k].column;
+        int order;
+        if (a->null[c] || b->null[c])
+            order = a->null[c] - b->null[c];
+        else
+            order = (sorting_by[k].descending ? -1 : 1) * compare_column(a, b, c);
+        if (order != 0)
+            return order;
+    }
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static void write_region(made *m, uint64_t room)
+{
+    static _Alignas(64) uint64_t values[COLUMNS][HAC_BATCH_ROWS];
+    static uint8_t states[COLUMNS][HAC_BATCH_ROWS], bytes[24 * HAC_BATCH_ROWS];
+    hac_rows_writer w;
+    hac_vector v[COLUMNS];
+    m->region = aligned_alloc(64, room);
+    hac_rows_begin(&w, m->region, room, 77, 5);
+    for (size_t first = 0, n; first < m->n; first += n) {
+        n = 1 + next_random() % HAC_BATCH_ROWS;
+        n = n < m->n - first ? n : m->n - first;
+        for (size_t c = 0; c < COLUMNS; c++)
+            v[c] = (hac_vector){m->fields[c].type, values[c], states[c], bytes};
+        for (size_t i = 0; i < n; i++) {
+            const row *r = &m->rows[first + i];
+            for (size_t c = 0; c < COLUMNS; c++)
+                states[c][i] = r->null[c];
+            values[0][i] = (uint64_t)r->i;
+            ((double *)values[1])[i] = r->d;
+            strcpy((char *)bytes + 24 * i, r->s);
+            ((hac_string_ref *)values[2])[i] = (hac_string_ref){(uint32_t)(24 * i), (uint32_t)strlen(r->s)};
+            ((uint8_t *)values[3])[i] = r->b;
+        }
+        hac_rows_add(&w, v, COLUMNS, n);
+    }
+    m->bytes = w.bytes;
+    assert_int_equal(hac_rows_end(&w), w.bytes <= room);
+}
+
+static void make(made *m, size_t n, unsigned spread)
+{
+    static const hac_value_type types[COLUMNS] = {
+        {HAC_KIND_I64, 0, 0}, {HAC_KIND_F64, 0, 0}, {HAC_KIND_STRING, 0, 0}, {HAC_KIND_BOOL, 0, 0}};
+    memset(m, 0, sizeof *m);
+    m->n = n;
+    m->rows = calloc(n + 1, sizeof *m->rows);
+    for (size_t i = 0; i < n; i++) {
+        row *r = &m->rows[i];
+        uint64_t k = next_random() % spread;
+        for (size_t c = 0; c < COLUMNS; c++)
+            r->null[c] = next_random() % 9 == 0;
+        r->i = k == 0 ? INT64_MIN : k == 1 ? INT64_MAX : (int64_t)next_random() % (int64_t)spread;
+        k = next_random() % spread;
+        r->d = k == 0 ? NAN : k == 1 ? INFINITY : (double)(next_random() % spread) / 4 - 10;
+        snprintf(r->s, sizeof r->s, "%.*s%" PRIu64, (int)(next_random() % 9), "prefixes",
+                 next_random() % spread);
+        r->b = next_random() % 2;
+        r->number = i;
+    }
+    for (size_t c = 0; c < COLUMNS; c++) {
+        m->fields[c].type = types[c];
+        snprintf(m->fields[c].name, sizeof m->fields[c].name, c == 3 ? "" : "c%zu", c);
+    }
+    m->query =
+        (hac_query){.outputs = {m->fields, COLUMNS}, .n_visible = 3, .order = m->order, .limit = UINT64_MAX};
+    write_region(m, 64);
+    if (n > 0) /* it does not fit: there is nothing */
+        assert_int_equal(*(uint64_t *)(void *)m->region, 0);
+    free(m->region);
+    write_region(m, (m->bytes * 2 + 65536) / 64 * 64);
+    hac_rows_reader_init(&m->reader, &m->query);
+    assert_int_equal(hac_rows_reader_add(&m->reader, m->region, m->bytes, 77, 5, NULL), HAC_OK);
+    assert_int_equal(m->reader.rows, n);
+}
+
+static void clear(made *m)
+{
+    hac_rows_reader_clear(&m->reader);
+    free(m->region);
+    free(m->rows);
+}
+
+/* The number of a row in the reader's order of blocks. */
+static size_t number_of(const made *m, uint64_t at)
+{
+    size_t n = at % HAC_BATCH_ROWS;
+    for (size_t b = 0; b < at / HAC_BATCH_ROWS; b++)
+        n += m->reader.blocks[b].rows;
+    return n;
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 1023, 1025, 16383, 16385, 50000};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (unsigned spread = 2; spread < 1u << 20; spread *= 300) {
+            made m;
+            make(&m, sizes[s], spread);
+            for (int round = 0; round < 6; round++) {
+                uint64_t *order, n;
+                m.query.n_order = 1 + next_random() % COLUMNS;
+                for (size_t k = 0; k < m.query.n_order; k++)
+                    m.order[k] = (hac_order_item){(uint16_t)(next_random() % COLUMNS), next_random() % 2};
+                m.query.limit = round % 2 ? UINT64_MAX : next_random() % (round == 2 ? 20 : sizes[s] + 2);
+                assert_int_equal(hac_finish_order(&m.query, &m.reader, &order, &n, NULL), HAC_OK);
+                row *wanted = malloc((m.n + 1) * sizeof *wanted);
+                memcpy(wanted, m.rows, m.n * sizeof *wanted);
+                sorting_by = m.order;
+                sorting_items = m.query.n_order;
+                qsort(wanted, m.n, sizeof *wanted, compare);
+                assert_int_equal(n, m.n < m.query.limit ? m.n : m.query.limit);
+                for (size_t i = 0; i < n; i++)
+                    assert_int_equal(number_of(&m, order[i]), wanted[i].number);
+                free(wanted);
+                free(order);
+            }
+            clear(&m);
+        }
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    made m;
+    hac_finished f;
+    make(&m, 30000, 1000);
+    uint8_t *text = calloc(1, 1 << 22);
+    assert_int_equal(hac_finish_rows(&m.query, &m.reader, text, 1 << 22, &f, NULL), HAC_OK);
+    assert_int_equal(f.rows, 30000);
+    char *line = strtok((char *)text, "\n");
+    assert_string_equal(line, "c0,c1,c2");
+    for (size_t i = 0; i < m.n; i++) {
+        char wanted[32] = "";
+        line = strtok(NULL, "\n");
+        if (!m.rows[i].null[0])
+            sprintf(wanted, "%" PRId64, m.rows[i].i);
+        assert_int_equal(strncmp(line, wanted, strlen(wanted)), 0);
+        assert_int_equal(line[strlen(wanted)], ',');
+        if (!m.rows[i].null[2])
+            assert_string_equal(strrchr(line, ',') + 1, m.rows[i].s);
+    }
+    uint64_t bytes = f.bytes;
+    uint8_t *exact = malloc(bytes - 1);
+    assert_int_equal(hac_finish_rows(&m.query, &m.reader, exact, bytes - 1, &f, NULL), HAC_OK);
+    assert_int_equal(f.bytes, bytes);
+    free(exact);
+    free(text);
+    clear(&m);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    made m;
+    hac_finished f;
+    make(&m, 3000, 1000);
+    m.query.output = HAC_OUTPUT_TABLE;
+    assert_int_equal(hac_finish_rows(&m.query, &m.reader, NULL, 0, &f, NULL), HAC_OK);
+    uint8_t *data = aligned_alloc(64, f.bytes);
+    assert_int_equal(hac_finish_rows(&m.query, &m.reader, data, f.bytes, &f, NULL), HAC_OK);
+    const hac_result_table *h = (const void *)data;
+    const hac_result_column *from = (const void *)(h + 1);
+    hac_table_column columns[3];
+    hac_table t = {.rows = h->rows, .n_columns = h->n_columns, .columns = columns};
+    assert_int_equal(h->n_columns, 3);
+    for (size_t c = 0; c < 3; c++)
+        columns[c] = (hac_table_column){.type = {from[c].kind, from[c].precision, from[c].scale},
+                                        .large = from[c].large != 0,
+                                        .validity = from[c].validity,
+                                        .values = from[c].values,
+                                        .bytes = from[c].bytes,
+                                        .n_bytes = from[c].n_bytes};
+    assert_int_equal(hac_table_check(&t, f.bytes, NULL), HAC_OK);
+    for (size_t i = 0; i < m.n; i++) {
+        const uint8_t *s;
+        uint64_t n;
+        for (size_t c = 0; c < 3; c++)
+            assert_int_equal(data[columns[c].validity + i / 8] >> (i % 8) & 1, !m.rows[i].null[c]);
+        if (!m.rows[i].null[0])
+            assert_int_equal(((int64_t *)(void *)(data + columns[0].values))[i], m.rows[i].i);
+        assert_true(hac_table_string(&columns[2], data, i, &s, &n));
+        assert_int_equal(n, m.rows[i].null[2] ? 0 : strlen(m.rows[i].s));
+        assert_memory_equal(s, m.rows[i].s, n);
+    }
+    free(data);
+    clear(&m);
+}
+
+/* Damaged regions are refused, or read within their bounds. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    made m;
+    make(&m, 2500, 1000);
+    uint8_t *text = malloc(1 << 20);
+    unsigned refused = 0;
+    m.query.n_order = 1;
+    m.order[0].column = 2;
+    for (int round = 0; round < 400; round++) {
+        uint64_t bytes = round % 4 == 0 ? next_random() % m.bytes : m.bytes;
+        uint8_t *copy = malloc(bytes + 1);
+        hac_rows_reader reader;
+        hac_finished f;
+        memcpy(copy, m.region, bytes);
+        for (int flips = round % 4; flips > 0; flips--)
+            copy[next_random() % (round % 2 ? 256 : bytes)] ^= (uint8_t)(1u << next_random() % 8);
+        hac_rows_reader_init(&reader, &m.query);
+        if (hac_rows_reader_add(&reader, copy, bytes, 77, 5, NULL) != HAC_OK)
+            refused++;
+        else
+            assert_int_equal(hac_finish_rows(&m.query, &reader, text, 1 << 20, &f, NULL), HAC_OK);
+        hac_rows_reader_clear(&reader);
+        free(copy);
+    }
+    assert_true(refused >= 100);
+    hac_rows_reader reader;
+    hac_rows_reader_init(&reader, &m.query);
+    assert_int_equal(hac_rows_reader_add(&reader, m.region, m.bytes, 77, 6, NULL), HAC_INVALID);
+    assert_int_equal(hac_rows_reader_add(&reader, m.region, m.bytes, 78, 5, NULL), HAC_INVALID);
+    hac_rows_reader_clear(&reader);
+    free(text);
+    clear(&m);
+}
+
+static hac_status fail_from(void *context, uint64_t item, unsigned worker, hac_error *err)
+{
+    uint64_t *seen = context;
+    assert_true(worker < hac_pool_threads());
+    seen[item]++;
+    return item >= 37 ? hac_fail(err, HAC_FAILED, "item %" PRIu64, item) : HAC_OK;
+}
+
+static void test_pool(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        uint64_t seen[100] = {0};
+        hac_error err = HAC_ERROR_NONE;
+        assert_int_equal(hac_pool_run(37, fail_from, seen, &err), HAC_OK);
+        for (int i = 0; i < 37; i++)
+            assert_int_equal(seen[i], 1);
+        assert_int_equal(hac_pool_run(100, fail_from, seen, &err), HAC_FAILED);
+        assert_string_equal(err.message, "item 37");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_text), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool),
+    };
+    return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
+}
