@@ -9,13 +9,14 @@ import math
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import ONE_DEVICE, TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
+from machine import BUILD, ONE_DEVICE, TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
 
 csv.field_size_limit(1 << 30)
 DATA = Path(os.environ.get("HAC_TEST_DATA", "/nonexistent"))
@@ -295,6 +296,18 @@ class Jobs(QueryCase, SharedMachineTest):
     def test_little_memory(self):
         text = b"".join(b"word%d " % (i * 7919 % 200000) for i in range(900000))
         self.check_wordcount([self.put("book.txt", text)], text, "--memory", "64MiB")
+
+
+class Columns(QueryCase, SharedMachineTest):
+    """From libhac: columns in pool memory, with and without hot keys."""
+
+    def test_groups(self):
+        for rows, keys, skew in ((0, 1, 0), (1, 1, 0), (1000, 10, 0), (65536, 3, 1), (65537, 100, 0), (300000, 1, 0),
+                                 (300000, 1000, 1), (300000, 200000, 0), (1000000, 128, 1)):
+            result = subprocess.run([BUILD / "tests" / "query_arrow", str(rows), str(keys), str(skew)],
+                                    env=self.m.environment, capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), (rows, keys, skew, self.m.log()[-2000:]))
+            self.assertEqual(result.stdout.count("right"), 4, result.stdout)
 
 
 class Devices(QueryCase, MachineTest):
