@@ -117,19 +117,17 @@ MULTIPLY(mul_i64, i64, SIGNED_MAGNITUDE, 62)
 MULTIPLY(mul_u64, u64, UNSIGNED_MAGNITUDE, 64)
 
 /* ---- division -------------------------------------------------------------------------------------------
- * There are no vectors for integer division, but for that of doubles, which is as good below 2^52: the
- * quotient is one too far from zero at most, and the rest tells. What cannot be divided by is taken for one,
- * and bad. */
+ * There are no vectors for integer division, but for that of doubles. Below 2^52 it is as good: a quotient
+ * that is no integer is at least 1/(x + 1) of itself below the next one, and rounding moves it by 2^-53 of
+ * itself at most. What cannot be divided by is taken for one, and bad. */
 
 #define EXACT_IN_DOUBLES(longest) ((longest) >> 52 == 0)
 
 INLINE i64 divide_small(i64 x, i64 y, i64 *ret_rest)
 {
-    i64 q = (i64)((f64)x / (f64)y), rest = x - q * y;
-    bool far = (rest != 0) & ((rest ^ x) < 0);
-    i64 step = far ? ((x ^ y) >> 63) | 1 : 0;
-    *ret_rest = rest + step * y;
-    return q - step;
+    i64 q = (i64)((f64)x / (f64)y);
+    *ret_rest = x - q * y;
+    return q;
 }
 
 /* The or of all magnitudes: as long as the longest. */
