@@ -28,6 +28,10 @@ typedef struct ref_value {
 void reference_op(const hac_program *program, const hac_instruction *at, const ref_value *inputs,
                   const ref_value *a, const ref_value *b, const ref_value *c, ref_value *ret);
 
+/* The part of it that is decimals; false: another operation. */
+bool reference_decimals(const hac_instruction *at, const ref_value *a, const ref_value *b, ref_value *ret);
+void reference_decimal_text(__int128 value, unsigned scale, char *ret);
+
 /* All registers of a program after one row. `registers` has room for all. */
 void reference_run(const hac_program *program, const ref_value *inputs, ref_value *registers);
 
