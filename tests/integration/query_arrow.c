@@ -124,7 +124,7 @@ int main(int argc, char **argv)
                 .keys = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000};
     must(hac_client_connect(NULL, &client, &err), &err, "connect");
     uint64_t key_bytes = (in.rows * sizeof(uint32_t) + 63) / 64 * 64;
-    must(hac_buffer_alloc(client, key_bytes + in.rows * sizeof(int64_t), &pool, &err), &err, "buffer");
+    must(hac_buffer_alloc(client, key_bytes + in.rows * sizeof(int64_t) + 64, &pool, &err), &err, "buffer");
     in.key = hac_buffer_data(pool);
     in.value = (int64_t *)(void *)((char *)hac_buffer_data(pool) + key_bytes);
     fill(&in, argc > 3 && argv[3][0] == '1');
