@@ -220,6 +220,11 @@ static void take_result(hac_job *job, const Hac__Executor__Done *done)
     query_state *state = job->kind_state;
     state->totals.result_rows = value(done, 0);
     state->totals.result_bytes = value(done, 1);
+    if (done->n_values >= HAC_WHOLE_N_VALUES) {
+        state->totals.rows = value(done, HAC_WHOLE_VALUE_READ);
+        state->totals.kept = value(done, HAC_WHOLE_VALUE_KEPT);
+        state->totals.skipped = value(done, HAC_WHOLE_VALUE_SKIPPED);
+    }
     if (done->data.len > 0 && !keep_bytes(&job->result_data, &job->result_data_bytes, &done->data))
         fail_job(job, HAC_NO_MEMORY, "out of memory");
 }

@@ -208,6 +208,18 @@ static hac_status write_to_memory(write_rows write, void *context, uint64_t seed
     }
 }
 
+/* Of all rows of the source, however often the result was written. */
+typedef struct row_counts {
+    uint64_t read, kept, skipped;
+} row_counts;
+
+static void end_rows(hac_chunk_rows *rows, row_counts *ret)
+{
+    *ret = (row_counts){.read = rows->read, .kept = rows->kept};
+    ret->skipped = rows->source == NULL ? 0 : hac_source_skipped(rows->source);
+    hac_chunk_rows_clear(rows);
+}
+
 typedef struct grouped {
     hac_emitter emitter;
     hac_group_table *table;
@@ -219,9 +231,15 @@ static hac_status write_groups(void *context, hac_rows_writer *writer, hac_error
     return hac_emit_groups(&g->emitter, g->table, writer, err);
 }
 
+typedef struct plain {
+    const hac_query_task *task;
+    row_counts *counts;
+} plain;
+
 static hac_status write_plain(void *context, hac_rows_writer *writer, hac_error *err)
 {
-    const hac_query_task *t = context;
+    const plain *p = context;
+    const hac_query_task *t = p->task;
     uint64_t most = t->query->n_order == 0 ? t->query->limit : UINT64_MAX;
     hac_chunk_rows rows;
     size_t n;
@@ -235,11 +253,11 @@ static hac_status write_plain(void *context, hac_rows_writer *writer, hac_error 
             hac_rows_add(writer, rows.columns, t->query->outputs.n_fields,
                          n < most - writer->rows ? n : (size_t)(most - writer->rows));
     }
-    hac_chunk_rows_clear(&rows);
+    end_rows(&rows, p->counts);
     return status == HAC_NOT_FOUND ? HAC_OK : status;
 }
 
-static hac_status group_all(const hac_query_task *t, grouped *g, hac_error *err)
+static hac_status group_all(const hac_query_task *t, grouped *g, row_counts *counts, hac_error *err)
 {
     hac_group_options options = {.seed = t->seed, .memory = TABLE_MEMORY, .partitions = 1};
     hac_chunk_rows rows = {0};
@@ -254,23 +272,24 @@ static hac_status group_all(const hac_query_task *t, grouped *g, hac_error *err)
         status = aggregate_all(&rows, g->table, err);
     if (status == HAC_OK)
         status = hac_group_table_ensure(g->table, err);
-    hac_chunk_rows_clear(&rows);
+    end_rows(&rows, counts);
     return status;
 }
 
-static hac_status make_rows(hac_query_task *t, uint8_t **ret, uint64_t *ret_bytes, hac_error *err)
+static hac_status make_rows(hac_query_task *t, row_counts *counts, uint8_t **ret, uint64_t *ret_bytes,
+                            hac_error *err)
 {
     grouped g = {.table = NULL};
     hac_status status;
     if (t->query->aggregates) {
-        status = group_all(t, &g, err);
+        status = group_all(t, &g, counts, err);
         if (status == HAC_OK)
             status = write_to_memory(write_groups, &g, t->seed, ret, ret_bytes, err);
         hac_group_table_free(g.table);
         hac_emitter_clear(&g.emitter);
         return status;
     }
-    return write_to_memory(write_plain, t, t->seed, ret, ret_bytes, err);
+    return write_to_memory(write_plain, &(plain){t, counts}, t->seed, ret, ret_bytes, err);
 }
 
 static hac_status finish_whole(const hac_task *task, hac_query_task *t, hac_task_result *result,
@@ -280,8 +299,9 @@ static hac_status finish_whole(const hac_task *task, hac_query_task *t, hac_task
     uint64_t bytes = 0;
     hac_finished finished;
     hac_rows_reader reader;
+    row_counts counts = {0};
     bool is_inline = task->spans[0].bytes == 0;
-    hac_status status = make_rows(t, &region, &bytes, err);
+    hac_status status = make_rows(t, &counts, &region, &bytes, err);
     if (status != HAC_OK)
         return status;
     hac_rows_reader_init(&reader, t->query);
@@ -296,7 +316,10 @@ static hac_status finish_whole(const hac_task *task, hac_query_task *t, hac_task
         result->inline_out_bytes = finished.bytes;
     result->values[0] = finished.rows;
     result->values[1] = finished.bytes;
-    result->n_values = 2;
+    result->values[HAC_WHOLE_VALUE_READ] = counts.read;
+    result->values[HAC_WHOLE_VALUE_KEPT] = counts.kept;
+    result->values[HAC_WHOLE_VALUE_SKIPPED] = counts.skipped;
+    result->n_values = HAC_WHOLE_N_VALUES;
     return HAC_OK;
 }
 

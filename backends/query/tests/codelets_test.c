@@ -28,14 +28,15 @@ typedef struct asked {
     const char *schema, *where, *group_by, *select, *order_by;
     uint64_t limit; /* 0: none */
     unsigned format;
-    bool header;
+    bool header, skip;
 } asked;
 
 typedef struct answer {
     hac_status status;
     hac_error err;
     uint64_t rows;
-    char *text; /* owned, ends with a zero */
+    uint64_t counts[3]; /* rows read, kept, records skipped */
+    char *text;         /* owned, ends with a zero */
 } answer;
 
 static char *text_of(const char *s)
@@ -56,6 +57,7 @@ static size_t pack(const asked *a, uint8_t *ret)
     spec.has_limit = a->limit != 0;
     source.format = a->format;
     source.header = a->header;
+    source.skip_errors = a->skip;
     spec.source = &source;
     return hac__client__query_spec__pack(&spec, ret);
 }
@@ -122,6 +124,8 @@ static answer in_pieces(const asked *a, const hac_span *source, uint64_t chunk, 
         task.count = n;
         got.status = run(aggregates ? "query.aggregate" : "query.rows", &task, &result, &got.err);
         assert_true(got.status != HAC_OK || result.values[HAC_AGGREGATE_VALUE_NEEDED] <= REGION);
+        for (size_t i = 0; i < 3; i++)
+            got.counts[i] += result.values[HAC_AGGREGATE_VALUE_ROWS + i];
     }
     task.n_spans = 2;
     task.first = 0;
@@ -169,6 +173,8 @@ static answer as_whole(const asked *a, const hac_span *source, bool is_inline)
     got.status = run("query.whole", &task, &result, &got.err);
     if (got.status == HAC_OK) {
         got.rows = result.values[0];
+        assert_int_equal(result.n_values, HAC_WHOLE_N_VALUES);
+        memcpy(got.counts, &result.values[HAC_WHOLE_VALUE_READ], sizeof got.counts);
         memcpy(got.text, is_inline ? out : end.data, result.values[1]);
     }
     free(end.data);
@@ -252,6 +258,38 @@ static void test_groups(void **state)
     expect(&a, sales, "s,n,most\n21.0,3,10\n");
     a.where = "price > 1000";
     expect(&a, sales, "s,n,most\n,0,\n");
+}
+
+/* Records that are left out are counted, in one task and in many. */
+static void test_skipped(void **state)
+{
+    (void)state;
+    static const char text[] = "a,b\n1,x\ntwo,y\n3,x\n4\n5,z\nsix,z\n7,x\n";
+    static const struct {
+        const char *where, *group_by, *select;
+        uint64_t counts[3];
+    } cases[] = {{"", "", "sum(a) as s", {4, 4, 3}},
+                 {"b = 'x'", "b", "count(a) as n", {4, 3, 3}},
+                 /* columns that nobody asks for are not read */ {"b = 'x'", "", "b", {6, 3, 1}},
+                 {"b = 'x'", "", "a, b", {4, 3, 3}},
+                 {"b = 'none'", "", "a", {4, 0, 3}}};
+    hac_span source = source_of(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        asked a = {.schema = "a:i64,b:string",
+                   .where = cases[i].where,
+                   .group_by = cases[i].group_by,
+                   .select = cases[i].select,
+                   .format = HAC_FORMAT_CSV,
+                   .header = true,
+                   .skip = true};
+        for (int way = 0; way < 3; way++) {
+            answer got = way == 0 ? in_pieces(&a, &source, 9, 4) : as_whole(&a, &source, way == 2);
+            assert_int_equal(got.status, HAC_OK);
+            assert_memory_equal(got.counts, cases[i].counts, sizeof got.counts);
+            free(got.text);
+        }
+    }
+    free(source.data);
 }
 
 static void test_rows(void **state)
@@ -342,8 +380,8 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups), cmocka_unit_test(test_rows),    cmocka_unit_test(test_words),
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_groups), cmocka_unit_test(test_skipped), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_words),  cmocka_unit_test(test_errors),  cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

@@ -120,6 +120,12 @@ typedef struct hac_result_column {
 /* Values of query.merge: groups, the largest group region needed (above the region's size: to be made again),
  * bytes of output text to expect. Of query.finish, query.gather and query.whole: rows and bytes of the
  * result. When the result does not fit its span, value 1 is the size that is needed and nothing else was
- * written. */
+ * written. Those of query.whole go on: */
+typedef enum hac_whole_value {
+    HAC_WHOLE_VALUE_READ = 2, /* rows, as of query.aggregate */
+    HAC_WHOLE_VALUE_KEPT,
+    HAC_WHOLE_VALUE_SKIPPED,
+    HAC_WHOLE_N_VALUES
+} hac_whole_value;
 
 #endif
