@@ -76,8 +76,8 @@ typedef struct hac_item {
     const hac_expr_source *source;
 } hac_item;
 
-/* Equal in structure and meaning; both checked. Graphs are compared in the time of their nodes: what was found
- * equal is remembered. */
+/* Equal in structure and meaning; both checked. Graphs are compared in the time of their nodes: what was
+ * found equal is remembered. */
 bool hac_node_equal(hac_node *a, hac_node *b);
 bool hac_node_is_literal(const hac_node *node);
 /* A literal that is text. */
