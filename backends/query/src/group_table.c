@@ -280,19 +280,47 @@ static size_t find_words(hac_group_table *t, size_t first, size_t rows, const ui
     return rows;
 }
 
-/* The same for a table that no cache holds: slots are fetched ahead, and the records that are found. */
-static size_t find_words_ahead(hac_group_table *t, size_t first, size_t rows, const uint64_t *keys)
+/* Room for `rows` more groups. */
+static hac_status reserve(hac_group_table *t, size_t rows, hac_error *err)
 {
-    const hac_word_slot *slots = t->word_slots;
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && (t->groups + rows) * 2 > t->n_slots)
+        status = grow_slots(t, err);
+    while (status == HAC_OK && t->groups + rows > t->room)
+        status = grow_records(t, err);
+    return status;
+}
+
+/* A new group in the free slot `slot`; returns where its record is. */
+static inline uint64_t put_group(hac_group_table *t, hac_word_slot *slot, uint64_t key, uint64_t hash)
+{
+    uint64_t stride = t->layout.stride, at = t->groups * stride;
+    uint64_t *to = (uint64_t *)(void *)(t->records + at);
+    const uint64_t *empty = (const uint64_t *)(const void *)t->empty;
+    to[0] = key;
+    for (uint64_t i = 1; i < stride / sizeof *to; i++)
+        to[i] = empty[i];
+    t->groups++;
+    *slot = (hac_word_slot){.key = key, .group = (uint32_t)t->groups, .tag = (uint32_t)hash};
+    return at;
+}
+
+/* For a table that no cache holds: slots are fetched ahead, and the records that are found; there is room for
+ * whatever is new. */
+static void find_or_put(hac_group_table *t, size_t rows, const uint64_t *keys)
+{
+    hac_word_slot *slots = t->word_slots;
     uint64_t mask = t->n_slots - 1, stride = t->layout.stride;
-    for (size_t i = first; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
+        uint64_t key = keys[i], hash = t->hash[i], s = hash & mask;
         if (i + PREFETCH_AHEAD < rows)
-            __builtin_prefetch(&slots[t->hash[i + PREFETCH_AHEAD] & mask]);
-        if (!lookup_word(slots, mask, stride, keys[i], t->hash[i], &t->at[i]))
-            return i;
+            __builtin_prefetch(&slots[t->hash[i + PREFETCH_AHEAD] & mask], 1);
+        while (slots[s].group != 0 && slots[s].key != key)
+            s = (s + 1) & mask;
+        uint32_t group = slots[s].group;
+        t->at[i] = group == 0 ? put_group(t, &slots[s], key, hash) : (uint64_t)(group - 1) * stride;
         __builtin_prefetch(t->records + t->at[i] + t->layout.rows_offset, 1);
     }
-    return rows;
 }
 
 /*
@@ -333,10 +361,15 @@ static hac_status find_unhashed(hac_group_table *t, size_t rows, const uint64_t 
 static hac_status find_by_word(hac_group_table *t, size_t rows, const uint64_t *keys, hac_error *err)
 {
     hac_status status = HAC_OK;
+    if (t->n_slots != 0 && !is_small(t)) {
+        status = reserve(t, rows, err);
+        if (status == HAC_OK)
+            find_or_put(t, rows, keys);
+        return status;
+    }
     for (size_t i = 0; status == HAC_OK && i < rows; i++) {
         if (t->n_slots != 0)
-            i = t->n_slots * sizeof(hac_word_slot) > PREFETCH_BYTES ? find_words_ahead(t, i, rows, keys)
-                                                                    : find_words(t, i, rows, keys);
+            i = find_words(t, i, rows, keys);
         if (i < rows)
             status = insert_word(t, keys[i], t->hash[i], &t->at[i], err);
     }

@@ -832,13 +832,59 @@ static void test_overflow(void **state)
     free(r.values);
 }
 
+/* Moments of one table and of merged chunks against two passes over the values; wide sums stay exact. */
+static void test_moments(void **state)
+{
+    (void)state;
+    enum { ROWS = 30000, KEYS = 17 };
+    static const uint8_t functions[] = {HAC_AGGREGATE_VARIANCE, HAC_AGGREGATE_STDDEV,
+                                        HAC_AGGREGATE_VARIANCE_POP, HAC_AGGREGATE_STDDEV_POP,
+                                        HAC_AGGREGATE_AVG};
+    rows r;
+    make_rows(&r, ROWS, &type_u32, 1, 2, true);
+    for (size_t i = 0; i < ROWS; i++) {
+        *at(&r, i, 0) = (value){.u = next_random() % KEYS};
+        at(&r, i, 2)->d = 1e6 + (double)(next_random() % 1000) / 7;
+    }
+    r.query.n_aggregates = 0;
+    for (size_t f = 0; f < sizeof functions; f++)
+        add_aggregate(&r, functions[f], 1, type_f64);
+    hac_group_options options = {.seed = 1, .memory = UINT64_MAX, .partitions = 1};
+    hac_group_table *t;
+    hac_vector results[6];
+    partials p;
+    write_partials(&r, 7001, &options, &p);
+    assert_int_equal(hac_group_table_new(&r.query, &options, &t, NULL), HAC_OK);
+    for (size_t c = 0; c < p.n; c++)
+        assert_int_equal(hac_group_table_merge(t, c, p.data[c], p.bytes[c], 0, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_groups(t), KEYS);
+    assert_int_equal(hac_group_table_results(t, 0, KEYS, results, NULL), HAC_OK);
+    for (size_t g = 0; g < KEYS; g++) {
+        double sum = 0, square = 0, n = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t i = 0; i < ROWS; i++) {
+                if (at(&r, i, 0)->u != ((uint64_t *)results[0].values)[g] || at(&r, i, 2)->null)
+                    continue;
+                n += pass == 0;
+                sum += pass == 0 ? at(&r, i, 2)->d : 0;
+                square += pass == 0 ? 0 : (at(&r, i, 2)->d - sum / n) * (at(&r, i, 2)->d - sum / n);
+            }
+        double wanted[] = {square / (n - 1), sqrt(square / (n - 1)), square / n, sqrt(square / n), sum / n};
+        for (size_t f = 0; f < sizeof functions; f++)
+            assert_true(fabs(((double *)results[1 + f].values)[g] - wanted[f]) <= 1e-9 * wanted[f]);
+    }
+    hac_group_table_free(t);
+    clear_partials(&p);
+    free(r.values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),       cmocka_unit_test(test_windows),
         cmocka_unit_test(test_collisions), cmocka_unit_test(test_float_order),
         cmocka_unit_test(test_hostile),    cmocka_unit_test(test_memory_limit),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_overflow),   cmocka_unit_test(test_moments),
     };
     (void)type_i16;
     (void)type_bool;
