@@ -221,6 +221,45 @@ class Requests(HostileCase):
             got = client.ask(wire.SUBMIT_SORT, body)
             self.assertTrue(got is None or got[0] == wire.R_FAILURE, body)
 
+    def test_senseless_queries(self):
+        """Each fails as a request or as a job; a table that is not where it is said to be is found out."""
+        text = wire.message(f1=b"a\nb\n", f5=4)
+        none, huge = 2**64 - 1, 2**63 - 64
+        client = self.client()
+        number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=100000))[1][1][0]
+
+        def column(kind=5, name="x", validity=none, values=0, data=none, n=0, precision=0, scale=0):
+            return wire.message(f1=name, f2=kind, f3=precision, f4=scale, f6=validity, f7=values, f8=data, f9=n)
+
+        def table(rows, *columns):
+            return wire.query([wire.message(f2=number, f5=4096)], kind=1, table=wire.message(f1=rows, f2=list(columns)))
+
+        good = table(512, column())
+        self.assertEqual(client.ask(wire.SUBMIT_QUERY, good)[0], wire.R_ACCEPTED)
+        bodies = [b"", wire.query([]), wire.query([text, text]), wire.query([text], kind=0), wire.query([text], kind=9),
+                  wire.query([text], select="\xff" * 20000), wire.query([text], select=b"\xff"),
+                  wire.query([text], table=wire.message(f1=1)), wire.query([text], kind=1),
+                  wire.query([wire.message(f1=bytes(16385), f5=16385)]), wire.query([wire.message(f3=0, f5=4)]),
+                  wire.query([wire.message(f2=number, f4=1, f5=4)]), wire.query([wire.message(f2=number, f4=huge, f5=64)]),
+                  wire.query([wire.message(f2=424242, f5=4)]), wire.query([text], f6=3),
+                  wire.query([text], options=wire.field(1, "no such device")),
+                  wire.query([text], f11=wire.message(f1=3)), wire.query([text], f11=wire.message(f2=1001)),
+                  table(huge, column()), table(513, column()), table(512, column(values=64)), table(1, column(values=1)),
+                  table(512, column(validity=4096)), table(10, column(values=none)), table(10, column(kind=99)),
+                  table(10, column(kind=14, precision=39)), table(10, column(kind=15, data=0, n=huge)),
+                  table(10, column(kind=15, values=4064, data=0, n=1)), table(10), table(10, *[column()] * 257)]
+        for body in bodies:
+            got = client.ask(wire.SUBMIT_QUERY, body)
+            if got is not None and got[0] == wire.R_ACCEPTED:
+                got = client.ask(wire.WAIT, wire.field(1, got[1][1][0]))
+                self.assertEqual(got[1][2][0], 4, (body, got))  # failed
+            elif got is None:
+                client = self.client()
+                number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=100000))[1][1][0]
+            else:
+                self.assertIn(got[0], (wire.R_FAILURE, wire.R_DONE), body)
+                self.assertTrue(got[0] == wire.R_FAILURE or got[1][2][0] == 4, body)
+
     def test_buffers(self):
         client = self.client()
         self.assertEqual(client.ask(wire.BUFFER_ALLOC, wire.message(f1=2**40))[0], wire.R_FAILURE)
@@ -363,6 +402,9 @@ class Requests(HostileCase):
                  wire.request(2, wire.BUFFER_ALLOC, wire.message(f1=70000, f2=1)),
                  wire.request(2, wire.PLAN_SORT, wire.message(f1=wire.field(1, 2), f2=100000, f3=b"", f4=2, f5=1, f6=[
                      wire.message(f1="a", f2="g", f3="cpu", f5=4, f13=[wire.message(f1="sort.i32", f2=1e8)])] * 3)),
+                 wire.request(2, wire.SUBMIT_QUERY, wire.query([wire.message(f1=b"a b\nc\n", f5=6)], f3="line")),
+                 wire.request(2, wire.SUBMIT_QUERY, wire.query([wire.message(f3=0, f5=4096, f6="test")], kind=6)),
+                 wire.request(2, wire.PLAN_QUERY, wire.message(f1=wire.query_spec(), f2=b"\x80\x80\x04\x01", f3=b"")),
                  wire.request(2, wire.QUERY, wire.message(f1=3, f2=1)),
                  wire.request(2, wire.CANCEL, wire.field(1, 1))]
         client, survived = self.client(), 0

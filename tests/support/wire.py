@@ -64,6 +64,18 @@ def sort_descriptor(kind, index, offset, size, options=b"", spec=b""):
     return message(f1=field(1, TYPE[kind]) + spec, f2=message(f3=index, f4=offset, f5=size, f6="test"), f4=options)
 
 
+def query_spec(select="count() as n", kind=5, header=0, table=None, **more):
+    """kind: 2 csv, 5 lines … (client.proto has the other numbers)."""
+    fields = {"f4": select, "f9": message(f1=kind, f3=header), **more}
+    if table is not None:
+        fields["f10"] = table
+    return message(**{name: fields[name] for name in sorted(fields, key=lambda f: int(f[1:]))})
+
+
+def query(inputs, options=b"", **spec):
+    return message(f1=query_spec(**spec), f2=inputs, f3=options)
+
+
 def decode(data):
     """{number: [values]}: ints, floats as ints, and bytes for what is length-delimited."""
     fields, at = {}, 0
