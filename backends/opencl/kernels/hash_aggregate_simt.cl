@@ -299,6 +299,20 @@ inline bool row_counts(const table *t, machine *m, uint *ret_error)
     return counts && state <= ROW_NULL;
 }
 
+/* What the work-items of a block share, in local memory. */
+typedef struct {
+    uint gm_offset[THREAD_GROUPS_MAX], gm_end[THREAD_GROUPS_MAX]; /* of each thread group's part of a pool */
+    uint sm_offset, sm_flag;
+    uint waiting[2]; /* whether a work-item has to look again, of this round and of the next */
+    uint hits, kept, full, bad_row, canaries;
+} block;
+
+/* A work-item's place for its next pair. */
+typedef struct {
+    uint number, flag; /* NOBODY: none yet */
+    uint round;
+} spare_pair;
+
 /* From `slot` on: the pair of these keys, or the first free slot. Reads only. *ret_free: it is a free slot.
  */
 inline uint look_up(const table *t, machine *m, uint slot, ulong h, ulong nulls, ulong row, bool *ret_free,
@@ -331,6 +345,137 @@ inline void canary(volatile __local uint *count, uint n)
         atomic_inc(count);
 }
 
+/* A place for a pair: in sm_pool[] as long as there is room, then in this thread group's part of gm_pool[].
+ */
+inline bool take_place(__local block *s, spare_pair *p, uint sm_pairs)
+{
+    if (p->number == NOBODY && atomic_or(&s->sm_flag, 0) == 0) {
+        p->number = atomic_inc(&s->sm_offset);
+        p->flag = MEM_FLAG;
+        if (p->number >= sm_pairs) {
+            atomic_or(&s->sm_flag, 1);
+            p->number = NOBODY;
+        }
+    }
+    if (p->number == NOBODY) {
+        uint g = (uint)get_local_id(0) / THREAD_GROUP;
+        p->number = atomic_inc(&s->gm_offset[g]);
+        p->flag = 0;
+        if (p->number >= s->gm_end[g])
+            p->number = NOBODY;
+    }
+    return p->number != NOBODY;
+}
+
+/* The next round may begin: all work-items see the same. */
+inline bool goes_on(__local block *s, spare_pair *p)
+{
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    return s->waiting[p->round++ & 1] != 0;
+}
+
+inline void between(__local block *s, const spare_pair *p)
+{
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        s->waiting[(p->round + 1) & 1] = 0;
+}
+
+/*
+ * The bucket's word of this work-item's keys, entered where they are new; 0: no room. All work-items call it,
+ * those without a row with `pending` false.
+ */
+inline uint find_or_enter(const table *t, machine *m, __local block *s, spare_pair *p, uint sm_pairs,
+                          bool pending, ulong h, ulong nulls, ulong row)
+{
+    uint slot = (uint)(h >> t->shift), word = 0;
+    do {
+        bool free = false;
+        if (pending) {
+            slot = look_up(t, m, slot, h, nulls, row, &free, &word);
+            pending = slot != NOBODY && free;
+            if (slot == NOBODY) {
+                word = 0;
+                atomic_inc(&s->full);
+            }
+        }
+        between(s, p);
+        if (pending && !take_place(s, p, sm_pairs)) {
+            pending = false;
+            atomic_inc(&s->full);
+        }
+        if (pending) {
+            if (p->flag)
+                fill_local(t, m, t->sm_pool + p->number * t->stride, h, nulls, row);
+            else
+                fill_global(t, m, t->gm_pool + (ulong)p->number * t->stride, h, nulls, row);
+            if (atomic_cmpxchg(&t->buckets[slot], 0, (p->number + 1) | p->flag) == 0) {
+                word = (p->number + 1) | p->flag;
+                p->number = NOBODY;
+                pending = false;
+            } else {
+                atomic_or(&s->waiting[p->round & 1], 1);
+            }
+        }
+    } while (goes_on(s, p));
+    return word;
+}
+
+inline void table_begin(table *t, __global const ulong *shape)
+{
+    t->shape = shape;
+    t->stride = (uint)shape[SHAPE_STRIDE];
+    t->tail = (uint)shape[SHAPE_TAIL];
+    t->n_keys = (uint)shape[SHAPE_N_KEYS];
+}
+
+/* Empties the block's tables, or takes them up where the launch before left them. */
+inline void block_begin(const table *t, __local block *s, __global const ulong *sm_rest,
+                        __global const uint *counter, uint fresh, uint gm_pairs, uint sm_pairs)
+{
+    uint t_id = (uint)get_local_id(0), n = (uint)get_local_size(0);
+    uint n_groups = (n + THREAD_GROUP - 1) / THREAD_GROUP;
+    if (fresh) {
+        for (uint i = t_id; i <= t->mask; i += n)
+            t->buckets[i] = 0;
+    } else {
+        for (uint i = t_id; i < sm_pairs * t->stride; i += n)
+            t->sm_pool[i] = sm_rest[i];
+    }
+    if (t_id < n_groups) {
+        s->gm_offset[t_id] = fresh ? gm_pairs / n_groups * t_id : counter[BLOCK_GM_USED + t_id];
+        s->gm_end[t_id] = gm_pairs / n_groups * (t_id + 1);
+    }
+    if (t_id == 0) {
+        s->sm_offset = fresh ? 0 : counter[BLOCK_SM_USED];
+        s->sm_flag = s->sm_offset >= sm_pairs;
+        s->waiting[0] = s->waiting[1] = s->hits = s->kept = s->full = s->canaries = 0;
+        s->bad_row = NOBODY;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+/* Local memory does not outlive the launch. A place that was taken and never entered: nothing points to it.
+ */
+inline void block_end(const table *t, __local block *s, __global ulong *sm_rest, __global uint *counter,
+                      uint sm_pairs)
+{
+    uint t_id = (uint)get_local_id(0), n = (uint)get_local_size(0);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (uint i = t_id; i < sm_pairs * t->stride; i += n)
+        sm_rest[i] = t->sm_pool[i];
+    if (t_id < (n + THREAD_GROUP - 1) / THREAD_GROUP)
+        counter[BLOCK_GM_USED + t_id] = min(s->gm_offset[t_id], s->gm_end[t_id]);
+    if (t_id == 0) {
+        counter[BLOCK_SM_USED] = min(s->sm_offset, sm_pairs);
+        counter[BLOCK_KEPT] = s->kept;
+        counter[BLOCK_HITS] = s->hits;
+        counter[BLOCK_FULL] = s->full;
+        counter[BLOCK_ROW] = s->bad_row;
+        counter[BLOCK_CANARY] = s->canaries;
+    }
+}
+
 /*
  * One launch of phase 1 or 2: rows first … end - 1 of the table by all blocks. `fresh`: 1 when the blocks'
  * tables are to be emptied first. `hot_rows`: rows whose keys are hot, `n_hot` of them (phase 2, fresh):
@@ -345,44 +490,23 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
                              __global ulong *gm_pool, __global ulong *sm_rest, __global uint *counters,
                              __global uchar *scratch, ulong scratch_bytes, __local ulong *sm_pool)
 {
-    __local uint gm_offset[THREAD_GROUPS_MAX], gm_end[THREAD_GROUPS_MAX];
-    __local uint sm_offset, sm_flag, waiting[2], hits, kept, full, bad_row, canary_count;
+    __local block shared;
     uint b = (uint)get_group_id(0), t_id = (uint)get_local_id(0), n_threads = (uint)get_local_size(0);
-    uint g = t_id / THREAD_GROUP, n_groups = (n_threads + THREAD_GROUP - 1) / THREAD_GROUP;
     machine own_machine, *m = &own_machine;
     table own_table, *t = &own_table;
-    __global uint *counter = counters + b * BLOCK_WORDS;
+    spare_pair spare = {NOBODY, 0, 0};
+    uint kept = 0, hits = 0;
     machine_begin(m, plan, rows_of, scratch + b * scratch_bytes);
-    t->shape = shape;
-    t->stride = (uint)shape[SHAPE_STRIDE];
-    t->tail = (uint)shape[SHAPE_TAIL];
-    t->n_keys = (uint)shape[SHAPE_N_KEYS];
+    table_begin(t, shape);
     t->buckets = buckets + ((ulong)b << bucket_bits);
     t->mask = (1u << bucket_bits) - 1;
     t->shift = 64 - bucket_bits;
     t->gm_pool = gm_pool + (ulong)b * gm_pairs * t->stride;
     t->sm_pool = sm_pool;
     sm_rest += (ulong)b * sm_pairs * t->stride;
-    if (fresh) {
-        for (uint i = t_id; i <= t->mask; i += n_threads)
-            t->buckets[i] = 0;
-    } else {
-        for (uint i = t_id; i < sm_pairs * t->stride; i += n_threads)
-            sm_pool[i] = sm_rest[i];
-    }
-    if (t_id < n_groups) {
-        gm_offset[t_id] = fresh ? gm_pairs / n_groups * t_id : counter[BLOCK_GM_USED + t_id];
-        gm_end[t_id] = gm_pairs / n_groups * (t_id + 1);
-    }
-    if (t_id == 0) {
-        sm_offset = fresh ? 0 : counter[BLOCK_SM_USED];
-        sm_flag = sm_offset >= sm_pairs;
-        waiting[0] = waiting[1] = hits = kept = full = canary_count = 0;
-        bad_row = NOBODY;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    counters += b * BLOCK_WORDS;
+    block_begin(t, &shared, sm_rest, counters, fresh, gm_pairs, sm_pairs);
 
-    uint spare = NOBODY, spare_flag = 0, round = 0, my_kept = 0, my_hits = 0;
     /* the hot keys first (i = t, i < H, i += N), then the rows */
     ulong hot_steps = fresh ? (n_hot + n_threads - 1) / n_threads : 0;
     ulong stride_rows = (ulong)get_num_groups(0) * n_threads;
@@ -392,98 +516,32 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
         uint error = 0;
         ulong row = hot ? step * n_threads + t_id
                         : first + (step - hot_steps) * stride_rows + (ulong)b * n_threads + t_id;
-        bool pending = hot ? row < n_hot : row < end, reduces = false;
-        if (hot && pending)
+        bool counts = hot ? row < n_hot : row < end;
+        if (hot && counts)
             row = hot_rows[row];
-        if (pending) {
+        if (counts) {
             machine_run(m, row);
-            pending = row_counts(t, m, &error);
-            reduces = pending && !hot;
+            counts = row_counts(t, m, &error);
         }
         if (error != 0)
-            atomic_min(&bad_row, (uint)(row - first) * 8 + error);
-        ulong h = pending ? hash_keys(t, m) : 0, nulls = pending ? null_bits(t, m) : 0;
-        if ((h & 0xffffffffu) * passes >> 32 != pass)
-            pending = reduces = false;
-        my_kept += reduces;
-        uint slot = (uint)(h >> t->shift), word = 0;
-        for (;;) {
-            bool free = false;
-            if (pending) {
-                slot = look_up(t, m, slot, h, nulls, row, &free, &word);
-                if (slot == NOBODY || !free)
-                    pending = false;
-                if (slot == NOBODY)
-                    atomic_inc(&full);
-            }
-            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-            if (t_id == 0)
-                waiting[(round + 1) & 1] = 0;
-            if (pending && spare == NOBODY) {
-                /* sm_pool[] as long as there is room, then this thread group's part of gm_pool[] */
-                if (atomic_or(&sm_flag, 0) == 0) {
-                    spare = atomic_inc(&sm_offset);
-                    spare_flag = MEM_FLAG;
-                    if (spare >= sm_pairs) {
-                        atomic_or(&sm_flag, 1);
-                        spare = NOBODY;
-                    }
-                }
-                if (spare == NOBODY) {
-                    spare = atomic_inc(&gm_offset[g]);
-                    spare_flag = 0;
-                    if (spare >= gm_end[g]) {
-                        spare = NOBODY;
-                        pending = false;
-                        slot = NOBODY;
-                        atomic_inc(&full);
-                    }
-                }
-            }
-            if (pending) {
-                if (spare_flag)
-                    fill_local(t, m, sm_pool + spare * t->stride, h, nulls, row);
-                else
-                    fill_global(t, m, t->gm_pool + (ulong)spare * t->stride, h, nulls, row);
-                word = (spare + 1) | spare_flag;
-                if (atomic_cmpxchg(&t->buckets[slot], 0, word) == 0) {
-                    spare = NOBODY;
-                    pending = false;
-                } else {
-                    atomic_or(&waiting[round & 1], 1);
-                }
-            }
-            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-            if (waiting[round++ & 1] == 0)
-                break;
-        }
-        if (reduces && slot != NOBODY) {
-            uint number = (word & ~MEM_FLAG) - 1;
-            if (word & MEM_FLAG) {
-                reduce_row_local(t, m, sm_pool + number * t->stride);
-                my_hits++;
-            } else {
-                reduce_row_global(t, m, t->gm_pool + (ulong)number * t->stride);
-            }
-        }
+            atomic_min(&shared.bad_row, (uint)(row - first) * 8 + error);
+        ulong h = counts ? hash_keys(t, m) : 0, nulls = counts ? null_bits(t, m) : 0;
+        counts = counts && (h & 0xffffffffu) * passes >> 32 == pass;
+        uint word = find_or_enter(t, m, &shared, &spare, sm_pairs, counts, h, nulls, row);
+        if (hot || !counts || word == 0)
+            continue;
+        uint number = (word & ~MEM_FLAG) - 1;
+        kept++;
+        hits += (word & MEM_FLAG) != 0;
+        if (word & MEM_FLAG)
+            reduce_row_local(t, m, sm_pool + number * t->stride);
+        else
+            reduce_row_global(t, m, t->gm_pool + (ulong)number * t->stride);
     }
-    atomic_add(&kept, my_kept);
-    atomic_add(&hits, my_hits);
-    canary(&canary_count, canaries);
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    /* a spare pair was given out and never entered: nothing points to it */
-    for (uint i = t_id; i < sm_pairs * t->stride; i += n_threads)
-        sm_rest[i] = sm_pool[i];
-    if (t_id < n_groups)
-        counter[BLOCK_GM_USED + t_id] = min(gm_offset[t_id], gm_end[t_id]);
-    if (t_id == 0) {
-        counter[BLOCK_SM_USED] = min(sm_offset, sm_pairs);
-        counter[BLOCK_KEPT] = kept;
-        counter[BLOCK_HITS] = hits;
-        counter[BLOCK_FULL] = full;
-        counter[BLOCK_ROW] = bad_row;
-        counter[BLOCK_CANARY] = canary_count;
-    }
+    atomic_add(&shared.kept, kept);
+    atomic_add(&shared.hits, hits);
+    canary(&shared.canaries, canaries);
+    block_end(t, &shared, sm_rest, counters, sm_pairs);
 }
 
 /* ---- merging ---- */
@@ -561,10 +619,7 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
     uint n_blocks = (uint)get_num_groups(0), all = 1u << bucket_bits;
     table own_table, *t = &own_table;
     __global uint *counter = counters + b * BLOCK_WORDS;
-    t->shape = shape;
-    t->stride = (uint)shape[SHAPE_STRIDE];
-    t->tail = (uint)shape[SHAPE_TAIL];
-    t->n_keys = (uint)shape[SHAPE_N_KEYS];
+    table_begin(t, shape);
     t->buckets = global_buckets + ((ulong)b << global_bits);
     t->mask = (1u << global_bits) - 1;
     t->gm_pool = global_pool;
