@@ -353,6 +353,21 @@ static void why_not(hac_text *t, const hac_job *job)
     }
 }
 
+static void why_way(hac_text *t, const hac_plan *plan)
+{
+    static const char *const ways[][2] = {{"whole", "all in one task"},
+                                          {"rows", "in chunks, without aggregation"},
+                                          {"host", "in chunks, with host codelets"},
+                                          {"device", "in chunks, with flow C's kernels"}};
+    if (plan->sort.algorithm[0] != '\0')
+        hac_text_addf(t, " with the %s algorithm%s%s", plan->sort.algorithm,
+                      plan->sort.scheme[0] ? ", scheme " : "", plan->sort.scheme);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(plan->query.way, ways[i][0]) == 0)
+            hac_text_addf(t, " %s", ways[i][1]);
+    hac_text_add(t, ".\n");
+}
+
 hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
@@ -367,8 +382,7 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
         for (size_t i = 0; i < plan->n_devices; i++)
             hac_text_addf(&t, "%s %s (%.0f %%)", i > 0 ? "," : "", plan->devices[i].name,
                           100 * plan->devices[i].share);
-        hac_text_addf(&t, " with the %s algorithm%s%s.\n", plan->sort.algorithm,
-                      plan->sort.scheme[0] ? ", scheme " : "", plan->sort.scheme);
+        why_way(&t, plan);
         if (plan->k > 0)
             hac_text_addf(&t, "Capability ratio k = %.3f, from the %s.\n", plan->k, plan->k_source);
         why_candidates(&t, plan);

@@ -219,11 +219,13 @@ static hac_status consider_team(planning *p, hac_query_way way, hac_error *err)
 
 /* ---- the choice ---- */
 
-static void give_reason(hac_plan_candidate *c, bool chosen, size_t choices, double best)
+static void give_reason(hac_plan_candidate *c, bool chosen, size_t choices, bool alone, double best)
 {
     if (chosen)
         snprintf(c->reason, sizeof(c->reason), "%s",
-                 choices == 1 ? "the only way" : "the fastest that is known");
+                 choices > 1 ? "the fastest that is known"
+                 : alone     ? "the only way"
+                             : "the only one of these that may be taken");
     else if (c->chosen && best > 0)
         snprintf(c->reason, sizeof(c->reason), "%.2f times as long", c->seconds / best);
     c->chosen = chosen;
@@ -236,7 +238,7 @@ static hac_status explain(planning *p, hac_error *err)
     for (size_t i = 0; i < p->n_candidates; i++)
         choices += p->candidates[i].chosen;
     for (size_t i = 0; i < p->n_candidates; i++) {
-        give_reason(&p->candidates[i], i == p->chosen, choices, best);
+        give_reason(&p->candidates[i], i == p->chosen, choices, p->n_candidates == 1, best);
         hac_status status = hac_plan_add_candidate(p->best, &p->candidates[i], err);
         if (status != HAC_OK)
             return status;
