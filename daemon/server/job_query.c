@@ -240,22 +240,6 @@ static bool makes_partials(const hac_plan_task *task)
            is_codelet(task, "query.rows");
 }
 
-static void task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
-{
-    query_state *state = job->kind_state;
-    const hac_plan_task *task = &job->plan->tasks[index];
-    if (is_codelet(task, "query.compile"))
-        take_compiled(job, done);
-    else if (makes_partials(task))
-        add_partials(&state->totals, done);
-    else if (is_codelet(task, "query.merge"))
-        add_groups(&state->totals, done);
-    else if (!is_codelet(task, "query.quotes"))
-        take_result(job, done);
-}
-
-/* ---- sizes that only the tasks before can tell -------------------------------------------------------- */
-
 static hac_status too_often(hac_job *job, hac_error *err)
 {
     query_state *state = job->kind_state;
@@ -263,6 +247,46 @@ static hac_status too_often(hac_job *job, hac_error *err)
         return HAC_OK;
     return hac_fail(err, HAC_INTERNAL, "the query's parts were found too small %u times", state->tries);
 }
+
+/* A chunk that did not fit its region: the others need not be looked at, their regions are too small as well.
+ */
+static void take_partials(hac_job *job, const Hac__Executor__Done *done)
+{
+    query_state *state = job->kind_state;
+    const query_totals *totals = &state->totals;
+    const hac_query_info *query = &job->plan->query;
+    hac_error err = HAC_ERROR_NONE;
+    add_partials(&state->totals, done);
+    if (totals->needed <= query->region || job->run.replan || job->code != HAC_OK)
+        return;
+    if (totals->needed > INT64_MAX / HAC_QUERY_PASSES_MAX) {
+        fail_job(job, HAC_INTERNAL, "a chunk cannot need that many bytes");
+    } else if (too_often(job, &err) != HAC_OK) {
+        fail_job(job, err.code, err.message);
+    } else {
+        state->spec.region = (totals->needed + totals->needed / 4) * query->passes;
+        job->run.replan = true;
+        hac_job_note(job,
+                     "a chunk needs %llu KiB for its part of the result, %llu were planned: planned anew",
+                     (unsigned long long)(totals->needed >> 10), (unsigned long long)(query->region >> 10));
+    }
+}
+
+static void task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
+{
+    query_state *state = job->kind_state;
+    const hac_plan_task *task = &job->plan->tasks[index];
+    if (is_codelet(task, "query.compile"))
+        take_compiled(job, done);
+    else if (makes_partials(task))
+        take_partials(job, done);
+    else if (is_codelet(task, "query.merge"))
+        add_groups(&state->totals, done);
+    else if (!is_codelet(task, "query.quotes"))
+        take_result(job, done);
+}
+
+/* ---- sizes that only the tasks before can tell -------------------------------------------------------- */
 
 static hac_status resize(hac_job *job, const char *name, uint64_t bytes, hac_error *err)
 {
@@ -318,21 +342,8 @@ static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
     query_state *state = job->kind_state;
     const query_totals *totals = &state->totals;
     const hac_query_info *query = &job->plan->query;
-    if (!last_of_its_pass(job, index))
+    if (job->run.replan || !last_of_its_pass(job, index))
         return HAC_OK;
-    if (totals->needed > query->region) {
-        hac_status status = too_often(job, err);
-        if (totals->needed > INT64_MAX / HAC_QUERY_PASSES_MAX)
-            status = hac_fail(err, HAC_INTERNAL, "a chunk cannot need %llu bytes",
-                              (unsigned long long)totals->needed);
-        state->spec.region = totals->needed * query->passes;
-        state->spec.groups = totals->partial_groups;
-        job->run.replan = true;
-        hac_job_note(job,
-                     "a chunk needs %llu KiB for its part of the result, %llu were planned: planned anew",
-                     (unsigned long long)(totals->needed >> 10), (unsigned long long)(query->region >> 10));
-        return status;
-    }
     if (query->passes > 1)
         return HAC_OK; /* all has its size from the start */
     uint64_t bytes = totals->needed * query->chunks;
