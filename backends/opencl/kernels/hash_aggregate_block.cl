@@ -203,50 +203,60 @@ inline uint insert(table *t, machine *m, uint slot, ulong h, ulong nulls, uint r
     return at;
 }
 
-/* From hashes to pairs. The first loop asks for many lines at once, the second finds them there. */
+/* From hashes to pairs. The first loop asks for many lines at once, the second finds them there. What does
+ * not change is copied: stores to the pool could change it, as far as compilers know. */
 inline void find_pairs(table *t, machine *m, ulong first)
 {
     bool simple = t->shape[SHAPE_SIMPLE] != 0, nullable = false;
+    __global uint *buckets = t->buckets;
+    __global ulong *pool = t->pool;
+    uint n = t->n, stride = t->stride, tail = t->tail, shift = t->shift, mask = t->mask;
     for (uint k = 0; k < t->n_keys; k++)
         nullable |= !m->clean[t->shape[t->shape[SHAPE_KEYS] + 3 * k]];
-    for (uint i = 0; i < t->n; i++) {
-        uint number = t->buckets[slot_of(t, t->hash[t->rows[i]])];
+    for (uint i = 0; i < n; i++) {
+        uint number = buckets[(uint)(t->hash[t->rows[i]] >> shift)];
         t->at[i] = number;
         if (number != 0)
-            FETCH(t->pool + (number - 1) * t->stride);
+            FETCH(pool + (number - 1) * stride);
     }
-    for (uint i = 0; i < t->n; i++) {
-        uint row = t->rows[i], slot, number = t->at[i];
+    for (uint i = 0; i < n; i++) {
+        uint row = t->rows[i], number = t->at[i], at;
         ulong h = t->hash[row], nulls = nullable ? null_bits(t, m, row) : 0;
-        slot = slot_of(t, h);
+        uint slot = (uint)(h >> shift);
         if (number == 0)
-            number = t->buckets[slot];
+            number = buckets[slot];
         for (;;) {
             if (number == 0) {
-                t->at[i] = insert(t, m, slot, h, nulls, row, first);
+                at = insert(t, m, slot, h, nulls, row, first);
                 break;
             }
-            uint at = (number - 1) * t->stride;
-            __global const ulong *pair = t->pool + at;
+            at = (number - 1) * stride;
+            __global const ulong *pair = pool + at;
             if (pair[PAIR_HASH] == h && pair[PAIR_NULLS] == nulls &&
-                (simple || same_keys(t, m, pair, row, first))) {
-                t->at[i] = at;
+                (simple || same_keys(t, m, pair, row, first)))
                 break;
-            }
-            slot = (slot + 1) & t->mask;
-            number = t->buckets[slot];
+            slot = (slot + 1) & mask;
+            number = buckets[slot];
         }
-        t->pool[t->at[i] + t->tail]++;
+        t->at[i] = at;
+        pool[at + tail]++;
     }
 }
 
-#define REDUCE(T, value, reduce)                                                                             \
-    for (uint i = 0; i < t->n; i++) {                                                                        \
-        uint row = t->rows[i];                                                                               \
-        if (clean || m->states[r * BATCH + row] == 0) {                                                      \
-            __global ulong *acc = t->pool + t->at[i] + place;                                                \
-            T x = (value);                                                                                   \
-            reduce;                                                                                          \
+#define REDUCE(T, R, value, reduce)                                                                          \
+    {                                                                                                        \
+        __global const R *values = (__global const R *)(m->values + r * BATCH);                              \
+        __global const uchar *row_states = m->states + r * BATCH;                                            \
+        __global ulong *pool = t->pool + place;                                                              \
+        uint n = t->n;                                                                                       \
+        for (uint i = 0; i < n; i++) {                                                                       \
+            uint row = t->rows[i];                                                                           \
+            if (clean || row_states[row] == 0) {                                                             \
+                __global ulong *acc = pool + t->at[i];                                                       \
+                R v = values[row];                                                                           \
+                T x = (value);                                                                               \
+                reduce;                                                                                      \
+            }                                                                                                \
         }                                                                                                    \
     }                                                                                                        \
     break;
@@ -268,38 +278,40 @@ inline void reduce(table *t, machine *m, uint kind, uint r, uint place)
     bool clean = m->clean[r];
     switch (kind) {
     case ACC_SUM_SIGNED:
-        REDUCE(long, GET_ROW(long, r), {
+        REDUCE(long, long, v, {
             ulong low = acc[0] + (ulong)x;
-            acc[1] += (ulong)(x >> 63) + (low < (ulong)x);
+            ulong more = (ulong)(x >> 63) + (low < (ulong)x);
+            if (more != 0)
+                acc[1] += more;
             acc[0] = low;
         })
     case ACC_SUM_UNSIGNED:
-        REDUCE(ulong, GET_ROW(ulong, r), {
+        REDUCE(ulong, ulong, v, {
             ulong low = acc[0] + x;
             acc[1] += low < x;
             acc[0] = low;
         })
     case ACC_MIN_SIGNED:
-        REDUCE(long, GET_ROW(long, r), LEAST(long))
+        REDUCE(long, long, v, LEAST(long))
     case ACC_MIN_UNSIGNED:
-        REDUCE(ulong, GET_ROW(ulong, r), LEAST(ulong))
+        REDUCE(ulong, ulong, v, LEAST(ulong))
     case ACC_MAX_SIGNED:
-        REDUCE(long, GET_ROW(long, r), GREATEST(long))
+        REDUCE(long, long, v, GREATEST(long))
     case ACC_MAX_UNSIGNED:
-        REDUCE(ulong, GET_ROW(ulong, r), GREATEST(ulong))
+        REDUCE(ulong, ulong, v, GREATEST(ulong))
 #ifdef cl_khr_fp64
     case ACC_SUM_F32:
-        REDUCE(double, (double)GET_ROW(float, r), ADD_FLOAT)
+        REDUCE(double, float, (double)v, ADD_FLOAT)
     case ACC_SUM_F64:
-        REDUCE(double, GET_ROW(double, r), ADD_FLOAT)
+        REDUCE(double, double, v, ADD_FLOAT)
     case ACC_MIN_F32:
-        REDUCE(long, order_of((double)GET_ROW(float, r)), LEAST(long))
+        REDUCE(long, float, order_of((double)v), LEAST(long))
     case ACC_MIN_F64:
-        REDUCE(long, order_of(GET_ROW(double, r)), LEAST(long))
+        REDUCE(long, double, order_of(v), LEAST(long))
     case ACC_MAX_F32:
-        REDUCE(long, order_of((double)GET_ROW(float, r)), GREATEST(long))
+        REDUCE(long, float, order_of((double)v), GREATEST(long))
     case ACC_MAX_F64:
-        REDUCE(long, order_of(GET_ROW(double, r)), GREATEST(long))
+        REDUCE(long, double, order_of(v), GREATEST(long))
 #endif
     }
 }
@@ -397,8 +409,10 @@ inline void look_at_hits(table *t, uint share, uint most)
     ulong round = t->state[STATE_ROUND];
     if (t->state[STATE_SINCE] < round)
         return;
-    if (t->state[STATE_SINCE_HITS] * t->state[STATE_SAMPLED] * 2 <
-        t->state[STATE_COVERED] * t->state[STATE_SINCE]) {
+    /* a set that was to catch few rows promises more than it can keep: its keys were luckily sampled */
+    if (t->state[STATE_COVERED] * 4 > t->state[STATE_SAMPLED] &&
+        t->state[STATE_SINCE_HITS] * t->state[STATE_SAMPLED] * 2 <
+            t->state[STATE_COVERED] * t->state[STATE_SINCE]) {
         choose_hot(t, share, most);
         t->state[STATE_ROUND] = 2 * round;
     }
