@@ -39,6 +39,14 @@ static double now(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* Of all threads: what the time would be on an idle machine, times their number. */
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 static void must(hac_status status, const hac_error *err)
 {
     if (status != HAC_OK) {
@@ -173,9 +181,9 @@ static int ascending(const void *a, const void *b)
 
 static void measure(job *j, const char *name, int rounds)
 {
-    double total[64], first[64];
+    double total[64], first[64], busy[64];
     for (int i = -1; i < rounds; i++) {
-        double start = now(), middle;
+        double start = now(), start_busy = cpu(), middle;
         atomic_store(&j->groups, 0);
         phase(j, false);
         middle = now();
@@ -183,12 +191,15 @@ static void measure(job *j, const char *name, int rounds)
         if (i >= 0) {
             total[i] = now() - start;
             first[i] = middle - start;
+            busy[i] = cpu() - start_busy;
         }
     }
     qsort(total, (size_t)rounds, sizeof *total, ascending);
+    qsort(busy, (size_t)rounds, sizeof *busy, ascending);
     qsort(first, (size_t)rounds, sizeof *first, ascending);
-    printf("%-12s %9llu groups  best %7.1f  median %7.1f  (aggregate %6.1f)  ms\n", name,
-           (unsigned long long)atomic_load(&j->groups), total[0], total[rounds / 2], first[rounds / 2]);
+    printf("%-12s %9llu groups  best %7.1f  median %7.1f  (aggregate %6.1f)  cpu %7.1f ms\n", name,
+           (unsigned long long)atomic_load(&j->groups), total[0], total[rounds / 2], first[rounds / 2],
+           busy[0]);
     fflush(stdout);
 }
 
