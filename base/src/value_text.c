@@ -178,20 +178,22 @@ hac_text_status hac_parse_decimal(const char *text, size_t bytes, unsigned preci
     if (!split_decimal(text, bytes, &parts))
         return HAC_TEXT_MALFORMED;
     u128 value = 0, limit = power_of_ten(precision);
+    /* from here on one digit more is out of range, and of 38 digits out of the 128 bits */
+    const u128 full = limit / 10;
     int64_t exponent = parts.exponent + scale; /* of the next digit, in units of the result */
     const char *p = parts.begin;
     for (; p < parts.end && exponent >= 0; p++) {
         if (*p == '.')
             continue;
-        value = value * 10 + (unsigned)(*p - '0');
-        if (value >= limit)
+        if (value >= full)
             return HAC_TEXT_RANGE;
+        value = value * 10 + (unsigned)(*p - '0');
         exponent--;
     }
     for (; exponent >= 0 && value != 0; exponent--) { /* zeros that were not written */
-        value *= 10;
-        if (value >= limit)
+        if (value >= full)
             return HAC_TEXT_RANGE;
+        value *= 10;
     }
     if (p < parts.end && *p == '.')
         p++;

@@ -140,6 +140,14 @@ static void test_decimals(void **state)
     (void)state;
     const hac_text_status ok = HAC_TEXT_OK, range = HAC_TEXT_RANGE, bad = HAC_TEXT_MALFORMED;
     check_decimal("0", 1, 0, ok, "0");
+    check_decimal("99999999999999999999999999999999999999", 38, 0, ok,
+                  "99999999999999999999999999999999999999");
+    /* beyond 128 bits */
+    check_decimal("340282366920938463463374607431768211457", 38, 0, range, NULL);
+    check_decimal("-400000000000000000000000000000000000000", 38, 0, range, NULL);
+    check_decimal("34028236692093846346337460743176821146e1", 38, 0, range, NULL);
+    check_decimal("0.350e39", 38, 0, range, NULL);
+    check_decimal("35e36", 38, 1, range, NULL);
     check_decimal("-0", 5, 2, ok, "0.00");
     check_decimal("12.34", 15, 2, ok, "12.34");
     check_decimal("+12.3", 15, 2, ok, "12.30");
