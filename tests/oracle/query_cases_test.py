@@ -48,8 +48,9 @@ class Case:
         for key, value in pairs:
             wanted[key].append(value)
         text = "key,value\n" + "".join(f"{cell(key)},{value}\n" for key, value in pairs)
-        names, rows = self.rows(self.put(name, text), "--schema", f"key:{kind},value:i64", "--group-by", "key", "--select",
-                                "count() as n, sum(value) as s, min(value) as low, max(value) as high", *options)
+        names, rows = self.rows(self.put(name, text), "--schema", f"key:{kind},value:i64", "--group-by", "key",
+                                "--select", "count() as n, sum(value) as s, min(value) as low, max(value) as high",
+                                *options)
         self.assertEqual(names, ("key", "n", "s", "low", "high"))
         self.assertEqual(len(rows), len(wanted))
         got = {key: tuple(map(int, rest)) for key, *rest in rows}
@@ -91,12 +92,13 @@ class Quick(Case, SharedMachineTest):
         rows = [(i, i % 7) for i in range(100)]
         name = self.put("l.csv", "a,b\n" + "".join(f"{a},{b}\n" for a, b in rows))
         for limit in (0, 1, 7, 99, 100, 101, 2**32, 2**63 - 1):
-            got = self.rows(name, "--schema", "a:i64,b:i64", "--select", "a, b", "--order-by", "b desc, a", "--limit", limit)[1]
+            words = (name, "--schema", "a:i64,b:i64", "--limit", limit)
+            got = self.rows(*words, "--select", "a, b", "--order-by", "b desc, a")[1]
             wanted = sorted(rows, key=lambda r: (-r[1], r[0]))[:limit]
             self.assertEqual([tuple(map(int, r)) for r in got], wanted)
-            got = self.rows(name, "--schema", "a:i64,b:i64", "--select", "b", "--limit", limit)[1]
+            got = self.rows(*words, "--select", "b")[1]
             self.assertEqual(len(got), min(limit, 100))
-            got = self.rows(name, "--schema", "a:i64,b:i64", "--group-by", "b", "--select", "count() as n", "--limit", limit)[1]
+            got = self.rows(*words, "--group-by", "b", "--select", "count() as n")[1]
             self.assertEqual(len(got), min(limit, 7))
         for limit in ("-1", "x", "", "1.5", str(2**64)):
             self.m.bad(2, "mapreduce", name, "--schema", "a:i64", "--select", "a", "--limit", limit, says="--limit")
@@ -117,7 +119,8 @@ class Quick(Case, SharedMachineTest):
         wanted = []
         for key in ("s0", "s1", "s2"):
             mine = [r for r in rows if r[1] == key]
-            wanted.append((key, str(sum(r[0] for r in mine)), repr(sum(r[2] for r in mine)), str(mine[0][0]), str(mine[-1][0])))
+            a, d = [r[0] for r in mine], [r[2] for r in mine]
+            wanted.append((key, str(sum(a)), repr(sum(d)), str(a[0]), str(a[-1])))
         self.assertEqual(got, wanted)
         self.put("h5.csv", "a,d,other\n1,2,3\n")
         self.m.bad(2, "mapreduce", *names, "--schema", 'a:i64,"b c":string', "--select", 'a, "b c"', says="b c")
@@ -145,7 +148,8 @@ class Quick(Case, SharedMachineTest):
         schema = ("--schema", "a:i64,b:string")
         for code, words, says in (
                 (2, ("--select", "sum(b)"), "sum"), (2, ("--select", "a +"), "--select"), (2, ("--select", "c"), "c"),
-                (2, ("--select", "a", "--where", "a"), "--where"), (2, ("--select", "a", "--where", "count() > 1"), "count"),
+                (2, ("--select", "a", "--where", "a"), "--where"),
+                (2, ("--select", "a", "--where", "count() > 1"), "count"),
                 (2, ("--select", "a, count()"), "a"), (2, ("--select", "count(count())"), "count"),
                 (2, ("--select", "a", "--order-by", "z"), "z"), (2, ("--select", "*", "--group-by", "a"), "*"),
                 (2, ("--select", "count()", "--group-by", "1"), "--group-by"), (2, ("--select", "'x"), "--select"),
@@ -159,10 +163,12 @@ class Quick(Case, SharedMachineTest):
         self.m.bad(1, "mapreduce", "missing.csv", *schema, "--select", "a", says="missing.csv")
         self.m.bad(2, "mapreduce", self.put("x.dat", "1"), *schema, "--select", "a", says="--parse")
         for text, says in (('a,b\n1,"x\n', "quote"), ("a,b\n1,x\n2\n", "line 3"), ("a,b\n1,x\n\n2,y,z\n", "line 4"),
-                           ("a,b\n1,x\nzwei,y\n", "zwei"), ('a,b\n"1"x,y\n', "line 2"), ("a,b\n1,x\n99999999999999999999,y\n", "line 3")):
+                           ("a,b\n1,x\nzwei,y\n", "zwei"), ('a,b\n"1"x,y\n', "line 2"),
+                           ("a,b\n1,x\n99999999999999999999,y\n", "line 3")):
             with self.subTest(text=text):
                 self.m.bad(1, "mapreduce", self.put("bad.csv", text), *schema, "--select", "a, b", says=says)
-        self.m.bad(1, "mapreduce", self.put("bad.jsonl", '{"a":1}\n{"a":\n'), "--schema", "a:i64", "--select", "a", says="line 2")
+        name = self.put("bad.jsonl", '{"a":1}\n{"a":\n')
+        self.m.bad(1, "mapreduce", name, "--schema", "a:i64", "--select", "a", says="line 2")
 
 
 class Groups(Case, SharedMachineTest):
@@ -207,8 +213,9 @@ class Groups(Case, SharedMachineTest):
             with self.subTest(length=length):
                 common = "".join(rng.choice("abcdefgh") for _ in range(length))
                 # equal but for the first, the last, or a byte in between; and a beginning of another
+                places = {0, length // 2, max(length - 1, 0)} if length else ()
                 keys = {common, common[:-1], common + "x"} | {
-                    common[:at] + c + common[at + 1:] for at in {0, length // 2, max(length - 1, 0)} for c in "zä" if length}
+                    common[:at] + c + common[at + 1:] for at in places for c in "zä"}
                 keys = [None, *sorted(keys)]
                 count = max(20, min(5000, 3000000 // (length + 1)))
                 self.check_groups([(rng.choice(keys), rng.randint(-5, 5)) for _ in range(count)], "string")
@@ -221,7 +228,8 @@ class Groups(Case, SharedMachineTest):
     def test_bytes(self):
         """Keys that are no UTF-8 stay the bytes that they are."""
         rng = random.Random(9)
-        keys = [bytes(rng.choices([*range(14, 34), *range(35, 44), *range(45, 256)], k=rng.randint(1, 20))) for _ in range(500)]
+        letters = [*range(14, 34), *range(35, 44), *range(45, 256)]
+        keys = [bytes(rng.choices(letters, k=rng.randint(1, 20))) for _ in range(500)]
         chosen = [rng.choice(keys) for _ in range(20000)]
         name = self.put("bytes.csv", b"key\n" + b"\n".join(chosen) + b"\n")
         _, rows = self.rows(name, "--schema", "key:string", "--group-by", "key", "--select", "count() as n")
@@ -239,15 +247,16 @@ class Groups(Case, SharedMachineTest):
             names = [f"k{i}" for i in range(len(columns))]
             text = ",".join(names) + "\n" + "".join(",".join(cell(v) for v in row) + "\n" for row in rows)
             schema = ",".join(f"{n}:{'string' if c == 's' else 'i32'}" for n, c in zip(names, columns))
-            _, got = self.rows(self.put("many.csv", text), "--schema", schema, "--group-by", ",".join(names), "--select",
-                               "count() as n")
+            _, got = self.rows(self.put("many.csv", text), "--schema", schema, "--group-by", ",".join(names),
+                               "--select", "count() as n")
             wanted = collections.Counter(tuple(None if v is None else str(v) for v in row) for row in rows)
             self.assertEqual({tuple(r[:-1]): int(r[-1]) for r in got}, dict(wanted))
             self.assertEqual(len(got), len(wanted))
 
     def test_float_keys(self):
         """0.0 is -0.0, every NaN is the same one, and no other two floats are one."""
-        texts = ["0.0", "-0.0", "nan", "-nan", "NAN", "inf", "-inf", "5e-324", "-5e-324", "1.0", "1.0000000000000002", ""]
+        texts = ["0.0", "-0.0", "nan", "-nan", "NAN", "inf", "-inf", "5e-324", "-5e-324", "1.0", "1.0000000000000002",
+                 ""]
         rng = random.Random(11)
         rows = [rng.choice(texts) for _ in range(5000)]
         one = {"-0.0": "0.0", "-nan": "nan", "NAN": "nan", "": None}
@@ -264,9 +273,11 @@ class Groups(Case, SharedMachineTest):
         for count in (0, 1, 1000, 1024, 1025, 300000):
             rows = [(rng.randrange(1000), rng.choice(("a", "", None, "x\ny", 'q"', "z" * 40))) for _ in range(count)]
             name = self.put("r.csv", "n,s\n" + "".join(f"{n},{cell(s)}\n" for n, s in rows))
-            _, got = self.rows(name, "--schema", "n:i64,s:string", "--where", "n % 3 = 0", "--select", "s, n * 2 as m")
-            self.assertEqual(collections.Counter(got), collections.Counter((s, str(n * 2)) for n, s in rows if n % 3 == 0))
-            _, got = self.rows(name, "--schema", "n:i64,s:string", "--select", "n", "--order-by", "n desc", "--limit", "10")
+            words = (name, "--schema", "n:i64,s:string")
+            _, got = self.rows(*words, "--where", "n % 3 = 0", "--select", "s, n * 2 as m")
+            wanted = collections.Counter((s, str(n * 2)) for n, s in rows if n % 3 == 0)
+            self.assertEqual(collections.Counter(got), wanted)
+            _, got = self.rows(*words, "--select", "n", "--order-by", "n desc", "--limit", "10")
             self.assertEqual([int(r[0]) for r in got], sorted((n for n, _ in rows), reverse=True)[:10])
 
 
@@ -275,11 +286,12 @@ class Aggregates(Case, SharedMachineTest):
 
     def table(self, rows, seed):
         rng = random.Random(seed)
-        return [(rng.randrange(4), rng.choice((None, *range(30), *range(5))), rng.choice((None, rng.uniform(-10, 110), 0.0, 100.0)))
-                for _ in range(rows)]
+        return [(rng.randrange(4), rng.choice((None, *range(30), *range(5))),
+                 rng.choice((None, rng.uniform(-10, 110), 0.0, 100.0))) for _ in range(rows)]
 
     def run_table(self, rows, select):
-        name = self.put("t.csv", "k,v,x\n" + "".join(f"{k},{cell(v)},{'' if x is None else repr(x)}\n" for k, v, x in rows))
+        name = self.put("t.csv", "k,v,x\n" + "".join(
+            f"{k},{cell(v)},{'' if x is None else repr(x)}\n" for k, v, x in rows))
         _, got = self.rows(name, "--schema", "k:i64,v:i32,x:f64", "--group-by", "k", "--select", select)
         return {int(r[0]): r[1:] for r in got}
 
@@ -294,8 +306,9 @@ class Aggregates(Case, SharedMachineTest):
                 buckets = [0] * 7
                 for x in (x for g, _, x in data if g == k and x is not None and 0 <= x <= 100):
                     buckets[min(int(x / 100 * 7), 6)] += 1
-                self.assertEqual(got[k], (", ".join(f"{v}:{n}" for v, n in top[:5]), ", ".join(f"{v}:{n}" for v, n in top),
-                                          ",".join(map(str, dict.fromkeys(values))), ", ".join(map(str, buckets))))
+                top = [f"{v}:{n}" for v, n in top]
+                self.assertEqual(got[k], (", ".join(top[:5]), ", ".join(top), ",".join(map(str, dict.fromkeys(values))),
+                                          ", ".join(map(str, buckets))))
 
     def test_quantiles(self):
         """Off by no more than the rounding to 10 bits: 1/1024 of the value."""
@@ -319,7 +332,8 @@ class Aggregates(Case, SharedMachineTest):
         total = sum(big)
         self.assertEqual(total, 12345)
         self.assertEqual(self.rows(name, "--schema", "v:i64", "--select", "sum(v) as s")[1], [("12345",)])
-        _, got = self.rows(name, "--schema", "v:decimal(38,0)", "--select", "sum(v) as s, sum(v * 1.5) as t, avg(v) as a")
+        _, got = self.rows(name, "--schema", "v:decimal(38,0)", "--select",
+                           "sum(v) as s, sum(v * 1.5) as t, avg(v) as a")
         self.assertEqual(got, [("12345", "18517.5", repr(12345 / len(big)))])
         self.put("over.csv", "v\n9223372036854775807\n1\n")
         self.m.bad(1, "mapreduce", "over.csv", "--schema", "v:i64", "--select", "sum(v) as s", says="64 bits")
@@ -336,8 +350,8 @@ class Exact(Case, MachineTest):
         rng = random.Random(seed)
         self.name = "exact.csv"
         self.text = "k,x,y\n" + "".join(
-            f"k{rng.randrange(keys)},{rng.uniform(-1, 1) * 10**rng.randint(-8, 8)!r},{rng.uniform(-100, 100):.3f}\n" for _ in range(rows))
-        self.answers = {}
+            f"k{rng.randrange(keys)},{rng.uniform(-1, 1) * 10**rng.randint(-8, 8)!r},{rng.uniform(-100, 100):.3f}\n"
+            for _ in range(rows))
 
     def answer(self, machine, *options):
         self.m = machine
@@ -354,10 +368,10 @@ class Exact(Case, MachineTest):
                 for options in ((), ("--hot-keys", "on"), ("--hot-keys", "off"), ("--memory", "96MiB")):
                     answer = self.answer(machine, *options)
                     wanted = wanted or answer
-                    self.assertTrue(answer == wanted, f"{keys} keys, {options} on {profile[:40]!r} differ from the first")
+                    self.assertTrue(answer == wanted, f"{keys} keys, {options}: another answer than the first")
                 names = [d["name"] for d in machine.devices()]
                 for name in names if len(names) > 1 else []:
-                    self.assertTrue(self.answer(machine, "--devices", name) == wanted, f"{keys} keys on {name} alone differ")
+                    self.assertTrue(self.answer(machine, "--devices", name) == wanted, f"{keys} keys on {name} alone")
 
     def test_sums_are_right(self):
         """Not only equal: near what fractions say."""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import columns  # noqa: E402
 import duck  # noqa: E402
 from machine import ONE_DEVICE, TWO_DEVICES, UNEVEN_DEVICES, MachineTest, main  # noqa: E402
 from random_query import random_query  # noqa: E402
@@ -124,6 +125,72 @@ class RandomQueries(RandomCase):
         self.compare(self.seeds(4002, 4), (20000, 70000))
 
 
+@unittest.skipUnless(duck.duckdb, duck.WHY_NOT)
+class ColumnsCase(RandomCase):
+    """The same queries of Arrow columns, through libhac: here flow C's kernels take part."""
+
+    def compare_columns(self, seeds, sizes, queries=QUERIES):
+        machine = self.machine(self.profiles[seeds[0] % len(self.profiles)])
+        machine.daemon()
+        client = columns.Client(machine.socket)
+        self.addCleanup(client.close)
+        connection = duck.connect()
+        tally, wrong = collections.Counter(), []
+        for seed in seeds:
+            rng = random.Random(seed)
+            table = Table(rng, rng.choice(sizes))
+            table.load(connection, machine.path("oracle.csv"))
+            arrow = columns.Columns(
+    rng, table, rng.sample(
+        table.columns, len(
+            table.columns)), rng.choice(
+                (0, 0, 1, 8, 13)))
+            for number in range(queries):
+                query = random_query(rng, table, plain=rng.random() < 0.6)
+                hot = rng.choice((0, 1, 1, 2))
+                said, problem = self.one_of_columns(client, connection, query, arrow, hot, tally)
+                tally[said] += 1
+                if problem:
+                    wrong.append(
+                        f"seed {seed}, query {number}, hot keys {hot}: {problem}\n  {query.options}\n  {query.sql}")
+            if len(wrong) >= 10:
+                break
+        print(f"seeds {seeds[0]} to {seed}:", ", ".join(f"{n} {what}" for what, n in tally.items()), file=sys.stderr)
+        self.assertFalse(wrong, "\n\n".join(wrong))
+        return tally
+
+    def one_of_columns(self, client, connection, query, arrow, hot, tally):
+        try:
+            wanted, refused = connection.execute(query.sql).fetchall(), None
+        except (duck.duckdb.OutOfRangeException, duck.duckdb.ConversionException) as e:
+            refused = e
+        except duck.duckdb.Error as e:
+            return "not SQL", f"DuckDB does not understand: {str(e)[:300]}"
+        words = dict(zip(query.options[::2], query.options[1::2]))
+        limit = words.pop("--limit", None)
+        texts = {name[2:].replace("-", "_"): text for name, text in words.items()}
+        status, text, receipt = client.query(arrow, texts, None if limit is None else int(limit), hot)
+        tally["with kernels"] += '"way":"device' in receipt
+        if status != 0:
+            return ("refused by both", None) if refused is not None else ("wrong", f"status {status}: {text}")
+        if refused is not None:
+            return "refused by DuckDB only", None if known(query, refused) else f"DuckDB refuses: {refused}"
+        _, rows = duck.read_output(text, False)
+        problem = duck.difference(query, rows, wanted)
+        return ("wrong", problem) if problem else ("right", None)
+
+
+class RandomColumns(ColumnsCase):
+    """full"""
+
+    def test_few_rows(self):
+        self.compare_columns(self.seeds(5000, 50), SIZES)
+
+    def test_many_rows(self):
+        tally = self.compare_columns(self.seeds(6001, 6), (65535, 65536, 65537, 100000, 200000))
+        self.assertGreater(tally["with kernels"], 0)
+
+
 class LongQueries(RandomCase):
     """long: hours; HAC_TEST_FIRST and HAC_TEST_COUNT take another part."""
 
@@ -200,7 +267,8 @@ class RealFiles(RandomCase):
                 said, problem = self.one(machine, connection, query, words + query.options, False)
                 right += said == "right"
                 if problem:
-                    wrong.append(f"query {number}: {problem}\n  hacctl {shlex.join(words + query.options)}\n  {query.sql}")
+                    wrong.append(f"query {number}: {problem}\n  hacctl {shlex.join(words + query.options)}\n"
+                                 f"  {query.sql}")
         print(f"{right} of {40 * len(FILES)} right", file=sys.stderr)
         self.assertFalse(wrong[:10], "\n\n".join(wrong[:10]))
 
@@ -246,21 +314,24 @@ class Words(MachineTest):
             out = machine.good("mapreduce", *paths, "--parse", "lines", "--group-by", "line", "--select", "count() as n",
                                "--where", "line > 'm' and length(line) < 40")
             rows = duck.read_csv(out.decode())[1:]
+            wanted = {line.rstrip("\r"): n for line, n in wanted.items()}
             self.assertEqual({w: int(n) for w, n in rows},
-                             {w: n for w, n in ((k.rstrip("\r"), v) for k, v in wanted.items()) if w > "m" and len(w) < 40})
+                             {w: n for w, n in wanted.items() if w > "m" and len(w) < 40})
 
     @unittest.skipUnless((DATA / "facebook_combined.txt").exists(), NO_DATA)
     def test_degrees(self):
         machine = self.machine(ONE_DEVICE)
         path = DATA / "facebook_combined.txt"
-        out = machine.good("mapreduce", path, "--parse", "csv", "--delimiter", " ", "--no-header", "--schema", "a:u32,b:u32",
-                           "--group-by", "a", "--select", "count() as n, sum(b) as s, max(b) as m", "--order-by", "n desc, a")
+        out = machine.good("mapreduce", path, "--parse", "csv", "--delimiter", " ", "--no-header", "--schema",
+                           "a:u32,b:u32", "--group-by", "a", "--select", "count() as n, sum(b) as s, max(b) as m",
+                           "--order-by", "n desc, a")
         wanted = collections.defaultdict(list)
         for line in path.read_text().splitlines():
             a, b = map(int, line.split())
             wanted[a].append(b)
         rows = [tuple(map(int, r)) for r in duck.read_csv(out.decode())[1:]]
-        self.assertEqual(rows, sorted(((a, len(b), sum(b), max(b)) for a, b in wanted.items()), key=lambda r: (-r[1], r[0])))
+        groups = [(a, len(b), sum(b), max(b)) for a, b in wanted.items()]
+        self.assertEqual(rows, sorted(groups, key=lambda r: (-r[1], r[0])))
 
 
 if __name__ == "__main__":

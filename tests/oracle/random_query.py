@@ -17,6 +17,7 @@ LOWER = "translate({}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz
 UPPER = "translate({}, 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')"
 SQL_OF_KIND = {"i": "BIGINT", "u": "UBIGINT", "f32": "FLOAT", "f64": "DOUBLE", "b": "BOOLEAN", "d": "DATE",
                "t": "TIMESTAMP", "s": "VARCHAR"}
+PLAIN = ("i", "u", "f32", "f64", "b", "d", "t")
 ORDERED = ("i", "u", "f32", "f64", "b", "d", "t", "s", "dec")
 
 
@@ -55,10 +56,11 @@ class Scope:
 
 
 class Generator:
-    def __init__(self, rng, table, wanted):
-        self.rng, self.table = rng, table
+    def __init__(self, rng, table, wanted, plain=False):
+        self.rng, self.table, self.plain = rng, table, plain
         self.scope = self.row_scope = Scope([self.column(c) for c in table.columns if wanted(c)])
         self.lazy = False
+        self.calm = 0.95 if rng.random() < 0.85 else 0.4  # how often arithmetic is of small numbers
 
     # ---- atoms ----
 
@@ -106,7 +108,7 @@ class Generator:
         return replace(e, sql=f"CAST('{text}' AS DECIMAL({e.p},{e.s}))")
 
     def atom(self, kind, mild=True):
-        return self.scope.pick(self.rng, kind, mild and self.rng.random() < 0.85) or self.made(kind)
+        return self.scope.pick(self.rng, kind, mild and self.rng.random() < self.calm) or self.made(kind)
 
     def made(self, kind):
         """Something of a kind of which there is no column."""
@@ -114,8 +116,8 @@ class Generator:
         other = self.scope.pick(self.rng, "i", True)
         if other is None or literal.kind == "u":
             return literal
-        return self.choice_of(Expr(f"{self.at(other, COMPARE + 1)} > 10", f"({other.sql} > 10)", "b", COMPARE), literal,
-                              self.literal(kind) if kind != "dec" else literal)
+        condition = Expr(f"{self.at(other, COMPARE + 1)} > 10", f"({other.sql} > 10)", "b", COMPARE)
+        return self.choice_of(condition, literal, self.literal(kind) if kind != "dec" else literal)
 
     # ---- text ----
 
@@ -140,7 +142,7 @@ class Generator:
         hac = self.rng.choice((f"if({condition.hac}, {a.hac}, {b.hac})",
                                f"case when {condition.hac} then {a.hac} else {b.hac} end"))
         return Expr(hac, f"(CASE WHEN {condition.sql} THEN {a.sql} ELSE {b.sql} END)", a.kind, p=a.p, s=a.s,
-                    wide=a.wide or b.wide, sums=a.sums and b.sums)
+                    wide=a.wide or b.wide, mild=a.mild and b.mild, sums=a.sums and b.sums)
 
     # ---- expressions ----
 
@@ -163,9 +165,30 @@ class Generator:
         return self.choice_of(Expr(f"{self.at(a, 5)} > {self.at(one, 5)}", f"({a.sql} > {one.sql})", "b", COMPARE),
                               self.literal(kind), self.literal(kind)) if kind not in ("dec", "u") else self.atom(kind)
 
+    def by_text(self, a):
+        """To text and back, which changes nothing."""
+        name = {"i": "i64", "u": "u64", "b": "bool", "d": "date", "t": "timestamp"}.get(a.kind, a.kind)
+        name = f"decimal({a.p},{a.s})" if a.kind == "dec" else name
+        return replace(a, hac=f"cast(cast({a.hac} as string) as {name})", level=ATOM, wide=a.kind == "u")
+
+    def branches(self, a, b):
+        """A case of several branches; a and b are of the kind i."""
+        self.lazy = True
+        of, x, y = self.atom("i"), self.literal("i"), self.literal("i")
+        if of.literal:
+            return a
+        if self.rng.random() < 0.5:
+            hac = f"case {of.hac} when {x.hac} then {a.hac} when {y.hac} then {b.hac} end"
+            return Expr(hac, f"(CASE {of.sql} WHEN {x.sql} THEN {a.sql} WHEN {y.sql} THEN {b.sql} END)", "i")
+        p, q = self.gen_b(1), self.gen_b(0)
+        hac = f"case when {p.hac} then {a.hac} when {q.hac} then {b.hac} else {x.hac} end"
+        return Expr(hac, f"(CASE WHEN {p.sql} THEN {a.sql} WHEN {q.sql} THEN {b.sql} ELSE {x.sql} END)", "i")
+
     def conditional(self, kind, depth):
         rng = self.rng
         a = self.typed(kind, depth - 1)
+        if rng.random() < 0.2 and not (self.plain or a.literal or a.scale or kind == "s"):
+            return self.by_text(a)
         if a.kind == "u":
             b = self.atom("u")
             if a.literal or b.literal:
@@ -181,9 +204,11 @@ class Generator:
             if b.scale:
                 return a
         form = rng.randrange(4)
+        if kind == "i" and rng.random() < 0.3:
+            return self.branches(a, b)
         if form == 0:
             return self.choice_of(self.gen_b(depth - 1), a, b)
-        more = {"p": a.p, "s": a.s, "wide": a.wide or b.wide, "sums": a.sums and b.sums}
+        more = {"p": a.p, "s": a.s, "wide": a.wide or b.wide, "mild": a.mild and b.mild, "sums": a.sums and b.sums}
         if form == 1:
             self.lazy = True
             return self.call("coalesce", (a, b), kind, f"coalesce({a.sql}, {b.sql})", **more)
@@ -196,7 +221,7 @@ class Generator:
 
     def gen_i(self, depth):
         rng, pick = self.rng, self.rng.random()
-        if pick < 0.5:
+        if pick < 0.5 or (self.plain and 0.6 <= pick < 0.75):
             a, b = self.expr("i", depth - 1), self.expr("i", depth - 1)
             if rng.random() < 0.15 and not a.literal:
                 u = self.atom("u")  # an unsigned one beside it becomes i64
@@ -236,28 +261,31 @@ class Generator:
 
     def to_integer(self, depth):
         rng = self.rng
-        kind = rng.choice(("b", "f64", "dec", "s"))
+        kind = rng.choice(("b", "f64") if self.plain else ("b", "f64", "dec", "s"))
         if kind == "s":
             columns = [c for c in self.scope.atoms if c.numbers]
             if not columns:
                 kind = "b"
             else:
                 a = rng.choice(columns)
-                return Expr(f"try_cast({a.hac} as i64)",
-                            f"(CASE WHEN regexp_full_match({a.sql}, '[+-]?[0-9]+') THEN TRY_CAST({a.sql} AS BIGINT) END)",
-                            "i")
+                sql = f"(CASE WHEN regexp_full_match({a.sql}, '[+-]?[0-9]+') THEN TRY_CAST({a.sql} AS BIGINT) END)"
+                return Expr(f"try_cast({a.hac} as i64)", sql, "i")
         a = self.expr(kind, depth - 1)
         if kind == "f64" and (a.scale or not a.sums):
             a = self.literal("f64")
-        target, sql = rng.choice((("i64", "BIGINT"), ("i32", "INTEGER"), ("i16", "SMALLINT")))
+        target, sql = rng.choice((("i64", "BIGINT"), ("i32", "INTEGER"), ("i16", "SMALLINT"), ("i8", "TINYINT")))
         word = "try_cast" if rng.random() < 0.3 and kind != "b" else "cast"
         return Expr(f"{word}({a.hac} as {target})", f"CAST({word.upper()}({a.sql} AS {sql}) AS BIGINT)", "i")
 
     def gen_u(self, depth):
         rng = self.rng
         a, b = self.atom("u"), self.atom("u")
-        if a.literal or b.literal:
+        if a.literal or b.literal or rng.random() < 0.2:
             e = self.expr("i", depth - 1)
+            if rng.random() < 0.5 and not e.literal:
+                width = rng.choice((8, 16, 32))
+                sql = {8: "UTINYINT", 16: "USMALLINT", 32: "UINTEGER"}[width]
+                return Expr(f"try_cast({e.hac} as u{width})", f"CAST(TRY_CAST({e.sql} AS {sql}) AS UBIGINT)", "u")
             return Expr(f"cast(abs({e.hac}) as u64)", f"CAST(abs({e.sql}) AS UBIGINT)", "u", wide=True)
         op = rng.choice(("+", "*", "//", "%", "+", "*", "//", "%", "-"))
         if a.wide and rng.random() < 0.3:
@@ -273,7 +301,7 @@ class Generator:
 
     def number(self, depth):
         """A number of some kind that takes part in f64 arithmetic, as a DOUBLE; its hac text as it is."""
-        kind = self.rng.choice(("f64", "f64", "f64", "i", "f32", "dec", "u"))
+        kind = self.rng.choice(("f64", "f64", "f64", "i", "f32", "u") + ("dec",) * (not self.plain))
         e = self.expr(kind, depth)
         if e.kind == "f64":
             return e
@@ -317,6 +345,10 @@ class Generator:
 
     def gen_dec(self, depth):
         rng, pick = self.rng, self.rng.random()
+        if pick < 0.05:
+            f = self.scope.pick(rng, "f64", True)
+            if f is not None and f.sums:  # 64ths, so six digits are exact
+                return Expr(f"cast({f.hac} as decimal(20,6))", f"CAST({f.sql} AS DECIMAL(20,6))", "dec", p=20, s=6)
         a = self.expr("dec", depth - 1)
         if pick < 0.5:
             b = self.expr("dec", depth - 1)
@@ -339,7 +371,7 @@ class Generator:
                 return a
             if i.hac.isidentifier() or i.hac.startswith('"'):  # a column: its own digits, which vary; say which
                 i = Expr(f"cast({i.hac} as i64)", i.sql, "i")
-            elif not (i.level < ATOM or i.hac.startswith(("cast(", "try_cast("))) or "as i16" in i.hac or "as i32" in i.hac:
+            elif i.level == ATOM:  # a call, which may be of a narrower type
                 return a
             op = rng.choice("+-")
             return self.binary(op, a, i, ADD, "dec", f"({a.sql} {op} CAST({i.sql} AS DECIMAL(19,0)))",
@@ -372,7 +404,7 @@ class Generator:
             a = rng.choice(self.scope.atoms)
             word = rng.choice(("is null", "is not null"))
             return Expr(f"{self.at(a, COMPARE + 1)} {word}", f"({a.sql} {word})", "b", COMPARE)
-        if pick < 0.6:
+        if pick < 0.6 and not self.plain:
             return self.text_condition(depth)
         if pick < 0.7:
             return self.list_condition()
@@ -382,7 +414,8 @@ class Generator:
         rng = self.rng
         a = self.expr("s", depth - 1)
         if rng.random() < 0.5:
-            pattern = "".join(rng.choice(("%", "_", "a", "b", "c", "ä", " ", ",", "z", "%a")) for _ in range(rng.randint(0, 4)))
+            pattern = "".join(rng.choice(("%", "_", "a", "b", "c", "ä", " ", ",", "z", "%a"))
+                              for _ in range(rng.randint(0, 4)))
             word = rng.choice(("like", "not like"))
             return Expr(f"{self.at(a, COMPARE + 1)} {word} {quoted(pattern)}", f"({a.sql} {word} {quoted(pattern)})", "b",
                         COMPARE)
@@ -392,7 +425,7 @@ class Generator:
 
     def list_condition(self):
         rng = self.rng
-        kind = rng.choice(("i", "u", "s", "d", "f64"))
+        kind = rng.choice(("i", "u", "d", "f64") if self.plain else ("i", "u", "s", "d", "f64"))
         a = self.scope.pick(rng, kind, False)
         if a is None or a.scale:
             a = self.atom("i")
@@ -406,9 +439,11 @@ class Generator:
 
     def comparison(self, depth):
         rng = self.rng
-        kinds = rng.choice((("i", "i"), ("i", "i"), ("i", "u"), ("u", "u"), ("f64", "f64"), ("f32", "f32"), ("f32", "f64"),
-                            ("i", "f64"), ("dec", "dec"), ("dec", "i"), ("dec", "f64"), ("s", "s"), ("b", "b"), ("d", "d"),
-                            ("d", "t"), ("t", "t")))
+        kinds = rng.choice((("i", "i"), ("i", "i"), ("i", "u"), ("u", "u"), ("f64", "f64"), ("f32", "f32"),
+                            ("f32", "f64"), ("i", "f64"), ("dec", "dec"), ("dec", "i"), ("dec", "f64"), ("s", "s"),
+                            ("b", "b"), ("d", "d"), ("d", "t"), ("t", "t")))
+        while self.plain and set(kinds) & {"dec", "s"}:
+            kinds = rng.choice((("i", "i"), ("i", "u"), ("d", "d"), ("f64", "f64"), ("i", "f64")))
         a, b = (self.any_or(kind, depth) for kind in rng.sample(kinds, 2))
         if a.scale or b.scale:
             a = b = self.atom("i")
@@ -495,7 +530,8 @@ class Generator:
         if pick < 0.5:
             unit = rng.choice(("year", "quarter", "month", "week"))
             if unit != "week" or a.mild:
-                return Expr(f"date_trunc('{unit}', {a.hac})", f"CAST(date_trunc('{unit}', {a.sql}) AS DATE)", "d")
+                sql = f"CAST(date_trunc('{unit}', {a.sql}) AS DATE)"
+                return Expr(f"date_trunc('{unit}', {a.hac})", sql, "d", mild=a.mild)
         if pick < 0.7 and a.mild:
             n = rng.randint(-30, 30)
             return Expr(f"add_months({a.hac}, {n})", f"CAST({a.sql} + to_months({n}) AS DATE)", "d")
@@ -515,6 +551,8 @@ class Generator:
 
     def aggregate(self):
         rng = self.rng
+        if self.plain:
+            return self.plain_aggregate()
         name = rng.choice(("count", "count()", "count distinct", "sum", "sum", "sum", "min", "max", "avg", "variance",
                            "stddev", "var_pop", "stddev_pop", "first", "last"))
         if name == "count()":
@@ -538,6 +576,16 @@ class Generator:
         sql = f"{name}({a.sql})" if name in ("min", "max") else \
             f"{name}({a.sql} ORDER BY rid) FILTER (WHERE {a.sql} IS NOT NULL)"
         return self.call(name, (a,), a.kind, sql, p=a.p, s=a.s, wide=a.wide, mild=a.mild)
+
+    def plain_aggregate(self):
+        """One whose result is the same in every order of the rows."""
+        name = self.rng.choice(("count", "sum", "sum", "min", "max"))
+        a = self.typed(self.rng.choice(("i", "i", "u")) if name == "sum" else self.rng.choice(PLAIN), 2)
+        if a.literal:
+            return Expr("count()", "count(*)", "i")
+        if name == "sum":
+            return self.call("sum", (a,), a.kind, f"CAST(sum({a.sql}) AS {SQL_OF_KIND[a.kind]})", wide=a.kind == "u")
+        return self.call(name, (a,), "i" if name == "count" else a.kind, f"{name}({a.sql})", wide=a.wide, mild=a.mild)
 
     def sum_of(self):
         kind = self.rng.choice(("i", "i", "u", "f64", "f64", "f32", "dec"))
@@ -597,7 +645,8 @@ def finish(rng, generator, options, outputs, names, source, group):
     if order:
         words = []
         for i, descending in order:
-            text = names[i] if constant(outputs[i]) or rng.random() < 0.7 else outputs[i].hac  # written out, one is refused
+            named = constant(outputs[i]) or rng.random() < 0.7  # written out, a constant is refused
+            text = names[i] if named else outputs[i].hac
             words.append(text + (rng.choice((" desc", " DESC")) if descending else rng.choice(("", " asc"))))
         options += ["--order-by", ", ".join(words)]
     if rng.random() < 0.3:
@@ -639,7 +688,7 @@ def group_query(rng, generator):
     options = ["--where", condition.hac] if condition else []
     keys = []
     for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3))):
-        e = generator.any_or(rng.choice(ORDERED), 1)
+        e = generator.any_or(rng.choice(PLAIN if generator.plain else ORDERED), 1)
         if not constant(e) and not e.scale and all(k.hac != e.hac and k.sql != e.sql for k in keys):
             keys.append(e)
     atoms = [generator.aggregate() for _ in range(rng.randint(1, 6))]
@@ -677,7 +726,11 @@ def final_item(rng, generator, atoms):
     return e if not e.literal else rng.choice(atoms)
 
 
-def random_query(rng, table, wanted=lambda column: True):
-    """Of the columns that are wanted; first and last go by the column rid, which need not be one of them."""
-    generator = Generator(rng, table, wanted)
+def random_query(rng, table, wanted=lambda column: True, plain=False):
+    """Of the columns that are wanted; first and last go by the column rid, which need not be one of them. Plain:
+    groups, with what flow C's kernels can do."""
+    generator = Generator(rng, table, wanted, plain)
+    if plain:
+        generator.row_scope.atoms[:] = [a for a in generator.row_scope.atoms if a.kind in PLAIN]
+        return group_query(rng, generator)
     return row_query(rng, generator) if rng.random() < 0.35 else group_query(rng, generator)
