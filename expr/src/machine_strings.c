@@ -241,25 +241,34 @@ static void run_concat(hac_machine_c *machine, const hac_step *step, size_t rows
     }
 }
 
-/* Bytes of the result; with `to` NULL only counts. */
-static size_t replace(view a, view from, view with, uint8_t *to)
+/* What replace writes: with `to` NULL it is counted only, else never more than `room`. */
+typedef struct replaced {
+    uint8_t *to;
+    size_t room, used;
+} replaced;
+
+static bool put(replaced *r, const uint8_t *at, size_t bytes)
 {
-    size_t used = 0;
+    if (r->to != NULL && bytes > r->room - r->used)
+        return false;
+    if (r->to != NULL && bytes > 0)
+        memcpy(r->to + r->used, at, bytes);
+    r->used += bytes;
+    return true;
+}
+
+static size_t replace(view a, view from, view with, uint8_t *to, size_t room)
+{
+    replaced r = {.to = to, .room = room};
     const uint8_t *end = a.at + a.bytes, *p = a.at;
     while (p < end) {
         const uint8_t *found = from.bytes == 0 ? NULL : memmem(p, (size_t)(end - p), from.at, from.bytes);
-        size_t before = (size_t)((found != NULL ? found : end) - p);
-        if (to != NULL)
-            memcpy(to + used, p, before);
-        used += before;
-        if (found == NULL)
+        if (!put(&r, p, (size_t)((found != NULL ? found : end) - p)) || found == NULL ||
+            !put(&r, with.at, with.bytes))
             break;
-        if (to != NULL)
-            memcpy(to + used, with.at, with.bytes);
-        used += with.bytes;
         p = found + from.bytes;
     }
-    return used;
+    return r.used;
 }
 
 static void run_replace(hac_machine_c *machine, const hac_step *step, size_t rows)
@@ -270,12 +279,11 @@ static void run_replace(hac_machine_c *machine, const hac_step *step, size_t row
             continue;
         view a = string_at(&machine->slots[step->a], i), from = string_at(&machine->slots[step->b], i),
              with = string_at(&machine->slots[step->c], i);
-        size_t bytes = replace(a, from, with, NULL);
+        size_t bytes = replace(a, from, with, NULL, 0);
         uint8_t *to = reserve(machine, slot, i, bytes);
-        if (to == NULL)
-            continue;
-        replace(a, from, with, to);
-        commit(machine, slot, i, bytes);
+        /* a table's owner may have changed the characters since they were counted */
+        if (to != NULL)
+            commit(machine, slot, i, replace(a, from, with, to, bytes));
     }
 }
 

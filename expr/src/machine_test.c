@@ -8,10 +8,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "machine_parts.h"
+#include "machine_strings.h"
 #include "test_columns.h"
 
 #define STRING_BYTES (4u << 20)
@@ -639,6 +641,66 @@ static void test_full_arena(void **state)
     test_column_free(&columns[1]);
 }
 
+/* A table's owner may change its strings while they are read. Here the column is the machine's own arena, so
+ * that writing the result changes what is yet to be read: more is found than was counted. */
+static void test_changing_string(void **state)
+{
+    (void)state;
+    hac_builder *builder = NULL;
+    hac_program *program = NULL;
+    hac_machine_c *machine = NULL;
+    assert_int_equal(hac_builder_new(&builder, NULL), HAC_OK);
+    hac_value_id a = hac_builder_input(builder, 0, test_type(HAC_REPR_STRING));
+    hac_value_id from = hac_builder_string(builder, (const uint8_t *)"a", 1);
+    hac_value_id with = hac_builder_string(builder, (const uint8_t *)"aaaa", 4);
+    hac_builder_output(builder, hac_builder_op(builder, HAC_OP_REPLACE, a, from, with, 0),
+                       test_type(HAC_REPR_STRING));
+    assert_int_equal(hac_builder_finish(builder, &program, NULL), HAC_OK);
+    assert_int_equal(hac_machine_c_new(program, 1000, &machine, NULL), HAC_OK);
+    hac_vector column = test_column_new(HAC_REPR_STRING, false), result;
+    hac_batch batch = {1, 1, &column};
+    test_column_set(&column, HAC_REPR_STRING, 0, &(ref_value){.bytes = 1, .string = "b"});
+    hac_machine_c_run(machine, &batch, &result);
+    uint8_t *arena = (uint8_t *)(uintptr_t)result.bytes;
+    const uint8_t *own = column.bytes;
+    memset(arena, 'x', 1000);
+    arena[0] = 'a';
+    *(hac_string_ref *)column.values = (hac_string_ref){0, 100};
+    column.bytes = arena;
+    hac_machine_c_run(machine, &batch, &result);
+    assert_true(((const hac_string_ref *)result.values)->length <= 103); /* as many as were counted */
+    for (size_t i = 103; i < 1000; i++)
+        assert_int_equal(arena[i], 'x');
+    column.bytes = own;
+    hac_machine_c_free(machine);
+    hac_program_free(program);
+    hac_builder_free(builder);
+    test_column_free(&column);
+}
+
+/* What is between two % is searched for, not tried at every character. */
+static void test_long_patterns(void **state)
+{
+    (void)state;
+    static uint8_t text[1 << 22], pattern[8192];
+    memset(text, 'a', sizeof text);
+    memset(pattern, 'a', sizeof pattern);
+    pattern[0] = '%';
+    pattern[sizeof pattern - 1] = '%';
+    clock_t start = clock();
+    assert_true(hac_like(text, sizeof text, pattern, sizeof pattern));
+    assert_true(hac_like(text, sizeof text, pattern, sizeof pattern - 1));
+    pattern[sizeof pattern - 2] = 'b';
+    assert_false(hac_like(text, sizeof text, pattern, sizeof pattern));
+    assert_false(hac_like(text, sizeof text, pattern, sizeof pattern - 1));
+    text[sizeof text - 1] = 'b';
+    assert_true(hac_like(text, sizeof text, pattern, sizeof pattern));
+    assert_true(hac_like(text, sizeof text, pattern, sizeof pattern - 1));
+    pattern[sizeof pattern - 3] = '%';
+    assert_true(hac_like(text, sizeof text, pattern, sizeof pattern));
+    assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -651,6 +713,8 @@ int main(void)
         cmocka_unit_test(test_many_constants),
         cmocka_unit_test(test_constant),
         cmocka_unit_test(test_full_arena),
+        cmocka_unit_test(test_changing_string),
+        cmocka_unit_test(test_long_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

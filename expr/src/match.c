@@ -50,6 +50,28 @@ bool hac_string_in(const uint8_t *text, size_t bytes, const hac_argument *list)
     return false;
 }
 
+/* Bytes of a pattern's front that stand for themselves. */
+static size_t literal_run(const uint8_t *pattern, size_t n)
+{
+    size_t run = 0;
+    while (run < n && pattern[run] != '%' && pattern[run] != '_' && pattern[run] != HAC_PATTERN_ESCAPE)
+        run++;
+    return run;
+}
+
+/* Whether `run` bytes of a pattern are all that there is between a % and the next one, or the end. Then they
+ * are searched for, which takes no longer however often their beginnings come. (Such bytes have to begin a
+ * character: then wherever they are found is the beginning of one.) */
+static bool is_searched(const uint8_t *pattern, size_t n, size_t run)
+{
+    return (run == n || pattern[run] == '%') && (run == 0 || (pattern[0] & 0xc0) != 0x80);
+}
+
+static bool ends_with(const uint8_t *text, size_t bytes, const uint8_t *end, size_t n)
+{
+    return bytes >= n && memcmp(text + bytes - n, end, n) == 0;
+}
+
 /* The classic walk: on a mismatch the last % takes one character more; those before it need not be tried
  * again. */
 bool hac_like(const uint8_t *text, size_t bytes, const uint8_t *pattern, size_t n)
@@ -59,6 +81,16 @@ bool hac_like(const uint8_t *text, size_t bytes, const uint8_t *pattern, size_t 
         if (p < n && pattern[p] == '%') {
             retry_p = ++p;
             retry_t = t;
+            size_t run = literal_run(pattern + p, n - p);
+            if (!is_searched(pattern + p, n - p, run))
+                continue;
+            if (p + run == n)
+                return ends_with(text + t, bytes - t, pattern + p, run);
+            const uint8_t *found = memmem(text + t, bytes - t, pattern + p, run);
+            if (found == NULL)
+                return false;
+            t = (size_t)(found - text) + run;
+            p += run;
             continue;
         }
         if (p < n && t < bytes && pattern[p] == '_') {
