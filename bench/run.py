@@ -4,7 +4,7 @@
 
 Every ratio comes from one process that runs the product and the peer turn by turn (bench_sort). Each machine set-up
 (one device with all cores, one per core, an unequal pair) has a private daemon of its own in a temporary
-directory; nothing of the user's is touched. Peers are what is found here:
+directory; nothing of the user's is touched. Queries are run_query.py's. Peers are what is found here:
 
   x86-simd-sort   $HAC_BENCH_X86_SIMD_SORT names a checkout (its src/ holds x86simdsort-static-incl.h); built with
                   OpenMP for this machine's cores. Without it the peer is std::sort, and the table says so.
@@ -17,16 +17,14 @@ import json
 import os
 import pathlib
 import platform
-import shutil
 import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+import run_query
+from machine import HERE, ROOT, Machine
 
 SPLIT = """name: core
 match: {{platform: "Portable Computing Language", type: cpu}}
@@ -35,62 +33,6 @@ executors:
   - {{threads: 1, affinity: [0], group: core0}}
   - {{threads: 1, affinity: [1], group: core1, testing: {{slowdown: {slowdown}}}}}
 """
-
-
-class Machine:
-    """A private daemon with the given profile (text, or None for the shipped ones)."""
-
-    def __init__(self, build, profile=None):
-        self.build = build
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="hac-bench-"))
-        self.env = dict(os.environ)
-        for name in ("RUNTIME", "STATE", "CACHE", "CONFIG"):
-            key = f"XDG_{name}_DIR" if name == "RUNTIME" else f"XDG_{name}_HOME"
-            path = self.directory / name.lower()
-            path.mkdir(mode=0o700)
-            self.env[key] = str(path)
-        self.env["HAC_LIBEXEC"] = str(build / "libexec")
-        self.env["HAC_PROFILES"] = str(ROOT / "config" / "profiles")
-        self.env["OCL_ICD_VENDORS"] = self.env.get("OCL_ICD_VENDORS", "pocl.icd")
-        self.env.pop("HAC_SOCKET", None)
-        if profile is not None:
-            profiles = self.directory / "config" / "hac" / "profiles"
-            profiles.mkdir(parents=True)
-            (profiles / "00-bench.yaml").write_text(profile)
-
-    def hacctl(self, *args, check=True):
-        command = [str(self.build / "hacctl" / "hacctl"), *args]
-        return subprocess.run(command, env=self.env, check=check, capture_output=True, text=True)
-
-    def program(self, name, *args):
-        command = [str(self.build / "bench" / name), *map(str, args)]
-        done = subprocess.run(command, env=self.env, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
-        return json.loads(done.stdout)
-
-    def daemon(self):
-        return json.loads(self.hacctl("version", "--json").stdout)["daemon"]["pid"]
-
-    def settle(self):
-        """Waits until no builder works any more: it would be measured along."""
-        for _ in range(600):
-            children = subprocess.run(["ps", "-o", "args=", "--ppid", str(self.daemon())], capture_output=True, text=True)
-            if "--build" not in children.stdout:
-                return
-            time.sleep(0.2)
-
-    def calibrate(self):
-        """On a quiet machine: kernels are built before."""
-        self.hacctl("devices")
-        self.settle()
-        self.hacctl("calibrate")
-        self.settle()
-
-    def close(self):
-        self.hacctl("--no-autostart", "drain", check=False)
-        time.sleep(0.5)
-        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def run(command):
@@ -286,9 +228,8 @@ def startup(build):
         machine.close()
 
 
-def markdown(results):
-    out = [f"# Measured on {results['date']}", "", f"`{results['command']}` at {results['commit']}; {results['machine']}.",
-           "Medians; a ratio is the peer's time ÷ ours, both measured turn by turn in one process, from the call to having",
+def sort_markdown(results):
+    out = ["## Sort", "", "Product and peer in one process, from the call to having",
            "read the result. Input in recycled pool memory, kept mapped, unless a line says otherwise.",
            "*Passes* is our time in units of reading and writing the keys once at this machine's memory bandwidth "
            f"({results['bandwidth'] / 1e9:.1f} GB/s, read and written).", "",
@@ -311,17 +252,18 @@ def markdown(results):
             f"| first job ever | {s['first_job_ever_seconds']:.2f} s | 3 s |",
             f"| first job of a new daemon | {s['first_job_of_a_daemon_seconds']:.3f} s | 0.4 s |",
             f"| hacd's peak RSS | {s['daemon_peak_rss_kib'] / 1024:.1f} MiB | 20 MiB |", ""]
-    return "\n".join(out)
+    return out
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
-    parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
-    parser.add_argument("--name", default="latest", help="name of the result files")
-    args = parser.parse_args()
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
-    build = args.build.resolve()
+def markdown(results):
+    out = [f"# Measured on {results['date']}", "", f"`{results['command']}` at {results['commit']}; {results['machine']}.",
+           "Medians of turns that product and peers took one after the other; a ratio is the peer's time ÷ ours.", ""]
+    if "sorts" in results:
+        out += sort_markdown(results)
+    return "\n".join(out + run_query.markdown(results["query"]))
+
+
+def measure_sort(build, quick):
     peer, _ = build_peers(build)
     os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count()))
     machine = Machine(build)
@@ -329,23 +271,51 @@ def main():
         machine.hacctl("devices")
         machine.settle()
         print(f"sorts, peer: {peer[2]}", flush=True)
-        sorts = sort_lines(machine, peer, args.quick)
+        sorts = sort_lines(machine, peer, quick)
         measured = bandwidth(machine, sorts)
-        sorts.append(file_to_file(machine, args.quick))
+        sorts.append(file_to_file(machine, quick))
         jobs = machine.program("bench_jobs", 16)
         print(f"  small jobs: p50 {jobs['p50_us']} µs, p99 {jobs['p99_us']} µs, {jobs['jobs_per_second']} a second", flush=True)
     finally:
         machine.close()
+    return {"peer": peer[2], "bandwidth": measured, "sorts": sorts, "jobs": jobs, "pairs": pairs(build, quick),
+            "grid": never_slower(build, quick), "startup": startup(build)}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query"],
+                        help="sort, query, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
+    parser.add_argument("--name", default="latest", help="name of the result files")
+    parser.add_argument("--add", action="store_true", help="keep what other parts wrote there before")
+    args = parser.parse_args()
+    unknown = set(args.what) - {"sort", "query", *run_query.PARTS}
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    return args
+
+
+def main():
+    args = parse_arguments()
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    build = args.build.resolve()
     results = {
         "date": datetime.date.today().isoformat(),
         "command": " ".join(["bench/run.py", *sys.argv[1:]]),
         "commit": run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]).stdout.strip(),
         "machine": f"{os.cpu_count()} cores, {cpu_name()}, Linux {platform.release()}",
-        "peer": peer[2], "bandwidth": measured, "sorts": sorts, "jobs": jobs,
-        "pairs": pairs(build, args.quick), "grid": never_slower(build, args.quick), "startup": startup(build),
     }
     directory = HERE / "results"
     directory.mkdir(exist_ok=True)
+    before = directory / f"{args.name}.json"
+    earlier = json.loads(before.read_text()) if args.add and before.exists() else {}
+    results = {**earlier, **results}
+    if "sort" in args.what:
+        results.update(measure_sort(build, args.quick))
+    parts = [part for part in run_query.PARTS if "query" in args.what or part in args.what]
+    results["query"] = {**earlier.get("query", {}), **run_query.run(build, args.quick, parts)}
     (directory / f"{args.name}.json").write_text(json.dumps(results, indent=1) + "\n")
     (directory / f"{args.name}.md").write_text(markdown(results))
     print(f"written: {directory / args.name}.md and .json")
