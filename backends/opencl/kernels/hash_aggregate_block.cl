@@ -28,7 +28,7 @@
 #define HISTOGRAM  256 /* of reduction counts, to find the most frequent */
 #define FIRST_LOOK 65536
 #define PROBE      16384 /* HAC_PARTIAL_PROBE */
-#define NEW_SHARE  8
+#define NEW_SHARE  3
 #define KEYS_MAX   64 /* HAC_QUERY_KEYS_MAX */
 
 typedef struct {
