@@ -12,12 +12,12 @@
  * from then on rows go into windows as they are, and the merge adds them up, in row order. What decides is a
  * count of the data alone, never hashes, memory or time, because it decides in which order floats are added:
  *
- *     of every HAC_PARTIAL_PROBE rows that count (behind the filter and the pass), from the second such run on,
- *     those are counted that begin a new group of the chunk; more than 1 / HAC_PARTIAL_NEW_SHARE of them: all
+ *     of every HAC_PARTIAL_PROBE rows that count (behind the filter and the pass), from the second such run
+ * on, those are counted that begin a new group of the chunk; more than 1 / HAC_PARTIAL_NEW_SHARE of them: all
  *     rows that follow go into windows
  *
- * (At 1/8, 20,000 keys took 1.4 times the processor time and a word count handed 4.7 times as many entries to the
- * merge; keys with a long tail, Zipf 1.2 of 611,000, are 1.1 times faster at 1/8.)
+ * (At 1/8, 20,000 keys took 1.4 times the processor time and a word count handed 4.7 times as many entries to
+ * the merge; keys with a long tail, Zipf 1.2 of 611,000, are 1.1 times faster at 1/8.)
  *
  * So the value of a float sum is: over chunks in order, + (the sum of the aggregated rows, from 0.0, in row
  * order), then + each row of the windows in row order. Whoever writes partials keeps to that.
