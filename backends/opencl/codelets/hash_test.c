@@ -612,8 +612,10 @@ static void test_hot_keys(void **state)
         hac_hash_options o = {.seed = 3, .hot_keys = true, .hot_share = 100};
         test_table t = table_new(rows, ZIPF_STEEP, false);
         hac_hash_figures f = try_query(device, NULL, "k", "count() as c, avg(n) as a", &t, rows, o);
-        assert_true(f.hot_keys > 0 && f.sampled >= rows / 100 && f.sampled < rows / 20);
-        assert_true(f.hits > rows / 4);
+        if (!small_sizes()) { /* else the first batch is the sample, and all rows */
+            assert_true(f.hot_keys > 0 && f.sampled >= rows / 100 && f.sampled < rows / 20);
+            assert_true(f.hits > rows / 4);
+        }
         free(t.memory);
         if (!small_sizes() && style == HAC_STYLE_ONLY_BLOCK) {
             t = table_new(4 * rows, DRIFT, false);
