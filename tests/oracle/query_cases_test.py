@@ -58,6 +58,21 @@ class Case:
             text = None if key is None else str(key)
             self.assertEqual(got.get(text), (len(values), sum(values), min(values), max(values)), f"key {text!r:.60}")
 
+    def check_skip(self, rows):
+        rng = random.Random(rows)
+        lines, bad, total = [], 0, 0
+        for i in range(rows):
+            wrong = rng.random() < 0.05 or i in (0, rows - 1)
+            bad += wrong
+            lines.append(rng.choice(("x,1", "1", "1,2,3", "9223372036854775808,1", "1.5,1")) if wrong else f"{i},1")
+            total += 0 if wrong else i
+        name = self.put("bad.csv", "a,b\n" + "\n".join(lines) + "\n")
+        words = ("mapreduce", name, "--schema", "a:i64,b:i64", "--select", "sum(a) as s, count() as n")
+        self.m.bad(1, *words, says="line 2")
+        result = self.m.run(*words, "--on-error", "skip", "--receipt", "r.json")
+        self.assertEqual((result.code, result.out), (0, f"s,n\n{total},{rows - bad}\n".encode()))
+        self.assertIn(str(bad), result.err)
+
 
 def cell(key):
     if key is None:
@@ -127,20 +142,8 @@ class Quick(Case, SharedMachineTest):
 
     def test_skip(self):
         """Records that cannot be read are counted, wherever they lie."""
-        rng = random.Random(6)
-        for rows in (10, 1000, 100000):
-            lines, bad, total = [], 0, 0
-            for i in range(rows):
-                wrong = rng.random() < 0.05 or i in (0, rows - 1)
-                bad += wrong
-                lines.append(rng.choice(("x,1", "1", "1,2,3", "9223372036854775808,1", "1.5,1")) if wrong else f"{i},1")
-                total += 0 if wrong else i
-            name = self.put("bad.csv", "a,b\n" + "\n".join(lines) + "\n")
-            words = ("mapreduce", name, "--schema", "a:i64,b:i64", "--select", "sum(a) as s, count() as n")
-            self.m.bad(1, *words, says="line 2")
-            result = self.m.run(*words, "--on-error", "skip", "--receipt", "r.json")
-            self.assertEqual((result.code, result.out), (0, f"s,n\n{total},{rows - bad}\n".encode()))
-            self.assertIn(str(bad), result.err)
+        self.check_skip(10)
+        self.check_skip(1000)
 
     def test_refusals(self):
         """Exit 1: the data; exit 2: the question. One line each."""
@@ -186,6 +189,10 @@ class Groups(Case, SharedMachineTest):
                         self.check_groups(pairs, rng.choice(("i32", "i64", "u32", "u64", "string")))
             self.check_groups([(i * 2654435761 % 2**32, i) for i in range(rows)], "u32")  # all distinct
             self.check_groups([(f"key number {i}", -i) for i in range(rows)], "string")
+
+    def test_skip(self):
+        """In files of many chunks, too."""
+        self.check_skip(200000)
 
     def test_little_memory(self):
         """Groups that do not fit are done in passes."""
