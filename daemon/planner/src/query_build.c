@@ -110,6 +110,14 @@ static uint64_t guess_region(const hac_query_spec *spec, const hac_query_sizes *
     return worst < likely ? worst : likely;
 }
 
+static hac_status lacks_memory(const hac_query_spec *spec, double needed, hac_error *err)
+{
+    return hac_fail(err, HAC_REFUSED,
+                    "this query needs about %.0f MiB of memory, and %llu MiB are there for it; give it more "
+                    "memory, or filter more rows",
+                    ceil(needed / (double)MIB), (unsigned long long)(spec->memory / MIB));
+}
+
 /* Sets region and passes so that all partials fit their part of the memory. */
 static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
 {
@@ -128,11 +136,11 @@ static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes
     }
     sizes->region = align(region > REGION_SLACK ? region : REGION_SLACK, 4 * KIB);
     if (region > most)
-        return hac_fail(
-            err, HAC_REFUSED,
-            "this query needs about %llu MiB for what it puts aside, above the %llu MiB that there "
-            "are for it; give it more memory, or filter more rows",
-            (unsigned long long)((sizes->region * sizes->chunks) >> 20), (unsigned long long)(room >> 20));
+        return lacks_memory(spec, (double)(sizes->region * sizes->chunks) / PARTIALS_PART, err);
+    /* a pass has its part of the groups: as many partitions in all, or empty ones take all the memory */
+    sizes->partitions =
+        (uint32_t)clamp(sizes->partitions / sizes->passes,
+                        sizes->partitions > PARTITIONS_LEAST ? PARTITIONS_LEAST : 1, sizes->partitions);
     return HAC_OK;
 }
 
@@ -169,12 +177,7 @@ static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes,
         sizes->group_region = align(spec->group_region, 64);
     if (sizes->passes == 1 || spec->memory == 0 || all + sizes->group_region * regions <= spec->memory)
         return HAC_OK;
-    return hac_fail(
-        err, HAC_REFUSED,
-        "this query's groups need about %llu MiB, and what is put aside on the way %llu; there are "
-        "%llu MiB; give it more memory, or filter more rows",
-        (unsigned long long)((sizes->group_region * regions) >> 20), (unsigned long long)(all >> 20),
-        (unsigned long long)(spec->memory >> 20));
+    return lacks_memory(spec, (double)(sizes->group_region * regions) / (1 - PARTIALS_PART), err);
 }
 
 static uint64_t guess_groups(const hac_query_spec *spec)

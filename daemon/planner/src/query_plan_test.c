@@ -437,6 +437,14 @@ static void test_regions(void **state)
     hac_plan_free(plan);
 }
 
+static uint32_t plan_partitions(const hac_machine *machine, const hac_query_spec *spec)
+{
+    hac_plan *plan = plan_for(machine, spec);
+    uint32_t partitions = plan->query.partitions;
+    hac_plan_free(plan);
+    return partitions;
+}
+
 static void test_passes(void **state)
 {
     (void)state;
@@ -465,15 +473,18 @@ static void test_passes(void **state)
     assert_false(plan->buffers[finish->spans[0].buffer].late);
     assert_true(plan->query.region * plan->query.chunks + groups * passes <= spec.memory);
     hac_plan_free(plan);
-    spec.group_region = 40000; /* shown by a try, and there is room for it */
+    spec.group_region = 200000; /* shown by a try, and there is room for it */
     plan = plan_for(&machine, &spec);
-    assert_int_equal(find(plan, "query.merge", 0)->params[HAC_QUERY_PARAM_GROUP_REGION], 40000);
+    assert_int_equal(find(plan, "query.merge", 0)->params[HAC_QUERY_PARAM_GROUP_REGION], 200000);
     hac_plan_free(plan);
     spec.group_region = 0;
     spec.region = 0;
+    uint32_t partitions = plan_partitions(&machine, &spec);
     spec.passes = 8; /* asked for: a task ran out of memory */
     plan = plan_for(&machine, &spec);
     assert_int_equal(plan->query.passes, 8);
+    /* as many partitions in all, so that the empty ones of many passes do not fill the memory */
+    assert_int_equal(plan->query.partitions * 8, partitions);
     hac_plan_free(plan);
 }
 
@@ -499,7 +510,7 @@ static void test_refused(void **state)
     spec.region = 20 * MIB;
     spec.memory = 640 * MIB;
     spec.group_region = 10 * MIB;
-    assert_refused(&machine, &spec, HAC_REFUSED, "groups need about");
+    assert_refused(&machine, &spec, HAC_REFUSED, "MiB of memory, and 640 MiB are there for it");
     spec = new_spec(640 * MIB);
     spec.memory = MIB;
     assert_refused(&machine, &spec, HAC_REFUSED, "more memory");
