@@ -10,6 +10,12 @@
 
 /* ---- jobs by name ---- */
 
+/* Of the rows that have both x and y. */
+#define N_XY   "count(x * y)"
+#define SUM_X  "sum(if(y is null, null, x))"
+#define SUM_Y  "sum(if(x is null, null, y))"
+#define SUM_XX "sum(if(y is null, null, x * x))"
+
 static const hac_named_job named[] = {
     {"wordcount", "how often each word occurs", HAC_INPUT_WORDS, NULL, NULL, "word", "count() as count", NULL,
      NULL},
@@ -22,9 +28,9 @@ static const hac_named_job named[] = {
     {"string-match", "the lines for which --where is true", HAC_INPUT_LINES, NULL, NULL, NULL, "line", NULL,
      "where"},
     {"linear-regression", "slope and intercept of `y` over `x`", HAC_INPUT_NONE, "x:f64,y:f64", NULL, NULL,
-     "(count() * sum(x * y) - sum(x) * sum(y)) / (count() * sum(x * x) - sum(x) * sum(x)) as slope, "
-     "(sum(y) * sum(x * x) - sum(x) * sum(x * y)) / (count() * sum(x * x) - sum(x) * sum(x)) as intercept, "
-     "count() as n",
+     "(" N_XY " * sum(x * y) - " SUM_X " * " SUM_Y ") / (" N_XY " * " SUM_XX " - " SUM_X " * " SUM_X
+     ") as slope, (" SUM_Y " * " SUM_XX " - " SUM_X " * sum(x * y)) / (" N_XY " * " SUM_XX " - " SUM_X
+     " * " SUM_X ") as intercept, " N_XY " as n",
      NULL, NULL},
     {"page-view-count", "views and different `visitor`s of each `url`", HAC_INPUT_NONE,
      "url:string,visitor:string", NULL, "url", "count() as views, count(distinct visitor) as visitors", NULL,
@@ -296,6 +302,12 @@ hac_status hac_query_request_parse(hac_query_request *request, const char *comma
     const hac_named_job *job = args->n_words > first ? hac_named_job_find(args->words[first]) : NULL;
     if (job != NULL && job->wants != NULL && args->values[hac_option_find(job->wants)] == NULL)
         return hac_fail(err, HAC_INVALID, "%s: %s needs --%s", command, job->name, job->wants);
+    if (job == NULL && !hac_args_has(args, HAC_OPT_SELECT) && args->n_words > first + 1 &&
+        access(args->words[first], F_OK) != 0)
+        return hac_fail(err, HAC_INVALID,
+                        "%s: '%.200s' is neither a job that has a name nor a file; `hacctl help "
+                        "mapreduce` lists the jobs",
+                        command, args->words[first]);
     if (job == NULL && !hac_args_has(args, HAC_OPT_SELECT))
         return hac_fail(err, HAC_INVALID,
                         "%s: what is wanted of each group or row? Say --select, for example 'count() as n'",
