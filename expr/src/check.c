@@ -262,7 +262,7 @@ static bool check_comparison(hac_checker *c, const hac_node *node)
         hac_value_type left = node->args[0]->type, right = node->args[i]->type;
         if (hac_comparable(left, right))
             continue;
-        const char *hint = "; cast one of them";
+        const char *hint = "; cast one of them, or give its column another type in the schema";
         bool date = left.kind == HAC_KIND_DATE || right.kind == HAC_KIND_DATE;
         bool time = left.kind == HAC_KIND_TIMESTAMP || right.kind == HAC_KIND_TIMESTAMP;
         if (date && (hac_node_is_text(node->args[0]) || hac_node_is_text(node->args[i])))

@@ -295,7 +295,8 @@ static void test_errors(void **state)
         {"b and 1", "--select: character 3: 'and' takes (bool, bool), not (bool, i64)"},
         {"not i8", "--select: character 1: 'not' takes (bool), not (i8)"},
         {"i8 || s", "--select: character 4: '||' takes (string, string), not (i8, string)"},
-        {"s = 1", "--select: character 3: string cannot be compared with i64; cast one of them"},
+        {"s = 1", "--select: character 3: string cannot be compared with i64; cast one of them, or give its "
+                  "column another type in the schema"},
         {"d = '2020-01-01'",
          "--select: character 3: date cannot be compared with string; write date '2020-01-31'"},
         {"'2020-01-01' < t", "--select: character 14: string cannot be compared with timestamp; write "
