@@ -318,7 +318,7 @@ static void why_candidates(hac_text *t, const hac_plan *plan)
             hac_text_addf(t, "  %c %-44s %10.3f ms  %s\n", c->chosen ? '*' : ' ', c->name, c->seconds * 1e3,
                           c->reason);
         else
-            hac_text_addf(t, "    %-44s %13s  %s\n", c->name, "not possible", c->reason);
+            hac_text_addf(t, "    %-44s %13s  %s\n", c->name, "–", c->reason);
     }
 }
 
