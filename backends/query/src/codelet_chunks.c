@@ -9,9 +9,6 @@
 #include "query/pool.h"
 #include "query/rows.h"
 
-/* A chunk's table takes what its rows justify; this is what stops a query whose aggregates are very large. */
-#define TABLE_MEMORY (UINT64_C(1) << 32)
-
 typedef struct worker {
     hac_chunk_rows rows;
     hac_partial_writer *writer;
@@ -105,7 +102,7 @@ static void note(worker *w, uint64_t groups, uint64_t needed)
 static hac_status make_writer(const job *j, worker *w, hac_error *err)
 {
     hac_group_options options = {.seed = j->task.seed,
-                                 .memory = TABLE_MEMORY,
+                                 .memory = hac_query_table_memory(j->task.region),
                                  .partitions = j->task.partitions,
                                  .pass = j->task.pass,
                                  .passes = j->task.passes};

@@ -49,9 +49,8 @@ static hac_status prepare(const job *j, worker *w, hac_error *err)
     const hac_query_task *t = &j->task;
     if (w->table != NULL)
         return HAC_OK;
-    /* what the partials hold bounds what their merge takes */
     hac_group_options options = {.seed = t->seed,
-                                 .memory = UINT64_MAX,
+                                 .memory = hac_query_table_memory(t->group_region),
                                  .partitions = t->partitions,
                                  .pass = t->pass,
                                  .passes = t->passes};

@@ -12,7 +12,7 @@
 #include "query/layout.h"
 
 #define FIRST_ROOM   (UINT64_C(1) << 16)
-#define TABLE_MEMORY (UINT64_C(1) << 32)
+#define TABLE_MEMORY (UINT64_C(1) << 29) /* the source is at most 1 MiB */
 
 /* ---- query.compile ---- */
 

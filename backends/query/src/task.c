@@ -187,6 +187,13 @@ void hac_query_task_chunk(const hac_query_task *task, uint64_t chunk, uint64_t *
     *ret_end = first + (left < task->chunk_bytes ? left : task->chunk_bytes);
 }
 
+/* What lies in a partial as rows becomes groups where it is merged, which are larger. */
+uint64_t hac_query_table_memory(uint64_t region)
+{
+    const uint64_t least = UINT64_C(64) << 20;
+    return region > UINT64_MAX / 32 ? UINT64_MAX : least + 16 * region;
+}
+
 /* ---- checks ---- */
 
 hac_status hac_query_check_params(const hac_task *task, hac_error *err)

@@ -334,6 +334,31 @@ static void test_errors(void **state)
     expect_failure(&a, sales, HAC_FAILED, "line 2, --where");
 }
 
+/* Groups of 128 KB: what a table takes stays in proportion to the regions, so the job can be told in time. */
+static void test_large_groups(void **state)
+{
+    (void)state;
+    static char select[512], text[6 * 2000 + 8];
+    for (int i = 0; i < 16; i++)
+        snprintf(select + strlen(select), sizeof select - strlen(select), "%shistogram(k, 0, %d, 1000)",
+                 i > 0 ? ", " : "", i + 1);
+    for (unsigned i = 0; i < 2000; i++)
+        snprintf(text + (size_t)6 * i, sizeof text - (size_t)6 * i, "%05u\n", i);
+    asked a = {.schema = "k:i64", .group_by = "k", .select = select, .format = HAC_FORMAT_CSV};
+    hac_span source = source_of(text);
+    const struct {
+        uint64_t bytes, chunk;
+    } cases[] = {{12000, 12000}, /* too much for a chunk's table, */ {3600, 24} /* and for a merge's */};
+    for (size_t i = 0; i < 2; i++) {
+        source.bytes = cases[i].bytes;
+        answer got = in_pieces(&a, &source, cases[i].chunk, 1);
+        assert_int_equal(got.status, HAC_NO_MEMORY);
+        assert_non_null(strstr(got.err.message, "the groups need more than"));
+        free(got.text);
+    }
+    free(source.data);
+}
+
 /* Random tasks and flipped blobs: refused, never a crash. */
 static void test_hostile(void **state)
 {
@@ -380,8 +405,9 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups), cmocka_unit_test(test_skipped), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_words),  cmocka_unit_test(test_errors),  cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_groups),  cmocka_unit_test(test_skipped), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_errors),  cmocka_unit_test(test_large_groups),
+        cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

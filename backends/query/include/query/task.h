@@ -47,6 +47,10 @@ void hac_query_task_clear(hac_query_task *task);
 /* Bytes (rows) of chunk `chunk` of the source. */
 void hac_query_task_chunk(const hac_query_task *task, uint64_t chunk, uint64_t *ret_first, uint64_t *ret_end);
 
+/* Bytes that a table may take whose groups are written to a region of that size, or come from one. A table
+ * that needs more would not fit the memory that the job has: fewer keys at a time do. */
+uint64_t hac_query_table_memory(uint64_t region);
+
 /* The blob's bytes from its front; the rest of `data` is a source. */
 HAC_MUST_USE hac_status hac_query_blob_read(const uint8_t *data, size_t bytes, hac_query **ret_query,
                                             hac_table *ret_table, hac_error *err);
