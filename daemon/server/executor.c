@@ -146,6 +146,15 @@ static void lose_in_flight(hac_executor *executor, bool counts, const char *how)
     executor->n_in_flight = 0;
 }
 
+/* Whether it was killed in the midst of something that may take as long as its user likes. Nobody else's work
+ * is to wait for that. */
+static bool hung_at_users_pace(const hac_executor *executor)
+{
+    if (!executor->hung || hac_list_empty(&executor->in_flight))
+        return false;
+    return hac_container_of(executor->in_flight.next, hac_dispatch, link)->users_pace;
+}
+
 static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
     hac_executor *executor = context;
@@ -154,7 +163,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     describe_death(executor, status, signal, how, sizeof how);
     /* somebody's SIGKILL (the OOM killer's, an administrator's, a test's) says nothing about the device */
     bool counts = executor->hung || (!asked && signal != SIGKILL);
-    if (counts)
+    if (counts && !hung_at_users_pace(executor))
         note_death(executor, how);
     if (!asked || executor->hung)
         executors->restarts++;

@@ -37,6 +37,7 @@ typedef struct hac_dispatch {
     uint32_t plan_device; /* index into the plan's devices */
     bool together;        /* other devices work on the same range */
     bool cold;            /* the first of its kind on its executor: not learnt from */
+    bool users_pace;      /* a query on the host: how long it takes says nothing of the device */
 } hac_dispatch;
 
 typedef enum hac_executor_state {

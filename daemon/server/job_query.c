@@ -301,6 +301,8 @@ static hac_status resize(hac_job *job, const char *name, uint64_t bytes, hac_err
 static hac_status resize_result(hac_job *job, uint64_t bytes, hac_error *err)
 {
     query_state *state = job->kind_state;
+    if (bytes > INT64_MAX / 2)
+        return hac_fail(err, HAC_INTERNAL, "a result cannot have that many bytes");
     state->result_room = (bytes + 63) / 64 * 64;
     return resize(job, HAC_QUERY_BUFFER_RESULT, state->result_room, err);
 }
@@ -360,6 +362,9 @@ static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
     const hac_plan_task *task = &job->plan->tasks[index];
     uint64_t planned = task->params[HAC_QUERY_PARAM_GROUP_REGION];
     if (totals->group_region > planned) {
+        uint64_t parts = (uint64_t)job->plan->query.partitions * job->plan->query.passes;
+        if (totals->group_region > INT64_MAX / 2 / parts - 64)
+            return hac_fail(err, HAC_INTERNAL, "a partition cannot need that many bytes");
         uint64_t region = (totals->group_region + 63) / 64 * 64;
         hac_status status = too_often(job, err);
         if (status != HAC_OK)

@@ -323,6 +323,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     dispatch->together = together;
     dispatch->plan_device = plan_device;
     dispatch->cold = is_cold(executor, task);
+    dispatch->users_pace = job->kind->user_errors && strncmp(task->codelet, "query.", 6) == 0;
     dispatch->units =
         task->count > 0 ? task->units * ((double)piece->count / (double)task->count) : task->units;
 

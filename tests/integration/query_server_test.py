@@ -35,14 +35,15 @@ class Query(unittest.TestCase):
         cls.data = random.Random(1).randbytes(5 << 20)
         cls.machines = {}
 
-    def fake(self, profile=ONE_DEVICE):
+    def fake(self, profile=ONE_DEVICE, config=None):
         """The machine of that profile, with a folder for this test."""
-        if profile not in self.machines:
+        key = (profile, str(config))
+        if key not in self.machines:
             environment = {"HAC_LIBEXEC": str(self.libexec), "HAC_TEST_EXECUTOR": str(LIBEXEC / "hac-executor"),
                            "HAC_TEST_COUNTS": str(self.counts)}
-            self.machines[profile] = Machine(profile, environment=environment)
-            self.addClassCleanup(self.machines[profile].close)
-        machine = self.machines[profile]
+            self.machines[key] = Machine(profile, config=config, environment=environment)
+            self.addClassCleanup(self.machines[key].close)
+        machine = self.machines[key]
         machine.work = machine.root / self.id().rpartition(".")[2]
         machine.work.mkdir(exist_ok=True)
         return machine
@@ -168,6 +169,20 @@ class Query(unittest.TestCase):
             wrong = {"codelet": codelet, "values": values}
             result = machine.run("mapreduce", name, "--select", json.dumps({"wrong": wrong}), "-o", "lie")
             self.assertIn(result.code, (0, 1, 4), (wrong, result))
+        for values in ([1, 1 << 60, 1], [1, huge - 63, 1]):  # times the partitions: more than 64 bits
+            wrong = {"codelet": "query.merge", "values": values}
+            for memory in ((), ("--memory", "64MiB")):  # that leads to passes
+                how = {"wrong": wrong, "pad": 20 << 20 if memory else 0}
+                machine.bad(1, "mapreduce", name, "--select", json.dumps(how), *memory, "-o", "lie",
+                            says="a partition cannot need that many bytes")
+        self.query(machine, name)
+
+    def test_queries_that_take_too_long(self):
+        """The query is given up, and nobody else waits for it: that says nothing of the device."""
+        machine = self.fake(ONE_DEVICE, config={"task_deadline_minimum": "1s", "task_deadline_factor": 2})
+        name = self.put(machine, self.data)
+        machine.bad(1, "mapreduce", name, "--select", '{"sleep": 5}', says="died")
+        self.assertNotIn("the next one starts in", machine.log())
         self.query(machine, name)
 
     def test_executors_that_die(self):
