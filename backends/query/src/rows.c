@@ -65,6 +65,20 @@ static void write_strings(const hac_vector *v, size_t rows, hac_string_ref *to, 
     }
 }
 
+/* In two blocks, as a reference to a string has 32 bits. */
+static void add_halves(hac_rows_writer *w, const hac_vector *columns, size_t n_columns, size_t rows)
+{
+    hac_vector second[HAC_PROGRAM_OUTPUTS_MAX];
+    size_t half = rows / 2;
+    for (size_t c = 0; c < n_columns; c++) {
+        second[c] = columns[c];
+        second[c].values = (uint8_t *)columns[c].values + half * hac_repr_size(hac_repr_of(columns[c].type));
+        second[c].states = columns[c].states == NULL ? NULL : columns[c].states + half;
+    }
+    hac_rows_add(w, columns, n_columns, half);
+    hac_rows_add(w, second, n_columns, rows - half);
+}
+
 void hac_rows_add(hac_rows_writer *w, const hac_vector *columns, size_t n_columns, size_t rows)
 {
     hac_rows_column_place places[HAC_PROGRAM_OUTPUTS_MAX];
@@ -78,12 +92,17 @@ void hac_rows_add(hac_rows_writer *w, const hac_vector *columns, size_t n_column
             block.nullable[c / 64] |= UINT64_C(1) << (c % 64);
         strings += repr[c] == HAC_REPR_STRING ? string_bytes(&columns[c], rows) : 0;
     }
+    if (strings > UINT32_MAX && rows > 1) {
+        add_halves(w, columns, n_columns, rows);
+        return;
+    }
     block.strings_offset = place_columns(&block, repr, n_columns, places);
     block.strings_bytes = (uint32_t)strings;
-    block.bytes = aligned(block.strings_offset + strings);
-    bool fits = strings <= UINT32_MAX && w->bytes <= w->room && block.bytes <= w->room - w->bytes;
+    /* no region has room for a row that no block can hold */
+    block.bytes = strings > UINT32_MAX ? INT64_MAX : aligned(block.strings_offset + strings);
+    bool fits = w->bytes <= w->room && block.bytes <= w->room - w->bytes;
     uint8_t *data = fits ? w->region + w->bytes : NULL;
-    w->bytes += block.bytes;
+    w->bytes = block.bytes < INT64_MAX - w->bytes ? w->bytes + block.bytes : INT64_MAX;
     w->rows += rows;
     w->blocks++;
     if (!fits)

@@ -289,6 +289,31 @@ static void test_hostile(void **state)
     clear(&m);
 }
 
+/* Strings of more than 32 bits go into blocks of their own; a row of more into none. */
+static void test_long_strings(void **state)
+{
+    (void)state;
+    static _Alignas(64) uint8_t region[4096];
+    hac_string_ref refs[HAC_BATCH_ROWS];
+    hac_vector columns[2] = {{.type = {.kind = HAC_KIND_STRING}, .values = refs, .bytes = region},
+                             {.type = {.kind = HAC_KIND_STRING}, .values = refs, .bytes = region}};
+    hac_rows_writer w;
+    for (size_t i = 0; i < 5; i++) /* 3 GiB a row; nobody reads them, as there is no room */
+        refs[i] = (hac_string_ref){0, UINT32_C(3) << 29};
+    hac_rows_begin(&w, region, sizeof region, 77, 5);
+    hac_rows_add(&w, columns, 2, 5);
+    assert_int_equal(w.rows, 5);
+    assert_int_equal(w.blocks, 5);
+    assert_in_range(w.bytes, UINT64_C(15) << 30, (UINT64_C(15) << 30) + 4096);
+    assert_false(hac_rows_end(&w));
+    refs[0].length = UINT32_C(5) << 29;
+    hac_rows_begin(&w, region, UINT64_C(1) << 40, 77, 5);
+    for (size_t i = 0; i < 5; i++)
+        hac_rows_add(&w, columns, 2, 1);
+    assert_int_equal(w.bytes, INT64_MAX);
+    assert_false(hac_rows_end(&w));
+}
+
 static hac_status fail_from(void *context, uint64_t item, unsigned worker, hac_error *err)
 {
     uint64_t *seen = context;
@@ -315,7 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),   cmocka_unit_test(test_text), cmocka_unit_test(test_table),
-        cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool), cmocka_unit_test(test_long_strings),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }
