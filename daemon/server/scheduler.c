@@ -15,6 +15,7 @@
 #define MEASURED_SECONDS 1e-6 /* of work in a range make a rate */
 #define LOSSES_MAX       3    /* executors a job loses on a device before it goes elsewhere */
 #define LOSSES_LAST      6    /* and on the last device, before it is given up */
+#define KILLS_MAX        20 /* executors that are killed under a query, by whomever, before it is given up */
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
@@ -807,6 +808,12 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
         snprintf(why, sizeof why, "%u of its executors died", job->losses[device]);
         if (hac_devices_usable(&server->devices) > 1 || job->losses[device] >= LOSSES_LAST)
             leave_device(job, device, why);
+    }
+    /* a query that needs more memory than there is would be killed for it again and again */
+    if (started && job->kind->user_errors && job->retries >= KILLS_MAX && job->code == HAC_OK) {
+        job->code = HAC_FAILED;
+        snprintf(job->message, sizeof job->message, "%u executors were lost at it, the last one %s",
+                 job->retries, how);
     }
     if (task->repeatable || !started)
         give_back(job, dispatch, dispatch->attempt + started);

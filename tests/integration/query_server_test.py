@@ -193,6 +193,13 @@ class Query(unittest.TestCase):
             self.assertEqual(receipt["retries"] + receipt["restarts"] > 0, True, codelet)
             self.assertEqual(receipt["query"]["rows_read"], len(self.data))
 
+    def test_executors_that_are_killed_each_time(self):
+        """As happens to one that needs more memory than there is: not for ever."""
+        machine = self.fake()
+        name = self.put(machine, self.data)
+        die = {"codelet": "query.merge", "times": 1000}
+        machine.bad(1, "mapreduce", name, "--select", json.dumps({"die": die}), says="20 executors were lost at it")
+
     def test_skipped(self):
         machine = self.fake()
         result = machine.run("mapreduce", self.put(machine, self.data), "--select", '{"skipped": 3}')
