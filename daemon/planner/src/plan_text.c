@@ -86,13 +86,15 @@ static const hac_sort_part *part_of(const hac_plan *plan, size_t device)
 
 static void write_devices(hac_text *out, const hac_plan *plan)
 {
+    const char *unit = strcmp(plan->flow, "mapreduce") == 0 ? "bytes" : "items";
     hac_text_add(out, "devices\n");
     for (size_t d = 0; d < plan->n_devices; d++) {
         const hac_plan_device *device = &plan->devices[d];
         const hac_sort_part *part = part_of(plan, d);
         char count[32];
-        hac_text_addf(out, "  %-12s %8sitems/s  %5.1f %% of the items", device->name,
-                      hac_format_count(device->capability, count, sizeof(count)), 100 * device->share);
+        hac_text_addf(out, "  %-12s %8s%s/s  %5.1f %% of the %s", device->name,
+                      hac_format_count(device->capability, count, sizeof(count)), unit, 100 * device->share,
+                      unit);
         if (part != NULL && part->items > 0)
             hac_text_addf(out, ": %" PRIu64 " from item %" PRIu64, part->items, part->first);
         hac_text_add(out, "\n");
