@@ -234,8 +234,9 @@ static hac_status next_table(hac_source *source, hac_error *err)
     if (status != HAC_OK)
         return status;
     source->rows = rows;
+    uint64_t *starts = source->starts, next = source->next;
     for (size_t r = 0; r < rows; r++)
-        source->starts[r] = source->next + r;
+        starts[r] = next + r;
     for (size_t i = 0; i < source->n_columns && status == HAC_OK; i++)
         status = table_values(source, &source->columns[i], err);
     source->next += rows;

@@ -30,6 +30,7 @@ struct hac_partial_writer {
     column *columns;
     uint16_t *partition; /* of each row of the window */
     uint32_t *place;     /* where it goes */
+    uint32_t *order;     /* which row goes to each place */
     uint32_t *counts;    /* of the partitions, and one more */
     uint32_t rows;
     uint8_t *strings;
@@ -101,6 +102,7 @@ void hac_partial_writer_free(hac_partial_writer *w)
     free(w->part);
     free(w->partition);
     free(w->place);
+    free(w->order);
     free(w->counts);
     free(w->strings);
     hac_group_table_free(w->table);
@@ -132,13 +134,14 @@ static hac_status make_window(hac_partial_writer *w, hac_error *err)
     bool made = true;
     w->partition = malloc(HAC_PARTIAL_WINDOW * sizeof *w->partition);
     w->place = malloc(HAC_PARTIAL_WINDOW * sizeof *w->place);
+    w->order = malloc(HAC_PARTIAL_WINDOW * sizeof *w->order);
     w->counts = calloc(w->table->options.partitions + 1, sizeof *w->counts);
     for (size_t c = 0; c < w->n_columns; c++) {
         w->columns[c].values = malloc(HAC_PARTIAL_WINDOW * w->columns[c].stored);
         w->columns[c].states = malloc(HAC_PARTIAL_WINDOW);
         made = made && w->columns[c].values != NULL && w->columns[c].states != NULL;
     }
-    if (!made || w->partition == NULL || w->place == NULL || w->counts == NULL)
+    if (!made || w->partition == NULL || w->place == NULL || w->order == NULL || w->counts == NULL)
         return hac_fail_no_memory(err);
     return HAC_OK;
 }
@@ -185,6 +188,30 @@ static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *
     }
 }
 
+/*
+ * Strings go where the rows go, characters in the order that those who merge will read them; `at` is where
+ * this column's begin. What is in the region is never read back: others can write there.
+ */
+static uint32_t write_strings(hac_partial_writer *w, const column *c, hac_string_ref *to, uint8_t *bytes,
+                              uint32_t at)
+{
+    const hac_string_ref *from = (const hac_string_ref *)(const void *)c->values;
+    for (uint32_t i = 0; i < w->rows; i++)
+        w->order[w->place[i]] = i;
+    for (uint32_t i = 0; i < w->rows; i++) {
+        hac_string_ref ref = from[w->order[i]];
+        /* 16 bytes are one move; what is too much is written over by the next */
+        if (ref.length <= 16 && at + UINT64_C(16) <= w->strings_bytes &&
+            ref.offset + UINT64_C(16) <= w->strings_room)
+            memcpy(bytes + at, w->strings + ref.offset, 16);
+        else if (ref.length != 0)
+            memcpy(bytes + at, w->strings + ref.offset, ref.length);
+        to[i] = (hac_string_ref){.offset = at, .length = ref.length};
+        at += ref.length;
+    }
+    return at;
+}
+
 static void close_window(hac_partial_writer *w)
 {
     uint64_t values[HAC_PROGRAM_OUTPUTS_MAX], states[HAC_PROGRAM_OUTPUTS_MAX];
@@ -203,13 +230,17 @@ static void close_window(hac_partial_writer *w)
     if (fits) {
         place_rows(w, (uint32_t *)(void *)(data + sizeof h));
         memcpy(data, &h, sizeof h);
+        uint32_t strings = 0;
         for (size_t c = 0; c < w->n_columns; c++) {
-            scatter(w->place, w->rows, w->columns[c].stored, w->columns[c].values, data + values[c]);
+            const column *from = &w->columns[c];
+            if (types[c].kind == HAC_KIND_STRING)
+                strings = write_strings(w, from, (hac_string_ref *)(void *)(data + values[c]),
+                                        data + h.strings_offset, strings);
+            else
+                scatter(w->place, w->rows, from->stored, from->values, data + values[c]);
             if (states[c] != 0)
-                scatter(w->place, w->rows, 1, w->columns[c].states, data + states[c]);
+                scatter(w->place, w->rows, 1, from->states, data + states[c]);
         }
-        if (h.strings_bytes != 0)
-            memcpy(data + h.strings_offset, w->strings, h.strings_bytes);
     }
     w->end += h.bytes;
     w->n_windows++;

@@ -305,8 +305,12 @@ void hac_source_widen(hac_source_column *column, const uint8_t *from, size_t str
         widen(column, from, stride, rows);
     else if (size == hac_repr_size(column->repr) && column->repr != HAC_REPR_BOOL)
         memcpy(column->values, from, rows * size);
+    else if (size == 4) /* constants, so that these loops become vectors */
+        widen(column, from, 4, rows);
+    else if (size == 2)
+        widen(column, from, 2, rows);
     else
-        widen(column, from, size, rows);
+        widen(column, from, 1, rows);
 }
 
 static __int128 power_of_ten(unsigned n)
