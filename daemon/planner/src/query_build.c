@@ -110,18 +110,24 @@ static uint64_t guess_region(const hac_query_spec *spec, const hac_query_sizes *
     return worst < likely ? worst : likely;
 }
 
+/* Without a limit: so much that no product of sizes leaves 64 bits. */
+static uint64_t memory_of(const hac_query_spec *spec)
+{
+    return spec->memory != 0 ? spec->memory : INT64_MAX / 2;
+}
+
 static hac_status lacks_memory(const hac_query_spec *spec, double needed, hac_error *err)
 {
     return hac_fail(err, HAC_REFUSED,
                     "this query needs about %.0f MiB of memory, and %llu MiB are there for it; give it more "
                     "memory, or filter more rows",
-                    ceil(needed / (double)MIB), (unsigned long long)(spec->memory / MIB));
+                    ceil(needed / (double)MIB), (unsigned long long)(memory_of(spec) / MIB));
 }
 
 /* Sets region and passes so that all partials fit their part of the memory. */
 static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
 {
-    uint64_t room = spec->memory == 0 ? UINT64_MAX : (uint64_t)((double)spec->memory * PARTIALS_PART);
+    uint64_t room = (uint64_t)((double)memory_of(spec) * PARTIALS_PART);
     uint64_t most = room / sizes->chunks / 64 * 64;
     bool known = spec->region > 0;
     uint64_t whole = known ? spec->region + spec->region / 16 : guess_region(spec, sizes);
@@ -136,7 +142,7 @@ static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes
     }
     sizes->region = align(region > REGION_SLACK ? region : REGION_SLACK, 4 * KIB);
     if (region > most)
-        return lacks_memory(spec, (double)(sizes->region * sizes->chunks) / PARTIALS_PART, err);
+        return lacks_memory(spec, (double)sizes->region * (double)sizes->chunks / PARTIALS_PART, err);
     /* a pass has its part of the groups: as many partitions in all, or empty ones take all the memory */
     sizes->partitions =
         (uint32_t)clamp(sizes->partitions / sizes->passes,
@@ -168,16 +174,17 @@ static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes,
     uint64_t regions = (uint64_t)sizes->partitions * sizes->passes;
     sizes->group_region =
         hac_query_group_region(sizes->passes == 1 && guess < all ? guess : all, sizes->partitions);
-    if (sizes->passes > 1 && spec->memory != 0) {
-        uint64_t room = (uint64_t)((double)spec->memory * GROUPS_PART) / regions / 64 * 64;
+    if (sizes->passes > 1) {
+        uint64_t room = (uint64_t)((double)memory_of(spec) * GROUPS_PART) / regions / 64 * 64;
         uint64_t least = hac_query_group_region(0, sizes->partitions);
         sizes->group_region = clamp(sizes->group_region, least, room > least ? room : least);
     }
     if (sizes->group_region < spec->group_region)
         sizes->group_region = align(spec->group_region, 64);
-    if (sizes->passes == 1 || spec->memory == 0 || all + sizes->group_region * regions <= spec->memory)
+    if (sizes->passes == 1 ||
+        (all <= memory_of(spec) && sizes->group_region <= (memory_of(spec) - all) / regions))
         return HAC_OK;
-    return lacks_memory(spec, (double)(sizes->group_region * regions) / (1 - PARTIALS_PART), err);
+    return lacks_memory(spec, (double)sizes->group_region * (double)regions / (1 - PARTIALS_PART), err);
 }
 
 static uint64_t guess_groups(const hac_query_spec *spec)

@@ -511,6 +511,11 @@ static void test_refused(void **state)
     spec.memory = 640 * MIB;
     spec.group_region = 10 * MIB;
     assert_refused(&machine, &spec, HAC_REFUSED, "MiB of memory, and 640 MiB are there for it");
+    spec.group_region = UINT64_C(1) << 56; /* times partitions and passes: 2^64 or more */
+    spec.passes = 64;
+    assert_refused(&machine, &spec, HAC_REFUSED, "more memory");
+    spec.memory = 0;
+    assert_refused(&machine, &spec, HAC_REFUSED, "more memory");
     spec = new_spec(640 * MIB);
     spec.memory = MIB;
     assert_refused(&machine, &spec, HAC_REFUSED, "more memory");
