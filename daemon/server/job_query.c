@@ -339,6 +339,39 @@ static bool last_of_its_pass(const hac_job *job, uint32_t index)
     return true;
 }
 
+/* What was wanted next does not fit beside the partials: fewer keys at a time, with regions that are known
+ * now. */
+static hac_status fewer_keys(hac_job *job, hac_status status, hac_error *err)
+{
+    query_state *state = job->kind_state;
+    const hac_query_info *query = &job->plan->query;
+    uint32_t passes = query->passes * 2;
+    if (status != HAC_REFUSED || state->spec.keys == 0 || passes > HAC_QUERY_PASSES_MAX ||
+        ++state->tries > TRIES_MAX)
+        return status;
+    hac_job_note(job, "%s; planned anew with %u passes over key ranges", err->message, passes);
+    state->spec.region = (state->totals.needed + state->totals.needed / 4) * query->passes;
+    state->spec.group_region = 0;
+    state->spec.passes = passes;
+    job->run.replan = true;
+    return HAC_OK;
+}
+
+/* Memory for as many groups as the partials have in all, or as there is room for: the same ones are in many
+ * partials, and a merge that does not fit says what it needs. */
+static hac_status first_groups(hac_job *job, hac_error *err)
+{
+    const query_state *state = job->kind_state;
+    const hac_query_info *query = &job->plan->query;
+    uint64_t partials = query->region * query->chunks, memory = state->spec.memory;
+    uint64_t region = hac_query_group_region(state->totals.needed * query->chunks, query->partitions);
+    uint64_t room = memory > partials ? (memory - partials) / 4 * 3 / query->partitions / 64 * 64 : 0;
+    uint64_t least = hac_query_group_region(0, query->partitions);
+    if (memory != 0 && region > room)
+        region = room > least ? room : least;
+    return fewer_keys(job, resize_groups(job, region, err), err);
+}
+
 static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
 {
     query_state *state = job->kind_state;
@@ -348,11 +381,10 @@ static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
         return HAC_OK;
     if (query->passes > 1)
         return HAC_OK; /* all has its size from the start */
-    uint64_t bytes = totals->needed * query->chunks;
     if (strcmp(query->way, "rows") == 0)
         return resize_result(job, totals->partial_groups * state->spec.output_bytes * 5 / 4 + RESULT_SLACK,
                              err);
-    return resize_groups(job, hac_query_group_region(bytes, query->partitions), err);
+    return first_groups(job, err);
 }
 
 static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
@@ -378,14 +410,14 @@ static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
             return HAC_OK;
         }
         status = resize_groups(job, region, err);
-        return status == HAC_OK ? HAC_AGAIN : status;
+        return status == HAC_OK ? HAC_AGAIN : fewer_keys(job, status, err);
     }
     if (!last_of_its_kind(job, index))
         return HAC_OK;
     uint64_t bytes = totals->output_bytes;
     if (bytes == 0)
         bytes = totals->groups * state->spec.output_bytes;
-    return resize_result(job, bytes + bytes / 16 + RESULT_SLACK, err);
+    return fewer_keys(job, resize_result(job, bytes + bytes / 16 + RESULT_SLACK, err), err);
 }
 
 static void note_skipped(hac_job *job)
@@ -394,8 +426,9 @@ static void note_skipped(hac_job *job)
     char text[128];
     if (state->totals.skipped == 0)
         return;
-    snprintf(text, sizeof text, "%llu records that could not be read were left out",
-             (unsigned long long)state->totals.skipped);
+    snprintf(text, sizeof text, "%llu record%s that could not be read %s left out",
+             (unsigned long long)state->totals.skipped, state->totals.skipped == 1 ? "" : "s",
+             state->totals.skipped == 1 ? "was" : "were");
     hac_job_note(job, "%s", text);
     free(job->text);
     job->text = strdup(text);

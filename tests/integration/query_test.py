@@ -224,7 +224,7 @@ class Csv(QueryCase, SharedMachineTest):
         self.assertFalse(Path(self.m.path("none")).exists())
         skipped = self.m.run("mapreduce", out, "--schema", COLUMNS, "--select", "sum(id) as s", "--on-error", "skip")
         self.assertEqual((skipped.code, skipped.out), (0, f"s\n{sum(range(60000))}\n".encode()))
-        self.assertIn("1 records", skipped.err)
+        self.assertIn("1 record that could not be read was left out", skipped.err)
 
     def test_many_files_with_headers(self):
         parts = [self.put(f"{i}.csv", csv_of(self.large[i * 900:(i + 1) * 900])) for i in range(64)]
@@ -296,6 +296,13 @@ class Jobs(QueryCase, SharedMachineTest):
     def test_little_memory(self):
         text = b"".join(b"word%d " % (i * 7919 % 200000) for i in range(900000))
         self.check_wordcount([self.put("book.txt", text)], text, "--memory", "64MiB")
+
+    def test_memory_between(self):
+        """Partials that fit, and groups or a result that do not fit beside them: fewer keys at a time."""
+        text = b"".join(b"word%d %s " % (i * 7919 % 100000, b"x" * 30) for i in range(500000))
+        name = self.put("book.txt", text)
+        for memory in (16, 24, 32, 40, 48, 64, 128):
+            self.check_wordcount([name], text, "--memory", f"{memory}MiB")
 
 
 class Columns(QueryCase, SharedMachineTest):
