@@ -7,8 +7,7 @@
 #include "hash_partial.h"
 #include "query/codelets.h"
 
-#define TABLE_MEMORY (UINT64_C(1) << 32) /* of the host's table of one chunk's groups */
-#define PER_MILLE    0xffff
+#define PER_MILLE 0xffff
 
 const char *hac_hash_aggregate_program(const hac_device_facts *facts, hac_type type)
 {
@@ -85,7 +84,7 @@ static hac_status begin(aggregation *a, hac_error *err)
                                       .table = &q->table,
                                       .memory = memory,
                                       .options = {.seed = q->seed,
-                                                  .memory = TABLE_MEMORY,
+                                                  .memory = hac_query_table_memory(q->region),
                                                   .partitions = q->partitions,
                                                   .pass = q->pass,
                                                   .passes = q->passes},
