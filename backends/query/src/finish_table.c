@@ -9,15 +9,34 @@
 #include "finish_internal.h"
 #include "query/pool.h"
 
+#define PIECE_ROWS (UINT64_C(1) << 16)
+
+/* Rows [first, end) of a column. */
+typedef struct piece {
+    size_t column;
+    uint64_t first, end;
+} piece;
+
 typedef struct tabling {
     const hac_ordered_rows *rows;
     hac_result_column *columns;
     uint8_t *result;
+    piece *pieces;
 } tabling;
 
 static uint64_t aligned(uint64_t bytes)
 {
     return (bytes + 63) & ~UINT64_C(63);
+}
+
+/* Whether any block says that it has nulls in that column. */
+static bool is_nullable(const tabling *t, size_t column)
+{
+    const hac_rows_reader *rows = t->rows->rows;
+    for (size_t b = 0; b < rows->n_blocks; b++)
+        if (rows->blocks[b].columns[column].states != 0)
+            return true;
+    return false;
 }
 
 /* Whether there are nulls, and how many bytes of strings. */
@@ -29,7 +48,8 @@ static hac_status survey(void *context, uint64_t item, unsigned worker, hac_erro
     bool nulls = false, string = c->kind == HAC_KIND_STRING;
     (void)worker;
     (void)err;
-    for (uint64_t i = 0; i < t->rows->n; i++) {
+    uint64_t n = string || is_nullable(t, item) ? t->rows->n : 0;
+    for (uint64_t i = 0; i < n; i++) {
         bool null = hac_ordered_value(t->rows, i, item, words) != HAC_ROW_OK;
         nulls |= null;
         c->n_bytes += string && !null ? words[1] : 0;
@@ -84,21 +104,19 @@ static void put_string(const hac_result_column *c, uint8_t *result, uint64_t i, 
         memcpy(result + c->values + (i + 1) * 4, &narrow, 4);
 }
 
-static hac_status fill(void *context, uint64_t item, unsigned worker, hac_error *err)
+/* One with nulls, of strings or of bits: from its first row to its last. */
+static void fill_any(const tabling *t, size_t column)
 {
-    const tabling *t = context;
-    const hac_result_column *c = &t->columns[item];
+    const hac_result_column *c = &t->columns[column];
     hac_value_type type = {.kind = c->kind, .precision = c->precision, .scale = c->scale};
     size_t size = hac_value_size(type);
     uint64_t words[2], used = 0;
-    (void)worker;
-    (void)err;
     uint64_t end = c->kind == HAC_KIND_STRING ? c->bytes + aligned(c->n_bytes)
                                               : c->values + aligned(values_bytes(c, t->rows->n));
     uint64_t from = c->validity != HAC_TABLE_NONE ? c->validity : c->values;
     memset(t->result + from, 0, end - from);
     for (uint64_t i = 0; i < t->rows->n; i++) {
-        bool null = hac_ordered_value(t->rows, i, item, words) != HAC_ROW_OK;
+        bool null = hac_ordered_value(t->rows, i, column, words) != HAC_ROW_OK;
         uint8_t bit = (uint8_t)(1u << (i % 8));
         if (c->validity != HAC_TABLE_NONE && !null)
             t->result[c->validity + i / 8] |= bit;
@@ -111,7 +129,71 @@ static hac_status fill(void *context, uint64_t item, unsigned worker, hac_error 
             memcpy(t->result + c->values + i * size, words, size);
         }
     }
+}
+
+static inline __attribute__((always_inline)) void copy_values(const hac_ordered_rows *rows, const piece *p,
+                                                              size_t stored, size_t size, uint8_t *to)
+{
+    const hac_rows_place *blocks = rows->rows->blocks;
+    for (uint64_t i = p->first; i < p->end; i++) {
+        uint64_t at = rows->order[i];
+        const hac_rows_place *block = &blocks[at / HAC_BATCH_ROWS];
+        const uint8_t *values = block->region + block->columns[p->column].values;
+        memcpy(to + i * size, values + at % HAC_BATCH_ROWS * stored, size);
+    }
+}
+
+/* Values of fixed width without nulls; of representations that are wider the low bytes are taken. */
+static void fill_plain(const tabling *t, const piece *p)
+{
+    const hac_result_column *c = &t->columns[p->column];
+    hac_value_type type = {.kind = c->kind, .precision = c->precision, .scale = c->scale};
+    size_t size = hac_value_size(type), stored = hac_repr_size(t->rows->rows->repr[p->column]);
+    uint8_t *to = t->result + c->values;
+    if (size == 8 && stored == 8)
+        copy_values(t->rows, p, 8, 8, to);
+    else if (size == 4 && stored == 8)
+        copy_values(t->rows, p, 8, 4, to);
+    else
+        copy_values(t->rows, p, stored, size, to);
+    uint64_t bytes = t->rows->n * size;
+    if (p->end == t->rows->n)
+        memset(to + bytes, 0, aligned(bytes) - bytes);
+}
+
+static bool is_plain(const hac_result_column *c)
+{
+    return c->kind != HAC_KIND_STRING && c->kind != HAC_KIND_BOOL && c->validity == HAC_TABLE_NONE;
+}
+
+static hac_status fill(void *context, uint64_t item, unsigned worker, hac_error *err)
+{
+    const tabling *t = context;
+    const piece *p = &t->pieces[item];
+    (void)worker;
+    (void)err;
+    if (is_plain(&t->columns[p->column]))
+        fill_plain(t, p);
+    else
+        fill_any(t, p->column);
     return HAC_OK;
+}
+
+/* The long ones first: columns as a whole, then pieces of those that can be cut. */
+static hac_status fill_all(tabling *t, size_t n_columns, hac_error *err)
+{
+    uint64_t rows = t->rows->n, n = 0;
+    hac_autofree piece *pieces = calloc(n_columns * (rows / PIECE_ROWS + 1) + 1, sizeof *pieces);
+    if (pieces == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t c = 0; c < n_columns; c++)
+        if (!is_plain(&t->columns[c]))
+            pieces[n++] = (piece){c, 0, rows};
+    for (size_t c = 0; c < n_columns; c++)
+        for (uint64_t at = 0; is_plain(&t->columns[c]) && (at < rows || at == 0); at += PIECE_ROWS)
+            pieces[n++] = (piece){c, at, rows - at < PIECE_ROWS ? rows : at + PIECE_ROWS};
+    t->pieces = pieces;
+    return hac_pool_run(n, fill, t, err);
 }
 
 hac_status hac_finish_table(const hac_ordered_rows *rows, uint8_t *result, uint64_t room, uint64_t *ret_bytes,
@@ -140,5 +222,5 @@ hac_status hac_finish_table(const hac_ordered_rows *rows, uint8_t *result, uint6
         return HAC_OK;
     memcpy(result, &header, sizeof header);
     memcpy(result + sizeof header, columns, n * sizeof *columns);
-    return hac_pool_run(n, fill, &t, err);
+    return fill_all(&t, n, err);
 }

@@ -253,6 +253,77 @@ static void test_table(void **state)
     clear(&m);
 }
 
+/* Columns without nulls, of every width, around the rows where they are cut; in order and the other way
+ * round. */
+static void check_plain(size_t n, bool descending)
+{
+    static const hac_value_type types[COLUMNS] = {
+        {HAC_KIND_U32, 0, 0}, {HAC_KIND_F64, 0, 0}, {HAC_KIND_DECIMAL, 38, 2}, {HAC_KIND_I16, 0, 0}};
+    static _Alignas(64) uint64_t values[COLUMNS][2 * HAC_BATCH_ROWS];
+    hac_field fields[COLUMNS] = {0};
+    hac_vector v[COLUMNS];
+    hac_rows_reader reader;
+    hac_rows_writer w;
+    hac_finished f;
+    hac_order_item by = {.column = 0, .descending = descending};
+    hac_query query = {.outputs = {fields, COLUMNS},
+                       .n_visible = COLUMNS,
+                       .order = &by,
+                       .n_order = descending ? 1 : 0,
+                       .limit = UINT64_MAX,
+                       .output = HAC_OUTPUT_TABLE};
+    uint8_t *region = aligned_alloc(64, (n * 48 + 65536) / 64 * 64);
+    hac_rows_begin(&w, region, n * 48 + 65472, 77, 5);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        fields[c].type = types[c];
+        snprintf(fields[c].name, sizeof fields[c].name, "c%zu", c);
+        v[c] = (hac_vector){.type = types[c], .values = values[c]};
+    }
+    for (size_t first = 0, rows; first < n; first += rows) {
+        rows = n - first < HAC_BATCH_ROWS ? n - first : HAC_BATCH_ROWS;
+        for (size_t i = 0; i < rows; i++) {
+            values[0][i] = first + i;
+            ((double *)values[1])[i] = (double)(first + i) / 8;
+            values[2][2 * i] = first + i;
+            values[2][2 * i + 1] = ~(first + i);
+            values[3][i] = (first + i) % 30000;
+        }
+        hac_rows_add(&w, v, COLUMNS, rows);
+    }
+    assert_true(hac_rows_end(&w));
+    hac_rows_reader_init(&reader, &query);
+    assert_int_equal(hac_rows_reader_add(&reader, region, w.bytes, 77, 5, NULL), HAC_OK);
+    assert_int_equal(hac_finish_rows(&query, &reader, NULL, 0, &f, NULL), HAC_OK);
+    uint8_t *data = aligned_alloc(64, f.bytes);
+    memset(data, 0xaa, f.bytes);
+    assert_int_equal(hac_finish_rows(&query, &reader, data, f.bytes, &f, NULL), HAC_OK);
+    const hac_result_column *c = (const void *)(data + sizeof(hac_result_table));
+    for (size_t i = 0; i < n; i++) {
+        size_t k = descending ? n - 1 - i : i;
+        assert_int_equal(((uint32_t *)(void *)(data + c[0].values))[i], k);
+        assert_true(((double *)(void *)(data + c[1].values))[i] == (double)k / 8);
+        assert_int_equal(((uint64_t *)(void *)(data + c[2].values))[2 * i], k);
+        assert_int_equal(((uint64_t *)(void *)(data + c[2].values))[2 * i + 1], ~k);
+        assert_int_equal(((int16_t *)(void *)(data + c[3].values))[i], k % 30000);
+    }
+    for (size_t i = 0; i < COLUMNS; i++)
+        assert_true(c[i].validity == HAC_TABLE_NONE);
+    for (uint64_t at = c[0].values + n * 4; at < c[1].values; at++)
+        assert_int_equal(data[at], 0); /* nothing of what was there before */
+    free(data);
+    free(region);
+    hac_rows_reader_clear(&reader);
+}
+
+static void test_plain_columns(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 63, 1024, 65535, 65536, 65537, 131072, 140001};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int descending = 0; descending < 2; descending++)
+            check_plain(sizes[i], descending);
+}
+
 /* Damaged regions are refused, or read within their bounds. */
 static void test_hostile(void **state)
 {
@@ -339,8 +410,9 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),   cmocka_unit_test(test_text), cmocka_unit_test(test_table),
-        cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool), cmocka_unit_test(test_long_strings),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_text),    cmocka_unit_test(test_table),
+        cmocka_unit_test(test_plain_columns), cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_long_strings),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

@@ -19,7 +19,8 @@ static void words_by_definition(const uint8_t *p, uint32_t n, uint64_t ret[2])
     uint8_t bytes[16] = {0};
     memcpy(bytes, &n, sizeof n);
     if (n <= HAC_STRING_SHORT) {
-        memcpy(bytes + 4, p, n);
+        for (uint32_t i = 0; i < n; i++)
+            bytes[4 + i] = p[i];
     } else {
         uint64_t address = (uintptr_t)p;
         memcpy(bytes + 4, p, 4);
