@@ -91,10 +91,10 @@ static bool parse_decimal(const char *text, size_t bytes, hac_value_type *ret)
 hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *ret, hac_error *err)
 {
     hac_value_type type = {0};
-    for (uint8_t k = HAC_KIND_NONE + 1; k < HAC_KIND_END; k++) {
+    for (unsigned k = HAC_KIND_NONE + 1; k < HAC_KIND_END; k++) {
         if (k != HAC_KIND_DECIMAL && strlen(kinds[k].name) == bytes &&
             memcmp(kinds[k].name, text, bytes) == 0) {
-            ret->kind = k;
+            ret->kind = (uint8_t)k;
             ret->precision = ret->scale = 0;
             return HAC_OK;
         }

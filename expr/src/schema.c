@@ -132,7 +132,9 @@ hac_status hac_schema_parse(const char *text, hac_schema *ret, hac_error *err)
         hac_schema_clear(&schema);
         return status;
     }
-    hac_field *exact = realloc(schema.fields, schema.n_fields * sizeof *exact);
+    hac_field *exact = NULL; /* there is at least one field */
+    if (schema.n_fields > 0)
+        exact = realloc(schema.fields, schema.n_fields * sizeof *exact);
     if (exact != NULL)
         schema.fields = exact;
     *ret = schema;

@@ -137,7 +137,7 @@ static void named_jobs(void **state)
     assert_int_equal(o->input_format, HAC_INPUT_LINES);
     assert_string_equal(o->group_by, "line");
     assert_string_equal(o->where, "line > 'a'");
-    o = GOOD("wordcount", "wordcount"); /* the second is a file */
+    (void)GOOD("wordcount", "wordcount"); /* the second is a file */
     assert_string_equal(request.names[0], "wordcount");
     o = GOOD("./wordcount", "--parse", "words", "--select", "word");
     assert_null(o->group_by);

@@ -126,8 +126,10 @@ static hac_status sample_init(sample *s, hac_error *err)
                                 .bytes = HAC_TABLE_NONE};
         for (size_t row = 0; row < ROWS; row++)
             put_value(s->memory + at, hac_repr_of(c->type), row, &state);
-        for (size_t b = 0; b < BITMAP_BYTES; b++)
-            s->memory[at + COLUMN_BYTES + b] = (uint8_t)(random_u64(&state) | random_u64(&state));
+        for (size_t b = 0; b < BITMAP_BYTES; b++) {
+            uint64_t once = random_u64(&state); /* three of four bits are set */
+            s->memory[at + COLUMN_BYTES + b] = (uint8_t)(once | random_u64(&state));
+        }
         at += COLUMN_BYTES + BITMAP_BYTES;
     }
     return HAC_OK;

@@ -107,8 +107,10 @@ static test_table table_new(uint64_t rows)
                                           .values = 2 * c * part,
                                           .bytes = HAC_TABLE_NONE};
         fill(t.memory + t.columns[c].values, t.columns[c].type, rows);
-        for (uint64_t b = 0; b < rows / 8 + 1; b++)
-            t.memory[(2 * c + 1) * part + b] = (uint8_t)(random_u64() | random_u64());
+        for (uint64_t b = 0; b < rows / 8 + 1; b++) {
+            uint64_t once = random_u64(); /* three of four bits are set */
+            t.memory[(2 * c + 1) * part + b] = (uint8_t)(once | random_u64());
+        }
     }
     return t;
 }

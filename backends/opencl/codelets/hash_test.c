@@ -144,8 +144,10 @@ static test_table table_new(uint64_t rows, pattern p, bool nulls)
             (hac_table_column){.type = types[c], .validity = HAC_TABLE_NONE, .bytes = HAC_TABLE_NONE};
         if (nulls) {
             t.columns[c].validity = take(&t, rows / 8 + 1);
-            for (uint64_t i = 0; i < rows / 8 + 1; i++)
-                t.memory[t.columns[c].validity + i] = (uint8_t)(random_u64() | random_u64() | random_u64());
+            for (uint64_t i = 0; i < rows / 8 + 1; i++) {
+                uint64_t one = random_u64(), two = random_u64(); /* seven of eight bits are set */
+                t.memory[t.columns[c].validity + i] = (uint8_t)(one | two | random_u64());
+            }
         }
         if (c == 4) {
             add_strings(&t, rows, p);

@@ -373,6 +373,7 @@ static void test_hostile(void **state)
     compile.inline_in_bytes = pack(&by_region, spec);
     assert_int_equal(run("query.compile", &compile, &result, NULL), HAC_OK);
     size_t n = result.inline_out_bytes;
+    assert_true(n > 0);
     memcpy(blob, out, n);
     for (int round = 0; round < 3000; round++) {
         hac_task task = {.fd = -1,

@@ -349,10 +349,10 @@ static hac_status set_model(building *b, hac_plan_task *task, hac_error *err)
 
 /* ---- the stages ---- */
 
-/* What one source becomes in a stage: a range over its chunks. */
-static hac_status add_source_task(building *b, const char *codelet, size_t source, uint64_t first_chunk,
-                                  uint32_t pass, hac_plan_task *task, const uint32_t *deps, size_t n_deps,
-                                  uint32_t *ret, hac_error *err)
+/* What one source becomes in a stage: a range over its chunks, task->item_first being the first. */
+static hac_status add_source_task(building *b, const char *codelet, size_t source, uint32_t pass,
+                                  hac_plan_task *task, const uint32_t *deps, size_t n_deps, uint32_t *ret,
+                                  hac_error *err)
 {
     const hac_query_spec *spec = b->spec;
     uint64_t chunks = chunks_of(spec->sources[source], b->sizes->chunk);
@@ -366,11 +366,10 @@ static hac_status add_source_task(building *b, const char *codelet, size_t sourc
     task->uses_descriptor = spec->place == HAC_QUERY_IN_FILES;
     task->descriptor = (uint8_t)source;
     task->units = (double)spec->bytes * (double)spec->sources[source] / (double)(all > 0 ? all : 1);
-    task->item_first = first_chunk;
     task->item_count = chunks;
     fill_params(b, pass, task);
     task->params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
-    task->params[HAC_QUERY_PARAM_FIRST_CHUNK] = first_chunk;
+    task->params[HAC_QUERY_PARAM_FIRST_CHUNK] = task->item_first;
     hac_status status = set_model(b, task, err);
     return status == HAC_OK ? hac_plan_add_task(b->plan, task, deps, n_deps, ret, err) : status;
 }
@@ -389,11 +388,11 @@ static hac_status add_quotes(building *b, uint32_t *ret, hac_error *err)
         uint64_t chunks = chunks_of(b->spec->sources[i], b->sizes->chunk);
         if (chunks == 0)
             continue;
-        hac_plan_task task = {.device_mask = b->host, .stage = "quotes", .n_spans = 2};
+        hac_plan_task task = {.device_mask = b->host, .stage = "quotes", .item_first = first, .n_spans = 2};
         task.spans[0] = span(b, b->quotes, HAC_PLAN_WRITE);
         task.spans[1] = span(b, b->in, HAC_PLAN_READ);
         touch(&task.spans[0], first, chunks, sizeof(uint64_t));
-        hac_status status = add_source_task(b, "query.quotes", i, first, 0, &task, NULL, 0, &ret[i], err);
+        hac_status status = add_source_task(b, "query.quotes", i, 0, &task, NULL, 0, &ret[i], err);
         if (status != HAC_OK)
             return status;
         first += chunks;
@@ -417,7 +416,7 @@ static hac_status add_pass(building *b, uint32_t pass, const uint32_t *quotes, c
             deps[n_deps++] = quotes[i];
         if (before != NULL)
             deps[n_deps++] = *before;
-        hac_plan_task task = {.device_mask = b->team, .n_spans = 3, .part = 1};
+        hac_plan_task task = {.device_mask = b->team, .item_first = first, .n_spans = 3, .part = 1};
         task.stage = b->way == HAC_QUERY_ROWS ? "rows" : "aggregate";
         task.spans[0] = span(b, b->partials, HAC_PLAN_WRITE);
         task.spans[1] = span(b, b->quotes, HAC_PLAN_READ);
@@ -425,8 +424,8 @@ static hac_status add_pass(building *b, uint32_t pass, const uint32_t *quotes, c
         touch(&task.spans[0], first, chunks, b->sizes->region);
         if (b->quotes >= 0)
             touch(&task.spans[1], first, chunks, sizeof(uint64_t));
-        hac_status status = add_source_task(b, hac_query_codelet(b->spec, b->way), i, first, pass, &task,
-                                            deps, n_deps, &b->last[b->n_last], err);
+        hac_status status = add_source_task(b, hac_query_codelet(b->spec, b->way), i, pass, &task, deps,
+                                            n_deps, &b->last[b->n_last], err);
         if (status != HAC_OK)
             return status;
         b->n_last++;
