@@ -303,7 +303,7 @@ def main():
     build = args.build.resolve()
     results = {
         "date": datetime.date.today().isoformat(),
-        "command": " ".join(["bench/run.py", *sys.argv[1:]]),
+        "command": " ".join(["./dev bench", *args.what, *(["--quick"] if args.quick else [])]),
         "commit": run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]).stdout.strip(),
         "machine": f"{os.cpu_count()} cores, {cpu_name()}, Linux {platform.release()}",
     }

@@ -52,8 +52,8 @@ static inline void hac_string_to_words_exactly(const uint8_t *p, uint32_t n, uin
 #define HAC_STRING_PAGE 4096u /* at least; what lies in a page with the string can be read */
 
 /*
- * Lengths vary, and a branch on them is mispredicted every other time: short strings are taken as 16 bytes,
- * of which those behind the string are masked out. Never reads outside of the page.
+ * Lengths vary, and branches on them cost more than the loads: short strings are taken as 16 bytes, of which
+ * those behind the string are masked out. Never reads outside of the page.
  */
 static inline void hac_string_to_words(const uint8_t *p, uint32_t n, uint64_t *ret_low, uint64_t *ret_high)
 {
