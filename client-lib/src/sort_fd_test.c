@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -118,18 +119,20 @@ static void test_files(void **state)
     free(keys);
 }
 
-static Hac__Client__Input__WhereCase seen_where;
-static bool refuse;
+/* Between this thread and the fake daemon's. */
+static _Atomic Hac__Client__Input__WhereCase seen_where;
+static atomic_bool refuse;
 
 static bool look_at_sort(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     (void)frame;
     if (request->what_case != HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT)
         return false;
+    bool refused = refuse;
     seen_where = request->submit_sort->input->where_case;
-    if (refuse)
+    if (refused)
         fake_send_failure(session, request->serial, HAC_REFUSED, "too many jobs");
-    return refuse;
+    return refused;
 }
 
 /* Small files go in the message, unless the caller says how to sort; id and refusals are told as for others.

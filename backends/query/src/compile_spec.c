@@ -6,8 +6,6 @@
 #include "proto/messages.h"
 #include "query/task.h"
 
-HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
-
 static void free_spec(Hac__Client__QuerySpec **spec)
 {
     if (*spec != NULL)
