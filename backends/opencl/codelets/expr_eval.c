@@ -12,8 +12,6 @@
 #define BLOCK_INSTRUCTION 300 /* iterations that an instruction costs a batch, without strings and lists */
 #define SCRATCH_SLOT      0
 
-HAC_DEFINE_CLEANUP(hac_program *, hac_program_free)
-
 uint64_t hac_expr_states_offset(uint64_t outputs, uint64_t rows)
 {
     return (outputs * rows * 8 + 63) / 64 * 64;
