@@ -95,7 +95,7 @@ class Jobs(SharedMachineTest):
         self.assertFalse(os.path.exists(self.m.path("out")))
 
     def test_interrupt(self):
-        self.m.generate("u32", "random", 8000000)
+        self.m.generate("u32", "random", 30000000)
         for number in (signal.SIGINT, signal.SIGTERM):
             process = self.m.start("sort", "in", "--type", "u32", *BITONIC, "-o", "out")
             self.assertTrue(eventually(lambda: any(j["state"] == "running" for j in self.m.json("jobs")["jobs"])))
