@@ -336,20 +336,29 @@ class Machine:
     def check_clean(self, slack=RSS_SLACK, seconds=20):
         """The daemon of the baseline is alive and holds what it held then."""
         daemon, descriptors, rss = self.before
+        scratch = self.root / "cache_home" / "hac" / "scratch" / str(daemon.pid)
+        problem = None
+
+        def at_rest():
+            # One look at all of it: a directory that is being swept has a descriptor and a name.
+            nonlocal problem
+            held, memory = daemon.descriptors(), daemon.rss()
+            if children(daemon.pid):
+                problem = f"hacd keeps {[command_of(p) for p in children(daemon.pid)]}\n{self.log()[-3000:]}"
+            elif scratch.exists() and os.listdir(scratch):
+                problem = f"scratch directories are left: {os.listdir(scratch)}"
+            elif held != descriptors:
+                problem = f"hacd's descriptors were {descriptors} and are {held}"
+            elif memory > rss + slack:
+                problem = f"hacd's memory was {rss >> 10} KiB and is {memory >> 10} KiB"
+            else:
+                problem = None
+            return problem is None
+
         if not daemon.alive():
             raise AssertionError(f"hacd has ended with status {daemon.status}\n{self.log()[-3000:]}")
-        eventually(lambda: not children(daemon.pid) and daemon.descriptors() == descriptors and
-                   daemon.rss() <= rss + slack, seconds, 0.1)
-        if children(daemon.pid):
-            raise AssertionError(f"hacd keeps {[command_of(p) for p in children(daemon.pid)]}\n{self.log()[-3000:]}")
-        if daemon.descriptors() != descriptors:
-            raise AssertionError(f"hacd's descriptors were {descriptors} and are {daemon.descriptors()}")
-        if daemon.rss() > rss + slack:
-            raise AssertionError(f"hacd's memory was {rss >> 10} KiB and is {daemon.rss() >> 10} KiB")
-        scratch = self.root / "cache_home" / "hac" / "scratch" / str(daemon.pid)
-        left = eventually(lambda: not (os.path.exists(scratch) and os.listdir(scratch)), 5)
-        if not left:
-            raise AssertionError(f"scratch directories are left: {os.listdir(scratch)}")
+        if not eventually(at_rest, seconds, 0.1):
+            raise AssertionError(problem)
 
     def close(self):
         """Drains the daemon and looks that nothing is left."""
