@@ -100,11 +100,6 @@ inline bool some(vi v)
     }                                                                                                        \
     break;
 
-inline long bit_at(__global const uchar *bits, ulong i)
-{
-    return (bits[i >> 3] >> (i & 7)) & 1;
-}
-
 /* Bits first … first + 8 × whole - 1 as vectors; `invert`: 1 turns them around. */
 #define EACH_BITS(bits, use)                                                                                 \
     for (uint v = 0; v < whole; v++) {                                                                       \
@@ -136,42 +131,6 @@ inline void load_validity(machine *m, __global const uchar *bits, ulong first, u
         tail |= null;
     }
     m->clean[r] = !some(nulls) && tail == 0;
-}
-
-inline ulong mix(ulong h, ulong w, ulong odd)
-{
-    h = (h ^ w) * odd;
-    return h ^ (h >> 32);
-}
-
-/* Seeded hash of a string; the register of a string column holds it. */
-inline ulong hash_bytes(__global const uchar *s, ulong n, ulong odd1, ulong odd2)
-{
-    ulong h = mix(odd2, n, odd1);
-    for (; n >= 8; s += 8, n -= 8)
-        h = mix(h, as_ulong(vload8(0, s)), odd1);
-    ulong rest = 0;
-    for (uint i = 0; i < n; i++)
-        rest |= (ulong)s[i] << (8 * i);
-    return mix(mix(h, rest, odd2), h >> 17, odd1);
-}
-
-/* Where string `row` lies: false when its offsets are not in order. */
-inline bool string_at(__global const uchar *table, __global const ulong *column, ulong row, ulong *ret_at,
-                      ulong *ret_bytes)
-{
-    ulong from, to;
-    __global const uchar *values = table + column[EXPR_COLUMN_VALUES];
-    if (column[EXPR_COLUMN_KIND] & EXPR_KIND_LARGE) {
-        from = ((__global const ulong *)values)[row];
-        to = ((__global const ulong *)values)[row + 1];
-    } else {
-        from = (ulong)((__global const int *)values)[row];
-        to = (ulong)((__global const int *)values)[row + 1];
-    }
-    *ret_at = column[EXPR_COLUMN_BYTES] + from;
-    *ret_bytes = to - from;
-    return from <= to && to <= column[EXPR_COLUMN_N_BYTES];
 }
 
 inline void load_strings(machine *m, __global const ulong *column, ulong first, uint r)

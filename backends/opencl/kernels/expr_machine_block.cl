@@ -2,6 +2,7 @@
 /* Codelet expr.eval, block style: a work-item takes every n-th batch of rows (codelets/expr_eval.h). */
 /* clang-format off */
 #include "expr_device_ops.cl"
+#include "expr_table.cl"
 #include "expr_block.cl"
 #include "expr_ops.cl"
 #include "expr_block_run.cl"

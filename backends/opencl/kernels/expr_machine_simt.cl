@@ -2,6 +2,7 @@
 /* Codelet expr.eval, lock-step style; arguments as in expr_machine_block.cl. */
 /* clang-format off */
 #include "expr_device_ops.cl"
+#include "expr_table.cl"
 #include "expr_simt.cl"
 #include "expr_ops.cl"
 #include "expr_simt_run.cl"

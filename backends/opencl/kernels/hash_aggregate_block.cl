@@ -13,10 +13,12 @@
  */
 /* clang-format off */
 #include "expr_device_ops.cl"
+#include "expr_table.cl"
 #include "expr_block.cl"
 #include "expr_ops.cl"
 #include "expr_block_run.cl"
 #include "hash_layout.cl"
+#include "hash_key.cl"
 /* clang-format on */
 
 #if defined(__x86_64__) && defined(__clang__)
@@ -27,8 +29,6 @@
 
 #define HISTOGRAM  256 /* of reduction counts, to find the most frequent */
 #define FIRST_LOOK 65536
-#define PROBE      16384 /* HAC_PARTIAL_PROBE */
-#define NEW_SHARE  3
 #define KEYS_MAX   64 /* HAC_QUERY_KEYS_MAX */
 
 typedef struct {
@@ -43,21 +43,6 @@ typedef struct {
     uint at[BATCH];   /* where each row's pair begins */
     uint rows[BATCH]; /* which rows of the batch count */
 } table;
-
-inline ulong key_word(ulong w, uint how)
-{
-    if (how == KEY_F32) {
-        float f = as_float((uint)w);
-        return isnan(f) ? 0x7fc00000u : as_uint(f + 0.0f);
-    }
-#ifdef cl_khr_fp64
-    if (how == KEY_F64) {
-        double d = as_double(w);
-        return isnan(d) ? 0x7ff8000000000000UL : as_ulong(d + 0.0);
-    }
-#endif
-    return w;
-}
 
 inline ulong register_word(machine *m, uint r, uint row, uint how)
 {
@@ -424,9 +409,9 @@ inline bool stops(table *t, uint before)
 {
     t->state[STATE_PROBED] += t->n;
     t->state[STATE_NEW] += t->pairs - before;
-    if (t->state[STATE_PROBED] < PROBE)
+    if (t->state[STATE_PROBED] < HASH_PROBE)
         return false;
-    bool stop = t->state[STATE_NEW] * NEW_SHARE > PROBE;
+    bool stop = t->state[STATE_NEW] * HASH_NEW_SHARE > HASH_PROBE;
     t->state[STATE_PROBED] = t->state[STATE_NEW] = 0;
     return stop;
 }
@@ -441,7 +426,7 @@ inline uint take_in(table *t, machine *m, ulong first, bool ordered, bool *ret_s
         uint before = t->pairs;
         t->n = all - taken;
         if (ordered)
-            t->n = min(t->n, PROBE - (uint)t->state[STATE_PROBED]);
+            t->n = min(t->n, HASH_PROBE - (uint)t->state[STATE_PROBED]);
         find_pairs(t, m, first);
         reduce_all(t, m);
         if (t->state[STATE_CHOSEN] != 0)

@@ -19,10 +19,12 @@
  */
 /* clang-format off */
 #include "expr_device_ops.cl"
+#include "expr_table.cl"
 #include "expr_simt.cl"
 #include "expr_ops.cl"
 #include "expr_simt_run.cl"
 #include "hash_layout.cl"
+#include "hash_key.cl"
 /* clang-format on */
 
 #pragma OPENCL EXTENSION cl_khr_global_int32_base_atomics : enable
@@ -42,21 +44,6 @@ typedef struct {
     __local ulong *sm_pool;
     uint shift, mask, stride, tail, n_keys;
 } table;
-
-inline ulong key_word(ulong w, uint how)
-{
-    if (how == KEY_F32) {
-        float f = as_float((uint)w);
-        return isnan(f) ? 0x7fc00000u : as_uint(f + 0.0f);
-    }
-#ifdef cl_khr_fp64
-    if (how == KEY_F64) {
-        double d = as_double(w);
-        return isnan(d) ? 0x7ff8000000000000UL : as_ulong(d + 0.0);
-    }
-#endif
-    return w;
-}
 
 /* Key `k` of this work-item's row, in the form in which equal keys have equal words; null is 0. */
 inline ulong key_of(const table *t, machine *m, uint k)

@@ -68,6 +68,10 @@
 #define STATE_ROUND      15 /* rows after which the hot set is looked at again */
 #define STATE_WORDS      16
 
+/* The rule of query/partial.h, which says when a chunk's rows are aggregated no further. */
+#define HASH_PROBE     16384
+#define HASH_NEW_SHARE 3
+
 #define STATUS_DONE    0
 #define STATUS_FULL    1 /* more pairs than the pool has room for: go on with a larger one */
 #define STATUS_ERROR   2
