@@ -22,6 +22,21 @@ INLINE size_t whole_blocks(const hac_columns *c)
     return (c->rows + HAC_KERNEL_BLOCK - 1) & ~(size_t)(HAC_KERNEL_BLOCK - 1);
 }
 
+/* The loops of a kernel: both operands are columns, or one is a constant. */
+#define COLUMN_VARIANTS(name)                                                                                \
+    static u64 name##_columns(const hac_columns *c)                                                          \
+    {                                                                                                        \
+        return name##_loop(c, false, false);                                                                 \
+    }                                                                                                        \
+    static u64 name##_one_b(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, false, true);                                                                  \
+    }                                                                                                        \
+    static u64 name##_one_a(const hac_columns *c)                                                            \
+    {                                                                                                        \
+        return name##_loop(c, true, false);                                                                  \
+    }
+
 /* z from x and y; `bad` is or-ed from anything that is not zero where the row may have failed. */
 #define BINARY(name, R, A, B, ...)                                                                           \
     INLINE u64 name##_loop(const hac_columns *c, bool one_a, bool one_b)                                     \
@@ -40,18 +55,7 @@ INLINE size_t whole_blocks(const hac_columns *c)
         }                                                                                                    \
         return bad;                                                                                          \
     }                                                                                                        \
-    static u64 name##_columns(const hac_columns *c)                                                          \
-    {                                                                                                        \
-        return name##_loop(c, false, false);                                                                 \
-    }                                                                                                        \
-    static u64 name##_one_b(const hac_columns *c)                                                            \
-    {                                                                                                        \
-        return name##_loop(c, false, true);                                                                  \
-    }                                                                                                        \
-    static u64 name##_one_a(const hac_columns *c)                                                            \
-    {                                                                                                        \
-        return name##_loop(c, true, false);                                                                  \
-    }
+    COLUMN_VARIANTS(name)
 
 #define UNARY(name, R, A, ...)                                                                               \
     static u64 name##_columns(const hac_columns *c)                                                          \
@@ -98,18 +102,7 @@ UNARY(abs_i64, i64, i64, i64 sign = x >> 63; z = (i64)(((u64)x ^ (u64)sign) - (u
         int bits_a = 64 - __builtin_clzll(longest_a | 1), bits_b = 64 - __builtin_clzll(longest_b | 1);      \
         return bits_a + bits_b > (BITS);                                                                     \
     }                                                                                                        \
-    static u64 name##_columns(const hac_columns *c)                                                          \
-    {                                                                                                        \
-        return name##_loop(c, false, false);                                                                 \
-    }                                                                                                        \
-    static u64 name##_one_b(const hac_columns *c)                                                            \
-    {                                                                                                        \
-        return name##_loop(c, false, true);                                                                  \
-    }                                                                                                        \
-    static u64 name##_one_a(const hac_columns *c)                                                            \
-    {                                                                                                        \
-        return name##_loop(c, true, false);                                                                  \
-    }
+    COLUMN_VARIANTS(name)
 
 #define SIGNED_MAGNITUDE(x)   ((u64)((x) ^ ((x) >> 63)))
 #define UNSIGNED_MAGNITUDE(x) (x)
@@ -174,18 +167,7 @@ INLINE u64 longest_u64(const u64 *a, size_t n)
         }                                                                                                    \
         return bad;                                                                                          \
     }                                                                                                        \
-    static u64 name##_columns(const hac_columns *c)                                                          \
-    {                                                                                                        \
-        return name##_loop(c, false, false);                                                                 \
-    }                                                                                                        \
-    static u64 name##_one_b(const hac_columns *c)                                                            \
-    {                                                                                                        \
-        return name##_loop(c, false, true);                                                                  \
-    }                                                                                                        \
-    static u64 name##_one_a(const hac_columns *c)                                                            \
-    {                                                                                                        \
-        return name##_loop(c, true, false);                                                                  \
-    }
+    COLUMN_VARIANTS(name)
 
 DIVISION(div_i64, i64, y == 0 || (y == -1 && x == INT64_MIN), q, x / y)
 DIVISION(mod_i64, i64, y == 0, rest + 0 * q, y == -1 ? 0 : x % y)
