@@ -745,7 +745,7 @@ static hac_status add_finish(weaver *w, hac_error *err)
     return hac_sort_finish(w->plan, w->spec, &w->buffers, deps, n_deps, err);
 }
 
-hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                              hac_sort_scheme scheme, hac_plan **ret, hac_error *err)
 {
     if (spec->items >> (HAC_BITONIC_MAX_SUBSET - 1) != 0)

@@ -276,7 +276,7 @@ static size_t find_device(const hac_plan *plan, uint32_t machine_index)
 }
 
 /* The team, with shares by capability, then the host devices that are not of it. */
-static void add_devices(building *b, const hac_query_team *team, const hac_query_team *host)
+static void add_devices(building *b, const hac_team *team, const hac_team *host)
 {
     double sum = 0;
     for (size_t i = 0; i < team->n; i++)
@@ -588,8 +588,8 @@ static void fill_info(const building *b)
 }
 
 hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spec,
-                           const hac_query_sizes *sizes, hac_query_way way, const hac_query_team *team,
-                           const hac_query_team *host, hac_plan **ret, hac_error *err)
+                           const hac_query_sizes *sizes, hac_query_way way, const hac_team *team,
+                           const hac_team *host, hac_plan **ret, hac_error *err)
 {
     hac_query_sizes small = {
         .chunk = spec->table ? units(spec) : spec->bytes, .chunks = 1, .partitions = 1, .passes = 1};
@@ -608,8 +608,7 @@ hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spe
 }
 
 hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_spec *spec,
-                                   uint64_t spec_bytes, const hac_query_team *team, hac_plan **ret,
-                                   hac_error *err)
+                                   uint64_t spec_bytes, const hac_team *team, hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_status status = hac_plan_new("mapreduce", &plan, err);

@@ -5,6 +5,7 @@
 #define PLANNER_QUERY_BUILD_H
 
 #include "planner/query_plan.h"
+#include "team.h"
 #include "units.h"
 
 typedef enum hac_query_way {
@@ -13,13 +14,6 @@ typedef enum hac_query_way {
     HAC_QUERY_HOST,      /* query.aggregate */
     HAC_QUERY_DEVICE     /* hash.aggregate */
 } hac_query_way;
-
-/* Devices that work on the query together, strongest first. */
-typedef struct hac_query_team {
-    size_t n;
-    uint32_t machine_index[HAC_PLAN_MAX_DEVICES];
-    double capability[HAC_PLAN_MAX_DEVICES]; /* bytes of sources a second */
-} hac_query_team;
 
 /* How large the parts of a query's plan are. */
 typedef struct hac_query_sizes {
@@ -46,11 +40,10 @@ void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret,
 
 /* `host`: the devices that run host codelets. */
 HAC_MUST_USE hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spec,
-                                        const hac_query_sizes *sizes, hac_query_way way,
-                                        const hac_query_team *team, const hac_query_team *host,
-                                        hac_plan **ret, hac_error *err);
+                                        const hac_query_sizes *sizes, hac_query_way way, const hac_team *team,
+                                        const hac_team *host, hac_plan **ret, hac_error *err);
 HAC_MUST_USE hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_spec *spec,
-                                                uint64_t spec_bytes, const hac_query_team *team,
-                                                hac_plan **ret, hac_error *err);
+                                                uint64_t spec_bytes, const hac_team *team, hac_plan **ret,
+                                                hac_error *err);
 
 #endif

@@ -14,9 +14,8 @@
 #include "query_build.h"
 #include "simulate.h"
 
-#define NAMED_DEVICES 4    /* in a candidate's name; of larger teams the number is given */
-#define LEARNT_PART   0.9  /* of a price that must come from models for it to be no guess */
-#define MORE_DEVICES  1.05 /* another device has to win by more than the waits between them */
+#define LEARNT_PART  0.9  /* of a price that must come from models for it to be no guess */
+#define MORE_DEVICES 1.05 /* another device has to win by more than the waits between them */
 
 typedef struct planning {
     const hac_machine *machine;
@@ -25,8 +24,8 @@ typedef struct planning {
     uint32_t eligible[HAC_MACHINE_MAX_DEVICES];
     size_t n_eligible;
     hac_plan *best;
-    hac_plan_candidate *candidates;
-    size_t n_candidates, chosen;
+    hac_candidates candidates;
+    size_t chosen;
     double best_price;
 } planning;
 
@@ -87,67 +86,31 @@ static double capability(const planning *p, hac_query_way way, uint32_t index, h
 
 /* The devices that may work together on it, strongest first: of a group that shares cores only the best. Host
  * codelets run beside kernels on CPUs; where there is none, on all. */
-static void make_team(const planning *p, hac_query_way way, hac_query_team *ret)
+static void make_team(const planning *p, hac_query_way way, hac_team *ret)
 {
     bool any_cpu = false;
-    memset(ret, 0, sizeof(*ret));
     for (size_t i = 0; i < p->n_eligible; i++)
         any_cpu |= is_cpu(p->machine, p->eligible[i]);
-    uint32_t order[HAC_MACHINE_MAX_DEVICES];
+    uint32_t index[HAC_MACHINE_MAX_DEVICES];
     double rate[HAC_MACHINE_MAX_DEVICES];
     size_t n = 0;
     for (size_t i = 0; i < p->n_eligible; i++) {
-        uint32_t index = p->eligible[i];
-        if (way != HAC_QUERY_DEVICE && any_cpu && !is_cpu(p->machine, index))
+        if (way != HAC_QUERY_DEVICE && any_cpu && !is_cpu(p->machine, p->eligible[i]))
             continue;
-        double c = capability(p, way, index, NULL);
-        size_t at = n++;
-        for (; at > 0 && rate[at - 1] < c; at--) {
-            rate[at] = rate[at - 1];
-            order[at] = order[at - 1];
-        }
-        rate[at] = c;
-        order[at] = index;
+        index[n] = p->eligible[i];
+        rate[n] = capability(p, way, index[n], NULL);
+        n++;
     }
-    for (size_t i = 0; i < n; i++) {
-        const char *group = p->machine->devices[order[i]].group;
-        bool taken = false;
-        for (size_t j = 0; j < ret->n && group[0] != '\0'; j++)
-            taken |= strcmp(p->machine->devices[ret->machine_index[j]].group, group) == 0;
-        if (taken)
-            continue;
-        ret->machine_index[ret->n] = order[i];
-        ret->capability[ret->n++] = rate[i];
-    }
+    hac_team_form(p->machine, index, rate, n, ret);
 }
 
 /* ---- candidates ---- */
 
-static void name_candidate(const planning *p, hac_query_way way, const hac_query_team *team, char *name,
+static void name_candidate(const planning *p, hac_query_way way, const hac_team *team, char *name,
                            size_t room)
 {
     static const char *const names[] = {"one task", "rows", "host", "flow C"};
-    int used = snprintf(name, room, "%s", names[way]);
-    if (team->n > NAMED_DEVICES) {
-        snprintf(name + used, room - (size_t)used, " on %zu devices", team->n);
-        return;
-    }
-    for (size_t d = 0; d < team->n && (size_t)used < room; d++)
-        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : " + ",
-                         p->machine->devices[team->machine_index[d]].name);
-}
-
-static hac_plan_candidate *new_candidate(planning *p, hac_error *err)
-{
-    hac_plan_candidate *grown = reallocarray(p->candidates, p->n_candidates + 1, sizeof(*grown));
-    if (grown == NULL) {
-        (void)hac_fail_no_memory(err);
-        return NULL;
-    }
-    p->candidates = grown;
-    memset(&grown[p->n_candidates], 0, sizeof(*grown));
-    grown[p->n_candidates].seconds = -1;
-    return &grown[p->n_candidates++];
+    hac_team_name(p->machine, team, name, room, snprintf(name, room, "%s", names[way]));
 }
 
 /* Why flow C's kernels cannot run it, or may not; NULL: they can. */
@@ -163,15 +126,16 @@ static const char *why_not_device(const hac_query_spec *spec)
 }
 
 /* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far of those allowed. */
-static hac_status consider(planning *p, hac_query_way way, const hac_query_team *team, hac_error *err)
+static hac_status consider(planning *p, hac_query_way way, const hac_team *team, hac_error *err)
 {
-    hac_plan_candidate *c = new_candidate(p, err);
+    hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
+    c->seconds = -1;
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_simulation simulation;
     name_candidate(p, way, team, c->name, sizeof(c->name));
-    hac_query_team host;
+    hac_team host;
     make_team(p, HAC_QUERY_HOST, &host);
     hac_status status = hac_query_build(p->machine, p->spec, &p->sizes, way, team, &host, &plan, err);
     if (status == HAC_OK)
@@ -196,18 +160,18 @@ static hac_status consider(planning *p, hac_query_way way, const hac_query_team 
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(plan);
         p->best_price = c->seconds;
-        p->chosen = p->n_candidates - 1;
+        p->chosen = p->candidates.n - 1;
     }
     return HAC_OK;
 }
 
 static hac_status consider_team(planning *p, hac_query_way way, hac_error *err)
 {
-    hac_query_team team;
+    hac_team team;
     make_team(p, way, &team);
     hac_status status = HAC_OK;
     for (size_t d = 0; d < team.n && status == HAC_OK; d++) {
-        hac_query_team one = {.n = 1};
+        hac_team one = {.n = 1};
         one.machine_index[0] = team.machine_index[d];
         one.capability[0] = team.capability[d];
         status = consider(p, way, &one, err);
@@ -234,12 +198,12 @@ static void give_reason(hac_plan_candidate *c, bool chosen, size_t choices, bool
 static hac_status explain(planning *p, hac_error *err)
 {
     size_t choices = 0;
-    double best = p->candidates[p->chosen].seconds;
-    for (size_t i = 0; i < p->n_candidates; i++)
-        choices += p->candidates[i].chosen;
-    for (size_t i = 0; i < p->n_candidates; i++) {
-        give_reason(&p->candidates[i], i == p->chosen, choices, p->n_candidates == 1, best);
-        hac_status status = hac_plan_add_candidate(p->best, &p->candidates[i], err);
+    double best = p->candidates.list[p->chosen].seconds;
+    for (size_t i = 0; i < p->candidates.n; i++)
+        choices += p->candidates.list[i].chosen;
+    for (size_t i = 0; i < p->candidates.n; i++) {
+        give_reason(&p->candidates.list[i], i == p->chosen, choices, p->candidates.n == 1, best);
+        hac_status status = hac_plan_add_candidate(p->best, &p->candidates.list[i], err);
         if (status != HAC_OK)
             return status;
     }
@@ -249,7 +213,7 @@ static hac_status explain(planning *p, hac_error *err)
 /* How the two strongest devices compare at what was chosen, and where that comes from. */
 static void compare(planning *p, hac_query_way way)
 {
-    hac_query_team team;
+    hac_team team;
     make_team(p, way, &team);
     hac_price_source weakest = HAC_PRICE_PROFILE;
     static const char *const names[] = {"probe", "model", "profile"};
@@ -268,9 +232,10 @@ static hac_status consider_device(planning *p, hac_error *err)
     const char *why = why_not_device(p->spec);
     if (why == NULL)
         return consider_team(p, HAC_QUERY_DEVICE, err);
-    hac_plan_candidate *c = new_candidate(p, err);
+    hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
+    c->seconds = -1;
     snprintf(c->name, sizeof(c->name), "flow C");
     snprintf(c->reason, sizeof(c->reason), "not possible: %s", why);
     return HAC_OK;
@@ -290,7 +255,7 @@ static hac_status plan_all(planning *p, hac_error *err)
     if (status == HAC_OK)
         status = way == HAC_QUERY_WHOLE ? HAC_OK : consider_team(p, way, err);
     if (status == HAC_OK && way == HAC_QUERY_WHOLE) {
-        hac_query_team team;
+        hac_team team;
         make_team(p, way, &team);
         status = consider(p, way, &team, err);
     }
@@ -317,7 +282,7 @@ hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec
         status = hac_query_size(spec, hac_query_threads(machine, p.eligible, p.n_eligible), &p.sizes, err);
     if (status == HAC_OK)
         status = plan_all(&p, err);
-    free(p.candidates);
+    free(p.candidates.list);
     if (status != HAC_OK) {
         hac_plan_free(p.best);
         return status;
@@ -331,7 +296,7 @@ hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_sp
 {
     planning p = {.machine = machine, .spec = spec};
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_query_team team;
+    hac_team team;
     hac_simulation simulation;
     hac_status status = prepare(&p, err);
     if (status != HAC_OK)

@@ -27,7 +27,7 @@ typedef struct phases {
     bool has_last;
 } phases;
 
-static hac_radix_cut cut_for(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team)
+static hac_radix_cut cut_for(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team)
 {
     uint32_t workers = 0, limit = 0;
     for (size_t d = 0; d < team->n; d++) {
@@ -179,7 +179,7 @@ static hac_status add_sorting(phases *p, hac_error *err)
     return status == HAC_OK ? add_phase(p, &leaf, err) : status;
 }
 
-hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                            hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;

@@ -6,14 +6,8 @@
 
 #include "planner/sort_plan.h"
 #include "split.h"
+#include "team.h"
 #include "units.h"
-
-/* Devices that work on the job together, strongest first; of equal ones the machine's order. */
-typedef struct hac_sort_team {
-    size_t n;
-    uint32_t machine_index[HAC_PLAN_MAX_DEVICES];
-    double capability[HAC_PLAN_MAX_DEVICES]; /* items/s for this sort */
-} hac_sort_team;
 
 /* Buffers that every sort plan has, by index; -1 where it has none. */
 typedef struct hac_sort_buffers {
@@ -37,7 +31,7 @@ static inline uint64_t hac_sort_index_bytes(const hac_sort_spec *spec)
 }
 
 /* A plan with the team's devices and shares, the sort's facts, buffers, and the io.read task if needed. */
-hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                           const char *algorithm, hac_plan **ret, hac_sort_buffers *ret_buffers,
                           hac_error *err);
 
@@ -46,11 +40,11 @@ hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec,
 hac_status hac_sort_finish(hac_plan *plan, const hac_sort_spec *spec, const hac_sort_buffers *buffers,
                            const uint32_t *deps, size_t n_deps, hac_error *err);
 
-hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                            hac_plan **ret, hac_error *err);
-hac_status hac_small_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_small_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                            hac_plan **ret, hac_error *err);
-hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_bitonic_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                              hac_sort_scheme scheme, hac_plan **ret, hac_error *err);
 
 /* A span of a whole buffer. */

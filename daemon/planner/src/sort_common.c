@@ -16,7 +16,7 @@ hac_plan_span hac_whole_span(const hac_plan *plan, int buffer, hac_access_mode a
     return span;
 }
 
-static void add_devices(hac_plan *plan, const hac_machine *machine, const hac_sort_team *team)
+static void add_devices(hac_plan *plan, const hac_machine *machine, const hac_team *team)
 {
     double sum = 0;
     for (size_t d = 0; d < team->n; d++)
@@ -100,7 +100,7 @@ static hac_status add_read(hac_plan *plan, const hac_sort_spec *spec, hac_sort_b
     return hac_plan_add_task(plan, &task, NULL, 0, &b->ready, err);
 }
 
-hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_sort_begin(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                           const char *algorithm, hac_plan **ret, hac_sort_buffers *ret_buffers,
                           hac_error *err)
 {
@@ -201,7 +201,7 @@ hac_status hac_sort_finish(hac_plan *plan, const hac_sort_spec *spec, const hac_
 }
 
 /* One task with everything in its message, on whichever host device is free. */
-hac_status hac_small_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_sort_team *team,
+hac_status hac_small_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                            hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;

@@ -16,11 +16,10 @@
 #include "simulate.h"
 #include "sort_build.h"
 
-#define TEAM_WAITS    4e-4 /* seconds */
-#define TEAM_MARGIN   1.08
-#define NAMED_DEVICES 4   /* in a candidate's name; of larger teams the number is given */
-#define LEARNT_PART   0.9 /* of a price that must come from models for k_source "model" */
-#define GIB           1073741824.0
+#define TEAM_WAITS  4e-4 /* seconds */
+#define TEAM_MARGIN 1.08
+#define LEARNT_PART 0.9 /* of a price that must come from models for k_source "model" */
+#define GIB         1073741824.0
 
 static const char *const scheme_names[] = {"auto", "proportional", "lower", "upper", "none"};
 
@@ -34,8 +33,8 @@ typedef struct planning {
     uint32_t eligible[HAC_MACHINE_MAX_DEVICES];
     size_t n_eligible;
     hac_plan *best;
-    hac_plan_candidate *candidates;
-    size_t n_candidates, chosen;
+    hac_candidates candidates;
+    size_t chosen;
 } planning;
 
 /* What is known of a device for one algorithm. */
@@ -91,7 +90,7 @@ static hac_status find_eligible(planning *p, hac_error *err)
 
 /* ---- candidates ---- */
 
-static void name_candidate(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
+static void name_candidate(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team,
                            char *name, size_t room)
 {
     int used = snprintf(name, room, "%s", algorithm_names[a]);
@@ -101,25 +100,7 @@ static void name_candidate(const planning *p, algorithm a, hac_sort_scheme schem
                          : scheme == HAC_SCHEME_UPPER ? " upper"
                          : scheme == HAC_SCHEME_LOWER ? " lower"
                                                       : " proportional");
-    if (team->n > NAMED_DEVICES) {
-        snprintf(name + used, room - (size_t)used, " on %zu devices", team->n);
-        return;
-    }
-    for (size_t d = 0; d < team->n && (size_t)used < room; d++)
-        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : " + ",
-                         p->machine->devices[team->machine_index[d]].name);
-}
-
-static hac_plan_candidate *new_candidate(planning *p, hac_error *err)
-{
-    hac_plan_candidate *grown = reallocarray(p->candidates, p->n_candidates + 1, sizeof(*grown));
-    if (grown == NULL) {
-        (void)hac_fail_no_memory(err);
-        return NULL;
-    }
-    p->candidates = grown;
-    memset(&grown[p->n_candidates], 0, sizeof(*grown));
-    return &grown[p->n_candidates++];
+    hac_team_name(p->machine, team, name, room, used);
 }
 
 /* Whether what each task works on fits into the memory of the device, where it has its own. Range tasks
@@ -144,7 +125,7 @@ static bool fits(const hac_machine *machine, const hac_plan *plan, char *reason,
     return true;
 }
 
-static hac_status build(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
+static hac_status build(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team,
                         hac_plan **ret, hac_error *err)
 {
     if (a == SMALL)
@@ -160,7 +141,7 @@ static bool split_forced(const hac_sort_spec *spec)
 }
 
 /* Whether the way is one of those that were asked for. All others are priced and listed as well. */
-static bool allowed(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team)
+static bool allowed(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team)
 {
     const hac_sort_spec *spec = p->spec;
     if (a == SMALL)
@@ -174,10 +155,10 @@ static bool allowed(const planning *p, algorithm a, hac_sort_scheme scheme, cons
 }
 
 /* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far of those asked for. */
-static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, const hac_sort_team *team,
+static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team,
                            hac_error *err)
 {
-    hac_plan_candidate *c = new_candidate(p, err);
+    hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
@@ -213,17 +194,17 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
      * leaves out, the waits for the last piece of each phase. */
     bool guarded = free_choice && team->n > 1 && !p->machine->simulated;
     double price = guarded ? (c->seconds + TEAM_WAITS) * TEAM_MARGIN : c->seconds;
-    if (c->chosen && (p->best == NULL || price < p->candidates[p->chosen].seconds)) {
+    if (c->chosen && (p->best == NULL || price < p->candidates.list[p->chosen].seconds)) {
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(plan);
-        p->chosen = p->n_candidates - 1;
+        p->chosen = p->candidates.n - 1;
     }
     return HAC_OK;
 }
 
 /* ---- devices, by what they can do ---- */
 
-static void team_of_one(const rating *device, hac_sort_team *ret)
+static void team_of_one(const rating *device, hac_team *ret)
 {
     memset(ret, 0, sizeof(*ret));
     ret->n = 1;
@@ -243,7 +224,7 @@ static hac_status rate(const planning *p, algorithm a, uint32_t index, rating *r
     if (fixed > 0)
         return HAC_OK;
     ret->capability = 1;
-    hac_sort_team team;
+    hac_team team;
     team_of_one(ret, &team);
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_simulation simulation;
@@ -262,33 +243,20 @@ static hac_status rate(const planning *p, algorithm a, uint32_t index, rating *r
     return HAC_OK;
 }
 
-/* The devices that may work together, strongest first: of a group of devices that share cores only the best.
- */
-static void make_team(const hac_machine *machine, const rating *ratings, size_t n, hac_sort_team *ret)
+static void make_team(const hac_machine *machine, const rating *ratings, size_t n, hac_team *ret)
 {
-    rating sorted[HAC_MACHINE_MAX_DEVICES];
+    uint32_t index[HAC_MACHINE_MAX_DEVICES];
+    double rate[HAC_MACHINE_MAX_DEVICES];
     for (size_t i = 0; i < n; i++) {
-        size_t at = i;
-        for (; at > 0 && sorted[at - 1].capability < ratings[i].capability; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = ratings[i];
+        index[i] = ratings[i].machine_index;
+        rate[i] = ratings[i].capability;
     }
-    memset(ret, 0, sizeof(*ret));
-    for (size_t i = 0; i < n; i++) {
-        const char *group = machine->devices[sorted[i].machine_index].group;
-        bool taken = false;
-        for (size_t j = 0; j < ret->n && group[0] != '\0'; j++)
-            taken |= strcmp(machine->devices[ret->machine_index[j]].group, group) == 0;
-        if (taken)
-            continue;
-        ret->machine_index[ret->n] = sorted[i].machine_index;
-        ret->capability[ret->n++] = sorted[i].capability;
-    }
+    hac_team_form(machine, index, rate, n, ret);
 }
 
-static hac_sort_team prefix(const hac_sort_team *team, size_t n)
+static hac_team prefix(const hac_team *team, size_t n)
 {
-    hac_sort_team part = *team;
+    hac_team part = *team;
     part.n = n < team->n ? n : team->n;
     return part;
 }
@@ -296,11 +264,11 @@ static hac_sort_team prefix(const hac_sort_team *team, size_t n)
 /* ---- ways ---- */
 
 /* Teams of 2, 3, 4, 8 … and all devices; a scheme that was asked for is meant for all of them. */
-static hac_status consider_teams(planning *p, algorithm a, const hac_sort_team *team, hac_error *err)
+static hac_status consider_teams(planning *p, algorithm a, const hac_team *team, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (size_t n = split_forced(p->spec) ? team->n : 2; n <= team->n && status == HAC_OK;) {
-        hac_sort_team part = prefix(team, n);
+        hac_team part = prefix(team, n);
         if (a == RADIX)
             status = consider(p, RADIX, HAC_SCHEME_NONE, &part, err);
         for (hac_sort_scheme s = HAC_SCHEME_PROPORTIONAL;
@@ -320,7 +288,7 @@ typedef struct comparison {
     const char *source;
 } comparison;
 
-static comparison compare(const hac_sort_team *team, const rating *ratings, size_t n)
+static comparison compare(const hac_team *team, const rating *ratings, size_t n)
 {
     static const char *const names[] = {"probe", "model", "profile"};
     comparison c = {team->n > 1 ? team->capability[1] / team->capability[0] : 0, NULL};
@@ -341,11 +309,11 @@ static hac_status consider_algorithm(planning *p, algorithm a, comparison *ret, 
         status = rate(p, a, p->eligible[i], &ratings[i], err);
     if (status != HAC_OK)
         return status;
-    hac_sort_team team;
+    hac_team team;
     make_team(p->machine, ratings, p->n_eligible, &team);
     *ret = compare(&team, ratings, p->n_eligible);
     for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
-        hac_sort_team alone;
+        hac_team alone;
         team_of_one(&ratings[i], &alone);
         status = consider(p, a, HAC_SCHEME_NONE, &alone, err);
     }
@@ -378,17 +346,17 @@ static void give_reason(hac_plan_candidate *c, bool chosen, double best)
 /* Hands the list of candidates to the plan, with the reasons filled in. */
 static hac_status explain(planning *p, hac_error *err)
 {
-    double best = p->candidates[p->chosen].seconds;
+    double best = p->candidates.list[p->chosen].seconds;
     size_t choices = 0;
-    for (size_t i = 0; i < p->n_candidates; i++)
-        choices += p->candidates[i].chosen;
-    for (size_t i = 0; i < p->n_candidates; i++) {
-        hac_plan_candidate *c = &p->candidates[i];
+    for (size_t i = 0; i < p->candidates.n; i++)
+        choices += p->candidates.list[i].chosen;
+    for (size_t i = 0; i < p->candidates.n; i++) {
+        hac_plan_candidate *c = &p->candidates.list[i];
         give_reason(c, i == p->chosen, best);
         c->chosen = i == p->chosen;
         if (c->chosen && choices == 1)
             snprintf(c->reason, sizeof(c->reason), "%s",
-                     p->n_candidates == 1 ? "the only way"
+                     p->candidates.n == 1 ? "the only way"
                      : p->spec->algorithm == HAC_SORT_AUTO && p->spec->scheme == HAC_SCHEME_AUTO
                          ? "the best that is known"
                          : "asked for");
@@ -405,7 +373,7 @@ static hac_status plan_all(planning *p, hac_error *err)
     const hac_sort_spec *spec = p->spec;
     hac_status status = HAC_OK;
     if (spec->inline_data) {
-        hac_sort_team team = {.n = p->n_eligible};
+        hac_team team = {.n = p->n_eligible};
         for (size_t i = 0; i < p->n_eligible; i++) {
             team.machine_index[i] = p->eligible[i];
             team.capability[i] = 1;
@@ -422,7 +390,7 @@ static hac_status plan_all(planning *p, hac_error *err)
         return status;
     if (p->best == NULL)
         return hac_fail(err, HAC_FAILED, "no device can run this sort: %s",
-                        p->n_candidates > 0 ? p->candidates[0].reason : "none usable");
+                        p->candidates.n > 0 ? p->candidates.list[0].reason : "none usable");
     const char *name = p->best->sort.algorithm;
     const comparison *c = &compared[strcmp(name, "radix") == 0     ? RADIX
                                     : strcmp(name, "bitonic") == 0 ? BITONIC
@@ -443,7 +411,7 @@ hac_status hac_plan_sort(const hac_machine *machine, const hac_sort_spec *spec, 
         status = find_eligible(&p, err);
     if (status == HAC_OK)
         status = plan_all(&p, err);
-    free(p.candidates);
+    free(p.candidates.list);
     if (status != HAC_OK) {
         hac_plan_free(p.best);
         return status;

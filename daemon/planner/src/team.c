@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED_DEVICES 4 /* in a way's name */
+
+static bool group_taken(const hac_machine *machine, const hac_team *team, const char *group)
+{
+    for (size_t j = 0; j < team->n && group[0] != '\0'; j++)
+        if (strcmp(machine->devices[team->machine_index[j]].group, group) == 0)
+            return true;
+    return false;
+}
+
+void hac_team_form(const hac_machine *machine, const uint32_t *machine_index, const double *capability,
+                   size_t n, hac_team *ret)
+{
+    size_t order[HAC_MACHINE_MAX_DEVICES];
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at > 0 && capability[order[at - 1]] < capability[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    memset(ret, 0, sizeof(*ret));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t index = machine_index[order[i]];
+        if (group_taken(machine, ret, machine->devices[index].group))
+            continue;
+        ret->machine_index[ret->n] = index;
+        ret->capability[ret->n++] = capability[order[i]];
+    }
+}
+
+void hac_team_name(const hac_machine *machine, const hac_team *team, char *name, size_t room, int used)
+{
+    if (team->n > NAMED_DEVICES) {
+        snprintf(name + used, room - (size_t)used, " on %zu devices", team->n);
+        return;
+    }
+    for (size_t d = 0; d < team->n && (size_t)used < room; d++)
+        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : " + ",
+                         machine->devices[team->machine_index[d]].name);
+}
+
+hac_plan_candidate *hac_candidates_add(hac_candidates *candidates, hac_error *err)
+{
+    hac_plan_candidate *grown = reallocarray(candidates->list, candidates->n + 1, sizeof(*grown));
+    if (grown == NULL) {
+        (void)hac_fail_no_memory(err);
+        return NULL;
+    }
+    candidates->list = grown;
+    memset(&grown[candidates->n], 0, sizeof(*grown));
+    return &grown[candidates->n++];
+}
