@@ -92,7 +92,11 @@ static void aggregate(job *j)
         uint64_t first = c * j->chunk, end = first + j->chunk < j->rows ? first + j->chunk : j->rows, needed,
                  groups;
         hac_partial_begin(writer, c, j->partials + c * j->region, j->region);
-        for (uint64_t i = first; i < end; i += HAC_BATCH_ROWS) {
+        const uint8_t *plain[2] = {(const uint8_t *)(j->keys + first), (const uint8_t *)(j->values + first)};
+        bool whole = hac_partial_takes_plain(writer);
+        if (whole)
+            must(hac_partial_add_plain(writer, plain, end - first, &err), &err);
+        for (uint64_t i = whole ? end : first; i < end; i += HAC_BATCH_ROWS) {
             size_t n = end - i < HAC_BATCH_ROWS ? (size_t)(end - i) : HAC_BATCH_ROWS;
             load(j, i, n, columns, text);
             must(hac_partial_add(writer, columns, n, &err), &err);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "hash_job.h"
+#include "query/partial.h"
 
 #define PASSES_MAX     1024
 #define FIRST_PAIRS    8192
@@ -147,7 +148,8 @@ static hac_status launch(wave *w, uint64_t end, hac_error *err)
     hac_argument_u64(&a, job->options.hot_keys ? sample_rows(job) : 0);
     hac_argument_u32(&a, job->options.hot_share != 0 ? job->options.hot_share : SHARE_DEFAULT);
     hac_argument_u32(&a, hot_most(job));
-    hac_argument_u32(&a, job->shape.float_sums && !job->options.any_order);
+    hac_argument_u32(&a, job->shape.float_sums && !job->options.any_order ? job->shape.probe : 0);
+    hac_argument_u32(&a, HAC_PARTIAL_NEW_SHARE);
     hac_argument_mem(&a, scratch);
     hac_argument_u64(&a, w->scratch_bytes);
     return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, w->n, 1, err);

@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "query/partial.h"
 
 #define MEMORY_SHARE 8 /* of the device's memory for tables */
-
-_Static_assert(HASH_PROBE == HAC_PARTIAL_PROBE && HASH_NEW_SHARE == HAC_PARTIAL_NEW_SHARE,
-               "kernels and C stop aggregating a chunk at the same row");
 
 void *hac_hash_alloc(uint64_t bytes)
 {

@@ -404,35 +404,39 @@ inline void look_at_hits(table *t, uint share, uint most)
     t->state[STATE_SINCE] = t->state[STATE_SINCE_HITS] = 0;
 }
 
+typedef struct {
+    uint probe, new_share; /* 0, 0: no rule */
+} rule;
+
 /* The rule of partials (query/partial.h): where most rows are new keys the others are not aggregated. */
-inline bool stops(table *t, uint before)
+inline bool stops(table *t, uint before, rule r)
 {
     t->state[STATE_PROBED] += t->n;
     t->state[STATE_NEW] += t->pairs - before;
-    if (t->state[STATE_PROBED] < HASH_PROBE)
+    if (t->state[STATE_PROBED] % r.probe != 0)
         return false;
-    bool stop = t->state[STATE_NEW] * HASH_NEW_SHARE > HASH_PROBE;
-    t->state[STATE_PROBED] = t->state[STATE_NEW] = 0;
+    bool stop = t->state[STATE_PROBED] > r.probe && t->state[STATE_NEW] * r.new_share > r.probe;
+    t->state[STATE_NEW] = 0;
     return stop;
 }
 
 /* Takes in the rows of the batch that count, and cuts the batch where a probe ends. Returns those it took;
  * fewer than all, or *ret_stop: the rule says to stop. */
-inline uint take_in(table *t, machine *m, ulong first, bool ordered, bool *ret_stop)
+inline uint take_in(table *t, machine *m, ulong first, rule r, bool *ret_stop)
 {
     uint all = t->n, taken = 0;
     bool stop = false;
     while (!stop && taken < all) {
         uint before = t->pairs;
         t->n = all - taken;
-        if (ordered)
-            t->n = min(t->n, HASH_PROBE - (uint)t->state[STATE_PROBED]);
+        if (r.probe != 0)
+            t->n = min(t->n, r.probe - (uint)(t->state[STATE_PROBED] % r.probe));
         find_pairs(t, m, first);
         reduce_all(t, m);
         if (t->state[STATE_CHOSEN] != 0)
             count_hits(t);
         taken += t->n;
-        stop = ordered && stops(t, before);
+        stop = r.probe != 0 && stops(t, before, r);
         for (uint i = 0; taken < all && i < all - taken; i++)
             t->rows[i] = t->rows[t->n + i];
     }
@@ -455,15 +459,17 @@ inline void keep_pass(table *t, uint pass, uint passes)
  * Work-item g does chunk g: rows first + g × chunk_rows …, at most chunk_rows and not beyond `end`. Its
  * buckets are at g × 2^bucket_bits, its pool at g × pool_pairs pairs; what it did is in its state. A state
  * that is all zero begins; another goes on. `sample` rows are phase 1 (0: no hot keys); `hot_share` per mille
- * of its keys, at most `hot_most`, are hot. `ordered`: 1 where float sums ask for the rule of partials.
+ * of its keys, at most `hot_most`, are hot. `probe` and `new_share`: the rule of partials,
+ * where float sums ask for it; else 0.
  */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __global const ulong *shape,
                  ulong first, ulong chunk_rows, ulong end, uint bucket_bits, uint pool_pairs,
                  __global uint *buckets, __global ulong *pool, __global ulong *states, uint pass, uint passes,
-                 ulong sample, uint hot_share, uint hot_most, uint ordered, __global uchar *scratch,
-                 ulong scratch_bytes)
+                 ulong sample, uint hot_share, uint hot_most, uint probe, uint new_share,
+                 __global uchar *scratch, ulong scratch_bytes)
 {
+    rule r = {probe, new_share};
     ulong g = get_group_id(0);
     machine own_machine, *m = &own_machine;
     table own_table, *t = &own_table;
@@ -508,7 +514,7 @@ aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __gl
             keep_pass(t, pass, passes);
         uint kept = t->n;
         bool stop;
-        if (take_in(t, m, from + done, ordered != 0, &stop) < kept || (stop && done + n < rows)) {
+        if (take_in(t, m, from + done, r, &stop) < kept || (stop && done + n < rows)) {
             t->state[STATE_STATUS] = STATUS_WINDOWS;
             break;
         }

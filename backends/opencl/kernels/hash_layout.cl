@@ -63,14 +63,10 @@
 #define STATE_CHOSEN     10 /* how often the hot set was chosen */
 #define STATE_SINCE      11 /* rows and hits since then */
 #define STATE_SINCE_HITS 12
-#define STATE_PROBED     13 /* of the rule by which partials stop aggregating: rows, new keys */
+#define STATE_PROBED     13 /* of the rule by which partials stop aggregating: rows; new keys of the run */
 #define STATE_NEW        14
 #define STATE_ROUND      15 /* rows after which the hot set is looked at again */
 #define STATE_WORDS      16
-
-/* The rule of query/partial.h, which says when a chunk's rows are aggregated no further. */
-#define HASH_PROBE     16384
-#define HASH_NEW_SHARE 3
 
 #define STATUS_DONE    0
 #define STATUS_FULL    1 /* more pairs than the pool has room for: go on with a larger one */

@@ -82,6 +82,57 @@ static hac_status fail_row(hac_chunk_rows *r, size_t row, unsigned state, const 
     return hac_fail(err, HAC_FAILED, "%s, %s: %s", where, what, hac_row_state_text(state));
 }
 
+/* ---- plain rows ---- */
+
+/* The column of the table that output `output` is, as it is there; NULL: it is none. */
+static const hac_table_column *plain_column(const hac_query_task *task, size_t output)
+{
+    const hac_program *rows = task->query->rows;
+    for (size_t i = 0; i < rows->n_instructions; i++) {
+        const hac_instruction *at = &rows->instructions[i];
+        if (at->result != rows->outputs[output].reg)
+            continue;
+        if (at->op != HAC_OP_COLUMN || task->query->positions[at->k] >= task->table.n_columns)
+            return NULL;
+        const hac_table_column *c = &task->table.columns[task->query->positions[at->k]];
+        return hac_value_type_equal(c->type, rows->outputs[output].type) ? c : NULL;
+    }
+    return NULL;
+}
+
+/* Whether rows [first, end) have no null: a byte of the bitmap at a time where it is whole. */
+static bool all_valid(const uint8_t *bits, uint64_t first, uint64_t end)
+{
+    uint8_t all = 1;
+    for (; first < end && first % 8 != 0; first++)
+        all &= (uint8_t)(bits[first / 8] >> first % 8);
+    uint8_t whole = UINT8_MAX;
+    for (; end - first >= 8; first += 8)
+        whole &= bits[first / 8];
+    for (; first < end; first++)
+        all &= (uint8_t)(bits[first / 8] >> first % 8);
+    return (all & 1) != 0 && whole == UINT8_MAX;
+}
+
+bool hac_chunk_rows_plain(hac_chunk_rows *r, const hac_query_task *task, uint64_t first, uint64_t end,
+                          const uint8_t **values, size_t n_columns)
+{
+    if (task->table.n_columns == 0 || task->query->filter != NULL || end > task->table.rows || first > end)
+        return false;
+    for (size_t c = 0; c < n_columns; c++) {
+        const hac_table_column *column = plain_column(task, c);
+        if (column == NULL)
+            return false;
+        if (column->validity != HAC_TABLE_NONE &&
+            !all_valid(task->place.memory + column->validity, first, end))
+            return false;
+        values[c] = task->place.memory + column->values + first * hac_value_size(column->type);
+    }
+    r->read += end - first;
+    r->kept += end - first;
+    return true;
+}
+
 /* ---- rows ---- */
 
 /* The row of the batch as it was read of row `row` of what was kept. */

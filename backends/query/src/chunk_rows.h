@@ -21,6 +21,12 @@ void hac_chunk_rows_clear(hac_chunk_rows *rows);
  * HAC_NOT_FOUND: the chunk is through. HAC_FAILED: a row that counts is in error ("line 17, --select: …"). */
 HAC_MUST_USE hac_status hac_chunk_rows_next(hac_chunk_rows *rows, size_t *ret_n, hac_error *err);
 
+/* Whether rows [first, end) of a table need no machine: nothing is filtered, and the outputs of query->rows
+ * are columns as they are there, without nulls. Then `values` is where those rows lie, of each, and they
+ * count as read. */
+bool hac_chunk_rows_plain(hac_chunk_rows *rows, const hac_query_task *task, uint64_t first, uint64_t end,
+                          const uint8_t **values, size_t n_columns);
+
 /* A machine with room for the strings of any program. */
 HAC_MUST_USE hac_status hac_query_machine(const hac_program *program, hac_machine_c **ret, hac_error *err);
 /* The first row with an error state, SIZE_MAX: none. */

@@ -109,27 +109,38 @@ static hac_status make_writer(const job *j, worker *w, hac_error *err)
     return w->writer != NULL ? HAC_OK : hac_partial_writer_new(j->task.query, &options, &w->writer, err);
 }
 
-static hac_status aggregate_chunk(void *context, uint64_t item, unsigned number, hac_error *err)
+static hac_status add_rows(job *j, worker *w, uint64_t chunk, hac_error *err)
 {
-    job *j = context;
-    worker *w = &j->workers[number];
-    uint64_t chunk = j->first + item, needed, groups;
+    const uint8_t *values[HAC_PROGRAM_OUTPUTS_MAX];
+    uint64_t first, end;
     size_t n;
-    hac_status status = begin_chunk(j, w, chunk, err);
-    if (status == HAC_OK)
-        status = make_writer(j, w, err);
-    if (status != HAC_OK)
-        return status;
-    chunk += j->task.first_chunk;
-    hac_partial_begin(w->writer, chunk, region_of(j, chunk), j->task.region);
+    hac_status status;
+    hac_query_task_chunk(&j->task, chunk, &first, &end);
+    if (hac_partial_takes_plain(w->writer) &&
+        hac_chunk_rows_plain(&w->rows, &j->task, first, end, values, j->task.query->rows->n_outputs))
+        return hac_partial_add_plain(w->writer, values, end - first, err);
     while ((status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK) {
         status = hac_partial_add(w->writer, w->rows.columns, n, err);
         if (status != HAC_OK)
             return status;
     }
-    if (status != HAC_NOT_FOUND)
+    return status == HAC_NOT_FOUND ? HAC_OK : status;
+}
+
+static hac_status aggregate_chunk(void *context, uint64_t item, unsigned thread, hac_error *err)
+{
+    job *j = context;
+    worker *w = &j->workers[thread];
+    uint64_t chunk = j->first + item, number = j->task.first_chunk + chunk, needed, groups;
+    hac_status status = begin_chunk(j, w, chunk, err);
+    if (status == HAC_OK)
+        status = make_writer(j, w, err);
+    if (status != HAC_OK)
         return status;
-    status = hac_partial_end(w->writer, &needed, &groups, err);
+    hac_partial_begin(w->writer, number, region_of(j, number), j->task.region);
+    status = add_rows(j, w, chunk, err);
+    if (status == HAC_OK)
+        status = hac_partial_end(w->writer, &needed, &groups, err);
     if (status == HAC_OK)
         note(w, groups, needed);
     return status;

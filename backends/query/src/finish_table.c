@@ -131,15 +131,24 @@ static void fill_any(const tabling *t, size_t column)
     }
 }
 
+static const uint8_t *place_of(const hac_ordered_rows *rows, size_t column, uint64_t at, size_t stored)
+{
+    const hac_rows_place *block = &rows->rows->blocks[at / HAC_BATCH_ROWS];
+    return block->region + block->columns[column].values + at % HAC_BATCH_ROWS * stored;
+}
+
 static inline __attribute__((always_inline)) void copy_values(const hac_ordered_rows *rows, const piece *p,
                                                               size_t stored, size_t size, uint8_t *to)
 {
     const hac_rows_place *blocks = rows->rows->blocks;
-    for (uint64_t i = p->first; i < p->end; i++) {
+    for (uint64_t i = p->first, n; i < p->end; i += n) {
         uint64_t at = rows->order[i];
-        const hac_rows_place *block = &blocks[at / HAC_BATCH_ROWS];
-        const uint8_t *values = block->region + block->columns[p->column].values;
-        memcpy(to + i * size, values + at % HAC_BATCH_ROWS * stored, size);
+        const uint8_t *from = place_of(rows, p->column, at, stored);
+        /* where nothing is ordered a block's rows follow one another */
+        n = rows->query->n_order != 0 ? 1 : blocks[at / HAC_BATCH_ROWS].rows - at % HAC_BATCH_ROWS;
+        n = n < p->end - i ? n : p->end - i;
+        for (uint64_t j = 0; j < n; j++)
+            memcpy(to + (i + j) * size, from + j * stored, size);
     }
 }
 

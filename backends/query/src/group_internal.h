@@ -118,6 +118,27 @@ static inline uint8_t *hac_group_record(const hac_group_table *t, uint64_t group
     return t->records + group * t->layout.stride;
 }
 
+/* Tables of one word of keys. Room for `rows` more groups: */
+HAC_MUST_USE hac_status hac_group_reserve(hac_group_table *t, size_t rows, hac_error *err);
+
+/* A new group in the free slot `slot`; there is room. Returns where its record is. */
+static inline uint64_t hac_group_put(hac_group_table *t, hac_word_slot *slot, uint64_t key, uint64_t hash)
+{
+    uint64_t stride = t->layout.stride, at = t->groups * stride;
+    uint64_t *to = (uint64_t *)(void *)(t->records + at);
+    const uint64_t *empty = (const uint64_t *)(const void *)t->empty;
+    to[0] = key;
+    for (uint64_t i = 1; i < stride / sizeof *to; i++)
+        to[i] = empty[i];
+    t->groups++;
+    *slot = (hac_word_slot){.key = key, .group = (uint32_t)t->groups, .tag = (uint32_t)hash};
+    return at;
+}
+
+/* From a batch of keys and t->hash to t->at, for a table that no cache holds: slots are fetched ahead, and
+ * the records that are found; there is room for whatever is new. */
+void hac_group_find_or_put(hac_group_table *t, size_t rows, const uint64_t *keys);
+
 /* ---- group_keys.c ---- */
 
 /* Words of the keys of a batch, and their hashes. */

@@ -281,6 +281,58 @@ static void put_key(const hac_group_table *t, uint64_t group, size_t key, hac_ve
         put_words(&t->results->text, v, row, words);
 }
 
+/* ---- columns of the usual kind, without a decision a value ---- */
+
+static bool put_integer_keys(const hac_group_table *t, uint64_t first, size_t n, hac_vector *v)
+{
+    hac_repr repr = hac_repr_of(v->type);
+    bool null = t->null_group >= first && t->null_group - first < n;
+    if (t->layout.n_keys != 1 || null || (repr != HAC_REPR_I64 && repr != HAC_REPR_U64))
+        return false;
+    const uint8_t *record = hac_group_record(t, first);
+    for (size_t i = 0; i < n; i++)
+        memcpy((uint64_t *)v->values + i, record + i * t->layout.stride, sizeof(uint64_t));
+    return true;
+}
+
+/* Counts of rows, and sums of f64 of groups all of whose rows have a value. */
+static bool put_words_of_records(const hac_group_table *t, size_t index, uint64_t first, size_t n,
+                                 hac_vector *v)
+{
+    const hac_group_layout *l = &t->layout;
+    const hac_aggregate *g = &l->query->aggregate[index];
+    const uint8_t *record = hac_group_record(t, first);
+    uint32_t offset = l->rows_offset;
+    if (g->function == HAC_AGGREGATE_SUM) {
+        const hac_accumulator *a = &l->accumulators[l->of_aggregate[index] - 1];
+        uint64_t nulls = 0;
+        for (size_t i = 0; i < n; i++) {
+            const uint8_t *of = record + i * l->stride;
+            nulls |= *(const uint64_t *)(const void *)(of + l->rows_offset) -
+                     not_null(l, of, (uint16_t)g->argument);
+        }
+        if (a->kind != HAC_ACCUMULATOR_SUM_FLOAT || v->type.kind != HAC_KIND_F64 || nulls != 0)
+            return false;
+        offset = a->offset;
+    } else if (g->function != HAC_AGGREGATE_COUNT_ROWS || hac_repr_size(hac_repr_of(v->type)) != 8) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        memcpy((uint64_t *)v->values + i, record + i * l->stride + offset, sizeof(uint64_t));
+    return true;
+}
+
+static hac_status put_aggregates(const hac_group_table *t, size_t index, uint64_t first, size_t n,
+                                 hac_vector *v, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (t->layout.n_keys != 0 && put_words_of_records(t, index, first, n, v))
+        return HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < n; i++)
+        status = put_aggregate(t, index, hac_group_record(t, first + i), v, i, err);
+    return status;
+}
+
 hac_status hac_group_table_results(hac_group_table *table, uint64_t first, size_t n, hac_vector *ret,
                                    hac_error *err)
 {
@@ -288,13 +340,14 @@ hac_status hac_group_table_results(hac_group_table *table, uint64_t first, size_
     if (n > HAC_BATCH_ROWS || first > table->groups || n > table->groups - first)
         return hac_fail(err, HAC_INTERNAL, "groups that are not there");
     hac_status status = prepare(table, ret, err);
-    for (size_t k = 0; status == HAC_OK && k < query->n_keys; k++)
+    for (size_t k = 0; status == HAC_OK && k < query->n_keys; k++) {
+        if (put_integer_keys(table, first, n, &ret[k]))
+            continue;
         for (size_t i = 0; i < n; i++)
             put_key(table, first + i, k, &ret[k], i);
+    }
     for (size_t a = 0; status == HAC_OK && a < query->n_aggregates; a++)
-        for (size_t i = 0; status == HAC_OK && i < n; i++)
-            status =
-                put_aggregate(table, a, hac_group_record(table, first + i), &ret[query->n_keys + a], i, err);
+        status = put_aggregates(table, a, first, n, &ret[query->n_keys + a], err);
     if (status == HAC_OK && table->results->text.broken)
         return hac_fail(err, HAC_NO_MEMORY, "the strings of %zu groups need too much memory", n);
     for (size_t c = 0; status == HAC_OK && c < query->n_keys + query->n_aggregates; c++)

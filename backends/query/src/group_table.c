@@ -230,7 +230,7 @@ hac_status hac_group_table_ensure(hac_group_table *t, hac_error *err)
 static bool is_full(const hac_group_table *t)
 {
     uint64_t bytes = t->n_slots * slot_bytes(t);
-    unsigned spare = bytes < (UINT64_C(1) << 17) ? 8 : (bytes < (UINT64_C(1) << 19) ? 4 : 2);
+    unsigned spare = bytes < (UINT64_C(1) << 17) ? 8 : (bytes < (UINT64_C(1) << 18) ? 3 : 2);
     return t->groups * spare >= t->n_slots;
 }
 
@@ -280,34 +280,17 @@ static size_t find_words(hac_group_table *t, size_t first, size_t rows, const ui
     return rows;
 }
 
-/* Room for `rows` more groups. */
-static hac_status reserve(hac_group_table *t, size_t rows, hac_error *err)
+hac_status hac_group_reserve(hac_group_table *t, size_t rows, hac_error *err)
 {
     hac_status status = HAC_OK;
-    while (status == HAC_OK && (t->groups + rows) * 2 > t->n_slots)
+    while (status == HAC_OK && (t->n_slots == 0 || is_full(t) || (t->groups + rows) * 2 > t->n_slots))
         status = grow_slots(t, err);
     while (status == HAC_OK && t->groups + rows > t->room)
         status = grow_records(t, err);
     return status;
 }
 
-/* A new group in the free slot `slot`; returns where its record is. */
-static inline uint64_t put_group(hac_group_table *t, hac_word_slot *slot, uint64_t key, uint64_t hash)
-{
-    uint64_t stride = t->layout.stride, at = t->groups * stride;
-    uint64_t *to = (uint64_t *)(void *)(t->records + at);
-    const uint64_t *empty = (const uint64_t *)(const void *)t->empty;
-    to[0] = key;
-    for (uint64_t i = 1; i < stride / sizeof *to; i++)
-        to[i] = empty[i];
-    t->groups++;
-    *slot = (hac_word_slot){.key = key, .group = (uint32_t)t->groups, .tag = (uint32_t)hash};
-    return at;
-}
-
-/* For a table that no cache holds: slots are fetched ahead, and the records that are found; there is room for
- * whatever is new. */
-static void find_or_put(hac_group_table *t, size_t rows, const uint64_t *keys)
+void hac_group_find_or_put(hac_group_table *t, size_t rows, const uint64_t *keys)
 {
     hac_word_slot *slots = t->word_slots;
     uint64_t mask = t->n_slots - 1, stride = t->layout.stride;
@@ -318,7 +301,7 @@ static void find_or_put(hac_group_table *t, size_t rows, const uint64_t *keys)
         while (slots[s].group != 0 && slots[s].key != key)
             s = (s + 1) & mask;
         uint32_t group = slots[s].group;
-        t->at[i] = group == 0 ? put_group(t, &slots[s], key, hash) : (uint64_t)(group - 1) * stride;
+        t->at[i] = group == 0 ? hac_group_put(t, &slots[s], key, hash) : (uint64_t)(group - 1) * stride;
         __builtin_prefetch(t->records + t->at[i] + t->layout.rows_offset, 1);
     }
 }
@@ -362,9 +345,9 @@ static hac_status find_by_word(hac_group_table *t, size_t rows, const uint64_t *
 {
     hac_status status = HAC_OK;
     if (t->n_slots != 0 && !is_small(t)) {
-        status = reserve(t, rows, err);
+        status = hac_group_reserve(t, rows, err);
         if (status == HAC_OK)
-            find_or_put(t, rows, keys);
+            hac_group_find_or_put(t, rows, keys);
         return status;
     }
     for (size_t i = 0; status == HAC_OK && i < rows; i++) {

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "group_internal.h"
+#include "plain.h"
 #include "string_words.h"
 
 /* Copies of so many bytes of records stay in a core's cache. */
@@ -162,6 +163,7 @@ typedef struct window {
 typedef struct gathered {
     size_t rows, n_columns;
     bool strings;
+    bool plain; /* the aggregation is one for plain.h */
     hac_vector *vectors;
     uint8_t *states; /* HAC_BATCH_ROWS a column */
     bool *nullable;
@@ -271,6 +273,21 @@ static hac_status flush(reading *r, gathered *g, hac_error *err)
     return status;
 }
 
+/* Rows of a window, from where they lie. */
+static hac_status add_plain(reading *r, const window *w, const gathered *g, uint32_t first, uint32_t n,
+                            hac_error *err)
+{
+    const uint8_t *values[HAC_PLAIN_COLUMNS];
+    for (size_t c = 0; c < g->n_columns; c++)
+        values[c] = w->data + w->values[c] + first * hac_partial_stored_size(g->vectors[c].type);
+    return hac_plain_add(r->t, values, n, r->partition, err);
+}
+
+static bool any_nullable(const hac_partial_window *h)
+{
+    return (h->nullable[0] | h->nullable[1] | h->nullable[2] | h->nullable[3]) != 0;
+}
+
 static hac_status merge_window(reading *r, const window *w, gathered *g, hac_error *err)
 {
     uint32_t bounds[2];
@@ -278,6 +295,10 @@ static hac_status merge_window(reading *r, const window *w, gathered *g, hac_err
     memcpy(bounds, w->data + sizeof w->h + r->partition * sizeof *bounds, sizeof bounds);
     if (bounds[0] > bounds[1] || bounds[1] > w->h.rows)
         return damaged(r, "a window's partitions are not in order", err);
+    if (g->plain && !any_nullable(&w->h)) {
+        status = flush(r, g, err);
+        return status == HAC_OK ? add_plain(r, w, g, bounds[0], bounds[1] - bounds[0], err) : status;
+    }
     for (uint32_t first = bounds[0], n; status == HAC_OK && first < bounds[1]; first += n) {
         uint32_t left = bounds[1] - first, room = (uint32_t)(HAC_BATCH_ROWS - g->rows);
         n = left < room ? left : room;
@@ -301,6 +322,7 @@ static hac_status gathered_init(hac_group_table *t, gathered *g, hac_value_type 
         return hac_fail_no_memory(err);
     uint8_t *memory = t->scratch;
     *g = (gathered){.n_columns = n, .vectors = (hac_vector *)(void *)(memory + bytes)};
+    g->plain = t->layout.plain;
     g->states = (uint8_t *)(g->vectors + n);
     g->nullable = (bool *)(g->states + n * HAC_BATCH_ROWS);
     for (size_t c = 0; c < n; c++) {

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "group_internal.h"
+#include "plain.h"
 
 /* A window is closed early when its strings would leave what a reference can say. */
 #define WINDOW_STRINGS_MAX (UINT64_C(1) << 28)
@@ -13,7 +14,8 @@ typedef struct column {
     size_t stored;   /* bytes of a value in a window */
     uint8_t *values; /* HAC_PARTIAL_WINDOW of them */
     uint8_t *states;
-    bool nullable; /* in this window */
+    const uint8_t *source; /* of this window's values: those above, or where plain rows lie */
+    bool nullable;         /* in this window */
 } column;
 
 struct hac_partial_writer {
@@ -22,9 +24,9 @@ struct hac_partial_writer {
     uint64_t room, end; /* of the windows that were written, or would have been */
     uint64_t chunk;
     uint64_t n_windows, window_rows, rows_read;
-    bool windows;                   /* rows are no longer aggregated */
-    uint64_t probed, groups_before; /* in this probe */
-    bool first_probe;
+    bool windows;           /* rows are no longer aggregated */
+    uint64_t probed;        /* rows that were */
+    uint64_t groups_before; /* the run */
 
     size_t n_columns;
     column *columns;
@@ -118,7 +120,6 @@ void hac_partial_begin(hac_partial_writer *w, uint64_t chunk, uint8_t *region, u
     w->end = sizeof(hac_partial_header);
     w->n_windows = w->window_rows = w->rows_read = 0;
     w->windows = false;
-    w->first_probe = true;
     w->probed = w->groups_before = 0;
     w->rows = 0;
     w->strings_bytes = 0;
@@ -139,6 +140,7 @@ static hac_status make_window(hac_partial_writer *w, hac_error *err)
     for (size_t c = 0; c < w->n_columns; c++) {
         w->columns[c].values = malloc(HAC_PARTIAL_WINDOW * w->columns[c].stored);
         w->columns[c].states = malloc(HAC_PARTIAL_WINDOW);
+        w->columns[c].source = w->columns[c].values;
         made = made && w->columns[c].values != NULL && w->columns[c].states != NULL;
     }
     if (!made || w->partition == NULL || w->place == NULL || w->order == NULL || w->counts == NULL)
@@ -146,19 +148,21 @@ static hac_status make_window(hac_partial_writer *w, hac_error *err)
     return HAC_OK;
 }
 
-/* Counts become starts, and each row gets its place. */
-static void place_rows(hac_partial_writer *w, uint32_t *starts)
+/* Counts become starts. */
+static void find_starts(hac_partial_writer *w, uint32_t *ret)
 {
     uint32_t partitions = w->table->options.partitions, sum = 0;
     for (uint32_t p = 0; p < partitions; p++) {
         uint32_t n = w->counts[p];
-        if (starts != NULL)
-            starts[p] = sum;
-        w->counts[p] = sum;
+        ret[p] = w->counts[p] = sum;
         sum += n;
     }
-    if (starts != NULL)
-        starts[partitions] = sum;
+    ret[partitions] = sum;
+}
+
+/* Each row gets its place. */
+static void place_rows(hac_partial_writer *w)
+{
     for (uint32_t i = 0; i < w->rows; i++)
         w->place[i] = w->counts[w->partition[i]]++;
 }
@@ -186,6 +190,23 @@ static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *
         for (uint32_t i = 0; i < n; i++)
             memcpy((uint8_t *)to + place[i] * size, (const uint8_t *)from + i * size, size);
     }
+}
+
+#define SCATTER_PLAIN(key_type)                                                                              \
+    for (uint32_t i = 0; i < w->rows; i++) {                                                                 \
+        uint32_t place = w->counts[w->partition[i]]++;                                                       \
+        memcpy(keys + place * sizeof(key_type), w->columns[0].source + i * sizeof(key_type),                 \
+               sizeof(key_type));                                                                            \
+        memcpy(sums + place * UINT64_C(8), w->columns[1].source + i * UINT64_C(8), 8);                       \
+    }
+
+/* A key and a value of 8 bytes in one go: their places need not be kept. */
+static void scatter_pair(hac_partial_writer *w, uint8_t *keys, uint8_t *sums)
+{
+    if (w->columns[0].stored == 4)
+        SCATTER_PLAIN(uint32_t)
+    else
+        SCATTER_PLAIN(uint64_t)
 }
 
 /*
@@ -228,16 +249,21 @@ static void close_window(hac_partial_writer *w)
     bool fits = w->end <= w->room && h.bytes <= w->room - w->end;
     uint8_t *data = fits ? w->region + w->end : NULL;
     if (fits) {
-        place_rows(w, (uint32_t *)(void *)(data + sizeof h));
+        find_starts(w, (uint32_t *)(void *)(data + sizeof h));
         memcpy(data, &h, sizeof h);
         uint32_t strings = 0;
-        for (size_t c = 0; c < w->n_columns; c++) {
+        bool pair = w->n_columns == 2 && w->columns[0].source != w->columns[0].values;
+        if (pair)
+            scatter_pair(w, data + values[0], data + values[1]);
+        else
+            place_rows(w);
+        for (size_t c = 0; !pair && c < w->n_columns; c++) {
             const column *from = &w->columns[c];
             if (types[c].kind == HAC_KIND_STRING)
                 strings = write_strings(w, from, (hac_string_ref *)(void *)(data + values[c]),
                                         data + h.strings_offset, strings);
             else
-                scatter(w->place, w->rows, from->stored, from->values, data + values[c]);
+                scatter(w->place, w->rows, from->stored, from->source, data + values[c]);
             if (states[c] != 0)
                 scatter(w->place, w->rows, 1, from->states, data + states[c]);
         }
@@ -361,24 +387,39 @@ static hac_status append(hac_partial_writer *w, const hac_vector *columns, size_
     return HAC_OK;
 }
 
+/* A window of its own, from where the rows lie. */
+static void append_plain(hac_partial_writer *w, const uint8_t *const *values, size_t rows)
+{
+    if (w->rows != 0)
+        close_window(w);
+    hac_plain_partitions(w->table, values[0], rows, w->partition, w->counts);
+    for (size_t c = 0; c < w->n_columns; c++)
+        w->columns[c].source = values[c];
+    w->rows = (uint32_t)rows;
+    close_window(w);
+    for (size_t c = 0; c < w->n_columns; c++)
+        w->columns[c].source = w->columns[c].values;
+}
+
 /* ---- rows ---- */
 
-/* After each probe: whether the rows that follow are worth a table. */
+/* Rows up to the end of the run. */
+static uint64_t run_room(const hac_partial_writer *w)
+{
+    uint32_t probe = w->table->layout.probe;
+    return probe - w->probed % probe;
+}
+
+/* After each run: whether the rows that follow are worth a table. */
 static hac_status probe(hac_partial_writer *w, size_t rows, hac_error *err)
 {
+    const hac_group_layout *l = &w->table->layout;
     w->probed += rows;
-    if (w->probed < HAC_PARTIAL_PROBE)
+    if (w->probed % l->probe != 0)
         return HAC_OK;
-    uint64_t fresh = w->table->groups - w->groups_before;
-    /* in the first probe every key is new that is there at all */
-    bool windows = !w->first_probe && fresh * HAC_PARTIAL_NEW_SHARE > HAC_PARTIAL_PROBE;
-    w->first_probe = false;
-    w->probed = 0;
+    w->windows = hac_partial_stops(l, w->probed, w->table->groups - w->groups_before);
     w->groups_before = w->table->groups;
-    if (!windows)
-        return HAC_OK;
-    w->windows = true;
-    return w->partition == NULL ? make_window(w, err) : HAC_OK;
+    return w->windows && w->partition == NULL ? make_window(w, err) : HAC_OK;
 }
 
 static const hac_vector *part_of(hac_partial_writer *w, const hac_vector *columns, size_t from)
@@ -398,7 +439,7 @@ hac_status hac_partial_add(hac_partial_writer *w, const hac_vector *columns, siz
         status = hac_group_keep_pass(w->table, columns, rows, &columns, &rows, err);
     w->rows_read += rows;
     for (size_t from = 0, n; status == HAC_OK && from < rows; from += n) {
-        uint64_t room = w->windows ? HAC_PARTIAL_WINDOW - w->rows : HAC_PARTIAL_PROBE - w->probed;
+        uint64_t room = w->windows ? HAC_PARTIAL_WINDOW - w->rows : run_room(w);
         n = rows - from < room ? rows - from : (size_t)room;
         const hac_vector *part = n == rows ? columns : part_of(w, columns, from);
         if (w->windows) {
@@ -407,6 +448,33 @@ hac_status hac_partial_add(hac_partial_writer *w, const hac_vector *columns, siz
         }
         status = hac_group_add(w->table, part, n, UINT32_MAX, err);
         if (status == HAC_OK && w->table->layout.n_keys != 0)
+            status = probe(w, n, err);
+    }
+    return status;
+}
+
+bool hac_partial_takes_plain(const hac_partial_writer *w)
+{
+    return w->table->options.passes <= 1 && w->table->layout.plain;
+}
+
+hac_status hac_partial_add_plain(hac_partial_writer *w, const uint8_t *const *values, size_t rows,
+                                 hac_error *err)
+{
+    hac_status status = HAC_OK;
+    w->rows_read += rows;
+    for (size_t from = 0, n; status == HAC_OK && from < rows; from += n) {
+        const uint8_t *part[HAC_PLAIN_COLUMNS];
+        uint64_t room = w->windows ? HAC_PARTIAL_WINDOW : run_room(w);
+        n = rows - from < room ? rows - from : (size_t)room;
+        for (size_t c = 0; c < w->n_columns; c++)
+            part[c] = values[c] + from * w->columns[c].stored;
+        if (w->windows) {
+            append_plain(w, part, n);
+            continue;
+        }
+        status = hac_plain_add(w->table, part, n, UINT32_MAX, err);
+        if (status == HAC_OK)
             status = probe(w, n, err);
     }
     return status;

@@ -14,11 +14,13 @@
 #define CHUNK_LEAST      MIB
 #define CHUNK_MOST       (64 * MIB)
 #define CHUNK_ROWS_LEAST (64 * KIB)
-#define BATCH_ROWS       1024 /* chunks of tables begin at batches, and so at whole bytes of bitmaps */
+#define CHUNK_ROWS_GOOD  (256 * KIB) /* before a chunk's rows go by partition a few thousand make a table */
+#define TABLE_CHUNKS     16          /* are enough, if that makes them so long */
+#define BATCH_ROWS       1024        /* chunks of tables begin at batches, and so at whole bytes of bitmaps */
 #define REGION_LEAST     (64 * KIB)
 #define REGION_SLACK     (4 * KIB) /* a partial's head, and its table of partitions */
 #define GROUP_OVERHEAD   16        /* bytes a group beyond its keys and accumulators */
-#define PARTITION_BYTES  (256 * KIB)
+#define PARTITION_BYTES  (128 * KIB)
 #define PARTITIONS_LEAST 16
 #define PARTITIONS_MOST  1024
 #define PARTIALS_PART    0.6 /* of the memory, for partials … */
@@ -62,8 +64,10 @@ static uint64_t chunks_of(uint64_t source, uint64_t chunk)
 static uint64_t chunk_size(const hac_query_spec *spec)
 {
     uint64_t wanted = units(spec) / CHUNKS_WANTED;
+    if (spec->table && wanted < CHUNK_ROWS_GOOD)
+        wanted = clamp(units(spec) / TABLE_CHUNKS, CHUNK_ROWS_LEAST, CHUNK_ROWS_GOOD);
     if (spec->table)
-        return align(wanted > CHUNK_ROWS_LEAST ? wanted : CHUNK_ROWS_LEAST, BATCH_ROWS);
+        return align(wanted, BATCH_ROWS);
     return align(clamp(wanted, CHUNK_LEAST, CHUNK_MOST), 4 * KIB);
 }
 

@@ -71,6 +71,8 @@ typedef struct hac_group_layout {
     uint32_t n_sets;
     uint8_t *of_aggregate; /* index + 1 of each aggregate's accumulator; 0: none (counts) */
     uint32_t stride;       /* bytes of a record */
+    bool plain; /* one integer key of 4 or 8 bytes; rows are counted, and at most one sum of f64 is formed */
+    uint32_t probe; /* rows of a run, of the rule of partial.h */
 } hac_group_layout;
 
 /* HAC_INVALID: the query has an aggregate that its argument does not allow. Borrows `query`. */

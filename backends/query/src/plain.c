@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plain.h"
+
+/* Tables up to so many bytes of slots are looked up and added to in one go; of larger ones slots and records
+ * are fetched ahead, a batch of rows at a time. */
+#define SMALL_BYTES (UINT64_C(1) << 19)
+
+typedef enum key_form { KEY_U32, KEY_I32, KEY_64 } key_form;
+
+static key_form form_of(const hac_group_layout *l)
+{
+    switch (l->query->rows->outputs[0].type.kind) {
+    case HAC_KIND_U32:
+        return KEY_U32;
+    case HAC_KIND_I32:
+    case HAC_KIND_DATE:
+        return KEY_I32;
+    default:
+        return KEY_64;
+    }
+}
+
+/* Row `i` of the keys, as the word that the table has. */
+static inline __attribute__((always_inline)) uint64_t key_at(const uint8_t *keys, key_form form, size_t i)
+{
+    uint32_t narrow;
+    uint64_t wide;
+    if (form == KEY_64) {
+        memcpy(&wide, keys + i * 8, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, keys + i * 4, sizeof narrow);
+    return form == KEY_U32 ? narrow : (uint64_t)(int64_t)(int32_t)narrow;
+}
+
+static inline __attribute__((always_inline)) double value_at(const uint8_t *values, size_t i)
+{
+    double value;
+    memcpy(&value, values + i * sizeof value, sizeof value);
+    return value;
+}
+
+/* ---- groups ---- */
+
+/* Where a group's figures are: the rows' count, and the sum behind it. */
+typedef struct figures {
+    uint64_t stride;
+    uint32_t rows, sum; /* offsets in the record; sum 0: there is none */
+} figures;
+
+static inline __attribute__((always_inline)) void add_row(uint8_t *record, const figures *f,
+                                                          const uint8_t *values, size_t i, bool sums)
+{
+    ++*(uint64_t *)(void *)(record + f->rows);
+    if (sums)
+        *(double *)(void *)(record + f->sum) += value_at(values, i);
+}
+
+/* Out of the loops: what they need in registers stays there. */
+static __attribute__((noinline, cold)) uint64_t put(hac_group_table *t, hac_word_slot *slot, uint64_t key,
+                                                    uint64_t hash)
+{
+    return hac_group_put(t, slot, key, hash);
+}
+
+/* Looked up and added in one go; returns what differs from the partition. There is room for all. */
+static inline __attribute__((always_inline)) uint32_t add_small(hac_group_table *t, const figures *f,
+                                                                const uint8_t *keys, key_form form,
+                                                                const uint8_t *values, bool sums, size_t rows,
+                                                                uint32_t partition)
+{
+    hac_word_slot *slots = t->word_slots;
+    uint8_t *records = t->records;
+    uint64_t mask = t->n_slots - 1, start = t->hash_start, stride = f->stride;
+    uint32_t partitions = t->options.partitions, differ = 0;
+    for (size_t i = 0; i < rows; i++) {
+        uint64_t key = key_at(keys, form, i), hash = hac_hash_word(start, key), s = hash & mask;
+        differ |= hac_hash_partition(hash, partitions) ^ partition;
+        while (slots[s].key != key && slots[s].group != 0)
+            s = (s + 1) & mask;
+        uint32_t group = slots[s].group;
+        uint64_t at =
+            __builtin_expect(group == 0, 0) ? put(t, &slots[s], key, hash) : (uint64_t)(group - 1) * stride;
+        add_row(records + at, f, values, i, sums);
+    }
+    return differ;
+}
+
+/* The same for a table that no near cache holds, in steps for the batch: hashes, records, figures. */
+static inline __attribute__((always_inline)) uint32_t add_large(hac_group_table *t, const figures *f,
+                                                                const uint8_t *keys, key_form form,
+                                                                const uint8_t *values, bool sums, size_t rows,
+                                                                uint32_t partition)
+{
+    uint32_t partitions = t->options.partitions, differ = 0;
+    for (size_t i = 0; i < rows; i++) {
+        t->words[i] = key_at(keys, form, i);
+        t->hash[i] = hac_hash_word(t->hash_start, t->words[i]);
+        differ |= hac_hash_partition(t->hash[i], partitions) ^ partition;
+    }
+    hac_group_find_or_put(t, rows, t->words);
+    for (size_t i = 0; i < rows; i++)
+        add_row(t->records + t->at[i], f, values, i, sums);
+    return differ;
+}
+
+#define ADD(way, form)                                                                                       \
+    (f->sum != 0 ? way(t, f, values[0], form, values[1], true, rows, partition)                              \
+                 : way(t, f, values[0], form, NULL, false, rows, partition))
+
+/* One batch. */
+static uint32_t add_batch(hac_group_table *t, const figures *f, const uint8_t *const *values, size_t rows,
+                          uint32_t partition)
+{
+    bool small = t->n_slots * sizeof(hac_word_slot) <= SMALL_BYTES;
+    switch (form_of(&t->layout)) {
+    case KEY_U32:
+        return small ? ADD(add_small, KEY_U32) : ADD(add_large, KEY_U32);
+    case KEY_I32:
+        return small ? ADD(add_small, KEY_I32) : ADD(add_large, KEY_I32);
+    default:
+        return small ? ADD(add_small, KEY_64) : ADD(add_large, KEY_64);
+    }
+}
+
+hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *values, size_t rows, uint32_t partition,
+                         hac_error *err)
+{
+    const hac_group_layout *l = &t->layout;
+    const figures f = {.stride = l->stride,
+                       .rows = l->rows_offset,
+                       .sum = l->n_accumulators == 0 ? 0 : l->accumulators[0].offset};
+    size_t width = hac_value_size(l->query->rows->outputs[0].type);
+    uint32_t differ = 0;
+    for (size_t first = 0, n; first < rows; first += n) {
+        n = rows - first < HAC_BATCH_ROWS ? rows - first : HAC_BATCH_ROWS;
+        const uint8_t *part[HAC_PLAIN_COLUMNS] = {values[0] + first * width};
+        if (f.sum != 0)
+            part[1] = values[1] + first * sizeof(double);
+        hac_status status = hac_group_reserve(t, n, err);
+        if (status != HAC_OK)
+            return status;
+        differ |= add_batch(t, &f, part, n, partition);
+    }
+    if (partition != UINT32_MAX && differ != 0)
+        return hac_fail(err, HAC_INVALID, "a partial has a row in a partition that it does not belong to");
+    return HAC_OK;
+}
+
+/* ---- partitions ---- */
+
+static inline __attribute__((always_inline)) void find_partitions(const hac_group_table *t,
+                                                                  const uint8_t *keys, key_form form,
+                                                                  size_t rows, uint16_t *ret,
+                                                                  uint32_t *counts)
+{
+    uint32_t partitions = t->options.partitions;
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t p = hac_hash_partition(hac_hash_word(t->hash_start, key_at(keys, form, i)), partitions);
+        ret[i] = (uint16_t)p;
+        counts[p]++;
+    }
+}
+
+void hac_plain_partitions(const hac_group_table *t, const uint8_t *keys, size_t rows, uint16_t *ret,
+                          uint32_t *counts)
+{
+    switch (form_of(&t->layout)) {
+    case KEY_U32:
+        find_partitions(t, keys, KEY_U32, rows, ret, counts);
+        break;
+    case KEY_I32:
+        find_partitions(t, keys, KEY_I32, rows, ret, counts);
+        break;
+    default:
+        find_partitions(t, keys, KEY_64, rows, ret, counts);
+    }
+}

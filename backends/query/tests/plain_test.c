@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plain rows (src/plain.h) against arrays indexed by key number: counts, and sums to the bit, by the rule of
+ * partial.h. The same rows go in as plain columns and as batches of vectors.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/test_support.h"
+#include "query/group_table.h"
+#include "query/partial.h"
+
+#define RUN       4096 /* of the rule, as partial.h has it */
+#define NEW_SHARE 3
+
+static uint64_t random_state = 7;
+
+static uint64_t next_random(void)
+{
+    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+typedef struct named_key {
+    uint64_t word;
+    uint32_t number;
+} named_key;
+
+static int by_word(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct input {
+    hac_query query;
+    hac_program program;
+    hac_program_output outputs[2];
+    hac_aggregate aggregates[2];
+    size_t rows, chunk, distinct;
+    uint32_t *number; /* of each row's key */
+    uint8_t *keys;    /* as a table has them, at an odd address */
+    uint8_t *values;
+    named_key *names; /* of all keys, by word */
+} input;
+
+static size_t width(const input *in)
+{
+    return hac_value_size(in->outputs[0].type);
+}
+
+/* Key number `number`, as the 64-bit word of its representation. */
+static uint64_t key_word(const input *in, uint32_t number)
+{
+    uint64_t word = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    if (number == 0)
+        word = 0;
+    if (width(in) == 8)
+        return word;
+    word = number * UINT64_C(2654435761) & UINT32_MAX;
+    return in->outputs[0].type.kind == HAC_KIND_U32 ? word : (uint64_t)(int64_t)(int32_t)word;
+}
+
+static double value_at(const input *in, size_t row)
+{
+    double value;
+    memcpy(&value, in->values + row * 8, 8);
+    return value;
+}
+
+static void make(input *in, unsigned kind, bool sum, size_t rows, size_t distinct, size_t chunk)
+{
+    *in = (input){.rows = rows, .chunk = chunk, .distinct = distinct};
+    in->outputs[0].type.kind = (uint8_t)kind;
+    in->outputs[1].type.kind = HAC_KIND_F64;
+    in->program = (hac_program){.outputs = in->outputs, .n_outputs = sum ? 2 : 1};
+    in->query =
+        (hac_query){.rows = &in->program, .aggregates = true, .n_keys = 1, .aggregate = in->aggregates};
+    in->aggregates[in->query.n_aggregates++] =
+        (hac_aggregate){.function = HAC_AGGREGATE_COUNT_ROWS, .argument = -1, .type = {HAC_KIND_U64, 0, 0}};
+    if (sum)
+        in->aggregates[in->query.n_aggregates++] =
+            (hac_aggregate){.function = HAC_AGGREGATE_SUM, .argument = 1, .type = {HAC_KIND_F64, 0, 0}};
+    in->number = malloc((rows + 1) * sizeof *in->number);
+    in->keys = malloc(rows * 8 + 2);
+    in->values = malloc(rows * 8 + 2);
+    assert_true(in->number != NULL && in->keys != NULL && in->values != NULL);
+    in->names = calloc(distinct, sizeof *in->names);
+    assert_non_null(in->names);
+    for (uint32_t k = 0; k < distinct; k++)
+        in->names[k] = (named_key){key_word(in, k), k};
+    qsort(in->names, distinct, sizeof *in->names, by_word);
+    for (size_t i = 0; i < rows; i++) {
+        in->number[i] = (uint32_t)(next_random() % distinct);
+        uint64_t word = key_word(in, in->number[i]);
+        double value = ldexp((double)(int64_t)next_random(), (int)(next_random() % 60) - 90);
+        memcpy(in->keys + i * width(in), &word, width(in));
+        memcpy(in->values + i * 8, &value, 8);
+    }
+}
+
+static void clear(input *in)
+{
+    free(in->number);
+    free(in->names);
+    free(in->keys);
+    free(in->values);
+}
+
+/* ---- what is right ---- */
+
+typedef struct expected {
+    uint64_t *rows, windows; /* chunks that went into windows */
+    double *sums;
+} expected;
+
+/* How many of a chunk's rows are aggregated. */
+static size_t aggregated(const input *in, size_t first, size_t end, uint8_t *seen)
+{
+    size_t fresh = 0;
+    memset(seen, 0, in->distinct);
+    for (size_t i = first; i < end; i++) {
+        fresh += !seen[in->number[i]];
+        seen[in->number[i]] = 1;
+        if ((i + 1 - first) % RUN != 0)
+            continue;
+        if (i + 1 - first > RUN && fresh * NEW_SHARE > RUN)
+            return i + 1 - first;
+        fresh = 0;
+    }
+    return end - first;
+}
+
+static void expect(const input *in, expected *ret)
+{
+    double *chunk_sums = calloc(in->distinct, sizeof *chunk_sums);
+    uint8_t *seen = calloc(in->distinct, 1);
+    ret->rows = calloc(in->distinct, sizeof *ret->rows);
+    ret->sums = calloc(in->distinct, sizeof *ret->sums);
+    ret->windows = 0;
+    assert_true(chunk_sums != NULL && seen != NULL && ret->rows != NULL && ret->sums != NULL);
+    for (size_t first = 0; first < in->rows; first += in->chunk) {
+        size_t end = in->rows - first < in->chunk ? in->rows : first + in->chunk;
+        size_t stop = first + aggregated(in, first, end, seen);
+        memset(chunk_sums, 0, in->distinct * sizeof *chunk_sums);
+        for (size_t i = first; i < end; i++)
+            ret->rows[in->number[i]]++;
+        for (size_t i = first; i < stop; i++)
+            chunk_sums[in->number[i]] += value_at(in, i);
+        for (size_t k = 0; k < in->distinct; k++)
+            ret->sums[k] += chunk_sums[k];
+        for (size_t i = stop; i < end; i++)
+            ret->sums[in->number[i]] += value_at(in, i);
+        ret->windows += stop < end;
+    }
+    free(chunk_sums);
+    free(seen);
+}
+
+/* ---- what comes out ---- */
+
+/* Rows [first, end) as vectors: what the machine makes of columns. */
+static void add_vectors(const input *in, hac_partial_writer *w, size_t first, size_t end)
+{
+    _Alignas(64) static uint64_t keys[HAC_BATCH_ROWS], values[HAC_BATCH_ROWS];
+    hac_vector columns[2] = {{.type = in->outputs[0].type, .values = keys},
+                             {.type = in->outputs[1].type, .values = values}};
+    for (size_t n; first < end; first += n) {
+        n = end - first < HAC_BATCH_ROWS ? end - first : HAC_BATCH_ROWS;
+        for (size_t i = 0; i < n; i++)
+            keys[i] = key_word(in, in->number[first + i]);
+        memcpy(values, in->values + first * 8, n * 8);
+        assert_int_equal(hac_partial_add(w, columns, n, NULL), HAC_OK);
+    }
+}
+
+static void add_plain(const input *in, hac_partial_writer *w, size_t first, size_t end, bool pieces)
+{
+    for (size_t n; first < end; first += n) {
+        n = pieces ? 1 + next_random() % 100000 : end - first;
+        n = n < end - first ? n : end - first;
+        const uint8_t *columns[2] = {in->keys + first * width(in), in->values + first * 8};
+        assert_int_equal(hac_partial_add_plain(w, columns, n, NULL), HAC_OK);
+    }
+}
+
+static uint8_t *write_chunk(const input *in, hac_partial_writer *w, size_t c, unsigned way, uint64_t *ret)
+{
+    size_t first = c * in->chunk, end = in->rows - first < in->chunk ? in->rows : first + in->chunk;
+    uint64_t room = (end - first) * 64 + 65536, groups;
+    uint8_t *region = malloc(room);
+    hac_partial_begin(w, c, region, room);
+    if (way == 0)
+        add_vectors(in, w, first, end);
+    else if (way < 3)
+        add_plain(in, w, first, end, way == 2);
+    else { /* the one behind the other */
+        size_t middle = first + next_random() % (end - first + 1);
+        add_vectors(in, w, first, middle);
+        add_plain(in, w, middle, end, false);
+    }
+    assert_int_equal(hac_partial_end(w, ret, &groups, NULL), HAC_OK);
+    assert_true(*ret <= room);
+    /* exactly as large as it is: what reads beyond is seen by a sanitizer */
+    return realloc(region, *ret);
+}
+
+static uint32_t number_of(const input *in, uint64_t word)
+{
+    const named_key *key = bsearch(&word, in->names, in->distinct, sizeof *key, by_word);
+    assert_non_null(key);
+    return key->number;
+}
+
+static void compare(const input *in, const expected *wanted, hac_group_table *t, uint8_t *found)
+{
+    hac_vector results[3];
+    for (uint64_t g = 0; g < hac_group_table_groups(t); g += HAC_BATCH_ROWS) {
+        uint64_t left = hac_group_table_groups(t) - g;
+        size_t n = left < HAC_BATCH_ROWS ? (size_t)left : HAC_BATCH_ROWS;
+        assert_int_equal(hac_group_table_results(t, g, n, results, NULL), HAC_OK);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t k = number_of(in, ((const uint64_t *)results[0].values)[i]);
+            assert_int_equal(found[k], 0);
+            found[k] = 1;
+            assert_int_equal(((const uint64_t *)results[1].values)[i], wanted->rows[k]);
+            if (in->query.n_aggregates == 2)
+                assert_memory_equal((double *)results[2].values + i, &wanted->sums[k], sizeof(double));
+        }
+    }
+}
+
+static void check(const input *in, const expected *wanted, unsigned way, uint32_t partitions)
+{
+    size_t chunks = (in->rows + in->chunk - 1) / in->chunk;
+    hac_group_options options = {.seed = next_random(), .memory = UINT64_MAX, .partitions = partitions};
+    hac_partial_writer *w;
+    hac_group_table *t;
+    uint8_t **partials = calloc(chunks + 1, sizeof *partials), *found = calloc(in->distinct, 1);
+    uint64_t *bytes = calloc(chunks + 1, sizeof *bytes);
+    assert_int_equal(hac_partial_writer_new(&in->query, &options, &w, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_new(&in->query, &options, &t, NULL), HAC_OK);
+    assert_true(hac_partial_takes_plain(w));
+    for (size_t c = 0; c < chunks; c++)
+        partials[c] = write_chunk(in, w, c, way, &bytes[c]);
+    for (uint32_t p = 0; p < partitions; p++) {
+        hac_group_table_reset(t);
+        for (size_t c = 0; c < chunks; c++)
+            assert_int_equal(hac_group_table_merge(t, c, partials[c], bytes[c], p, NULL), HAC_OK);
+        compare(in, wanted, t, found);
+    }
+    for (size_t k = 0; k < in->distinct; k++)
+        assert_int_equal(found[k], wanted->rows[k] != 0);
+    for (size_t c = 0; c < chunks; c++)
+        free(partials[c]);
+    free(partials);
+    free(bytes);
+    free(found);
+    hac_partial_writer_free(w);
+    hac_group_table_free(t);
+}
+
+static void check_all(unsigned kind, bool sum, size_t rows, size_t distinct, size_t chunk, bool windows)
+{
+    static const uint32_t partitions[] = {1, 16, 256, 4096};
+    input in;
+    expected wanted;
+    make(&in, kind, sum, rows, distinct, chunk);
+    expect(&in, &wanted);
+    assert_int_equal(wanted.windows != 0, windows);
+    for (unsigned way = 0; way < 4; way++)
+        check(&in, &wanted, way, partitions[(way + rows) % 4]);
+    free(wanted.rows);
+    free(wanted.sums);
+    clear(&in);
+}
+
+/* ---- tests ---- */
+
+static const unsigned kinds[] = {HAC_KIND_U32, HAC_KIND_I32, HAC_KIND_DATE,
+                                 HAC_KIND_U64, HAC_KIND_I64, HAC_KIND_TIMESTAMP};
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 1023, 1024, 1025, RUN - 1, RUN, RUN + 1, 2 * RUN - 1, 2 * RUN};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            for (size_t distinct = 1; distinct <= 3000; distinct = distinct * 7 + 1)
+                check_all(kinds[k], s % 2 == 0, sizes[s], distinct, sizes[s], false);
+}
+
+static void test_chunks(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        check_all(kinds[k], true, 70000, 900, 20000, false);
+        check_all(kinds[k], k % 2 == 0, 30000, 3000, 10007, false);
+    }
+}
+
+/* More keys than the rule has patience for: windows, whole ones and parts. */
+static void test_windows(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        check_all(kinds[k], k != 1, 2 * RUN + 1, 8000, 2 * RUN + 1, true);
+        check_all(kinds[k], k != 2, 50000, 8000, 17000, true);
+    }
+    check_all(HAC_KIND_U32, true, 2 * RUN + 2 * HAC_PARTIAL_WINDOW, 20000, 1 << 20, true);
+    check_all(HAC_KIND_I64, true, 2 * RUN + 2 * HAC_PARTIAL_WINDOW + 1, 9000, 1 << 20, true);
+}
+
+/* What has a row where it does not belong is refused, whatever it says. */
+static void test_damaged(void **state)
+{
+    (void)state;
+    input in;
+    make(&in, HAC_KIND_U32, true, 30000, 20000, 30000);
+    hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 16};
+    hac_partial_writer *w;
+    hac_group_table *t;
+    hac_error err = HAC_ERROR_NONE;
+    uint64_t bytes;
+    assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+    uint8_t *partial = write_chunk(&in, w, 0, 1, &bytes);
+    hac_partial_header h;
+    memcpy(&h, partial, sizeof h);
+    assert_true(h.n_windows == 1 && h.rows != 0);
+    /* the first key of the window becomes another one */
+    uint8_t *keys = partial + sizeof h + sizeof(hac_partial_window) + (17 * 4 + 7) / 8 * 8;
+    hac_status status = HAC_OK;
+    for (unsigned i = 0; i < 4 && status == HAC_OK; i++) {
+        keys[i] ^= 0x55;
+        hac_group_table_reset(t);
+        status = hac_group_table_merge(t, 0, partial, bytes, 0, &err);
+    }
+    assert_int_equal(status, HAC_INVALID);
+    assert_non_null(strstr(err.message, "partition"));
+    free(partial);
+    hac_partial_writer_free(w);
+    hac_group_table_free(t);
+    clear(&in);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_damaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
