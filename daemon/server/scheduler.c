@@ -241,18 +241,20 @@ static uint32_t server_device(const hac_job *job, uint32_t plan_device)
     return job->plan->devices[plan_device].machine_index;
 }
 
-static bool device_available(const hac_job *job, uint32_t plan_device)
+/* A device whose builder makes a program that this task waits for takes others meanwhile. */
+static bool device_available(const hac_job *job, uint32_t task_index, uint32_t plan_device)
 {
     const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
-    return hac_device_usable(device) && device->wanted_program[0] == '\0';
+    bool waits = (job->run.tasks[task_index].awaits >> plan_device & 1) != 0;
+    return hac_device_usable(device) && (!waits || device->wanted_program[0] == '\0');
 }
 
 /* The job's user's executor on a device of the plan, if it can take a task of that length now. */
-static hac_executor *roomy_executor(hac_job *job, uint32_t plan_device, double predicted)
+static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t plan_device, double predicted)
 {
     hac_executor *executor = NULL;
     hac_error err = HAC_ERROR_NONE;
-    if (!device_available(job, plan_device))
+    if (!device_available(job, task_index, plan_device))
         return NULL;
     hac_status status = hac_executor_get(&job->server->executors, server_device(job, plan_device), job->user,
                                          &executor, &err);
@@ -314,6 +316,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
         snprintf(job->message, sizeof job->message, "out of memory");
         return;
     }
+    job->run.tasks[task_index].awaits &= ~(1u << plan_device);
     dispatch->id = server->next_dispatch++;
     dispatch->job = job;
     dispatch->task = task_index;
@@ -407,7 +410,7 @@ static unsigned look_at_sharers(hac_job *job, uint32_t task_index, hac_sharer *r
     unsigned n = 0;
     for (uint32_t d = 0; d < job->plan->n_devices; d++) {
         hac_executor *executor = NULL;
-        ret[d] = (hac_sharer){.in = (task->device_mask & (1u << d)) && device_available(job, d)};
+        ret[d] = (hac_sharer){.in = (task->device_mask & (1u << d)) && device_available(job, task_index, d)};
         if (!ret[d].in)
             continue;
         n++;
@@ -429,7 +432,7 @@ static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_devi
     hac_piece piece = {0, 0, 0};
     if (state->n_lost == 0 && state->claimed >= task->count)
         return false;
-    hac_executor *executor = roomy_executor(job, plan_device, HAC_SHARE_SHORTEST);
+    hac_executor *executor = roomy_executor(job, task_index, plan_device, HAC_SHARE_SHORTEST);
     if (executor == NULL)
         return false;
     hac_sharer sharers[HAC_PLAN_MAX_DEVICES];
@@ -470,12 +473,13 @@ static bool hand_out_range(hac_job *job, uint32_t task_index)
 }
 
 /* The device for a task that any of several may run: the one that would be done with it first. */
-static int choose_device(const hac_job *job, const hac_plan_task *task)
+static int choose_device(const hac_job *job, uint32_t task_index)
 {
+    const hac_plan_task *task = &job->plan->tasks[task_index];
     int best = -1;
     double best_seconds = INFINITY;
     for (uint32_t d = 0; d < job->plan->n_devices; d++) {
-        if (!(task->device_mask & (1u << d)) || !device_available(job, d))
+        if (!(task->device_mask & (1u << d)) || !device_available(job, task_index, d))
             continue;
         double seconds = hac_executors_backlog(&job->server->executors, server_device(job, d));
         if (seconds < best_seconds) {
@@ -490,10 +494,10 @@ static bool hand_out_whole(hac_job *job, uint32_t task_index)
 {
     const hac_plan_task *task = &job->plan->tasks[task_index];
     hac_task_state *state = &job->run.tasks[task_index];
-    int device = task->device >= 0 ? task->device : choose_device(job, task);
+    int device = task->device >= 0 ? task->device : choose_device(job, task_index);
     if (device < 0)
         return false;
-    hac_executor *executor = roomy_executor(job, (uint32_t)device, task->predicted_seconds);
+    hac_executor *executor = roomy_executor(job, task_index, (uint32_t)device, task->predicted_seconds);
     if (executor == NULL)
         return false;
     hac_piece piece = {task->first, task->count, 0};
@@ -748,6 +752,7 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
         if (job->build_started_ns == 0)
             job->build_started_ns = hac_now_ns();
         give_back(job, dispatch, dispatch->attempt);
+        job->run.tasks[dispatch->task].awaits |= 1u << dispatch->plan_device;
         hac_builders_want(&server->builders, device, done->needs_program);
         hac_job_send_event(job, "build", server->devices.items[device]->config.name, done->needs_program);
     } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {

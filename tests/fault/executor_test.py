@@ -336,6 +336,27 @@ class Builder(MachineTest):
         self.assertTrue(eventually(lambda: state_of(stopped) is None), "the stopped builder stays")
         self.check_the_others(machine, "bitonic.block.64", "building took over 2 s")
 
+    def test_others_go_on(self):
+        """What needs no program that is being built does not wait for it."""
+        machine = self.machine(ONE_DEVICE)
+        daemon = machine.daemon()
+        machine.warm_up()
+        self.lose_program(machine, "bitonic.block.64")
+        machine.generate("u64", "random", 70000)
+        process = machine.start("sort", "in", "--type", "u64", "--algorithm", "bitonic", "-o", "out")
+        stopped = self.stop_builder(daemon)
+        self.assertIsNotNone(stopped)
+        machine.generate("u32", "random", 70000, name="other")
+        machine.sort_and_check("u32", "--algorithm", "bitonic", in_name="other", out_name="other.out", timeout=20)
+        Path(machine.path("text")).write_text("a b a\n")
+        self.assertEqual(machine.good("mapreduce", "wordcount", "text", "--order-by", "word", timeout=20),
+                         b"word,count\na,2\nb,1\n")
+        self.assertIsNone(process.poll(), "the one that needs the program has not waited")
+        kill(stopped, signal.SIGCONT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIsNone(machine.wrong("u64", "in", "out"))
+
     def test_killed_again_and_again(self):
         """As the kernel does where memory is short: not for ever."""
         machine = self.machine(ONE_DEVICE, seed=False)
