@@ -10,17 +10,10 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "base/value_text.h"
 
 static uint64_t seed = 20201031;
-
-static uint64_t next(void)
-{
-    uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 static double double_of(uint64_t bits)
 {
@@ -203,9 +196,9 @@ static void test_middles(void **state)
 {
     (void)state;
     for (int i = 0; i < 2000; i++) {
-        double value = fabs(double_of(next()));
-        float narrow = fabsf(float_of((uint32_t)next()));
-        double tiny = double_of(next() >> (12 + next() % 50)); /* a denormal */
+        double value = fabs(double_of(hac_random_u64(&seed)));
+        float narrow = fabsf(float_of((uint32_t)hac_random_u64(&seed)));
+        double tiny = double_of(hac_random_u64(&seed) >> (12 + hac_random_u64(&seed) % 50)); /* a denormal */
         check_middle(value, nextafter(value, INFINITY));
         check_middle((double)narrow, (double)nextafterf(narrow, INFINITY));
         check_middle(tiny, nextafter(tiny, INFINITY));
@@ -218,8 +211,8 @@ static void test_integer_middles(void **state)
     (void)state;
     char text[64];
     for (int i = 0; i < 100000; i++) {
-        uint64_t m = (next() >> 10 | UINT64_C(1) << 53) | 1; /* 54 bits, odd: a tie */
-        int shift = (int)(next() % 10);
+        uint64_t m = (hac_random_u64(&seed) >> 10 | UINT64_C(1) << 53) | 1; /* 54 bits, odd: a tie */
+        int shift = (int)(hac_random_u64(&seed) % 10);
         unsigned __int128 big = (unsigned __int128)m << shift;
         if (big > UINT64_MAX)
             continue;
@@ -240,16 +233,16 @@ static void test_random_texts(void **state)
     char text[80];
     for (int i = 0; i < 300000; i++) {
         char digits[40];
-        size_t n = 1 + next() % 30;
+        size_t n = 1 + hac_random_u64(&seed) % 30;
         for (size_t j = 0; j < n; j++)
-            digits[j] = (char)('0' + next() % 10);
+            digits[j] = (char)('0' + hac_random_u64(&seed) % 10);
         digits[n] = '\0';
-        size_t point = next() % (n + 1);
-        int e = (int)(next() % 700) - 350;
-        if (next() % 2)
-            e = (int)(next() % 60) - 40;
-        snprintf(text, sizeof text, "%s%.*s.%se%d", next() % 2 ? "-" : "", (int)point, digits, digits + point,
-                 e);
+        size_t point = hac_random_u64(&seed) % (n + 1);
+        int e = (int)(hac_random_u64(&seed) % 700) - 350;
+        if (hac_random_u64(&seed) % 2)
+            e = (int)(hac_random_u64(&seed) % 60) - 40;
+        snprintf(text, sizeof text, "%s%.*s.%se%d", hac_random_u64(&seed) % 2 ? "-" : "", (int)point, digits,
+                 digits + point, e);
         check_parse(text);
     }
 }
@@ -469,13 +462,13 @@ static void test_all_exponents(void **state)
     for (uint64_t exponent = 0; exponent < 2047; exponent++)
         for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
             check_print_f64(double_of(exponent << 52 | fractions[i]));
-            check_print_f64(double_of(exponent << 52 | (next() >> 12)));
+            check_print_f64(double_of(exponent << 52 | (hac_random_u64(&seed) >> 12)));
         }
     for (uint32_t high = 0; high < 65536; high++) { /* all upper halves of f32, two lower ones each */
         if ((high >> 7 & 0xff) == 0xff)
             continue;
         check_print_f32(float_of(high << 16));
-        check_print_f32(float_of(high << 16 | ((uint32_t)next() & 0xffff)));
+        check_print_f32(float_of(high << 16 | ((uint32_t)hac_random_u64(&seed) & 0xffff)));
     }
     for (uint32_t bits = 1; bits < 2000; bits++) { /* the smallest */
         check_print_f32(float_of(bits));
@@ -487,10 +480,10 @@ static void test_random_bits(void **state)
 {
     (void)state;
     for (int i = 0; i < 300000; i++) {
-        double value = double_of(next());
+        double value = double_of(hac_random_u64(&seed));
         if (isfinite(value))
             check_print_f64(value);
-        check_print_f64((double)(next() % 100000000) / 100);
+        check_print_f64((double)(hac_random_u64(&seed) % 100000000) / 100);
     }
 }
 
@@ -500,7 +493,7 @@ static void test_round_trips(void **state)
     (void)state;
     char text[HAC_PRINT_MAX];
     for (int i = 0; i < 5000000; i++) {
-        uint64_t bits = next();
+        uint64_t bits = hac_random_u64(&seed);
         double value = double_of(bits), back = 0;
         float narrow = float_of((uint32_t)bits), back_f = 0;
         if (isfinite(value)) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "base/type.h"
 
 #include <float.h>
@@ -59,14 +60,6 @@ static int compare(hac_type type, uint64_t a, uint64_t b)
     }
 }
 
-static uint64_t next_random(uint64_t *seed) /* splitmix64 */
-{
-    uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 #define MAX_SAMPLES 512
 
 /* Every boundary of both widths and every kind of float, and patterns at random. */
@@ -110,7 +103,7 @@ static size_t fill_samples(uint64_t samples[MAX_SAMPLES], hac_type type)
     memcpy(samples + n, others, sizeof others);
     n += sizeof others / sizeof *others;
     while (n < MAX_SAMPLES)
-        samples[n++] = next_random(&seed);
+        samples[n++] = hac_random_u64(&seed);
     for (size_t i = 0; i < n; i++)
         samples[i] &= mask;
     return n;

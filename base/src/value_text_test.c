@@ -11,17 +11,10 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "base/value_text.h"
 
 static uint64_t seed = 7;
-
-static uint64_t next(void)
-{
-    uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 /* ---- integers ------------------------------------------------------------------------------------------ */
 
@@ -64,7 +57,7 @@ static void test_integers(void **state)
         check_integer(texts[i]);
     char text[HAC_PRINT_MAX + 1], wanted[32];
     for (int i = 0; i < 200000; i++) {
-        uint64_t value = next() >> next() % 64;
+        uint64_t value = hac_random_u64(&seed) >> hac_random_u64(&seed) % 64;
         text[hac_print_i64((int64_t)value, text)] = '\0';
         snprintf(wanted, sizeof wanted, "%lld", (long long)value);
         assert_string_equal(text, wanted);
@@ -201,8 +194,9 @@ static void test_random_decimals(void **state)
     (void)state;
     char text[80], wanted[80];
     for (int i = 0; i < 200000; i++) {
-        uint64_t value = next() >> (1 + next() % 63);
-        unsigned digits = (unsigned)(next() % 19), scale = (unsigned)(next() % 10);
+        uint64_t value = hac_random_u64(&seed) >> (1 + hac_random_u64(&seed) % 63);
+        unsigned digits = (unsigned)(hac_random_u64(&seed) % 19),
+                 scale = (unsigned)(hac_random_u64(&seed) % 10);
         uint64_t power = 1, up = 1;
         for (unsigned j = 0; j < digits; j++)
             power *= 10;
@@ -268,7 +262,7 @@ static void test_far_days(void **state)
     (void)state;
     char text[HAC_PRINT_MAX + 1];
     for (int i = 0; i < 300000; i++) {
-        int32_t days = i == 0 ? INT32_MIN : i == 1 ? INT32_MAX : (int32_t)next();
+        int32_t days = i == 0 ? INT32_MIN : i == 1 ? INT32_MAX : (int32_t)hac_random_u64(&seed);
         time_t seconds = (time_t)days * 86400;
         struct tm tm;
         int64_t year;
@@ -367,7 +361,8 @@ static void test_random_timestamps(void **state)
     (void)state;
     char text[HAC_PRINT_MAX + 1], wanted[64];
     for (int i = 0; i < 200000; i++) {
-        int64_t value = (int64_t)(next() % UINT64_C(315537897600000000)) - INT64_C(62135596800000000),
+        int64_t value = (int64_t)(hac_random_u64(&seed) % UINT64_C(315537897600000000)) -
+                        INT64_C(62135596800000000),
                 back = 0;
         if (i % 3 == 0)
             value -= value % 1000000;

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/bitonic_layout.h"
+#include "base/random.h"
 #include "bitonic.h"
 #include "opencl/device_open.h"
 
@@ -42,14 +43,6 @@ typedef struct sort {
 } sort;
 
 static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_u64(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 static bool small_sizes(void)
 {
@@ -134,7 +127,7 @@ static uint64_t special_key(hac_type type)
     static const uint64_t narrow[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0xffffffff,
                                       0x7fffffff, 0,          0x80000000, 0x7f800000, 0xff800000,
                                       1,          0x80000001, 0x3f800000};
-    uint64_t pick = random_u64() % (sizeof narrow / sizeof *narrow);
+    uint64_t pick = hac_random_u64(&random_state) % (sizeof narrow / sizeof *narrow);
     if (hac_type_size(type) == 4)
         return narrow[pick];
     if (pick < 6) /* NaNs of either sign */
@@ -152,13 +145,13 @@ static uint64_t key_of(const sort *s, pattern p, uint64_t i)
     case EQUAL:
         return 0x41424344;
     case FEW:
-        return random_u64() % 3 * 0x40000001;
+        return hac_random_u64(&random_state) % 3 * 0x40000001;
     case SPECIAL:
         return special_key(s->type);
     case ORGAN_PIPE:
         return i < s->m / 2 ? i : s->m - i;
     default:
-        return random_u64();
+        return hac_random_u64(&random_state);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/random.h"
 #include "expr/machine.h"
 #include "expr_eval.h"
 
@@ -34,14 +35,6 @@ static const struct {
 
 /* ---- columns of edge values ---- */
 
-static uint64_t random_u64(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 static uint64_t integer_value(uint64_t *state)
 {
     static const uint64_t edges[] = {0,
@@ -60,7 +53,7 @@ static uint64_t integer_value(uint64_t *state)
                                      UINT64_C(1) << 53,
                                      (UINT64_C(1) << 53) + 1,
                                      1000000000000000000};
-    uint64_t r = random_u64(state);
+    uint64_t r = hac_random_u64(state);
     switch (r >> 61) {
     case 0:
     case 1:
@@ -72,7 +65,7 @@ static uint64_t integer_value(uint64_t *state)
     case 5:
         return (uint64_t)(int64_t)(int32_t)r;
     default:
-        return random_u64(state);
+        return hac_random_u64(state);
     }
 }
 
@@ -80,7 +73,7 @@ static double float_value(uint64_t *state)
 {
     static const double edges[] = {0.0,  -0.0,     1.0,       -1.0,   0.5,    -0.5,    2.5,    NAN,
                                    1e30, INFINITY, -INFINITY, 0x1p63, 0x1p-3, -0x1p63, 0x1p64, 3.0};
-    uint64_t r = random_u64(state);
+    uint64_t r = hac_random_u64(state);
     if (r >> 62 == 0)
         return edges[r % 16];
     if (r >> 62 == 1)
@@ -127,8 +120,8 @@ static hac_status sample_init(sample *s, hac_error *err)
         for (size_t row = 0; row < ROWS; row++)
             put_value(s->memory + at, hac_repr_of(c->type), row, &state);
         for (size_t b = 0; b < BITMAP_BYTES; b++) {
-            uint64_t once = random_u64(&state); /* three of four bits are set */
-            s->memory[at + COLUMN_BYTES + b] = (uint8_t)(once | random_u64(&state));
+            uint64_t once = hac_random_u64(&state); /* three of four bits are set */
+            s->memory[at + COLUMN_BYTES + b] = (uint8_t)(once | hac_random_u64(&state));
         }
         at += COLUMN_BYTES + BITMAP_BYTES;
     }

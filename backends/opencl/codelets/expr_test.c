@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "base/random.h"
 #include "expr/machine.h"
 #include "expr_eval.h"
 #include "opencl/device_open.h"
@@ -25,14 +26,6 @@
 #define GUARD      256
 
 static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_u64(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 static bool small_sizes(void)
 {
@@ -73,7 +66,7 @@ static void fill(uint8_t *values, hac_value_type type, uint64_t rows)
 {
     static const double numbers[] = {0.0, -0.0, 1.5, -2.5, 0x1p62, 1e300, -1e300, 0x1p-1070, 7.0, 100.25};
     for (uint64_t i = 0; i < rows; i++) {
-        uint64_t r = random_u64();
+        uint64_t r = hac_random_u64(&random_state);
         double d = r % 3 == 0 ? numbers[(r >> 8) % 10] : (double)(int64_t)r / 0x1p40;
         float f = (float)d;
         uint64_t bits = r % 4 == 0 ? r >> 8 : (uint64_t)((int64_t)(r >> 8) % 100);
@@ -108,8 +101,8 @@ static test_table table_new(uint64_t rows)
                                           .bytes = HAC_TABLE_NONE};
         fill(t.memory + t.columns[c].values, t.columns[c].type, rows);
         for (uint64_t b = 0; b < rows / 8 + 1; b++) {
-            uint64_t once = random_u64(); /* three of four bits are set */
-            t.memory[(2 * c + 1) * part + b] = (uint8_t)(once | random_u64());
+            uint64_t once = hac_random_u64(&random_state); /* three of four bits are set */
+            t.memory[(2 * c + 1) * part + b] = (uint8_t)(once | hac_random_u64(&random_state));
         }
     }
     return t;
@@ -135,11 +128,12 @@ static const struct {
 static hac_value_id pick(hac_builder *b, const hac_value_id *values, size_t n, hac_repr repr)
 {
     for (int tries = 0; tries < 200; tries++) {
-        hac_value_id v = values[random_u64() % n];
+        hac_value_id v = values[hac_random_u64(&random_state) % n];
         if (hac_builder_repr(b, v) == repr)
             return v;
     }
-    return hac_builder_constant(b, repr, random_u64() & (repr == HAC_REPR_BOOL ? 1 : 0x3fffffff), 0);
+    return hac_builder_constant(b, repr,
+                                hac_random_u64(&random_state) & (repr == HAC_REPR_BOOL ? 1 : 0x3fffffff), 0);
 }
 
 static bool is_date_operation(hac_op op)
@@ -160,29 +154,30 @@ static unsigned immediate(hac_op op)
     static const uint8_t date_units[] = {HAC_UNIT_YEAR, HAC_UNIT_QUARTER, HAC_UNIT_MONTH, HAC_UNIT_WEEK};
     static const uint8_t time_units[] = {HAC_UNIT_HOUR, HAC_UNIT_MINUTE, HAC_UNIT_SECOND};
     if (ops[op].k == K_DIGITS)
-        return (unsigned)(random_u64() % 20);
+        return (unsigned)(hac_random_u64(&random_state) % 20);
     if (ops[op].k != K_UNIT)
         return 0;
-    return op == HAC_OP_DATE_PART || op == HAC_OP_DATE_TRUNC ? date_units[random_u64() % 4]
-                                                             : time_units[random_u64() % 3];
+    return op == HAC_OP_DATE_PART || op == HAC_OP_DATE_TRUNC ? date_units[hac_random_u64(&random_state) % 4]
+                                                             : time_units[hac_random_u64(&random_state) % 3];
 }
 
 static hac_value_id random_operation(hac_builder *b, const hac_value_id *values, size_t n, bool fp64)
 {
     hac_op op;
     do
-        op = (hac_op)(random_u64() % HAC_OP_END);
+        op = (hac_op)(hac_random_u64(&random_state) % HAC_OP_END);
     while (ops[op].flags & (HOST | INEXACT) || ops[op].k == K_COLUMN || ops[op].k == K_CONSTANT ||
            op == HAC_OP_NULL || (!fp64 && strstr(ops[op].name, "F64") != NULL));
-    hac_repr any = (hac_repr)(HAC_REPR_BOOL + random_u64() % (fp64 ? 5 : 4));
+    hac_repr any = (hac_repr)(HAC_REPR_BOOL + hac_random_u64(&random_state) % (fp64 ? 5 : 4));
     hac_value_id v[3] = {0, 0, 0}, list[30];
     for (unsigned i = 0; i < 3 && ops[op].operands[i] != HAC_REPR_NONE; i++)
         v[i] = operand(b, values, n, op,
                        ops[op].operands[i] == HAC_REPR_ANY ? any : (hac_repr)ops[op].operands[i]);
-    size_t listed = 1 + random_u64() % 30;
+    size_t listed = 1 + hac_random_u64(&random_state) % 30;
     if (ops[op].k == K_LIST) {
         for (size_t i = 0; i < listed; i++)
-            list[i] = hac_builder_constant(b, (hac_repr)ops[op].operands[0], random_u64() % 100, 0);
+            list[i] = hac_builder_constant(b, (hac_repr)ops[op].operands[0],
+                                           hac_random_u64(&random_state) % 100, 0);
         return hac_builder_in(b, op, v[0], list, listed);
     }
     if (ops[op].k == K_RANGE)
@@ -206,7 +201,7 @@ static hac_program *random_program(bool fp64)
     size_t n = 0;
     assert_int_equal(hac_builder_new(&b, &err), HAC_OK);
     for (size_t i = 0; i < 8; i++) {
-        size_t c = random_u64() % COLUMNS;
+        size_t c = hac_random_u64(&random_state) % COLUMNS;
         if (fp64 || kinds[c / 2] != HAC_KIND_F64)
             values[n++] = hac_builder_input(b, c, type_of_kind(kinds[c / 2]));
     }
@@ -345,7 +340,7 @@ static void try_programs(hac_device_options options)
     size_t n = small_sizes() ? 4 : sizeof sizes / sizeof *sizes, rounds = small_sizes() ? 1 : 6;
     for (size_t i = 0; i < n; i++)
         for (size_t round = 0; round < rounds; round++) {
-            uint64_t first = round == 0 ? 0 : random_u64() % 300;
+            uint64_t first = round == 0 ? 0 : hac_random_u64(&random_state) % 300;
             test_table t = table_new(first + sizes[i]);
             try_program(device, &t, first, sizes[i]);
             free(t.memory);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "base/random.h"
 #include "hash_aggregate.h"
 #include "hash_partial.h"
 #include "opencl/device_open.h"
@@ -24,14 +25,6 @@
 #define COLUMNS 8
 
 static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_u64(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 static bool small_sizes(void)
 {
@@ -84,14 +77,14 @@ static uint64_t take(test_table *t, uint64_t bytes)
 
 static uint32_t key_of(pattern p, uint64_t i, uint64_t rows)
 {
-    double u = ((double)(random_u64() >> 11) + 1) / 0x1p53;
+    double u = ((double)(hac_random_u64(&random_state) >> 11) + 1) / 0x1p53;
     switch (p) {
     case ONE_KEY:
         return 7;
     case FEW:
-        return (uint32_t)(random_u64() % 4);
+        return (uint32_t)(hac_random_u64(&random_state) % 4);
     case THOUSAND:
-        return (uint32_t)(random_u64() % 1000);
+        return (uint32_t)(hac_random_u64(&random_state) % 1000);
     case DISTINCT:
         return (uint32_t)(i * 2654435761u);
     case ZIPF:
@@ -99,11 +92,12 @@ static uint32_t key_of(pattern p, uint64_t i, uint64_t rows)
     case ZIPF_STEEP:
         return (uint32_t)fmin(pow(u, -0.7), 1e9);
     case STRIDED:
-        return (uint32_t)(random_u64() % 500) << 16;
+        return (uint32_t)(hac_random_u64(&random_state) % 500) << 16;
     case HIGH_BITS:
-        return 0xffffffffu - (uint32_t)(random_u64() % 300) * 0x01010101u;
+        return 0xffffffffu - (uint32_t)(hac_random_u64(&random_state) % 300) * 0x01010101u;
     default: /* other keys are frequent in the second half */
-        return (uint32_t)(random_u64() % 8 == 0 ? random_u64() % 5000 : (i < rows / 2 ? 1 : 100000) + i % 3);
+        return (uint32_t)(hac_random_u64(&random_state) % 8 == 0 ? hac_random_u64(&random_state) % 5000
+                                                                 : (i < rows / 2 ? 1 : 100000) + i % 3);
     }
 }
 
@@ -145,8 +139,9 @@ static test_table table_new(uint64_t rows, pattern p, bool nulls)
         if (nulls) {
             t.columns[c].validity = take(&t, rows / 8 + 1);
             for (uint64_t i = 0; i < rows / 8 + 1; i++) {
-                uint64_t one = random_u64(), two = random_u64(); /* seven of eight bits are set */
-                t.memory[t.columns[c].validity + i] = (uint8_t)(one | two | random_u64());
+                uint64_t one = hac_random_u64(&random_state),
+                         two = hac_random_u64(&random_state); /* seven of eight bits are set */
+                t.memory[t.columns[c].validity + i] = (uint8_t)(one | two | hac_random_u64(&random_state));
             }
         }
         if (c == 4) {
@@ -156,7 +151,7 @@ static test_table table_new(uint64_t rows, pattern p, bool nulls)
         t.columns[c].values = take(&t, rows * 8 + 8);
         uint8_t *values = t.memory + t.columns[c].values;
         for (uint64_t i = 0; i < rows; i++) {
-            uint64_t r = random_u64();
+            uint64_t r = hac_random_u64(&random_state);
             uint32_t k = key_of(p, i, rows);
             double f = r % 50 == 0 ? (r % 100 == 0 ? NAN : -0.0) : (double)(int64_t)(r >> 20) / 1024.0 - 1e9;
             float g = (float)(int)(r % 7) - 3.0f;
@@ -455,7 +450,7 @@ static void try_patterns(hac_device_options options, bool wide)
     for (pattern p = 0; p < PATTERNS; p++)
         for (int hot = 0; hot < 2; hot++) {
             test_table t = table_new(rows, p, p % 2 == 1);
-            hac_hash_options o = {.seed = random_u64(), .hot_keys = hot != 0, .sample = 50};
+            hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = hot != 0, .sample = 50};
             try_query(device, NULL, "k", wide ? order_free : "count() as c, avg(n) as a", &t, rows / 2 + 7,
                       o);
             try_query(device, "t < 3", "s", "count() as c, avg(n) as a", &t, rows, o);
@@ -504,7 +499,7 @@ static void try_sizes(hac_style_choice_cl style)
     size_t n = small_sizes() ? 9 : sizeof sizes / sizeof *sizes;
     for (size_t i = 0; i < n; i++) {
         test_table t = table_new(sizes[i], (pattern)(i % PATTERNS), i % 3 == 0);
-        hac_hash_options o = {.seed = random_u64(), .hot_keys = i % 2 == 0, .sample = 100};
+        hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = i % 2 == 0, .sample = 100};
         const uint64_t chunks[] = {sizes[i], sizes[i] / 2 + 1, 100};
         for (size_t c = 0; c < (sizes[i] < 3000 ? 3 : 2); c++) {
             try_query(device, NULL, "k", "count() as c, avg(n) as a", &t, chunks[c], o);
@@ -562,7 +557,7 @@ static void test_float_sums(void **state)
     bool fp64 = hac_device_get_facts(device)->fp64;
     for (pattern p = 0; fp64 && p < PATTERNS; p++) {
         test_table t = table_new(small_sizes() ? 200 : 70000, p, p % 2 == 0);
-        hac_hash_options o = {.seed = random_u64(), .hot_keys = p % 3 == 0};
+        hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = p % 3 == 0};
         try_query(device, "t <> 2", "k", "sum(f) as s, avg(g) as g, count() as c", &t, 40000, o);
         free(t.memory);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/random.h"
 #include "radix.h"
 #include "radix_host.h"
 
@@ -22,14 +23,6 @@ typedef struct sample {
 
 /* ---- drawing ---- */
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64, S. Vigna */
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 #define BATCH 64 /* reads that are under way together: each misses every cache */
 
 /* One key of each of `count` equal stretches of IN, mapped. */
@@ -40,7 +33,7 @@ static void draw(const hac_radix_order *o, const uint8_t *in, uint64_t n, uint64
     for (uint64_t i = 0; i < count; i += BATCH) {
         uint64_t at[BATCH], some = count - i < BATCH ? count - i : BATCH;
         for (uint64_t k = 0; k < some; k++) {
-            double within = count == n ? 0 : (double)(next_random(&seed) >> 11) * 0x1p-53;
+            double within = count == n ? 0 : (double)(hac_random_u64(&seed) >> 11) * 0x1p-53;
             uint64_t place = (uint64_t)(((double)(i + k) + within) * step);
             at[k] = place < n ? place : n - 1;
             __builtin_prefetch(in + at[k] * o->key_bytes);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/radix_layout.h"
+#include "base/random.h"
 #include "base/type.h"
 #include "opencl/device_open.h"
 #include "radix.h"
@@ -40,14 +41,6 @@ typedef struct sort {
 } sort;
 
 static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_u64(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 static bool small_sizes(void)
 {
@@ -158,7 +151,7 @@ static uint64_t special_key(hac_type type, uint64_t r)
 
 static uint64_t key_of(const sort *s, pattern p, uint64_t i)
 {
-    uint64_t r = random_u64(), n = s->n, step = UINT64_MAX / (n + 1);
+    uint64_t r = hac_random_u64(&random_state), n = s->n, step = UINT64_MAX / (n + 1);
     unsigned bits = s->size * 8;
     uint64_t spread = s->size == 4 ? UINT64_C(32) : 0;
     switch (p) {
@@ -293,7 +286,7 @@ static void run_sort(hac_device *device, sort *s)
     task.spans[0] = in;
     task.spans[1] = table;
     task.n_spans = 2;
-    task.params[4] = random_u64();
+    task.params[4] = hac_random_u64(&random_state);
     task.n_params = 5;
     run(device, "radix.sample", &task, &result);
     task = task_of(s, 0, 0);
@@ -524,7 +517,7 @@ static void wrong_counts_write_nothing_outside(void **state)
         run_sort(device, &s);
         uint64_t *counts = (uint64_t *)(void *)s.counts;
         for (uint64_t i = 0; i < counts_bytes(&s) / 8; i++)
-            counts[i] = i % 3 == 0 ? random_u64() : n - i % 5;
+            counts[i] = i % 3 == 0 ? hac_random_u64(&random_state) : n - i % 5;
         hac_task task = task_of(&s, 0, s.cut.chunks);
         hac_task_result result = {0};
         task.spans[0] = (hac_span){s.in, n * 4};

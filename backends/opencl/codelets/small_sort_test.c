@@ -11,19 +11,12 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "base/type.h"
 #include "radix.h"
 #include "small_sort.h"
 
 static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_u64(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 /* ---- oracle ---- */
 
@@ -66,7 +59,7 @@ static uint64_t key_of(hac_type type, int pattern, uint64_t i, uint64_t n)
     static const uint32_t special[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001,
                                        0,          0x80000000, 0x7f800000, 0xff800000,
                                        1,          0x80000001, 0x3f800000, 0xbf800000};
-    uint64_t r = random_u64();
+    uint64_t r = hac_random_u64(&random_state);
     switch (pattern) {
     case 0:
         return r;
@@ -166,7 +159,7 @@ static void a_thousand_keys_take_microseconds(void **state)
             uint64_t in[1000], out[1000];
             double best = 1e9;
             for (size_t i = 0; i < 1000; i++)
-                in[i] = random_u64() & UINT64_C(0xbfffffffbfffffff);
+                in[i] = hac_random_u64(&random_state) & UINT64_C(0xbfffffffbfffffff);
             for (int run = 0; run < 2000; run++) {
                 struct timespec a, b;
                 clock_gettime(CLOCK_MONOTONIC, &a);
@@ -241,9 +234,9 @@ static void elements_of_all_widths_are_gathered(void **state)
             assert_non_null(payload);
             assert_non_null(out);
             for (size_t i = 0; i < N * width; i++)
-                payload[i] = (uint8_t)random_u64();
+                payload[i] = (uint8_t)hac_random_u64(&random_state);
             for (size_t i = 0; i < N; i++) {
-                uint64_t from = random_u64() % N;
+                uint64_t from = hac_random_u64(&random_state) % N;
                 memcpy((uint8_t *)index + i * index_bytes, &from, index_bytes);
             }
             memset(out, 0, N * width);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/random.h"
 #include "base/test_support.h"
 #include "proto/messages.h"
 #include "query/codelets.h"
@@ -15,14 +16,6 @@
 #define RESULT_BYTES (UINT64_C(1) << 22)
 
 static uint64_t random_state = 5;
-
-static uint64_t next_random(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 typedef struct asked {
     const char *schema, *where, *group_by, *select, *order_by;
@@ -119,7 +112,7 @@ static answer in_pieces(const asked *a, const hac_span *source, uint64_t chunk, 
     task.spans[1] = a->format == HAC_FORMAT_CSV ? quotes : (hac_span){0};
     task.spans[2] = *source;
     for (uint64_t first = 0, n; got.status == HAC_OK && first < chunks; first += n) {
-        n = 1 + next_random() % (chunks - first);
+        n = 1 + hac_random_u64(&random_state) % (chunks - first);
         task.first = first;
         task.count = n;
         got.status = run(aggregates ? "query.aggregate" : "query.rows", &task, &result, &got.err);
@@ -383,18 +376,20 @@ static void test_hostile(void **state)
                          .n_params = HAC_QUERY_N_PARAMS,
                          .params = {source.bytes, 64, 0, 3, 4096, 4, 4096, 99},
                          .count = 3};
-        unsigned which = (unsigned)(next_random() % 5);
+        unsigned which = (unsigned)(hac_random_u64(&random_state) % 5);
         task.n_spans = which == 0 || which == 3 ? 3 : 2;
         task.spans[0] = regions;
         task.spans[1] = which == 0 || which == 3 ? (hac_span){0} : end;
         task.spans[2] = source;
         if (round % 3 == 0)
-            task.params[next_random() % HAC_QUERY_N_PARAMS] = next_random() >> (next_random() % 64);
+            task.params[hac_random_u64(&random_state) % HAC_QUERY_N_PARAMS] =
+                hac_random_u64(&random_state) >> (hac_random_u64(&random_state) % 64);
         if (round % 3 == 1)
-            task.count = next_random() >> (next_random() % 64);
+            task.count = hac_random_u64(&random_state) >> (hac_random_u64(&random_state) % 64);
         if (round % 3 == 2)
-            regions.data[next_random() % 8192] ^= (uint8_t)(1u << next_random() % 8);
-        size_t flip = next_random() % (n > 0 ? n : 1);
+            regions.data[hac_random_u64(&random_state) % 8192] ^=
+                (uint8_t)(1u << hac_random_u64(&random_state) % 8);
+        size_t flip = hac_random_u64(&random_state) % (n > 0 ? n : 1);
         blob[flip] ^= round % 5 == 0 ? 4 : 0;
         (void)!run(names[which], &task, &result, NULL);
         blob[flip] ^= round % 5 == 0 ? 4 : 0;

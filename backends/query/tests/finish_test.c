@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/query_layout.h"
+#include "base/random.h"
 #include "base/table.h"
 #include "base/test_support.h"
 #include "query/finish.h"
@@ -15,14 +16,6 @@
 #define COLUMNS 4 /* i64, f64, string, hidden bool */
 
 static uint64_t random_state = 9;
-
-static uint64_t next_random(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 typedef struct row {
     uint8_t null[COLUMNS];
@@ -83,7 +76,7 @@ static void write_region(made *m, uint64_t room)
     m->region = aligned_alloc(64, room);
     hac_rows_begin(&w, m->region, room, 77, 5);
     for (size_t first = 0, n; first < m->n; first += n) {
-        n = 1 + next_random() % HAC_BATCH_ROWS;
+        n = 1 + hac_random_u64(&random_state) % HAC_BATCH_ROWS;
         n = n < m->n - first ? n : m->n - first;
         for (size_t c = 0; c < COLUMNS; c++)
             v[c] = (hac_vector){m->fields[c].type, values[c], states[c], bytes};
@@ -112,15 +105,17 @@ static void make(made *m, size_t n, unsigned spread)
     m->rows = calloc(n + 1, sizeof *m->rows);
     for (size_t i = 0; i < n; i++) {
         row *r = &m->rows[i];
-        uint64_t k = next_random() % spread;
+        uint64_t k = hac_random_u64(&random_state) % spread;
         for (size_t c = 0; c < COLUMNS; c++)
-            r->null[c] = next_random() % 9 == 0;
-        r->i = k == 0 ? INT64_MIN : k == 1 ? INT64_MAX : (int64_t)next_random() % (int64_t)spread;
-        k = next_random() % spread;
-        r->d = k == 0 ? NAN : k == 1 ? INFINITY : (double)(next_random() % spread) / 4 - 10;
-        snprintf(r->s, sizeof r->s, "%.*s%" PRIu64, (int)(next_random() % 9), "prefixes",
-                 next_random() % spread);
-        r->b = next_random() % 2;
+            r->null[c] = hac_random_u64(&random_state) % 9 == 0;
+        r->i = k == 0   ? INT64_MIN
+               : k == 1 ? INT64_MAX
+                        : (int64_t)hac_random_u64(&random_state) % (int64_t)spread;
+        k = hac_random_u64(&random_state) % spread;
+        r->d = k == 0 ? NAN : k == 1 ? INFINITY : (double)(hac_random_u64(&random_state) % spread) / 4 - 10;
+        snprintf(r->s, sizeof r->s, "%.*s%" PRIu64, (int)(hac_random_u64(&random_state) % 9), "prefixes",
+                 hac_random_u64(&random_state) % spread);
+        r->b = hac_random_u64(&random_state) % 2;
         r->number = i;
     }
     for (size_t c = 0; c < COLUMNS; c++) {
@@ -165,10 +160,12 @@ static void test_order(void **state)
             make(&m, sizes[s], spread);
             for (int round = 0; round < 6; round++) {
                 uint64_t *order, n;
-                m.query.n_order = 1 + next_random() % COLUMNS;
+                m.query.n_order = 1 + hac_random_u64(&random_state) % COLUMNS;
                 for (size_t k = 0; k < m.query.n_order; k++)
-                    m.order[k] = (hac_order_item){(uint16_t)(next_random() % COLUMNS), next_random() % 2};
-                m.query.limit = round % 2 ? UINT64_MAX : next_random() % (round == 2 ? 20 : sizes[s] + 2);
+                    m.order[k] = (hac_order_item){(uint16_t)(hac_random_u64(&random_state) % COLUMNS),
+                                                  hac_random_u64(&random_state) % 2};
+                m.query.limit =
+                    round % 2 ? UINT64_MAX : hac_random_u64(&random_state) % (round == 2 ? 20 : sizes[s] + 2);
                 assert_int_equal(hac_finish_order(&m.query, &m.reader, &order, &n, NULL), HAC_OK);
                 row *wanted = malloc((m.n + 1) * sizeof *wanted);
                 memcpy(wanted, m.rows, m.n * sizeof *wanted);
@@ -335,13 +332,14 @@ static void test_hostile(void **state)
     m.query.n_order = 1;
     m.order[0].column = 2;
     for (int round = 0; round < 400; round++) {
-        uint64_t bytes = round % 4 == 0 ? next_random() % m.bytes : m.bytes;
+        uint64_t bytes = round % 4 == 0 ? hac_random_u64(&random_state) % m.bytes : m.bytes;
         uint8_t *copy = malloc(bytes + 1);
         hac_rows_reader reader;
         hac_finished f;
         memcpy(copy, m.region, bytes);
         for (int flips = round % 4; flips > 0; flips--)
-            copy[next_random() % (round % 2 ? 256 : bytes)] ^= (uint8_t)(1u << next_random() % 8);
+            copy[hac_random_u64(&random_state) % (round % 2 ? 256 : bytes)] ^=
+                (uint8_t)(1u << hac_random_u64(&random_state) % 8);
         hac_rows_reader_init(&reader, &m.query);
         if (hac_rows_reader_add(&reader, copy, bytes, 77, 5, NULL) != HAC_OK)
             refused++;

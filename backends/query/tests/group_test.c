@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/test_support.h"
 #include "base/value_text.h"
 #include "query/group_table.h"
@@ -22,14 +23,6 @@
 #define TEXT_MAX    4096
 
 static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 /* ---- rows ---- */
 
@@ -61,7 +54,7 @@ static value *at(const rows *r, size_t row, size_t column)
 static void random_value(hac_value_type type, uint64_t k, bool nulls, value *ret)
 {
     memset(ret, 0, sizeof *ret);
-    ret->null = nulls && next_random() % 7 == 0;
+    ret->null = nulls && hac_random_u64(&random_state) % 7 == 0;
     switch (type.kind) {
     case HAC_KIND_STRING:
         snprintf(ret->text, sizeof ret->text, k % 3 == 0 ? "%" PRIu64 : "a longer string, number %" PRIu64,
@@ -70,7 +63,9 @@ static void random_value(hac_value_type type, uint64_t k, bool nulls, value *ret
             ret->text[0] = '\0';
         break;
     case HAC_KIND_F64:
-        ret->d = k == 0 ? NAN : k == 1 ? (next_random() % 2 ? 0.0 : -0.0) : (double)k * 0.25 - 100;
+        ret->d = k == 0   ? NAN
+                 : k == 1 ? (hac_random_u64(&random_state) % 2 ? 0.0 : -0.0)
+                          : (double)k * 0.25 - 100;
         break;
     case HAC_KIND_BOOL:
         ret->u = k % 2;
@@ -93,7 +88,7 @@ static const hac_value_type type_i64 = {HAC_KIND_I64, 0, 0}, type_f64 = {HAC_KIN
 /* Arguments are small multiples of 1/4: every order of adding them up gives the same. */
 static void random_argument(hac_value_type type, bool nulls, value *ret)
 {
-    uint64_t k = next_random() % 40;
+    uint64_t k = hac_random_u64(&random_state) % 40;
     random_value(type, k + 2, nulls, ret);
     if (type.kind == HAC_KIND_I64)
         ret->i = (int64_t)k - 20;
@@ -150,7 +145,7 @@ static void make_rows(rows *r, size_t n, const hac_value_type *keys, size_t n_ke
     r->values = calloc(n * r->n_columns + 1, sizeof *r->values);
     assert_non_null(r->values);
     for (size_t i = 0; i < n; i++) {
-        uint64_t k = next_random() % distinct;
+        uint64_t k = hac_random_u64(&random_state) % distinct;
         for (size_t c = 0; c < n_keys; c++)
             random_value(r->types[c], k >> (c * 3), nulls, at(r, i, c));
         for (size_t c = n_keys; c < r->n_columns; c++)
@@ -504,7 +499,7 @@ static void check_table(const rows *r, lines *wanted, uint64_t seed)
     assert_non_null(b);
     assert_int_equal(hac_group_table_new(&r->query, &options, &t, NULL), HAC_OK);
     for (size_t i = 0, n; i < r->n; i += n) {
-        n = 1 + next_random() % HAC_BATCH_ROWS;
+        n = 1 + hac_random_u64(&random_state) % HAC_BATCH_ROWS;
         n = n < r->n - i ? n : r->n - i;
         load(r, i, n, b);
         assert_int_equal(hac_group_table_add(t, b->columns, n, NULL), HAC_OK);
@@ -539,7 +534,7 @@ static void write_partials(const rows *r, size_t chunk_rows, const hac_group_opt
             uint8_t *region = malloc(room);
             hac_partial_begin(w, c, region, room);
             for (size_t i = c * chunk_rows, n; i < end; i += n) {
-                n = end - i < HAC_BATCH_ROWS ? end - i : 1 + next_random() % HAC_BATCH_ROWS;
+                n = end - i < HAC_BATCH_ROWS ? end - i : 1 + hac_random_u64(&random_state) % HAC_BATCH_ROWS;
                 load(r, i, n, b);
                 assert_int_equal(hac_partial_add(w, b->columns, n, NULL), HAC_OK);
             }
@@ -575,8 +570,10 @@ static void check_partials(const rows *r, lines *wanted, size_t chunk_rows, uint
                            uint32_t passes)
 {
     lines got = {0};
-    hac_group_options options = {
-        .seed = next_random(), .memory = UINT64_MAX, .partitions = partitions, .passes = passes};
+    hac_group_options options = {.seed = hac_random_u64(&random_state),
+                                 .memory = UINT64_MAX,
+                                 .partitions = partitions,
+                                 .passes = passes};
     for (uint32_t pass = 0; pass < passes; pass++) {
         hac_group_table *t;
         partials p;
@@ -599,7 +596,7 @@ static void check_all(rows *r)
 {
     lines wanted = {0};
     reference(r, &wanted);
-    check_table(r, &wanted, next_random());
+    check_table(r, &wanted, hac_random_u64(&random_state));
     check_partials(r, &wanted, r->n + 1, 1, 1);
     check_partials(r, &wanted, r->n / 3 + 1, 16, 1);
     check_partials(r, &wanted, r->n / 7 + 1, 256, r->n_keys == 0 ? 1 : 3);
@@ -687,8 +684,9 @@ static void test_float_order(void **state)
     rows r;
     make_rows(&r, ROWS, &type_u32, 1, 2, false);
     for (size_t i = 0; i < ROWS; i++) {
-        at(&r, i, 0)->u = next_random() % KEYS;
-        at(&r, i, 2)->d = ldexp((double)(int64_t)next_random(), (int)(next_random() % 60) - 90);
+        at(&r, i, 0)->u = hac_random_u64(&random_state) % KEYS;
+        at(&r, i, 2)->d = ldexp((double)(int64_t)hac_random_u64(&random_state),
+                                (int)(hac_random_u64(&random_state) % 60) - 90);
     }
     for (size_t first = 0; first < ROWS; first += CHUNK) {
         size_t end = first + CHUNK < ROWS ? first + CHUNK : ROWS, fresh = 0, i = first;
@@ -715,7 +713,8 @@ static void test_float_order(void **state)
     r.query.n_aggregates = 0;
     add_aggregate(&r, HAC_AGGREGATE_SUM, 1, type_f64);
     for (uint32_t partitions = 1; partitions <= 256; partitions *= 16) {
-        hac_group_options options = {.seed = next_random(), .memory = UINT64_MAX, .partitions = partitions};
+        hac_group_options options = {
+            .seed = hac_random_u64(&random_state), .memory = UINT64_MAX, .partitions = partitions};
         hac_group_table *t;
         hac_vector results[2];
         partials p;
@@ -760,10 +759,11 @@ static void test_hostile(void **state)
             uint8_t *copy = malloc(p.bytes[0]);
             for (int round = 0; round < (windows ? 40 : 400); round++) {
                 memcpy(copy, p.data[0], p.bytes[0]);
-                uint64_t bytes = round % 4 == 0 ? next_random() % p.bytes[0] : p.bytes[0];
+                uint64_t bytes = round % 4 == 0 ? hac_random_u64(&random_state) % p.bytes[0] : p.bytes[0];
                 uint8_t *cut = malloc(bytes == 0 ? 1 : bytes);
                 for (int flips = round % 4 == 0 ? 0 : 1 + round % 5; flips > 0; flips--)
-                    copy[next_random() % (round % 2 ? 256 : bytes)] ^= (uint8_t)(1u << next_random() % 8);
+                    copy[hac_random_u64(&random_state) % (round % 2 ? 256 : bytes)] ^=
+                        (uint8_t)(1u << hac_random_u64(&random_state) % 8);
                 memcpy(cut, copy, bytes);
                 for (uint32_t partition = 0; partition < 4; partition++) {
                     hac_group_table_reset(t);
@@ -843,8 +843,8 @@ static void test_moments(void **state)
     rows r;
     make_rows(&r, ROWS, &type_u32, 1, 2, true);
     for (size_t i = 0; i < ROWS; i++) {
-        *at(&r, i, 0) = (value){.u = next_random() % KEYS};
-        at(&r, i, 2)->d = 1e6 + (double)(next_random() % 1000) / 7;
+        *at(&r, i, 0) = (value){.u = hac_random_u64(&random_state) % KEYS};
+        at(&r, i, 2)->d = 1e6 + (double)(hac_random_u64(&random_state) % 1000) / 7;
     }
     r.query.n_aggregates = 0;
     for (size_t f = 0; f < sizeof functions; f++)

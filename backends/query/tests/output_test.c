@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "source_support.h"
 
 #define ROOM 4096
@@ -209,12 +210,12 @@ static void test_round_trip(void **state)
     uint64_t seed = 61;
     uint32_t used = 0;
     for (size_t i = 0; i < N; i++) {
-        refs[i] = (hac_string_ref){used, (uint32_t)(test_random(&seed) % 40)};
+        refs[i] = (hac_string_ref){used, (uint32_t)(hac_random_u64(&seed) % 40)};
         for (uint32_t b = 0; b < refs[i].length; b++)
-            bytes[used + b] = alphabet[test_random(&seed) % (sizeof alphabet - 5)];
+            bytes[used + b] = alphabet[hac_random_u64(&seed) % (sizeof alphabet - 5)];
         used += refs[i].length;
-        numbers[i] = (int64_t)test_random(&seed);
-        states[i] = test_random(&seed) % 5 == 0;
+        numbers[i] = (int64_t)hac_random_u64(&seed);
+        states[i] = hac_random_u64(&seed) % 5 == 0;
     }
     test_query q;
     test_query_make(&q, HAC_FORMAT_CSV, true, "s:string n:i64");

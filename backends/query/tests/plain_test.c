@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/test_support.h"
 #include "query/group_table.h"
 #include "query/partial.h"
@@ -16,14 +17,6 @@
 #define NEW_SHARE 3
 
 static uint64_t random_state = 7;
-
-static uint64_t next_random(void)
-{
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 typedef struct named_key {
     uint64_t word;
@@ -95,9 +88,10 @@ static void make(input *in, unsigned kind, bool sum, size_t rows, size_t distinc
         in->names[k] = (named_key){key_word(in, k), k};
     qsort(in->names, distinct, sizeof *in->names, by_word);
     for (size_t i = 0; i < rows; i++) {
-        in->number[i] = (uint32_t)(next_random() % distinct);
+        in->number[i] = (uint32_t)(hac_random_u64(&random_state) % distinct);
         uint64_t word = key_word(in, in->number[i]);
-        double value = ldexp((double)(int64_t)next_random(), (int)(next_random() % 60) - 90);
+        double value = ldexp((double)(int64_t)hac_random_u64(&random_state),
+                             (int)(hac_random_u64(&random_state) % 60) - 90);
         memcpy(in->keys + i * width(in), &word, width(in));
         memcpy(in->values + i * 8, &value, 8);
     }
@@ -181,7 +175,7 @@ static void add_vectors(const input *in, hac_partial_writer *w, size_t first, si
 static void add_plain(const input *in, hac_partial_writer *w, size_t first, size_t end, bool pieces)
 {
     for (size_t n; first < end; first += n) {
-        n = pieces ? 1 + next_random() % 100000 : end - first;
+        n = pieces ? 1 + hac_random_u64(&random_state) % 100000 : end - first;
         n = n < end - first ? n : end - first;
         const uint8_t *columns[2] = {in->keys + first * width(in), in->values + first * 8};
         assert_int_equal(hac_partial_add_plain(w, columns, n, NULL), HAC_OK);
@@ -199,7 +193,7 @@ static uint8_t *write_chunk(const input *in, hac_partial_writer *w, size_t c, un
     else if (way < 3)
         add_plain(in, w, first, end, way == 2);
     else { /* the one behind the other */
-        size_t middle = first + next_random() % (end - first + 1);
+        size_t middle = first + hac_random_u64(&random_state) % (end - first + 1);
         add_vectors(in, w, first, middle);
         add_plain(in, w, middle, end, false);
     }
@@ -237,7 +231,8 @@ static void compare(const input *in, const expected *wanted, hac_group_table *t,
 static void check(const input *in, const expected *wanted, unsigned way, uint32_t partitions)
 {
     size_t chunks = (in->rows + in->chunk - 1) / in->chunk;
-    hac_group_options options = {.seed = next_random(), .memory = UINT64_MAX, .partitions = partitions};
+    hac_group_options options = {
+        .seed = hac_random_u64(&random_state), .memory = UINT64_MAX, .partitions = partitions};
     hac_partial_writer *w;
     hac_group_table *t;
     uint8_t **partials = calloc(chunks + 1, sizeof *partials), *found = calloc(in->distinct, 1);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "source_support.h"
 
 #define BYTES 700
@@ -66,7 +67,7 @@ static void fill(uint8_t *data, const char *alphabet, uint64_t *seed)
 {
     size_t letters = strlen(alphabet);
     for (size_t i = 0; i < BYTES; i++)
-        data[i] = (uint8_t)alphabet[test_random(seed) % letters];
+        data[i] = (uint8_t)alphabet[hac_random_u64(seed) % letters];
     memset(data + BYTES, '"', HAC_SCAN_PAD); /* what lies behind the end counts for nothing */
 }
 
@@ -100,7 +101,7 @@ static void test_fields(void **state)
         uint64_t seed = 5;
         for (int round = 0; round < 700; round++) {
             fill(data, alphabets[round % 7], &seed);
-            size_t bytes = round % 3 == 0 ? BYTES : test_random(&seed) % (BYTES + 1);
+            size_t bytes = round % 3 == 0 ? BYTES : hac_random_u64(&seed) % (BYTES + 1);
             for (int what = HAC_SCAN_LINES; what <= HAC_SCAN_QUOTED; what++)
                 check_fields(scanner, (hac_scan_marks)what, data, bytes);
         }
@@ -122,7 +123,7 @@ static void test_good_quotes(void **state)
         for (int round = 0; round < 2000; round++) {
             size_t bytes = 0, marks = 0;
             while (bytes < BYTES - 16) {
-                const char *field = fields[test_random(&seed) % 8], *end = ends[test_random(&seed) % 3];
+                const char *field = fields[hac_random_u64(&seed) % 8], *end = ends[hac_random_u64(&seed) % 3];
                 bytes += (size_t)sprintf((char *)data + bytes, "%s%s", field, end);
                 marks++;
             }
@@ -150,9 +151,9 @@ static void test_words(void **state)
     for (size_t s = 0; (scanner = hac_scanner_at(s)) != NULL; s++) {
         for (int round = 0; round < 500; round++) {
             for (size_t i = 0; i < sizeof data; i++) /* all bytes, blanks often */
-                data[i] = test_random(&seed) % 3 == 0 ? (uint8_t)(8 + test_random(&seed) % 7)
-                                                      : (uint8_t)test_random(&seed);
-            size_t bytes = test_random(&seed) % (BYTES + 1), n = 0;
+                data[i] = hac_random_u64(&seed) % 3 == 0 ? (uint8_t)(8 + hac_random_u64(&seed) % 7)
+                                                         : (uint8_t)hac_random_u64(&seed);
+            size_t bytes = hac_random_u64(&seed) % (BYTES + 1), n = 0;
             uint64_t in = (uint64_t)round % 2, carry = in;
             for (size_t i = 0; i < bytes; i++) {
                 if (in != !blank(data[i]))
@@ -179,7 +180,7 @@ static void test_count(void **state)
             hac_autofree uint8_t *data = malloc(bytes + 1);
             uint64_t wanted = 0;
             for (size_t i = 0; i < bytes; i++)
-                wanted += (data[i] = (uint8_t)(33 + test_random(&seed) % 3)) == '"';
+                wanted += (data[i] = (uint8_t)(33 + hac_random_u64(&seed) % 3)) == '"';
             assert_int_equal(scanner->count(data, bytes, '"'), wanted);
         }
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "source_support.h"
 
 /* ---- fixed ---- */
@@ -138,7 +139,7 @@ static void make_table(test_table *t, uint64_t rows, uint64_t seed, hac_text *wa
         column->bytes = c == 2 || c == 3 ? take(t, ROWS * 8) : HAC_TABLE_NONE;
     }
     for (size_t r = 0; r < rows; r++) {
-        uint64_t v = test_random(&seed);
+        uint64_t v = hac_random_u64(&seed);
         bool null = v % 7 == 0 && r > 2000, null_string = v % 5 == 0;
         memcpy(t->memory + t->columns[0].values + r * 8, &v, 8);
         if (!null)

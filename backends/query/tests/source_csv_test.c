@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "source_support.h"
 
 static void check(const char *schema, bool header, const char *text, const char *wanted)
@@ -314,11 +315,11 @@ static void test_random_bytes(void **state)
     int good = 0;
     for (int round = 0; round < 60000; round++) {
         const char *alphabet = alphabets[round % 5];
-        size_t letters = strlen(alphabet), bytes = test_random(&seed) % 40;
+        size_t letters = strlen(alphabet), bytes = hac_random_u64(&seed) % 40;
         char text[40];
         for (size_t i = 0; i < bytes; i++)
-            text[i] = alphabet[test_random(&seed) % letters];
-        test_reading reading = {.data = text, .bytes = bytes, .chunk = test_random(&seed) % 9};
+            text[i] = alphabet[hac_random_u64(&seed) % letters];
+        test_reading reading = {.data = text, .bytes = bytes, .chunk = hac_random_u64(&seed) % 9};
         check_naive(&q, &reading);
         hac_autofree char *rows = read_naively(text, bytes);
         good += rows != NULL && *rows != 0;
@@ -332,15 +333,15 @@ static char *make_records(uint64_t *seed, size_t records, size_t longest, size_t
     static const char *const pieces[] = {"a", "bc", ",", "\"\"", "\n", "\r\n", "\xc3\xa4", " ", "12345678"};
     hac_text text = HAC_TEXT_NONE;
     for (size_t i = 0; i < records * FIELDS; i++) {
-        bool quoted = test_random(seed) % 4 == 0;
-        size_t n = test_random(seed) % (test_random(seed) % 50 == 0 ? longest : 5);
+        bool quoted = hac_random_u64(seed) % 4 == 0;
+        size_t n = hac_random_u64(seed) % (hac_random_u64(seed) % 50 == 0 ? longest : 5);
         hac_text_add(&text, quoted ? "\"" : "");
         for (; n > 0; n--) {
-            const char *piece = pieces[test_random(seed) % 9];
+            const char *piece = pieces[hac_random_u64(seed) % 9];
             hac_text_add(&text, quoted || strpbrk(piece, ",\"\r\n") == NULL ? piece : "x");
         }
         hac_text_add(&text, quoted ? "\"" : "");
-        hac_text_add(&text, i % FIELDS < FIELDS - 1 ? "," : test_random(seed) % 2 ? "\n" : "\r\n");
+        hac_text_add(&text, i % FIELDS < FIELDS - 1 ? "," : hac_random_u64(seed) % 2 ? "\n" : "\r\n");
     }
     char *ret = NULL;
     assert_int_equal(hac_text_finish(&text, &ret, ret_bytes, NULL), HAC_OK);
@@ -355,7 +356,7 @@ static void test_random_records(void **state)
     uint64_t seed = 22;
     for (int round = 0; round < 300; round++) {
         size_t bytes;
-        hac_autofree char *text = make_records(&seed, 1 + test_random(&seed) % 12, 20, &bytes);
+        hac_autofree char *text = make_records(&seed, 1 + hac_random_u64(&seed) % 12, 20, &bytes);
         hac_autofree char *wanted = read_naively(text, bytes);
         assert_non_null(wanted);
         test_check_chunks(&q.query, text, bytes, wanted);
@@ -376,7 +377,7 @@ static void test_large_inputs(void **state)
         hac_autofree char *wanted = read_naively(text, bytes);
         assert_non_null(wanted);
         for (int i = 0; i < 6; i++) {
-            uint64_t chunk = i == 0 ? 0 : 1 + test_random(&seed) % (bytes / 3 + 1);
+            uint64_t chunk = i == 0 ? 0 : 1 + hac_random_u64(&seed) % (bytes / 3 + 1);
             test_reading reading = {.data = text, .bytes = bytes, .chunk = chunk, .file = i % 2 == 1};
             hac_autofree char *got = test_read(&q.query, &reading);
             assert_string_equal(got, wanted);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/memfd.h"
+#include "base/random.h"
 #include "source_support.h"
 
 static int make_file(const char *text, size_t bytes)
@@ -72,11 +73,11 @@ static void test_quotes(void **state)
     hac_autofree char *text = malloc(bytes);
     uint64_t seed = 71;
     for (size_t i = 0; i < bytes; i++)
-        text[i] = test_random(&seed) % 3 == 0 ? '"' : 'x';
+        text[i] = hac_random_u64(&seed) % 3 == 0 ? '"' : 'x';
     hac_autoclose int fd = make_file(text, bytes);
     for (int round = 0; round < 40; round++) {
-        uint64_t first = test_random(&seed) % bytes, end = test_random(&seed) % (bytes + 1000), wanted = 0,
-                 got;
+        uint64_t first = hac_random_u64(&seed) % bytes, end = hac_random_u64(&seed) % (bytes + 1000),
+                 wanted = 0, got;
         for (uint64_t i = first; i < end && i < bytes; i++)
             wanted += text[i] == '"';
         hac_source_place place = {.fd = round % 2 ? fd : -1, .memory = (uint8_t *)text, .bytes = bytes};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "source_support.h"
 
 static void check(const char *schema, const char *text, const char *wanted)
@@ -215,8 +216,8 @@ static void test_random_strings(void **state)
     for (int row = 0; row < 30000; row++) {
         hac_text value = HAC_TEXT_NONE;
         hac_text_addf(&text, "{\"x\":[\"\\\"\"],\"a\":\"");
-        for (size_t n = test_random(&seed) % (row % 1000 == 0 ? 30000 : 9); n > 0; n--) {
-            size_t piece = test_random(&seed) % 8;
+        for (size_t n = hac_random_u64(&seed) % (row % 1000 == 0 ? 30000 : 9); n > 0; n--) {
+            size_t piece = hac_random_u64(&seed) % 8;
             hac_text_add(&text, written[piece]);
             hac_text_add(&value, plain[piece]);
         }
@@ -232,7 +233,7 @@ static void test_random_strings(void **state)
     for (int i = 0; i < 4; i++) {
         test_reading reading = {.data = text.data,
                                 .bytes = text.bytes,
-                                .chunk = i == 0 ? 0 : 1 + test_random(&seed) % (text.bytes / 4),
+                                .chunk = i == 0 ? 0 : 1 + hac_random_u64(&seed) % (text.bytes / 4),
                                 .file = i % 2 == 1};
         hac_autofree char *got = test_read(&q.query, &reading);
         assert_string_equal(got, wanted.data);

@@ -2,6 +2,7 @@
 /* lines, kv and words. */
 #include <string.h>
 
+#include "base/random.h"
 #include "source_support.h"
 
 static void check(hac_format format, const char *schema, const char *text, size_t bytes, const char *wanted)
@@ -139,10 +140,10 @@ static void test_random_texts(void **state)
     uint64_t seed = 41;
     for (int round = 0; round < 20000; round++) {
         char text[200];
-        size_t bytes = test_random(&seed) % sizeof text, rare = 1 + test_random(&seed) % 20;
+        size_t bytes = hac_random_u64(&seed) % sizeof text, rare = 1 + hac_random_u64(&seed) % 20;
         for (size_t i = 0; i < bytes; i++)
-            text[i] = test_random(&seed) % rare == 0 ? " \t\n\v\f\r"[test_random(&seed) % 6] : 'x';
-        uint64_t chunk = test_random(&seed) % 80;
+            text[i] = hac_random_u64(&seed) % rare == 0 ? " \t\n\v\f\r"[hac_random_u64(&seed) % 6] : 'x';
+        uint64_t chunk = hac_random_u64(&seed) % 80;
         check_format(HAC_FORMAT_WORDS, text, bytes, chunk, round % 8 == 0);
         check_format(HAC_FORMAT_LINES, text, bytes, chunk, round % 8 == 0);
     }
@@ -166,7 +167,7 @@ static void test_long_records(void **state)
             bytes += 4;
         }
         for (int i = 0; i < 6; i++) {
-            uint64_t chunk = i == 0 ? 0 : i == 1 ? lengths[l] : 1 + test_random(&seed) % bytes;
+            uint64_t chunk = i == 0 ? 0 : i == 1 ? lengths[l] : 1 + hac_random_u64(&seed) % bytes;
             check_format(HAC_FORMAT_WORDS, text, bytes, chunk, i % 2 == 1);
             check_format(HAC_FORMAT_LINES, text, bytes, chunk, i % 2 == 1);
         }

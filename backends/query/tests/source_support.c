@@ -202,11 +202,3 @@ char *test_data(const char *name, size_t *ret_bytes)
     *ret_bytes = bytes;
     return data;
 }
-
-uint64_t test_random(uint64_t *seed) /* splitmix64 */
-{
-    uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}

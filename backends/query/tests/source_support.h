@@ -42,6 +42,4 @@ void test_check_chunks(const hac_query *query, const char *data, size_t bytes, c
 /* A file of $HAC_TEST_DATA; NULL, and says so, when there is none. */
 char *test_data(const char *name, size_t *ret_bytes);
 
-uint64_t test_random(uint64_t *seed);
-
 #endif
