@@ -128,6 +128,16 @@ static hac_status choose_format(hac_query_request *request, const char *command,
     return HAC_OK;
 }
 
+/* A suffix that promises another form than the result can have. */
+static bool is_other_form(const char *suffix)
+{
+    static const char *const others[] = {".tsv", ".parquet", ".gz", ".zst"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], suffix) == 0)
+            return true;
+    return false;
+}
+
 /* --output-format, or the suffix of -o. */
 static hac_status choose_output(hac_query_request *request, const char *command, const hac_args *args,
                                 hac_error *err)
@@ -136,10 +146,10 @@ static hac_status choose_output(hac_query_request *request, const char *command,
     bool json = asked != NULL && strcmp(asked, "json") == 0;
     if (asked == NULL && path != NULL) {
         const char *suffix = suffix_of(path);
-        if (strcmp(suffix, ".parquet") == 0)
+        if (is_other_form(suffix))
             return hac_fail(err, HAC_INVALID,
-                            "%s: there is no output format for %.200s; say --output-format csv "
-                            "or json",
+                            "%s: results are csv or json, which %.200s is not by its suffix; choose another "
+                            "name, or say --output-format csv or json",
                             command, path);
         json =
             strcmp(suffix, ".json") == 0 || strcmp(suffix, ".jsonl") == 0 || strcmp(suffix, ".ndjson") == 0;

@@ -122,7 +122,14 @@ static void output_formats(void **state)
         HAC_RESULT_CSV);
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output-format", "json")->result_format,
                      HAC_RESULT_JSON);
-    BAD(HAC_INVALID, "no output format for o.parquet", "a.csv", "--select", "x", "--output", "o.parquet");
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.ndjson")->result_format, HAC_RESULT_JSON);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "tsv")->result_format, HAC_RESULT_CSV);
+    static const char *const others[] = {"o.tsv", "o.parquet", "o.csv.gz", "./o.json.zst"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        BAD(HAC_INVALID, "results are csv or json", "a.csv", "--select", "x", "--output", others[i]);
+        BAD(HAC_INVALID, others[i], "a.csv", "--select", "x", "--output", others[i]);
+        (void)GOOD("a.csv", "--select", "x", "--output", others[i], "--output-format", "csv");
+    }
 }
 
 static void named_jobs(void **state)
