@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "source_parts.h"
+#include "widen.h"
 
 /* Decimals from outside may have more digits than their type: such a record is in error. */
 static hac_status check_decimals(hac_source *source, const hac_source_column *column, hac_error *err)
@@ -84,7 +85,7 @@ static hac_status next_fixed(hac_source *source, hac_error *err)
     source->next += rows * record;
     for (size_t i = 0; i < source->n_columns && status == HAC_OK; i++) {
         hac_source_column *column = &source->columns[i];
-        hac_source_widen(column, window->data + at + column->place, record, rows);
+        hac_widen(column->type, window->data + at + column->place, record, rows, column->values);
         status = check_decimals(source, column, err);
     }
     return status;
@@ -215,9 +216,8 @@ static hac_status table_values(hac_source *source, hac_source_column *column, ha
         table_bools(source, column);
         return HAC_OK;
     }
-    hac_source_widen(column,
-                     source->place.memory + table_column(source, column)->values + source->next * size, size,
-                     source->rows);
+    const uint8_t *from = source->place.memory + table_column(source, column)->values + source->next * size;
+    hac_widen(column->type, from, size, source->rows, column->values);
     return check_decimals(source, column, err);
 }
 

@@ -9,6 +9,7 @@
 #include "group_internal.h"
 #include "plain.h"
 #include "string_words.h"
+#include "widen.h"
 
 /* Copies of so many bytes of records stay in a core's cache. */
 #define COPY_BYTES (UINT64_C(1) << 18)
@@ -185,45 +186,6 @@ static bool open_window(const reading *r, uint64_t at, const hac_value_type *typ
     return end <= ret->h.bytes && ret->h.strings_offset == end && ret->h.strings_bytes <= ret->h.bytes - end;
 }
 
-#define WIDEN(to_type, from_type)                                                                            \
-    for (uint32_t i = 0; i < n; i++) {                                                                       \
-        from_type v;                                                                                         \
-        memcpy(&v, from + i * sizeof v, sizeof v);                                                           \
-        ((to_type *)to)[i] = (to_type)v;                                                                     \
-    }
-
-/* Values as they are stored to values of the representation. */
-static void widen(hac_value_type type, const uint8_t *from, uint32_t n, void *to)
-{
-    switch (type.kind) {
-    case HAC_KIND_I8:
-        WIDEN(int64_t, int8_t)
-        break;
-    case HAC_KIND_I16:
-        WIDEN(int64_t, int16_t)
-        break;
-    case HAC_KIND_I32:
-    case HAC_KIND_DATE:
-        WIDEN(int64_t, int32_t)
-        break;
-    case HAC_KIND_U8:
-        WIDEN(uint64_t, uint8_t)
-        break;
-    case HAC_KIND_U16:
-        WIDEN(uint64_t, uint16_t)
-        break;
-    case HAC_KIND_U32:
-        WIDEN(uint64_t, uint32_t)
-        break;
-    case HAC_KIND_BOOL:
-        for (uint32_t i = 0; i < n; i++)
-            ((uint8_t *)to)[i] = from[i] != 0;
-        break;
-    default:
-        memcpy(to, from, n * hac_repr_size(hac_repr_of(type)));
-    }
-}
-
 static bool copy_refs(const window *w, hac_vector *v, size_t at, const uint8_t *from, uint32_t n)
 {
     hac_string_ref *refs = (hac_string_ref *)v->values + at;
@@ -246,7 +208,8 @@ static bool gather(const window *w, gathered *g, uint32_t first, uint32_t n)
         if (v->type.kind == HAC_KIND_STRING)
             sound = sound && copy_refs(w, v, g->rows, from, n);
         else
-            widen(v->type, from, n, (uint8_t *)v->values + g->rows * hac_repr_size(hac_repr_of(v->type)));
+            hac_widen(v->type, from, stored, n,
+                      (uint8_t *)v->values + g->rows * hac_repr_size(hac_repr_of(v->type)));
         uint8_t *states = g->states + c * HAC_BATCH_ROWS + g->rows;
         if (w->states[c] == 0 && !g->nullable[c])
             continue;

@@ -88,8 +88,6 @@ hac_status hac_source_convert(hac_source *source, hac_error *err);
 /* Takes the dropped rows out of the batch and counts them. */
 void hac_source_drop(hac_source *source);
 
-/* Little-endian values at `from`, `stride` bytes apart, widened into column->values. */
-void hac_source_widen(hac_source_column *column, const uint8_t *from, size_t stride, size_t rows);
 /* The first row in [first, rows) whose decimal has more digits than its type; rows if there is none. */
 size_t hac_source_decimals_fit(const hac_source_column *column, size_t first, size_t rows);
 

@@ -250,68 +250,7 @@ void hac_source_drop(hac_source *source)
     memset(source->dropped, 0, sizeof source->dropped);
 }
 
-/* ---- binary values ---- */
-
-#define WIDEN(to, type)                                                                                      \
-    for (size_t r = 0; r < rows; r++) {                                                                      \
-        type value;                                                                                          \
-        memcpy(&value, from + r * stride, sizeof value);                                                     \
-        ((to *)values)[r] = (to)value;                                                                       \
-    }
-
-static inline __attribute__((always_inline)) void widen(const hac_source_column *column, const uint8_t *from,
-                                                        size_t stride, size_t rows)
-{
-    void *values = column->values;
-    switch (column->type.kind) {
-    case HAC_KIND_BOOL:
-        for (size_t r = 0; r < rows; r++)
-            ((uint8_t *)values)[r] = from[r * stride] != 0;
-        break;
-    case HAC_KIND_I8:
-        WIDEN(int64_t, int8_t)
-        break;
-    case HAC_KIND_I16:
-        WIDEN(int64_t, int16_t)
-        break;
-    case HAC_KIND_I32:
-    case HAC_KIND_DATE:
-        WIDEN(int64_t, int32_t)
-        break;
-    case HAC_KIND_U8:
-        WIDEN(uint64_t, uint8_t)
-        break;
-    case HAC_KIND_U16:
-        WIDEN(uint64_t, uint16_t)
-        break;
-    case HAC_KIND_U32:
-        WIDEN(uint64_t, uint32_t)
-        break;
-    case HAC_KIND_F32:
-        WIDEN(float, float)
-        break;
-    default:
-        if (column->repr == HAC_REPR_I128)
-            WIDEN(__int128, __int128)
-        else
-            WIDEN(uint64_t, uint64_t)
-    }
-}
-
-void hac_source_widen(hac_source_column *column, const uint8_t *from, size_t stride, size_t rows)
-{
-    size_t size = hac_value_size(column->type);
-    if (stride != size)
-        widen(column, from, stride, rows);
-    else if (size == hac_repr_size(column->repr) && column->repr != HAC_REPR_BOOL)
-        memcpy(column->values, from, rows * size);
-    else if (size == 4) /* constants, so that these loops become vectors */
-        widen(column, from, 4, rows);
-    else if (size == 2)
-        widen(column, from, 2, rows);
-    else
-        widen(column, from, 1, rows);
-}
+/* ---- decimals ---- */
 
 static __int128 power_of_ten(unsigned n)
 {
