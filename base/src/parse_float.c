@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/value_text.h"
+#include "exponent.h"
 #include "powers_of_ten.h"
 
 typedef unsigned __int128 u128;
@@ -32,13 +33,7 @@ typedef struct decimal_text {
     int64_t last_exponent;             /* of the last digit of all */
 } decimal_text;
 
-#define DIGITS_64    19                    /* of them any number fits 64 bits */
-#define EXPONENT_CAP INT64_C(100000000000) /* far out of any range, and nothing added to it overflows */
-
-static bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
+#define DIGITS_64 19 /* of them any number fits 64 bits */
 
 /* Eight digits at once. */
 static bool eight_digits(const char *p, uint64_t *ret)
@@ -69,25 +64,6 @@ static const char *take_digits(const char *p, const char *end, uint64_t *value)
     for (; p < end && is_digit(*p); p++)
         *value = *value * 10 + (uint64_t)(*p - '0');
     return p;
-}
-
-/* e[+-]digits up to `end`. */
-static bool take_exponent(const char *p, const char *end, int64_t *ret)
-{
-    bool negative = false;
-    if (p < end && (*p == '+' || *p == '-'))
-        negative = *p++ == '-';
-    if (p == end)
-        return false;
-    int64_t value = 0;
-    for (; p < end; p++) {
-        if (!is_digit(*p))
-            return false;
-        if (value < EXPONENT_CAP)
-            value = value * 10 + (*p - '0');
-    }
-    *ret = negative ? -value : value;
-    return true;
 }
 
 /* More than 19 digits: the first significant ones again, without those that do not fit. */

@@ -4,13 +4,9 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "exponent.h"
 
 typedef unsigned __int128 u128;
-
-static bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
 
 /* ---- integers and truth -------------------------------------------------------------------------------- */
 
@@ -130,26 +126,6 @@ typedef struct decimal_parts {
     int64_t exponent;        /* of the digit in front of the point */
 } decimal_parts;
 
-#define EXPONENT_CAP INT64_C(100000000000) /* far out of any range, and nothing added to it overflows */
-
-static bool parse_exponent(const char *p, const char *end, int64_t *ret)
-{
-    bool negative = p < end && *p == '-';
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    if (p == end)
-        return false;
-    int64_t value = 0;
-    for (; p < end; p++) {
-        if (!is_digit(*p))
-            return false;
-        if (value < EXPONENT_CAP)
-            value = value * 10 + (*p - '0');
-    }
-    *ret = negative ? -value : value;
-    return true;
-}
-
 /* Splits; the exponent becomes that of the first digit. */
 static bool split_decimal(const char *text, size_t bytes, decimal_parts *ret)
 {
@@ -165,7 +141,7 @@ static bool split_decimal(const char *text, size_t bytes, decimal_parts *ret)
     if (p - ret->begin - (point != NULL) == 0)
         return false;
     ret->exponent = 0;
-    if (p < end && ((*p | 0x20) != 'e' || !parse_exponent(p + 1, end, &ret->exponent)))
+    if (p < end && ((*p | 0x20) != 'e' || !take_exponent(p + 1, end, &ret->exponent)))
         return false;
     ret->exponent += (point != NULL ? point : ret->end) - ret->begin - 1;
     return true;
