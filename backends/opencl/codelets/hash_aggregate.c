@@ -119,7 +119,22 @@ static void put_values(const aggregation *a, hac_task_result *result)
     v[HAC_AGGREGATE_VALUE_HOT_HITS] = f->hits;
     v[HAC_AGGREGATE_VALUE_HOT_KEYS] = f->hot_keys;
     v[HAC_AGGREGATE_VALUE_SAMPLED] = f->sampled;
-    result->n_values = HAC_AGGREGATE_VALUE_SAMPLED + 1;
+    v[HAC_AGGREGATE_VALUE_COVERED] = f->covered;
+    v[HAC_AGGREGATE_VALUE_CHOSEN] = f->chosen;
+    v[HAC_AGGREGATE_VALUE_BEHIND] = f->behind;
+    v[HAC_AGGREGATE_VALUE_LOCAL_HITS] = f->local_hits;
+    v[HAC_AGGREGATE_VALUE_PAIRS_LOCAL] = f->pairs_local;
+    v[HAC_AGGREGATE_VALUE_PAIRS_GLOBAL] = f->pairs_global;
+    v[HAC_AGGREGATE_VALUE_GROWN] = f->grown;
+    v[HAC_AGGREGATE_VALUE_KEY_RANGES] = f->passes;
+    v[HAC_AGGREGATE_VALUE_WORK_GROUPS] = f->work_groups.n;
+    v[HAC_AGGREGATE_VALUE_LEAST] = f->work_groups.least;
+    v[HAC_AGGREGATE_VALUE_GREATEST] = f->work_groups.greatest;
+    for (size_t i = 0; i < HAC_HOT_BARS; i++) {
+        v[HAC_AGGREGATE_VALUE_BARS + i] = f->work_groups.rows[i];
+        v[HAC_AGGREGATE_VALUE_BARS + HAC_HOT_BARS + i] = f->work_groups.hits[i];
+    }
+    result->n_values = HAC_AGGREGATE_N_VALUES;
 }
 
 hac_status hac_hash_aggregate_run(hac_device *device, const hac_task *task, hac_task_result *result,

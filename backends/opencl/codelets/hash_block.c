@@ -194,15 +194,24 @@ static hac_status run_chunks(wave *w, uint64_t end, hac_error *err)
     }
 }
 
-static void add_figures(hac_hash_job *job, const uint64_t *state)
+/* Of a chunk whose pairs count. */
+static void add_figures(hac_hash_job *job, uint64_t chunk, const uint64_t *state)
 {
     hac_hash_figures *f = &job->figures;
-    f->hits += state[STATE_HITS];
+    bool chosen = state[STATE_CHOSEN] != 0;
+    f->pairs_local += state[STATE_HOT];
+    f->pairs_global += state[STATE_PAIRS] - state[STATE_HOT];
+    if (!job->options.hot_keys)
+        return;
     f->chosen += state[STATE_CHOSEN];
-    f->sampled += state[STATE_SAMPLED];
-    f->covered += state[STATE_COVERED];
+    f->sampled += chosen ? state[STATE_FIRST] : state[STATE_KEPT]; /* all of it was sample */
+    f->covered += state[STATE_FIRST + 1];
+    f->behind += state[STATE_BEHIND];
+    f->hits += state[STATE_HITS];
+    f->local_hits += state[STATE_HITS];
     if (state[STATE_HOT] > f->hot_keys)
         f->hot_keys = state[STATE_HOT];
+    hac_hash_count_group(job, chunk, hac_hash_chunks(job), state[STATE_BEHIND], state[STATE_HITS]);
 }
 
 /* What the chunks of a wave have given. */
@@ -230,7 +239,8 @@ static hac_status collect(wave *w, collection *k, hac_error *err)
                                      state[STATE_PAIRS], err);
         k->kept[c] += state[STATE_KEPT];
         k->refused[c] |= state[STATE_STATUS] == STATUS_WINDOWS;
-        add_figures(w->job, state);
+        if (!k->refused[c])
+            add_figures(w->job, w->first + c, state);
     }
     if (status == HAC_OK)
         status = hac_hash_pieces_keep(&k->pieces[0], hac_steal_ptr(w->pool), err);
@@ -262,6 +272,7 @@ static hac_status run_wave(hac_hash_job *job, uint64_t first, uint64_t n, uint64
     collection k = {.pieces = calloc(n, sizeof *k.pieces),
                     .kept = calloc(n, sizeof *k.kept),
                     .refused = calloc(n, sizeof *k.refused)};
+    const hac_hash_figures before = job->figures;
     uint64_t first_row = 0;
     hac_status status = HAC_OK;
     if (k.pieces == NULL || k.kept == NULL || k.refused == NULL)
@@ -276,6 +287,8 @@ static hac_status run_wave(hac_hash_job *job, uint64_t first, uint64_t n, uint64
         status =
             hac_hash_deliver(job, first + c, first_row, k.kept[c],
                              k.refused[c] || (job->passes > 1 && job->shape.float_sums), &k.pieces[c], err);
+    if (status != HAC_OK) /* it may be done again, with fewer chunks or keys */
+        job->figures = before;
     collection_clear(&k, n);
     return status;
 }

@@ -20,6 +20,19 @@ uint64_t hac_hash_memory(const hac_hash_job *job)
     return bytes < job->facts->max_allocation ? bytes : job->facts->max_allocation;
 }
 
+void hac_hash_count_group(hac_hash_job *job, uint64_t group, uint64_t n, uint64_t rows, uint64_t hits)
+{
+    hac_hash_work_groups *g = &job->figures.work_groups;
+    if (rows == 0 || group >= n)
+        return;
+    uint64_t bar = hac_hot_bar(group, n), rate = hits * 1000000 / rows;
+    g->least = g->n == 0 || rate < g->least ? rate : g->least;
+    g->greatest = rate > g->greatest ? rate : g->greatest;
+    g->n = n;
+    g->rows[bar] += rows;
+    g->hits[bar] += hits;
+}
+
 const char *hac_hash_program(const hac_device_facts *facts)
 {
     return facts->style == HAC_STYLE_SIMT ? "hash.simt" : "hash.block";
@@ -97,7 +110,7 @@ hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t fir
     job->passes = 1;
     job->sink = sink;
     job->context = context;
-    uint64_t chunks = job->table.rows / chunk_rows + (job->table.rows % chunk_rows != 0);
+    uint64_t chunks = hac_hash_chunks(job);
     uint64_t filled = first >= chunks ? 0 : n < chunks - first ? n : chunks - first;
     hac_status status = HAC_OK;
     if (filled != 0)
@@ -108,6 +121,11 @@ hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t fir
         status = hac_hash_deliver(job, first + c, 0, 0, false, &none, err);
     }
     return hac_windows_close(&job->windows, 0, status, err);
+}
+
+uint64_t hac_hash_chunks(const hac_hash_job *job)
+{
+    return job->table.rows / job->chunk_rows + (job->table.rows % job->chunk_rows != 0);
 }
 
 uint64_t hac_hash_chunk_rows(const hac_hash_job *job, uint64_t chunk, uint64_t *ret_first)

@@ -8,6 +8,7 @@
 #define CODELETS_HASH_JOB_H
 
 #include "../kernels/hash_layout.cl"
+#include "base/query_layout.h"
 #include "base/table.h"
 #include "expr_plan.h"
 #include "query/layout.h"
@@ -34,13 +35,25 @@ typedef struct hac_hash_options {
     uint32_t first_pairs;     /* room of a table to begin with; 0: 8192 */
 } hac_hash_options;
 
-/* Figures of a run, added to what is there. */
+/* Rows of phase 2 and hits of the work-groups, by their numbers: bar g · n_bars / n of n work-groups. */
+typedef struct hac_hash_work_groups {
+    uint64_t n;                                      /* work-groups; 0: none yet */
+    uint64_t rows[HAC_HOT_BARS], hits[HAC_HOT_BARS]; /* of a bar */
+    uint64_t least, greatest;                        /* hit rate of any, per million */
+} hac_hash_work_groups;
+
+/* Figures of a run, added to what is there. A work-group of block style is a chunk, of lock-step style one of
+ * a launch, with its rows of a chunk. */
 typedef struct hac_hash_figures {
     uint64_t rows, kept, groups;
-    uint64_t sampled, covered; /* rows of phase 1, those of them whose key became hot */
-    uint64_t hot_keys;         /* the largest hot set */
-    uint64_t hits, chosen;     /* reductions into fast memory; how often a hot set was chosen */
-    uint64_t grown, passes;    /* tables made larger, key-range passes beyond the first */
+    uint64_t sampled, covered;          /* rows of phase 1, those of them whose key became hot */
+    uint64_t hot_keys;                  /* the largest hot set */
+    uint64_t chosen;                    /* how often a hot set was chosen */
+    uint64_t behind, hits;              /* rows of phase 2, those of them with a hot key */
+    uint64_t local_hits;                /* reductions into fast memory, of other keys, too */
+    uint64_t pairs_local, pairs_global; /* of phase 2, where they lie; all work-groups' */
+    hac_hash_work_groups work_groups;
+    uint64_t grown, passes; /* tables made larger, key-range passes beyond the first */
 } hac_hash_figures;
 
 /* One chunk's groups. */
@@ -121,6 +134,8 @@ HAC_MUST_USE hac_status hac_hash_run_simt(hac_hash_job *job, uint64_t first, uin
 
 /* Rows of chunk `chunk`: *ret_first and how many. */
 uint64_t hac_hash_chunk_rows(const hac_hash_job *job, uint64_t chunk, uint64_t *ret_first);
+/* Chunks of the table. */
+uint64_t hac_hash_chunks(const hac_hash_job *job);
 /* Opens the plan (as it is now) and the shape. */
 HAC_MUST_USE hac_status hac_hash_open_plan(hac_hash_job *job, hac_error *err);
 /* "row 17: the result is out of range (overflow)" */
@@ -143,6 +158,8 @@ HAC_MUST_USE hac_status hac_hash_pieces_keep(hac_hash_pieces *pieces, uint64_t *
 /* Sorts pairs by their first rows and hands them to the sink. */
 HAC_MUST_USE hac_status hac_hash_deliver(hac_hash_job *job, uint64_t chunk, uint64_t first_row, uint64_t kept,
                                          bool refused, hac_hash_pieces *pieces, hac_error *err);
+/* What work-group `group` of `n` did in phase 2 of a chunk. */
+void hac_hash_count_group(hac_hash_job *job, uint64_t group, uint64_t n, uint64_t rows, uint64_t hits);
 /* 64-byte aligned; NULL: no memory. */
 void *hac_hash_alloc(uint64_t bytes);
 uint64_t hac_hash_memory(const hac_hash_job *job);

@@ -24,6 +24,11 @@ enum { SLOT_BUCKETS = 1, SLOT_POOL, SLOT_REST, SLOT_RESULT, SLOT_SCRATCH };
 /* Why a chunk has to be done again. */
 typedef enum again { NOT_AGAIN = 0, TABLES_FULL, LOOPS_CUT } again;
 
+/* Rows that were taken in, those with hot keys, those into local memory. */
+typedef struct tally {
+    uint64_t kept, hits, local_hits;
+} tally;
+
 typedef struct tables {
     hac_hash_job *job;
     uint32_t groups, items;
@@ -33,6 +38,7 @@ typedef struct tables {
     uint32_t parts;       /* launches of a merge */
     uint64_t *global_pool;
     uint32_t *counters, *merge_counters;
+    tally *tallies; /* of the work-groups in phase 2 of this chunk */
     uint64_t *hot_rows;
     uint32_t n_hot, pass;
     uint64_t scratch_bytes;
@@ -46,6 +52,7 @@ static void tables_clear(tables *t)
     free(t->counters);
     free(t->merge_counters);
     free(t->hot_rows);
+    free(t->tallies);
     hac_hash_view_free(&t->view);
 }
 
@@ -115,7 +122,8 @@ static hac_status tables_init(tables *t, hac_hash_job *job, hac_error *err)
     t->counters = hac_hash_alloc((uint64_t)t->groups * BLOCK_WORDS * 4);
     t->merge_counters = hac_hash_alloc((uint64_t)t->groups * BLOCK_WORDS * 4);
     t->hot_rows = hac_hash_alloc(((uint64_t)t->sm_pairs + 1) * 8);
-    if (t->counters == NULL || t->merge_counters == NULL || t->hot_rows == NULL)
+    t->tallies = calloc(t->groups, sizeof *t->tallies);
+    if (t->counters == NULL || t->merge_counters == NULL || t->hot_rows == NULL || t->tallies == NULL)
         return hac_fail_no_memory(err);
     return size_tables(t, job->options.first_pairs != 0 ? job->options.first_pairs : FIRST_PAIRS, err);
 }
@@ -204,16 +212,14 @@ static uint32_t bad_row(const tables *t)
     return row;
 }
 
-typedef struct tally {
-    uint64_t kept, hits;
-} tally;
-
-/* A phase: rows first … end - 1 in as many launches as the device's loops ask for. */
+/* A phase: rows first … end - 1 in as many launches as the device's loops ask for. t->tallies: what each
+ * work-group did. */
 static hac_status run_rows(tables *t, const buffers *b, uint64_t first, uint64_t end, uint32_t sm_pairs,
-                           tally *ret, hac_error *err)
+                           hac_error *err)
 {
     hac_hash_job *job = t->job;
     bool fresh = true;
+    memset(t->tallies, 0, t->groups * sizeof *t->tallies);
     for (uint64_t at = first; at < end || fresh; at += t->launch_rows) {
         uint64_t to = end - at < t->launch_rows ? end : at + t->launch_rows;
         size_t keep = job->windows.n;
@@ -227,8 +233,10 @@ static hac_status run_rows(tables *t, const buffers *b, uint64_t first, uint64_t
         if (bad_row(t) != UINT32_MAX)
             return hac_hash_fail_row(at + bad_row(t) / 8, bad_row(t) % 8, err);
         for (uint32_t g = 0; g < t->groups; g++) {
-            ret->kept += t->counters[g * BLOCK_WORDS + BLOCK_KEPT];
-            ret->hits += t->counters[g * BLOCK_WORDS + BLOCK_HITS];
+            const uint32_t *counter = t->counters + g * BLOCK_WORDS;
+            t->tallies[g].kept += counter[BLOCK_KEPT];
+            t->tallies[g].hits += counter[BLOCK_HITS];
+            t->tallies[g].local_hits += counter[BLOCK_LOCAL];
         }
         fresh = false;
     }
@@ -355,6 +363,43 @@ static hac_status choose_hot(tables *t, uint64_t kept, hac_error *err)
     return status;
 }
 
+/* ---- figures ---- */
+
+static uint64_t kept_by_all(const tables *t)
+{
+    uint64_t kept = 0;
+    for (uint32_t g = 0; g < t->groups; g++)
+        kept += t->tallies[g].kept;
+    return kept;
+}
+
+/* Pairs of a block's pools after a launch. */
+static void count_pairs(const tables *t, uint32_t group)
+{
+    hac_hash_figures *f = &t->job->figures;
+    const uint32_t *counter = t->counters + group * BLOCK_WORDS;
+    uint32_t thread_groups = (t->items + THREAD_GROUP - 1) / THREAD_GROUP;
+    f->pairs_local += counter[BLOCK_SM_USED];
+    for (uint32_t g = 0; g < thread_groups; g++)
+        f->pairs_global += counter[BLOCK_GM_USED + g] - t->gm_pairs / thread_groups * g;
+}
+
+/* Phase 2 of a chunk. */
+static void add_figures(const tables *t, bool hot)
+{
+    hac_hash_figures *f = &t->job->figures;
+    for (uint32_t g = 0; g < t->groups; g++) {
+        const tally *one = &t->tallies[g];
+        count_pairs(t, g);
+        if (!hot)
+            continue;
+        f->behind += one->kept;
+        f->hits += one->hits;
+        f->local_hits += one->local_hits;
+        hac_hash_count_group(t->job, g, t->groups, one->kept, one->hits);
+    }
+}
+
 /* ---- chunks ---- */
 
 static uint64_t sample_rows(const hac_hash_job *job, uint64_t rows)
@@ -365,29 +410,34 @@ static uint64_t sample_rows(const hac_hash_job *job, uint64_t rows)
 }
 
 /* Both phases and the merges of one chunk in one pass. t->again: to be done again. */
-static hac_status try_chunk(tables *t, uint64_t first, uint64_t end, tally *ret, hac_error *err)
+static hac_status try_chunk(tables *t, uint64_t first, uint64_t end, uint64_t *ret_kept, hac_error *err)
 {
     hac_hash_job *job = t->job;
     hac_hash_figures before = job->figures;
     bool hot = job->options.hot_keys && t->sm_pairs != 0;
     uint64_t second = hot ? first + sample_rows(job, end - first) : first;
     buffers b;
-    *ret = (tally){0};
+    uint64_t sampled = 0;
     t->again = NOT_AGAIN;
     t->n_hot = 0;
     hac_status status = open_buffers(t, &b, err);
     if (status == HAC_OK && hot)
-        status = run_rows(t, &b, first, second, 0, ret, err);
+        status = run_rows(t, &b, first, second, 0, err);
     if (status == HAC_OK && hot && t->again == NOT_AGAIN)
         status = merge(t, &b, true, 0, err);
-    if (status == HAC_OK && hot && t->again == NOT_AGAIN)
-        status = choose_hot(t, ret->kept, err);
+    if (status == HAC_OK && hot && t->again == NOT_AGAIN) {
+        sampled = kept_by_all(t);
+        status = choose_hot(t, sampled, err);
+    }
     if (status == HAC_OK && t->again == NOT_AGAIN)
-        status = run_rows(t, &b, second, end, t->sm_pairs, ret, err);
-    if (status == HAC_OK && t->again == NOT_AGAIN)
+        status = run_rows(t, &b, second, end, t->sm_pairs, err);
+    if (status == HAC_OK && t->again == NOT_AGAIN) {
+        add_figures(t, hot);
         status = merge(t, &b, !hot, t->sm_pairs, err);
+    }
     if (t->again != NOT_AGAIN)
         job->figures = before;
+    *ret_kept = sampled + kept_by_all(t);
     return status;
 }
 
@@ -417,21 +467,20 @@ static hac_status keep_result(tables *t, hac_hash_pieces *pieces, hac_error *err
     return status;
 }
 
-static hac_status run_passes(tables *t, uint64_t first, uint64_t end, hac_hash_pieces *pieces, tally *ret,
-                             hac_error *err)
+static hac_status run_passes(tables *t, uint64_t first, uint64_t end, hac_hash_pieces *pieces,
+                             uint64_t *ret_kept, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (t->pass = 0; status == HAC_OK && t->pass < t->job->passes;) {
-        tally one;
-        status = try_chunk(t, first, end, &one, err);
+        uint64_t kept;
+        status = try_chunk(t, first, end, &kept, err);
         if (status != HAC_OK)
             break;
         if (t->again != NOT_AGAIN) {
             status = mend(t, err);
             continue;
         }
-        ret->kept += one.kept;
-        ret->hits += one.hits;
+        *ret_kept += kept;
         status = keep_result(t, pieces, err);
         t->pass++;
     }
@@ -444,16 +493,17 @@ static hac_status run_chunk(tables *t, uint64_t chunk, hac_error *err)
     hac_hash_pieces pieces = {0};
     uint64_t first, rows = hac_hash_chunk_rows(job, chunk, &first);
     size_t keep = job->windows.n;
-    tally all = {0};
+    uint64_t kept = 0;
+    const hac_hash_figures before = job->figures;
     hac_status status = hac_hash_view_open(job, first, rows, &t->view, err);
     if (status == HAC_OK)
         status = hac_hash_open_plan(job, err);
     if (status == HAC_OK)
-        status = run_passes(t, first, first + rows, &pieces, &all, err);
-    if (status == HAC_OK) {
-        job->figures.hits += all.hits;
-        status = hac_hash_deliver(job, chunk, t->view.first_row, all.kept, false, &pieces, err);
-    }
+        status = run_passes(t, first, first + rows, &pieces, &kept, err);
+    if (status == HAC_OK)
+        status = hac_hash_deliver(job, chunk, t->view.first_row, kept, false, &pieces, err);
+    if (status != HAC_OK) /* it may be done again */
+        job->figures = before;
     status = hac_windows_close(&job->windows, keep, status, err);
     hac_hash_view_free(&t->view);
     hac_hash_pieces_clear(&pieces);

@@ -374,7 +374,10 @@ inline void choose_hot(table *t, uint share, uint most)
     t->state[STATE_COVERED] = covered;
     t->state[STATE_SAMPLED] = t->state[STATE_KEPT];
     t->state[STATE_SINCE] = t->state[STATE_SINCE_HITS] = 0;
-    t->state[STATE_CHOSEN]++;
+    if (t->state[STATE_CHOSEN]++ == 0) {
+        t->state[STATE_FIRST] = t->state[STATE_SAMPLED];
+        t->state[STATE_FIRST + 1] = covered;
+    }
 }
 
 inline void count_hits(table *t)
@@ -383,6 +386,7 @@ inline void count_hits(table *t)
     for (uint i = 0; i < t->n; i++)
         hits += t->at[i] < t->hot * t->stride;
     t->state[STATE_HITS] += hits;
+    t->state[STATE_BEHIND] += t->n;
     t->state[STATE_SINCE_HITS] += hits;
     t->state[STATE_SINCE] += t->n;
 }

@@ -291,7 +291,7 @@ typedef struct {
     uint gm_offset[THREAD_GROUPS_MAX], gm_end[THREAD_GROUPS_MAX]; /* of each thread group's part of a pool */
     uint sm_offset, sm_flag;
     uint waiting[2]; /* whether a work-item has to look again, of this round and of the next */
-    uint hits, kept, full, bad_row, canaries;
+    uint hits, local_hits, kept, full, bad_row, canaries;
 } block;
 
 /* A work-item's place for its next pair. */
@@ -436,7 +436,7 @@ inline void block_begin(const table *t, __local block *s, __global const ulong *
     if (t_id == 0) {
         s->sm_offset = fresh ? 0 : counter[BLOCK_SM_USED];
         s->sm_flag = s->sm_offset >= sm_pairs;
-        s->waiting[0] = s->waiting[1] = s->hits = s->kept = s->full = s->canaries = 0;
+        s->waiting[0] = s->waiting[1] = s->hits = s->local_hits = s->kept = s->full = s->canaries = 0;
         s->bad_row = NOBODY;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -457,6 +457,7 @@ inline void block_end(const table *t, __local block *s, __global ulong *sm_rest,
         counter[BLOCK_SM_USED] = min(s->sm_offset, sm_pairs);
         counter[BLOCK_KEPT] = s->kept;
         counter[BLOCK_HITS] = s->hits;
+        counter[BLOCK_LOCAL] = s->local_hits;
         counter[BLOCK_FULL] = s->full;
         counter[BLOCK_ROW] = s->bad_row;
         counter[BLOCK_CANARY] = s->canaries;
@@ -466,7 +467,7 @@ inline void block_end(const table *t, __local block *s, __global ulong *sm_rest,
 /*
  * One launch of phase 1 or 2: rows first … end - 1 of the table by all blocks. `fresh`: 1 when the blocks'
  * tables are to be emptied first. `hot_rows`: rows whose keys are hot, `n_hot` of them (phase 2, fresh):
- * every block enters all of them, with empty accumulators. `sm_pairs`: room of sm_pool[]; `gm_pairs`: of
+ * every block enters all of them, with empty accumulators: they are the first of sm_pool[]. `sm_pairs`: room of sm_pool[]; `gm_pairs`: of
  * gm_pool[], a multiple of the thread groups. Only keys of the pass-th of `passes` ranges of hashes are taken
  * in.
  */
@@ -482,7 +483,7 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
     machine own_machine, *m = &own_machine;
     table own_table, *t = &own_table;
     spare_pair spare = {NOBODY, 0, 0};
-    uint kept = 0, hits = 0;
+    uint kept = 0, hits = 0, local_hits = 0;
     machine_begin(m, plan, rows_of, scratch + b * scratch_bytes);
     table_begin(t, shape);
     t->buckets = buckets + ((ulong)b << bucket_bits);
@@ -519,7 +520,8 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
             continue;
         uint number = (word & ~MEM_FLAG) - 1;
         kept++;
-        hits += (word & MEM_FLAG) != 0;
+        hits += (word & MEM_FLAG) != 0 && number < n_hot;
+        local_hits += (word & MEM_FLAG) != 0;
         if (word & MEM_FLAG)
             reduce_row_local(t, m, sm_pool + number * t->stride);
         else
@@ -527,6 +529,7 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
     }
     atomic_add(&shared.kept, kept);
     atomic_add(&shared.hits, hits);
+    atomic_add(&shared.local_hits, local_hits);
     canary(&shared.canaries, canaries);
     block_end(t, &shared, sm_rest, counters, sm_pairs);
 }

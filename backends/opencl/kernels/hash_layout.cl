@@ -58,7 +58,7 @@
 #define STATE_KEPT       5  /* rows behind the filter */
 #define STATE_HOT        6  /* keys in the hot set */
 #define STATE_HITS       7  /* reductions into hot pairs */
-#define STATE_SAMPLED    8  /* rows behind the filter in phase 1 */
+#define STATE_SAMPLED    8  /* rows behind the filter that the hot set was chosen from */
 #define STATE_COVERED    9  /* those of them whose key became hot */
 #define STATE_CHOSEN     10 /* how often the hot set was chosen */
 #define STATE_SINCE      11 /* rows and hits since then */
@@ -66,7 +66,9 @@
 #define STATE_PROBED     13 /* of the rule by which partials stop aggregating: rows; new keys of the run */
 #define STATE_NEW        14
 #define STATE_ROUND      15 /* rows after which the hot set is looked at again */
-#define STATE_WORDS      16
+#define STATE_BEHIND     16 /* rows behind the filter in phase 2 */
+#define STATE_FIRST      17 /* SAMPLED and COVERED of the first choice: of phase 1 */
+#define STATE_WORDS      24
 
 #define STATUS_DONE    0
 #define STATUS_FULL    1 /* more pairs than the pool has room for: go on with a larger one */
@@ -86,5 +88,6 @@
 #define BLOCK_ROW     3 /* first row in error: 8 × its number in the launch + its state; all ones: none */
 #define BLOCK_SM_USED 4 /* sm_offset between launches */
 #define BLOCK_CANARY  5 /* see canary() */
+#define BLOCK_LOCAL   6 /* reductions into local memory; BLOCK_HITS are those of them into hot pairs */
 #define BLOCK_GM_USED 8 /* gm_offset of each thread group between launches */
 #define BLOCK_WORDS   64

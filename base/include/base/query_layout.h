@@ -93,10 +93,32 @@ typedef enum hac_aggregate_value {
     HAC_AGGREGATE_VALUE_NEEDED,   /* the largest region any chunk would have needed; above the region's size:
                                    * the   partial is not there, and the plan is made again with larger regions
                                    */
-    HAC_AGGREGATE_VALUE_HOT_HITS, /* reductions into local memory */
-    HAC_AGGREGATE_VALUE_HOT_KEYS, /* in the hot set */
-    HAC_AGGREGATE_VALUE_SAMPLED,  /* records of phase 1 */
+    /* of hash.aggregate: */
+    HAC_AGGREGATE_VALUE_HOT_HITS,     /* rows of phase 2 whose keys were chosen as hot */
+    HAC_AGGREGATE_VALUE_HOT_KEYS,     /* in the largest hot set */
+    HAC_AGGREGATE_VALUE_SAMPLED,      /* rows of phase 1 */
+    HAC_AGGREGATE_VALUE_COVERED,      /* those of them whose keys became hot */
+    HAC_AGGREGATE_VALUE_CHOSEN,       /* how often a hot set was chosen: once a chunk at least */
+    HAC_AGGREGATE_VALUE_BEHIND,       /* rows of phase 2 */
+    HAC_AGGREGATE_VALUE_LOCAL_HITS,   /* those of them that were reduced in local memory, hot or not */
+    HAC_AGGREGATE_VALUE_PAIRS_LOCAL,  /* of all work-groups and chunks: pairs in local memory … */
+    HAC_AGGREGATE_VALUE_PAIRS_GLOBAL, /* … and those that went to global memory */
+    HAC_AGGREGATE_VALUE_GROWN,        /* how often tables were made larger */
+    HAC_AGGREGATE_VALUE_KEY_RANGES,   /* key ranges beyond the first that a chunk was done in */
+    HAC_AGGREGATE_VALUE_WORK_GROUPS,  /* their number; 0: none was there in phase 2 */
+    HAC_AGGREGATE_VALUE_LEAST,        /* hit rate of any of them, per million */
+    HAC_AGGREGATE_VALUE_GREATEST,
+    HAC_AGGREGATE_VALUE_BARS, /* rows of phase 2 by work-group (hac_hot_bar), then the hits among them */
 } hac_aggregate_value;
+
+#define HAC_HOT_BARS           16
+#define HAC_AGGREGATE_N_VALUES (HAC_AGGREGATE_VALUE_BARS + 2 * HAC_HOT_BARS)
+
+/* Work-groups side by side share a bar where there are more than HAC_HOT_BARS: the bar of `group` of `n`. */
+static inline uint64_t hac_hot_bar(uint64_t group, uint64_t n)
+{
+    return n <= HAC_HOT_BARS ? group : group * HAC_HOT_BARS / n;
+}
 
 /* A result in the form HAC_OUTPUT_TABLE: this header, n_columns columns, then their parts (base/table.h),
  * each at a multiple of 64. All offsets count from the header. Validity is HAC_TABLE_NONE where no value is

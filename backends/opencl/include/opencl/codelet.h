@@ -38,11 +38,13 @@ typedef struct hac_task {
     size_t inline_in_bytes;
 } hac_task;
 
+#define HAC_TASK_MAX_VALUES 64
+
 /* What a task gives back besides what it wrote into its spans. */
 typedef struct hac_task_result {
     uint8_t *inline_out; /* HAC_INLINE_MAX bytes of room, given by the executor */
     size_t inline_out_bytes;
-    uint64_t values[8]; /* small figures for the planner and the receipt, by codelet */
+    uint64_t values[HAC_TASK_MAX_VALUES]; /* small figures for the planner and the receipt, by codelet */
     size_t n_values;
 } hac_task_result;
 
