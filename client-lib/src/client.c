@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "connection.h"
 #include "jobs.h"
+#include "options.h"
 #include "socket.h"
 
 /* hacd answers a Hello at once; 30 s are a machine that swaps. */
@@ -67,18 +68,10 @@ static hac_status shake_hands(int socket, const char *path, const char *software
 static hac_status read_options(const hac_connect_options *options, hac_connect_options *ret, hac_error *err)
 {
     hac_connect_options known = HAC_CONNECT_OPTIONS_INIT;
-    if (options != NULL) {
-        const uint8_t *bytes = (const uint8_t *)options;
-        size_t size = options->size;
-        if (size < sizeof(size))
-            return hac_fail(err, HAC_INVALID,
-                            "connect options were not set up with HAC_CONNECT_OPTIONS_INIT");
-        for (size_t i = sizeof(known); i < size; i++)
-            if (bytes[i] != 0)
-                return hac_fail(err, HAC_UNSUPPORTED, "connect options ask for what libhac %s does not know",
-                                HAC_VERSION);
-        memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
-    }
+    hac_status status =
+        hac_options_read(options, "connect", "HAC_CONNECT_OPTIONS_INIT", &known, sizeof(known), err);
+    if (status != HAC_OK)
+        return status;
     if ((known.flags & ~(unsigned)HAC_CONNECT_NO_AUTOSTART) != 0)
         return hac_fail(err, HAC_UNSUPPORTED, "connect flags 0x%x: libhac %s does not know them all",
                         known.flags, HAC_VERSION);

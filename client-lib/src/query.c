@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "options.h"
 #include "sort.h"
 
 enum {
@@ -22,19 +23,11 @@ enum {
 hac_status hac_query_options_read(const hac_query_options *options, hac_query_options *ret, hac_error *err)
 {
     hac_query_options known = HAC_QUERY_OPTIONS_INIT;
-    if (options != NULL) {
-        const uint8_t *bytes = (const uint8_t *)options;
-        size_t size = options->size;
-        if (size < sizeof(size))
-            return hac_fail(err, HAC_INVALID, "query options were not set up with HAC_QUERY_OPTIONS_INIT");
-        for (size_t i = sizeof(known); i < size; i++)
-            if (bytes[i] != 0)
-                return hac_fail(err, HAC_UNSUPPORTED, "query options ask for what libhac %s does not know",
-                                hac_version());
-        memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
-    }
-    *ret = known;
-    return HAC_OK;
+    hac_status status =
+        hac_options_read(options, "query", "HAC_QUERY_OPTIONS_INIT", &known, sizeof(known), err);
+    if (status == HAC_OK)
+        *ret = known;
+    return status;
 }
 
 static hac_status check_text(const char *name, const char *text, size_t most, hac_error *err)

@@ -5,25 +5,18 @@
 #include <string.h>
 
 #include "base/type.h"
+#include "options.h"
 
 enum { BUFFER_ALIGNMENT = 64, FOLD_STEPS_MAX = 64 };
 
 hac_status hac_sort_options_read(const hac_sort_options *options, hac_sort_options *ret, hac_error *err)
 {
     hac_sort_options known = HAC_SORT_OPTIONS_INIT;
-    if (options != NULL) {
-        const uint8_t *bytes = (const uint8_t *)options;
-        size_t size = options->size;
-        if (size < sizeof(size))
-            return hac_fail(err, HAC_INVALID, "sort options were not set up with HAC_SORT_OPTIONS_INIT");
-        for (size_t i = sizeof(known); i < size; i++)
-            if (bytes[i] != 0)
-                return hac_fail(err, HAC_UNSUPPORTED, "sort options ask for what libhac %s does not know",
-                                hac_version());
-        memcpy(&known, options, size < sizeof(known) ? size : sizeof(known));
-    }
-    *ret = known;
-    return HAC_OK;
+    hac_status status =
+        hac_options_read(options, "sort", "HAC_SORT_OPTIONS_INIT", &known, sizeof(known), err);
+    if (status == HAC_OK)
+        *ret = known;
+    return status;
 }
 
 hac_status hac_sort_spec_encode(const hac_sort_options *options, uint32_t payload_bytes,
