@@ -488,7 +488,10 @@ static void check_one(hac_executor *executor, uint64_t now)
         return;
     }
     if (executor->state == HAC_EXECUTOR_STARTING || executor->n_in_flight > 0) {
-        if ((double)(now - executor->busy_since_ns) * 1e-9 > patience(executor)) {
+        double limit = patience(executor);
+        if ((double)(now - executor->busy_since_ns) * 1e-9 > limit) {
+            if (executor->state != HAC_EXECUTOR_STARTING)
+                hac_container_of(executor->in_flight.next, hac_dispatch, link)->limit = limit;
             executor->hung = true;
             executor->state = HAC_EXECUTOR_ENDING;
             hac_child_kill(executor->child);

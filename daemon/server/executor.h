@@ -38,6 +38,7 @@ typedef struct hac_dispatch {
     bool together;        /* other devices work on the same range */
     bool cold;            /* the first of its kind on its executor: not learnt from */
     bool users_pace;      /* a query on the host: how long it takes says nothing of the device */
+    double limit;         /* seconds after which its executor was killed; 0 if it was not for that */
 } hac_dispatch;
 
 typedef enum hac_executor_state {

@@ -795,6 +795,20 @@ void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Execut
     free(dispatch);
 }
 
+/* Why a job leaves a device: what its last task there did, and what can be done. */
+static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, uint32_t losses,
+                            const char *how, char *ret, size_t room)
+{
+    if (dispatch->limit > 0)
+        snprintf(ret, room,
+                 "did not finish %s in the time limit of %.3g s, tried %u times; %s, or raise "
+                 "task_deadline_minimum in hacd.yaml",
+                 job->plan->tasks[dispatch->task].codelet, dispatch->limit, losses,
+                 dispatch->users_pace ? "simplify the query" : "choose other devices");
+    else
+        snprintf(ret, room, "lost %u of its executors, the last one %s", losses, how);
+}
+
 void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how)
 {
     hac_server *server = context;
@@ -809,8 +823,8 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
                      task->codelet);
     }
     if (counts && ++job->losses[device] >= LOSSES_MAX) {
-        char why[64];
-        snprintf(why, sizeof why, "%u of its executors died", job->losses[device]);
+        char why[400];
+        describe_losses(job, dispatch, job->losses[device], how, why, sizeof why);
         if (hac_devices_usable(&server->devices) > 1 || job->losses[device] >= LOSSES_LAST)
             leave_device(job, device, why);
     }
