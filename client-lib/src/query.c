@@ -11,7 +11,7 @@
 #include "sort.h"
 
 enum {
-    TEXT_BYTES_MAX = 16384, /* the protocol's limits */
+    TEXT_BYTES_MAX = 30720, /* the protocol's limits */
     NULL_BYTES_MAX = 31,
     FORMAT_TABLE = 1,
     WORK_MOST = 65536,

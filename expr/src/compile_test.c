@@ -339,7 +339,7 @@ static void test_limits(void **state)
     memset(text, ' ', HAC_QUERY_TEXT_MAX);
     text[0] = 'b';
     assert_int_equal(test_compile(text, "", "i8", "", &query, &err), HAC_INVALID);
-    assert_string_equal(err.message, "--where: longer than 16383 bytes");
+    assert_string_equal(err.message, "--where: longer than 30720 bytes");
     text[HAC_QUERY_TEXT_MAX - 1] = '\0';
     assert_int_equal(test_compile(text, "", "i8", "", &query, &err), HAC_OK);
     hac_query_free(query);

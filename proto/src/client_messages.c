@@ -21,7 +21,7 @@
 
 /* Of queries: as the modules that read them have it (expr/query.h, expr/schema.h, base/table.h,
  * base/value.h); this one uses none of them. */
-#define TEXT_BYTES_MAX 16384
+#define TEXT_BYTES_MAX 30720
 #define NAME_BYTES_MAX 127
 #define NULL_BYTES_MAX 31
 #define FORMAT_TABLE   1 /* HAC_FORMAT_TABLE */

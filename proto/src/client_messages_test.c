@@ -237,16 +237,16 @@ static char *text_of_bytes(size_t bytes)
 static void test_query_texts(void **state)
 {
     (void)state;
-    GOOD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(16384)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(16384)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(16384)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(16384)), 0);
-    GOOD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(16384)), 0);
-    BAD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(16385)), 0, "spec: schema: has 16385 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(16385)), 0, "spec: where: has 16385 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(16385)), 0, "spec: group_by: has 16385 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(16385)), 0, "spec: select: has 16385 bytes");
-    BAD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(16385)), 0, "spec: order_by: has 16385 bytes");
+    GOOD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(30720)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(30720)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(30720)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(30720)), 0);
+    GOOD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(30720)), 0);
+    BAD(SUBMIT_QUERY(c.query_spec.schema = text_of_bytes(30721)), 0, "spec: schema: has 30721 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.where = text_of_bytes(30721)), 0, "spec: where: has 30721 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.group_by = text_of_bytes(30721)), 0, "spec: group_by: has 30721 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.select = text_of_bytes(30721)), 0, "spec: select: has 30721 bytes");
+    BAD(SUBMIT_QUERY(c.query_spec.order_by = text_of_bytes(30721)), 0, "spec: order_by: has 30721 bytes");
     BAD(SUBMIT_QUERY((c.query_spec.schema = c.query_spec.select = text_of_bytes(16384))), 0,
         "at most 32768 are allowed");
     BAD(PLAN_QUERY((c.query_spec.schema = c.query_spec.select = text_of_bytes(16384))), 0,

@@ -296,7 +296,7 @@ typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON = 1, HAC_HOT_
  * A query: rows of the source for which `where` is true, grouped by `group_by`, give `select`.
  * docs/expressions.md is the language. With group_by the columns of the result are the group's, then those of
  * select, one that is there twice once. The order of rows without `order_by` is unspecified. Texts are UTF-8
- * of at most 16 KiB each and 32 KiB in all; NULL is none.
+ * of at most 30 KiB each and 32 KiB in all; NULL is none.
  */
 typedef struct hac_query_options {
     size_t size;        /* sizeof(hac_query_options): set by the INIT macro */

@@ -14,7 +14,7 @@
 #include "expr/program.h"
 #include "expr/schema.h"
 
-#define HAC_QUERY_TEXT_MAX   16384 /* of each text */
+#define HAC_QUERY_TEXT_MAX   30721 /* of each text, with its zero */
 #define HAC_QUERY_KEYS_MAX   64
 #define HAC_RECORD_BYTES_MAX (HAC_FIELDS_MAX * 16) /* of a record of fixed width */
 #define HAC_QUERY_BYTES_MAX  32768                 /* of a compiled query: it travels in messages */
