@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/memfd.h"
+#include "base/test_support.h"
 #include "test_child.h"
 
 #define ITEMS 65536u
@@ -220,8 +221,7 @@ static void expect_refused(test_child *child, request r, hac_status code, const 
 {
     Hac__Executor__Done *done = ask(child, r);
     assert_int_equal(done->code, code);
-    if (strstr(done->message, text) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", done->message, text);
+    hac_test_assert_says(done->message, text);
     assert_string_equal(done->needs_program, "");
     assert_int_equal(done->n_values, 0);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MAX_NESTED 4
@@ -56,4 +57,20 @@ int hac_test_fds_teardown(void **state)
     fprintf(stderr, "%zu descriptors were open before, %zu are now:\n", before, now);
     walk(true);
     return -1;
+}
+
+void hac_test_assert_says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", text, part);
+}
+
+int hac_test_file(const void *data, size_t bytes)
+{
+    char name[] = "/tmp/hac-test-XXXXXX";
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    unlink(name);
+    assert_int_equal(write(fd, data, bytes), bytes);
+    return fd;
 }

@@ -12,18 +12,12 @@ static hac_client *client;
 
 static int start(void **state)
 {
-    if (hac_test_fds_setup(state) != 0)
-        return -1;
-    the_daemon = fake_start(NULL, NULL);
-    client = fake_connect(the_daemon);
-    return 0;
+    return fake_setup(state, NULL, &the_daemon, &client);
 }
 
 static int stop(void **state)
 {
-    hac_client_free(client);
-    fake_stop(the_daemon);
-    return hac_test_fds_teardown(state);
+    return fake_teardown(state, the_daemon, client);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)

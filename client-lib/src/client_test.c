@@ -28,12 +28,6 @@ static hac_status try_connect(const char *path, hac_error *err)
     return status;
 }
 
-static void assert_says(const hac_error *err, const char *part)
-{
-    if (strstr(err->message, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err->message, part);
-}
-
 /* ---- connecting ---- */
 
 static void test_connect(void **state)
@@ -59,7 +53,7 @@ static void test_no_daemon(void **state)
     (void)state;
     hac_error err = HAC_ERROR_NONE;
     assert_int_equal(try_connect("/nowhere/hacd.sock", &err), HAC_NO_DAEMON);
-    assert_says(&err, "/nowhere/hacd.sock");
+    hac_test_assert_says(err.message, "/nowhere/hacd.sock");
     assert_int_equal(try_connect("", &err), HAC_INVALID);
 }
 
@@ -120,7 +114,7 @@ static void test_handshake_refused(void **state)
         hac_error err = HAC_ERROR_NONE;
         fake_daemon *daemon = fake_start(cases[i].hook, NULL);
         assert_int_equal(try_connect(fake_path(daemon), &err), cases[i].status);
-        assert_says(&err, cases[i].message);
+        hac_test_assert_says(err.message, cases[i].message);
         fake_stop(daemon);
     }
 }
@@ -169,7 +163,7 @@ static void test_daemon_dies(void **state)
                          HAC_OK);
     char *text = NULL;
     assert_int_equal(hac_client_query(client, HAC_TOPIC_STATUS, 0, 0, &text, &err), HAC_NO_DAEMON);
-    assert_says(&err, "has gone away");
+    hac_test_assert_says(err.message, "has gone away");
     assert_null(text);
     /* all jobs have ended, and were told so once */
     assert_int_equal(e.count, 3);
@@ -333,11 +327,7 @@ static bool hostile_results(fake_session *session, const Hac__Client__Request *r
         done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
         done.buffer = &buffer;
         done.result_bytes = 400;
-        Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
-        r.serial = request->serial;
-        r.what_case = HAC__CLIENT__RESPONSE__WHAT_DONE;
-        r.done = &done;
-        fake_send(session, &r, &fd, 1);
+        fake_send_done(session, request->serial, &done, fd);
         break;
     }
     default:

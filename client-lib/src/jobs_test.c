@@ -291,11 +291,7 @@ static bool slow_jobs(fake_session *session, const Hac__Client__Request *request
         hac__client__job_done__init(&done);
         done.job = 7;
         done.state = HAC__CLIENT__JOB_STATE__JOB_CANCELLED;
-        Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
-        r.serial = s->waiting;
-        r.what_case = HAC__CLIENT__RESPONSE__WHAT_DONE;
-        r.done = &done;
-        fake_send(session, &r, NULL, 0);
+        fake_send_done(session, s->waiting, &done, -1);
         return true;
     }
     default:
@@ -393,11 +389,7 @@ static bool result_apart(fake_session *session, const Hac__Client__Request *requ
     done.job = request->wait->job;
     done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
     done.result_bytes = 200;
-    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
-    r.serial = request->serial;
-    r.what_case = HAC__CLIENT__RESPONSE__WHAT_DONE;
-    r.done = &done;
-    fake_send(session, &r, NULL, 0);
+    fake_send_done(session, request->serial, &done, -1);
     return true;
 }
 
@@ -526,11 +518,7 @@ static bool report_jobs(fake_session *session, const Hac__Client__Request *reque
     done.job = 3;
     done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
     done.text = (char *)(uintptr_t) "{\"report\": 1}";
-    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
-    r.serial = request->serial;
-    r.what_case = HAC__CLIENT__RESPONSE__WHAT_DONE;
-    r.done = &done;
-    fake_send(session, &r, NULL, 0);
+    fake_send_done(session, request->serial, &done, -1);
     return true;
 }
 

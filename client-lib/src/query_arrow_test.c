@@ -30,18 +30,12 @@ static bool look(fake_session *session, const Hac__Client__Request *request, hac
 
 static int start(void **state)
 {
-    if (hac_test_fds_setup(state) != 0)
-        return -1;
-    the_daemon = fake_start(look, NULL);
-    client = fake_connect(the_daemon);
-    return 0;
+    return fake_setup(state, look, &the_daemon, &client);
 }
 
 static int stop(void **state)
 {
-    hac_client_free(client);
-    fake_stop(the_daemon);
-    return hac_test_fds_teardown(state);
+    return fake_teardown(state, the_daemon, client);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -312,8 +306,7 @@ static void expect(const batch *b, hac_status status, const char *words)
     hac_job *job = NULL;
     assert_int_equal(query(b, &job, &err), status);
     assert_null(job);
-    if (strstr(err.message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err.message, words);
+    hac_test_assert_says(err.message, words);
 }
 
 static void test_refused(void **state)

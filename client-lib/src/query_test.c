@@ -14,7 +14,7 @@ typedef struct seen {
     size_t n_inputs;
     Hac__Client__Input__WhereCase where;
     uint64_t bytes, offset, limit;
-    uint32_t format, delimiter, output, hot_keys, sample;
+    uint32_t format, delimiter, output, hot_keys, sample, way;
     int header, skip, has_limit, detach, acknowledge;
     char schema[64], where_text[64], group_by[64], select[64], order_by[64], null_text[64], name[64];
     hac_status refuse;
@@ -50,6 +50,7 @@ static bool look(fake_session *session, const Hac__Client__Request *request, hac
     last.output = spec->output_format;
     last.hot_keys = spec->method->hot_keys;
     last.sample = spec->method->sample;
+    last.way = spec->method->way;
     last.detach = query->options->detach;
     last.acknowledge = query->options->acknowledge;
     copy(last.schema, spec->schema);
@@ -67,19 +68,13 @@ static bool look(fake_session *session, const Hac__Client__Request *request, hac
 
 static int start(void **state)
 {
-    if (hac_test_fds_setup(state) != 0)
-        return -1;
     memset(&last, 0, sizeof(last));
-    the_daemon = fake_start(look, NULL);
-    client = fake_connect(the_daemon);
-    return 0;
+    return fake_setup(state, look, &the_daemon, &client);
 }
 
 static int stop(void **state)
 {
-    hac_client_free(client);
-    fake_stop(the_daemon);
-    return hac_test_fds_teardown(state);
+    return fake_teardown(state, the_daemon, client);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -90,22 +85,6 @@ static hac_query_options lines(void)
     options.input_format = HAC_INPUT_LINES;
     options.select = "line";
     return options;
-}
-
-static int file_with(const void *data, size_t bytes)
-{
-    char name[] = "/tmp/hac-test-XXXXXX";
-    int fd = mkstemp(name);
-    assert_true(fd >= 0);
-    unlink(name);
-    assert_int_equal(write(fd, data, bytes), bytes);
-    return fd;
-}
-
-static void assert_says(const hac_error *err, const char *words)
-{
-    if (strstr(err->message, words) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err->message, words);
 }
 
 static void assert_result(hac_job *job, const void *data, size_t bytes)
@@ -154,7 +133,8 @@ static void test_options(void **state)
                                  .skip_errors = 1,
                                  .null_text = "NA",
                                  .hot_keys = HAC_HOT_KEYS_OFF,
-                                 .sample = 20};
+                                 .sample = 20,
+                                 .way = HAC_QUERY_WAY_FLOW_C};
     hac_job *job = NULL;
     assert_int_equal(hac_query_memory(client, "1", 1, &options, &job, NULL), HAC_OK);
     hac_job_free(job);
@@ -170,6 +150,7 @@ static void test_options(void **state)
     assert_int_equal(last.output, 1);
     assert_int_equal(last.hot_keys, 2);
     assert_int_equal(last.sample, 20);
+    assert_int_equal(last.way, 2);
     options = lines();
     assert_int_equal(hac_query_memory(client, "1", 1, &options, &job, NULL), HAC_OK);
     hac_job_free(job);
@@ -187,7 +168,7 @@ static void expect_invalid(const hac_query_options *options, const char *words)
     hac_job *job = NULL;
     unsigned before = last.count;
     assert_int_equal(hac_query_memory(client, "1", 1, options, &job, &err), HAC_INVALID);
-    assert_says(&err, words);
+    hac_test_assert_says(err.message, words);
     assert_null(job);
     assert_int_equal(last.count, before); /* hacd was not troubled */
 }
@@ -242,7 +223,7 @@ static void test_files(void **state)
     for (size_t i = 0; i < 64; i++) {
         char text[4];
         snprintf(text, sizeof(text), "%02zu\n", i);
-        fds[i] = file_with(text, 3);
+        fds[i] = hac_test_file(text, 3);
         strcat(all, text);
     }
     for (size_t n = 1; n <= 64; n += 21) {
@@ -256,7 +237,7 @@ static void test_files(void **state)
     hac_error err = HAC_ERROR_NONE;
     hac_job *job = NULL;
     assert_int_equal(hac_query_files(client, fds, NULL, 65, &options, &job, &err), HAC_INVALID);
-    assert_says(&err, "65 files");
+    hac_test_assert_says(err.message, "65 files");
     assert_int_equal(hac_query_files(client, fds, NULL, 0, &options, &job, &err), HAC_INVALID);
     for (size_t i = 0; i < 64; i++)
         close(fds[i]);
@@ -276,14 +257,14 @@ static void test_what_is_no_file(void **state)
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
     const char *called = "it";
     assert_int_equal(hac_query_files(client, pipes, &called, 1, &options, &job, &err), HAC_FAILED);
-    assert_says(&err, "it is no regular file");
+    hac_test_assert_says(err.message, "it is no regular file");
     assert_int_equal(hac_query_files(client, &folder, &called, 1, &options, &job, &err), HAC_FAILED);
-    assert_says(&err, "it is a directory");
+    hac_test_assert_says(err.message, "it is a directory");
     assert_int_equal(hac_query_files(client, &writing, &called, 1, &options, &job, &err), HAC_FAILED);
-    assert_says(&err, "not open for reading");
+    hac_test_assert_says(err.message, "not open for reading");
     close(closed);
     assert_int_equal(hac_query_files(client, &closed, &called, 1, &options, &job, &err), HAC_FAILED);
-    assert_says(&err, "cannot read it");
+    hac_test_assert_says(err.message, "cannot read it");
     close(writing);
     close(folder);
     close(pipes[0]);
@@ -319,7 +300,7 @@ static void test_refused(void **state)
     hac_job *job = NULL;
     last.refuse = HAC_REFUSED;
     assert_int_equal(hac_query_memory(client, text, 10, &options, &job, &err), HAC_REFUSED);
-    assert_says(&err, "refused on purpose");
+    hac_test_assert_says(err.message, "refused on purpose");
     assert_int_equal(hac_query_memory(client, text, sizeof(text), &options, &job, &err), HAC_REFUSED);
     assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC), 1);
     hac_job_free(NULL);
@@ -348,7 +329,7 @@ static void test_plans(void **state)
     sources[1] = UINT64_MAX;
     assert_int_equal(hac_explain_query(client, sources, 2, &options, HAC_PLAN_TEXT, &text, &err),
                      HAC_INVALID);
-    assert_says(&err, "source 2");
+    hac_test_assert_says(err.message, "source 2");
     hac_simulated_capability capability = {"mapreduce.none", 1e8};
     hac_simulated_device device = {
         .size = sizeof(device), .name = "a", .capability = &capability, .n_capability = 1};

@@ -89,8 +89,7 @@ static void assert_refused(const char *reason)
     hac_error err = HAC_ERROR_NONE;
     assert_int_equal(hac_private_socket(NULL, top, path, &err), HAC_REFUSED);
     assert_string_equal(path, "untouched");
-    if (strstr(err.message, reason) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err.message, reason);
+    hac_test_assert_says(err.message, reason);
 }
 
 static void test_unsafe_directories_refused(void **state)

@@ -18,18 +18,12 @@ static hac_client *client;
 
 static int start(void **state)
 {
-    if (hac_test_fds_setup(state) != 0)
-        return -1;
-    the_daemon = fake_start(NULL, NULL);
-    client = fake_connect(the_daemon);
-    return 0;
+    return fake_setup(state, NULL, &the_daemon, &client);
 }
 
 static int stop(void **state)
 {
-    hac_client_free(client);
-    fake_stop(the_daemon);
-    return hac_test_fds_teardown(state);
+    return fake_teardown(state, the_daemon, client);
 }
 
 #define WITH_DAEMON(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -46,16 +40,6 @@ static int compare(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
-}
-
-static int file_with(const void *data, size_t bytes)
-{
-    char name[] = "/tmp/hac-test-XXXXXX";
-    int fd = mkstemp(name);
-    assert_true(fd >= 0);
-    unlink(name);
-    assert_int_equal(write(fd, data, bytes), bytes);
-    return fd;
 }
 
 static hac_status sort_fd(int fd, uint64_t offset, uint64_t items, hac_job **ret, hac_error *err)
@@ -99,7 +83,7 @@ static void test_files(void **state)
     (void)state;
     enum { N = 30000 };
     uint32_t *keys = make_keys(N);
-    int fd = file_with(keys, N * 4);
+    int fd = hac_test_file(keys, N * 4);
     assert_sorts(fd, 0, UINT64_MAX, keys, 0, N);
     assert_sorts(fd, 0, N, keys, 0, N);
     assert_sorts(fd, 400, UINT64_MAX, keys, 100, N - 100);
@@ -144,7 +128,7 @@ static void test_small_files(void **state)
     the_daemon = fake_start(look_at_sort, NULL);
     client = fake_connect(the_daemon);
     uint32_t *keys = make_keys(MOST + 1);
-    int fd = file_with(keys, (MOST + 1) * 4);
+    int fd = hac_test_file(keys, (MOST + 1) * 4);
     const size_t sizes[] = {0, 1, 2, MOST - 1, MOST};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         assert_sorts(fd, 4, sizes[i], keys, 1, sizes[i]);
@@ -175,7 +159,7 @@ static void test_small_files(void **state)
 static void test_odd_size(void **state)
 {
     (void)state;
-    int fd = file_with("0123456789", 10);
+    int fd = hac_test_file("0123456789", 10);
     assert_fails(fd, 0, UINT64_MAX, HAC_FAILED, "keys.bin is 10 bytes, not a multiple of 4 (u32)");
     close(fd);
     int pipes[2];

@@ -130,9 +130,8 @@ void fake_send_event(fake_session *session, uint64_t job, double fraction, const
     fake_send(session, &r, NULL, 0);
 }
 
-static void send_done(fake_session *session, uint64_t serial, Hac__Client__JobDone *done, int fd)
+void fake_send_done(fake_session *session, uint64_t serial, Hac__Client__JobDone *done, int fd)
 {
-    done->state = HAC__CLIENT__JOB_STATE__JOB_DONE;
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = serial;
     r.what_case = HAC__CLIENT__RESPONSE__WHAT_DONE;
@@ -144,12 +143,13 @@ void fake_send_data(fake_session *session, uint64_t serial, uint64_t job, const 
 {
     Hac__Client__JobDone done;
     hac__client__job_done__init(&done);
+    done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
     done.job = job;
     done.result_case = HAC__CLIENT__JOB_DONE__RESULT_DATA;
     done.data.data = (uint8_t *)(uintptr_t)data;
     done.data.len = bytes;
     done.result_bytes = bytes;
-    send_done(session, serial, &done, -1);
+    fake_send_done(session, serial, &done, -1);
 }
 
 /* ---- the pool ---- */
@@ -338,11 +338,12 @@ static void send_result(fake_session *session, uint64_t serial, uint64_t id)
     buffer.attached = fd >= 0;
     Hac__Client__JobDone done;
     hac__client__job_done__init(&done);
+    done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
     done.job = id;
     done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
     done.buffer = &buffer;
     done.result_bytes = job.bytes;
-    send_done(session, serial, &done, fd);
+    fake_send_done(session, serial, &done, fd);
 }
 
 /* ---- requests ---- */
@@ -530,6 +531,22 @@ hac_client *fake_connect(const fake_daemon *daemon)
         fprintf(stderr, "%s\n", err.message);
     assert_int_equal(status, HAC_OK);
     return client;
+}
+
+int fake_setup(void **state, fake_hook *hook, fake_daemon **ret_daemon, hac_client **ret_client)
+{
+    if (hac_test_fds_setup(state) != 0)
+        return -1;
+    *ret_daemon = fake_start(hook, NULL);
+    *ret_client = fake_connect(*ret_daemon);
+    return 0;
+}
+
+int fake_teardown(void **state, fake_daemon *daemon, hac_client *client)
+{
+    hac_client_free(client);
+    fake_stop(daemon);
+    return hac_test_fds_teardown(state);
 }
 
 unsigned fake_count(fake_daemon *daemon, Hac__Client__Request__WhatCase what)

@@ -55,6 +55,10 @@ void *fake_context(const fake_daemon *daemon);
 /* A client of it; asserts that it connects. */
 hac_client *fake_connect(const fake_daemon *daemon);
 
+/* Both for one test, with its descriptors counted: the bodies of a setup and its teardown. */
+int fake_setup(void **state, fake_hook *hook, fake_daemon **ret_daemon, hac_client **ret_client);
+int fake_teardown(void **state, fake_daemon *daemon, hac_client *client);
+
 /* Requests of a kind that have come so far. */
 unsigned fake_count(fake_daemon *daemon, Hac__Client__Request__WhatCase what);
 
@@ -66,6 +70,8 @@ void fake_send_text(fake_session *session, uint64_t serial, const char *text);
 void fake_send_buffer(fake_session *session, uint64_t serial, uint32_t id, uint64_t bytes, int fd);
 void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job);
 void fake_send_event(fake_session *session, uint64_t job, double fraction, const char *stage);
+/* fd -1: none */
+void fake_send_done(fake_session *session, uint64_t serial, Hac__Client__JobDone *done, int fd);
 void fake_send_data(fake_session *session, uint64_t serial, uint64_t job, const void *data, size_t bytes);
 
 /* What the daemon does without a hook. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests only (target hac_test_support): a group of tests must leave as many descriptors open as it found.
+ * For tests only (target hac_test_support). A group of tests must leave as many descriptors open as it found:
  *
  *     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
  *
@@ -27,5 +27,11 @@ int hac_test_fds_teardown(void **state);
 
 /* Asserts, in the middle of a test, that `count` descriptors are open. */
 #define hac_test_assert_descriptors(count) assert_int_equal(hac_test_open_descriptors(), count)
+
+/* Fails, and shows both, unless `part` occurs in `text`. */
+void hac_test_assert_says(const char *text, const char *part);
+
+/* Descriptor of a file with this content and without a name, at its end. */
+int hac_test_file(const void *data, size_t bytes);
 
 #endif
