@@ -110,15 +110,20 @@ static void order_by_partition(const hac_group_table *t, uint16_t *partition, ui
     starts[0] = 0;
 }
 
+/* What is in the region is never read back: others can write there. So a record that points is changed in
+ * `record` first. */
 static void write_records(const hac_group_table *t, const uint32_t *order, uint8_t *records, uint8_t *strings,
-                          bool pointing)
+                          uint8_t *record)
 {
     sink s = {.data = strings};
     for (uint64_t i = 0; i < t->groups; i++) {
-        uint8_t *to = records + i * t->layout.stride;
-        memcpy(to, hac_group_record(t, order[i]), t->layout.stride);
-        if (pointing)
-            put_pointed(&s, t, to);
+        const uint8_t *from = hac_group_record(t, order[i]);
+        if (record != NULL) {
+            memcpy(record, from, t->layout.stride);
+            put_pointed(&s, t, record);
+            from = record;
+        }
+        memcpy(records + i * t->layout.stride, from, t->layout.stride);
     }
 }
 
@@ -152,7 +157,7 @@ hac_status hac_group_write(const hac_group_table *t, uint8_t *region, uint64_t a
     if (header->bytes > room)
         return HAC_OK;
     memcpy(region + header->starts_offset, starts, (partitions + 1) * sizeof *starts);
-    write_records(t, order, region + at, region + header->strings_offset, pointing);
+    write_records(t, order, region + at, region + header->strings_offset, pointing ? record : NULL);
     return HAC_OK;
 }
 
