@@ -20,8 +20,9 @@ typedef struct sorting {
     const hac_rows_reader *rows;
     const uint64_t *starts; /* of the blocks: how many rows come before */
     entry *entries, *merged;
-    uint64_t n, segment, keep; /* rows, of a segment, that each segment keeps */
-    uint64_t width;            /* segments of a run that is being merged */
+    uint64_t n, segment; /* rows, of a segment */
+    uint64_t keep, room; /* that a run keeps at most; entries that each segment has room for */
+    uint64_t width;      /* segments of a run that is being merged */
 } sorting;
 
 /* ---- comparing ---- */
@@ -77,10 +78,8 @@ static int compare_item(const sorting *s, const hac_order_item *item, uint64_t a
     return item->descending ? -order : order;
 }
 
-static int compare(const void *p, const void *q, void *context)
+static int compare(const sorting *s, const entry *a, const entry *b)
 {
-    const entry *a = p, *b = q;
-    const sorting *s = context;
     int order = (a->first > b->first) - (a->first < b->first);
     for (size_t i = 0; order == 0 && i < s->query->n_order; i++)
         order = compare_item(s, &s->query->order[i], a->at, b->at);
@@ -99,35 +98,59 @@ static uint64_t first_word(const sorting *s, uint64_t at)
 
 /* ---- segments ---- */
 
+#define FEW 12 /* that are sorted by insertion */
+
+static void sort_few(const sorting *s, entry *entries, uint64_t n)
+{
+    for (uint64_t i = 1; i < n; i++) {
+        entry moved = entries[i];
+        uint64_t j = i;
+        for (; j > 0 && compare(s, &entries[j - 1], &moved) > 0; j--)
+            entries[j] = entries[j - 1];
+        entries[j] = moved;
+    }
+}
+
+/* Not qsort: rows that are changed meanwhile compare as they like, which it does not stand in every glibc,
+ * and it takes memory of its own. `room` is for half of the entries. */
+static void sort_entries(const sorting *s, entry *entries, uint64_t n, entry *room)
+{
+    uint64_t half = n / 2, i = 0, j = half;
+    if (n <= FEW) {
+        sort_few(s, entries, n);
+        return;
+    }
+    sort_entries(s, entries, half, room);
+    sort_entries(s, entries + half, n - half, room);
+    if (compare(s, &entries[half - 1], &entries[half]) < 0)
+        return;
+    memcpy(room, entries, half * sizeof *entries);
+    for (uint64_t k = 0; i < half; k++)
+        entries[k] = j == n || compare(s, &room[i], &entries[j]) < 0 ? room[i++] : entries[j++];
+}
+
 /* Of a heap, the largest on top: puts entries[0] where it belongs. */
 static void sift(const sorting *s, entry *heap, uint64_t n)
 {
     entry top = heap[0];
     uint64_t i = 0;
     for (uint64_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && compare(&heap[child + 1], &heap[child], (void *)(uintptr_t)s) > 0)
+        if (child + 1 < n && compare(s, &heap[child + 1], &heap[child]) > 0)
             child++;
-        if (compare(&heap[child], &top, (void *)(uintptr_t)s) <= 0)
+        if (compare(s, &heap[child], &top) <= 0)
             break;
         heap[i] = heap[child];
     }
     heap[i] = top;
 }
 
-/* The `keep` least of a segment come to its front. A full, descending array is a heap. */
-static void select_least(const sorting *s, entry *segment, uint64_t n)
+/* A full, descending array is a heap. */
+static void make_heap(entry *sorted, uint64_t n)
 {
-    qsort_r(segment, s->keep, sizeof *segment, compare, (void *)(uintptr_t)s);
-    for (uint64_t i = 0; i < s->keep / 2; i++) {
-        entry swap = segment[i];
-        segment[i] = segment[s->keep - 1 - i];
-        segment[s->keep - 1 - i] = swap;
-    }
-    for (uint64_t i = s->keep; i < n; i++) {
-        if (compare(&segment[i], &segment[0], (void *)(uintptr_t)s) >= 0)
-            continue;
-        segment[0] = segment[i];
-        sift(s, segment, s->keep);
+    for (uint64_t i = 0; i < n / 2; i++) {
+        entry swap = sorted[i];
+        sorted[i] = sorted[n - 1 - i];
+        sorted[n - 1 - i] = swap;
     }
 }
 
@@ -144,29 +167,34 @@ static uint64_t block_of(const sorting *s, uint64_t row)
     return low;
 }
 
-static void fill_segment(const sorting *s, uint64_t first, uint64_t n)
-{
-    uint64_t block = block_of(s, first);
-    for (uint64_t i = first; i < first + n; i++) {
-        while (i - s->starts[block] >= s->rows->blocks[block].rows)
-            block++;
-        uint64_t at = block * HAC_BATCH_ROWS + (i - s->starts[block]);
-        s->entries[i] = (entry){.first = first_word(s, at), .at = at};
-    }
-}
-
+/* Of the segment's rows the least that there is room for, in their order. */
 static hac_status sort_segment(void *context, uint64_t item, unsigned worker, hac_error *err)
 {
     sorting *s = context;
-    uint64_t first = item * s->segment, n = s->n - first < s->segment ? s->n - first : s->segment;
+    uint64_t first = item * s->segment, end = s->n - first < s->segment ? s->n : first + s->segment;
+    uint64_t kept = end - first < s->room ? end - first : s->room, block = block_of(s, first);
+    entry *entries = s->entries + item * s->room, *room = s->merged + item * s->room;
     (void)worker;
     (void)err;
-    fill_segment(s, first, n);
-    if (s->keep < n) {
-        select_least(s, s->entries + first, n);
-        n = s->keep;
+    for (uint64_t i = first; i < end; i++) {
+        while (i - s->starts[block] >= s->rows->blocks[block].rows)
+            block++;
+        uint64_t at = block * HAC_BATCH_ROWS + (i - s->starts[block]);
+        entry next = {.first = first_word(s, at), .at = at};
+        if (i - first < kept) {
+            entries[i - first] = next;
+            continue;
+        }
+        if (i - first == kept) {
+            sort_entries(s, entries, kept, room);
+            make_heap(entries, kept);
+        }
+        if (compare(s, &next, &entries[0]) < 0) {
+            entries[0] = next;
+            sift(s, entries, kept);
+        }
     }
-    qsort_r(s->entries + first, n, sizeof *s->entries, compare, s);
+    sort_entries(s, entries, kept, room);
     return HAC_OK;
 }
 
@@ -187,20 +215,17 @@ static hac_status merge_runs(void *context, uint64_t item, unsigned worker, hac_
     uint64_t left = item * 2 * s->width, right = left + s->width;
     uint64_t n_a = run_rows(s, left, s->width), n_b = run_rows(s, right, s->width);
     uint64_t n = run_rows(s, left, 2 * s->width), i = 0, j = 0;
-    const entry *a = s->entries + left * s->segment, *b = s->entries + right * s->segment;
-    entry *to = s->merged + left * s->segment;
+    const entry *a = s->entries + left * s->room, *b = s->entries + right * s->room;
+    entry *to = s->merged + left * s->room;
     (void)worker;
     (void)err;
     for (uint64_t k = 0; k < n; k++)
-        to[k] = j == n_b || (i < n_a && compare(&a[i], &b[j], s) < 0) ? a[i++] : b[j++];
+        to[k] = j == n_b || (i < n_a && compare(s, &a[i], &b[j]) < 0) ? a[i++] : b[j++];
     return HAC_OK;
 }
 
-static hac_status sort_all(sorting *s, hac_error *err)
+static hac_status sort_all(sorting *s, uint64_t segments, hac_error *err)
 {
-    uint64_t segments = hac_pool_threads(), most = s->n / SEGMENT_MIN + 1;
-    segments = segments < most ? segments : most;
-    s->segment = (s->n + segments - 1) / segments;
     hac_status status = hac_pool_run(segments, sort_segment, s, err);
     for (s->width = 1; status == HAC_OK && s->width < segments; s->width *= 2) {
         status = hac_pool_run((segments + 2 * s->width - 1) / (2 * s->width), merge_runs, s, err);
@@ -230,6 +255,29 @@ static void number_rows(const hac_rows_reader *rows, uint64_t n, uint64_t *order
             order[k++] = b * HAC_BATCH_ROWS + i;
 }
 
+/* Threads take a segment of the rows each, and of these the first `n` are enough. */
+static hac_status order_rows(const hac_query *query, const hac_rows_reader *rows, uint64_t *order, uint64_t n,
+                             hac_error *err)
+{
+    sorting s = {.query = query, .rows = rows, .n = rows->rows, .keep = n};
+    uint64_t segments = hac_pool_threads(), most = s.n / SEGMENT_MIN + 1;
+    segments = segments < most ? segments : most;
+    s.segment = (s.n + segments - 1) / segments;
+    s.room = s.segment < n ? s.segment : n;
+    hac_autofree uint64_t *starts = starts_of(rows);
+    hac_autofree entry *entries = malloc(segments * s.room * sizeof *entries);
+    hac_autofree entry *merged = malloc(segments * s.room * sizeof *merged);
+    if (starts == NULL || entries == NULL || merged == NULL)
+        return hac_fail_no_memory(err);
+    s.starts = starts;
+    s.entries = entries;
+    s.merged = merged;
+    hac_status status = sort_all(&s, segments, err);
+    for (uint64_t i = 0; status == HAC_OK && i < n; i++)
+        order[i] = s.entries[i].at;
+    return status;
+}
+
 hac_status hac_finish_order(const hac_query *query, const hac_rows_reader *rows, uint64_t **ret,
                             uint64_t *ret_n, hac_error *err)
 {
@@ -237,27 +285,13 @@ hac_status hac_finish_order(const hac_query *query, const hac_rows_reader *rows,
     hac_autofree uint64_t *order = malloc((n + 1) * sizeof *order);
     if (order == NULL)
         return hac_fail_no_memory(err);
-    if (query->n_order == 0) {
+    hac_status status = HAC_OK;
+    if (query->n_order == 0)
         number_rows(rows, n, order);
-    } else if (n != 0) {
-        hac_autofree uint64_t *starts = starts_of(rows);
-        hac_autofree entry *entries = malloc(rows->rows * sizeof *entries);
-        hac_autofree entry *merged = malloc(rows->rows * sizeof *merged);
-        if (starts == NULL || entries == NULL || merged == NULL)
-            return hac_fail_no_memory(err);
-        sorting s = {.query = query,
-                     .rows = rows,
-                     .starts = starts,
-                     .entries = entries,
-                     .merged = merged,
-                     .n = rows->rows,
-                     .keep = n};
-        hac_status status = sort_all(&s, err);
-        if (status != HAC_OK)
-            return status;
-        for (uint64_t i = 0; i < n; i++)
-            order[i] = s.entries[i].at;
-    }
+    else if (n != 0)
+        status = order_rows(query, rows, order, n, err);
+    if (status != HAC_OK)
+        return status;
     *ret = hac_steal_ptr(order);
     *ret_n = n;
     return HAC_OK;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/query_layout.h"
 #include "base/random.h"
@@ -181,6 +183,34 @@ static void test_order(void **state)
             clear(&m);
         }
 }
+
+#ifndef HAC_SANITIZED
+/* The first of very many rows need no memory for the others. */
+static void test_memory_of_few(void **state)
+{
+    (void)state;
+    struct rlimit before, low;
+    unsigned long pages = 0;
+    uint64_t *order, n;
+    made m;
+    make(&m, 1 << 20, 1u << 30);
+    m.query.n_order = 1;
+    m.order[0] = (hac_order_item){0, true};
+    m.query.limit = 10;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_true(file != NULL && fscanf(file, "%lu", &pages) == 1);
+    fclose(file);
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    low = (struct rlimit){pages * (rlim_t)sysconf(_SC_PAGESIZE) + (12 << 20), before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
+    hac_status status = hac_finish_order(&m.query, &m.reader, &order, &n, NULL);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, HAC_OK);
+    assert_int_equal(n, 10);
+    free(order);
+    clear(&m);
+}
+#endif
 
 static void test_text(void **state)
 {
@@ -408,6 +438,9 @@ static void test_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifndef HAC_SANITIZED
+        cmocka_unit_test(test_memory_of_few), /* before others leave memory behind */
+#endif
         cmocka_unit_test(test_order),         cmocka_unit_test(test_text),    cmocka_unit_test(test_table),
         cmocka_unit_test(test_plain_columns), cmocka_unit_test(test_hostile), cmocka_unit_test(test_pool),
         cmocka_unit_test(test_long_strings),
