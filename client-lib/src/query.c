@@ -69,6 +69,8 @@ static hac_status check_options(const hac_query_options *options, bool table, ha
     if (options->delimiter < 0 || options->delimiter > UINT8_MAX || options->delimiter == '\n' ||
         options->delimiter == '\r' || options->delimiter == '"')
         return hac_fail(err, HAC_INVALID, "a delimiter is one byte, and no quote or line feed");
+    if ((unsigned)options->way > HAC_QUERY_WAY_FLOW_C)
+        return hac_fail(err, HAC_INVALID, "way %d of a query does not exist", (int)options->way);
     if (options->sample > PER_MILLE || options->hot_share > PER_MILLE)
         return hac_fail(err, HAC_INVALID, "sample and hot share are at most %d per mille", PER_MILLE);
     if (options->work_groups > WORK_MOST || options->work_items > WORK_MOST)
@@ -103,6 +105,7 @@ static void fill_wire(const hac_query_options *options, Hac__Client__QueryTable 
     ret->method.hot_share = options->hot_share;
     ret->method.work_groups = options->work_groups;
     ret->method.work_items = options->work_items;
+    ret->method.way = (uint32_t)options->way;
 }
 
 hac_status hac_query_encode(const hac_query_options *options, Hac__Client__QueryTable *table,

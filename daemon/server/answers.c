@@ -385,6 +385,8 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
         why_way(&t, plan);
         if (plan->k > 0)
             hac_text_addf(&t, "Capability ratio k = %.3f, from the %s.\n", plan->k, plan->k_source);
+        if (plan->query.remark[0] != '\0')
+            hac_text_addf(&t, "Note: %s.\n", plan->query.remark);
         why_candidates(&t, plan);
         why_not(&t, job);
         if (job->state == HAC_JOB_DONE)

@@ -23,7 +23,6 @@ static const char *const formats[] = {NULL, "table", "csv", "tsv", "jsonl", "lin
 /* What the tasks of the current plan have reported. */
 typedef struct query_totals {
     uint64_t rows, kept, skipped, partial_groups, needed;
-    uint64_t hot_hits, hot_keys, sampled;
     uint64_t groups, group_region, output_bytes; /* of the merges */
     uint64_t result_rows, result_bytes;
 } query_totals;
@@ -201,9 +200,6 @@ static void add_partials(query_totals *totals, const Hac__Executor__Done *done)
     totals->skipped += value(done, HAC_AGGREGATE_VALUE_SKIPPED);
     totals->partial_groups += value(done, HAC_AGGREGATE_VALUE_GROUPS);
     totals->needed = needed > totals->needed ? needed : totals->needed;
-    totals->hot_hits += value(done, HAC_AGGREGATE_VALUE_HOT_HITS);
-    totals->hot_keys = hot > totals->hot_keys ? hot : totals->hot_keys;
-    totals->sampled += value(done, HAC_AGGREGATE_VALUE_SAMPLED);
 }
 
 static void add_groups(query_totals *totals, const Hac__Executor__Done *done)
@@ -272,6 +268,19 @@ static void take_partials(hac_job *job, const Hac__Executor__Done *done)
     }
 }
 
+/* What its kernels have done stays with the plan, which is drawn with it. */
+static void note_flow_c(hac_job *job, const hac_plan_task *task, const Hac__Executor__Done *done)
+{
+    const query_state *state = job->kind_state;
+    hac_flow_c *flow_c = &job->plan->query.flow_c;
+    if (is_codelet(task, "hash.aggregate")) {
+        hac_flow_c_add(flow_c, done->values, done->n_values);
+        flow_c->partials = job->plan->query.chunks * job->plan->query.passes;
+    }
+    flow_c->pairs_merged = state->totals.partial_groups;
+    flow_c->groups_merged = state->totals.groups;
+}
+
 static void task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
 {
     query_state *state = job->kind_state;
@@ -284,6 +293,7 @@ static void task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *d
         add_groups(&state->totals, done);
     else if (!is_codelet(task, "query.quotes"))
         take_result(job, done);
+    note_flow_c(job, task, done);
 }
 
 /* ---- sizes that only the tasks before can tell -------------------------------------------------------- */
@@ -420,15 +430,19 @@ static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
     return fewer_keys(job, resize_result(job, bytes + bytes / 16 + RESULT_SLACK, err), err);
 }
 
-static void note_skipped(hac_job *job)
+/* What its user is told besides the result: records that were left out, wishes that were not met. */
+static void note_remarks(hac_job *job)
 {
     const query_state *state = job->kind_state;
-    char text[128];
-    if (state->totals.skipped == 0)
+    const char *remark = job->plan->query.remark;
+    unsigned long long skipped = state->totals.skipped;
+    char text[384] = "";
+    if (skipped != 0)
+        snprintf(text, sizeof text, "%llu record%s that could not be read %s left out%s", skipped,
+                 skipped == 1 ? "" : "s", skipped == 1 ? "was" : "were", remark[0] != '\0' ? "; " : "");
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s", remark);
+    if (text[0] == '\0')
         return;
-    snprintf(text, sizeof text, "%llu record%s that could not be read %s left out",
-             (unsigned long long)state->totals.skipped, state->totals.skipped == 1 ? "" : "s",
-             state->totals.skipped == 1 ? "was" : "were");
     hac_job_note(job, "%s", text);
     free(job->text);
     job->text = strdup(text);
@@ -438,7 +452,7 @@ static hac_status result_ended(hac_job *job, hac_error *err)
 {
     query_state *state = job->kind_state;
     uint64_t bytes = state->totals.result_bytes;
-    note_skipped(job);
+    note_remarks(job);
     if (job->result_data != NULL && job->result_data_bytes == bytes && state->result_room == 0) {
         job->result_bytes = bytes; /* it came in the message */
         return HAC_OK;
@@ -538,19 +552,6 @@ static void free_state(hac_job *job)
 
 /* ---- the receipt -------------------------------------------------------------------------------------- */
 
-static void add_flow_c(hac_text *text, const query_totals *totals, const hac_query_info *query)
-{
-    hac_json_open(text, "hot_keys", '{');
-    hac_json_bool(text, "on", query->hot_keys);
-    hac_json_unsigned(text, "sampled_rows", totals->sampled);
-    hac_json_number(text, "sample_coverage",
-                    totals->rows > 0 ? (double)totals->sampled / (double)totals->rows : 0);
-    hac_json_unsigned(text, "hot_set", totals->hot_keys);
-    hac_json_unsigned(text, "hits", totals->hot_hits);
-    hac_json_number(text, "hit_rate", totals->kept > 0 ? (double)totals->hot_hits / (double)totals->kept : 0);
-    hac_json_close(text, '}');
-}
-
 static void receipt(const hac_job *job, hac_text *text)
 {
     const query_state *state = job->kind_state;
@@ -568,13 +569,14 @@ static void receipt(const hac_job *job, hac_text *text)
     if (job->plan != NULL && job->plan->query.way[0] != '\0') {
         const hac_query_info *query = &job->plan->query;
         hac_json_string(text, "way", query->way);
+        hac_json_string(text, "remark", query->remark[0] != '\0' ? query->remark : NULL);
         hac_json_unsigned(text, "chunks", query->chunks);
         hac_json_unsigned(text, "partitions", query->partitions);
         hac_json_unsigned(text, "passes", query->passes);
         hac_json_unsigned(text, "region_bytes", query->region);
         hac_json_unsigned(text, "region_bytes_needed", totals->needed);
         if (strcmp(query->way, "device") == 0)
-            add_flow_c(text, totals, query);
+            hac_flow_c_json(&query->flow_c, query->hot_keys, text);
     }
     hac_json_close(text, '}');
 }
@@ -603,6 +605,7 @@ static void read_spec(const Hac__Client__QuerySpec *from, hac_query_spec *ret)
     ret->table = from->table != NULL;
     if (method == NULL)
         return;
+    ret->wish = (hac_query_wish)method->way;
     ret->hot_keys = (hac_hot_keys)method->hot_keys;
     ret->sample = method->sample;
     ret->hot_share = method->hot_share;

@@ -53,6 +53,8 @@ static const hac_option options[HAC_OPT_COUNT] = {
     [HAC_OPT_NO_HEADER] = {"no-header", 0, NULL, NULL, "the first line is data; columns are the schema's"},
     [HAC_OPT_NULL] = {"null", 0, "TEXT", NULL, "an unquoted field of csv with this text is null"},
     [HAC_OPT_ON_ERROR] = {"on-error", 0, "WHAT", "fail skip", "what to do about records that cannot be read"},
+    [HAC_OPT_WAY] = {"way", 0, "WAY", "auto host flow-c",
+                     "codelets that aggregate: as it pays (auto), the host's, or flow C's kernels"},
     [HAC_OPT_HOT_KEYS] = {"hot-keys", 0, "SWITCH", "on off",
                           "keep frequent keys in local memory; on: also where it does not pay"},
     [HAC_OPT_SAMPLE] = {"sample", 0, "PERCENT", NULL, "part of the rows that hot keys are looked for in"},

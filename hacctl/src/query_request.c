@@ -242,6 +242,10 @@ static void take_texts(hac_query_options *options, const hac_args *args, const h
     options->order_by = either(args, HAC_OPT_ORDER_BY, from->order_by);
     options->no_header = hac_args_has(args, HAC_OPT_NO_HEADER);
     options->skip_errors = strcmp(either(args, HAC_OPT_ON_ERROR, "fail"), "skip") == 0;
+    const char *way = either(args, HAC_OPT_WAY, "auto");
+    options->way = strcmp(way, "host") == 0     ? HAC_QUERY_WAY_HOST
+                   : strcmp(way, "flow-c") == 0 ? HAC_QUERY_WAY_FLOW_C
+                                                : HAC_QUERY_WAY_AUTO;
     const char *hot = args->values[HAC_OPT_HOT_KEYS];
     options->hot_keys = hot == NULL              ? HAC_HOT_KEYS_AUTO
                         : strcmp(hot, "on") == 0 ? HAC_HOT_KEYS_ON

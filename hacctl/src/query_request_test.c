@@ -168,8 +168,8 @@ static void values(void **state)
     const hac_query_options *o =
         GOOD("a.csv", "--schema", "a:i64", "--where", "a > 1", "--group-by", "a", "--select", "count() as n",
              "--order-by", "n desc", "--limit", "10", "--delimiter", ";", "--no-header", "--null", "NA",
-             "--on-error", "skip", "--hot-keys", "on", "--sample", "2.5", "--hot-share", "7%",
-             "--work-groups", "30", "--work-items", "256", "--determinism", "fast");
+             "--on-error", "skip", "--way", "flow-c", "--hot-keys", "on", "--sample", "2.5", "--hot-share",
+             "7%", "--work-groups", "30", "--work-items", "256", "--determinism", "fast");
     assert_string_equal(o->schema, "a:i64");
     assert_string_equal(o->where, "a > 1");
     assert_string_equal(o->group_by, "a");
@@ -181,6 +181,7 @@ static void values(void **state)
     assert_string_equal(o->null_text, "NA");
     assert_int_equal(o->skip_errors, 1);
     assert_int_equal(o->hot_keys, HAC_HOT_KEYS_ON);
+    assert_int_equal(o->way, HAC_QUERY_WAY_FLOW_C);
     assert_int_equal(o->sample, 25);
     assert_int_equal(o->hot_share, 70);
     assert_int_equal(o->work_groups, 30);
@@ -190,6 +191,7 @@ static void values(void **state)
     assert_true(o->limit == UINT64_MAX);
     assert_int_equal(o->delimiter, 0);
     assert_int_equal(o->hot_keys, HAC_HOT_KEYS_AUTO);
+    assert_int_equal(o->way, HAC_QUERY_WAY_AUTO);
     assert_int_equal(o->skip_errors, 0);
     assert_int_equal(GOOD("a.csv", "--select", "x", "--limit", "0")->limit, 0);
     assert_int_equal(GOOD("a.csv", "--select", "x", "--delimiter", "\\t")->delimiter, '\t');

@@ -186,13 +186,50 @@ static void doctor(void **state)
         "1 failed\n");
 }
 
+static void flow_c(void **state)
+{
+    (void)state;
+    assert_made(
+        job_then,
+        "{\"id\":3,\"receipt\":{\"query\":{\"way\":\"device\",\"hot_keys\":{\"on\":true,\"sampled_rows\":100,"
+        "\"sample_coverage\":0.05,\"sample_hit_rate\":0.9,\"hot_set\":2,\"chosen\":1,\"rows_behind_sample\":"
+        "1900,"
+        "\"hit_rate\":0.5,\"local_hit_rate\":0.75,\"pairs_local\":6,\"pairs_global\":7,\"tables_grown\":1,"
+        "\"key_ranges_more\":0,\"work_groups\":[{\"work_groups\":20,\"least\":0,\"greatest\":1,\"bars\":["
+        "{\"first\":0,\"last\":1,\"hit_rate\":1},{\"first\":2,\"last\":2,\"hit_rate\":0.05},"
+        "{\"first\":3,\"last\":19,\"hit_rate\":null}]}]},"
+        "\"merge\":{\"partials\":2,\"pairs\":13,\"groups\":9}}}}",
+        "id                   3\n"
+        "\n"
+        "hot keys\n"
+        "  sample              5.0 % of the rows (100)\n"
+        "  hot set             2 keys at most, with 90.0 % of the sample\n"
+        "  chosen              1 times\n"
+        "  hit rate            50.0 % of the 1900 rows behind the sample\n"
+        "  in local memory     75.0 % of them, of other keys, too\n"
+        "  pairs               6 in local memory, 7 overflowed to global memory\n"
+        "  tables grown        1 times; 0 more key ranges\n"
+        "  merged              2 partials, 13 pairs to 9 groups\n"
+        "  hit rate by work-group (20 of them, 0.0 % to 100.0 %)\n"
+        "          0-1 100.0 % ########################################\n"
+        "            2   5.0 % ##\n"
+        "         3-19       - no rows\n");
+    assert_made(job_then, "{\"id\":3,\"receipt\":{\"query\":{\"way\":\"host\"}}}",
+                "id                   3\n");
+    assert_made(job_then,
+                "{\"id\":3,\"receipt\":{\"query\":{\"hot_keys\":{\"on\":false,\"pairs_global\":7}}}}",
+                "id                   3\n\nhot keys: off\n"
+                "  pairs               - in local memory, 7 in global memory\n"
+                "  tables grown        - times; - more key ranges\n"
+                "  merged              - partials, - pairs to - groups\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices), cmocka_unit_test(odd_json_is_read_liberally),
-        cmocka_unit_test(jobs),    cmocka_unit_test(one_job),
-        cmocka_unit_test(models),  cmocka_unit_test(settings),
-        cmocka_unit_test(doctor),  cmocka_unit_test(receipt),
+        cmocka_unit_test(devices),  cmocka_unit_test(flow_c),  cmocka_unit_test(odd_json_is_read_liberally),
+        cmocka_unit_test(jobs),     cmocka_unit_test(one_job), cmocka_unit_test(models),
+        cmocka_unit_test(settings), cmocka_unit_test(doctor),  cmocka_unit_test(receipt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

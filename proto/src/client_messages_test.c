@@ -293,6 +293,7 @@ static void test_query_spec(void **state)
     GOOD(SUBMIT_QUERY(c.method.sample = 1000), 0);
     BAD(SUBMIT_QUERY(c.method.sample = 1001), 0, "sample: is 1001");
     BAD(SUBMIT_QUERY(c.method.hot_share = 1001), 0, "hot_share: is 1001");
+    BAD(SUBMIT_QUERY(c.method.way = 3), 0, "way: is 3");
     BAD(SUBMIT_QUERY(c.method.work_groups = 65537), 0, "work_groups: is 65537");
     BAD(SUBMIT_QUERY(c.method.work_items = 65537), 0, "work_items: is 65537");
 }

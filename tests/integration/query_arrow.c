@@ -37,7 +37,8 @@ typedef struct input {
     int64_t *sum, *count; /* by key: the oracle */
 } input;
 
-static void fill(input *in, int skew)
+/* `skew` sixteenths of the rows have key 0. */
+static void fill(input *in, unsigned skew)
 {
     uint64_t x = 88172645463325252u;
     in->sum = calloc(in->keys, sizeof *in->sum);
@@ -48,7 +49,7 @@ static void fill(input *in, int skew)
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
-        in->key[i] = skew && (x >> 60 & 1) ? 0 : (uint32_t)(x % in->keys);
+        in->key[i] = (x >> 60) < skew ? 0 : (uint32_t)(x % in->keys);
         in->value[i] = (int64_t)(x >> 20) % 1000 - 500;
         in->sum[in->key[i]] += in->value[i];
         in->count[in->key[i]]++;
@@ -78,7 +79,7 @@ static void check(const input *in, hac_job *job, const char *what)
         exit(1);
 }
 
-static void run(hac_client *client, const input *in, hac_hot_keys hot, const char *what)
+static void run(hac_client *client, const input *in, hac_query_way way, hac_hot_keys hot, const char *what)
 {
     hac_error err = HAC_ERROR_NONE;
     const void *buffers[2][2] = {{NULL, in->key}, {NULL, in->value}}, *none[1] = {NULL};
@@ -101,6 +102,7 @@ static void run(hac_client *client, const input *in, hac_hot_keys hot, const cha
     options.group_by = "k";
     options.select = "sum(v) as s, count() as n";
     options.result_format = HAC_RESULT_TABLE;
+    options.way = way;
     options.hot_keys = hot;
     hac_job *job = NULL;
     must(hac_query_arrow(client, &schema, &array, &options, &job, &err), &err, what);
@@ -108,8 +110,8 @@ static void run(hac_client *client, const input *in, hac_hot_keys hot, const cha
     char *receipt = NULL;
     must(hac_client_query(client, HAC_TOPIC_RECEIPT, hac_job_id(job), HAC_PLAN_JSON, &receipt, &err), &err,
          what);
-    const char *way = strstr(receipt, "\"way\":");
-    printf("%.17s ", way != NULL ? way : "no way");
+    const char *ran = strstr(receipt, "\"way\":");
+    printf("job %llu %.17s ", (unsigned long long)hac_job_id(job), ran != NULL ? ran : "no way");
     free(receipt);
     check(in, job, what);
     hac_job_free(job);
@@ -127,10 +129,11 @@ int main(int argc, char **argv)
     must(hac_buffer_alloc(client, key_bytes + in.rows * sizeof(int64_t) + 64, &pool, &err), &err, "buffer");
     in.key = hac_buffer_data(pool);
     in.value = (int64_t *)(void *)((char *)hac_buffer_data(pool) + key_bytes);
-    fill(&in, argc > 3 && argv[3][0] == '1');
-    run(client, &in, HAC_HOT_KEYS_AUTO, "in the pool");
-    run(client, &in, HAC_HOT_KEYS_ON, "hot keys on");
-    run(client, &in, HAC_HOT_KEYS_OFF, "hot keys off");
+    fill(&in, argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0);
+    run(client, &in, HAC_QUERY_WAY_AUTO, HAC_HOT_KEYS_AUTO, "in the pool");
+    run(client, &in, HAC_QUERY_WAY_AUTO, HAC_HOT_KEYS_ON, "hot keys on");
+    run(client, &in, HAC_QUERY_WAY_HOST, HAC_HOT_KEYS_AUTO, "by the host");
+    run(client, &in, HAC_QUERY_WAY_FLOW_C, HAC_HOT_KEYS_OFF, "hot keys off");
     input copy = in;
     copy.key = malloc(in.rows * sizeof(uint32_t) + 1);
     copy.value = malloc(in.rows * sizeof(int64_t) + 1);
@@ -138,7 +141,7 @@ int main(int argc, char **argv)
         return 1;
     memcpy(copy.key, in.key, in.rows * sizeof(uint32_t));
     memcpy(copy.value, in.value, in.rows * sizeof(int64_t));
-    run(client, &copy, HAC_HOT_KEYS_AUTO, "copied in");
+    run(client, &copy, HAC_QUERY_WAY_AUTO, HAC_HOT_KEYS_AUTO, "copied in");
     free(copy.key);
     free(copy.value);
     free(in.sum);

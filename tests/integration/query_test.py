@@ -8,11 +8,13 @@ import json
 import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 import unittest
+import xml.dom.minidom
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -309,12 +311,67 @@ class Columns(QueryCase, SharedMachineTest):
     """From libhac: columns in pool memory, with and without hot keys."""
 
     def test_groups(self):
-        for rows, keys, skew in ((0, 1, 0), (1, 1, 0), (1000, 10, 0), (65536, 3, 1), (65537, 100, 0), (300000, 1, 0),
-                                 (300000, 1000, 1), (300000, 200000, 0), (1000000, 128, 1)):
+        for rows, keys, skew in ((0, 1, 0), (1, 1, 0), (1000, 10, 0), (65536, 3, 8), (65537, 100, 0), (300000, 1, 0),
+                                 (300000, 1000, 8), (300000, 200000, 0), (1000000, 128, 8)):
             result = subprocess.run([BUILD / "tests" / "query_arrow", str(rows), str(keys), str(skew)],
                                     env=self.m.environment, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual((result.returncode, result.stderr), (0, ""), (rows, keys, skew, self.m.log()[-2000:]))
-            self.assertEqual(result.stdout.count("right"), 4, result.stdout)
+            self.assertEqual(result.stdout.count("right"), 5, result.stdout)
+
+    def columns(self, *arguments):
+        """{what was done: (job, way)}"""
+        result = subprocess.run([BUILD / "tests" / "query_arrow", *map(str, arguments)], env=self.m.environment,
+                                capture_output=True, text=True, timeout=120, check=True)
+        return {m[3]: (m[1], m[2]) for m in re.finditer(r'^job (\d+) "way":"(\w+)\S* ([\w ]+):', result.stdout, re.M)}
+
+    def test_hot_keys_shown(self):
+        """Seven eighths of the rows have one key, the others one of many: the hit rate, in all forms of show."""
+        jobs = self.columns(500000, 100000, 14)
+        (job, way), (without, same), (host, other) = (jobs[name] for name in ("hot keys on", "hot keys off", "by the host"))
+        self.assertEqual((way, same, other), ("device", "device", "host"))
+        query = self.m.json("show", job)["receipt"]["query"]
+        hot, chunks = query["hot_keys"], query["chunks"]
+        self.assertTrue(hot["on"])
+        self.assertEqual(hot["sampled_rows"] + hot["rows_behind_sample"], 500000)
+        self.assertAlmostEqual(hot["sample_coverage"], hot["sampled_rows"] / 500000)
+        self.assertAlmostEqual(hot["hit_rate"], 7 / 8, delta=0.01)
+        self.assertAlmostEqual(hot["hit_rate"], hot["hits"] / hot["rows_behind_sample"])
+        self.assertGreater(hot["sample_hit_rate"], 7 / 8 - 0.03)
+        self.assertGreaterEqual(hot["local_hits"], hot["hits"])
+        self.assertGreaterEqual(hot["pairs_local"], chunks)
+        self.assertEqual(query["merge"], {"partials": chunks, "pairs": query["groups_in_partials"], "groups": query["groups"]})
+        for groups in hot["work_groups"]:
+            self.assertTrue(0.85 < groups["least"] <= hot["hit_rate"] <= groups["greatest"] < 0.9, groups)
+        bars = [bar for groups in hot["work_groups"] for bar in groups["bars"]]
+        self.assertEqual((sum(b["rows"] for b in bars), sum(b["hits"] for b in bars)),
+                         (hot["rows_behind_sample"], hot["hits"]))
+        text, svg = self.m.good("show", job).decode(), self.m.good("show", job, "--format", "svg").decode()
+        self.assertRegex(text, r"\nhot keys\n(.*\n)*  hit rate +8[678]\.\d % of the ")
+        self.assertRegex(text, r"\n +\d+(-\d+)? +8\d\.\d % #{34,36}\n")
+        self.assertIn("hit rate: 8", svg)
+        self.assertEqual(xml.dom.minidom.parseString(svg).documentElement.tagName, "svg")
+        hot = self.m.json("show", without)["receipt"]["query"]["hot_keys"]
+        self.assertEqual((hot["on"], hot["hits"], hot["hit_rate"], hot["work_groups"]), (False, 0, None, []))
+        self.assertIn("hot keys: off\n", self.m.good("show", without).decode())
+        self.assertIn("flow C was asked for", self.m.good("why", without).decode())
+        self.assertIn("host codelets were asked for", self.m.good("why", host).decode())
+        self.assertNotIn("hot_keys", self.m.json("show", host)["receipt"]["query"])
+
+    def test_no_effect(self):
+        """What is asked for and cannot be is said, with the result, by explain and by why."""
+        name = self.put("book.txt", some_text(2 << 20))
+        for options, words in ((("--hot-keys", "on"), "hot keys have no effect"), (("--way", "flow-c"), "flow C was asked for"),
+                               (("--way", "host"), None)):
+            done = self.m.run("mapreduce", "wordcount", name, *options)
+            plan = self.m.json("explain", "mapreduce", "wordcount", name, *options)
+            why = self.m.good("why", str(self.m.json("jobs")["jobs"][-1]["id"])).decode()
+            self.assertEqual(done.code, 0)
+            if words is None:
+                self.assertEqual((done.err, plan["remark"]), ("", None))
+                continue
+            for text in (done.err, plan["remark"], why):
+                self.assertIn(words, text)
+                self.assertIn("the source is text", text)
 
 
 class Devices(QueryCase, MachineTest):

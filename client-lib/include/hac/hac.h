@@ -292,6 +292,14 @@ typedef enum hac_result_format {
  * faster. */
 typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON = 1, HAC_HOT_KEYS_OFF = 2 } hac_hot_keys;
 
+/* Which codelets aggregate: as it pays, the host's, or flow C's kernels. Where those cannot, the host's do,
+ * and hac_job_text and `why` say so. */
+typedef enum hac_query_way {
+    HAC_QUERY_WAY_AUTO = 0,
+    HAC_QUERY_WAY_HOST = 1,
+    HAC_QUERY_WAY_FLOW_C = 2
+} hac_query_way;
+
 /*
  * A query: rows of the source for which `where` is true, grouped by `group_by`, give `select`.
  * docs/expressions.md is the language. With group_by the columns of the result are the group's, then those of
@@ -318,15 +326,14 @@ typedef struct hac_query_options {
     uint32_t work_groups; /* of flow C's kernels; 0: as tuned */
     uint32_t work_items;  /* of a work-group; 0: as tuned */
     hac_job_options job;
+    hac_query_way way;
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
-            0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0,                                                    \
-        {                                                                                                    \
-            NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL                                                       \
-        }                                                                                                    \
+            0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL},      \
+            HAC_QUERY_WAY_AUTO                                                                               \
     }
 
 #define HAC_QUERY_FILES_MAX 64

@@ -95,6 +95,7 @@ static void write_query(hac_text *out, const hac_plan *plan)
     hac_json_unsigned(out, "partitions", query->partitions);
     hac_json_unsigned(out, "passes", query->passes);
     hac_json_bool(out, "hot_keys", query->hot_keys);
+    hac_json_string(out, "remark", query->remark[0] != '\0' ? query->remark : NULL);
     write_number_or_null(out, "sample_per_mille", query->hot_keys, query->sample);
     write_number_or_null(out, "hot_share_per_mille", query->hot_keys, query->hot_share);
 }

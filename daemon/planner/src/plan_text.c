@@ -50,7 +50,7 @@ static void write_query_head(hac_text *out, const hac_plan *plan)
     if (query->hot_keys)
         hac_text_addf(out, ", hot keys (sample %g %%, share %g %%)", query->sample / 10.0,
                       query->hot_share / 10.0);
-    hac_text_add(out, "\n");
+    hac_text_addf(out, "\n%s%s", query->remark, query->remark[0] != '\0' ? "\n" : "");
 }
 
 static void write_head(hac_text *out, const hac_plan *plan)

@@ -113,9 +113,18 @@ static void name_candidate(const planning *p, hac_query_way way, const hac_team 
     hac_team_name(p->machine, team, name, room, snprintf(name, room, "%s", names[way]));
 }
 
+/* Whether its kernels are to run it, whatever they cost. */
+static bool wants_flow_c(const hac_query_spec *spec)
+{
+    return spec->wish == HAC_QUERY_BY_FLOW_C ||
+           (spec->wish == HAC_QUERY_ANY_WAY && spec->hot_keys == HAC_HOT_KEYS_ON);
+}
+
 /* Why flow C's kernels cannot run it, or may not; NULL: they can. */
 static const char *why_not_device(const hac_query_spec *spec)
 {
+    if (spec->wish == HAC_QUERY_BY_HOST)
+        return "host codelets were asked for";
     if (!spec->table)
         return "its kernels take columns in memory, and the source is text";
     if (!(spec->flags & HAC_COMPILED_FITS_DEVICE))
@@ -146,11 +155,12 @@ static hac_status consider(planning *p, hac_query_way way, const hac_team *team,
     bool guess =
         !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
     bool device = way == HAC_QUERY_DEVICE;
-    if (p->spec->hot_keys == HAC_HOT_KEYS_ON && !device && p->best != NULL) {
-        snprintf(c->reason, sizeof(c->reason), "hot keys were asked for");
+    if (wants_flow_c(p->spec) && !device && p->best != NULL) {
+        snprintf(c->reason, sizeof(c->reason), "%s",
+                 p->spec->wish == HAC_QUERY_BY_FLOW_C ? "flow C was asked for" : "hot keys were asked for");
         return HAC_OK;
     }
-    if (device && guess && p->spec->hot_keys != HAC_HOT_KEYS_ON && p->best != NULL) {
+    if (device && guess && !wants_flow_c(p->spec) && p->best != NULL) {
         snprintf(c->reason, sizeof(c->reason), "a guess: not measured on this machine yet");
         return HAC_OK;
     }
@@ -241,6 +251,21 @@ static hac_status consider_device(planning *p, hac_error *err)
     return HAC_OK;
 }
 
+/* What was asked for and is not done. */
+static void remark(planning *p, hac_query_way way)
+{
+    const hac_query_spec *spec = p->spec;
+    hac_query_info *query = &p->best->query;
+    const char *what = spec->wish == HAC_QUERY_BY_FLOW_C   ? "flow C was asked for and does not run it"
+                       : spec->hot_keys == HAC_HOT_KEYS_ON ? "hot keys have no effect, flow C does not run it"
+                                                           : NULL;
+    const char *why = way == HAC_QUERY_WHOLE  ? "the input is small, one task does it all"
+                      : way == HAC_QUERY_ROWS ? "nothing is aggregated"
+                                              : why_not_device(spec);
+    if (what != NULL && why != NULL)
+        snprintf(query->remark, sizeof(query->remark), "%s: %s", what, why);
+}
+
 static hac_status plan_all(planning *p, hac_error *err)
 {
     bool aggregates = (p->spec->flags & HAC_COMPILED_AGGREGATES) != 0;
@@ -250,7 +275,7 @@ static hac_status plan_all(planning *p, hac_error *err)
     hac_status status = HAC_OK;
     bool device = way == HAC_QUERY_HOST;
     /* what was asked for comes first: the others are listed, but not taken */
-    if (device && p->spec->hot_keys == HAC_HOT_KEYS_ON)
+    if (device && wants_flow_c(p->spec))
         status = consider_device(p, err);
     if (status == HAC_OK)
         status = way == HAC_QUERY_WHOLE ? HAC_OK : consider_team(p, way, err);
@@ -259,11 +284,14 @@ static hac_status plan_all(planning *p, hac_error *err)
         make_team(p, way, &team);
         status = consider(p, way, &team, err);
     }
-    if (status == HAC_OK && device && p->spec->hot_keys != HAC_HOT_KEYS_ON)
+    if (status == HAC_OK && device && !wants_flow_c(p->spec))
         status = consider_device(p, err);
     if (status != HAC_OK)
         return status;
-    compare(p, strcmp(p->best->query.way, "device") == 0 ? HAC_QUERY_DEVICE : way);
+    bool by_device = strcmp(p->best->query.way, "device") == 0;
+    if (!by_device)
+        remark(p, way);
+    compare(p, by_device ? HAC_QUERY_DEVICE : way);
     return explain(p, err);
 }
 

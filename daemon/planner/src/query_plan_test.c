@@ -342,6 +342,64 @@ static void test_hot_keys_on(void **state)
     hac_plan_free(plan);
 }
 
+/* Flow C asked for runs with hot keys and without; hosts asked for keep it from running. */
+static void test_way_asked_for(void **state)
+{
+    (void)state;
+    hac_machine machine = new_machine(1, true);
+    hac_query_spec spec = new_table(10000000, 16);
+    spec.wish = HAC_QUERY_BY_FLOW_C;
+    for (hac_hot_keys hot = HAC_HOT_KEYS_AUTO; hot <= HAC_HOT_KEYS_OFF; hot++) {
+        spec.hot_keys = hot;
+        hac_plan *plan = plan_for(&machine, &spec);
+        assert_string_equal(plan->query.way, "device");
+        assert_string_equal(plan->query.remark, "");
+        uint64_t method = find(plan, "hash.aggregate", 0)->params[HAC_QUERY_PARAM_METHOD];
+        assert_int_equal(method & HAC_QUERY_HOT_KEYS, hot != HAC_HOT_KEYS_OFF ? HAC_QUERY_HOT_KEYS : 0);
+        assert_reason(plan, "host on cpu.0", "flow C was asked for");
+        hac_plan_free(plan);
+    }
+    spec.wish = HAC_QUERY_BY_HOST;
+    spec.hot_keys = HAC_HOT_KEYS_ON;
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_string_equal(plan->query.way, "host");
+    assert_reason(plan, "flow C", "host codelets were asked for");
+    assert_string_equal(plan->query.remark,
+                        "hot keys have no effect, flow C does not run it: host codelets were asked for");
+    hac_plan_free(plan);
+}
+
+static void assert_remark(const hac_query_spec *spec, const char *expected)
+{
+    hac_machine machine = new_machine(1, true);
+    hac_plan *plan = plan_for(&machine, spec);
+    assert_string_equal(plan->query.remark, expected);
+    hac_plan_free(plan);
+}
+
+/* What was asked for and cannot be is not passed over. */
+static void test_wish_without_effect(void **state)
+{
+    (void)state;
+    hac_query_spec text = new_spec(100 * MIB), small = new_spec(1000), rows = new_spec(100 * MIB);
+    hac_query_spec table = new_table(10000000, 16);
+    assert_remark(&text, "");
+    text.hot_keys = HAC_HOT_KEYS_OFF;
+    assert_remark(&text, "");
+    text.hot_keys = small.hot_keys = rows.hot_keys = table.hot_keys = HAC_HOT_KEYS_ON;
+    rows.flags = 0;
+    assert_remark(&table, "");
+    assert_remark(&text, "hot keys have no effect, flow C does not run it: its kernels take columns in "
+                         "memory, and the source is text");
+    assert_remark(
+        &small, "hot keys have no effect, flow C does not run it: the input is small, one task does it all");
+    assert_remark(&rows, "hot keys have no effect, flow C does not run it: nothing is aggregated");
+    table.flags = HAC_COMPILED_AGGREGATES;
+    table.wish = HAC_QUERY_BY_FLOW_C;
+    assert_remark(&table,
+                  "flow C was asked for and does not run it: its keys or expressions need a host codelet");
+}
+
 /* What models know decides: the GPU once it is known to be faster, never before. */
 static void test_models_decide(void **state)
 {
@@ -635,16 +693,28 @@ static void test_explained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),       cmocka_unit_test(test_small_sources),
-        cmocka_unit_test(test_chunks),      cmocka_unit_test(test_chunks_ignore_the_machine),
-        cmocka_unit_test(test_quotes),      cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_table),       cmocka_unit_test(test_why_not_flow_c),
-        cmocka_unit_test(test_hot_keys_on), cmocka_unit_test(test_models_decide),
-        cmocka_unit_test(test_two_hosts),   cmocka_unit_test(test_device_mask),
-        cmocka_unit_test(test_regions),     cmocka_unit_test(test_passes),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_simulated),
-        cmocka_unit_test(test_compile),     cmocka_unit_test(test_group_regions),
-        cmocka_unit_test(test_resize),      cmocka_unit_test(test_explained),
+        cmocka_unit_test(test_small),
+        cmocka_unit_test(test_small_sources),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_chunks_ignore_the_machine),
+        cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_why_not_flow_c),
+        cmocka_unit_test(test_hot_keys_on),
+        cmocka_unit_test(test_way_asked_for),
+        cmocka_unit_test(test_wish_without_effect),
+        cmocka_unit_test(test_models_decide),
+        cmocka_unit_test(test_two_hosts),
+        cmocka_unit_test(test_device_mask),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_simulated),
+        cmocka_unit_test(test_compile),
+        cmocka_unit_test(test_group_regions),
+        cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,8 @@ void hac_svg_timeline(hac_text *out, const hac_plan *plan)
     chart c = {.out = out, .plan = plan, .seconds = 1e-9};
     for (size_t t = 0; t < plan->n_tasks; t++)
         c.seconds = fmax(c.seconds, plan->tasks[t].predicted_start + plan->tasks[t].predicted_seconds);
-    double height = TOP + (double)plan->n_devices * LANE + 74, width = LEFT + WIDTH + 30;
+    double below = TOP + (double)plan->n_devices * LANE + 74, width = LEFT + WIDTH + 30;
+    double height = below + hac_flow_c_svg_height(&plan->query.flow_c);
     hac_text_addf(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
@@ -197,5 +198,6 @@ void hac_svg_timeline(hac_text *out, const hac_plan *plan)
     for (size_t d = 0; d < plan->n_devices; d++)
         draw_lane(&c, d);
     draw_legend(&c, y);
+    hac_flow_c_svg(&plan->query.flow_c, plan->query.hot_keys, 14, below, LEFT + WIDTH - 14, out);
     hac_text_add(out, "</svg>\n");
 }

@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "planner/flow_c.h"
 
 #define HAC_PLAN_MAX_DEVICES 16
 #define HAC_PLAN_MAX_BUFFERS 8
@@ -173,6 +174,8 @@ typedef struct hac_query_info {
     uint32_t partitions, passes;
     bool hot_keys;
     uint32_t sample, hot_share; /* per mille */
+    char remark[200];           /* of what was asked for and has no effect; empty: nothing */
+    hac_flow_c flow_c;          /* what its kernels have done so far */
 } hac_query_info;
 
 typedef struct hac_plan {

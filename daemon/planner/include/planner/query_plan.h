@@ -34,6 +34,8 @@ typedef enum hac_query_place {
     HAC_QUERY_INLINE        /* behind the query in its message: one source */
 } hac_query_place;
 
+/* Which codelets aggregate; what cannot be is planned otherwise, with a remark. */
+typedef enum hac_query_wish { HAC_QUERY_ANY_WAY = 0, HAC_QUERY_BY_HOST, HAC_QUERY_BY_FLOW_C } hac_query_wish;
 typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON, HAC_HOT_KEYS_OFF } hac_hot_keys;
 
 typedef struct hac_query_spec {
@@ -52,7 +54,8 @@ typedef struct hac_query_spec {
     bool fast;               /* determinism */
 
     uint64_t seed;
-    hac_hot_keys hot_keys;
+    hac_query_wish wish;
+    hac_hot_keys hot_keys;      /* on: flow C is asked for, too */
     uint32_t sample, hot_share; /* per mille; 0: the planner's */
     uint32_t work_groups, work_items;
 

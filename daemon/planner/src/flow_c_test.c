@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "planner/flow_c.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+
+/* A piece of `n` work-groups: work-group g had 100 rows, and g % 100 hits. */
+static void add_piece(hac_flow_c *f, uint64_t n)
+{
+    uint64_t v[HAC_AGGREGATE_N_VALUES] = {0};
+    v[HAC_AGGREGATE_VALUE_ROWS] = 110 * n;
+    v[HAC_AGGREGATE_VALUE_SAMPLED] = 10 * n;
+    v[HAC_AGGREGATE_VALUE_COVERED] = 4 * n;
+    v[HAC_AGGREGATE_VALUE_HOT_KEYS] = n;
+    v[HAC_AGGREGATE_VALUE_CHOSEN] = 1;
+    v[HAC_AGGREGATE_VALUE_BEHIND] = 100 * n;
+    v[HAC_AGGREGATE_VALUE_LOCAL_HITS] = 75 * n;
+    v[HAC_AGGREGATE_VALUE_PAIRS_LOCAL] = 3 * n;
+    v[HAC_AGGREGATE_VALUE_PAIRS_GLOBAL] = 5 * n;
+    v[HAC_AGGREGATE_VALUE_WORK_GROUPS] = n;
+    v[HAC_AGGREGATE_VALUE_LEAST] = 0;
+    v[HAC_AGGREGATE_VALUE_GREATEST] = (n - 1) * 10000;
+    for (uint64_t g = 0; g < n; g++) {
+        v[HAC_AGGREGATE_VALUE_HOT_HITS] += g;
+        v[HAC_AGGREGATE_VALUE_BARS + hac_hot_bar(g, n)] += 100;
+        v[HAC_AGGREGATE_VALUE_BARS + HAC_HOT_BARS + hac_hot_bar(g, n)] += g;
+    }
+    hac_flow_c_add(f, v, HAC_AGGREGATE_N_VALUES);
+}
+
+static cJSON *json_of(const hac_flow_c *f, bool on)
+{
+    hac_text text = HAC_TEXT_NONE;
+    char *all = NULL;
+    hac_json_open(&text, NULL, '{');
+    hac_flow_c_json(f, on, &text);
+    hac_json_close(&text, '}');
+    assert_int_equal(hac_text_finish(&text, &all, NULL, NULL), HAC_OK);
+    cJSON *json = cJSON_Parse(all);
+    assert_non_null(json);
+    free(all);
+    return json;
+}
+
+static double number(const cJSON *object, const char *key)
+{
+    const cJSON *n = cJSON_GetObjectItem(object, key);
+    assert_true(cJSON_IsNumber(n));
+    return n->valuedouble;
+}
+
+static void assert_near(double a, double b)
+{
+    assert_true(fabs(a - b) < 1e-9);
+}
+
+/* Bars lie side by side, without gaps, and have the rows and hits of their own work-groups. */
+static void check_bars(const cJSON *groups, uint64_t n, unsigned pieces)
+{
+    const cJSON *bar;
+    double next = 0;
+    assert_true(number(groups, "work_groups") == (double)n);
+    assert_true(number(groups, "least") == 0);
+    assert_near(number(groups, "greatest"), (double)(n - 1) / 100);
+    cJSON_ArrayForEach(bar, cJSON_GetObjectItem(groups, "bars"))
+    {
+        double first = number(bar, "first"), last = number(bar, "last"), wide = last - first + 1;
+        assert_true(first == next && last >= first);
+        assert_true(number(bar, "rows") == 100 * wide * pieces);
+        assert_true(number(bar, "hits") == (first + last) / 2 * wide * pieces);
+        assert_near(number(bar, "hit_rate"), (first + last) / 200);
+        next = last + 1;
+    }
+    assert_true(next == (double)n);
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    hac_flow_c f = {.partials = 7, .pairs_merged = 70, .groups_merged = 60};
+    for (uint64_t n = 1; n <= 100; n += n < 20 ? 1 : 16) {
+        hac_flow_c one = {.rows = 0};
+        add_piece(&one, n);
+        add_piece(&one, n);
+        cJSON *json = json_of(&one, true), *hot = cJSON_GetObjectItem(json, "hot_keys");
+        assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(hot, "work_groups")), 1);
+        check_bars(cJSON_GetArrayItem(cJSON_GetObjectItem(hot, "work_groups"), 0), n, 2);
+        cJSON_Delete(json);
+    }
+    add_piece(&f, 4);
+    add_piece(&f, 40);
+    cJSON *json = json_of(&f, true), *hot = cJSON_GetObjectItem(json, "hot_keys");
+    const cJSON *merge = cJSON_GetObjectItem(json, "merge");
+    assert_near(number(hot, "sample_coverage"), 10.0 / 110);
+    assert_near(number(hot, "sample_hit_rate"), 0.4);
+    assert_near(number(hot, "hit_rate"), (4 * 3 / 2 + 40 * 39 / 2) / 4400.0);
+    assert_near(number(hot, "local_hit_rate"), 0.75);
+    assert_true(number(hot, "hot_set") == 40 && number(hot, "chosen") == 2);
+    assert_true(number(hot, "pairs_local") == 132 && number(hot, "pairs_global") == 220);
+    assert_true(number(merge, "partials") == 7 && number(merge, "pairs") == 70 &&
+                number(merge, "groups") == 60);
+    check_bars(cJSON_GetArrayItem(cJSON_GetObjectItem(hot, "work_groups"), 0), 4, 1);
+    check_bars(cJSON_GetArrayItem(cJSON_GetObjectItem(hot, "work_groups"), 1), 40, 1);
+    cJSON_Delete(json);
+}
+
+/* Without rows there is no rate; what fewer values say is rows; shapes without end are not kept. */
+static void test_limits(void **state)
+{
+    (void)state;
+    hac_flow_c f = {.rows = 0};
+    uint64_t few[] = {50, 40, 0, 10, 100};
+    cJSON *json = json_of(&f, false);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "hot_keys"), "hit_rate")));
+    cJSON_Delete(json);
+    assert_true(hac_flow_c_svg_height(&f) == 0);
+    hac_flow_c_add(&f, few, 5);
+    hac_flow_c_add(&f, few, 0);
+    assert_int_equal(f.rows, 50);
+    assert_int_equal(f.n_groups, 0);
+    for (uint64_t n = 1; n < 100; n++)
+        add_piece(&f, n);
+    assert_int_equal(f.n_groups, HAC_FLOW_C_SHAPES);
+}
+
+static void test_svg(void **state)
+{
+    (void)state;
+    hac_flow_c f = {.rows = 0};
+    hac_text text = HAC_TEXT_NONE;
+    char *all = NULL;
+    add_piece(&f, 3);
+    f.groups[0].rows[1] = 0;
+    assert_true(hac_flow_c_svg_height(&f) > 100);
+    hac_flow_c_svg(&f, true, 10, 20, 900, &text);
+    assert_int_equal(hac_text_finish(&text, &all, NULL, NULL), HAC_OK);
+    assert_non_null(strstr(all, "work-groups 2 to 2: 2 of 100 rows"));
+    assert_non_null(strstr(all, "no rows"));
+    assert_null(strstr(all, "nan"));
+    free(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_json), cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_svg)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
