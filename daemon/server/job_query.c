@@ -193,8 +193,7 @@ static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
 
 static void add_partials(query_totals *totals, const Hac__Executor__Done *done)
 {
-    uint64_t needed = value(done, HAC_AGGREGATE_VALUE_NEEDED),
-             hot = value(done, HAC_AGGREGATE_VALUE_HOT_KEYS);
+    uint64_t needed = value(done, HAC_AGGREGATE_VALUE_NEEDED);
     totals->rows += value(done, HAC_AGGREGATE_VALUE_ROWS);
     totals->kept += value(done, HAC_AGGREGATE_VALUE_KEPT);
     totals->skipped += value(done, HAC_AGGREGATE_VALUE_SKIPPED);
