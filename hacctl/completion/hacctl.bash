@@ -28,7 +28,7 @@ _hacctl() {
     local command='' after=0 word i
     local commands='devices calibrate tune sort mapreduce explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
-    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --format --profiles'
+    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --format --profiles'
     COMPREPLY=()
     # bash cuts --type=u32 into three words
     if [[ $cur == '=' ]]; then
@@ -80,6 +80,8 @@ _hacctl() {
     --hot-share) return ;;
     --work-groups) return ;;
     --work-items) return ;;
+    --centroids) _hacctl_paths -f; return ;;
+    --with) _hacctl_paths -f; return ;;
     --format) _hacctl_words text json svg; return ;;
     --profiles) _hacctl_paths -d; return ;;
     esac
@@ -98,13 +100,13 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
         ;;
     mapreduce)
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count' -- "$cur"); fi
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count k-means matrix-multiply' -- "$cur"); fi
         ;;
     explain)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --format "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --format "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
         ;;
     simulate)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
         ;;
     jobs)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi

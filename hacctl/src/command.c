@@ -27,10 +27,11 @@ static const hac_command commands[] = {
     {"mapreduce", "filter, group and aggregate the rows of files",
      "IN… --select EXPR,… [OPTION…] | JOB IN… [OPTION…]",
      "Up to 64 files are read as one. JOB is a query that has a name: wordcount, histogram, groupby, "
-     "inverted-index, string-match, linear-regression, page-view-count; options change any part of it. The "
-     "result goes to standard output without -o. Columns that no --schema gives a type are text. `man "
-     "hacctl` "
-     "has examples, docs/expressions.md the language.",
+     "inverted-index, string-match, linear-regression, page-view-count, k-means (with --centroids), "
+     "matrix-multiply (with --with); options change any part of it. The result goes to standard output "
+     "without "
+     "-o. Columns that no --schema gives a type are text. `man hacctl` has examples, docs/expressions.md the "
+     "language.",
      HAC_OPTIONS_MAPREDUCE, 1, SIZE_MAX, HAC_WORDS_NAMED, hac_cmd_mapreduce},
     {"explain", "show the plan of a job before it runs",
      "sort IN|--items COUNT --type TYPE [OPTION…] | mapreduce [JOB] IN… [OPTION…]",

@@ -55,6 +55,9 @@ typedef enum hac_option_id {
     HAC_OPT_HOT_SHARE,
     HAC_OPT_WORK_GROUPS,
     HAC_OPT_WORK_ITEMS,
+    /* jobs by name */
+    HAC_OPT_CENTROIDS,
+    HAC_OPT_WITH,
     /* single commands */
     HAC_OPT_FORMAT,
     HAC_OPT_PROFILES,
@@ -89,7 +92,8 @@ typedef enum hac_option_id {
 #define HAC_OPTIONS_MAPREDUCE                                                                                \
     (HAC_OPTIONS_SUBMIT | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_WAY) | HAC_OPT_BIT(HAC_OPT_HOT_KEYS) |     \
      HAC_OPT_BIT(HAC_OPT_SAMPLE) | HAC_OPT_BIT(HAC_OPT_HOT_SHARE) | HAC_OPT_BIT(HAC_OPT_WORK_GROUPS) |       \
-     HAC_OPT_BIT(HAC_OPT_WORK_ITEMS) | HAC_OPT_BIT(HAC_OPT_DEVICES) | HAC_OPT_BIT(HAC_OPT_DETERMINISM))
+     HAC_OPT_BIT(HAC_OPT_WORK_ITEMS) | HAC_OPT_BIT(HAC_OPT_CENTROIDS) | HAC_OPT_BIT(HAC_OPT_WITH) |          \
+     HAC_OPT_BIT(HAC_OPT_DEVICES) | HAC_OPT_BIT(HAC_OPT_DETERMINISM))
 
 typedef struct hac_option {
     const char *name;     /* "type" */

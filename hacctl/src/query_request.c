@@ -35,6 +35,10 @@ static const hac_named_job named[] = {
     {"page-view-count", "views and different `visitor`s of each `url`", HAC_INPUT_NONE,
      "url:string,visitor:string", NULL, "url", "count() as views, count(distinct visitor) as visitors", NULL,
      NULL},
+    {"k-means", "a step: means and sizes of the clusters around --centroids", HAC_INPUT_NONE, NULL, NULL,
+     NULL, NULL, "cluster", "centroids"},
+    {"matrix-multiply", "the rows of a matrix, multiplied by the matrix --with", HAC_INPUT_NONE, NULL, NULL,
+     NULL, NULL, NULL, "with"},
 };
 
 const hac_named_job *hac_named_job_get(size_t index)
@@ -271,6 +275,63 @@ static hac_status take_options(hac_query_request *request, const hac_args *args,
     return status == HAC_OK ? hac_job_request_parse(&request->job, args, &options->job, err) : status;
 }
 
+/* ---- jobs with a table ---- */
+
+/* The file that `id` names, of a job that wants it; of others it is refused. */
+static hac_status table_file(const char *command, const hac_args *args, const hac_named_job *job,
+                             hac_option_id id, const char **ret, hac_error *err)
+{
+    const char *path = args->values[id], *option = hac_option_get(id)->name;
+    bool wanted = job != NULL && job->wants != NULL && strcmp(job->wants, option) == 0;
+    if (path != NULL && !wanted)
+        return hac_fail(err, HAC_INVALID, "%s: --%s is of another job; `hacctl help mapreduce` says of which",
+                        command, option);
+    *ret = wanted ? path : NULL;
+    return HAC_OK;
+}
+
+/* `path` is the matrix. */
+static hac_status take_matrix(hac_query_request *request, const char *path, const char *command,
+                              hac_error *err)
+{
+    const hac_query_options *options = &request->options;
+    char delimiter = options->delimiter != 0 ? (char)options->delimiter : ',';
+    if (options->input_format == HAC_INPUT_TSV)
+        delimiter = '\t';
+    else if (options->input_format == HAC_INPUT_FIXED)
+        delimiter = '\0';
+    else if (options->input_format != HAC_INPUT_CSV)
+        return hac_fail(err, HAC_INVALID, "%s: matrix-multiply takes csv, tsv and fixed", command);
+    if (options->schema != NULL)
+        return hac_fail(err, HAC_INVALID, "%s: matrix-multiply takes no --schema: all columns are f64",
+                        command);
+    return hac_table_query_multiply(path, request->names[0], delimiter, &request->table, err);
+}
+
+/* The texts that the table makes, where the command line has none. */
+static hac_status take_table(hac_query_request *request, const char *command, const hac_args *args,
+                             const hac_named_job *job, hac_error *err)
+{
+    hac_query_options *options = &request->options;
+    hac_table_query *table = &request->table;
+    const char *centroids = NULL, *matrix = NULL;
+    hac_status status = table_file(command, args, job, HAC_OPT_CENTROIDS, &centroids, err);
+    if (status == HAC_OK)
+        status = table_file(command, args, job, HAC_OPT_WITH, &matrix, err);
+    if (status == HAC_OK && centroids != NULL)
+        status = hac_table_query_k_means(centroids, options->where, table, err);
+    if (status == HAC_OK && matrix != NULL)
+        status = take_matrix(request, matrix, command, err);
+    if (status != HAC_OK)
+        return status;
+    options->schema = options->schema != NULL ? options->schema : table->schema;
+    options->where = table->where != NULL ? table->where : options->where;
+    options->group_by = options->group_by != NULL ? options->group_by : table->group_by;
+    options->select = options->select != NULL ? options->select : table->select;
+    options->no_header |= table->no_header;
+    return HAC_OK;
+}
+
 /* ---- files ---- */
 
 static hac_status open_file(hac_query_request *request, size_t index, hac_error *err)
@@ -334,6 +395,8 @@ hac_status hac_query_request_parse(hac_query_request *request, const char *comma
         status = choose_output(request, command, args, err);
     if (status == HAC_OK)
         status = take_options(request, args, err);
+    if (status == HAC_OK)
+        status = take_table(request, command, args, job, err);
     for (size_t i = 0; i < request->n_files && status == HAC_OK; i++)
         status = open_file(request, i, err);
     return status;
@@ -345,4 +408,5 @@ void hac_query_request_clear(hac_query_request *request)
         hac_close(request->fds[i]);
     request->n_files = 0;
     hac_job_request_clear(&request->job);
+    hac_table_query_clear(&request->table);
 }

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "sort_request.h"
+#include "table_query.h"
 
 /* A job that has a name: a query, of which the command line may change any part. */
 typedef struct hac_named_job {
@@ -12,7 +13,8 @@ typedef struct hac_named_job {
     const char *summary;     /* what it counts, of which input */
     hac_input_format format; /* whatever the suffix says; HAC_INPUT_NONE: by the suffix … */
     const char *schema, *where, *group_by, *select, *order_by; /* NULL: none */
-    const char *wants; /* an option without which it makes no sense, NULL: none */
+    const char *wants; /* an option without which it makes no sense, NULL: none; of a file: the texts are made
+                        * from that */
 } hac_named_job;
 
 /* The index-th, NULL behind the last. */
@@ -22,6 +24,7 @@ const hac_named_job *hac_named_job_find(const char *name); /* NULL: none */
 typedef struct hac_query_request {
     hac_query_options options;
     hac_job_request job;
+    hac_table_query table; /* texts of `options`, where the job has a table */
     char null_text[32];
     int fds[HAC_QUERY_FILES_MAX];
     const char *names[HAC_QUERY_FILES_MAX]; /* of argv */

@@ -154,12 +154,57 @@ static void named_jobs(void **state)
     for (size_t i = 0; hac_named_job_get(i) != NULL; i++) {
         const hac_named_job *job = hac_named_job_get(i);
         assert_ptr_equal(hac_named_job_find(job->name), job);
-        assert_non_null(job->select);
+        assert_true(job->select != NULL || job->wants != NULL);
         assert_true(strlen(job->summary) > 0);
         if (job->wants == NULL)
             (void)GOOD(job->name, "a.csv");
     }
     assert_null(hac_named_job_find("kmeans"));
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void jobs_with_a_table(void **state)
+{
+    (void)state;
+    put("table.csv", "x\n2\n");
+    put("points.csv", "x\n1\n2\n");
+    put("empty.csv", "");
+    const hac_query_options *o = GOOD("k-means", "points.csv", "--centroids", "table.csv");
+    assert_string_equal(o->schema, "x:f64");
+    assert_string_equal(o->where, "x is not null");
+    assert_string_equal(o->select, "avg(x) as x,count() as count");
+    assert_string_equal(o->order_by, "cluster");
+    assert_non_null(o->group_by);
+    o = GOOD("k-means", "points.csv", "--centroids", "table.csv", "--schema", "x:i32", "--where", "x > 0",
+             "--select", "max(x) as x", "--order-by", "x desc");
+    assert_string_equal(o->schema, "x:i32");
+    assert_string_equal(o->where, "(x > 0) and x is not null");
+    assert_string_equal(o->select, "max(x) as x");
+    assert_string_equal(o->order_by, "x desc");
+    o = GOOD("matrix-multiply", "points.csv", "--with", "table.csv", "--where", "x > 1");
+    assert_string_equal(o->select, "x*2e0 as x");
+    assert_string_equal(o->where, "x > 1");
+    assert_int_equal(o->no_header, 0);
+    o = GOOD("matrix-multiply", "points.csv", "--with", "table.csv", "--parse", "fixed");
+    assert_string_equal(o->schema, "a1:f64");
+    BAD(HAC_INVALID, "k-means needs --centroids", "k-means", "points.csv");
+    BAD(HAC_INVALID, "matrix-multiply needs --with", "matrix-multiply", "points.csv");
+    BAD(HAC_INVALID, "--with is of another job", "k-means", "points.csv", "--centroids", "table.csv",
+        "--with", "table.csv");
+    BAD(HAC_INVALID, "--centroids is of another job", "a.csv", "--select", "x", "--centroids", "table.csv");
+    BAD(HAC_INVALID, "takes csv, tsv and fixed", "matrix-multiply", "d.jsonl", "--with", "table.csv");
+    BAD(HAC_INVALID, "takes no --schema", "matrix-multiply", "a.csv", "--with", "table.csv", "--schema",
+        "x:i8");
+    BAD(HAC_INVALID, "empty.csv:1: there is no row", "k-means", "points.csv", "--centroids", "empty.csv");
+    BAD(HAC_FAILED, "nowhere.csv: No such file", "k-means", "points.csv", "--centroids", "nowhere.csv");
+    BAD(HAC_FAILED, "nowhere.csv: No such file", "matrix-multiply", "nowhere.csv", "--with", "table.csv");
 }
 
 static void values(void **state)
@@ -238,13 +283,10 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_by_suffix),
-        cmocka_unit_test(formats_that_are_said),
-        cmocka_unit_test(output_formats),
-        cmocka_unit_test(named_jobs),
-        cmocka_unit_test(values),
-        cmocka_unit_test(bad_values),
-        cmocka_unit_test(files),
+        cmocka_unit_test(formats_by_suffix), cmocka_unit_test(formats_that_are_said),
+        cmocka_unit_test(output_formats),    cmocka_unit_test(named_jobs),
+        cmocka_unit_test(jobs_with_a_table), cmocka_unit_test(values),
+        cmocka_unit_test(bad_values),        cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "number_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/value_text.h"
+
+#define COLUMN_NAME_MAX 127
+
+typedef struct reader {
+    const char *path;
+    char delimiter;
+    char *at, *end; /* what is left; there is a NUL at `end` */
+    size_t line;    /* of the fields */
+    char *fields[HAC_NUMBER_TABLE_COLUMNS_MAX];
+    size_t n_fields;
+} reader;
+
+/* ---- bytes ---- */
+
+/* At most HAC_NUMBER_TABLE_BYTES_MAX bytes and a NUL; *ret_whole says whether that is all. */
+static hac_status load(const char *path, char **ret, size_t *ret_bytes, bool *ret_whole, hac_error *err)
+{
+    hac_autofclose FILE *file = fopen(path, "re");
+    hac_autofree char *data = malloc(HAC_NUMBER_TABLE_BYTES_MAX + 1);
+    if (data == NULL)
+        return hac_fail_no_memory(err);
+    size_t bytes = file != NULL ? fread(data, 1, HAC_NUMBER_TABLE_BYTES_MAX, file) : 0;
+    if (file == NULL || ferror(file))
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s", path);
+    *ret_whole = fgetc(file) == EOF;
+    data[bytes] = '\0';
+    *ret = hac_steal_ptr(data);
+    *ret_bytes = bytes;
+    return HAC_OK;
+}
+
+/* ---- fields ---- */
+
+/* Takes the quotes off the field at *p, in place, and moves behind it; false: they are never closed. */
+static bool unquote(char **p)
+{
+    char *to = *p;
+    for (char *from = *p + 1; *from != '\0'; from++) {
+        if (*from == '"' && from[1] != '"') {
+            *p = from + 1;
+            *to = '\0';
+            return true;
+        }
+        from += *from == '"';
+        *to++ = *from;
+    }
+    return false;
+}
+
+static hac_status add_field(reader *r, char *field, hac_error *err)
+{
+    if (r->n_fields == HAC_NUMBER_TABLE_COLUMNS_MAX)
+        return hac_fail(err, HAC_INVALID, "%.200s:%zu: over %d columns", r->path, r->line,
+                        HAC_NUMBER_TABLE_COLUMNS_MAX);
+    r->fields[r->n_fields++] = field;
+    return HAC_OK;
+}
+
+static hac_status split(reader *r, char *line, hac_error *err)
+{
+    r->n_fields = 0;
+    for (char *p = line;; p++) {
+        char *field = p;
+        bool quoted = *p == '"', closed = !quoted || unquote(&p);
+        if (!quoted)
+            while (*p != '\0' && *p != r->delimiter)
+                p++;
+        if (!closed || (*p != '\0' && *p != r->delimiter))
+            return hac_fail(err, HAC_INVALID, "%.200s:%zu: a quote has no end, or one too early", r->path,
+                            r->line);
+        bool last = *p == '\0';
+        if (!quoted)
+            *p = '\0';
+        hac_status status = add_field(r, field, err);
+        if (status != HAC_OK || last)
+            return status;
+    }
+}
+
+/* The next line that is not empty; without one there are no fields. */
+static hac_status next_line(reader *r, hac_error *err)
+{
+    r->n_fields = 0;
+    while (r->at < r->end) {
+        char *line = r->at, *end = memchr(line, '\n', (size_t)(r->end - line));
+        end = end != NULL ? end : r->end;
+        r->at = end + 1;
+        r->line++;
+        if (memchr(line, '\0', (size_t)(end - line)) != NULL)
+            return hac_fail(err, HAC_INVALID, "%.200s:%zu: this is no text", r->path, r->line);
+        *(end > line && end[-1] == '\r' ? end - 1 : end) = '\0';
+        if (*line != '\0')
+            return split(r, line, err);
+    }
+    return HAC_OK;
+}
+
+/* ---- the table ---- */
+
+static bool is_number(const char *field)
+{
+    double value;
+    return hac_parse_f64(field, strlen(field), &value) != HAC_TEXT_MALFORMED;
+}
+
+/* A first line without a number becomes the names, and *ret_used is true. */
+static hac_status take_header(reader *r, hac_number_table *ret, bool *ret_used, hac_error *err)
+{
+    *ret_used = false;
+    ret->columns = r->n_fields;
+    for (size_t i = 0; i < r->n_fields; i++)
+        if (is_number(r->fields[i]))
+            return HAC_OK;
+    ret->names = calloc(r->n_fields + 1, sizeof *ret->names);
+    if (ret->names == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < r->n_fields; i++) {
+        size_t bytes = strlen(r->fields[i]);
+        if (bytes == 0 || bytes > COLUMN_NAME_MAX)
+            return hac_fail(err, HAC_INVALID, "%.200s:%zu: a column's name has 1 to %d bytes, not %zu",
+                            r->path, r->line, COLUMN_NAME_MAX, bytes);
+        if ((ret->names[i] = strdup(r->fields[i])) == NULL)
+            return hac_fail_no_memory(err);
+    }
+    *ret_used = true;
+    return HAC_OK;
+}
+
+static hac_status add_row(const reader *r, hac_number_table *ret, hac_error *err)
+{
+    if (r->n_fields != ret->columns)
+        return hac_fail(err, HAC_INVALID, "%.200s:%zu: %zu columns, and the first line has %zu", r->path,
+                        r->line, r->n_fields, ret->columns);
+    for (size_t i = 0; i < ret->columns; i++) {
+        double *to = &ret->values[ret->rows * ret->columns + i];
+        const char *field = r->fields[i];
+        hac_text_status status = hac_parse_f64(field, strlen(field), to);
+        if (status == HAC_TEXT_MALFORMED)
+            return hac_fail(err, HAC_INVALID, "%.200s:%zu: '%.64s' is no number", r->path, r->line, field);
+        if (status != HAC_TEXT_OK || !isfinite(*to))
+            return hac_fail(err, HAC_INVALID,
+                            "%.200s:%zu: %.64s cannot be worked with, only finite numbers can", r->path,
+                            r->line, field);
+    }
+    ret->rows++;
+    return HAC_OK;
+}
+
+static hac_status read_rows(reader *r, hac_number_table *ret, hac_error *err)
+{
+    bool used;
+    hac_status status = next_line(r, err);
+    if (status == HAC_OK)
+        status = take_header(r, ret, &used, err);
+    /* a number takes two bytes at least, its separator included */
+    size_t most = (size_t)(r->end - r->at) / 2 + r->n_fields + 1;
+    ret->values = status == HAC_OK ? malloc(most * sizeof *ret->values) : NULL;
+    if (status == HAC_OK && ret->values == NULL)
+        return hac_fail_no_memory(err);
+    if (status == HAC_OK && used)
+        status = next_line(r, err);
+    while (status == HAC_OK && r->n_fields > 0) {
+        status = add_row(r, ret, err);
+        if (status == HAC_OK)
+            status = next_line(r, err);
+    }
+    if (status == HAC_OK && ret->rows == 0)
+        return hac_fail(err, HAC_INVALID, "%.200s:%zu: there is no row of numbers", r->path, r->line + 1);
+    return status;
+}
+
+hac_status hac_number_table_read(const char *path, hac_number_table *ret, hac_error *err)
+{
+    hac_autofree char *data = NULL;
+    size_t bytes;
+    bool whole;
+    *ret = (hac_number_table){.names = NULL};
+    hac_status status = load(path, &data, &bytes, &whole, err);
+    if (status != HAC_OK)
+        return status;
+    if (!whole)
+        return hac_fail(err, HAC_INVALID, "%.200s: is larger than %u bytes", path,
+                        HAC_NUMBER_TABLE_BYTES_MAX);
+    reader r = {.path = path, .delimiter = ',', .at = data, .end = data + bytes};
+    return read_rows(&r, ret, err);
+}
+
+hac_status hac_number_table_read_header(const char *path, char delimiter, hac_number_table *ret,
+                                        hac_error *err)
+{
+    hac_autofree char *data = NULL;
+    size_t bytes;
+    bool whole, used;
+    *ret = (hac_number_table){.names = NULL};
+    hac_status status = load(path, &data, &bytes, &whole, err);
+    if (status != HAC_OK)
+        return status;
+    if (!whole && memchr(data, '\n', bytes) == NULL)
+        return hac_fail(err, HAC_INVALID, "%.200s:1: the line is longer than %u bytes", path,
+                        HAC_NUMBER_TABLE_BYTES_MAX);
+    reader r = {.path = path, .delimiter = delimiter, .at = data, .end = data + bytes};
+    status = next_line(&r, err);
+    return status == HAC_OK && r.n_fields > 0 ? take_header(&r, ret, &used, err) : status;
+}
+
+void hac_number_table_clear(hac_number_table *table)
+{
+    for (size_t i = 0; table->names != NULL && i < table->columns; i++)
+        free(table->names[i]);
+    free(table->names);
+    free(table->values);
+    *table = (hac_number_table){.names = NULL};
+}
