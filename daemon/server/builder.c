@@ -310,21 +310,12 @@ static void send_build(struct hac_builder *builder, const char *first)
     static char self_test[] = "selftest";
     const hac_builders *builders = builder->builders;
     const hac_server_device *device = builders->devices->items[builder->device];
-    uint32_t affinity[HAC_AFFINITY_MAX];
-    Hac__Executor__Setup setup;
-    hac_device_setup(device, builders->program_directory, builder->scratch, &setup);
-    for (size_t i = 0; i < device->config.n_affinity; i++)
-        affinity[i] = device->config.affinity[i];
-    setup.affinity = affinity;
-    setup.n_affinity = device->config.n_affinity;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
-    command.setup = &setup;
-    hac_child_send(builder->child, &command, NULL, 0);
+    hac_device_send_setup(device, builders->program_directory, builder->scratch, builder->child);
     snprintf(builder->current, sizeof builder->current, "%s", first != NULL ? first : "");
 
     char *programs[2] = {self_test, (char *)(uintptr_t)first};
     Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &build;
     build.programs = programs;

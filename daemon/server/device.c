@@ -312,8 +312,9 @@ unsigned hac_devices_usable(const hac_devices *devices)
     return n;
 }
 
-void hac_device_setup(const hac_server_device *device, const char *program_directory,
-                      const char *scratch_directory, Hac__Executor__Setup *ret)
+/* Strings are borrowed from the device and the directories. */
+static void fill_setup(const hac_server_device *device, const char *program_directory,
+                       const char *scratch_directory, Hac__Executor__Setup *ret)
 {
     const hac_device_config *c = &device->config;
     hac__executor__setup__init(ret);
@@ -337,6 +338,22 @@ void hac_device_setup(const hac_server_device *device, const char *program_direc
     ret->slowdown = c->slowdown;
     ret->program_directory = (char *)(uintptr_t)program_directory;
     ret->scratch_directory = (char *)(uintptr_t)scratch_directory;
+}
+
+void hac_device_send_setup(const hac_server_device *device, const char *program_directory,
+                           const char *scratch_directory, hac_child *child)
+{
+    uint32_t affinity[HAC_AFFINITY_MAX];
+    Hac__Executor__Setup setup;
+    fill_setup(device, program_directory, scratch_directory, &setup);
+    for (size_t i = 0; i < device->config.n_affinity; i++)
+        affinity[i] = device->config.affinity[i];
+    setup.affinity = affinity;
+    setup.n_affinity = device->config.n_affinity;
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
+    command.setup = &setup;
+    hac_child_send(child, &command, NULL, 0);
 }
 
 void hac_device_add_failure(hac_server_device *device, const char *failure)

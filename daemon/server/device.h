@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "child.h"
 #include "config/profile.h"
 #include "planner/machine.h"
 #include "proto/messages.h"
@@ -114,9 +115,9 @@ unsigned hac_devices_usable(const hac_devices *devices);
 /* For messages when none is: the probe's problem, or what is wrong with the first device. */
 const char *hac_devices_why_none(const hac_devices *devices);
 
-/* The Setup message for a child that serves this device; strings are borrowed from it and the directories. */
-void hac_device_setup(const hac_server_device *device, const char *program_directory,
-                      const char *scratch_directory, Hac__Executor__Setup *ret);
+/* Tells a child that it serves this device, with the Setup message. */
+void hac_device_send_setup(const hac_server_device *device, const char *program_directory,
+                           const char *scratch_directory, hac_child *child);
 
 /* Remembers a failed known-answer test. */
 void hac_device_add_failure(hac_server_device *device, const char *failure);

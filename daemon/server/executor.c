@@ -301,22 +301,12 @@ static int find_slot(hac_executors *executors)
 
 static hac_status send_setup(hac_executor *executor, hac_error *err)
 {
-    hac_executors *executors = executor->executors;
-    const hac_server_device *device = device_of(executor);
+    const hac_executors *executors = executor->executors;
     hac_status status = hac_scratch_make(executors->scratch_directory, executor->scratch, err);
     if (status != HAC_OK)
         return status;
-    uint32_t affinity[HAC_AFFINITY_MAX];
-    Hac__Executor__Setup setup;
-    hac_device_setup(device, executors->program_directory, executor->scratch, &setup);
-    for (size_t i = 0; i < device->config.n_affinity; i++)
-        affinity[i] = device->config.affinity[i];
-    setup.affinity = affinity;
-    setup.n_affinity = device->config.n_affinity;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
-    command.setup = &setup;
-    hac_child_send(executor->child, &command, NULL, 0);
+    hac_device_send_setup(device_of(executor), executors->program_directory, executor->scratch,
+                          executor->child);
     return HAC_OK;
 }
 
