@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/type.h"
+#include "job_input.h"
 #include "job_sort.h"
 #include "server.h"
 #include "tuning.h"
@@ -507,10 +508,7 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
                            hac_error *err)
 {
     hac_server *server = session->server;
-    calibrate_state *state = calloc(1, sizeof *state);
-    if (state == NULL)
-        return hac_fail_no_memory(err);
-    job->kind_state = state;
+    calibrate_state *state = job->kind_state;
     hac_status status =
         hac_devices_mask(&server->devices, request->devices, request->n_devices, &job->device_mask, err);
     if (status != HAC_OK)
@@ -539,10 +537,8 @@ hac_status hac_job_calibrate_submit(hac_session *session, uint64_t serial,
                                     const Hac__Client__SubmitCalibrate *request, hac_error *err)
 {
     hac_job *job = NULL;
-    if (session->server->draining)
-        return hac_fail(err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
-    hac_status status =
-        hac_job_new(session->server, request->tune ? &tune_kind : &calibrate_kind, session->user, &job, err);
+    hac_status status = hac_job_begin(session, request->tune ? &tune_kind : &calibrate_kind,
+                                      sizeof(calibrate_state), &job, err);
     if (status == HAC_OK)
         status = fill_job(session, job, request, err);
     if (status != HAC_OK) {

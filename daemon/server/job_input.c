@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job_input.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "server.h"
+
+hac_status hac_job_begin(hac_session *session, const hac_job_kind *kind, size_t state_bytes, hac_job **ret,
+                         hac_error *err)
+{
+    hac_job *job = NULL;
+    if (session->server->draining)
+        return hac_fail(err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
+    hac_status status = hac_job_new(session->server, kind, session->user, &job, err);
+    if (status != HAC_OK)
+        return status;
+    job->kind_state = calloc(1, state_bytes);
+    if (job->kind_state == NULL) {
+        hac_job_free(job);
+        return hac_fail_no_memory(err);
+    }
+    *ret = job;
+    return HAC_OK;
+}
 
 hac_status hac_job_take_buffer(hac_session *session, uint32_t id, uint64_t offset, uint64_t bytes,
                                const char *what, hac_pool_buffer **ret, hac_error *err)
@@ -55,4 +74,18 @@ hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *opt
     job->fast = options->determinism == 1;
     return hac_devices_mask(&job->server->devices, options->devices, options->n_devices, &job->device_mask,
                             err);
+}
+
+void hac_job_start(hac_session *session, uint64_t serial, hac_job *job, bool input_in_message,
+                   const Hac__Client__JobOptions *options, const char *what)
+{
+    job->owner = job->detached ? NULL : session;
+    job->serial = serial;
+    job->quick =
+        input_in_message && !job->detached && !job->progress && (options == NULL || !options->acknowledge);
+    if (!job->quick) {
+        hac_job_note(job, "submitted by uid %u, pid %d: %s", session->user->uid, (int)session->pid, what);
+        hac_session_send_accepted(session, serial, job);
+    }
+    hac_job_submit(job);
 }

@@ -717,36 +717,22 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     return HAC_OK;
 }
 
-void hac_job_query_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitQuery *request,
-                          hac_frame *frame)
+hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
+                                const Hac__Client__SubmitQuery *request, hac_frame *frame, hac_error *err)
 {
-    hac_error err = HAC_ERROR_NONE;
     hac_job *job = NULL;
-    hac_status status = HAC_OK;
-    if (session->server->draining)
-        status = hac_fail(&err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
-    else
-        status = hac_job_new(session->server, &query_kind, session->user, &job, &err);
-    if (status == HAC_OK) {
-        job->kind_state = calloc(1, sizeof(query_state));
-        status =
-            job->kind_state == NULL ? hac_fail_no_memory(&err) : fill_job(session, job, request, frame, &err);
-    }
+    hac_status status = hac_job_begin(session, &query_kind, sizeof(query_state), &job, err);
+    if (status != HAC_OK)
+        return status;
+    status = fill_job(session, job, request, frame, err);
     if (status != HAC_OK) {
         hac_job_free(job);
-        hac_session_send_failure(session, serial, &err, status == HAC_REFUSED ? 0.1 : 0);
-        return;
+        return status;
     }
-    const query_state *state = job->kind_state;
-    job->owner = job->detached ? NULL : session;
-    job->serial = serial;
-    job->quick = state->spec.place == HAC_QUERY_INLINE && !job->detached && !job->progress &&
-                 !request->options->acknowledge;
-    if (!job->quick) {
-        hac_job_note(job, "submitted by uid %u, pid %d: query of %llu bytes of %s", session->user->uid,
-                     (int)session->pid, (unsigned long long)job->bytes_in,
-                     state->spec.format != NULL ? state->spec.format : "data");
-        hac_session_send_accepted(session, serial, job);
-    }
-    hac_job_submit(job);
+    const hac_query_spec *spec = &((const query_state *)job->kind_state)->spec;
+    char what[64];
+    snprintf(what, sizeof what, "query of %llu bytes of %s", (unsigned long long)job->bytes_in,
+             spec->format != NULL ? spec->format : "data");
+    hac_job_start(session, serial, job, spec->place == HAC_QUERY_INLINE, request->options, what);
+    return HAC_OK;
 }

@@ -16,8 +16,9 @@
 HAC_MUST_USE hac_status hac_query_spec_guess(const Hac__Client__PlanQuery *request, hac_query_spec *ret,
                                              hac_error *err);
 
-/* Makes and submits a job; answers the session itself, well or not. Takes descriptors out of the frame. */
-void hac_job_query_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitQuery *request,
-                          hac_frame *frame);
+/* Makes a job, submits it and answers the session, if it is well. Takes descriptors out of the frame. */
+HAC_MUST_USE hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
+                                             const Hac__Client__SubmitQuery *request, hac_frame *frame,
+                                             hac_error *err);
 
 #endif

@@ -308,34 +308,21 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     return status == HAC_OK ? hac_job_take_options(job, request->options, err) : status;
 }
 
-void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitSort *request,
-                         hac_frame *frame)
+hac_status hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitSort *request,
+                               hac_frame *frame, hac_error *err)
 {
-    hac_error err = HAC_ERROR_NONE;
     hac_job *job = NULL;
-    hac_status status = HAC_OK;
-    if (session->server->draining)
-        status = hac_fail(&err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
-    else
-        status = hac_job_new(session->server, &sort_kind, session->user, &job, &err);
-    if (status == HAC_OK) {
-        job->kind_state = calloc(1, sizeof(sort_state));
-        status =
-            job->kind_state == NULL ? hac_fail_no_memory(&err) : fill_job(session, job, request, frame, &err);
-    }
+    hac_status status = hac_job_begin(session, &sort_kind, sizeof(sort_state), &job, err);
+    if (status != HAC_OK)
+        return status;
+    status = fill_job(session, job, request, frame, err);
     if (status != HAC_OK) {
         hac_job_free(job);
-        hac_session_send_failure(session, serial, &err, status == HAC_REFUSED ? 0.1 : 0);
-        return;
+        return status;
     }
-    job->owner = job->detached ? NULL : session;
-    job->serial = serial;
-    job->quick = job->spec.inline_data && !job->detached && !job->progress &&
-                 (request->options == NULL || !request->options->acknowledge);
-    if (!job->quick) {
-        hac_job_note(job, "submitted by uid %u, pid %d: sort of %llu %s", session->user->uid,
-                     (int)session->pid, (unsigned long long)job->spec.items, hac_type_name(job->spec.type));
-        hac_session_send_accepted(session, serial, job);
-    }
-    hac_job_submit(job);
+    char what[64];
+    snprintf(what, sizeof what, "sort of %llu %s", (unsigned long long)job->spec.items,
+             hac_type_name(job->spec.type));
+    hac_job_start(session, serial, job, job->spec.inline_data, request->options, what);
+    return HAC_OK;
 }

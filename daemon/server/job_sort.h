@@ -14,8 +14,9 @@ HAC_MUST_USE hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, ha
  * would spoil the leaves' shares, and what is learnt of them. */
 void hac_job_sort_trim(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
 
-/* Makes and submits a job; answers the session itself, well or not. Takes descriptors out of the frame. */
-void hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitSort *request,
-                         hac_frame *frame);
+/* Makes a job, submits it and answers the session, if it is well. Takes descriptors out of the frame. */
+HAC_MUST_USE hac_status hac_job_sort_submit(hac_session *session, uint64_t serial,
+                                            const Hac__Client__SubmitSort *request, hac_frame *frame,
+                                            hac_error *err);
 
 #endif

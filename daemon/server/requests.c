@@ -85,17 +85,13 @@ static hac_status handle_buffer_release(hac_session *session, const Hac__Client_
 static hac_status handle_submit_sort(hac_session *session, const Hac__Client__Request *request,
                                      hac_frame *frame, hac_error *err)
 {
-    (void)err;
-    hac_job_sort_submit(session, request->serial, request->submit_sort, frame);
-    return HAC_OK;
+    return hac_job_sort_submit(session, request->serial, request->submit_sort, frame, err);
 }
 
 static hac_status handle_submit_query(hac_session *session, const Hac__Client__Request *request,
                                       hac_frame *frame, hac_error *err)
 {
-    (void)err;
-    hac_job_query_submit(session, request->serial, request->submit_query, frame);
-    return HAC_OK;
+    return hac_job_query_submit(session, request->serial, request->submit_query, frame, err);
 }
 
 static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,
@@ -191,15 +187,20 @@ static hac_status simulated_machine(const planned_machine *wanted, hac_machine *
     return HAC_OK;
 }
 
-/* The machine to plan for, and the mask of the devices allowed; `room` is where a simulated one is made. */
-static hac_status machine_for(hac_session *session, const planned_machine *wanted, hac_machine *room,
-                              const hac_machine **ret, uint32_t *ret_mask, hac_error *err)
+/* The machine to plan for, and the mask of the devices allowed; a simulated one is made, and the caller's. */
+static hac_status machine_for(hac_session *session, const planned_machine *wanted,
+                              hac_machine **ret_simulated, const hac_machine **ret, uint32_t *ret_mask,
+                              hac_error *err)
 {
     const Hac__Client__JobOptions *options = wanted->options;
-    *ret = wanted->simulate ? room : hac_server_machine(session->server);
     *ret_mask = 0;
-    if (wanted->simulate)
-        return simulated_machine(wanted, room, ret_mask, err);
+    if (wanted->simulate) {
+        *ret_simulated = calloc(1, sizeof **ret_simulated);
+        *ret = *ret_simulated;
+        return *ret_simulated == NULL ? hac_fail_no_memory(err)
+                                      : simulated_machine(wanted, *ret_simulated, ret_mask, err);
+    }
+    *ret = hac_server_machine(session->server);
     if (options == NULL)
         return HAC_OK;
     return hac_devices_mask(&session->server->devices, options->devices, options->n_devices, ret_mask, err);
@@ -215,6 +216,18 @@ static hac_status plan_text(const hac_plan *plan, Hac__Client__PlanFormat format
     default:
         return hac_plan_to_text(plan, ret, err);
     }
+}
+
+/* Takes the plan. */
+static hac_status send_plan(hac_session *session, uint64_t serial, hac_plan *plan,
+                            Hac__Client__PlanFormat format, hac_error *err)
+{
+    hac_autofree char *text = NULL;
+    hac_status status = plan_text(plan, format, &text, err);
+    hac_plan_free(plan);
+    if (status == HAC_OK)
+        hac_session_send_text(session, serial, text, strlen(text));
+    return status;
 }
 
 static hac_status plan_input(const Hac__Client__PlanSort *wanted, hac_sort_spec *spec, hac_error *err)
@@ -233,29 +246,20 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
 {
     (void)frame;
     const Hac__Client__PlanSort *wanted = request->plan_sort;
-    hac_autofree hac_machine *simulated = calloc(1, sizeof *simulated);
-    hac_autofree char *text = NULL;
+    const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices, wanted->options};
+    hac_autofree hac_machine *simulated = NULL;
+    const hac_machine *machine = NULL;
     hac_sort_spec spec;
     hac_plan *plan = NULL;
-    const hac_machine *machine = NULL;
-    if (simulated == NULL)
-        return hac_fail_no_memory(err);
     hac_status status = hac_sort_spec_read(wanted->spec, &spec, err);
     if (status == HAC_OK)
         status = plan_input(wanted, &spec, err);
-    if (status != HAC_OK)
-        return status;
-    const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices, wanted->options};
-    status = machine_for(session, &where, simulated, &machine, &spec.device_mask, err);
+    if (status == HAC_OK)
+        status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)
         status = hac_plan_sort_within(
             machine, &spec, wanted->options != NULL ? wanted->options->memory_limit : 0, &plan, err);
-    if (status == HAC_OK)
-        status = plan_text(plan, wanted->format, &text, err);
-    hac_plan_free(plan);
-    if (status == HAC_OK)
-        hac_session_send_text(session, request->serial, text, strlen(text));
-    return status;
+    return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 
 static hac_status handle_plan_query(hac_session *session, const Hac__Client__Request *request,
@@ -263,25 +267,17 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
 {
     (void)frame;
     const Hac__Client__PlanQuery *wanted = request->plan_query;
-    hac_autofree hac_machine *simulated = calloc(1, sizeof *simulated);
-    hac_autofree char *text = NULL;
+    const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices, wanted->options};
+    hac_autofree hac_machine *simulated = NULL;
+    const hac_machine *machine = NULL;
     hac_query_spec spec;
     hac_plan *plan = NULL;
-    const hac_machine *machine = NULL;
-    if (simulated == NULL)
-        return hac_fail_no_memory(err);
     hac_status status = hac_query_spec_guess(wanted, &spec, err);
-    const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices, wanted->options};
     if (status == HAC_OK)
-        status = machine_for(session, &where, simulated, &machine, &spec.device_mask, err);
+        status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)
         status = hac_plan_query(machine, &spec, &plan, err);
-    if (status == HAC_OK)
-        status = plan_text(plan, wanted->format, &text, err);
-    hac_plan_free(plan);
-    if (status == HAC_OK)
-        hac_session_send_text(session, request->serial, text, strlen(text));
-    return status;
+    return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 
 /* ---- questions ---------------------------------------------------------------------------------------- */
