@@ -5,52 +5,18 @@
 
 #include "test_child.h"
 
-static char *programs, *scratch;
-static test_setup setup;
-
-static int make_directories(void **state)
-{
-    (void)state;
-    programs = test_make_directory();
-    scratch = test_make_directory();
-    setup = (test_setup){.program_directory = programs, .scratch_directory = scratch};
-    return 0;
-}
-
-static int remove_directories(void **state)
-{
-    (void)state;
-    test_remove_directory(programs);
-    test_remove_directory(scratch);
-    return 0;
-}
-
-static void send_build(test_child *child, const char *program)
-{
-    char *list[1] = {(char *)(uintptr_t)program};
-    Hac__Executor__Build build;
-    hac__executor__build__init(&build);
-    build.programs = list;
-    build.n_programs = program != NULL;
-    Hac__Executor__Command command;
-    hac__executor__command__init(&command);
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
-    command.build = &build;
-    test_send(child, &command, NULL, 0);
-}
-
 /* What is asked for while others are being built comes next. */
 static void test_urgent_one_first(void **state)
 {
     (void)state;
     char *fresh = test_make_directory();
-    test_setup with = setup;
+    test_setup with = test_usual;
     with.program_directory = fresh;
     const char *list[] = {"selftest", "bitonic.block.64", "bitonic.block.32"};
     test_child *child = test_start("--build");
     test_send_setup(child, &with);
     for (size_t i = 0; i < 3; i++) /* each in front of the ones before, as they are all there at the start */
-        send_build(child, list[2 - i]);
+        test_send_build(child, &list[2 - i], 1);
     for (size_t i = 0; i < 3; i++) {
         Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
         assert_string_equal(built->program, list[i]);
@@ -68,8 +34,8 @@ static void test_everything(void **state)
 {
     (void)state;
     test_child *child = test_start("--build");
-    test_send_setup(child, &setup);
-    send_build(child, NULL);
+    test_send_setup(child, &test_usual);
+    test_send_build(child, NULL, 0);
     uint32_t done = 0, of = 1;
     while (done < of) {
         Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
@@ -92,5 +58,5 @@ int main(void)
         cmocka_unit_test(test_urgent_one_first),
         cmocka_unit_test(test_everything),
     };
-    return cmocka_run_group_tests(tests, make_directories, remove_directories);
+    return cmocka_run_group_tests(tests, test_make_directories, test_remove_directories);
 }

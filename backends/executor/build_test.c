@@ -12,35 +12,15 @@
 #include "base/cleanup.h"
 #include "test_child.h"
 
-static char *programs, *scratch;
-static test_setup setup;
-
-static int make_directories(void **state)
-{
-    (void)state;
-    programs = test_make_directory();
-    scratch = test_make_directory();
-    setup = (test_setup){.program_directory = programs, .scratch_directory = scratch};
-    return 0;
-}
-
-static int remove_directories(void **state)
-{
-    (void)state;
-    test_remove_directory(programs);
-    test_remove_directory(scratch);
-    return 0;
-}
-
-/* Path of the only file below `programs` whose name starts with `prefix`, malloc'ed; NULL: none. */
+/* Path of the only program whose name starts with `prefix`, malloc'ed; NULL: none. */
 static char *find_file(const char *prefix)
 {
     char *found = NULL;
-    DIR *outer = opendir(programs);
+    DIR *outer = opendir(test_usual.program_directory);
     assert_non_null(outer);
     for (struct dirent *d; (d = readdir(outer)) != NULL;) {
         char path[1024];
-        snprintf(path, sizeof path, "%s/%s", programs, d->d_name);
+        snprintf(path, sizeof path, "%s/%s", test_usual.program_directory, d->d_name);
         DIR *inner = d->d_name[0] == '.' ? NULL : opendir(path);
         for (struct dirent *f; inner != NULL && (f = readdir(inner)) != NULL;)
             if (strncmp(f->d_name, prefix, strlen(prefix)) == 0) {
@@ -54,28 +34,14 @@ static char *find_file(const char *prefix)
     return found;
 }
 
-static void send_build(test_child *child, const char *program)
-{
-    char *list[1] = {(char *)(uintptr_t)program};
-    Hac__Executor__Build build;
-    hac__executor__build__init(&build);
-    build.programs = list;
-    build.n_programs = program != NULL;
-    Hac__Executor__Command command;
-    hac__executor__command__init(&command);
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
-    command.build = &build;
-    test_send(child, &command, NULL, 0);
-}
-
 static void test_first_and_second(void **state)
 {
     (void)state;
-    double first = test_build(&setup, (const char *[]){"selftest"}, 1);
+    double first = test_build(&test_usual, (const char *[]){"selftest"}, 1);
     hac_autofree char *file = find_file("selftest-");
     assert_non_null(file);
     assert_null(find_file("selftest.attempts"));
-    double second = test_build(&setup, (const char *[]){"selftest"}, 1);
+    double second = test_build(&test_usual, (const char *[]){"selftest"}, 1);
     print_message("selftest: built in %.0f ms, found in %.0f ms\n", first * 1e3, second * 1e3);
 }
 
@@ -104,7 +70,7 @@ static long size_of(const char *path)
 static void test_damaged_files(void **state)
 {
     (void)state;
-    test_build(&setup, (const char *[]){"selftest"}, 1);
+    test_build(&test_usual, (const char *[]){"selftest"}, 1);
     hac_autofree char *file = find_file("selftest-");
     long size = size_of(file);
     const struct {
@@ -126,11 +92,11 @@ static void test_damaged_files(void **state)
                  {-1, (int)size - 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         damage(file, cases[i].keep, cases[i].flip_at);
-        test_build(&setup, (const char *[]){"selftest"}, 1);
+        test_build(&test_usual, (const char *[]){"selftest"}, 1);
         assert_int_equal(size_of(file), size);
     }
     assert_int_equal(chmod(file, 0622), 0); /* somebody else could have written it */
-    test_build(&setup, (const char *[]){"selftest"}, 1);
+    test_build(&test_usual, (const char *[]){"selftest"}, 1);
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
@@ -140,8 +106,8 @@ static void test_unknown_program(void **state)
 {
     (void)state;
     test_child *child = test_start("--build");
-    test_send_setup(child, &setup);
-    send_build(child, "no.such");
+    test_send_setup(child, &test_usual);
+    test_send_build(child, (const char *[]){"no.such"}, 1);
     assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "no.such"));
     assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
     test_child_free(child);
@@ -151,7 +117,7 @@ static void test_unknown_program(void **state)
 static void test_attempts(void **state)
 {
     (void)state;
-    test_build(&setup, (const char *[]){"selftest"}, 1);
+    test_build(&test_usual, (const char *[]){"selftest"}, 1);
     hac_autofree char *file = find_file("selftest-");
     hac_autofree char *attempts = NULL;
     assert_true(asprintf(&attempts, "%.*s/selftest.attempts", (int)(strrchr(file, '/') - file), file) > 0);
@@ -160,7 +126,7 @@ static void test_attempts(void **state)
         hac_autofclose FILE *f = fopen(attempts, "we");
         fprintf(f, "%d\n", i);
         fflush(f);
-        test_build(&setup, (const char *[]){"selftest"}, 1);
+        test_build(&test_usual, (const char *[]){"selftest"}, 1);
         assert_int_not_equal(access(attempts, F_OK), 0);
     }
     assert_int_equal(unlink(file), 0);
@@ -168,8 +134,8 @@ static void test_attempts(void **state)
     fprintf(f, "3\n");
     fflush(f);
     test_child *child = test_start("--build");
-    test_send_setup(child, &setup);
-    send_build(child, "selftest");
+    test_send_setup(child, &test_usual);
+    test_send_build(child, (const char *[]){"selftest"}, 1);
     Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
     assert_int_equal(built->code, HAC_DEVICE);
     assert_non_null(strstr(built->message, "3 times"));
@@ -187,5 +153,5 @@ int main(void)
         cmocka_unit_test(test_unknown_program),
         cmocka_unit_test(test_attempts),
     };
-    return cmocka_run_group_tests(tests, make_directories, remove_directories);
+    return cmocka_run_group_tests(tests, test_make_directories, test_remove_directories);
 }

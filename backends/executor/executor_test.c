@@ -20,24 +20,10 @@
 
 #define ITEMS 65536u
 
-static char *programs, *scratch;
-static test_setup setup;
-
-static int make_directories(void **state)
+static int set_up(void **state)
 {
-    (void)state;
-    programs = test_make_directory();
-    scratch = test_make_directory();
-    setup = (test_setup){.program_directory = programs, .scratch_directory = scratch};
-    test_build(&setup, (const char *[]){"selftest"}, 1);
-    return 0;
-}
-
-static int remove_directories(void **state)
-{
-    (void)state;
-    test_remove_directory(programs);
-    test_remove_directory(scratch);
+    test_make_directories(state);
+    test_build(&test_usual, (const char *[]){"selftest"}, 1);
     return 0;
 }
 
@@ -142,13 +128,13 @@ static void check_sum(const test_setup *with)
 static void test_sum(void **state)
 {
     (void)state;
-    check_sum(&setup);
+    check_sum(&test_usual);
 }
 
 static void test_sum_with_copies(void **state)
 {
     (void)state;
-    test_setup with = setup;
+    test_setup with = test_usual;
     with.copy_memory = true;
     check_sum(&with);
 }
@@ -156,7 +142,7 @@ static void test_sum_with_copies(void **state)
 static void test_sum_pinned_to_one_cpu(void **state)
 {
     (void)state;
-    test_setup with = setup;
+    test_setup with = test_usual;
     with.affinity[0] = 0;
     with.n_affinity = 1;
     check_sum(&with);
@@ -166,7 +152,7 @@ static void test_sum_pinned_to_one_cpu(void **state)
 static void test_pinning(void **state)
 {
     (void)state;
-    test_setup with = setup;
+    test_setup with = test_usual;
     with.n_affinity = 1;
     test_child *child = start_ready(&with);
     char command[160], line[64];
@@ -186,7 +172,7 @@ static void test_pinning(void **state)
 static void test_cpu_that_is_not_there(void **state)
 {
     (void)state;
-    test_setup with = setup;
+    test_setup with = test_usual;
     with.affinity[0] = 1023;
     with.n_affinity = 1;
     test_child *child = test_start(NULL);
@@ -199,9 +185,9 @@ static void test_cpu_that_is_not_there(void **state)
 static void test_slowdown(void **state)
 {
     (void)state;
-    test_setup with = setup;
+    test_setup with = test_usual;
     with.slowdown = 40;
-    test_child *plain = start_ready(&setup), *slow = start_ready(&with);
+    test_child *plain = start_ready(&test_usual), *slow = start_ready(&with);
     test_child *both[2] = {plain, slow};
     double best[2] = {1e9, 1e9};
     for (int c = 0; c < 2; c++) {
@@ -229,7 +215,7 @@ static void expect_refused(test_child *child, request r, hac_status code, const 
 static void test_bad_tasks(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&setup);
+    test_child *child = start_ready(&test_usual);
     uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
     uint64_t sum = fill(items);
     request r = sum_request(0, ITEMS);
@@ -270,7 +256,7 @@ static void test_bad_tasks(void **state)
 static void test_buffers_come_and_go(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&setup);
+    test_child *child = start_ready(&test_usual);
     Hac__Executor__BufferRemove remove;
     hac__executor__buffer_remove__init(&remove);
     Hac__Executor__Command command;
@@ -294,7 +280,7 @@ static void test_buffers_come_and_go(void **state)
 static void test_unsealed_buffer(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&setup);
+    test_child *child = start_ready(&test_usual);
     hac_autoclose int fd = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_int_equal(ftruncate(fd, ITEMS * 4), 0);
     Hac__Executor__BufferAdd add;
@@ -337,9 +323,9 @@ static request read_request(uint64_t offset, uint64_t first, uint64_t count)
 static void test_io_read(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&setup);
+    test_child *child = start_ready(&test_usual);
     char path[512];
-    snprintf(path, sizeof path, "%s/input", scratch);
+    snprintf(path, sizeof path, "%s/input", test_usual.scratch_directory);
     hac_autoclose int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     hac_autofree uint8_t *bytes = malloc(1000000);
     for (size_t i = 0; i < 1000000; i++)
@@ -382,7 +368,7 @@ static void test_io_read(void **state)
 static void test_io_read_of_a_pipe(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&setup);
+    test_child *child = start_ready(&test_usual);
     int pair[2];
     uint8_t bytes[5000];
     assert_int_equal(pipe2(pair, O_CLOEXEC | O_NONBLOCK), 0);
@@ -405,7 +391,7 @@ static void test_needs_program(void **state)
 {
     (void)state;
     char *empty = test_make_directory();
-    test_setup with = setup;
+    test_setup with = test_usual;
     with.program_directory = empty;
     test_child *child = start_ready(&with);
     uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
@@ -425,7 +411,7 @@ static void test_needs_program(void **state)
 static void test_ping_and_shutdown(void **state)
 {
     (void)state;
-    test_child *child = start_ready(&setup);
+    test_child *child = start_ready(&test_usual);
     Hac__Executor__Ping ping;
     hac__executor__ping__init(&ping);
     ping.serial = 77;
@@ -450,7 +436,7 @@ static void test_garbage(void **state)
     (void)state;
     srand(1);
     for (int round = 0; round < 40; round++) {
-        test_child *child = round % 8 == 0 ? start_ready(&setup) : test_start(NULL);
+        test_child *child = round % 8 == 0 ? start_ready(&test_usual) : test_start(NULL);
         uint8_t noise[600];
         size_t bytes = 1 + (size_t)rand() % sizeof noise;
         for (size_t i = 0; i < bytes; i++)
@@ -470,41 +456,39 @@ static void test_garbage(void **state)
     }
 }
 
-static void test_wrong_version(void **state)
+/* With this Setup the executor says why it cannot serve, and exits. */
+static void expect_fatal(Hac__Executor__Setup *message, const char *words)
 {
-    (void)state;
     test_child *child = test_start(NULL);
-    Hac__Executor__Setup message;
-    hac__executor__setup__init(&message);
-    message.version = HAC_EXECUTOR_PROTOCOL_VERSION + 1;
     Hac__Executor__Command command;
     hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
-    command.setup = &message;
+    command.setup = message;
     test_send(child, &command, NULL, 0);
-    assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "version"));
+    hac_test_assert_says(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, words);
     assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
     test_child_free(child);
+}
+
+static void test_wrong_version(void **state)
+{
+    (void)state;
+    Hac__Executor__Setup message;
+    hac__executor__setup__init(&message);
+    message.version = HAC_EXECUTOR_PROTOCOL_VERSION + 1;
+    expect_fatal(&message, "version");
 }
 
 static void test_no_such_device(void **state)
 {
     (void)state;
-    test_child *child = test_start(NULL);
     Hac__Executor__Setup message;
     hac__executor__setup__init(&message);
     char device[] = "no such device";
     message.version = HAC_EXECUTOR_PROTOCOL_VERSION;
     message.device = device;
-    message.scratch_directory = scratch;
-    Hac__Executor__Command command;
-    hac__executor__command__init(&command);
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
-    command.setup = &message;
-    test_send(child, &command, NULL, 0);
-    assert_non_null(strstr(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_FATAL)->fatal, "no such device"));
-    assert_int_equal(WEXITSTATUS(test_wait(child)), 1);
-    test_child_free(child);
+    message.scratch_directory = (char *)(uintptr_t)test_usual.scratch_directory;
+    expect_fatal(&message, "no such device");
 }
 
 /* The parent's death, by SIGKILL while a task runs, ends the executor: nobody is left to take its result. */
@@ -515,7 +499,7 @@ static void test_parent_dies(void **state)
     assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
     pid_t middle = fork();
     if (middle == 0) {
-        test_setup with = setup;
+        test_setup with = test_usual;
         with.slowdown = 1e6;
         test_child *child = start_ready(&with);
         uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
@@ -552,7 +536,7 @@ static void test_probe(void **state)
 {
     (void)state;
     test_child *child = test_start("--probe");
-    test_send_setup(child, &setup);
+    test_send_setup(child, &test_usual);
     Hac__Executor__ProbeReport *probe = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PROBE)->probe;
     assert_string_equal(probe->problem, "");
     assert_true(probe->n_devices >= 1);
@@ -576,7 +560,7 @@ static void test_probe_without_platform(void **state)
         setenv("OCL_ICD_VENDORS", vendors, 1);
     else
         unsetenv("OCL_ICD_VENDORS");
-    test_send_setup(child, &setup);
+    test_send_setup(child, &test_usual);
     Hac__Executor__ProbeReport *probe = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_PROBE)->probe;
     assert_int_equal(probe->n_devices, 0);
     assert_non_null(strstr(probe->problem, "install a driver"));
@@ -615,5 +599,5 @@ int main(void)
         cmocka_unit_test(test_probe_without_platform),
         cmocka_unit_test(test_without_hacd),
     };
-    return cmocka_run_group_tests(tests, make_directories, remove_directories);
+    return cmocka_run_group_tests(tests, set_up, test_remove_directories);
 }

@@ -16,8 +16,6 @@
 #include "opencl/device_open.h"
 #include "test_child.h"
 
-static char *programs, *scratch;
-
 static bool has_llvmpipe(void)
 {
     hac_autofree hac_device_listing *list = NULL;
@@ -60,16 +58,7 @@ static void test_limit_helps(void **state)
 
 static Hac__Executor__Report *build(test_child *child)
 {
-    char name[] = "selftest", *list[] = {name};
-    Hac__Executor__Build message;
-    hac__executor__build__init(&message);
-    message.programs = list;
-    message.n_programs = 1;
-    Hac__Executor__Command command;
-    hac__executor__command__init(&command);
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
-    command.build = &message;
-    test_send(child, &command, NULL, 0);
+    test_send_build(child, (const char *[]){"selftest"}, 1);
     return test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT);
 }
 
@@ -102,11 +91,10 @@ static Hac__Executor__Done *run_sum(test_child *child)
 /* Builder and executor together; with `limit` 0 the failure is recorded, recalled and respected. */
 static void build_and_run(uint32_t limit, bool works)
 {
-    test_setup setup = {.program_directory = programs,
-                        .scratch_directory = scratch,
-                        .platform = "rusticl",
-                        .jit = true,
-                        .max_loop_iterations = limit};
+    test_setup setup = test_usual;
+    setup.platform = "rusticl";
+    setup.jit = true;
+    setup.max_loop_iterations = limit;
     for (int round = 0; round < 2; round++) { /* built, then found */
         test_child *builder = test_start("--build");
         test_send_setup(builder, &setup);
@@ -151,22 +139,6 @@ static void test_runs_within_the_limit(void **state)
     build_and_run(65535, true);
 }
 
-static int make_directories(void **state)
-{
-    (void)state;
-    programs = test_make_directory();
-    scratch = test_make_directory();
-    return 0;
-}
-
-static int remove_directories(void **state)
-{
-    (void)state;
-    test_remove_directory(programs);
-    test_remove_directory(scratch);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,5 +151,5 @@ int main(void)
         printf("SKIPPED: there is no llvmpipe (install mesa-opencl-icd)\n");
         return 77;
     }
-    return cmocka_run_group_tests(tests, make_directories, remove_directories);
+    return cmocka_run_group_tests(tests, test_make_directories, test_remove_directories);
 }

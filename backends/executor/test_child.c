@@ -34,10 +34,28 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
     return remove(path);
 }
 
-void test_remove_directory(char *path)
+void test_remove_directory(const char *path)
 {
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    free(path);
+    free((char *)(uintptr_t)path);
+}
+
+test_setup test_usual;
+
+int test_make_directories(void **state)
+{
+    (void)state;
+    test_usual =
+        (test_setup){.program_directory = test_make_directory(), .scratch_directory = test_make_directory()};
+    return 0;
+}
+
+int test_remove_directories(void **state)
+{
+    (void)state;
+    test_remove_directory(test_usual.program_directory);
+    test_remove_directory(test_usual.scratch_directory);
+    return 0;
 }
 
 test_child *test_start(const char *mode)
@@ -160,11 +178,8 @@ void test_send_setup(test_child *child, const test_setup *setup)
     test_send(child, &command, NULL, 0);
 }
 
-double test_build(const test_setup *setup, const char *const *programs, size_t n_programs)
+void test_send_build(test_child *child, const char *const *programs, size_t n_programs)
 {
-    uint64_t start = hac_now_ns();
-    test_child *child = test_start("--build");
-    test_send_setup(child, setup);
     Hac__Executor__Build build;
     hac__executor__build__init(&build);
     build.programs = (char **)(uintptr_t)programs;
@@ -174,6 +189,14 @@ double test_build(const test_setup *setup, const char *const *programs, size_t n
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &build;
     test_send(child, &command, NULL, 0);
+}
+
+double test_build(const test_setup *setup, const char *const *programs, size_t n_programs)
+{
+    uint64_t start = hac_now_ns();
+    test_child *child = test_start("--build");
+    test_send_setup(child, setup);
+    test_send_build(child, programs, n_programs);
     for (size_t i = 0; i < n_programs; i++) {
         Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
         assert_string_equal(built->program, programs[i]);

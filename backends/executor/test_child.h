@@ -17,7 +17,7 @@ typedef struct test_child {
 
 /* A fresh directory of ours below TMPDIR; it and all in it go with test_remove_directory. */
 char *test_make_directory(void);
-void test_remove_directory(char *path);
+void test_remove_directory(const char *path);
 
 /* Starts hac-executor with one argument or none. */
 test_child *test_start(const char *mode);
@@ -45,6 +45,14 @@ typedef struct test_setup {
     uint32_t threads;
 } test_setup;
 void test_send_setup(test_child *child, const test_setup *setup);
+
+/* cmocka's signatures, of a group: a setup with fresh directories. */
+extern test_setup test_usual;
+int test_make_directories(void **state);
+int test_remove_directories(void **state);
+
+/* Asks a builder for these programs (none named: all). */
+void test_send_build(test_child *child, const char *const *programs, size_t n_programs);
 
 /* Has the programs built (none named: all); checks that the self-test passed. Returns seconds. */
 double test_build(const test_setup *setup, const char *const *programs, size_t n_programs);
