@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs for tests and benchmarks, the same on every machine for the same arguments:
- *
- *     make_input text BYTES [SKEW [SEED]]            English-like text: lines of words, Zipf frequencies
- *     make_input csv ROWS KEYS [SKEW [SEED]]         key (integer), name (string), and 14 more columns
- *     make_input quoted ROWS KEYS [SKEW [SEED]]      the same; names and notes in quotes, commas and newlines
- * in them make_input jsonl ROWS KEYS [SKEW [SEED]]       the first eight columns as objects
- *
- * SKEW is the exponent of the Zipf distribution of words or keys: 0 is uniform, 1 is English (the default).
+ * Inputs for tests and benchmarks, the same on every machine for the same arguments. Run it without
+ * arguments: it lists them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,19 +12,21 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/random.h"
 
 #define WORDS     50000u /* of the language */
 #define WORD_MAX  16
 #define LINE_MIN  60u
 #define ALIAS_MAX (UINT64_C(1) << 26)
+#define CLUSTERS  24u  /* of points */
+#define TERMS     100u /* of a document */
 
-static uint64_t next_random(uint64_t *seed) /* splitmix64 */
-{
-    uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
+typedef struct request {
+    const char *kind;
+    uint64_t size, count; /* see the table of kinds */
+    double skew;
+    uint64_t seed;
+} request;
 
 /* ---- a Zipf distribution, by Walker's alias method: one random number and one look-up a draw ---- */
 
@@ -87,7 +83,7 @@ static void zipf_clear(zipf *z)
 
 static uint32_t zipf_draw(const zipf *z, uint64_t *seed)
 {
-    uint64_t r = next_random(seed);
+    uint64_t r = hac_random_u64(seed);
     uint32_t i = (uint32_t)((r >> 32) * z->n >> 32);
     return (uint32_t)r <= z->keep[i] ? i : z->alias[i];
 }
@@ -109,18 +105,19 @@ static void make_word(uint32_t rank, char ret[WORD_MAX], uint8_t *ret_length)
         code /= 17;
         ret[n++] = vowels[code % 5];
         code /= 5;
-        if (s == 0 || next_random(&seed) % 2)
+        if (s == 0 || hac_random_u64(&seed) % 2)
             ret[n++] = "nrstd"[(rank / 7 + s) % 5];
     }
     ret[n] = 0;
     *ret_length = (uint8_t)n;
 }
 
-static int write_text(uint64_t bytes, double skew, uint64_t seed)
+static int write_text(const request *r)
 {
     hac_autofree language *l = malloc(sizeof *l);
     hac_cleanup(zipf_clear) zipf z = {0};
-    if (l == NULL || !zipf_make(&z, WORDS, skew))
+    uint64_t bytes = r->size, seed = r->seed;
+    if (l == NULL || !zipf_make(&z, WORDS, r->skew))
         return ENOMEM;
     for (uint32_t i = 0; i < WORDS; i++)
         make_word(i, l->words[i], &l->length[i]);
@@ -128,17 +125,17 @@ static int write_text(uint64_t bytes, double skew, uint64_t seed)
     bool capital = true;
     for (uint64_t done = 0; done < bytes;) {
         uint32_t w = zipf_draw(&z, &seed);
-        uint64_t r = next_random(&seed);
+        uint64_t bits = hac_random_u64(&seed);
         char out[WORD_MAX + 4];
         size_t n = l->length[w];
         memcpy(out, l->words[w], n);
         if (capital)
             out[0] = (char)(out[0] - 'a' + 'A');
-        capital = r % 12 == 0;
-        if (capital || r % 12 == 1)
+        capital = bits % 12 == 0;
+        if (capital || bits % 12 == 1)
             out[n++] = capital ? '.' : ',';
         column += n + 1;
-        out[n++] = column > LINE_MIN + r % 16 ? '\n' : ' ';
+        out[n++] = column > LINE_MIN + bits % 16 ? '\n' : ' ';
         column = out[n - 1] == '\n' ? 0 : column;
         n = n < bytes - done ? n : (size_t)(bytes - done);
         fwrite_unlocked(out, 1, n, stdout);
@@ -155,15 +152,21 @@ typedef struct record {
     uint64_t r[4];
 } record;
 
-static void make_row(const zipf *z, uint64_t *seed, record *ret)
+/* A word for each key, longer than the language's from key WORDS on. */
+static void make_name(uint32_t key, char ret[2 * WORD_MAX])
 {
     char word[WORD_MAX];
     uint8_t length;
+    make_word(key % WORDS, word, &length);
+    snprintf(ret, 2 * WORD_MAX, "%s%" PRIu32, word, key / WORDS);
+}
+
+static void make_row(const zipf *z, uint64_t *seed, record *ret)
+{
     ret->key = zipf_draw(z, seed);
-    make_word(ret->key % WORDS, word, &length);
-    snprintf(ret->name, sizeof ret->name, "%s%" PRIu32, word, ret->key / WORDS);
+    make_name(ret->key, ret->name);
     for (size_t i = 0; i < 4; i++)
-        ret->r[i] = next_random(seed);
+        ret->r[i] = hac_random_u64(seed);
 }
 
 static void print_csv(const record *row, bool quoted)
@@ -194,15 +197,16 @@ static void print_json(const record *row)
            (int64_t)(r[2] % 2000001) - 1000000);
 }
 
-static int write_rows(const char *kind, uint64_t rows, uint64_t keys, double skew, uint64_t seed)
+static int write_rows(const request *r)
 {
     hac_cleanup(zipf_clear) zipf z = {0};
-    if (!zipf_make(&z, keys, skew))
+    uint64_t seed = r->seed;
+    if (!zipf_make(&z, r->count, r->skew))
         return ENOMEM;
-    bool json = strcmp(kind, "jsonl") == 0, quoted = strcmp(kind, "quoted") == 0;
+    bool json = strcmp(r->kind, "jsonl") == 0, quoted = strcmp(r->kind, "quoted") == 0;
     if (!json)
         puts("key,name,price,quantity,discount,date,paid,balance,c8,c9,c10,c11,c12,c13,c14,note");
-    for (uint64_t i = 0; i < rows; i++) {
+    for (uint64_t i = 0; i < r->size; i++) {
         record row;
         make_row(&z, &seed, &row);
         if (json)
@@ -213,25 +217,266 @@ static int write_rows(const char *kind, uint64_t rows, uint64_t keys, double ske
     return 0;
 }
 
+/* ---- what the jobs of the MapReduce papers take ---- */
+
+static int write_bytes(const request *r)
+{
+    hac_cleanup(zipf_clear) zipf z = {0};
+    uint64_t seed = r->seed;
+    if (!zipf_make(&z, 256, r->skew))
+        return ENOMEM;
+    for (uint64_t i = 0; i < r->size; i++)
+        putchar_unlocked((int)zipf_draw(&z, &seed));
+    return 0;
+}
+
+/* In [0, 1). */
+static double uniform(uint64_t *seed)
+{
+    return (double)(hac_random_u64(seed) >> 11) * 0x1p-53;
+}
+
+static void print_header(char letter, uint64_t columns)
+{
+    for (uint64_t i = 0; i < columns; i++)
+        printf("%s%c%" PRIu64, i > 0 ? "," : "", letter, i);
+    putchar('\n');
+}
+
+/* Clouds around CLUSTERS centres in [0, 1000). */
+static int write_points(const request *r)
+{
+    hac_cleanup(zipf_clear) zipf z = {0};
+    uint64_t seed = r->seed;
+    if (!zipf_make(&z, CLUSTERS, r->skew))
+        return ENOMEM;
+    print_header('x', r->count);
+    for (uint64_t i = 0; i < r->size; i++) {
+        uint64_t centre = zipf_draw(&z, &seed);
+        for (uint64_t c = 0; c < r->count; c++) {
+            double spread = uniform(&seed) + uniform(&seed) + uniform(&seed) - 1.5;
+            printf("%s%.3f", c > 0 ? "," : "", 1000 * uniform(&centre) + 40 * spread);
+        }
+        putchar('\n');
+    }
+    return 0;
+}
+
+/* y = 3x + 7, and up to 1 more or less. */
+static int write_regression(const request *r)
+{
+    uint64_t seed = r->seed;
+    puts("x,y");
+    for (uint64_t i = 0; i < r->size; i++) {
+        double x = 1000 * uniform(&seed);
+        printf("%.3f,%.3f\n", x, 3 * x + 7 + 2 * uniform(&seed) - 1);
+    }
+    return 0;
+}
+
+static int write_matrix(const request *r)
+{
+    uint64_t seed = r->seed;
+    for (uint64_t i = 0; i < r->size * r->count; i++)
+        printf("%.6f%c", 2 * uniform(&seed) - 1, (i + 1) % r->count == 0 ? '\n' : ',');
+    return 0;
+}
+
+static int write_views(const request *r)
+{
+    hac_cleanup(zipf_clear) zipf z = {0};
+    uint64_t seed = r->seed;
+    if (!zipf_make(&z, r->count, r->skew))
+        return ENOMEM;
+    puts("url,visitor");
+    for (uint64_t i = 0; i < r->size; i++) {
+        char name[2 * WORD_MAX];
+        make_name(zipf_draw(&z, &seed), name);
+        printf("http://%s.example/,u%" PRIu64 "\n", name, hac_random_u64(&seed) % (r->size / 10 + 1));
+    }
+    return 0;
+}
+
+static int write_index(const request *r)
+{
+    hac_cleanup(zipf_clear) zipf z = {0};
+    uint64_t seed = r->seed;
+    if (!zipf_make(&z, r->count, r->skew))
+        return ENOMEM;
+    for (uint64_t i = 0; i < r->size; i++) {
+        char name[2 * WORD_MAX];
+        make_name(zipf_draw(&z, &seed), name);
+        printf("d%" PRIu64 "\t%s\n", i / TERMS, name);
+    }
+    return 0;
+}
+
+/* ---- the command line ---- */
+
+#define MB UINT64_C(1000000)
+#define K  UINT64_C(1000)
+
+/* S, M and L are of the order that Phoenix (HPCA 2007) and Mars (PACT 2008) measure. */
+static const struct kind {
+    const char *name, *unit;
+    uint64_t sizes[3];
+    const char *counted; /* what COUNT counts; NULL: there is none */
+    uint64_t count, count_max;
+    bool skew;
+    int (*write)(const request *r);
+    const char *is;
+} kinds[] = {
+    {"text",
+     "BYTES",
+     {10 * MB, 50 * MB, 100 * MB},
+     NULL,
+     1,
+     1,
+     true,
+     write_text,
+     "wordcount: words of Zipf frequencies"},
+    {"lines", "BYTES", {50 * MB, 100 * MB, 500 * MB}, NULL, 1, 1, true, write_text, "string-match: the same"},
+    {"bytes", "BYTES", {100 * MB, 400 * MB, 1400 * MB}, NULL, 1, 1, true, write_bytes, "histogram"},
+    {"csv",
+     "ROWS",
+     {100 * K, 1000 * K, 10000 * K},
+     "KEYS",
+     1000,
+     ALIAS_MAX,
+     true,
+     write_rows,
+     "groups: key (integer), name (string), 14 more columns"},
+    {"quoted",
+     "ROWS",
+     {100 * K, 1000 * K, 10000 * K},
+     "KEYS",
+     1000,
+     ALIAS_MAX,
+     true,
+     write_rows,
+     "the same; quotes, commas and newlines in fields"},
+    {"jsonl",
+     "ROWS",
+     {100 * K, 1000 * K, 10000 * K},
+     "KEYS",
+     1000,
+     ALIAS_MAX,
+     true,
+     write_rows,
+     "the first eight columns as objects"},
+    {"points",
+     "ROWS",
+     {50 * K, 200 * K, 500 * K},
+     "COLUMNS",
+     3,
+     256,
+     true,
+     write_points,
+     "k-means: 24 clouds, of x0, x1 ..."},
+    {"regression",
+     "ROWS",
+     {3 * MB, 6 * MB, 30 * MB},
+     NULL,
+     1,
+     1,
+     false,
+     write_regression,
+     "linear-regression: x, y"},
+    {"matrix",
+     "ROWS",
+     {10 * K, 100 * K, 1000 * K},
+     "COLUMNS",
+     16,
+     256,
+     false,
+     write_matrix,
+     "matrix-multiply: no header"},
+    {"views",
+     "ROWS",
+     {1 * MB, 2 * MB, 3 * MB},
+     "URLS",
+     100 * K,
+     ALIAS_MAX,
+     true,
+     write_views,
+     "page-view-count: url, visitor"},
+    {"index",
+     "ROWS",
+     {1 * MB, 2 * MB, 4 * MB},
+     "TERMS",
+     WORDS,
+     ALIAS_MAX,
+     true,
+     write_index,
+     "inverted-index: document TAB term"},
+};
+
+static int usage(const char *program)
+{
+    fprintf(stderr, "usage: %s KIND SIZE [COUNT] [SKEW] [SEED]\n\n", program);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct kind *k = &kinds[i];
+        char words[64];
+        snprintf(words, sizeof words, "%s %s%s%s%s%s [SEED]", k->name, k->unit,
+                 k->counted != NULL ? " [" : "", k->counted != NULL ? k->counted : "",
+                 k->counted != NULL ? "]" : "", k->skew ? " [SKEW]" : "");
+        fprintf(stderr, "  %-41s S M L: %" PRIu64 " %" PRIu64 " %" PRIu64 "\n%43s%s\n", words, k->sizes[0],
+                k->sizes[1], k->sizes[2], "", k->is);
+    }
+    fputs("\nSIZE is a number or S, M or L. SKEW is the exponent of the Zipf distribution of words, keys, "
+          "clouds:\n"
+          "0 is uniform, 1 is English (the default).\n",
+          stderr);
+    return 2;
+}
+
+static bool parse_number(const char *text, uint64_t *ret)
+{
+    char *end;
+    errno = 0;
+    *ret = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+}
+
+static bool parse_skew(const char *text, double *ret)
+{
+    char *end;
+    *ret = strtod(text, &end);
+    return end != text && *end == '\0' && *ret >= 0 && *ret <= 10;
+}
+
+/* What stands behind the kind. */
+static bool parse(const struct kind *k, char **words, request *ret)
+{
+    static const char letters[] = "SML";
+    const char *letter = *words != NULL && strlen(*words) == 1 ? strchr(letters, **words) : NULL;
+    *ret = (request){k->name, 0, k->count, 1, 1};
+    if (*words == NULL)
+        return false;
+    if (letter != NULL)
+        ret->size = k->sizes[letter - letters];
+    else if (!parse_number(*words, &ret->size))
+        return false;
+    words++;
+    if (k->counted != NULL && *words != NULL && !parse_number(*words++, &ret->count))
+        return false;
+    if (k->skew && *words != NULL && !parse_skew(*words++, &ret->skew))
+        return false;
+    if (*words != NULL && !parse_number(*words++, &ret->seed))
+        return false;
+    return *words == NULL && ret->count >= 1 && ret->count <= k->count_max;
+}
+
 int main(int argc, char **argv)
 {
-    bool text = argc >= 3 && strcmp(argv[1], "text") == 0;
-    bool rows = argc >= 4 && (strcmp(argv[1], "csv") == 0 || strcmp(argv[1], "quoted") == 0 ||
-                              strcmp(argv[1], "jsonl") == 0);
-    if (!text && !rows) {
-        fprintf(stderr, "usage: %s text BYTES [SKEW [SEED]] | csv|quoted|jsonl ROWS KEYS [SKEW [SEED]]\n",
-                *argv);
-        return 2;
-    }
-    int next = text ? 3 : 4;
-    uint64_t n = strtoull(argv[2], NULL, 10), keys = rows ? strtoull(argv[3], NULL, 10) : WORDS;
-    double skew = argc > next ? strtod(argv[next], NULL) : 1;
-    uint64_t seed = argc > next + 1 ? strtoull(argv[next + 1], NULL, 10) : 1;
-    if (keys == 0 || keys > ALIAS_MAX) {
-        fprintf(stderr, "%s: 1 to %" PRIu64 " keys\n", *argv, ALIAS_MAX);
-        return 2;
-    }
-    int error = text ? write_text(n, skew, seed) : write_rows(argv[1], n, keys, skew, seed);
+    request r;
+    const struct kind *k = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && argc > 1; i++)
+        if (strcmp(kinds[i].name, argv[1]) == 0)
+            k = &kinds[i];
+    if (k == NULL || !parse(k, argv + 2, &r))
+        return usage(*argv);
+    int error = k->write(&r);
     if (error == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         error = errno;
     if (error != 0)
