@@ -4,30 +4,18 @@
  * found, in both styles. HAC_TEST_SMALL=1 keeps to sizes for an instrumented device (oclgrind);
  * HAC_TEST_SIMT=1 to the style of devices whose compiler takes minutes over vectors (llvmpipe).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/bitonic_layout.h"
 #include "base/random.h"
 #include "bitonic.h"
-#include "opencl/device_open.h"
-
-#define GUARD 256 /* bytes behind a span that must stay as they are */
+#include "test_codelets.h"
 
 typedef struct setting {
     const char *name;
-    hac_style_choice_cl style;
-    bool copy_memory;
-    uint64_t max_allocation;
-    uint32_t block_items;
-    uint32_t max_loop_iterations;
+    hac_device_options device;
 } setting;
 
 /* ---- a sort: buffers with guards ---- */
@@ -44,28 +32,6 @@ typedef struct sort {
 
 static uint64_t random_state = 88172645463325252u;
 
-static bool small_sizes(void)
-{
-    return getenv("HAC_TEST_SMALL") != NULL;
-}
-
-static hac_device *open_device(const setting *s)
-{
-    const hac_device_options options = {
-        .style = getenv("HAC_TEST_SIMT") != NULL ? HAC_STYLE_ONLY_SIMT : s->style,
-        .copy_memory = s->copy_memory,
-        .max_allocation = s->max_allocation,
-        .block_items = s->block_items,
-        .max_loop_iterations = s->max_loop_iterations,
-        .platform = getenv("HAC_TEST_PLATFORM"),
-    };
-    hac_error err = HAC_ERROR_NONE;
-    hac_device *device = NULL;
-    if (hac_device_open(&options, &device, &err) != HAC_OK)
-        fail_msg("%s", err.message);
-    return device;
-}
-
 static uint32_t block_of(hac_device *device, hac_type type, hac_bitonic_index index)
 {
     const hac_device_facts *f = hac_device_get_facts(device);
@@ -74,32 +40,16 @@ static uint32_t block_of(hac_device *device, hac_type type, hac_bitonic_index in
     return hac_bitonic_block_log2(&limits, hac_bitonic_item_bytes(type, index));
 }
 
-static uint8_t *guarded(uint64_t bytes)
-{
-    uint8_t *data = aligned_alloc(64, (bytes + GUARD + 63) / 64 * 64);
-    assert_non_null(data);
-    memset(data, 0xa5, (bytes + GUARD + 63) / 64 * 64);
-    return data;
-}
-
-static bool guard_is_whole(const uint8_t *data, uint64_t bytes)
-{
-    for (uint64_t i = bytes; i < bytes + GUARD; i++)
-        if (data[i] != 0xa5)
-            return false;
-    return true;
-}
-
 static sort sort_new(hac_type type, bool descending, hac_bitonic_index index, uint64_t m)
 {
     sort s = {.type = type, .descending = descending, .index = index, .m = m};
     s.in_bytes = m * hac_type_size(type);
     s.work_bytes = m * hac_bitonic_item_bytes(type, index);
     s.final_bytes = m * index;
-    s.in = guarded(s.in_bytes);
-    s.in_copy = guarded(s.in_bytes);
-    s.work = guarded(s.work_bytes);
-    s.final = guarded(s.final_bytes);
+    s.in = test_guarded(s.in_bytes);
+    s.in_copy = test_guarded(s.in_bytes);
+    s.work = test_guarded(s.work_bytes);
+    s.final = test_guarded(s.final_bytes);
     return s;
 }
 
@@ -162,7 +112,7 @@ static void sort_fill(sort *s, pattern p)
         uint64_t key = key_of(s, p, i);
         memcpy(s->in + i * size, &key, size);
     }
-    memcpy(s->in_copy, s->in, s->in_bytes + GUARD);
+    memcpy(s->in_copy, s->in, s->in_bytes + TEST_GUARD);
 }
 
 /* ---- running ---- */
@@ -277,9 +227,9 @@ static void assert_sorted(const sort *s, const char *what)
                      (unsigned long long)want);
     }
     free(e);
-    assert_memory_equal(s->in, s->in_copy, s->in_bytes + GUARD);
-    assert_true(guard_is_whole(s->work, s->work_bytes));
-    assert_true(guard_is_whole(s->final, s->final_bytes));
+    assert_memory_equal(s->in, s->in_copy, s->in_bytes + TEST_GUARD);
+    assert_true(test_guard_is_whole(s->work, s->work_bytes));
+    assert_true(test_guard_is_whole(s->final, s->final_bytes));
 }
 
 static void sort_and_check(hac_device *device, sort s, pattern p, const char *what)
@@ -298,7 +248,7 @@ static const hac_bitonic_index indices[] = {HAC_BITONIC_KEYS, HAC_BITONIC_INDEX3
 
 static void sort_types_and_patterns(const setting *set, uint64_t m)
 {
-    hac_device *device = open_device(set);
+    hac_device *device = test_open_device(set->device);
     for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
         for (int descending = 0; descending < 2; descending++)
             for (size_t i = 0; i < 3; i++)
@@ -310,12 +260,12 @@ static void sort_types_and_patterns(const setting *set, uint64_t m)
 
 static void sort_sizes(const setting *set, hac_type type, hac_bitonic_index index)
 {
-    hac_device *device = open_device(set);
+    hac_device *device = test_open_device(set->device);
     uint32_t b = block_of(device, type, index);
-    uint64_t top = small_sizes() ? 1100 : UINT64_C(9) << b;
+    uint64_t top = test_small_sizes() ? 1100 : UINT64_C(9) << b;
     for (uint64_t m = 1; m <= 9; m++)
         sort_and_check(device, sort_new(type, false, index, m), RANDOM, set->name);
-    for (uint64_t power = 16; power <= top; power *= small_sizes() ? 8 : 2)
+    for (uint64_t power = 16; power <= top; power *= test_small_sizes() ? 8 : 2)
         for (uint64_t m = power - 1; m <= power + 1; m++)
             sort_and_check(device, sort_new(type, m % 2 == 0, index, m), RANDOM, set->name);
     for (uint64_t m = 1000; m <= top; m = m * 5 / 2 + 7)
@@ -323,19 +273,19 @@ static void sort_sizes(const setting *set, hac_type type, hac_bitonic_index inde
     hac_device_close(device);
 }
 
-static const setting block_style = {.name = "block", .style = HAC_STYLE_ONLY_BLOCK};
-static const setting simt_style = {.name = "simt", .style = HAC_STYLE_ONLY_SIMT};
+static const setting block_style = {.name = "block", .device.style = HAC_STYLE_ONLY_BLOCK};
+static const setting simt_style = {.name = "simt", .device.style = HAC_STYLE_ONLY_SIMT};
 
 static void test_types_block(void **state)
 {
     (void)state;
-    sort_types_and_patterns(&block_style, small_sizes() ? 300 : 5000);
+    sort_types_and_patterns(&block_style, test_small_sizes() ? 300 : 5000);
 }
 
 static void test_types_simt(void **state)
 {
     (void)state;
-    sort_types_and_patterns(&simt_style, small_sizes() ? 300 : 5000);
+    sort_types_and_patterns(&simt_style, test_small_sizes() ? 300 : 5000);
 }
 
 /* Small blocks make for many subsets above them: every number of fused steps, and more than one pass. */
@@ -343,9 +293,9 @@ static void test_sizes(void **state)
 {
     (void)state;
     const setting settings[] = {
-        {.name = "block, small blocks", .style = HAC_STYLE_ONLY_BLOCK, .block_items = 2048},
-        {.name = "simt, small blocks", .style = HAC_STYLE_ONLY_SIMT, .block_items = 512},
-        {.name = "loop limit", .style = HAC_STYLE_ONLY_BLOCK, .max_loop_iterations = 4096},
+        {.name = "block, small blocks", .device.style = HAC_STYLE_ONLY_BLOCK, .device.block_items = 2048},
+        {.name = "simt, small blocks", .device.style = HAC_STYLE_ONLY_SIMT, .device.block_items = 512},
+        {.name = "loop limit", .device.style = HAC_STYLE_ONLY_BLOCK, .device.max_loop_iterations = 4096},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         sort_sizes(&settings[i], HAC_TYPE_U32, HAC_BITONIC_KEYS);
@@ -359,10 +309,10 @@ static void test_sizes(void **state)
 static void test_full_blocks(void **state)
 {
     (void)state;
-    hac_device *device = open_device(&block_style);
+    hac_device *device = test_open_device(block_style.device);
     uint64_t block = UINT64_C(1) << block_of(device, HAC_TYPE_U32, HAC_BITONIC_KEYS);
     const uint64_t sizes[] = {block - 1, block, block + 1, 3 * block - 5, 9 * block + 12345};
-    for (size_t i = 0; i < (small_sizes() ? 0 : sizeof sizes / sizeof *sizes); i++) {
+    for (size_t i = 0; i < (test_small_sizes() ? 0 : sizeof sizes / sizeof *sizes); i++) {
         sort_and_check(device, sort_new(HAC_TYPE_U32, false, HAC_BITONIC_KEYS, sizes[i]), RANDOM, "full");
         sort_and_check(device, sort_new(HAC_TYPE_F64, true, HAC_BITONIC_KEYS, sizes[i] / 2), RANDOM, "full");
         sort_and_check(device, sort_new(HAC_TYPE_I64, false, HAC_BITONIC_INDEX32, sizes[i] / 4), RANDOM,
@@ -376,8 +326,9 @@ static void test_many_subsets(void **state)
 {
     (void)state;
     for (int simt = 0; simt < 2; simt++) {
-        hac_device *device = open_device(simt ? &simt_style : &block_style);
-        for (uint64_t m = 300; m < (small_sizes() ? UINT64_C(4000) : UINT64_C(700000)); m = m * 7 / 3 + 1)
+        hac_device *device = test_open_device((simt ? &simt_style : &block_style)->device);
+        for (uint64_t m = 300; m < (test_small_sizes() ? UINT64_C(4000) : UINT64_C(700000));
+             m = m * 7 / 3 + 1)
             for (size_t i = 0; i < 3; i++) {
                 sort s = sort_new(i == 1 ? HAC_TYPE_F32 : HAC_TYPE_I64, i == 2, indices[i], m);
                 s.b = hac_bitonic_tile_log2(hac_bitonic_item_bytes(s.type, s.index));
@@ -435,10 +386,10 @@ static void check_every_step(hac_device *device, uint64_t m)
 static void test_every_step(void **state)
 {
     (void)state;
-    const setting settings[] = {block_style, simt_style, {.name = "copies", .copy_memory = true}};
+    const setting settings[] = {block_style, simt_style, {.name = "copies", .device.copy_memory = true}};
     for (size_t i = 0; i < 3; i++) {
-        hac_device *device = open_device(&settings[i]);
-        for (uint64_t m = 2; m <= (small_sizes() ? 20u : 1024u); m += m < 70 || m > 1010 ? 1 : 31)
+        hac_device *device = test_open_device(settings[i].device);
+        for (uint64_t m = 2; m <= (test_small_sizes() ? 20u : 1024u); m += m < 70 || m > 1010 ? 1 : 31)
             check_every_step(device, m);
         check_every_step(device, 2100);
         hac_device_close(device);
@@ -473,9 +424,10 @@ static void sort_in_parts(hac_device *device, sort s, uint64_t c, const char *wh
 static void test_parts(void **state)
 {
     (void)state;
-    const setting settings[] = {{.name = "parts, block", .style = HAC_STYLE_ONLY_BLOCK},
-                                {.name = "parts, simt", .style = HAC_STYLE_ONLY_SIMT},
-                                {.name = "parts, copies", .copy_memory = true, .block_items = 1024}};
+    const setting settings[] = {
+        {.name = "parts, block", .device.style = HAC_STYLE_ONLY_BLOCK},
+        {.name = "parts, simt", .device.style = HAC_STYLE_ONLY_SIMT},
+        {.name = "parts, copies", .device.copy_memory = true, .device.block_items = 1024}};
     /* The source's worked example first: n = 4 with 6, 4 and 8 items. */
     const uint64_t cuts[][2] = {{16, 6},
                                 {16, 4},
@@ -494,8 +446,8 @@ static void test_parts(void **state)
                                 {300000, 98304},
                                 {300000, 100032}};
     for (size_t i = 0; i < 3; i++) {
-        hac_device *device = open_device(&settings[i]);
-        for (size_t k = 0; k < sizeof cuts / sizeof *cuts && (!small_sizes() || cuts[k][0] <= 1000); k++)
+        hac_device *device = test_open_device(settings[i].device);
+        for (size_t k = 0; k < sizeof cuts / sizeof *cuts && (!test_small_sizes() || cuts[k][0] <= 1000); k++)
             for (size_t x = 0; x < 3; x++) {
                 hac_type type = x == 0 ? HAC_TYPE_U32 : (x == 1 ? HAC_TYPE_F32 : HAC_TYPE_I64);
                 sort_in_parts(device, sort_new(type, false, indices[x], cuts[k][0]), cuts[k][1],
@@ -510,8 +462,8 @@ static void test_range_only(void **state)
 {
     (void)state;
     for (int copies = 0; copies < 2; copies++) {
-        setting set = {.name = "range", .copy_memory = copies};
-        hac_device *device = open_device(&set);
+        setting set = {.name = "range", .device.copy_memory = copies};
+        hac_device *device = test_open_device(set.device);
         sort s = sort_new(HAC_TYPE_U32, false, HAC_BITONIC_KEYS, 3000);
         sort_fill(&s, RANDOM);
         s.b = 8;
@@ -534,17 +486,20 @@ static void test_small_windows(void **state)
 {
     (void)state;
     const setting settings[] = {
-        {.name = "1 MiB", .max_allocation = 1 << 20},
-        {.name = "16 KiB", .max_allocation = 1 << 14, .block_items = 1024},
-        {.name = "16 KiB, copies", .max_allocation = 1 << 14, .block_items = 1024, .copy_memory = true},
+        {.name = "1 MiB", .device.max_allocation = 1 << 20},
+        {.name = "16 KiB", .device.max_allocation = 1 << 14, .device.block_items = 1024},
+        {.name = "16 KiB, copies",
+         .device.max_allocation = 1 << 14,
+         .device.block_items = 1024,
+         .device.copy_memory = true},
         {.name = "16 KiB, simt",
-         .max_allocation = 1 << 14,
-         .block_items = 1024,
-         .style = HAC_STYLE_ONLY_SIMT},
+         .device.max_allocation = 1 << 14,
+         .device.block_items = 1024,
+         .device.style = HAC_STYLE_ONLY_SIMT},
     };
-    for (size_t i = small_sizes() ? 1 : 0; i < sizeof settings / sizeof *settings; i++) {
-        hac_device *device = open_device(&settings[i]);
-        uint64_t m = small_sizes() ? 9000 : (i == 0 ? 1500001 : 70001);
+    for (size_t i = test_small_sizes() ? 1 : 0; i < sizeof settings / sizeof *settings; i++) {
+        hac_device *device = test_open_device(settings[i].device);
+        uint64_t m = test_small_sizes() ? 9000 : (i == 0 ? 1500001 : 70001);
         sort_and_check(device, sort_new(HAC_TYPE_U32, false, HAC_BITONIC_KEYS, m), RANDOM, settings[i].name);
         sort_and_check(device, sort_new(HAC_TYPE_F32, true, HAC_BITONIC_INDEX32, m / 3), SPECIAL,
                        settings[i].name);
@@ -587,9 +542,10 @@ static void test_passes(void **state)
 {
     (void)state;
     for (int simt = 0; simt < 2; simt++) {
-        hac_device *device = open_device(simt ? &simt_style : &block_style);
+        hac_device *device = test_open_device((simt ? &simt_style : &block_style)->device);
         for (size_t i = 0; i < 3; i++)
-            for (uint64_t m = 100; m < (small_sizes() ? UINT64_C(3000) : UINT64_C(300000)); m = m * 3 + 1) {
+            for (uint64_t m = 100; m < (test_small_sizes() ? UINT64_C(3000) : UINT64_C(300000));
+                 m = m * 3 + 1) {
                 sort s = sort_new(HAC_TYPE_F32, i == 1, indices[i], m);
                 s.b = 9;
                 sort_with_passes(device, s, m < 8000 && hac_device_get_facts(device)->host_memory ? 3 : 1);
@@ -617,7 +573,7 @@ static void refuse_with(hac_device *device, const char *pass, hac_task task, siz
 static void test_refused_common(void **state)
 {
     (void)state;
-    hac_device *device = open_device(&block_style);
+    hac_device *device = test_open_device(block_style.device);
     sort s = sort_new(HAC_TYPE_U32, false, HAC_BITONIC_KEYS, 1000);
     s.b = 8;
     hac_task good = task_of(&s, 0, 1000), bad;
@@ -652,7 +608,7 @@ static void test_refused_common(void **state)
 static void test_refused_passes(void **state)
 {
     (void)state;
-    hac_device *device = open_device(&block_style);
+    hac_device *device = test_open_device(block_style.device);
     sort s = sort_new(HAC_TYPE_U32, false, HAC_BITONIC_KEYS, 4096);
     s.b = 8;
     hac_task steps = task_of(&s, 0, 1024);
@@ -689,8 +645,8 @@ static void test_refused_passes(void **state)
 static void test_known_answers(void **state)
 {
     (void)state;
-    for (int simt = 0; simt < 2 && !small_sizes(); simt++) {
-        hac_device *device = open_device(simt ? &simt_style : &block_style);
+    for (int simt = 0; simt < 2 && !test_small_sizes(); simt++) {
+        hac_device *device = test_open_device((simt ? &simt_style : &block_style)->device);
         for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
             for (size_t i = 0; i < 3; i++) {
                 hac_error err = HAC_ERROR_NONE;

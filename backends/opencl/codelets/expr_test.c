@@ -4,45 +4,21 @@
  * well-typed programs over columns of all kinds, bit for bit. HAC_TEST_SMALL=1 keeps to sizes for an
  * instrumented device (oclgrind); HAC_TEST_PLATFORM names another platform.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/cleanup.h"
 #include "base/random.h"
 #include "expr/machine.h"
 #include "expr_eval.h"
-#include "opencl/device_open.h"
+#include "test_codelets.h"
 
 #define N_KINDS    14 /* all with a fixed width of at most 64 bits */
 #define COLUMNS    (2 * N_KINDS)
 #define OPERATIONS 24
-#define GUARD      256
 
 static uint64_t random_state = 88172645463325252u;
-
-static bool small_sizes(void)
-{
-    return getenv("HAC_TEST_SMALL") != NULL;
-}
-
-static hac_device *open_device(hac_device_options options)
-{
-    hac_error err = HAC_ERROR_NONE;
-    hac_device *device = NULL;
-    options.platform = getenv("HAC_TEST_PLATFORM");
-    if (options.platform != NULL && strcmp(options.platform, "rusticl") == 0)
-        options.max_loop_iterations = 65535;
-    if (hac_device_open(&options, &device, &err) != HAC_OK)
-        fail_msg("%s", err.message);
-    return device;
-}
 
 /* ---- tables ---- */
 
@@ -319,14 +295,11 @@ static void try_program(hac_device *device, const test_table *t, uint64_t first,
                            hac_device_get_facts(device), 0, false, &err) != HAC_OK)
         fail_msg("%s", err.message);
     uint64_t bytes = hac_expr_outputs_bytes(p->n_outputs, rows);
-    uint8_t *outputs = aligned_alloc(64, (bytes + GUARD + 63) / 64 * 64);
-    assert_non_null(outputs);
-    memset(outputs, 0xa5, bytes + GUARD);
+    uint8_t *outputs = test_guarded(bytes);
     hac_span table = {t->memory, t->bytes}, out = {outputs, bytes};
     if (hac_expr_eval_rows(device, &plan, &table, first, rows, &out, &err) != HAC_OK)
         fail_msg("%s", err.message);
-    for (size_t i = 0; i < GUARD; i++)
-        assert_int_equal(outputs[bytes + i], 0xa5);
+    assert_true(test_guard_is_whole(outputs, bytes));
     compare(t, p, first, rows, outputs);
     free(outputs);
     hac_expr_plan_clear(&plan);
@@ -336,8 +309,8 @@ static void try_program(hac_device *device, const test_table *t, uint64_t first,
 static void try_programs(hac_device_options options)
 {
     static const uint64_t sizes[] = {1, 7, 8, 9, 63, 64, 65, 1000, 1023, 1024, 1025, 2047, 2048, 4097, 10000};
-    hac_device *device = open_device(options);
-    size_t n = small_sizes() ? 4 : sizeof sizes / sizeof *sizes, rounds = small_sizes() ? 1 : 6;
+    hac_device *device = test_open_device(options);
+    size_t n = test_small_sizes() ? 4 : sizeof sizes / sizeof *sizes, rounds = test_small_sizes() ? 1 : 6;
     for (size_t i = 0; i < n; i++)
         for (size_t round = 0; round < rounds; round++) {
             uint64_t first = round == 0 ? 0 : hac_random_u64(&random_state) % 300;
@@ -376,7 +349,7 @@ static void test_short_loops(void **state)
 static void known_answer(hac_style_choice_cl style)
 {
     hac_error err = HAC_ERROR_NONE;
-    hac_device *device = open_device((hac_device_options){.style = style});
+    hac_device *device = test_open_device((hac_device_options){.style = style});
     if (hac_expr_eval_known_answer(device, HAC_TYPE_U32, &err) != HAC_OK)
         fail_msg("%s", err.message);
     hac_device_close(device);
@@ -394,7 +367,7 @@ static void test_task(void **state)
 {
     (void)state;
     hac_error err = HAC_ERROR_NONE;
-    hac_device *device = open_device((hac_device_options){0});
+    hac_device *device = test_open_device((hac_device_options){0});
     test_table t = table_new(3000);
     hac_program *p = random_program(hac_device_get_facts(device)->fp64);
     hac_text bytes = HAC_TEXT_NONE;

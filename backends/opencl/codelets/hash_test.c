@@ -5,43 +5,20 @@
  * another platform.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/cleanup.h"
 #include "base/random.h"
 #include "hash_aggregate.h"
 #include "hash_partial.h"
-#include "opencl/device_open.h"
 #include "query/task.h"
+#include "test_codelets.h"
 
 #define COLUMNS 8
 
 static uint64_t random_state = 88172645463325252u;
-
-static bool small_sizes(void)
-{
-    return getenv("HAC_TEST_SMALL") != NULL;
-}
-
-static hac_device *open_device(hac_device_options options)
-{
-    hac_error err = HAC_ERROR_NONE;
-    hac_device *device = NULL;
-    options.platform = getenv("HAC_TEST_PLATFORM");
-    if (options.platform != NULL && strcmp(options.platform, "rusticl") == 0)
-        options.max_loop_iterations = 65535;
-    if (hac_device_open(&options, &device, &err) != HAC_OK)
-        fail_msg("%s", err.message);
-    return device;
-}
 
 /* ---- tables: k u32, n i64, f f64, g f32, s string, b bool, d decimal, t u8 ---- */
 
@@ -427,7 +404,7 @@ static hac_hash_figures try_query(hac_device *device, const char *where, const c
 /* Block style needs long loops. */
 static bool loops_are_short(void)
 {
-    hac_device *device = open_device((hac_device_options){0});
+    hac_device *device = test_open_device((hac_device_options){0});
     bool are = hac_device_get_facts(device)->max_loop_iterations != 0;
     hac_device_close(device);
     return are;
@@ -445,8 +422,8 @@ static const char floats[] =
 
 static void try_patterns(hac_device_options options, bool wide)
 {
-    hac_device *device = open_device(options);
-    uint64_t rows = small_sizes() ? 300 : 20000;
+    hac_device *device = test_open_device(options);
+    uint64_t rows = test_small_sizes() ? 300 : 20000;
     for (pattern p = 0; p < PATTERNS; p++)
         for (int hot = 0; hot < 2; hot++) {
             test_table t = table_new(rows, p, p % 2 == 1);
@@ -470,7 +447,7 @@ static void test_block_patterns(void **state)
 
 static bool has_int64_atomics(void)
 {
-    hac_device *device = open_device((hac_device_options){0});
+    hac_device *device = test_open_device((hac_device_options){0});
     bool has = hac_device_get_facts(device)->int64_atomics;
     hac_device_close(device);
     return has;
@@ -495,8 +472,8 @@ static void try_sizes(hac_style_choice_cl style)
     static const uint64_t sizes[] = {1,    2,    31,   32,   33,   63,   64,   65,    127,  128,
                                      129,  255,  256,  257,  511,  512,  513,  1023,  1024, 1025,
                                      2047, 2048, 2049, 4095, 4097, 8191, 8193, 16385, 33000};
-    hac_device *device = open_device((hac_device_options){.style = style});
-    size_t n = small_sizes() ? 9 : sizeof sizes / sizeof *sizes;
+    hac_device *device = test_open_device((hac_device_options){.style = style});
+    size_t n = test_small_sizes() ? 9 : sizeof sizes / sizeof *sizes;
     for (size_t i = 0; i < n; i++) {
         test_table t = table_new(sizes[i], (pattern)(i % PATTERNS), i % 3 == 0);
         hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = i % 2 == 0, .sample = 100};
@@ -526,11 +503,11 @@ static void test_simt_sizes(void **state)
 /* Tables that begin far too small grow; with little memory keys go in passes. */
 static void try_overflow(hac_style_choice_cl style, uint64_t memory)
 {
-    hac_device *device = open_device((hac_device_options){.style = style});
-    test_table t = table_new(small_sizes() ? 400 : 30000, DISTINCT, true);
+    hac_device *device = test_open_device((hac_device_options){.style = style});
+    test_table t = table_new(test_small_sizes() ? 400 : 30000, DISTINCT, true);
     hac_hash_options o = {.seed = 5, .hot_keys = true, .first_pairs = 64, .memory = memory, .groups = 3};
     hac_hash_figures f = try_query(device, NULL, "k, t", "count() as c, avg(n) as a", &t, t.table.rows, o);
-    if (memory == 0 && !small_sizes())
+    if (memory == 0 && !test_small_sizes())
         assert_true(f.grown > 0);
     if (memory != 0)
         assert_true(f.passes > 0);
@@ -543,7 +520,7 @@ static void test_overflow(void **state)
     (void)state;
     for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
         try_overflow((hac_style_choice_cl)style, 0);
-        if (!small_sizes())
+        if (!test_small_sizes())
             try_overflow((hac_style_choice_cl)style, 1 << 21);
     }
 }
@@ -553,10 +530,10 @@ static void test_float_sums(void **state)
 {
     (void)state;
     SKIP_BLOCK_STYLE;
-    hac_device *device = open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
+    hac_device *device = test_open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
     bool fp64 = hac_device_get_facts(device)->fp64;
     for (pattern p = 0; fp64 && p < PATTERNS; p++) {
-        test_table t = table_new(small_sizes() ? 200 : 70000, p, p % 2 == 0);
+        test_table t = table_new(test_small_sizes() ? 200 : 70000, p, p % 2 == 0);
         hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = p % 3 == 0};
         try_query(device, "t <> 2", "k", "sum(f) as s, avg(g) as g, count() as c", &t, 40000, o);
         free(t.memory);
@@ -570,9 +547,9 @@ static void test_same_bytes(void **state)
     (void)state;
     SKIP_BLOCK_STYLE;
     hac_error err = HAC_ERROR_NONE;
-    hac_device *device = open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
+    hac_device *device = test_open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
     for (int i = 0; i < 2; i++) {
-        test_table t = table_new(small_sizes() ? 200 : 9000, THOUSAND, true);
+        test_table t = table_new(test_small_sizes() ? 200 : 9000, THOUSAND, true);
         hac_query *query = query_of("n > -500", i == 0 ? "k" : "s, t",
                                     "count() as c, sum(t) as x, avg(n) as a, max(d) as m");
         run r = run_new(query, &t, 3000, (hac_hash_options){.seed = 17, .hot_keys = true});
@@ -604,17 +581,17 @@ static void test_hot_keys(void **state)
 {
     (void)state;
     for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
-        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
-        uint64_t rows = small_sizes() ? 500 : 200000;
+        hac_device *device = test_open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        uint64_t rows = test_small_sizes() ? 500 : 200000;
         hac_hash_options o = {.seed = 3, .hot_keys = true, .hot_share = 100};
         test_table t = table_new(rows, ZIPF_STEEP, false);
         hac_hash_figures f = try_query(device, NULL, "k", "count() as c, avg(n) as a", &t, rows, o);
-        if (!small_sizes()) { /* else the first batch is the sample, and all rows */
+        if (!test_small_sizes()) { /* else the first batch is the sample, and all rows */
             assert_true(f.hot_keys > 0 && f.sampled >= rows / 100 && f.sampled < rows / 20);
             assert_true(f.hits > rows / 4);
         }
         free(t.memory);
-        if (!small_sizes() && style == HAC_STYLE_ONLY_BLOCK) {
+        if (!test_small_sizes() && style == HAC_STYLE_ONLY_BLOCK) {
             t = table_new(4 * rows, DRIFT, false);
             f = try_query(device, NULL, "k", "count() as c", &t, 4 * rows, o);
             assert_true(f.chosen > 1);
@@ -682,11 +659,11 @@ static void check_one_chunk(const hac_hash_figures *f, const test_table *t, bool
 static void test_hit_rate(void **state)
 {
     (void)state;
-    if (small_sizes())
+    if (test_small_sizes())
         skip();
     for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
         bool simt = style == HAC_STYLE_ONLY_SIMT;
-        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        hac_device *device = test_open_device((hac_device_options){.style = (hac_style_choice_cl)style});
         /* one key is hot: a thousandth of those in the sample */
         hac_hash_options o = {
             .seed = 3, .hot_keys = true, .sample = 50, .hot_share = 1, .groups = 3, .items = 32};
@@ -715,7 +692,7 @@ static void test_hit_rate_of_chunks(void **state)
 {
     (void)state;
     SKIP_BLOCK_STYLE;
-    hac_device *device = open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
+    hac_device *device = test_open_device((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
     const uint64_t rows = 40 * 4096 - 100;
     hac_hash_options o = {.seed = 3, .hot_keys = true, .hot_share = 1};
     test_table t = table_new(rows, THOUSAND, false);
@@ -751,8 +728,8 @@ static void test_naive(void **state)
     (void)state;
     hac_error err = HAC_ERROR_NONE;
     for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
-        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
-        test_table t = table_new(small_sizes() ? 300 : 12345, FEW, false);
+        hac_device *device = test_open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        test_table t = table_new(test_small_sizes() ? 300 : 12345, FEW, false);
         const uint32_t *k = (const uint32_t *)(const void *)(t.memory + t.columns[0].values);
         const int64_t *n = (const int64_t *)(const void *)(t.memory + t.columns[1].values);
         hac_query *query = query_of(NULL, "k", "count() as c, max(k) as x, sum(t) as s");
@@ -788,7 +765,7 @@ static void test_errors(void **state)
     (void)state;
     hac_error err = HAC_ERROR_NONE;
     for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
-        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        hac_device *device = test_open_device((hac_device_options){.style = (hac_style_choice_cl)style});
         test_table t = table_new(5000, FEW, false);
         int64_t *n = (int64_t *)(void *)(t.memory + t.columns[1].values);
         for (int i = 0; i < 5000; i++)
@@ -830,7 +807,7 @@ static void test_hostile_offsets(void **state)
     SKIP_BLOCK_STYLE;
     hac_error err = HAC_ERROR_NONE;
     for (int way = 0; way < 4; way++) {
-        hac_device *device = open_device((hac_device_options){
+        hac_device *device = test_open_device((hac_device_options){
             .style = way % 2 == 0 ? HAC_STYLE_ONLY_BLOCK : HAC_STYLE_ONLY_SIMT, .copy_memory = way >= 2});
         test_table t = table_new(300, FEW, false);
         int32_t *offsets = (int32_t *)(void *)(t.memory + t.columns[4].values);
@@ -855,8 +832,8 @@ static void test_known_answers(void **state)
     (void)state;
     hac_error err = HAC_ERROR_NONE;
     for (int style = FIRST_STYLE; style <= HAC_STYLE_ONLY_SIMT; style++) {
-        hac_device *device = open_device((hac_device_options){.style = (hac_style_choice_cl)style});
-        if (!small_sizes() && hac_hash_aggregate_known_answer(device, HAC_TYPE_U32, &err) != HAC_OK)
+        hac_device *device = test_open_device((hac_device_options){.style = (hac_style_choice_cl)style});
+        if (!test_small_sizes() && hac_hash_aggregate_known_answer(device, HAC_TYPE_U32, &err) != HAC_OK)
             fail_msg("%s", err.message);
         hac_device_close(device);
     }
@@ -867,8 +844,8 @@ static void test_task(void **state)
 {
     (void)state;
     hac_error err = HAC_ERROR_NONE;
-    hac_device *device = open_device((hac_device_options){0});
-    test_table t = table_new(small_sizes() ? 400 : 20000, ZIPF, true);
+    hac_device *device = test_open_device((hac_device_options){0});
+    test_table t = table_new(test_small_sizes() ? 400 : 20000, ZIPF, true);
     t.table.columns = t.columns;
     hac_query *query = query_of("t > 0", "s, k", "count() as c, avg(n) as a");
     run r = run_new(query, &t, 3000, (hac_hash_options){.seed = 77});

@@ -3,30 +3,18 @@
  * Radix codelets against qsort, on the first device that is found, in both styles. HAC_TEST_SMALL=1 keeps to
  * sizes for an instrumented device (oclgrind); HAC_TEST_PLATFORM names another platform.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/radix_layout.h"
 #include "base/random.h"
-#include "base/type.h"
-#include "opencl/device_open.h"
 #include "radix.h"
-
-#define GUARD 256 /* bytes behind a span that must stay as they are */
+#include "test_codelets.h"
 
 typedef struct setting {
     const char *name;
-    hac_style_choice_cl style;
-    bool copy_memory;
-    uint64_t max_allocation;
-    uint32_t max_loop_iterations;
+    hac_device_options device;
 } setting;
 
 /* ---- a sort: buffers with guards ---- */
@@ -42,40 +30,9 @@ typedef struct sort {
 
 static uint64_t random_state = 88172645463325252u;
 
-static bool small_sizes(void)
-{
-    return getenv("HAC_TEST_SMALL") != NULL;
-}
-
-static hac_device *open_device(const setting *s)
-{
-    const hac_device_options options = {
-        .style = s->style,
-        .copy_memory = s->copy_memory,
-        .max_allocation = s->max_allocation,
-        .max_loop_iterations = s->max_loop_iterations,
-        .platform = getenv("HAC_TEST_PLATFORM"),
-    };
-    hac_error err = HAC_ERROR_NONE;
-    hac_device *device = NULL;
-    if (hac_device_open(&options, &device, &err) != HAC_OK)
-        fail_msg("%s", err.message);
-    return device;
-}
-
-static uint8_t *guarded(uint64_t bytes)
-{
-    uint64_t room = (bytes + GUARD + 63) / 64 * 64;
-    uint8_t *data = aligned_alloc(64, room);
-    assert_non_null(data);
-    memset(data, 0xa5, room);
-    return data;
-}
-
 static void assert_guard(const uint8_t *data, uint64_t bytes)
 {
-    for (uint64_t i = bytes; i < bytes + GUARD; i++)
-        assert_int_equal(data[i], 0xa5);
+    assert_true(test_guard_is_whole(data, bytes));
 }
 
 static uint64_t counts_bytes(const sort *s)
@@ -88,12 +45,12 @@ static sort sort_new(hac_type type, bool descending, uint32_t index_bytes, uint6
     sort s = {.type = type, .descending = descending, .index_bytes = index_bytes, .n = n, .cut = cut};
     s.size = (uint32_t)hac_type_size(type);
     s.cut.chunks = (n + cut.chunk_items - 1) / cut.chunk_items;
-    s.in = guarded(n * s.size);
-    s.in_copy = guarded(n * s.size);
-    s.out = guarded(n * s.size);
-    s.index = guarded(n * index_bytes);
-    s.table = guarded(hac_radix_table_bytes(cut.buckets));
-    s.counts = guarded(counts_bytes(&s));
+    s.in = test_guarded(n * s.size);
+    s.in_copy = test_guarded(n * s.size);
+    s.out = test_guarded(n * s.size);
+    s.index = test_guarded(n * index_bytes);
+    s.table = test_guarded(hac_radix_table_bytes(cut.buckets));
+    s.counts = test_guarded(counts_bytes(&s));
     return s;
 }
 
@@ -195,48 +152,15 @@ static void fill(sort *s, pattern p)
     memcpy(s->in_copy, s->in, s->n * s->size);
 }
 
-/* ---- oracle: qsort on (order of IEEE 754 totalOrder but NaNs alike and last, index) ---- */
+/* ---- oracle ---- */
 
-typedef struct item {
-    uint64_t rank, index;
-} item;
-
-static uint64_t rank_of(const sort *s, uint64_t key)
+static test_item *oracle(const sort *s)
 {
-    bool wide = s->size == 8;
-    uint64_t sign = wide ? UINT64_C(1) << 63 : UINT64_C(1) << 31, magnitude = key & (sign - 1);
-    if (s->type == HAC_TYPE_U32 || s->type == HAC_TYPE_U64)
-        return key;
-    if (s->type == HAC_TYPE_I32 || s->type == HAC_TYPE_I64)
-        return key ^ sign;
-    if (magnitude > (wide ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000)))
-        return UINT64_MAX;
-    return key & sign ? sign - 1 - magnitude : sign + magnitude;
-}
-
-static int compare_up(const void *a, const void *b)
-{
-    const item *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int compare_down(const void *a, const void *b)
-{
-    const item *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank > y->rank ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static item *oracle(const sort *s)
-{
-    item *items = malloc((s->n + 1) * sizeof *items);
+    test_item *items = malloc((s->n + 1) * sizeof *items);
     assert_non_null(items);
     for (uint64_t i = 0; i < s->n; i++)
-        items[i] = (item){rank_of(s, load(s->in_copy, i, s->size)), i};
-    qsort(items, s->n, sizeof *items, s->descending ? compare_down : compare_up);
+        items[i] = (test_item){test_rank(s->type, load(s->in_copy, i, s->size)), i};
+    test_sort_items(items, s->n, s->descending);
     return items;
 }
 
@@ -336,7 +260,7 @@ static void run_sort(hac_device *device, sort *s)
 
 static void assert_sorted(const sort *s, const char *what, pattern p)
 {
-    item *wanted = oracle(s);
+    test_item *wanted = oracle(s);
     for (uint64_t i = 0; i < s->n; i++) {
         uint64_t key = load(s->in_copy, wanted[i].index, s->size);
         bool right = s->index_bytes != 0 ? load(s->index, i, s->index_bytes) == wanted[i].index
@@ -385,18 +309,18 @@ static void check_types(hac_device *device, const char *what, uint64_t n, hac_ra
     for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
         for (int descending = 0; descending < 2; descending++)
             for (uint32_t index = 0; index <= 8; index += 4)
-                if (!small_sizes() || index / 4 == (uint32_t)(type + descending + (int)p) % 3)
+                if (!test_small_sizes() || index / 4 == (uint32_t)(type + descending + (int)p) % 3)
                     check_sort(device, what, (hac_type)type, descending, index, n, cut, p);
 }
 
 /* ---- tests ---- */
 
-static const setting block = {"block", HAC_STYLE_ONLY_BLOCK, false, 0, 0};
-static const setting simt = {"simt", HAC_STYLE_ONLY_SIMT, false, 0, 0};
+static const setting block = {"block", {.style = HAC_STYLE_ONLY_BLOCK}};
+static const setting simt = {"simt", {.style = HAC_STYLE_ONLY_SIMT}};
 
 static void patterns_of(const setting *s, uint64_t n)
 {
-    hac_device *device = open_device(s);
+    hac_device *device = test_open_device(s->device);
     for (int p = 0; p < PATTERNS; p++)
         check_types(device, s->name, n, fine_cut(device, n), (pattern)p);
     hac_device_close(device);
@@ -405,13 +329,13 @@ static void patterns_of(const setting *s, uint64_t n)
 static void every_pattern_and_type_block(void **state)
 {
     (void)state;
-    patterns_of(&block, small_sizes() ? 2500 : 20011);
+    patterns_of(&block, test_small_sizes() ? 2500 : 20011);
 }
 
 static void every_pattern_and_type_simt(void **state)
 {
     (void)state;
-    patterns_of(&simt, small_sizes() ? 2500 : 20011);
+    patterns_of(&simt, test_small_sizes() ? 2500 : 20011);
 }
 
 static void sizes_of(const setting *s)
@@ -419,7 +343,7 @@ static void sizes_of(const setting *s)
     static const uint64_t sizes[] = {1,    2,    3,    7,    8,    9,    15,   16,   17,   31,   63,
                                      64,   65,   255,  256,  257,  511,  512,  513,  1023, 1024, 1025,
                                      1279, 1280, 1281, 2047, 2048, 2049, 4095, 4096, 4097};
-    hac_device *device = open_device(s);
+    hac_device *device = test_open_device(s->device);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (int type = HAC_TYPE_F32; type <= HAC_TYPE_U64; type++)
             for (uint32_t index = 0; index <= 4; index += 4) {
@@ -450,9 +374,9 @@ static void large_buckets(void **state)
     static const uint64_t sizes[] = {HAC_RADIX_LEAF_ITEMS - 1, HAC_RADIX_LEAF_ITEMS, HAC_RADIX_LEAF_ITEMS + 1,
                                      3 * HAC_RADIX_LEAF_ITEMS + 5};
     static const pattern patterns[] = {RANDOM, FEW, LOW_BITS, HIGH_BITS, OUTLIER, REVERSED, SPECIAL};
-    if (small_sizes())
+    if (test_small_sizes())
         return;
-    hac_device *device = open_device(&block);
+    hac_device *device = test_open_device(block.device);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++)
             for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
@@ -468,9 +392,9 @@ static void large_buckets(void **state)
 static void the_planners_cut(void **state)
 {
     (void)state;
-    if (small_sizes())
+    if (test_small_sizes())
         return;
-    hac_device *device = open_device(&block);
+    hac_device *device = test_open_device(block.device);
     for (int p = 0; p < PATTERNS; p++)
         for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
             check_sort(device, "usual", (hac_type)type, type & 1, (uint32_t)p % 3 * 4, 400000 + (uint64_t)p,
@@ -483,17 +407,23 @@ static void limited_devices(void **state)
 {
     (void)state;
     static const setting settings[] = {
-        {"1 MiB windows", HAC_STYLE_ONLY_BLOCK, false, UINT64_C(1) << 20, 0},
-        {"1 MiB windows, copied", HAC_STYLE_ONLY_BLOCK, true, UINT64_C(1) << 20, 0},
-        {"1 MiB windows, copied, simt", HAC_STYLE_ONLY_SIMT, true, UINT64_C(1) << 20, 0},
-        {"loops of 65535", HAC_STYLE_ONLY_BLOCK, false, 0, 65535},
-        {"loops of 65535, simt", HAC_STYLE_ONLY_SIMT, false, 0, 65535},
-        {"all", HAC_STYLE_ONLY_BLOCK, true, UINT64_C(1) << 18, 40000},
+        {"1 MiB windows", {.style = HAC_STYLE_ONLY_BLOCK, .max_allocation = UINT64_C(1) << 20}},
+        {"1 MiB windows, copied",
+         {.style = HAC_STYLE_ONLY_BLOCK, .copy_memory = true, .max_allocation = UINT64_C(1) << 20}},
+        {"1 MiB windows, copied, simt",
+         {.style = HAC_STYLE_ONLY_SIMT, .copy_memory = true, .max_allocation = UINT64_C(1) << 20}},
+        {"loops of 65535", {.style = HAC_STYLE_ONLY_BLOCK, .max_loop_iterations = 65535}},
+        {"loops of 65535, simt", {.style = HAC_STYLE_ONLY_SIMT, .max_loop_iterations = 65535}},
+        {"all",
+         {.style = HAC_STYLE_ONLY_BLOCK,
+          .copy_memory = true,
+          .max_allocation = UINT64_C(1) << 18,
+          .max_loop_iterations = 40000}},
     };
     static const pattern patterns[] = {RANDOM, EQUAL, ZIPF, OUTLIER};
-    uint64_t n = small_sizes() ? 5000 : 300007;
+    uint64_t n = test_small_sizes() ? 5000 : 300007;
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        hac_device *device = open_device(&settings[i]);
+        hac_device *device = test_open_device(settings[i].device);
         for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
             check_sort(device, settings[i].name, HAC_TYPE_U32, false, 0, n, cut_for(device, n), patterns[p]);
             check_sort(device, settings[i].name, HAC_TYPE_F64, true, 0, n, cut_for(device, n), patterns[p]);
@@ -511,7 +441,7 @@ static void wrong_counts_write_nothing_outside(void **state)
     const setting *settings[] = {&block, &simt};
     uint64_t n = 5000;
     for (size_t k = 0; k < 2; k++) {
-        hac_device *device = open_device(settings[k]);
+        hac_device *device = test_open_device(settings[k]->device);
         sort s = sort_new(HAC_TYPE_U32, false, 4, n, fine_cut(device, n));
         fill(&s, RANDOM);
         run_sort(device, &s);
@@ -540,7 +470,7 @@ static void wrong_counts_write_nothing_outside(void **state)
 static void bad_tasks_are_refused(void **state)
 {
     (void)state;
-    hac_device *device = open_device(&block);
+    hac_device *device = test_open_device(block.device);
     const hac_device_facts *facts = hac_device_get_facts(device);
     sort s = sort_new(HAC_TYPE_U32, false, 0, 5000, fine_cut(device, 5000));
     fill(&s, RANDOM);
@@ -586,7 +516,7 @@ static void bad_tasks_are_refused(void **state)
 static void damaged_tables_are_refused(void **state)
 {
     (void)state;
-    hac_device *device = open_device(&block);
+    hac_device *device = test_open_device(block.device);
     sort s = sort_new(HAC_TYPE_U32, false, 0, 5000, fine_cut(device, 5000));
     fill(&s, RANDOM);
     run_sort(device, &s);
@@ -622,11 +552,11 @@ static void damaged_tables_are_refused(void **state)
 static void known_answers(void **state)
 {
     (void)state;
-    if (small_sizes())
+    if (test_small_sizes())
         return;
     const setting *settings[] = {&block, &simt};
     for (size_t k = 0; k < 2; k++) {
-        hac_device *device = open_device(settings[k]);
+        hac_device *device = test_open_device(settings[k]->device);
         hac_error err = HAC_ERROR_NONE;
         for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
             if (hac_radix_known_answer_keys(device, (hac_type)type, &err) != HAC_OK ||

@@ -1,58 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sort.small, sort.nan_order and sort.gather against qsort and loops. HAC_TEST_TIMES=1 prints times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "base/random.h"
-#include "base/type.h"
 #include "radix.h"
 #include "small_sort.h"
+#include "test_codelets.h"
 
 static uint64_t random_state = 88172645463325252u;
-
-/* ---- oracle ---- */
-
-typedef struct item {
-    uint64_t rank;
-    uint32_t index;
-} item;
-
-static uint64_t rank_of(hac_type type, uint64_t key)
-{
-    bool wide = hac_type_size(type) == 8;
-    uint64_t sign = wide ? UINT64_C(1) << 63 : UINT64_C(1) << 31, magnitude = key & (sign - 1);
-    if (type == HAC_TYPE_U32 || type == HAC_TYPE_U64)
-        return key;
-    if (type == HAC_TYPE_I32 || type == HAC_TYPE_I64)
-        return key ^ sign;
-    if (magnitude > (wide ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000)))
-        return UINT64_MAX;
-    return key & sign ? sign - 1 - magnitude : sign + magnitude;
-}
-
-static int compare_up(const void *a, const void *b)
-{
-    const item *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int compare_down(const void *a, const void *b)
-{
-    const item *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank > y->rank ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
 
 static uint64_t key_of(hac_type type, int pattern, uint64_t i, uint64_t n)
 {
@@ -88,15 +46,15 @@ static void check_small(hac_type type, bool descending, bool argsort, size_t n, 
 {
     uint8_t in[HAC_SMALL_SORT_BYTES + 1], out[HAC_INLINE_MAX + 8];
     size_t size = hac_type_size(type);
-    item *wanted = calloc(n + 1, sizeof *wanted);
+    test_item *wanted = calloc(n + 1, sizeof *wanted);
     assert_non_null(wanted);
     for (size_t i = 0; i < n; i++) {
         uint64_t key = key_of(type, pattern, i, n);
         memcpy(in + 1 + i * size, &key, size); /* keys in a message have no alignment */
         key = size == 4 ? (uint32_t)key : key;
-        wanted[i] = (item){rank_of(type, key), (uint32_t)i};
+        wanted[i] = (test_item){test_rank(type, key), i};
     }
-    qsort(wanted, n, sizeof *wanted, descending ? compare_down : compare_up);
+    test_sort_items(wanted, n, descending);
     memset(out, 0xa5, sizeof out);
     hac_task task = {.type = type,
                      .descending = descending,

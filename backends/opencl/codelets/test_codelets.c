@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test_codelets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- device ---- */
+
+hac_device *test_open_device(hac_device_options options)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_device *device = NULL;
+    options.platform = getenv("HAC_TEST_PLATFORM");
+    if (getenv("HAC_TEST_SIMT") != NULL)
+        options.style = HAC_STYLE_ONLY_SIMT;
+    if (options.platform != NULL && strcmp(options.platform, "rusticl") == 0 &&
+        options.max_loop_iterations == 0)
+        options.max_loop_iterations = 65535;
+    if (hac_device_open(&options, &device, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return device;
+}
+
+bool test_small_sizes(void)
+{
+    return getenv("HAC_TEST_SMALL") != NULL;
+}
+
+/* ---- memory ---- */
+
+uint8_t *test_guarded(uint64_t bytes)
+{
+    uint64_t room = (bytes + TEST_GUARD + 63) / 64 * 64;
+    uint8_t *data = aligned_alloc(64, room);
+    assert_non_null(data);
+    memset(data, 0xa5, room);
+    return data;
+}
+
+bool test_guard_is_whole(const uint8_t *data, uint64_t bytes)
+{
+    for (uint64_t i = bytes; i < bytes + TEST_GUARD; i++)
+        if (data[i] != 0xa5)
+            return false;
+    return true;
+}
+
+/* ---- order ---- */
+
+uint64_t test_rank(hac_type type, uint64_t key)
+{
+    bool wide = hac_type_size(type) == 8;
+    uint64_t sign = wide ? UINT64_C(1) << 63 : UINT64_C(1) << 31, magnitude = key & (sign - 1);
+    if (type == HAC_TYPE_U32 || type == HAC_TYPE_U64)
+        return key;
+    if (type == HAC_TYPE_I32 || type == HAC_TYPE_I64)
+        return key ^ sign;
+    if (magnitude > (wide ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000)))
+        return UINT64_MAX;
+    return key & sign ? sign - 1 - magnitude : sign + magnitude;
+}
+
+static int by_index(const test_item *x, const test_item *y)
+{
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static int compare_up(const void *a, const void *b)
+{
+    const test_item *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : by_index(x, y);
+}
+
+static int compare_down(const void *a, const void *b)
+{
+    const test_item *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank ? -1 : 1) : by_index(x, y);
+}
+
+void test_sort_items(test_item *items, size_t n, bool descending)
+{
+    qsort(items, n, sizeof *items, descending ? compare_down : compare_up);
+}

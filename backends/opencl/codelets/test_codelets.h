@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of codelets share: the device, memory whose end is watched, the order of keys. */
+#ifndef CODELETS_TEST_CODELETS_H
+#define CODELETS_TEST_CODELETS_H
+
+#include "base/test_support.h"
+#include "base/type.h"
+#include "opencl/device_open.h"
+
+/*
+ * The first device that is found, or that of the platform which HAC_TEST_PLATFORM names. HAC_TEST_SIMT=1
+ * keeps to the style of devices whose compiler takes minutes over vectors (llvmpipe).
+ */
+hac_device *test_open_device(hac_device_options options);
+
+/* HAC_TEST_SMALL=1 keeps to sizes for an instrumented device (oclgrind). */
+bool test_small_sizes(void);
+
+#define TEST_GUARD 256 /* bytes behind a span that must stay as they are */
+
+/* Aligned to 64 bytes, with a guard behind; free() takes it. */
+uint8_t *test_guarded(uint64_t bytes);
+bool test_guard_is_whole(const uint8_t *data, uint64_t bytes);
+
+/* A key's place in the order (of IEEE 754 totalOrder, but NaNs alike and last) and its index: what qsort is
+ * given, as the oracle of sorts. */
+typedef struct test_item {
+    uint64_t rank, index;
+} test_item;
+
+uint64_t test_rank(hac_type type, uint64_t key);
+void test_sort_items(test_item *items, size_t n, bool descending);
+
+#endif
