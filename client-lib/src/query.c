@@ -50,9 +50,9 @@ static hac_status check_texts(const hac_query_options *options, hac_error *err)
         const char *name, *text;
         size_t most;
     } texts[] = {
-        {"schema", options->schema, TEXT_BYTES_MAX},     {"where", options->where, TEXT_BYTES_MAX},
-        {"group by", options->group_by, TEXT_BYTES_MAX}, {"select", options->select, TEXT_BYTES_MAX},
-        {"order by", options->order_by, TEXT_BYTES_MAX}, {"null text", options->null_text, NULL_BYTES_MAX}};
+        {"--schema", options->schema, TEXT_BYTES_MAX},     {"--where", options->where, TEXT_BYTES_MAX},
+        {"--group-by", options->group_by, TEXT_BYTES_MAX}, {"--select", options->select, TEXT_BYTES_MAX},
+        {"--order-by", options->order_by, TEXT_BYTES_MAX}, {"--null", options->null_text, NULL_BYTES_MAX}};
     hac_status status = HAC_OK;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && status == HAC_OK; i++)
         status = check_text(texts[i].name, texts[i].text, texts[i].most, err);

@@ -180,13 +180,13 @@ static void test_bad_options(void **state)
     memset(text, 'x', sizeof(text) - 1);
     hac_query_options options = lines();
     options.select = text;
-    expect_invalid(&options, "select: 30721 bytes are too many; 30720");
+    expect_invalid(&options, "--select: 30721 bytes are too many; 30720");
     text[16384] = '\0';
     options.where = options.schema = text;
     expect_invalid(&options, "32768 are possible");
     options = lines();
     options.where = "a = '\xff'";
-    expect_invalid(&options, "where: byte 6 is not valid UTF-8");
+    expect_invalid(&options, "--where: byte 6 is not valid UTF-8");
     options = lines();
     options.input_format = HAC_INPUT_NONE;
     expect_invalid(&options, "input format is not set");
@@ -205,7 +205,7 @@ static void test_bad_options(void **state)
     expect_invalid(&options, "per mille");
     options = lines();
     options.null_text = "12345678901234567890123456789012";
-    expect_invalid(&options, "null text: 32 bytes");
+    expect_invalid(&options, "--null: 32 bytes");
     options = lines();
     options.job.priority = 101;
     expect_invalid(&options, "priority");

@@ -235,7 +235,13 @@ static void *no_row(hac_checker *c, const hac_node *node, const hac_function *ro
                                              : "(a, b)");
     list_rows(row, node->n_args, takes, sizeof takes);
     list_types(node, found, sizeof found);
-    return fail(c, node, "'%s' takes %s, not %s", shown_name(node), takes, found);
+    bool text = false;
+    for (size_t i = 0; i < node->n_args; i++)
+        text |= node->args[i]->type.kind == HAC_KIND_STRING;
+    /* columns are strings where no schema says otherwise */
+    return fail(c, node, "'%s' takes %s, not %s%s", shown_name(node), takes, found,
+                text && strstr(takes, "string") == NULL ? "; give its column a type in --schema, or cast it"
+                                                        : "");
 }
 
 static const char *row_name(const void *list, size_t i)

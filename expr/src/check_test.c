@@ -306,6 +306,10 @@ static void test_errors(void **state)
         {"i8 in (1, 'a')", "--select: character 4: i8 cannot be compared with string"},
         {"s like b", "--select: character 3: 'like' takes (string, constant text), not (string, bool)"},
         {"s like s", "not (string, string)"},
+        {"avg(s)",
+         "--select: character 1: 'avg' takes (integer), (decimal), (number), not (string); give its "
+         "column a type in --schema, or cast it"},
+        {"sumn(i8)", "--select: character 1: unknown function 'sumn'; did you mean sum?"},
         {"s like 'a' escape 'ab'", "--select: character 19: expected one ASCII character behind 'escape'"},
         {"s like 'a!' escape '!'", "--select: character 8: the pattern ends with its escape character"},
         {"lower()", "--select: character 1: lower does not take 0 arguments; write lower(a)"},

@@ -169,6 +169,19 @@ class Csv(QueryCase, SharedMachineTest):
                              (len(members), sum(r[3] for r in members), max(r[0] for r in members), len(prices)), city)
             self.assertEqual(float(low), min(prices))
 
+    def test_empty_files(self):
+        """No bytes are no rows; only the names of columns have to come from one of them."""
+        full, none = self.put("full.csv", b"a\n1\n"), self.put("none.csv", b"")
+        self.m.bad(2, "mapreduce", none, none, "--select", "a", says="its first line should name the columns")
+        self.assertEqual(self.m.good("mapreduce", none, full, "--select", "a"), b"a\n1\n")
+        self.assertEqual(self.m.good("mapreduce", full, none, "--select", "a"), b"a\n1\n")
+        none = self.put("none.txt", b"")
+        self.assertEqual(self.m.good("mapreduce", none, "--select", "line"), b"line\n")
+        self.assertEqual(self.m.good("mapreduce", "wordcount", none), b"word,count\n")
+        none = self.put("none.csv", b"")
+        self.assertEqual(self.m.good("mapreduce", none, "--no-header", "--schema", "a:i64", "--select", "sum(a) as s"),
+                         b"s\n\n")
+
     def test_group_by(self):
         self.by_city(self.small, csv_of(self.small))
         self.by_city(self.large, csv_of(self.large))

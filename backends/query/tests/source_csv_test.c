@@ -48,7 +48,8 @@ static void test_headers(void **state)
           "5\n6\n",
           "5|\n6|\n");
     check("a\"b:i64", true, "\"a\"\"b\",a\n5,6\n", "5|\n");
-    check("a:i64", true, "", "error: the input is empty: its first line should name the columns");
+    check("a:i64", true, "",
+          "error: the input is empty: its first line should name the columns (--no-header: it has none)");
     check("d:i64", true, "a,b,c\n1,2,3\n", "error: the header has no column 'd'");
     check("a:i64", true, "a,b,a\n1,2,3\n", "error: the header names two columns 'a'");
     check("b:i64", true, "a,b,a\n1,2,3\n", "2|\n");
