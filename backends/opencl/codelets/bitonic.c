@@ -6,16 +6,10 @@
 
 #include "base/cleanup.h"
 #include "bitonic_pass.h"
+#include "try.h"
 
 #define MAX_BLOCK_LOG2 20
 #define MIN_ALLOCATION UINT64_C(4096)
-
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        status = (call);                                                                                     \
-        if (status != HAC_OK)                                                                                \
-            return status;                                                                                   \
-    } while (0)
 
 /* ---- from steps to passes ---- */
 

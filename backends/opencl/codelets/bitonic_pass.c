@@ -5,18 +5,12 @@
 #include <string.h>
 
 #include "bitonic.h"
+#include "try.h"
 
 #define ALIGNMENT   UINT64_C(64)
 #define SIMT_LOCAL  256u
 #define STEP_PAIRS  4096u           /* comparators or items of a work-group of the kernels for any step */
 #define MOST_GROUPS UINT64_C(32768) /* of a launch: llvmpipe takes no more than 65,535, PoCL one variant */
-
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        status = (call);                                                                                     \
-        if (status != HAC_OK)                                                                                \
-            return status;                                                                                   \
-    } while (0)
 
 static uint64_t least(uint64_t a, uint64_t b)
 {

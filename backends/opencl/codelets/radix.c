@@ -8,13 +8,7 @@
 #include "base/cleanup.h"
 #include "radix_host.h"
 #include "radix_job.h"
-
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        status = (call);                                                                                     \
-        if (status != HAC_OK)                                                                                \
-            return status;                                                                                   \
-    } while (0)
+#include "try.h"
 
 /* ---- names and checks ---- */
 

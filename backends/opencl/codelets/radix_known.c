@@ -11,13 +11,7 @@
 #include "base/cleanup.h"
 #include "radix.h"
 #include "radix_host.h"
-
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        status = (call);                                                                                     \
-        if (status != HAC_OK)                                                                                \
-            return status;                                                                                   \
-    } while (0)
+#include "try.h"
 
 /* multiplier · inverse = 1 (mod 2^64) and, their low halves, (mod 2^32) */
 static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15), inverse = UINT64_C(0xf1de83e19937733d);

@@ -10,13 +10,7 @@
 #include "base/cleanup.h"
 #include "radix.h"
 #include "radix_job.h"
-
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        status = (call);                                                                                     \
-        if (status != HAC_OK)                                                                                \
-            return status;                                                                                   \
-    } while (0)
+#include "try.h"
 
 #define ALIGNMENT  UINT64_C(64)
 #define PART_ITEMS 16 /* of 4 and of 8 bytes, these are a multiple of 64 bytes */

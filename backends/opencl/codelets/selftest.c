@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "try.h"
 
 #define PROGRAM         "selftest"
 #define LANES           16u
@@ -12,12 +13,6 @@
 #define SUM_ITEMS       (LANES * 4096u)
 #define LOCAL_GROUPS    8u
 #define LOOP_ITERATIONS 100000u
-#define TRY(call)                                                                                            \
-    do {                                                                                                     \
-        status = (call);                                                                                     \
-        if (status != HAC_OK)                                                                                \
-            return status;                                                                                   \
-    } while (0)
 
 /* Two windows for the time of one launch. */
 typedef struct in_out {
