@@ -3,8 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "expr/machine.h"
-#include "expr/query.h"
+#include "run_on_zeros.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,18 +11,6 @@ static void check(int ok)
 {
     if (!ok)
         abort();
-}
-
-static void run(const hac_program *program)
-{
-    static _Alignas(64) uint8_t zeros[HAC_BATCH_ROWS * 16];
-    hac_vector columns[HAC_PROGRAM_INPUTS_MAX], outputs[HAC_PROGRAM_OUTPUTS_MAX];
-    hac_machine_c *machine = NULL;
-    for (size_t i = 0; i < program->n_inputs; i++)
-        columns[i] = (hac_vector){program->inputs[i], zeros, NULL, zeros};
-    if (hac_machine_c_new(program, 4096, &machine, NULL) == HAC_OK)
-        hac_machine_c_run(machine, &(hac_batch){5, program->n_inputs, columns}, outputs);
-    hac_machine_c_free(machine);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -37,11 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hac_text again = HAC_TEXT_NONE;
     check(hac_query_write(query, &again, &err) == HAC_OK && again.bytes == size);
     hac_text_clear(&again);
-    if (query->filter != NULL)
-        run(query->filter);
-    run(query->rows);
-    if (query->finals != NULL)
-        run(query->finals);
+    run_query_on_zeros(query);
     hac_query_free(query);
     return 0;
 }

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr/machine.h"
-#include "expr/query.h"
+#include "run_on_zeros.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,18 +13,6 @@ static void check(int ok)
 {
     if (!ok)
         abort();
-}
-
-static void run(const hac_program *program)
-{
-    static _Alignas(64) uint8_t zeros[HAC_BATCH_ROWS * 16];
-    hac_vector columns[HAC_PROGRAM_INPUTS_MAX], outputs[HAC_PROGRAM_OUTPUTS_MAX];
-    hac_machine_c *machine = NULL;
-    for (size_t i = 0; i < program->n_inputs; i++)
-        columns[i] = (hac_vector){program->inputs[i], zeros, NULL, zeros};
-    if (hac_machine_c_new(program, 4096, &machine, NULL) == HAC_OK)
-        hac_machine_c_run(machine, &(hac_batch){5, program->n_inputs, columns}, outputs);
-    hac_machine_c_free(machine);
 }
 
 static void check_query(const hac_query *query)
@@ -41,11 +28,7 @@ static void check_query(const hac_query *query)
     hac_text_clear(&bytes);
     hac_text_clear(&again);
     hac_query_free(read);
-    if (query->filter != NULL)
-        run(query->filter);
-    run(query->rows);
-    if (query->finals != NULL)
-        run(query->finals);
+    run_query_on_zeros(query);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
