@@ -43,3 +43,12 @@ size_t hac_repr_size(hac_repr repr)
     static const uint8_t sizes[HAC_REPR_END] = {0, 1, 8, 8, 4, 8, 16, sizeof(hac_string_ref)};
     return repr < HAC_REPR_END ? sizes[repr] : 0;
 }
+
+uint64_t hac_vector_string_bytes(const hac_vector *v, size_t rows)
+{
+    const hac_string_ref *refs = v->values;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < rows; i++)
+        sum += v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
+    return sum;
+}

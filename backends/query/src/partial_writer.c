@@ -5,8 +5,10 @@
 #include "group_internal.h"
 #include "plain.h"
 
-/* A window is closed early when its strings would leave what a reference can say. */
-#define WINDOW_STRINGS_MAX (UINT64_C(1) << 28)
+/* A window is closed early when its strings are many: they are memory that no job's limit counts. A batch has
+ * to fit one. */
+#define WINDOW_STRINGS    (UINT64_C(1) << 24)
+#define BATCH_STRINGS_MAX (UINT64_C(1) << 28)
 
 typedef struct column {
     hac_value_type type;
@@ -291,15 +293,6 @@ static hac_status reserve_strings(hac_partial_writer *w, uint64_t bytes, hac_err
     return HAC_OK;
 }
 
-static uint64_t string_bytes(const hac_vector *v, size_t rows)
-{
-    const hac_string_ref *refs = v->values;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < rows; i++)
-        sum += v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
-    return sum;
-}
-
 /* Room for the strings has been made. */
 static void append_strings(hac_partial_writer *w, column *c, const hac_vector *v, size_t rows)
 {
@@ -359,10 +352,10 @@ static hac_status append(hac_partial_writer *w, const hac_vector *columns, size_
     uint64_t strings = 0;
     for (size_t c = 0; c < w->n_columns; c++)
         if (w->columns[c].type.kind == HAC_KIND_STRING)
-            strings += string_bytes(&columns[c], rows);
-    if (strings > WINDOW_STRINGS_MAX)
+            strings += hac_vector_string_bytes(&columns[c], rows);
+    if (strings > BATCH_STRINGS_MAX)
         return hac_fail(err, HAC_FAILED, "a batch of rows has more than 256 MiB of strings");
-    if (w->strings_bytes + strings > WINDOW_STRINGS_MAX)
+    if (w->rows != 0 && w->strings_bytes + strings > WINDOW_STRINGS)
         close_window(w);
     hac_status status = reserve_strings(w, strings, err);
     if (status != HAC_OK)

@@ -43,15 +43,6 @@ static bool is_nullable(const hac_vector *v, size_t rows)
     return seen != 0;
 }
 
-static uint64_t string_bytes(const hac_vector *v, size_t rows)
-{
-    const hac_string_ref *refs = v->values;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < rows; i++)
-        sum += v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
-    return sum;
-}
-
 static void write_strings(const hac_vector *v, size_t rows, hac_string_ref *to, uint8_t *strings,
                           uint32_t *used)
 {
@@ -90,7 +81,7 @@ void hac_rows_add(hac_rows_writer *w, const hac_vector *columns, size_t n_column
         repr[c] = (uint8_t)hac_repr_of(columns[c].type);
         if (is_nullable(&columns[c], rows))
             block.nullable[c / 64] |= UINT64_C(1) << (c % 64);
-        strings += repr[c] == HAC_REPR_STRING ? string_bytes(&columns[c], rows) : 0;
+        strings += repr[c] == HAC_REPR_STRING ? hac_vector_string_bytes(&columns[c], rows) : 0;
     }
     if (strings > UINT32_MAX && rows > 1) {
         add_halves(w, columns, n_columns, rows);

@@ -61,5 +61,7 @@ typedef struct hac_batch {
 hac_repr hac_repr_of(hac_value_type type);
 /* Bytes of one value of it: 1, 8, 8, 4, 8, 16, 8. */
 size_t hac_repr_size(hac_repr repr);
+/* Bytes of the strings in the first `rows` that are HAC_ROW_OK. */
+uint64_t hac_vector_string_bytes(const hac_vector *v, size_t rows);
 
 #endif
