@@ -79,28 +79,31 @@ static void say(const char *message)
     }
 }
 
+HAC_PRINTF(1, 0) static void say_formatted(const char *fmt, va_list args)
+{
+    char message[HAC_ERROR_MESSAGE_SIZE];
+    vsnprintf(message, sizeof message, fmt, args);
+    say(message);
+}
+
 void hac_cli_note(const hac_cli *cli, const char *fmt, ...)
 {
     if (!cli->terminal)
         return;
-    char message[HAC_ERROR_MESSAGE_SIZE];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    say_formatted(fmt, args);
     va_end(args);
-    say(message);
 }
 
 void hac_cli_say(const hac_cli *cli, const char *fmt, ...)
 {
     if (cli->quiet)
         return;
-    char message[HAC_ERROR_MESSAGE_SIZE];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    say_formatted(fmt, args);
     va_end(args);
-    say(message);
 }
 
 void hac_cli_report(const hac_error *err)
