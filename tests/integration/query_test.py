@@ -141,6 +141,19 @@ def group(rows, key):
     return groups
 
 
+def memory_of(daemon):
+    """KiB of resident memory of all executors, by kind."""
+    found = collections.Counter()
+    for pid in daemon.executor_pids():
+        try:
+            status = Path(f"/proc/{pid}/status").read_text()
+        except OSError:
+            continue
+        for kind, kib in re.findall(r"^(Rss\w+):\s+(\d+) kB", status, re.M):
+            found[kind] += int(kib)
+    return found
+
+
 class Csv(QueryCase, SharedMachineTest):
     @classmethod
     def setUpClass(cls):
@@ -168,6 +181,25 @@ class Csv(QueryCase, SharedMachineTest):
             self.assertEqual((int(n), round(float(total) * 100), int(last), int(p)),
                              (len(members), sum(r[3] for r in members), max(r[0] for r in members), len(prices)), city)
             self.assertEqual(float(low), min(prices))
+
+    def test_memory(self):
+        """--memory 64MiB: so much shared memory, and what an executor has of its own beside it stays small."""
+        rows, keys = 800000, 20000
+        name = self.put("large.csv", "k,v\n" + "".join(f"{i * 7919 % keys:044d},{i}\n" for i in range(rows)))
+        words = ("mapreduce", name, "--schema", "k:string,v:i64", "--group-by", "k", "--select",
+                 "count() as n, sum(v) as s", "--order-by", "k", "--limit", "1", "--memory", "64MiB")
+        self.m.good("mapreduce", self.put("small.csv", "k\n1\n"), "--select", "k")  # the device is open
+        before, peak = memory_of(self.m.daemon()), collections.Counter()
+        process = self.m.start(*words)
+        while process.poll() is None:
+            peak |= memory_of(self.m.daemon())
+            time.sleep(0.005)
+        out = process.communicate()[0]
+        total = sum(range(0, rows, keys))
+        self.assertEqual((process.returncode, out), (0, f"k,n,s\n{0:044d},{rows // keys},{total}\n".encode()))
+        self.assertGreater(peak["RssShmem"], before["RssShmem"])
+        self.assertLessEqual(peak["RssShmem"] - before["RssShmem"], 64 << 10)
+        self.assertLess(peak["RssAnon"] - before["RssAnon"], 48 << 10)
 
     def test_empty_files(self):
         """No bytes are no rows; only the names of columns have to come from one of them."""
