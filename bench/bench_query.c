@@ -3,10 +3,15 @@
  * Queries of columns in pool memory, on request, so that a peer can take turns: commands come on stdin, one a
  * line, each is answered with one line of JSON.
  *
- *     table u32|string ROWS KEYS SKEW DIRECTORY    makes columns `key` and `value` (f64) and writes their
- * buffers to files of DIRECTORY: keys, values, offsets (of strings) group HOT sum(value) and count() by key;
- * HOT: auto, on, off. Timed from the call to having read the result's columns small N N queries of 1,000 rows
- * of csv, no two alike: p50, p99
+ * table u32|string ROWS KEYS SKEW DIRECTORY: makes columns `key` and `value` (f64) and writes their buffers
+ * to files of DIRECTORY: keys, values, offsets (of strings).
+ *
+ * group HOT: sum(value) and count() by key. HOT: auto; on or off: by flow C's kernels, sum(key).
+ * Timed from the call to having read the result's columns.
+ *
+ * receipt JOB: the receipt.
+ *
+ * small N: N queries of 1,000 rows of csv, no two alike: p50, p99.
  *
  * KEYS is how many keys there can be: ranks 0 … KEYS - 1, scattered over all of u32 when SKEW is not below 0
  * (-1: uniform and dense; 0: uniform; s > 0: Zipf with exponent s). A string is "k" and the scattered number.
@@ -186,14 +191,15 @@ static uint64_t read_bytes(const uint8_t *data, uint64_t n)
 }
 
 /* Reads every value of the result, as its user would. */
-static totals read_result(const struct ArrowArray *array, bool strings)
+static totals read_result(const struct ArrowArray *array, bool strings, bool integers)
 {
     totals r = {.groups = (uint64_t)array->length};
     const struct ArrowArray *keys = array->children[0];
     const double *sums = array->children[1]->buffers[1];
+    const int64_t *whole = array->children[1]->buffers[1];
     const uint64_t *counts = array->children[2]->buffers[1];
     for (uint64_t i = 0; i < r.groups; i++) {
-        r.sum += sums[i];
+        r.sum += integers ? (double)whole[i] : sums[i];
         r.count += counts[i];
     }
     const int32_t *offsets = keys->buffers[1];
@@ -206,12 +212,13 @@ static void group(const table *t, const char *hot)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    bool asked = strcmp(hot, "auto") != 0;
     struct ArrowSchema schema;
     struct ArrowArray array;
     options.group_by = "key";
-    options.select = "sum(value) as sum, count() as count";
+    options.select = asked ? "sum(key) as sum, count() as count" : "sum(value) as sum, count() as count";
     options.result_format = HAC_RESULT_TABLE;
-    options.job.fast = strcmp(hot, "auto") != 0;
+    options.way = asked ? HAC_QUERY_WAY_FLOW_C : HAC_QUERY_WAY_AUTO;
     options.hot_keys = strcmp(hot, "on") == 0    ? HAC_HOT_KEYS_ON
                        : strcmp(hot, "off") == 0 ? HAC_HOT_KEYS_OFF
                                                  : HAC_HOT_KEYS_AUTO;
@@ -219,7 +226,7 @@ static void group(const table *t, const char *hot)
     hac_job *job = submit(t, &options);
     uint64_t id = hac_job_id(job);
     check(hac_job_export_arrow(job, &schema, &array, &err), &err);
-    totals r = read_result(&array, t->strings);
+    totals r = read_result(&array, t->strings, asked);
     double seconds = hac_seconds_since(start);
     array.release(&array);
     schema.release(&schema);

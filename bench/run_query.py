@@ -377,15 +377,18 @@ def hot_line(groups, name, keys, skew, turns):
     for hot in ("on", "off"):
         groups.product(hot)
         query[hot] = groups.receipt()["query"]
+        if query[hot]["way"] != "device" or query[hot]["hot_keys"]["on"] != (hot == "on"):
+            raise RuntimeError(f"hot keys {hot}: not what was asked for: {query[hot].get('remark')}")
     line = {"device": name, "keys": keys, "skew": skew, "on_seconds": times["on"], "off_seconds": times["off"],
             "query": query}
     print(f"  {name}, {keys} keys, {skew_name(skew)}: hot keys on {times['on'] * 1e3:.1f} ms, off "
-          f"{times['off'] * 1e3:.1f} ms", flush=True)
+          f"{times['off'] * 1e3:.1f} ms; hit rate {rate_of(query['on'], 'hit_rate')}, in local memory "
+          f"{rate_of(query['on'], 'local_hit_rate')}", flush=True)
     return line
 
 
 def hot(build, quick):
-    """Hot keys asked for, and ruled out; the planner is free to take the host's codelet without them."""
+    """Flow C's kernels with hot keys and without, on all that run them."""
     lines = []
     for name, vendor, profile in HOT_DEVICES:
         machine = Machine(build, profile, vendor)
@@ -465,18 +468,22 @@ def small_markdown(r):
             f"| hacctl, from a file, the whole process | {r['hacctl_p50_ms']:.2f} | {r['hacctl_p99_ms']:.2f} | |", ""]
 
 
-def hit_rate(query):
-    rate = query.get("hot_keys", {}).get("hit_rate")
-    return "" if rate is None else f"{rate * 100:.1f} %"
+def rate_of(query, name):
+    rate = query.get("hot_keys", {}).get(name)
+    return "-" if rate is None else f"{rate * 100:.1f} %"
 
 
 def hot_markdown(lines):
-    out = ["## Hot keys", "", "`--hot-keys on` has flow C's kernels run; with `off` the planner chooses, and may take the host's codelet: only a line",
-           "whose two ways are both `device` compares hot keys with none. `--determinism fast`: float sums depend on the order.", "",
-           "| device | keys | | on ms | off ms | hits | ways |", "|---|--:|---|--:|--:|--:|---|"]
+    out = ["## Hot keys", "", "Flow C's kernels with hot keys and without, `--way flow-c --hot-keys on|off`: sum(key) and count(), which need no",
+           "f64. *Hits* are rows behind the sample whose keys were chosen as hot, *local* those reduced in local memory, of other",
+           "keys, too: lock-step kernels fill it up. *Promised* is the hot keys' part of the sample.", "",
+           "| device | keys | | on ms | off ms | off ÷ on | hot set | promised | hits | local |",
+           "|---|--:|---|--:|--:|--:|--:|--:|--:|--:|"]
     for r in lines:
+        on = r["query"]["on"]
         out.append(f"| {r['device']} | {r['keys']} | {skew_name(r['skew'])} | {ms(r['on_seconds'])} | {ms(r['off_seconds'])} "
-                   f"| {hit_rate(r['query']['on'])} | {r['query']['on']['way']} / {r['query']['off']['way']} |")
+                   f"| {r['off_seconds'] / r['on_seconds']:.2f} | {on['hot_keys']['hot_set']} | {rate_of(on, 'sample_hit_rate')} "
+                   f"| {rate_of(on, 'hit_rate')} | {rate_of(on, 'local_hit_rate')} |")
     return out + [""]
 
 

@@ -485,7 +485,7 @@ static bool leave_flow_c(hac_job *job, const Hac__Executor__Done *done)
 {
     query_state *state = job->kind_state;
     hac_job_note(job, "flow C: %s; planned anew with host codelets", done->message);
-    state->spec.flags &= ~(uint64_t)HAC_COMPILED_FITS_DEVICE;
+    hac_utf8_copy_line(state->spec.refusal, sizeof state->spec.refusal, done->message);
     job->run.replan = true;
     return true;
 }

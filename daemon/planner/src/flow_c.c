@@ -32,7 +32,6 @@ static hac_flow_c_groups *shape_of(hac_flow_c *f, uint64_t n)
 
 void hac_flow_c_add(hac_flow_c *f, const uint64_t *values, size_t n)
 {
-    f->rows += n > HAC_AGGREGATE_VALUE_ROWS ? values[HAC_AGGREGATE_VALUE_ROWS] : 0;
     if (n < HAC_AGGREGATE_N_VALUES)
         return;
     uint64_t hot_set = values[HAC_AGGREGATE_VALUE_HOT_KEYS], groups = values[HAC_AGGREGATE_VALUE_WORK_GROUPS];
@@ -98,7 +97,7 @@ void hac_flow_c_json(const hac_flow_c *f, bool on, hac_text *out)
     hac_json_open(out, "hot_keys", '{');
     hac_json_bool(out, "on", on);
     hac_json_unsigned(out, "sampled_rows", f->sampled);
-    hac_json_number(out, "sample_coverage", rate(f->sampled, f->rows));
+    hac_json_number(out, "sample_coverage", rate(f->sampled, f->sampled + f->behind));
     hac_json_number(out, "sample_hit_rate", rate(f->covered, f->sampled));
     hac_json_unsigned(out, "hot_set", f->hot_set);
     hac_json_unsigned(out, "chosen", f->chosen);
@@ -143,7 +142,7 @@ static void percent(char *to, size_t room, uint64_t part, uint64_t all)
 static void write_figures(const hac_flow_c *f, bool on, double left, double top, hac_text *out)
 {
     char line[TEXT_LINES][96] = {{0}}, one[32], two[32];
-    percent(one, sizeof one, f->sampled, f->rows);
+    percent(one, sizeof one, f->sampled, f->sampled + f->behind);
     percent(two, sizeof two, f->covered, f->sampled);
     snprintf(line[0], sizeof *line, "sample: %s of the rows", one);
     snprintf(line[1], sizeof *line, "hot set: %" PRIu64 " keys at most, with %s of the sample", f->hot_set,

@@ -394,6 +394,9 @@ static void test_wish_without_effect(void **state)
     assert_remark(
         &small, "hot keys have no effect, flow C does not run it: the input is small, one task does it all");
     assert_remark(&rows, "hot keys have no effect, flow C does not run it: nothing is aggregated");
+    strcpy(table.refusal, "the device has no such atomics");
+    assert_remark(&table, "hot keys have no effect, flow C does not run it: the device has no such atomics");
+    table.refusal[0] = '\0';
     table.flags = HAC_COMPILED_AGGREGATES;
     table.wish = HAC_QUERY_BY_FLOW_C;
     assert_remark(&table,

@@ -23,8 +23,7 @@ typedef struct hac_flow_c_groups {
 } hac_flow_c_groups;
 
 typedef struct hac_flow_c {
-    uint64_t rows;             /* read */
-    uint64_t sampled, covered; /* rows of phase 1, those of them whose keys became hot */
+    uint64_t sampled, covered; /* rows of phase 1 behind the filter, those of them whose keys became hot */
     uint64_t hot_set, chosen;  /* keys of the largest hot set; how often one was chosen */
     uint64_t behind, hits;     /* rows of phase 2, those of them with hot keys */
     uint64_t local_hits;       /* rows of phase 2 reduced in local memory, of other keys, too */
@@ -35,7 +34,7 @@ typedef struct hac_flow_c {
     uint64_t partials, pairs_merged, groups_merged; /* of the merge over chunks: chunks, pairs, groups */
 } hac_flow_c;
 
-/* Adds what a piece of hash.aggregate has reported; others report fewer values, and only rows are taken. */
+/* Adds what a piece of hash.aggregate has reported. What has fewer values is the C engine's, which did it. */
 void hac_flow_c_add(hac_flow_c *f, const uint64_t *values, size_t n);
 
 /* Members "hot_keys" and "merge" of the receipt. Rates are null where there are no rows. `on`: hot keys were

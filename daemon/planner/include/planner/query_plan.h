@@ -64,6 +64,7 @@ typedef struct hac_query_spec {
     uint64_t groups;       /* at most */
     uint64_t group_region; /* bytes that the largest partition of groups needs */
     uint32_t passes;       /* at least */
+    char refusal[120];     /* what kept flow C's kernels from doing it */
 
     uint64_t memory;      /* bytes that the buffers may take together; 0: no limit */
     uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
