@@ -4,6 +4,7 @@
  * bytes (length, little-endian) and that many bytes, sent as they are. Oracle besides the sanitizers: what is
  * taken has the header's shape, and no descriptor stays open.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "proto/frame.h"
+#include "send_raw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,28 +24,6 @@ static int lowest_free(void)
         abort();
     close(fd);
     return fd;
-}
-
-static void send_raw(int socket, const uint8_t *bytes, size_t n, size_t n_fds)
-{
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(253 * sizeof(int))];
-    } control = {0};
-    struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (n_fds > 0) {
-        message.msg_control = &control;
-        message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-        for (size_t i = 0; i < n_fds; i++)
-            memcpy(CMSG_DATA(c) + i * sizeof(int), &(int){STDERR_FILENO}, sizeof(int));
-    }
-    if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0 && errno != EAGAIN)
-        abort();
 }
 
 static void receive(int socket, const uint8_t *sent, size_t n, size_t n_fds)
@@ -73,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         data += 3;
         size -= 3;
         n = n < size ? n : size;
-        send_raw(pair[0], data, n, n_fds);
+        if (send_raw(pair[0], data, n, n_fds) < 0 && errno != EAGAIN)
+            abort();
         receive(pair[1], data, n, n_fds);
         data += n;
         size -= n;

@@ -9,10 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../fuzz/send_raw.h"
 #include "base/cleanup.h"
 #include "base/test_support.h"
-
-#define KERNEL_MAX_FDS 253
 
 static int pair[2] = {-1, -1};
 static uint8_t *out, *in;
@@ -44,28 +43,9 @@ static hac_status send_text(const char *text, const int *fds, size_t n_fds)
     return hac_frame_send(pair[0], out, strlen(text), fds, n_fds, NULL);
 }
 
-/* Sends bytes as they are, with `n_fds` copies of one descriptor. */
-static void send_raw(const void *bytes, size_t n, size_t n_fds)
+static void send_bytes(const void *bytes, size_t n, size_t n_fds)
 {
-    union {
-        struct cmsghdr align;
-        char room[CMSG_SPACE(KERNEL_MAX_FDS * sizeof(int))];
-    } control = {0};
-    struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (n_fds > 0) {
-        message.msg_control = &control;
-        message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-        for (size_t i = 0; i < n_fds; i++) {
-            int fd = STDERR_FILENO;
-            memcpy(CMSG_DATA(c) + i * sizeof fd, &fd, sizeof fd);
-        }
-    }
-    assert_int_equal(sendmsg(pair[0], &message, MSG_NOSIGNAL), n);
+    assert_int_equal(send_raw(pair[0], bytes, n, n_fds), n);
 }
 
 /* A frame's bytes with a header that says what it likes. */
@@ -76,7 +56,7 @@ static void send_claiming(unsigned says_fds, uint32_t says_bytes, size_t body_by
     bytes[3] = (uint8_t)says_fds;
     for (int i = 0; i < 4; i++)
         bytes[4 + i] = (uint8_t)(says_bytes >> 8 * i);
-    send_raw(bytes, 8 + body_bytes, n_fds);
+    send_bytes(bytes, 8 + body_bytes, n_fds);
 }
 
 static void expect(hac_status wanted, const char *message)
@@ -201,12 +181,12 @@ static void test_wrong_headers(void **state)
     send_claiming(0, 0, 0, 0);
     expect(HAC_PROTOCOL, "a message of 8 bytes is too short");
     for (size_t n = 1; n < 8; n++) {
-        send_raw("hac\0\4\0\0", n, n % 3);
+        send_bytes("hac\0\4\0\0", n, n % 3);
         expect(HAC_PROTOCOL, "is too short");
     }
-    send_raw("hax\0\1\0\0\0x", 9, 0);
+    send_bytes("hax\0\1\0\0\0x", 9, 0);
     expect(HAC_PROTOCOL, "mark");
-    send_raw("GET / HTTP/1.1\r\n", 16, 16);
+    send_bytes("GET / HTTP/1.1\r\n", 16, 16);
     expect(HAC_PROTOCOL, "mark");
 }
 
@@ -227,11 +207,11 @@ static void test_too_large(void **state)
 static void test_empty_messages(void **state)
 {
     (void)state;
-    send_raw("", 0, 0);
+    send_bytes("", 0, 0);
     expect(HAC_NOT_FOUND, "closed");
-    send_raw("", 0, 1);
+    send_bytes("", 0, 1);
     expect(HAC_PROTOCOL, "too short");
-    send_raw("", 0, KERNEL_MAX_FDS);
+    send_bytes("", 0, KERNEL_MAX_FDS);
     expect(HAC_PROTOCOL, "too short");
 }
 
