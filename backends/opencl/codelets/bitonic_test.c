@@ -61,13 +61,6 @@ static void sort_free(sort *s)
     free(s->final);
 }
 
-static uint64_t load(const uint8_t *data, uint64_t i, size_t size)
-{
-    uint64_t wide = 0;
-    memcpy(&wide, data + i * size, size); /* little endian, as the files are */
-    return wide;
-}
-
 /* ---- patterns ---- */
 
 typedef enum pattern { RANDOM, SORTED, REVERSED, EQUAL, FEW, SPECIAL, ORGAN_PIPE, PATTERNS } pattern;
@@ -208,7 +201,7 @@ static entry *entries_of(const sort *s)
     assert_non_null(e);
     hac_key_order o = hac_key_order_of(s->type, s->descending);
     for (uint64_t i = 0; i < s->m; i++)
-        e[i] = (entry){order_of(s, o, load(s->in_copy, i, hac_type_size(s->type))), i};
+        e[i] = (entry){order_of(s, o, test_load(s->in_copy, i, hac_type_size(s->type))), i};
     return e;
 }
 
@@ -218,8 +211,9 @@ static void assert_sorted(const sort *s, const char *what)
     size_t size = hac_type_size(s->type);
     qsort(e, s->m, sizeof *e, compare_entries);
     for (uint64_t i = 0; i < s->m; i++) {
-        uint64_t want = s->index == HAC_BITONIC_KEYS ? load(s->in_copy, e[i].index, size) : e[i].index;
-        uint64_t got = s->index == HAC_BITONIC_KEYS ? load(s->work, i, size) : load(s->final, i, s->index);
+        uint64_t want = s->index == HAC_BITONIC_KEYS ? test_load(s->in_copy, e[i].index, size) : e[i].index;
+        uint64_t got =
+            s->index == HAC_BITONIC_KEYS ? test_load(s->work, i, size) : test_load(s->final, i, s->index);
         if (want != got)
             fail_msg("%s: %llu items of %s%s, index %d, b %u: item %llu is %llx, not %llx", what,
                      (unsigned long long)s->m, hac_type_name(s->type), s->descending ? " descending" : "",

@@ -64,13 +64,6 @@ static void sort_free(sort *s)
     free(s->counts);
 }
 
-static uint64_t load(const uint8_t *data, uint64_t i, size_t size)
-{
-    uint64_t wide = 0;
-    memcpy(&wide, data + i * size, size);
-    return wide;
-}
-
 /* ---- patterns ---- */
 
 typedef enum pattern {
@@ -159,7 +152,7 @@ static test_item *oracle(const sort *s)
     test_item *items = malloc((s->n + 1) * sizeof *items);
     assert_non_null(items);
     for (uint64_t i = 0; i < s->n; i++)
-        items[i] = (test_item){test_rank(s->type, load(s->in_copy, i, s->size)), i};
+        items[i] = (test_item){test_rank(s->type, test_load(s->in_copy, i, s->size)), i};
     test_sort_items(items, s->n, s->descending);
     return items;
 }
@@ -262,9 +255,9 @@ static void assert_sorted(const sort *s, const char *what, pattern p)
 {
     test_item *wanted = oracle(s);
     for (uint64_t i = 0; i < s->n; i++) {
-        uint64_t key = load(s->in_copy, wanted[i].index, s->size);
-        bool right = s->index_bytes != 0 ? load(s->index, i, s->index_bytes) == wanted[i].index
-                                         : load(s->out, i, s->size) == key;
+        uint64_t key = test_load(s->in_copy, wanted[i].index, s->size);
+        bool right = s->index_bytes != 0 ? test_load(s->index, i, s->index_bytes) == wanted[i].index
+                                         : test_load(s->out, i, s->size) == key;
         if (!right)
             fail_msg("%s: %s%s, index %u, n %llu, pattern %d, %u buckets: item %llu is wrong", what,
                      hac_type_name(s->type), s->descending ? " desc" : "", s->index_bytes,

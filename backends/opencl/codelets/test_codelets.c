@@ -47,6 +47,13 @@ bool test_guard_is_whole(const uint8_t *data, uint64_t bytes)
 
 /* ---- order ---- */
 
+uint64_t test_load(const uint8_t *data, uint64_t i, size_t size)
+{
+    uint64_t wide = 0;
+    memcpy(&wide, data + i * size, size);
+    return wide;
+}
+
 uint64_t test_rank(hac_type type, uint64_t key)
 {
     bool wide = hac_type_size(type) == 8;

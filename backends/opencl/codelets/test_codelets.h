@@ -28,6 +28,7 @@ typedef struct test_item {
     uint64_t rank, index;
 } test_item;
 
+uint64_t test_load(const uint8_t *data, uint64_t i, size_t size); /* item i of `size` bytes, little-endian */
 uint64_t test_rank(hac_type type, uint64_t key);
 void test_sort_items(test_item *items, size_t n, bool descending);
 
