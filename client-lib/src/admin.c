@@ -145,7 +145,7 @@ static hac_status encode_device(const hac_simulated_device *from, Hac__Client__S
 }
 
 static hac_status encode_machine(const hac_simulated_device *devices, size_t n_devices,
-                                 simulated_machine *machine, hac_error *err)
+                                 simulated_machine **ret, hac_error *err)
 {
     if (n_devices == 0 || n_devices > SIMULATED_DEVICES_MAX)
         return hac_fail(err, HAC_INVALID, "%zu simulated devices are given, 1 to %d can be", n_devices,
@@ -153,6 +153,9 @@ static hac_status encode_machine(const hac_simulated_device *devices, size_t n_d
     size_t stride = devices->size; /* of the caller's header */
     if (stride < sizeof(*devices) || stride % _Alignof(hac_simulated_device) != 0)
         return hac_fail(err, HAC_INVALID, "simulated devices need their size set");
+    hac_autofree simulated_machine *machine = calloc(1, sizeof(*machine));
+    if (machine == NULL)
+        return hac_fail_no_memory(err);
     for (size_t i = 0; i < n_devices; i++) {
         const hac_simulated_device *from =
             (const hac_simulated_device *)(const void *)((const char *)devices + i * stride);
@@ -165,6 +168,7 @@ static hac_status encode_machine(const hac_simulated_device *devices, size_t n_d
         machine->device[i].capability = machine->capability_at[i];
         machine->device_at[i] = &machine->device[i];
     }
+    *ret = hac_steal_ptr(machine);
     return HAC_OK;
 }
 
@@ -172,10 +176,8 @@ hac_status hac_simulate_sort(hac_client *client, const hac_simulated_device *dev
                              uint64_t items, const hac_sort_options *options, hac_plan_format format,
                              char **ret_text, hac_error *err)
 {
-    hac_autofree simulated_machine *machine = calloc(1, sizeof(*machine));
-    if (machine == NULL)
-        return hac_fail_no_memory(err);
-    hac_status status = encode_machine(devices, n_devices, machine, err);
+    hac_autofree simulated_machine *machine = NULL;
+    hac_status status = encode_machine(devices, n_devices, &machine, err);
     if (status != HAC_OK)
         return status;
     Hac__Client__PlanSort plan = HAC__CLIENT__PLAN_SORT__INIT;
@@ -230,10 +232,8 @@ hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *de
                               const uint64_t *sources, size_t n_sources, const hac_query_options *options,
                               hac_plan_format format, char **ret_text, hac_error *err)
 {
-    hac_autofree simulated_machine *machine = calloc(1, sizeof(*machine));
-    if (machine == NULL)
-        return hac_fail_no_memory(err);
-    hac_status status = encode_machine(devices, n_devices, machine, err);
+    hac_autofree simulated_machine *machine = NULL;
+    hac_status status = encode_machine(devices, n_devices, &machine, err);
     if (status != HAC_OK)
         return status;
     Hac__Client__PlanQuery plan = HAC__CLIENT__PLAN_QUERY__INIT;
