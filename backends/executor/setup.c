@@ -161,6 +161,7 @@ void hac_facts_to_message(const hac_device_facts *f, char kernel_hash[17], Hac__
     ret->local_memory = f->local_memory;
     ret->max_work_group = f->max_work_group;
     ret->fp64 = f->fp64;
+    ret->int64_atomics = f->int64_atomics;
     ret->available = true;
     ret->unified_memory = f->host_memory;
     ret->kernel_hash = kernel_hash;

@@ -46,6 +46,7 @@ static void take_facts(hac_server_device *device, const Hac__Executor__DeviceFac
     device->max_allocation = facts->max_allocation;
     device->local_memory = facts->local_memory;
     device->fp64 = facts->fp64;
+    device->int64_atomics = facts->int64_atomics;
     device->unified_memory = facts->unified_memory;
     device->simt = device->probed_simt = facts->simt;
     device->block_items = facts->block_items;
@@ -249,6 +250,8 @@ void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *mod
         copy_text(to->key, sizeof to->key, from->key);
         to->usable = hac_device_usable(from);
         to->simt = from->simt;
+        to->lacks_f64 = !from->fp64;
+        to->lacks_int64_atomics = !from->int64_atomics;
         to->host_memory = from->config.host_memory && from->unified_memory;
         to->threads = from->config.threads;
         to->block_items = from->block_items;

@@ -54,7 +54,7 @@ typedef struct hac_server_device {
     uint32_t platform_index; /* among equal devices */
     uint32_t compute_units, max_work_group;
     uint64_t global_memory, max_allocation, local_memory;
-    bool fp64, unified_memory;
+    bool fp64, int64_atomics, unified_memory;
     /* as an executor reported it; 0 before the first one */
     uint32_t block_items;
     bool simt, probed_simt;

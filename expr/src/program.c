@@ -99,13 +99,30 @@ void hac_program_free(hac_program *program)
     free(program);
 }
 
+/* Whether it makes a string in another way than reading a column, or reads one for more than its state. */
+static bool works_on_strings(const hac_program *program, const hac_instruction *in)
+{
+    const hac_op_info *info = &hac_op_table[in->op];
+    const struct {
+        uint8_t repr;
+        uint16_t reg;
+    } operands[] = {{(uint8_t)info->a, in->a}, {(uint8_t)info->b, in->b}, {(uint8_t)info->c, in->c}};
+    if (program->registers[in->result] == HAC_REPR_STRING && in->op != HAC_OP_COLUMN)
+        return true;
+    for (size_t i = 0; i < 3 && in->op != HAC_OP_IS_NULL; i++)
+        if (operands[i].repr != HAC_REPR_NONE && program->registers[operands[i].reg] == HAC_REPR_STRING)
+            return true;
+    return false;
+}
+
 bool hac_program_fits_device(const hac_program *program)
 {
     for (size_t i = 0; i < program->n_registers; i++)
-        if (program->registers[i] == HAC_REPR_STRING || program->registers[i] == HAC_REPR_I128)
+        if (program->registers[i] == HAC_REPR_I128)
             return false;
     for (size_t i = 0; i < program->n_instructions; i++)
-        if ((hac_op_table[program->instructions[i].op].flags & HAC_OP_HOST) != 0)
+        if ((hac_op_table[program->instructions[i].op].flags & HAC_OP_HOST) != 0 ||
+            works_on_strings(program, &program->instructions[i]))
             return false;
     return true;
 }

@@ -210,7 +210,22 @@ static void test_facts(void **state)
     hac_program_free(program);
     hac_builder_output(b, hac_builder_input(b, 0, t_string), t_string);
     program = finish(b);
-    assert_true(hac_program_exact(program) && !hac_program_fits_device(program));
+    assert_true(hac_program_exact(program) && hac_program_fits_device(program)); /* as the column has it */
+    hac_program_free(program);
+    hac_value_id s = hac_builder_input(b, 0, t_string);
+    hac_builder_output(b, hac_builder_op(b, HAC_OP_IS_NULL, s, 0, 0, 0), t_bool);
+    program = finish(b);
+    assert_true(hac_program_fits_device(program));
+    hac_program_free(program);
+    s = hac_builder_input(b, 0, t_string);
+    hac_builder_output(b, hac_builder_op(b, HAC_OP_COALESCE, s, s, 0, 0), t_string);
+    program = finish(b);
+    assert_false(hac_program_fits_device(program));
+    hac_program_free(program);
+    s = hac_builder_input(b, 0, t_string);
+    hac_builder_output(b, hac_builder_op(b, HAC_OP_LENGTH, s, 0, 0, 0), t_i64);
+    program = finish(b);
+    assert_false(hac_program_fits_device(program));
     hac_program_free(program);
     hac_builder_free(b);
 }

@@ -52,9 +52,11 @@ static hac_status find_columns(hac_hash_job *job, const hac_query *query, hac_er
     return HAC_OK;
 }
 
-/* Whether the device's shared tables can hold what the query aggregates. */
+/* Whether the device's tables can hold what the query aggregates. */
 static hac_status check_style(const hac_hash_job *job, hac_error *err)
 {
+    if (job->shape.floats && !job->facts->fp64)
+        return hac_fail(err, HAC_UNSUPPORTED, "device \"%s\" has no f64", job->facts->name);
     if (job->facts->style != HAC_STYLE_SIMT || !job->shape.float_sums || job->options.any_order)
         return HAC_OK;
     return hac_fail(err, HAC_UNSUPPORTED,

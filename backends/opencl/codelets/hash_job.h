@@ -20,6 +20,7 @@ typedef struct hac_hash_shape {
     size_t n_words;
     uint32_t stride, tail; /* words of a pair, and where its record begins */
     bool float_sums;       /* their bits depend on the order of rows */
+    bool floats;           /* sums or extremes of them, which are f64 */
     uint32_t probe;        /* of the rule of query/partial.h */
     bool wide_extremes;    /* 64-bit atomics are needed for shared tables */
     bool strings;          /* among the keys */

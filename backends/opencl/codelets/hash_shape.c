@@ -30,7 +30,7 @@ static int form_of(const hac_accumulator *a)
         [HAC_ACCUMULATOR_MAX] = {-1, ACC_MAX_UNSIGNED, ACC_MAX_SIGNED, ACC_MAX_UNSIGNED, ACC_MAX_F32,
                                  ACC_MAX_F64, -1, -1},
     };
-    if (a->kind == HAC_ACCUMULATOR_NONE || a->kind > HAC_ACCUMULATOR_MAX || a->repr >= HAC_REPR_END)
+    if (!hac_accumulator_fits_device(a))
         return -1;
     return forms[a->kind][a->repr];
 }
@@ -84,6 +84,7 @@ static void put_accumulators(hac_hash_shape *shape, const hac_expr_plan *plan, c
         accs[4 * i + 1] = plan->outputs[first + a->column];
         accs[4 * i + 2] = shape->tail + (a->offset - layout->rows_offset) / 8;
         shape->float_sums |= a->kind == HAC_ACCUMULATOR_SUM_FLOAT;
+        shape->floats |= a->repr == HAC_REPR_F32 || a->repr == HAC_REPR_F64;
         shape->wide_extremes |= a->kind != HAC_ACCUMULATOR_SUM;
     }
 }

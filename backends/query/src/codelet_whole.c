@@ -78,6 +78,21 @@ static uint64_t flags_of(const hac_query *q)
     return flags;
 }
 
+/* What the accumulators want of a device. */
+static uint64_t with_accumulators(uint64_t flags, const hac_group_layout *layout)
+{
+    for (size_t i = 0; i < layout->n_accumulators; i++) {
+        const hac_accumulator *a = &layout->accumulators[i];
+        if (!hac_accumulator_fits_device(a))
+            flags &= ~(uint64_t)HAC_COMPILED_FITS_DEVICE;
+        if (a->repr == HAC_REPR_F32 || a->repr == HAC_REPR_F64) /* floats are ordered and added up as f64 */
+            flags |= HAC_COMPILED_NEEDS_F64;
+        if (a->kind != HAC_ACCUMULATOR_SUM)
+            flags |= HAC_COMPILED_NEEDS_ATOMICS;
+    }
+    return flags;
+}
+
 static uint64_t output_bytes(const hac_query *q)
 {
     uint64_t sum = 0;
@@ -99,16 +114,17 @@ static uint64_t row_bytes(const hac_query *q)
 
 static hac_status describe(const hac_query *q, hac_task_result *result, hac_error *err)
 {
-    uint64_t group_bytes = row_bytes(q);
+    uint64_t group_bytes = row_bytes(q), flags = flags_of(q);
     if (q->aggregates) {
         hac_group_layout layout;
         hac_status status = hac_group_layout_init(q, &layout, err);
         if (status != HAC_OK)
             return status;
         group_bytes = layout.stride;
+        flags = with_accumulators(flags, &layout);
         hac_group_layout_clear(&layout);
     }
-    result->values[HAC_COMPILE_FLAGS] = flags_of(q);
+    result->values[HAC_COMPILE_FLAGS] = flags;
     result->values[HAC_COMPILE_KEYS] = q->n_keys;
     result->values[HAC_COMPILE_AGGREGATES] = q->n_aggregates;
     result->values[HAC_COMPILE_GROUP_BYTES] = group_bytes;

@@ -308,6 +308,23 @@ void hac_group_layout_clear(hac_group_layout *layout)
     memset(layout, 0, sizeof *layout);
 }
 
+bool hac_accumulator_fits_device(const hac_accumulator *a)
+{
+    bool integer = a->repr == HAC_REPR_BOOL || a->repr == HAC_REPR_I64 || a->repr == HAC_REPR_U64;
+    bool floating = a->repr == HAC_REPR_F32 || a->repr == HAC_REPR_F64;
+    switch (a->kind) {
+    case HAC_ACCUMULATOR_SUM:
+        return integer;
+    case HAC_ACCUMULATOR_SUM_FLOAT:
+        return floating;
+    case HAC_ACCUMULATOR_MIN:
+    case HAC_ACCUMULATOR_MAX:
+        return integer || floating;
+    default:
+        return false;
+    }
+}
+
 /* ---- empty records ---- */
 
 static void put_extreme(uint8_t *at, hac_repr repr, bool largest)

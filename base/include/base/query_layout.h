@@ -79,9 +79,10 @@ typedef enum hac_compile_value {
 typedef enum hac_compile_flag {
     HAC_COMPILED_AGGREGATES = 1,    /* else rows */
     HAC_COMPILED_ORDER_MATTERS = 2, /* hac_query_order_matters */
-    HAC_COMPILED_FITS_DEVICE = 4,   /* hash.aggregate can run it: programs and keys */
+    HAC_COMPILED_FITS_DEVICE = 4,   /* hash.aggregate can run it: programs, keys and aggregates */
     HAC_COMPILED_NEEDS_QUOTES = 8,  /* csv: records may span lines, query.quotes comes first */
     HAC_COMPILED_NEEDS_F64 = 16,
+    HAC_COMPILED_NEEDS_ATOMICS = 32, /* of 64 bits, where tables are shared (simt) */
 } hac_compile_flag;
 
 /* Values of query.aggregate, hash.aggregate and query.rows; the sums over pieces are the job's. */

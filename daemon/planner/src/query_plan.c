@@ -68,6 +68,36 @@ static bool is_cpu(const hac_machine *machine, uint32_t index)
     return strcmp(machine->devices[index].kind, "cpu") == 0;
 }
 
+/* ---- what kernels can do ---- */
+
+/* Why flow C's kernels cannot run it anywhere; NULL: some can. */
+static const char *why_not_device(const hac_query_spec *spec)
+{
+    if (spec->wish == HAC_QUERY_BY_HOST)
+        return "host codelets were asked for";
+    if (spec->refusal[0] != '\0')
+        return spec->refusal;
+    if (!spec->table)
+        return "its kernels take columns in memory, and the source is text";
+    if (!(spec->flags & HAC_COMPILED_FITS_DEVICE))
+        return "its keys, expressions or aggregates need a host codelet";
+    return NULL;
+}
+
+/* Why they cannot on this device, or may not. Tables of the block style take the rows in their order. */
+static const char *why_not_on(const hac_query_spec *spec, const hac_machine_device *device)
+{
+    if ((spec->flags & HAC_COMPILED_NEEDS_F64) && device->lacks_f64)
+        return "it has no f64";
+    if (!device->simt)
+        return device->max_loop_iterations != 0 ? "it ends long loops early" : NULL;
+    if ((spec->flags & HAC_COMPILED_ORDER_MATTERS) && !spec->fast)
+        return "sums depend on the order of the rows, which it does not keep; determinism is exact";
+    if ((spec->flags & HAC_COMPILED_NEEDS_ATOMICS) && device->lacks_int64_atomics)
+        return "it has no 64-bit atomics";
+    return NULL;
+}
+
 /* ---- teams ---- */
 
 /* Bytes a second of one device at this query's aggregation. */
@@ -95,7 +125,10 @@ static void make_team(const planning *p, hac_query_way way, hac_team *ret)
     double rate[HAC_MACHINE_MAX_DEVICES];
     size_t n = 0;
     for (size_t i = 0; i < p->n_eligible; i++) {
-        if (way != HAC_QUERY_DEVICE && any_cpu && !is_cpu(p->machine, p->eligible[i]))
+        bool left_out = way == HAC_QUERY_DEVICE
+                            ? why_not_on(p->spec, &p->machine->devices[p->eligible[i]]) != NULL
+                            : any_cpu && !is_cpu(p->machine, p->eligible[i]);
+        if (left_out)
             continue;
         index[n] = p->eligible[i];
         rate[n] = capability(p, way, index[n], NULL);
@@ -118,22 +151,6 @@ static bool wants_flow_c(const hac_query_spec *spec)
 {
     return spec->wish == HAC_QUERY_BY_FLOW_C ||
            (spec->wish == HAC_QUERY_ANY_WAY && spec->hot_keys == HAC_HOT_KEYS_ON);
-}
-
-/* Why flow C's kernels cannot run it, or may not; NULL: they can. */
-static const char *why_not_device(const hac_query_spec *spec)
-{
-    if (spec->wish == HAC_QUERY_BY_HOST)
-        return "host codelets were asked for";
-    if (spec->refusal[0] != '\0')
-        return spec->refusal;
-    if (!spec->table)
-        return "its kernels take columns in memory, and the source is text";
-    if (!(spec->flags & HAC_COMPILED_FITS_DEVICE))
-        return "its keys or expressions need a host codelet";
-    if ((spec->flags & HAC_COMPILED_ORDER_MATTERS) && !spec->fast)
-        return "its sums depend on the order of the rows, and determinism is exact";
-    return NULL;
 }
 
 /* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far of those allowed. */
@@ -239,18 +256,43 @@ static void compare(planning *p, hac_query_way way)
     p->best->k_source = names[weakest];
 }
 
-static hac_status consider_device(planning *p, hac_error *err)
+/* `device`: of the machine; NULL: on none. */
+static hac_status leave_out(planning *p, const hac_machine_device *device, const char *why, hac_error *err)
 {
-    const char *why = why_not_device(p->spec);
-    if (why == NULL)
-        return consider_team(p, HAC_QUERY_DEVICE, err);
     hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
     c->seconds = -1;
-    snprintf(c->name, sizeof(c->name), "flow C");
+    snprintf(c->name, sizeof(c->name), "flow C%s%s", device != NULL ? " on " : "",
+             device != NULL ? device->name : "");
     snprintf(c->reason, sizeof(c->reason), "not possible: %s", why);
     return HAC_OK;
+}
+
+static hac_status consider_device(planning *p, hac_error *err)
+{
+    const char *why = why_not_device(p->spec);
+    if (why != NULL)
+        return leave_out(p, NULL, why, err);
+    hac_status status = consider_team(p, HAC_QUERY_DEVICE, err);
+    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
+        const hac_machine_device *device = &p->machine->devices[p->eligible[i]];
+        if ((why = why_not_on(p->spec, device)) != NULL)
+            status = leave_out(p, device, why, err);
+    }
+    return status;
+}
+
+/* Why no device's kernels run it; NULL: some can. */
+static const char *why_nowhere(const planning *p)
+{
+    const char *why = why_not_device(p->spec);
+    if (why != NULL)
+        return why;
+    for (size_t i = 0; i < p->n_eligible; i++)
+        if ((why = why_not_on(p->spec, &p->machine->devices[p->eligible[i]])) == NULL)
+            break;
+    return why;
 }
 
 /* What was asked for and is not done. */
@@ -263,7 +305,7 @@ static void remark(planning *p, hac_query_way way)
                                                            : NULL;
     const char *why = way == HAC_QUERY_WHOLE  ? "the input is small, one task does it all"
                       : way == HAC_QUERY_ROWS ? "nothing is aggregated"
-                                              : why_not_device(spec);
+                                              : why_nowhere(p);
     if (what != NULL && why != NULL)
         snprintf(query->remark, sizeof(query->remark), "%s: %s", what, why);
 }

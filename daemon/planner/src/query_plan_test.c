@@ -302,14 +302,44 @@ static void test_why_not_flow_c(void **state)
     assert_reason(plan, "flow C", "host codelet");
     hac_plan_free(plan);
     table.flags = FITS | HAC_COMPILED_ORDER_MATTERS;
+    machine.devices[1].simt = true;
     plan = plan_for(&machine, &table);
-    assert_reason(plan, "flow C", "determinism is exact");
+    assert_reason(plan, "flow C on cpu.0", "not measured"); /* keeps the order of the rows */
+    assert_reason(plan, "flow C on gpu1", "determinism is exact");
     hac_plan_free(plan);
     table.fast = true;
     plan = plan_for(&machine, &table);
     assert_reason(plan, "flow C on gpu1", "not measured");
     assert_string_equal(plan->query.way, "host");
     assert_true(candidate(plan, "host on cpu.0")->chosen);
+    hac_plan_free(plan);
+}
+
+/* A device whose kernels cannot do it is left out, the others are not. */
+static void test_why_not_on_device(void **state)
+{
+    (void)state;
+    hac_machine machine = new_machine(1, true);
+    hac_query_spec table = new_table(10000000, 16);
+    machine.devices[1].simt = machine.devices[1].lacks_f64 = machine.devices[1].lacks_int64_atomics = true;
+    table.flags = FITS | HAC_COMPILED_NEEDS_ATOMICS;
+    table.hot_keys = HAC_HOT_KEYS_ON;
+    hac_plan *plan = plan_for(&machine, &table);
+    assert_reason(plan, "flow C on gpu1", "64-bit atomics");
+    assert_true(candidate(plan, "flow C on cpu.0")->chosen);
+    hac_plan_free(plan);
+    table.flags = FITS | HAC_COMPILED_NEEDS_F64;
+    plan = plan_for(&machine, &table);
+    assert_reason(plan, "flow C on gpu1", "no f64");
+    hac_plan_free(plan);
+    machine.devices[0].max_loop_iterations = 65535;
+    plan = plan_for(&machine, &table);
+    assert_reason(plan, "flow C on cpu.0", "loops");
+    assert_string_equal(plan->query.way, "host");
+    hac_plan_free(plan);
+    table.flags = FITS;
+    plan = plan_for(&machine, &table);
+    assert_true(candidate(plan, "flow C on gpu1")->chosen);
     hac_plan_free(plan);
 }
 
@@ -399,8 +429,9 @@ static void test_wish_without_effect(void **state)
     table.refusal[0] = '\0';
     table.flags = HAC_COMPILED_AGGREGATES;
     table.wish = HAC_QUERY_BY_FLOW_C;
-    assert_remark(&table,
-                  "flow C was asked for and does not run it: its keys or expressions need a host codelet");
+    assert_remark(
+        &table,
+        "flow C was asked for and does not run it: its keys, expressions or aggregates need a host codelet");
 }
 
 /* What models know decides: the GPU once it is known to be faster, never before. */
@@ -704,6 +735,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_why_not_flow_c),
+        cmocka_unit_test(test_why_not_on_device),
         cmocka_unit_test(test_hot_keys_on),
         cmocka_unit_test(test_way_asked_for),
         cmocka_unit_test(test_wish_without_effect),

@@ -59,7 +59,8 @@ void hac_program_free(hac_program *program);
  * lists sorted, outputs' representations those of their types. HAC_INVALID says what is wrong, and where. */
 HAC_MUST_USE hac_status hac_program_verify(const hac_program *program, hac_error *err);
 
-/* Whether a machine without HAC_OP_HOST operations and without strings and 128-bit registers can run it. */
+/* Whether a machine without HAC_OP_HOST operations and 128-bit registers can run it, that hands strings out
+ * as their columns have them. */
 bool hac_program_fits_device(const hac_program *program);
 /* Whether all of its operations give the same bits everywhere. */
 bool hac_program_exact(const hac_program *program);

@@ -79,6 +79,9 @@ typedef struct hac_group_layout {
 HAC_MUST_USE hac_status hac_group_layout_init(const hac_query *query, hac_group_layout *ret, hac_error *err);
 void hac_group_layout_clear(hac_group_layout *layout);
 
+/* Whether flow C's kernels have it: sums, least and greatest of values of one word. */
+bool hac_accumulator_fits_device(const hac_accumulator *accumulator);
+
 /* A record without rows. */
 void hac_group_layout_empty(const hac_group_layout *layout, uint8_t *record);
 

@@ -22,6 +22,7 @@ typedef struct hac_machine_device {
     bool usable;    /* false: listed, but nothing is planned for it */
     bool simt;
     bool host_memory; /* false: data is copied to it and back */
+    bool lacks_f64, lacks_int64_atomics;
     uint32_t threads;
     uint32_t block_items;
     uint32_t max_loop_iterations; /* 0: no limit */
