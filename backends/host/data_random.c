@@ -19,8 +19,9 @@ hac_status hac_data_random_run(hac_device *device, const hac_task *task, hac_tas
     (void)device;
     (void)result;
     (void)err;
+    uint64_t mask = task->n_params > 1 ? task->params[1] : UINT64_MAX;
     uint64_t *out = (uint64_t *)(void *)task->spans[0].data;
     for (uint64_t i = task->first; i < task->first + task->count; i++)
-        out[i] = hac_random_u64(&(uint64_t){task->params[0] ^ (i * UINT64_C(0xd1342543de82ef95))});
+        out[i] = hac_random_u64(&(uint64_t){task->params[0] ^ (i * UINT64_C(0xd1342543de82ef95))}) & mask;
     return HAC_OK;
 }

@@ -49,6 +49,20 @@ static double sort_rate(const hac_server *server, const hac_server_device *devic
     return seconds > 0 ? items / seconds : 0;
 }
 
+/* Bytes of a table a second, as the models (or the profile) have it for 16 MiB. */
+static double table_rate(const hac_server *server, const hac_server_device *device, const char *codelet)
+{
+    char name[HAC_NAME_MAX];
+    const double bytes = 16777216;
+    snprintf(name, sizeof name, "%s.none", codelet);
+    for (size_t i = 0; i < device->config.n_capability; i++)
+        if (strcmp(device->config.capability[i].key, name) == 0)
+            return device->config.capability[i].items_per_second;
+    snprintf(name, sizeof name, "%s.table", codelet);
+    hac_prediction p = hac_model_predict(server->models, device->key, name, HAC_TYPE_NONE, bytes, false);
+    return p.samples > 0 && p.seconds > 0 ? bytes / p.seconds : 0;
+}
+
 static void add_capability(hac_text *t, const hac_server *server, const hac_server_device *device)
 {
     hac_json_open(t, "capability", '{');
@@ -56,6 +70,14 @@ static void add_capability(hac_text *t, const hac_server *server, const hac_serv
         double rate = sort_rate(server, device, (hac_type)type);
         char key[HAC_NAME_MAX];
         snprintf(key, sizeof key, "sort.%s", hac_type_name((hac_type)type));
+        if (rate > 0)
+            hac_json_number(t, key, rate);
+    }
+    static const char *const codelets[] = {"query.aggregate", "hash.aggregate"};
+    for (size_t i = 0; i < sizeof codelets / sizeof *codelets; i++) {
+        double rate = table_rate(server, device, codelets[i]);
+        char key[HAC_NAME_MAX];
+        snprintf(key, sizeof key, "%s.none", codelets[i]);
         if (rate > 0)
             hac_json_number(t, key, rate);
     }

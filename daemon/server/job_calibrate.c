@@ -5,23 +5,30 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "base/type.h"
 #include "job_input.h"
+#include "job_query.h"
 #include "job_sort.h"
 #include "server.h"
 #include "tuning.h"
 
 #define LARGEST_ITEMS    (UINT64_C(1) << 22)
 #define REPEATS          3
+#define MIDDLE_KEYS      4096 /* measured more often than few keys or many: models keep medians */
+#define MIDDLE_REPEATS   5
 #define STEPS_MAX        2048
 #define STEP_SECONDS_MAX 2.0 /* larger sizes of a device are left out when one takes longer */
 
-/* One measurement: sort `items` keys of `type` on the devices of `mask`. */
+/* One measurement on the devices of `mask`: sort `items` keys of `type`, or group so many rows by so many
+ * keys. */
 typedef struct calibrate_step {
     uint32_t mask;
     hac_type type;
     uint64_t items;
     hac_sort_algorithm algorithm;
+    uint32_t keys;  /* different ones, a power of two; 0: a sort */
+    bool kernels;   /* flow C's, else host codelets */
     int setting;    /* tune: index into settings; -1: none */
     double seconds; /* best of the repeats; 0: not run */
 } calibrate_step;
@@ -33,6 +40,7 @@ typedef struct tune_setting {
 
 typedef struct calibrate_state {
     bool filled;
+    uint32_t keys; /* what the input holds: numbers below it; 0: any */
     calibrate_step steps[STEPS_MAX];
     size_t n_steps, at;
     unsigned repeat;
@@ -57,7 +65,33 @@ static void add_step(calibrate_state *state, uint32_t mask, hac_type type, uint6
                      hac_sort_algorithm algorithm, int setting)
 {
     if (state->n_steps < STEPS_MAX)
-        state->steps[state->n_steps++] = (calibrate_step){mask, type, items, algorithm, setting, 0};
+        state->steps[state->n_steps++] = (calibrate_step){
+            .mask = mask, .type = type, .items = items, .algorithm = algorithm, .setting = setting};
+}
+
+/* All that a table of few, of some and of many keys has to show: in caches of every level, and beyond. */
+static void add_query_steps(calibrate_state *state, uint32_t mask, uint32_t keys, bool kernels)
+{
+    static const uint64_t rows[] = {1 << 18, 1 << 21};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && state->n_steps < STEPS_MAX; i++)
+        state->steps[state->n_steps++] =
+            (calibrate_step){.mask = mask, .items = rows[i], .keys = keys, .kernels = kernels, .setting = -1};
+}
+
+/* Host codelets run on CPUs, flow C's kernels everywhere. */
+static void list_queries(calibrate_state *state, const hac_server *server, uint32_t mask)
+{
+    static const uint32_t keys[] = {64, MIDDLE_KEYS, 1 << 18};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        for (uint32_t i = 0; i < server->devices.count; i++) {
+            const hac_server_device *device = server->devices.items[i];
+            if (!(mask & (1u << i)) || !hac_device_usable(device))
+                continue;
+            if (strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0)
+                add_query_steps(state, 1u << i, keys[k], false);
+            add_query_steps(state, 1u << i, keys[k], true);
+        }
+    }
 }
 
 static void add_device_steps(calibrate_state *state, uint32_t mask)
@@ -100,6 +134,7 @@ static void list_calibration(calibrate_state *state, const hac_server *server, u
     uint32_t together = together_mask(server, mask);
     if (devices > 1 && (together & (together - 1)) != 0)
         add_device_steps(state, together);
+    list_queries(state, server, mask);
 }
 
 static void add_setting(calibrate_state *state, uint32_t device, const hac_device_tuning *tuning)
@@ -156,9 +191,11 @@ static void list_tuning(calibrate_state *state, const hac_server *server, uint32
 
 /* ---- plans -------------------------------------------------------------------------------------------- */
 
-/* The job's input buffer is filled with random bytes by an executor. */
-static hac_status plan_fill(hac_job *job, hac_plan **ret, hac_error *err)
+/* The job's input buffer is filled with random bytes by an executor, with numbers below `keys` where that is
+ * not 0. */
+static hac_status plan_fill(hac_job *job, uint32_t keys, hac_plan **ret, hac_error *err)
 {
+    uint64_t mask = keys == 0 ? UINT64_MAX : (uint64_t)(keys - 1) << 32 | (keys - 1);
     hac_plan *plan = NULL;
     uint8_t buffer = 0;
     uint32_t index = 0;
@@ -188,8 +225,8 @@ static hac_status plan_fill(hac_job *job, hac_plan **ret, hac_error *err)
                           .device_mask = 1,
                           .repeatable = true,
                           .n_spans = 1,
-                          .n_params = 1,
-                          .params = {1},
+                          .n_params = 2,
+                          .params = {1, mask},
                           .stage = "random keys",
                           .spans = {{.buffer = buffer, .access = HAC_PLAN_WRITE, .bytes = LARGEST_ITEMS * 8}},
                           .units = (double)LARGEST_ITEMS,
@@ -214,14 +251,61 @@ static hac_status plan_step(hac_job *job, const calibrate_step *step, hac_plan *
     return hac_plan_sort(hac_server_machine(job->server), &spec, ret, err);
 }
 
+/* A query over two columns in the input, k and v: keys are counted and v is added up. */
+static hac_status begin_query(hac_job *job, const calibrate_step *step, hac_error *err)
+{
+    Hac__Client__QueryTable table = HAC__CLIENT__QUERY_TABLE__INIT;
+    Hac__Client__TableColumn columns[2], *pointers[] = {&columns[0], &columns[1]};
+    static const char *const names[] = {"k", "v"};
+    for (size_t i = 0; i < 2; i++) {
+        hac__client__table_column__init(&columns[i]);
+        columns[i].name = (char *)(uintptr_t)names[i];
+        columns[i].kind = i == 0 ? HAC_KIND_U32 : HAC_KIND_I32;
+        columns[i].values = i * 4 * step->items;
+        columns[i].validity = columns[i].bytes = HAC_TABLE_NONE;
+    }
+    table.rows = step->items;
+    table.columns = pointers;
+    table.n_columns = 2;
+    const hac_query_over query = {&table, 8 * step->items, step->keys, "k", "count() as c, sum(v) as s"};
+    return hac_query_run_begin(job, &query, step->kernels, err);
+}
+
+/* The query's next plan; HAC_NOT_FOUND: it is done. HAC_UNSUPPORTED: not in the way that is to be measured.
+ */
+static hac_status plan_query(hac_job *job, const calibrate_step *step, hac_error *err)
+{
+    if (step->mask & job->excluded)
+        return hac_fail(err, HAC_UNSUPPORTED, "a device of this measurement has failed; see above");
+    hac_status status = hac_query_run_next_plan(job, step->mask, err);
+    const char *way = status == HAC_OK ? job->plan->query.way : "";
+    if (way[0] == '\0' || strcmp(way, step->kernels ? "device" : "host") == 0)
+        return status;
+    return hac_fail(err, HAC_UNSUPPORTED, "flow C's kernels cannot run on %s",
+                    job->server->devices.items[__builtin_ctz(step->mask)]->config.name);
+}
+
+/* Sorts replace the plan that is there, a query's the one that it made itself. */
+static hac_status begin_step(hac_job *job, const calibrate_step *step, hac_error *err)
+{
+    hac_plan *plan = NULL;
+    hac_query_run_end(job);
+    hac_status status = step->keys != 0 ? begin_query(job, step, err) : plan_step(job, step, &plan, err);
+    if (status == HAC_OK && step->keys != 0)
+        return plan_query(job, step, err);
+    if (status == HAC_OK)
+        hac_job_set_plan(job, plan);
+    return status;
+}
+
 /* A device that took too long at one size is not asked for larger ones of that type. */
 static bool too_slow(const calibrate_state *state, const calibrate_step *step)
 {
     for (size_t i = 0; i < state->at; i++) {
         const calibrate_step *before = &state->steps[i];
         if (before->mask == step->mask && before->algorithm == step->algorithm &&
-            before->setting == step->setting && before->items < step->items &&
-            before->seconds > STEP_SECONDS_MAX / 16)
+            before->setting == step->setting && before->items < step->items && before->keys == step->keys &&
+            before->kernels == step->kernels && before->seconds > STEP_SECONDS_MAX / 16)
             return true;
     }
     return false;
@@ -237,7 +321,8 @@ static void note_measurement(hac_job *job, calibrate_state *state)
         return;
     if (step->seconds == 0 || seconds < step->seconds)
         step->seconds = seconds;
-    if (++state->repeat < REPEATS && seconds < STEP_SECONDS_MAX)
+    unsigned repeats = step->keys == MIDDLE_KEYS ? MIDDLE_REPEATS : REPEATS;
+    if (++state->repeat < repeats && seconds < STEP_SECONDS_MAX)
         return;
     state->repeat = 0;
     state->at++;
@@ -253,36 +338,90 @@ static void apply_setting(hac_job *job, int index)
 
 static void finish_report(hac_job *job);
 
-static hac_status next_plan(hac_job *job, hac_error *err)
+static hac_status fill(hac_job *job, uint32_t keys, hac_error *err)
 {
     calibrate_state *state = job->kind_state;
     hac_plan *plan = NULL;
-    if (!state->filled || (job->restart && !state->running)) {
-        hac_status status = plan_fill(job, &plan, err);
-        if (status != HAC_OK)
-            return status;
-        state->filled = true;
-        hac_job_set_plan(job, plan);
-        return HAC_OK;
-    }
-    if (state->running && !job->restart)
+    hac_status status = plan_fill(job, keys, &plan, err);
+    if (status != HAC_OK)
+        return status;
+    state->filled = true;
+    state->keys = keys;
+    hac_job_set_plan(job, plan);
+    return HAC_OK;
+}
+
+static void leave_out(hac_job *job, const char *why)
+{
+    calibrate_state *state = job->kind_state;
+    hac_job_note(job, "left out: %s", why);
+    state->running = false;
+    state->repeat = 0;
+    state->at++;
+}
+
+/* A plan of the step that runs has been executed. HAC_NOT_FOUND: that was the last one, or it is left out. */
+static hac_status go_on(hac_job *job)
+{
+    calibrate_state *state = job->kind_state;
+    const calibrate_step *step = &state->steps[state->at];
+    hac_error reason = HAC_ERROR_NONE;
+    hac_status status = step->keys != 0 ? plan_query(job, step, &reason) : HAC_NOT_FOUND;
+    if (status == HAC_NOT_FOUND && !job->restart)
         note_measurement(job, state);
-    for (state->running = false; state->at < state->n_steps; state->at++, state->repeat = 0) {
+    else if (status != HAC_OK && status != HAC_NOT_FOUND)
+        leave_out(job, reason.message);
+    return status == HAC_OK ? HAC_OK : HAC_NOT_FOUND;
+}
+
+static hac_status next_plan(hac_job *job, hac_error *err)
+{
+    calibrate_state *state = job->kind_state;
+    if (!state->filled || (job->restart && !state->running))
+        return fill(job, state->keys, err);
+    if (state->running && go_on(job) == HAC_OK)
+        return HAC_OK;
+    state->running = false;
+    while (state->at < state->n_steps) {
         const calibrate_step *step = &state->steps[state->at];
-        if (too_slow(state, step))
-            continue;
-        apply_setting(job, step->setting);
         hac_error reason = HAC_ERROR_NONE;
-        if (plan_step(job, step, &plan, &reason) != HAC_OK) {
-            hac_job_note(job, "left out: %s", reason.message);
+        if (too_slow(state, step)) {
+            state->at++;
+            state->repeat = 0;
             continue;
         }
-        state->running = true;
-        hac_job_set_plan(job, plan);
-        return HAC_OK;
+        if (state->keys != step->keys)
+            return fill(job, step->keys, err);
+        apply_setting(job, step->setting);
+        if (begin_step(job, step, &reason) == HAC_OK) {
+            state->running = true;
+            return HAC_OK;
+        }
+        leave_out(job, reason.message);
     }
+    hac_query_run_end(job);
     finish_report(job);
     return HAC_NOT_FOUND;
+}
+
+/* ---- what tasks report -------------------------------------------------------------------------------- */
+
+static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
+{
+    if (job->query != NULL)
+        hac_query_run_task_done(job, task, done);
+    else
+        hac_job_sort_trim(job, task, done);
+}
+
+static hac_status task_ended(hac_job *job, uint32_t task, hac_error *err)
+{
+    return job->query != NULL ? hac_query_run_task_ended(job, task, err) : HAC_OK;
+}
+
+static bool task_failed(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
+{
+    return job->query != NULL && hac_query_run_task_failed(job, task, done);
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------ */
@@ -298,34 +437,40 @@ static void add_mask_names(hac_text *t, const hac_server *server, uint32_t mask)
     hac_json_string(t, "name", names);
 }
 
+static void add_measurement(hac_text *t, const calibrate_step *step)
+{
+    hac_json_open(t, NULL, '{');
+    if (step->keys != 0) {
+        hac_json_string(t, "codelet", step->kernels ? "hash.aggregate" : "query.aggregate");
+        hac_json_unsigned(t, "keys", step->keys);
+    } else {
+        hac_json_string(t, "codelet", step->algorithm == HAC_SORT_RADIX ? "sort" : "bitonic");
+        hac_json_string(t, "type", hac_type_name(step->type));
+    }
+    hac_json_unsigned(t, "items", step->items);
+    hac_json_number(t, "seconds", step->seconds);
+    hac_json_number(t, "items_per_second", (double)step->items / step->seconds);
+    hac_json_close(t, '}');
+}
+
 static void add_measurements(hac_text *t, const hac_job *job)
 {
     const calibrate_state *state = job->kind_state;
-    uint32_t open = 0;
     hac_json_open(t, "devices", '[');
     for (size_t i = 0; i < state->n_steps; i++) {
-        const calibrate_step *step = &state->steps[i];
-        if (step->seconds <= 0)
+        uint32_t mask = state->steps[i].mask;
+        size_t before = 0;
+        while (state->steps[before].mask != mask || state->steps[before].seconds <= 0)
+            if (++before > i)
+                break;
+        if (before != i) /* listed already, or not measured */
             continue;
-        if (step->mask != open) {
-            if (open != 0) {
-                hac_json_close(t, ']');
-                hac_json_close(t, '}');
-            }
-            open = step->mask;
-            hac_json_open(t, NULL, '{');
-            add_mask_names(t, job->server, step->mask);
-            hac_json_open(t, "models", '[');
-        }
         hac_json_open(t, NULL, '{');
-        hac_json_string(t, "codelet", step->algorithm == HAC_SORT_RADIX ? "sort" : "bitonic");
-        hac_json_string(t, "type", hac_type_name(step->type));
-        hac_json_unsigned(t, "items", step->items);
-        hac_json_number(t, "seconds", step->seconds);
-        hac_json_number(t, "items_per_second", (double)step->items / step->seconds);
-        hac_json_close(t, '}');
-    }
-    if (open != 0) {
+        add_mask_names(t, job->server, mask);
+        hac_json_open(t, "models", '[');
+        for (size_t k = i; k < state->n_steps; k++)
+            if (state->steps[k].mask == mask && state->steps[k].seconds > 0)
+                add_measurement(t, &state->steps[k]);
         hac_json_close(t, ']');
         hac_json_close(t, '}');
     }
@@ -479,6 +624,7 @@ static void restore_settings(hac_job *job)
 
 static void free_state(hac_job *job)
 {
+    hac_query_run_end(job);
     free(job->kind_state);
 }
 
@@ -486,8 +632,11 @@ static void free_state(hac_job *job)
 
 static const hac_job_kind calibrate_kind = {.flow = "calibrate",
                                             .next_plan = next_plan,
-                                            .task_done = hac_job_sort_trim,
+                                            .task_done = task_done,
+                                            .task_ended = task_ended,
+                                            .task_failed = task_failed,
                                             .free_state = free_state,
+                                            .sends_data = true,
                                             .measures = true};
 static const hac_job_kind tune_kind = {.flow = "tune",
                                        .next_plan = next_plan,

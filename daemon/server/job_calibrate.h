@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calibrate and tune: jobs that sort random keys, to learn what devices can do.
+ * calibrate and tune: jobs over random keys, to learn what devices can do.
  *
- * calibrate runs every type at several sizes on each device alone and on all of them together; the models
+ * calibrate sorts every type at several sizes on each device alone and on all of them together, and groups
+ * tables of few to many keys by flow C's kernels on each device and by host codelets on each CPU; the models
  * keep what was measured, and the report (JSON) tells the break-even sizes. tune tries settings of a device
  * one after another (threads, placement, vector width, block size), keeps the fastest and remembers it.
  */

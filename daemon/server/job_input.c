@@ -16,8 +16,8 @@ hac_status hac_job_begin(hac_session *session, const hac_job_kind *kind, size_t 
     hac_status status = hac_job_new(session->server, kind, session->user, &job, err);
     if (status != HAC_OK)
         return status;
-    job->kind_state = calloc(1, state_bytes);
-    if (job->kind_state == NULL) {
+    job->kind_state = state_bytes > 0 ? calloc(1, state_bytes) : NULL;
+    if (job->kind_state == NULL && state_bytes > 0) {
         hac_job_free(job);
         return hac_fail_no_memory(err);
     }

@@ -18,7 +18,8 @@
 
 /* By hac_format (expr/query.h). */
 static const char *const formats[] = {NULL, "table", "csv", "tsv", "jsonl", "lines", "words", "kv", "fixed"};
-#define FORMAT_CSV 2
+#define FORMAT_TABLE 1
+#define FORMAT_CSV   2
 
 /* What the tasks of the current plan have reported. */
 typedef struct query_totals {
@@ -27,7 +28,7 @@ typedef struct query_totals {
     uint64_t result_rows, result_bytes;
 } query_totals;
 
-typedef struct query_state {
+struct hac_query_run {
     hac_query_spec spec;
     bool compiled;
     uint8_t *text; /* the packed specification */
@@ -40,14 +41,16 @@ typedef struct query_state {
     query_totals totals;
     unsigned tries;
     uint64_t result_room; /* bytes of the result's span */
-} query_state;
+    bool planned;         /* the plan that answers it was made; else at most the one that compiles it */
+};
+typedef struct hac_query_run query_state;
 
 /* ---- what goes with every task ------------------------------------------------------------------------ */
 
 /* The specification, or the compiled query, and an inline source behind it. */
 static hac_status set_data(hac_job *job, const uint8_t *front, size_t front_bytes, hac_error *err)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     uint8_t *data = malloc(front_bytes + state->source_bytes + 1);
     if (data == NULL)
         return hac_fail_no_memory(err);
@@ -72,7 +75,7 @@ static uint32_t allowed_devices(const hac_job *job)
 /* Bytes that the plan's buffers may take: the job's limit, and what is free of the user's. */
 static uint64_t memory_for(const hac_job *job)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     uint64_t held = 0, limit = job->user->users->limits.memory;
     hac_pool_buffer *buffer = NULL;
     hac_list_for_each (buffer, &job->user->held, hac_pool_buffer, link)
@@ -102,7 +105,7 @@ static void note_plan(hac_job *job)
 
 static hac_status plan_compile(hac_job *job, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     hac_plan *plan = NULL;
     hac_status status =
         hac_plan_query_compile(hac_server_machine(job->server), &state->spec, state->text_bytes, &plan, err);
@@ -112,16 +115,12 @@ static hac_status plan_compile(hac_job *job, hac_error *err)
     return set_data(job, state->text, state->text_bytes, err);
 }
 
-static hac_status next_plan(hac_job *job, hac_error *err)
+hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error *err)
 {
-    query_state *state = job->kind_state;
-    bool main_done = job->plan != NULL && job->plan->query.way[0] != '\0';
-    if (main_done && !job->restart && !job->run.replan)
+    query_state *state = job->query;
+    if (state->planned && !job->restart && !job->run.replan)
         return HAC_NOT_FOUND;
-    if (hac_devices_usable(&job->server->devices) == 0)
-        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
-                        hac_devices_why_none(&job->server->devices));
-    state->spec.device_mask = allowed_devices(job);
+    state->spec.device_mask = device_mask;
     if (state->spec.device_mask == 0)
         return hac_fail(err, HAC_FAILED, "no device is left that can run this query");
     /* what is small is compiled by the task that runs it */
@@ -135,12 +134,21 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     if (status != HAC_OK)
         return status;
     hac_job_set_plan(job, plan);
+    state->planned = true;
     memset(&state->totals, 0, sizeof state->totals);
     state->result_room = 0;
     if (!job->quick)
         note_plan(job);
     return state->compiled ? set_data(job, state->query, state->query_bytes, err)
                            : set_data(job, state->text, state->text_bytes, err);
+}
+
+static hac_status next_plan(hac_job *job, hac_error *err)
+{
+    if (hac_devices_usable(&job->server->devices) == 0)
+        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
+                        hac_devices_why_none(&job->server->devices));
+    return hac_query_run_next_plan(job, allowed_devices(job), err);
 }
 
 /* ---- what tasks report -------------------------------------------------------------------------------- */
@@ -171,7 +179,7 @@ static bool keep_bytes(uint8_t **ret, size_t *ret_bytes, const ProtobufCBinaryDa
 
 static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     hac_query_spec *spec = &state->spec;
     if (done->n_values < HAC_COMPILE_N_VALUES || done->data.len == 0) {
         fail_job(job, HAC_INTERNAL, "query.compile gave back no query");
@@ -212,7 +220,7 @@ static void add_groups(query_totals *totals, const Hac__Executor__Done *done)
 /* The rows and bytes of the result; of a small one its bytes themselves. */
 static void take_result(hac_job *job, const Hac__Executor__Done *done)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     state->totals.result_rows = value(done, 0);
     state->totals.result_bytes = value(done, 1);
     if (done->n_values >= HAC_WHOLE_N_VALUES) {
@@ -237,7 +245,7 @@ static bool makes_partials(const hac_plan_task *task)
 
 static hac_status too_often(hac_job *job, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     if (++state->tries <= TRIES_MAX)
         return HAC_OK;
     return hac_fail(err, HAC_INTERNAL, "the query's parts were found too small %u times", state->tries);
@@ -247,7 +255,7 @@ static hac_status too_often(hac_job *job, hac_error *err)
  */
 static void take_partials(hac_job *job, const Hac__Executor__Done *done)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     const query_totals *totals = &state->totals;
     const hac_query_info *query = &job->plan->query;
     hac_error err = HAC_ERROR_NONE;
@@ -270,7 +278,7 @@ static void take_partials(hac_job *job, const Hac__Executor__Done *done)
 /* What its kernels have done stays with the plan, which is drawn with it. */
 static void note_flow_c(hac_job *job, const hac_plan_task *task, const Hac__Executor__Done *done)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     hac_flow_c *flow_c = &job->plan->query.flow_c;
     if (is_codelet(task, "hash.aggregate")) {
         hac_flow_c_add(flow_c, done->values, done->n_values);
@@ -280,9 +288,9 @@ static void note_flow_c(hac_job *job, const hac_plan_task *task, const Hac__Exec
     flow_c->groups_merged = state->totals.groups;
 }
 
-static void task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
+void hac_query_run_task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     const hac_plan_task *task = &job->plan->tasks[index];
     if (is_codelet(task, "query.compile"))
         take_compiled(job, done);
@@ -309,7 +317,7 @@ static hac_status resize(hac_job *job, const char *name, uint64_t bytes, hac_err
 
 static hac_status resize_result(hac_job *job, uint64_t bytes, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     if (bytes > INT64_MAX / 2)
         return hac_fail(err, HAC_INTERNAL, "a result cannot have that many bytes");
     state->result_room = (bytes + 63) / 64 * 64;
@@ -352,7 +360,7 @@ static bool last_of_its_pass(const hac_job *job, uint32_t index)
  * now. */
 static hac_status fewer_keys(hac_job *job, hac_status status, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     const hac_query_info *query = &job->plan->query;
     uint32_t passes = query->passes * 2;
     if (status != HAC_REFUSED || state->spec.keys == 0 || passes > HAC_QUERY_PASSES_MAX ||
@@ -370,7 +378,7 @@ static hac_status fewer_keys(hac_job *job, hac_status status, hac_error *err)
  * partials, and a merge that does not fit says what it needs. */
 static hac_status first_groups(hac_job *job, hac_error *err)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     const hac_query_info *query = &job->plan->query;
     uint64_t partials = query->region * query->chunks, memory = state->spec.memory;
     uint64_t region = hac_query_group_region(state->totals.needed * query->chunks, query->partitions);
@@ -383,7 +391,7 @@ static hac_status first_groups(hac_job *job, hac_error *err)
 
 static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     const query_totals *totals = &state->totals;
     const hac_query_info *query = &job->plan->query;
     if (job->run.replan || !last_of_its_pass(job, index))
@@ -398,7 +406,7 @@ static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
 
 static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     query_totals *totals = &state->totals;
     const hac_plan_task *task = &job->plan->tasks[index];
     uint64_t planned = task->params[HAC_QUERY_PARAM_GROUP_REGION];
@@ -432,7 +440,7 @@ static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
 /* What its user is told besides the result: records that were left out, wishes that were not met. */
 static void note_remarks(hac_job *job)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     const char *remark = job->plan->query.remark;
     unsigned long long skipped = state->totals.skipped;
     char text[384] = "";
@@ -449,7 +457,7 @@ static void note_remarks(hac_job *job)
 
 static hac_status result_ended(hac_job *job, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     uint64_t bytes = state->totals.result_bytes;
     note_remarks(job);
     if (job->result_data != NULL && job->result_data_bytes == bytes && state->result_room == 0) {
@@ -466,7 +474,7 @@ static hac_status result_ended(hac_job *job, hac_error *err)
     return status == HAC_OK ? HAC_AGAIN : status;
 }
 
-static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
+hac_status hac_query_run_task_ended(hac_job *job, uint32_t index, hac_error *err)
 {
     const hac_plan_task *task = &job->plan->tasks[index];
     if (is_codelet(task, "query.compile") || is_codelet(task, "query.quotes"))
@@ -483,7 +491,7 @@ static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
 /* Flow C's kernels could not do it: the host codelets can. */
 static bool leave_flow_c(hac_job *job, const Hac__Executor__Done *done)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     hac_job_note(job, "flow C: %s; planned anew with host codelets", done->message);
     hac_utf8_copy_line(state->spec.refusal, sizeof state->spec.refusal, done->message);
     job->run.replan = true;
@@ -493,7 +501,7 @@ static bool leave_flow_c(hac_job *job, const Hac__Executor__Done *done)
 /* A table outgrew its process: fewer keys at a time. */
 static bool more_passes(hac_job *job)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     uint32_t passes = job->plan->query.passes * 2;
     if (passes > HAC_QUERY_PASSES_MAX || (state->spec.flags & HAC_COMPILED_AGGREGATES) == 0)
         return false;
@@ -505,9 +513,9 @@ static bool more_passes(hac_job *job)
     return true;
 }
 
-static bool task_failed(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
+bool hac_query_run_task_failed(hac_job *job, uint32_t index, const Hac__Executor__Done *done)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     const hac_plan_task *task = &job->plan->tasks[index];
     if (job->run.replan || job->code != HAC_OK)
         return true; /* another piece was first */
@@ -531,14 +539,17 @@ static bool task_failed(hac_job *job, uint32_t index, const Hac__Executor__Done 
 
 static void ended(hac_job *job)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     if (state->totals.rows > 0)
         job->spec.items = state->totals.rows;
 }
 
-static void free_state(hac_job *job)
+void hac_query_run_end(hac_job *job)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
+    free(job->data);
+    job->data = NULL;
+    job->data_bytes = 0;
     if (state == NULL)
         return;
     for (size_t i = 0; i < HAC_QUERY_SOURCES_MAX; i++)
@@ -547,13 +558,14 @@ static void free_state(hac_job *job)
     free(state->source);
     free(state->query);
     free(state);
+    job->query = NULL;
 }
 
 /* ---- the receipt -------------------------------------------------------------------------------------- */
 
 static void receipt(const hac_job *job, hac_text *text)
 {
-    const query_state *state = job->kind_state;
+    const query_state *state = job->query;
     const query_totals *totals = &state->totals;
     hac_json_open(text, "query", '{');
     hac_json_string(text, "input_format", state->spec.format);
@@ -582,11 +594,11 @@ static void receipt(const hac_job *job, hac_text *text)
 
 static const hac_job_kind query_kind = {.flow = "mapreduce",
                                         .next_plan = next_plan,
-                                        .task_done = task_done,
-                                        .task_ended = task_ended,
-                                        .task_failed = task_failed,
+                                        .task_done = hac_query_run_task_done,
+                                        .task_ended = hac_query_run_task_ended,
+                                        .task_failed = hac_query_run_task_failed,
                                         .receipt = receipt,
-                                        .free_state = free_state,
+                                        .free_state = hac_query_run_end,
                                         .ended = ended,
                                         .has_result = true,
                                         .sets_result_bytes = true,
@@ -640,6 +652,8 @@ hac_status hac_query_spec_guess(const Hac__Client__PlanQuery *request, hac_query
         ret->flags |= HAC_COMPILED_AGGREGATES;
     if (from->source->format == FORMAT_CSV)
         ret->flags |= HAC_COMPILED_NEEDS_QUOTES;
+    if (ret->table) /* as most do */
+        ret->flags |= HAC_COMPILED_FITS_DEVICE;
     ret->group_bytes = GUESS_GROUP;
     ret->output_bytes = GUESS_OUTPUT;
     ret->fast = request->options->determinism == 1;
@@ -658,7 +672,7 @@ static hac_status pack_spec(query_state *state, const Hac__Client__QuerySpec *sp
 static hac_status take_input(hac_session *session, hac_job *job, const Hac__Client__Input *input,
                              size_t index, hac_frame *frame, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     state->names[index] = strdup(input->name);
     if (state->names[index] == NULL)
         return hac_fail_no_memory(err);
@@ -691,10 +705,17 @@ static void name_job(hac_job *job, const Hac__Client__SubmitQuery *request)
         snprintf(job->name, sizeof job->name, "%.200s and %zu more", first, request->n_inputs - 1);
 }
 
+static hac_status choose_seed(hac_query_spec *spec, hac_error *err)
+{
+    if (getrandom(&spec->seed, sizeof spec->seed, GRND_NONBLOCK) != (ssize_t)sizeof spec->seed)
+        return hac_fail(err, HAC_IO, "the kernel has no random numbers yet; try again");
+    return HAC_OK;
+}
+
 static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitQuery *request,
                            hac_frame *frame, hac_error *err)
 {
-    query_state *state = job->kind_state;
+    query_state *state = job->query;
     hac_query_spec *spec = &state->spec;
     read_spec(request->spec, spec);
     name_job(job, request);
@@ -712,24 +733,47 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     spec->fast = job->fast;
     job->bytes_in = spec->bytes;
     job->spec.items = spec->table ? spec->sources[0] : spec->bytes;
-    if (getrandom(&spec->seed, sizeof spec->seed, GRND_NONBLOCK) != (ssize_t)sizeof spec->seed)
-        return hac_fail(err, HAC_IO, "the kernel has no random numbers yet; try again");
-    return HAC_OK;
+    return choose_seed(spec, err);
+}
+
+hac_status hac_query_run_begin(hac_job *job, const hac_query_over *query, bool kernels, hac_error *err)
+{
+    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
+    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
+    hac_query_run_end(job);
+    query_state *state = job->query = calloc(1, sizeof *state);
+    if (state == NULL)
+        return hac_fail_no_memory(err);
+    source.format = FORMAT_TABLE;
+    spec.source = &source;
+    spec.table = (Hac__Client__QueryTable *)(uintptr_t)query->table;
+    spec.group_by = (char *)(uintptr_t)query->group_by;
+    spec.select = (char *)(uintptr_t)query->select;
+    read_spec(&spec, &state->spec);
+    state->spec.place = HAC_QUERY_IN_BUFFER;
+    state->spec.n_sources = 1;
+    state->spec.sources[0] = query->table->rows;
+    state->spec.bytes = query->bytes;
+    state->spec.groups = query->groups;
+    state->spec.wish = kernels ? HAC_QUERY_BY_FLOW_C : HAC_QUERY_BY_HOST;
+    hac_status status = pack_spec(state, &spec, err);
+    return status == HAC_OK ? choose_seed(&state->spec, err) : status;
 }
 
 hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
                                 const Hac__Client__SubmitQuery *request, hac_frame *frame, hac_error *err)
 {
     hac_job *job = NULL;
-    hac_status status = hac_job_begin(session, &query_kind, sizeof(query_state), &job, err);
+    hac_status status = hac_job_begin(session, &query_kind, 0, &job, err);
     if (status != HAC_OK)
         return status;
-    status = fill_job(session, job, request, frame, err);
+    job->query = calloc(1, sizeof(query_state));
+    status = job->query == NULL ? hac_fail_no_memory(err) : fill_job(session, job, request, frame, err);
     if (status != HAC_OK) {
         hac_job_free(job);
         return status;
     }
-    const hac_query_spec *spec = &((const query_state *)job->kind_state)->spec;
+    const hac_query_spec *spec = &job->query->spec;
     char what[64];
     snprintf(what, sizeof what, "query of %llu bytes of %s", (unsigned long long)job->bytes_in,
              spec->format != NULL ? spec->format : "data");

@@ -247,6 +247,19 @@ static void add_break_even(const cJSON *report, hac_text *text)
     }
 }
 
+/* The type that was sorted, or how many keys rows were grouped by. */
+static void add_kind(hac_grid *grid, const cJSON *model)
+{
+    char count[HAC_HUMAN_MAX], kind[HAC_HUMAN_MAX + 8];
+    double keys = hac_read_number(model, "keys");
+    if (!isfinite(keys)) {
+        hac_grid_add(grid, hac_read_string(model, "type"));
+        return;
+    }
+    snprintf(kind, sizeof kind, "%s keys", hac_human_count(keys, count));
+    hac_grid_add(grid, kind);
+}
+
 void hac_report_models(const cJSON *report, hac_text *text)
 {
     static const hac_column columns[] = {{"DEVICE", false}, {"CODELET", false}, {"TYPE", false},
@@ -261,7 +274,7 @@ void hac_report_models(const cJSON *report, hac_text *text)
             char buffer[HAC_HUMAN_MAX];
             hac_grid_add(&grid, hac_read_string(device, "name"));
             hac_grid_add(&grid, hac_read_string(model, "codelet"));
-            hac_grid_add(&grid, hac_read_string(model, "type"));
+            add_kind(&grid, model);
             hac_grid_add(&grid, hac_human_count(hac_read_number(model, "items"), buffer));
             hac_grid_add(&grid, hac_human_seconds(hac_read_number(model, "seconds"), buffer));
             add_rate(&grid, hac_read_number(model, "items_per_second"));

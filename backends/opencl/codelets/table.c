@@ -45,7 +45,7 @@ static const hac_codelet table[] = {
         .min_spans = 1,
         .max_spans = 1,
         .min_params = 1,
-        .max_params = 1,
+        .max_params = 2,
         .check = hac_data_random_check,
         .run = hac_data_random_run,
     },

@@ -110,7 +110,12 @@ static uint64_t guess_region(const hac_query_spec *spec, const hac_query_sizes *
     if (spec->table && units(spec) > 0)
         bytes = (uint64_t)((double)spec->bytes * ((double)sizes->chunk / (double)units(spec)));
     uint64_t worst = worst_region(spec, sizes->chunk, sizes->partitions);
-    uint64_t likely = 2 * bytes + REGION_LEAST;
+    uint64_t likely = 2 * bytes + REGION_LEAST, groups;
+    if (spec->groups > 0 &&
+        !__builtin_mul_overflow(spec->groups, spec->group_bytes + GROUP_OVERHEAD, &groups) && groups < worst)
+        likely = groups + REGION_LEAST;
+    else if (spec->groups > 0)
+        likely = worst;
     return worst < likely ? worst : likely;
 }
 
