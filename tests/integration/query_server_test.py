@@ -179,11 +179,11 @@ class Query(unittest.TestCase):
 
     def test_queries_that_take_too_long(self):
         """The query is given up, and nobody else waits for it: that says nothing of the device."""
-        machine = self.fake(ONE_DEVICE, config={"task_deadline_minimum": "1s", "task_deadline_factor": 2})
+        machine = self.fake(ONE_DEVICE, config={"task_deadline_minimum": "3s", "task_deadline_factor": 2})
         name = self.put(machine, self.data)
-        says = machine.bad(1, "mapreduce", name, "--select", '{"sleep": 5}', says="in the time limit of 1 s")
+        says = machine.bad(1, "mapreduce", name, "--select", '{"sleep": 20}', says="in the time limit of 3 s")
         device = machine.devices()[0]["name"]
-        self.assertRegex(says, rf"{device} did not finish query\.\w+ in the time limit of 1 s, tried 6 times; "
+        self.assertRegex(says, rf"{device} did not finish query\.\w+ in the time limit of 3 s, tried 6 times; "
                                r"simplify the query, or raise task_deadline_minimum in hacd\.yaml")
         self.assertNotIn("the next one starts in", machine.log())
         self.query(machine, name)
