@@ -327,13 +327,23 @@ static hac_plan_span span(const building *b, int buffer, hac_access_mode access)
                            .touch_end = bytes};
 }
 
+/* A CPU's local memory is ordinary memory: there hot keys gain nothing, unless somebody asks for them. */
+static bool places_hot_keys(const building *b)
+{
+    bool own = false;
+    for (size_t d = 0; d < b->plan->n_devices; d++)
+        own |= (b->team >> d & 1) != 0 &&
+               strcmp(b->machine->devices[b->plan->devices[d].machine_index].kind, "cpu") != 0;
+    return b->spec->hot_keys == HAC_HOT_KEYS_ON || (b->spec->hot_keys == HAC_HOT_KEYS_AUTO && own);
+}
+
 /* The parameters that all tasks share. */
 static void fill_params(const building *b, uint32_t pass, hac_plan_task *task)
 {
     const hac_query_spec *spec = b->spec;
     const hac_query_sizes *sizes = b->sizes;
     uint64_t *p = task->params;
-    uint64_t method = spec->hot_keys != HAC_HOT_KEYS_OFF ? HAC_QUERY_HOT_KEYS : 0;
+    uint64_t method = places_hot_keys(b) ? HAC_QUERY_HOT_KEYS : 0;
     method |= spec->fast ? HAC_QUERY_SHARED_TABLES : 0;
     method |= (uint64_t)(spec->sample > 0 ? spec->sample : SAMPLE) << 16;
     method |= (uint64_t)(spec->hot_share > 0 ? spec->hot_share : HOT_SHARE) << 32;
@@ -590,7 +600,7 @@ static void fill_info(const building *b)
     info->region = b->sizes->region;
     info->partitions = b->sizes->partitions;
     info->passes = b->sizes->passes;
-    info->hot_keys = b->way == HAC_QUERY_DEVICE && spec->hot_keys != HAC_HOT_KEYS_OFF;
+    info->hot_keys = b->way == HAC_QUERY_DEVICE && places_hot_keys(b);
     info->sample = spec->sample > 0 ? spec->sample : SAMPLE;
     info->hot_share = spec->hot_share > 0 ? spec->hot_share : HOT_SHARE;
     b->plan->sort.items = spec->bytes; /* what prices are in proportion to */

@@ -379,19 +379,29 @@ static void test_way_asked_for(void **state)
     hac_machine machine = new_machine(1, true);
     hac_query_spec spec = new_table(10000000, 16);
     spec.wish = HAC_QUERY_BY_FLOW_C;
-    for (hac_hot_keys hot = HAC_HOT_KEYS_AUTO; hot <= HAC_HOT_KEYS_OFF; hot++) {
-        spec.hot_keys = hot;
-        hac_plan *plan = plan_for(&machine, &spec);
-        assert_string_equal(plan->query.way, "device");
-        assert_string_equal(plan->query.remark, "");
-        uint64_t method = find(plan, "hash.aggregate", 0)->params[HAC_QUERY_PARAM_METHOD];
-        assert_int_equal(method & HAC_QUERY_HOT_KEYS, hot != HAC_HOT_KEYS_OFF ? HAC_QUERY_HOT_KEYS : 0);
-        assert_reason(plan, "host on cpu.0", "flow C was asked for");
-        hac_plan_free(plan);
-    }
+    for (hac_hot_keys hot = HAC_HOT_KEYS_AUTO; hot <= HAC_HOT_KEYS_OFF; hot++)
+        for (size_t device = 0; device < 2; device++) {
+            machine.devices[1 - device].usable = false;
+            machine.devices[device].usable = true;
+            spec.hot_keys = hot;
+            hac_plan *plan = plan_for(&machine, &spec);
+            assert_string_equal(plan->query.way, "device");
+            assert_string_equal(plan->query.remark, "");
+            /* left to the planner: where local memory is a memory of its own */
+            bool wanted = hot == HAC_HOT_KEYS_ON || (hot == HAC_HOT_KEYS_AUTO && device == 1);
+            uint64_t method = find(plan, "hash.aggregate", 0)->params[HAC_QUERY_PARAM_METHOD];
+            assert_int_equal(method & HAC_QUERY_HOT_KEYS, wanted ? HAC_QUERY_HOT_KEYS : 0);
+            assert_int_equal(plan->query.hot_keys, wanted);
+            hac_plan_free(plan);
+        }
+    machine.devices[0].usable = true;
+    spec.hot_keys = HAC_HOT_KEYS_AUTO;
+    hac_plan *plan = plan_for(&machine, &spec);
+    assert_reason(plan, "host on cpu.0", "flow C was asked for");
+    hac_plan_free(plan);
     spec.wish = HAC_QUERY_BY_HOST;
     spec.hot_keys = HAC_HOT_KEYS_ON;
-    hac_plan *plan = plan_for(&machine, &spec);
+    plan = plan_for(&machine, &spec);
     assert_string_equal(plan->query.way, "host");
     assert_reason(plan, "flow C", "host codelets were asked for");
     assert_string_equal(plan->query.remark,

@@ -16,10 +16,11 @@
 #include "simulate.h"
 #include "sort_build.h"
 
-#define TEAM_WAITS  4e-4 /* seconds */
-#define TEAM_MARGIN 1.08
-#define LEARNT_PART 0.9 /* of a price that must come from models for k_source "model" */
-#define GIB         1073741824.0
+#define TEAM_WAITS    4e-4 /* seconds */
+#define TEAM_MARGIN   1.08
+#define LEARNT_PART   0.9 /* of a price that must come from models for k_source "model" */
+#define TRIAL_SECONDS 5e-3
+#define GIB           1073741824.0
 
 static const char *const scheme_names[] = {"auto", "proportional", "lower", "upper", "none"};
 
@@ -154,6 +155,13 @@ static bool allowed(const planning *p, algorithm a, hac_sort_scheme scheme, cons
     return !split_forced(spec) || (a == BITONIC && scheme == spec->scheme);
 }
 
+/* Whether a guess of a short sort promises so much that it is worth one run, which is then known. */
+static bool worth_a_try(const planning *p, const hac_team *team, double seconds)
+{
+    double best = p->candidates.list[p->chosen].seconds;
+    return team->n == 1 && best < TRIAL_SECONDS && seconds * 2 < best;
+}
+
 /* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far of those asked for. */
 static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team,
                            hac_error *err)
@@ -181,12 +189,13 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
         return status;
     }
     c->seconds = plan->predicted_seconds = simulation.seconds;
-    /* A guess about the slower algorithm never beats what is known, or guessed, of the faster one. */
+    /* A guess about the slower algorithm does not beat what is known, or guessed, of the faster one. */
     bool guess =
         !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
     bool free_choice = p->spec->algorithm == HAC_SORT_AUTO && !split_forced(p->spec);
     c->chosen = allowed(p, a, scheme, team);
-    if (c->chosen && guess && free_choice && a == BITONIC && p->best != NULL) {
+    if (c->chosen && guess && free_choice && a == BITONIC && p->best != NULL &&
+        !worth_a_try(p, team, c->seconds)) {
         c->chosen = false;
         snprintf(c->reason, sizeof(c->reason), "a guess: not measured on this machine yet");
     }

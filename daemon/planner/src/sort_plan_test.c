@@ -274,6 +274,41 @@ static void test_models(void **state)
     hac_model_set_free(models);
 }
 
+/* One run of what is only guessed is cheap where the sort is short and the guess far lower. */
+static void test_trial(void **state)
+{
+    (void)state;
+    static const char *const phases[] = {"radix.sample", "radix.count", "radix.scan", "radix.scatter",
+                                         "radix.leaf"};
+    const double capability[1] = {1e9};
+    /* much faster than the guess, much slower, and so slow that a try might take long */
+    static const double phase_seconds[] = {1e-7, 2e-4, 2e-3};
+    for (size_t t = 0; t < sizeof(phase_seconds) / sizeof(*phase_seconds); t++) {
+        hac_machine machine = test_machine(capability, 1);
+        machine.simulated = false;
+        machine.devices[0].n_capability = 0;
+        hac_model_set *models = NULL;
+        assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+        machine.models = models;
+        for (int rounds = 0; rounds < 3; rounds++)
+            for (double units = 1; units < 1e10; units *= 2)
+                for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
+                    hac_model_record(models, machine.devices[0].key, phases[i], HAC_TYPE_U32, units,
+                                     phase_seconds[t] + units * 1e-12, false);
+        hac_sort_spec spec = new_spec(100000, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+        hac_plan *plan = plan_for(&machine, &spec);
+        const hac_plan_candidate *guess = NULL;
+        for (size_t i = 0; i < plan->n_candidates; i++)
+            if (strncmp(plan->candidates[i].name, "bitonic", 7) == 0)
+                guess = &plan->candidates[i];
+        assert_non_null(guess);
+        assert_string_equal(plan->sort.algorithm, t == 1 ? "bitonic" : "radix");
+        assert_int_equal(strstr(guess->reason, "a guess") != NULL, t != 1);
+        hac_plan_free(plan);
+        hac_model_set_free(models);
+    }
+}
+
 static void test_inline_and_empty(void **state)
 {
     (void)state;
@@ -297,11 +332,11 @@ static void test_inline_and_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule_prices),      cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_forced),           cmocka_unit_test(test_worked_example),
-        cmocka_unit_test(test_groups),           cmocka_unit_test(test_simulated_needs_capability),
-        cmocka_unit_test(test_models),           cmocka_unit_test(test_circumstances),
-        cmocka_unit_test(test_inline_and_empty),
+        cmocka_unit_test(test_rule_prices), cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_forced),      cmocka_unit_test(test_worked_example),
+        cmocka_unit_test(test_groups),      cmocka_unit_test(test_simulated_needs_capability),
+        cmocka_unit_test(test_models),      cmocka_unit_test(test_circumstances),
+        cmocka_unit_test(test_trial),       cmocka_unit_test(test_inline_and_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
