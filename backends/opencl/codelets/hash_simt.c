@@ -449,7 +449,7 @@ static hac_status mend(tables *t, hac_error *err)
         return size_tables(t, (uint64_t)t->gm_pairs * GROWTH, err);
     }
     uint64_t least = (uint64_t)t->groups * t->items;
-    if (t->launch_rows <= least && t->parts >= 1u << t->bucket_bits)
+    if (least == 0 || (t->launch_rows <= least && t->parts >= 1u << t->bucket_bits))
         return hac_fail(err, HAC_UNSUPPORTED, "the device ends loops before a row is through");
     t->launch_rows = t->launch_rows / 2 < least ? least : t->launch_rows / 2 / least * least;
     t->parts *= 2;
