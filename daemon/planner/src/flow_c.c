@@ -64,10 +64,12 @@ static size_t n_bars(const hac_flow_c_groups *g)
     return g->n < HAC_HOT_BARS ? (size_t)g->n : HAC_HOT_BARS;
 }
 
-/* The first work-group of a bar: that g for which hac_hot_bar gets to `bar`. */
+/* The first work-group of a bar: that g for which hac_hot_bar gets to `bar`. An executor says how many there
+ * are: any number. */
 static uint64_t first_of(const hac_flow_c_groups *g, size_t bar)
 {
-    return g->n <= HAC_HOT_BARS ? bar : (uint64_t)ceil((double)bar * (double)g->n / HAC_HOT_BARS);
+    uint64_t whole = g->n / HAC_HOT_BARS, rest = g->n % HAC_HOT_BARS;
+    return g->n <= HAC_HOT_BARS ? bar : bar * whole + (bar * rest + HAC_HOT_BARS - 1) / HAC_HOT_BARS;
 }
 
 /* ---- JSON ---- */

@@ -147,9 +147,27 @@ static void test_svg(void **state)
     free(all);
 }
 
+/* An executor that has been taken over may report any number of work-groups. */
+static void test_most_groups(void **state)
+{
+    (void)state;
+    hac_flow_c f = {.n_groups = 0};
+    hac_text text = HAC_TEXT_NONE;
+    char *all = NULL;
+    uint64_t v[HAC_AGGREGATE_N_VALUES] = {0};
+    v[HAC_AGGREGATE_VALUE_PAIRS_LOCAL] = 1;
+    v[HAC_AGGREGATE_VALUE_WORK_GROUPS] = UINT64_MAX;
+    hac_flow_c_add(&f, v, HAC_AGGREGATE_N_VALUES);
+    hac_flow_c_svg(&f, true, 0, 0, 900, &text);
+    assert_int_equal(hac_text_finish(&text, &all, NULL, NULL), HAC_OK);
+    assert_non_null(strstr(all, "work-groups 0 to 1152921504606846975:")); /* 2^60 - 1 */
+    assert_non_null(strstr(all, "work-groups 17293822569102704640 to 18446744073709551614:"));
+    free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_json), cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_svg)};
+                                       cmocka_unit_test(test_svg), cmocka_unit_test(test_most_groups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
