@@ -21,7 +21,8 @@ typedef struct reader {
 
 /* ---- bytes ---- */
 
-/* At most HAC_NUMBER_TABLE_BYTES_MAX bytes and a NUL; *ret_whole says whether that is all. */
+/* At most HAC_NUMBER_TABLE_BYTES_MAX bytes, without a byte order mark, and a NUL; *ret_whole says whether
+ * that is all. */
 static hac_status load(const char *path, char **ret, size_t *ret_bytes, bool *ret_whole, hac_error *err)
 {
     hac_autofclose FILE *file = fopen(path, "re");
@@ -32,6 +33,8 @@ static hac_status load(const char *path, char **ret, size_t *ret_bytes, bool *re
     if (file == NULL || ferror(file))
         return hac_fail_errno(err, HAC_FAILED, errno, "%s", path);
     *ret_whole = fgetc(file) == EOF;
+    if (bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) /* as csv input has it, no part of a name */
+        memmove(data, data + 3, bytes -= 3);
     data[bytes] = '\0';
     *ret = hac_steal_ptr(data);
     *ret_bytes = bytes;

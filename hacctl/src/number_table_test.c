@@ -72,6 +72,12 @@ static void numbers(void **state)
     good("1,2\n3,4", 2, 2, (const double[]){1, 2, 3, 4});
     good("\n1,2\r\n\r\n3,4\r\n\n", 2, 2, (const double[]){1, 2, 3, 4});
     good("7", 1, 1, (const double[]){7});
+    good("\xef\xbb\xbf"
+         "7\n8\n",
+         2, 1, (const double[]){7, 8});
+    assert_null(table.names);
+    good("\xef\xbb\xbfx,y\n7,8\n", 1, 2, (const double[]){7, 8});
+    assert_string_equal(table.names[0], "x");
     good("\"1.5\",-0,1e-5\n0.1,1.7976931348623157e308,5e-324\n", 2, 3,
          (const double[]){1.5, -0.0, 1e-5, 0.1, 1.7976931348623157e308, 5e-324});
 }
