@@ -120,6 +120,7 @@ static struct hac_builder *builder_for(struct hac_builder *const *list, const ha
 static void take_built(hac_builders *builders, hac_server_device *device, const Hac__Executor__Built *built)
 {
     snprintf(device->build_note, sizeof device->build_note, "%u of %u", built->done, built->of);
+    device->builds++;
     for (size_t i = 0; i < built->n_failures; i++)
         hac_device_add_failure(device, built->failures[i]);
     bool self_test = strcmp(built->program, "selftest") == 0;

@@ -76,6 +76,7 @@ typedef struct hac_server_device {
     bool building;           /* a builder runs */
     unsigned build_kills;    /* builders in a row that somebody killed before they had built anything */
     char wanted_program[64]; /* the last that a task waits for; "" none */
+    uint32_t builds;         /* reports of a builder, for better or worse: a task that waits looks again */
     char build_note[96];     /* "2 of 5" */
     /* "codelet.type: reason" of failed known-answer tests */
     char *failures[HAC_DEVICE_FAILURES_MAX];

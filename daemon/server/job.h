@@ -51,8 +51,9 @@ typedef struct hac_task_state {
     uint64_t done;        /* items finished */
     hac_piece *lost;      /* pieces to run again */
     size_t n_lost;
-    uint32_t awaits;                   /* bits of plan devices that were asked to build a program for it */
-    double busy[HAC_PLAN_MAX_DEVICES]; /* seconds, by plan device: for the corrected shares */
+    uint32_t awaits; /* bits of plan devices that were asked to build a program for it … */
+    uint32_t builds[HAC_PLAN_MAX_DEVICES]; /* … and how many they had then */
+    double busy[HAC_PLAN_MAX_DEVICES];     /* seconds, by plan device: for the corrected shares */
     double units[HAC_PLAN_MAX_DEVICES];
 } hac_task_state;
 

@@ -241,11 +241,13 @@ static uint32_t server_device(const hac_job *job, uint32_t plan_device)
     return job->plan->devices[plan_device].machine_index;
 }
 
-/* A device whose builder makes a program that this task waits for takes others meanwhile. */
+/* A device whose builder makes a program that this task waits for takes others meanwhile. With every program
+ * that is built the task looks again: it may have been its own. */
 static bool device_available(const hac_job *job, uint32_t task_index, uint32_t plan_device)
 {
     const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
-    bool waits = (job->run.tasks[task_index].awaits >> plan_device & 1) != 0;
+    const hac_task_state *state = &job->run.tasks[task_index];
+    bool waits = (state->awaits >> plan_device & 1) != 0 && state->builds[plan_device] == device->builds;
     return hac_device_usable(device) && (!waits || device->wanted_program[0] == '\0');
 }
 
@@ -753,6 +755,7 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
             job->build_started_ns = hac_now_ns();
         give_back(job, dispatch, dispatch->attempt);
         job->run.tasks[dispatch->task].awaits |= 1u << dispatch->plan_device;
+        job->run.tasks[dispatch->task].builds[dispatch->plan_device] = server->devices.items[device]->builds;
         hac_builders_want(&server->builders, device, done->needs_program);
         hac_job_send_event(job, "build", server->devices.items[device]->config.name, done->needs_program);
     } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {
