@@ -97,6 +97,12 @@ static hac_status find_schema(hac_compiler *c, const hac_schema *header)
     if (!given(c->text->schema)) {
         if (names && header->n_fields > 0)
             return copy_schema(header, &c->schema, c->err);
+        if (header != NULL && !names)
+            return hac_fail(
+                c->err, HAC_INVALID,
+                "--schema: the header has %zu columns, and without a schema at most %d can be read; "
+                "name those that are needed",
+                header->n_fields, HAC_FIELDS_MAX);
         return hac_fail(
             c->err, HAC_INVALID,
             "--schema: say what columns there are, as in 'name:string,price:f64' (csv and tsv with "
@@ -294,6 +300,10 @@ static hac_status add_output(hac_compiler *c, const hac_item *item)
 static hac_status add_star(hac_compiler *c, const hac_expr_source *source, size_t at)
 {
     for (size_t i = 0; i < c->schema.n_fields; i++) {
+        if (c->schema.fields[i].name[0] == '\0')
+            return hac_expr_fail(source, at, c->err,
+                                 "column %zu of the header has no name; name the columns that are wanted",
+                                 i + 1);
         hac_node *node = hac_node_new(&c->parser, HAC_NODE_COLUMN, source, at);
         if (node == NULL)
             return c->parser.status;

@@ -224,6 +224,24 @@ static void test_long_names(void **state)
     }
 }
 
+/* A header's fields may lack names; all columns of it are then not to be had. */
+static void test_blank_name(void **state)
+{
+    (void)state;
+    hac_field fields[2] = {{.name = "a", .type = {.kind = HAC_KIND_STRING}},
+                           {.name = "", .type = {.kind = HAC_KIND_STRING}}};
+    hac_schema header = {.fields = fields, .n_fields = 2};
+    hac_error err = HAC_ERROR_NONE;
+    hac_query *query = NULL;
+    hac_query_text text = {.select = "*", .limit = 7, .source = {.format = HAC_FORMAT_CSV, .header = true}};
+    assert_int_equal(hac_query_compile(&text, &header, &query, &err), HAC_INVALID);
+    assert_string_equal(err.message, "--select: character 1: column 2 of the header has no name; name the "
+                                     "columns that are wanted");
+    text.select = "a";
+    assert_int_equal(hac_query_compile(&text, &header, &query, &err), HAC_OK);
+    hac_query_free(query);
+}
+
 static hac_status compile_source(hac_format format, const char *schema, const char *header,
                                  const char *select, hac_query **ret, hac_error *err)
 {
@@ -391,11 +409,12 @@ static void test_order_matters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_star),
-        cmocka_unit_test(test_groups),     cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_positions),  cmocka_unit_test(test_folding),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_order_matters),
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_star),
+        cmocka_unit_test(test_groups),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_blank_name),
+        cmocka_unit_test(test_sources),       cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_folding),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_order_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,9 @@ static hac_status store(hac_args *args, const context *c, hac_option_id id, cons
     args->values[id] = value != NULL ? value : "";
     if (o->argument == NULL || value == NULL)
         return HAC_OK;
-    if (*value == '\0')
+    /* of blanks only, an expression would count as none; a delimiter may be one */
+    bool expression = strncmp(o->argument, "EXPR", 4) == 0 || strcmp(o->argument, "SCHEMA") == 0;
+    if (value[expression ? strspn(value, " \t\r\n") : 0] == '\0')
         return hac_fail(err, HAC_INVALID, "%soption --%s needs a value: %s", c->command, o->name,
                         o->argument);
     /* --fold takes numbers as well; hac_sort_request_parse reads them */

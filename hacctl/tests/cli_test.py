@@ -358,6 +358,8 @@ class Fake(Case):
         self.assertNotIn("none", self.files())
         self.bad(2, "mapreduce", "wordcount", "a.csv", "--detach", "-o", "none", says="--detach")
         self.bad(2, "mapreduce", "a.csv", says="--select")
+        for option in ("--where", "--select", "--schema"):
+            self.bad(2, "mapreduce", "a.csv", option, " \t", says=f"option {option} needs a value")
         self.bad(2, "mapreduce", "word-count", "a.csv", says="neither a job that has a name nor a file")
         self.bad(2, "mapreduce", "a.csv", "--select", "x", "--parse", "parquet", says="allowed: csv, tsv")
         self.bad(1, "mapreduce", "nowhere.csv", "--select", "x", says="nowhere.csv")

@@ -174,7 +174,7 @@ static hac_status consider(planning *p, hac_query_way way, const hac_team *team,
     bool guess =
         !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
     bool device = way == HAC_QUERY_DEVICE;
-    if (wants_flow_c(p->spec) && !device && p->best != NULL) {
+    if (wants_flow_c(p->spec) && !device && p->best != NULL && strcmp(p->best->query.way, "device") == 0) {
         snprintf(c->reason, sizeof(c->reason), "%s",
                  p->spec->wish == HAC_QUERY_BY_FLOW_C ? "flow C was asked for" : "hot keys were asked for");
         return HAC_OK;

@@ -436,6 +436,12 @@ static void test_wish_without_effect(void **state)
     assert_remark(&rows, "hot keys have no effect, flow C does not run it: nothing is aggregated");
     strcpy(table.refusal, "the device has no such atomics");
     assert_remark(&table, "hot keys have no effect, flow C does not run it: the device has no such atomics");
+    /* and what runs instead is the best that there is */
+    hac_machine two = new_machine(2, false);
+    hac_plan *plan = plan_for(&two, &table);
+    assert_string_equal(plan->query.way, "host");
+    assert_int_equal(__builtin_popcount(find(plan, "query.aggregate", 0)->device_mask), 2);
+    hac_plan_free(plan);
     table.refusal[0] = '\0';
     table.flags = HAC_COMPILED_AGGREGATES;
     table.wish = HAC_QUERY_BY_FLOW_C;
