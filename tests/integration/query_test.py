@@ -92,7 +92,7 @@ class Words(QueryCase, SharedMachineTest):
         path = path if path.exists() else DATA / "shakespeare.txt"
         self.check_wordcount([str(path)], path.read_bytes())
         for option in ("on", "off"):
-            self.check_wordcount([str(path)], path.read_bytes(), "--hot-keys", option)
+            self.check_wordcount([str(path)], path.read_bytes(), "--hot-keys", option, "--quiet")
 
     def test_order_and_limit(self):
         text = some_text(2 << 20)

@@ -205,7 +205,8 @@ class Groups(Case, SharedMachineTest):
             for keys in (100, 100000):
                 with self.subTest(s=s, keys=keys):
                     for option in ("on", "off"):
-                        self.check_groups([(k, 1) for k in zipf(rng, s, keys, 200000)], "u32", "--hot-keys", option)
+                        self.check_groups([(k, 1) for k in zipf(rng, s, keys, 200000)], "u32", "--hot-keys", option,
+                                          "--quiet")
 
     def test_hot_key_late(self):
         """What is frequent at the beginning is not what is frequent later."""
@@ -372,7 +373,7 @@ class Exact(Case, MachineTest):
             for profile in (ONE_DEVICE, TWO_DEVICES, UNEVEN_DEVICES):
                 machine = self.machine(profile)
                 machine.daemon()
-                for options in ((), ("--hot-keys", "on"), ("--hot-keys", "off"), ("--memory", "96MiB")):
+                for options in ((), ("--hot-keys", "on", "--quiet"), ("--hot-keys", "off"), ("--memory", "96MiB")):
                     answer = self.answer(machine, *options)
                     wanted = wanted or answer
                     self.assertTrue(answer == wanted, f"{keys} keys, {options}: another answer than the first")

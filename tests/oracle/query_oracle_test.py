@@ -304,7 +304,7 @@ class Words(MachineTest):
         for paths in [[p] for p in files] + [files]:
             with self.subTest(files=[p.name for p in paths]):
                 wanted = collections.Counter(w for p in paths for w in p.read_bytes().split())
-                for options in ((), ("--hot-keys", "on")):
+                for options in ((), ("--hot-keys", "on", "--quiet")):
                     out = machine.good("mapreduce", "wordcount", *paths, *options)
                     names, *rows = duck.read_csv(out.decode("utf-8", "surrogateescape"))
                     self.assertEqual(names, ("word", "count"))
