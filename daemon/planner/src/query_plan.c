@@ -159,7 +159,6 @@ static hac_status consider(planning *p, hac_query_way way, const hac_team *team,
     hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
-    c->seconds = -1;
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_simulation simulation;
     name_candidate(p, way, team, c->name, sizeof(c->name));
@@ -262,7 +261,6 @@ static hac_status leave_out(planning *p, const hac_machine_device *device, const
     hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
-    c->seconds = -1;
     snprintf(c->name, sizeof(c->name), "flow C%s%s", device != NULL ? " on " : "",
              device != NULL ? device->name : "");
     snprintf(c->reason, sizeof(c->reason), "not possible: %s", why);

@@ -174,7 +174,6 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
     hac_simulation simulation;
     name_candidate(p, a, scheme, team, c->name, sizeof(c->name));
     hac_status status = build(p, a, scheme, team, &plan, &why);
-    c->seconds = -1;
     if (status == HAC_UNSUPPORTED) {
         snprintf(c->reason, sizeof(c->reason), "not possible: %.140s", why.message);
         return HAC_OK;

@@ -55,5 +55,6 @@ hac_plan_candidate *hac_candidates_add(hac_candidates *candidates, hac_error *er
     }
     candidates->list = grown;
     memset(&grown[candidates->n], 0, sizeof(*grown));
+    grown[candidates->n].seconds = -1;
     return &grown[candidates->n++];
 }

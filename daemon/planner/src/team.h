@@ -28,7 +28,7 @@ typedef struct hac_candidates {
     size_t n;
 } hac_candidates;
 
-/* One more, all zero; valid until the next call. NULL: no memory, err says so. */
+/* One more, without a price; valid until the next call. NULL: no memory, err says so. */
 hac_plan_candidate *hac_candidates_add(hac_candidates *candidates, hac_error *err);
 
 #endif
