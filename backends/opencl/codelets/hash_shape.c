@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hash_job.h"
+#include "query/partial.h"
 
 static uint64_t key_form(const hac_expr_plan *plan, size_t output)
 {
@@ -106,7 +107,7 @@ hac_status hac_hash_shape_init(hac_hash_shape *shape, hac_expr_plan *plan, const
                                const hac_group_layout *layout, hac_error *err)
 {
     size_t first = query->filter != NULL ? 1 : 0;
-    *shape = (hac_hash_shape){.probe = layout->probe};
+    *shape = (hac_hash_shape){.probe = hac_partial_probe(layout)};
     hac_status status = check(shape, plan, query, layout, err);
     if (status != HAC_OK)
         return status;

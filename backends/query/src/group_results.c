@@ -283,16 +283,32 @@ static void put_key(const hac_group_table *t, uint64_t group, size_t key, hac_ve
 
 /* ---- columns of the usual kind, without a decision a value ---- */
 
+/* The word at `offset` of each record. */
+static void copy_words(const hac_group_table *t, uint64_t first, size_t n, uint32_t offset, hac_vector *v)
+{
+    const uint8_t *record = hac_group_record(t, first) + offset;
+    for (size_t i = 0; i < n; i++)
+        memcpy((uint64_t *)v->values + i, record + i * t->layout.stride, sizeof(uint64_t));
+}
+
 static bool put_integer_keys(const hac_group_table *t, uint64_t first, size_t n, hac_vector *v)
 {
     hac_repr repr = hac_repr_of(v->type);
     bool null = t->null_group >= first && t->null_group - first < n;
     if (t->layout.n_keys != 1 || null || (repr != HAC_REPR_I64 && repr != HAC_REPR_U64))
         return false;
-    const uint8_t *record = hac_group_record(t, first);
-    for (size_t i = 0; i < n; i++)
-        memcpy((uint64_t *)v->values + i, record + i * t->layout.stride, sizeof(uint64_t));
+    copy_words(t, first, n, 0, v);
     return true;
+}
+
+static bool any_nulls(const hac_group_table *t, uint16_t column, uint64_t first, size_t n)
+{
+    uint64_t nulls = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *record = hac_group_record(t, first + i);
+        nulls |= not_null(&t->layout, record, UINT16_MAX) - not_null(&t->layout, record, column);
+    }
+    return nulls != 0;
 }
 
 /* Counts of rows, and sums of f64 of groups all of whose rows have a value. */
@@ -301,24 +317,16 @@ static bool put_words_of_records(const hac_group_table *t, size_t index, uint64_
 {
     const hac_group_layout *l = &t->layout;
     const hac_aggregate *g = &l->query->aggregate[index];
-    const uint8_t *record = hac_group_record(t, first);
-    uint32_t offset = l->rows_offset;
-    if (g->function == HAC_AGGREGATE_SUM) {
-        const hac_accumulator *a = &l->accumulators[l->of_aggregate[index] - 1];
-        uint64_t nulls = 0;
-        for (size_t i = 0; i < n; i++) {
-            const uint8_t *of = record + i * l->stride;
-            nulls |= *(const uint64_t *)(const void *)(of + l->rows_offset) -
-                     not_null(l, of, (uint16_t)g->argument);
-        }
-        if (a->kind != HAC_ACCUMULATOR_SUM_FLOAT || v->type.kind != HAC_KIND_F64 || nulls != 0)
-            return false;
-        offset = a->offset;
-    } else if (g->function != HAC_AGGREGATE_COUNT_ROWS || hac_repr_size(hac_repr_of(v->type)) != 8) {
-        return false;
+    if (g->function == HAC_AGGREGATE_COUNT_ROWS && hac_repr_size(hac_repr_of(v->type)) == 8) {
+        copy_words(t, first, n, l->rows_offset, v);
+        return true;
     }
-    for (size_t i = 0; i < n; i++)
-        memcpy((uint64_t *)v->values + i, record + i * l->stride + offset, sizeof(uint64_t));
+    if (g->function != HAC_AGGREGATE_SUM || v->type.kind != HAC_KIND_F64)
+        return false;
+    const hac_accumulator *a = &l->accumulators[l->of_aggregate[index] - 1];
+    if (a->kind != HAC_ACCUMULATOR_SUM_FLOAT || any_nulls(t, (uint16_t)g->argument, first, n))
+        return false;
+    copy_words(t, first, n, a->offset, v);
     return true;
 }
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/partial.h"
-
 #define STRIDE_MAX (1u << 20)
 
 static const char *const function_names[HAC_AGGREGATE_END] = {
@@ -254,23 +252,25 @@ static hac_status place_accumulators(hac_group_layout *l, hac_error *err)
     return HAC_OK;
 }
 
-static bool is_plain(const hac_group_layout *l)
+static hac_plain_keys plain_keys(const hac_group_layout *l)
 {
     const hac_accumulator *a = l->accumulators;
     bool sum = l->n_accumulators == 1 && a->kind == HAC_ACCUMULATOR_SUM_FLOAT && a->repr == HAC_REPR_F64;
     if (l->n_keys != 1 || l->query->rows->n_outputs != 1 + l->n_accumulators ||
         (l->n_accumulators != 0 && !sum))
-        return false;
+        return HAC_PLAIN_NONE;
     switch (l->query->rows->outputs[0].type.kind) {
     case HAC_KIND_U32:
+        return HAC_PLAIN_U32;
     case HAC_KIND_I32:
     case HAC_KIND_DATE:
+        return HAC_PLAIN_I32;
     case HAC_KIND_U64:
     case HAC_KIND_I64:
     case HAC_KIND_TIMESTAMP:
-        return true;
+        return HAC_PLAIN_64;
     default:
-        return false;
+        return HAC_PLAIN_NONE;
     }
 }
 
@@ -291,8 +291,8 @@ hac_status hac_group_layout_init(const hac_query *query, hac_group_layout *ret, 
         status = add_accumulator(&l, i, err);
     if (status == HAC_OK)
         status = place_accumulators(&l, err);
-    l.plain = status == HAC_OK && is_plain(&l);
-    l.probe = l.plain ? HAC_PARTIAL_PROBE_PLAIN : HAC_PARTIAL_PROBE;
+    if (status == HAC_OK)
+        l.plain = plain_keys(&l);
     if (status != HAC_OK)
         hac_group_layout_clear(&l);
     else

@@ -164,7 +164,6 @@ typedef struct window {
 typedef struct gathered {
     size_t rows, n_columns;
     bool strings;
-    bool plain; /* the aggregation is one for plain.h */
     hac_vector *vectors;
     uint8_t *states; /* HAC_BATCH_ROWS a column */
     bool *nullable;
@@ -258,7 +257,7 @@ static hac_status merge_window(reading *r, const window *w, gathered *g, hac_err
     memcpy(bounds, w->data + sizeof w->h + r->partition * sizeof *bounds, sizeof bounds);
     if (bounds[0] > bounds[1] || bounds[1] > w->h.rows)
         return damaged(r, "a window's partitions are not in order", err);
-    if (g->plain && !any_nullable(&w->h)) {
+    if (r->t->layout.plain != HAC_PLAIN_NONE && !any_nullable(&w->h)) {
         status = flush(r, g, err);
         return status == HAC_OK ? add_plain(r, w, g, bounds[0], bounds[1] - bounds[0], err) : status;
     }
@@ -285,7 +284,6 @@ static hac_status gathered_init(hac_group_table *t, gathered *g, hac_value_type 
         return hac_fail_no_memory(err);
     uint8_t *memory = t->scratch;
     *g = (gathered){.n_columns = n, .vectors = (hac_vector *)(void *)(memory + bytes)};
-    g->plain = t->layout.plain;
     g->states = (uint8_t *)(g->vectors + n);
     g->nullable = (bool *)(g->states + n * HAC_BATCH_ROWS);
     for (size_t c = 0; c < n; c++) {

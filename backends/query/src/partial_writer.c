@@ -194,21 +194,23 @@ static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *
     }
 }
 
-#define SCATTER_PLAIN(key_type)                                                                              \
-    for (uint32_t i = 0; i < w->rows; i++) {                                                                 \
-        uint32_t place = w->counts[w->partition[i]]++;                                                       \
-        memcpy(keys + place * sizeof(key_type), w->columns[0].source + i * sizeof(key_type),                 \
-               sizeof(key_type));                                                                            \
-        memcpy(sums + place * UINT64_C(8), w->columns[1].source + i * UINT64_C(8), 8);                       \
-    }
-
 /* A key and a value of 8 bytes in one go: their places need not be kept. */
+static inline __attribute__((always_inline)) void scatter_both(hac_partial_writer *w, size_t key_bytes,
+                                                               uint8_t *keys, uint8_t *sums)
+{
+    for (uint32_t i = 0; i < w->rows; i++) {
+        uint32_t place = w->counts[w->partition[i]]++;
+        memcpy(keys + place * key_bytes, w->columns[0].source + i * key_bytes, key_bytes);
+        memcpy(sums + place * UINT64_C(8), w->columns[1].source + i * UINT64_C(8), 8);
+    }
+}
+
 static void scatter_pair(hac_partial_writer *w, uint8_t *keys, uint8_t *sums)
 {
     if (w->columns[0].stored == 4)
-        SCATTER_PLAIN(uint32_t)
+        scatter_both(w, 4, keys, sums);
     else
-        SCATTER_PLAIN(uint64_t)
+        scatter_both(w, 8, keys, sums);
 }
 
 /*
@@ -235,6 +237,23 @@ static uint32_t write_strings(hac_partial_writer *w, const column *c, hac_string
     return at;
 }
 
+static void write_columns(hac_partial_writer *w, const uint64_t *values, const uint64_t *states,
+                          uint8_t *data, uint64_t strings_offset)
+{
+    uint32_t strings = 0;
+    place_rows(w);
+    for (size_t c = 0; c < w->n_columns; c++) {
+        const column *from = &w->columns[c];
+        if (from->type.kind == HAC_KIND_STRING)
+            strings = write_strings(w, from, (hac_string_ref *)(void *)(data + values[c]),
+                                    data + strings_offset, strings);
+        else
+            scatter(w->place, w->rows, from->stored, from->source, data + values[c]);
+        if (states[c] != 0)
+            scatter(w->place, w->rows, 1, from->states, data + states[c]);
+    }
+}
+
 static void close_window(hac_partial_writer *w)
 {
     uint64_t values[HAC_PROGRAM_OUTPUTS_MAX], states[HAC_PROGRAM_OUTPUTS_MAX];
@@ -253,22 +272,11 @@ static void close_window(hac_partial_writer *w)
     if (fits) {
         find_starts(w, (uint32_t *)(void *)(data + sizeof h));
         memcpy(data, &h, sizeof h);
-        uint32_t strings = 0;
-        bool pair = w->n_columns == 2 && w->columns[0].source != w->columns[0].values;
-        if (pair)
+        bool pair = w->table->layout.plain != HAC_PLAIN_NONE && w->n_columns == 2;
+        if (pair && !w->columns[0].nullable && !w->columns[1].nullable)
             scatter_pair(w, data + values[0], data + values[1]);
         else
-            place_rows(w);
-        for (size_t c = 0; !pair && c < w->n_columns; c++) {
-            const column *from = &w->columns[c];
-            if (types[c].kind == HAC_KIND_STRING)
-                strings = write_strings(w, from, (hac_string_ref *)(void *)(data + values[c]),
-                                        data + h.strings_offset, strings);
-            else
-                scatter(w->place, w->rows, from->stored, from->source, data + values[c]);
-            if (states[c] != 0)
-                scatter(w->place, w->rows, 1, from->states, data + states[c]);
-        }
+            write_columns(w, values, states, data, h.strings_offset);
     }
     w->end += h.bytes;
     w->n_windows++;
@@ -399,7 +407,7 @@ static void append_plain(hac_partial_writer *w, const uint8_t *const *values, si
 /* Rows up to the end of the run. */
 static uint64_t run_room(const hac_partial_writer *w)
 {
-    uint32_t probe = w->table->layout.probe;
+    uint32_t probe = hac_partial_probe(&w->table->layout);
     return probe - w->probed % probe;
 }
 
@@ -408,7 +416,7 @@ static hac_status probe(hac_partial_writer *w, size_t rows, hac_error *err)
 {
     const hac_group_layout *l = &w->table->layout;
     w->probed += rows;
-    if (w->probed % l->probe != 0)
+    if (w->probed % hac_partial_probe(l) != 0)
         return HAC_OK;
     w->windows = hac_partial_stops(l, w->probed, w->table->groups - w->groups_before);
     w->groups_before = w->table->groups;
@@ -448,7 +456,7 @@ hac_status hac_partial_add(hac_partial_writer *w, const hac_vector *columns, siz
 
 bool hac_partial_takes_plain(const hac_partial_writer *w)
 {
-    return w->table->options.passes <= 1 && w->table->layout.plain;
+    return w->table->options.passes <= 1 && w->table->layout.plain != HAC_PLAIN_NONE;
 }
 
 hac_status hac_partial_add_plain(hac_partial_writer *w, const uint8_t *const *values, size_t rows,

@@ -5,32 +5,18 @@
  * are fetched ahead, a batch of rows at a time. */
 #define SMALL_BYTES (UINT64_C(1) << 19)
 
-typedef enum key_form { KEY_U32, KEY_I32, KEY_64 } key_form;
-
-static key_form form_of(const hac_group_layout *l)
-{
-    switch (l->query->rows->outputs[0].type.kind) {
-    case HAC_KIND_U32:
-        return KEY_U32;
-    case HAC_KIND_I32:
-    case HAC_KIND_DATE:
-        return KEY_I32;
-    default:
-        return KEY_64;
-    }
-}
-
 /* Row `i` of the keys, as the word that the table has. */
-static inline __attribute__((always_inline)) uint64_t key_at(const uint8_t *keys, key_form form, size_t i)
+static inline __attribute__((always_inline)) uint64_t key_at(const uint8_t *keys, hac_plain_keys form,
+                                                             size_t i)
 {
     uint32_t narrow;
     uint64_t wide;
-    if (form == KEY_64) {
+    if (form == HAC_PLAIN_64) {
         memcpy(&wide, keys + i * 8, sizeof wide);
         return wide;
     }
     memcpy(&narrow, keys + i * 4, sizeof narrow);
-    return form == KEY_U32 ? narrow : (uint64_t)(int64_t)(int32_t)narrow;
+    return form == HAC_PLAIN_U32 ? narrow : (uint64_t)(int64_t)(int32_t)narrow;
 }
 
 static inline __attribute__((always_inline)) double value_at(const uint8_t *values, size_t i)
@@ -65,7 +51,7 @@ static __attribute__((noinline, cold)) uint64_t put(hac_group_table *t, hac_word
 
 /* Looked up and added in one go; returns what differs from the partition. There is room for all. */
 static inline __attribute__((always_inline)) uint32_t add_small(hac_group_table *t, const figures *f,
-                                                                const uint8_t *keys, key_form form,
+                                                                const uint8_t *keys, hac_plain_keys form,
                                                                 const uint8_t *values, bool sums, size_t rows,
                                                                 uint32_t partition)
 {
@@ -88,7 +74,7 @@ static inline __attribute__((always_inline)) uint32_t add_small(hac_group_table 
 
 /* The same for a table that no near cache holds, in steps for the batch: hashes, records, figures. */
 static inline __attribute__((always_inline)) uint32_t add_large(hac_group_table *t, const figures *f,
-                                                                const uint8_t *keys, key_form form,
+                                                                const uint8_t *keys, hac_plain_keys form,
                                                                 const uint8_t *values, bool sums, size_t rows,
                                                                 uint32_t partition)
 {
@@ -113,13 +99,13 @@ static uint32_t add_batch(hac_group_table *t, const figures *f, const uint8_t *c
                           uint32_t partition)
 {
     bool small = t->n_slots * sizeof(hac_word_slot) <= SMALL_BYTES;
-    switch (form_of(&t->layout)) {
-    case KEY_U32:
-        return small ? ADD(add_small, KEY_U32) : ADD(add_large, KEY_U32);
-    case KEY_I32:
-        return small ? ADD(add_small, KEY_I32) : ADD(add_large, KEY_I32);
+    switch (t->layout.plain) {
+    case HAC_PLAIN_U32:
+        return small ? ADD(add_small, HAC_PLAIN_U32) : ADD(add_large, HAC_PLAIN_U32);
+    case HAC_PLAIN_I32:
+        return small ? ADD(add_small, HAC_PLAIN_I32) : ADD(add_large, HAC_PLAIN_I32);
     default:
-        return small ? ADD(add_small, KEY_64) : ADD(add_large, KEY_64);
+        return small ? ADD(add_small, HAC_PLAIN_64) : ADD(add_large, HAC_PLAIN_64);
     }
 }
 
@@ -150,7 +136,7 @@ hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *values, size_
 /* ---- partitions ---- */
 
 static inline __attribute__((always_inline)) void find_partitions(const hac_group_table *t,
-                                                                  const uint8_t *keys, key_form form,
+                                                                  const uint8_t *keys, hac_plain_keys form,
                                                                   size_t rows, uint16_t *ret,
                                                                   uint32_t *counts)
 {
@@ -165,14 +151,14 @@ static inline __attribute__((always_inline)) void find_partitions(const hac_grou
 void hac_plain_partitions(const hac_group_table *t, const uint8_t *keys, size_t rows, uint16_t *ret,
                           uint32_t *counts)
 {
-    switch (form_of(&t->layout)) {
-    case KEY_U32:
-        find_partitions(t, keys, KEY_U32, rows, ret, counts);
+    switch (t->layout.plain) {
+    case HAC_PLAIN_U32:
+        find_partitions(t, keys, HAC_PLAIN_U32, rows, ret, counts);
         break;
-    case KEY_I32:
-        find_partitions(t, keys, KEY_I32, rows, ret, counts);
+    case HAC_PLAIN_I32:
+        find_partitions(t, keys, HAC_PLAIN_I32, rows, ret, counts);
         break;
     default:
-        find_partitions(t, keys, KEY_64, rows, ret, counts);
+        find_partitions(t, keys, HAC_PLAIN_64, rows, ret, counts);
     }
 }

@@ -56,6 +56,15 @@ typedef struct hac_group_key {
     uint32_t offset; /* packed: of the value in the word, the null bit above it; else bytes in the record */
 } hac_group_key;
 
+/* The usual aggregation, which has ways of its own: one integer key of 4 or 8 bytes, rows are counted and at
+ * most one sum of f64 is formed. */
+typedef enum hac_plain_keys {
+    HAC_PLAIN_NONE = 0, /* it is another one */
+    HAC_PLAIN_U32,
+    HAC_PLAIN_I32, /* dates, too */
+    HAC_PLAIN_64
+} hac_plain_keys;
+
 typedef struct hac_group_layout {
     const hac_query *query; /* borrowed */
     hac_group_key keys[HAC_QUERY_KEYS_MAX];
@@ -71,8 +80,7 @@ typedef struct hac_group_layout {
     uint32_t n_sets;
     uint8_t *of_aggregate; /* index + 1 of each aggregate's accumulator; 0: none (counts) */
     uint32_t stride;       /* bytes of a record */
-    bool plain; /* one integer key of 4 or 8 bytes; rows are counted, and at most one sum of f64 is formed */
-    uint32_t probe; /* rows of a run, of the rule of partial.h */
+    hac_plain_keys plain;
 } hac_group_layout;
 
 /* HAC_INVALID: the query has an aggregate that its argument does not allow. Borrows `query`. */

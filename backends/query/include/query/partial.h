@@ -33,10 +33,17 @@
 #define HAC_PARTIAL_PROBE_PLAIN 4096
 #define HAC_PARTIAL_WINDOW      65536
 
+/* Rows of a run. */
+static inline uint32_t hac_partial_probe(const hac_group_layout *layout)
+{
+    return layout->plain != HAC_PLAIN_NONE ? HAC_PARTIAL_PROBE_PLAIN : HAC_PARTIAL_PROBE;
+}
+
 /* The rule, after `rows` rows, a whole number of runs; `fresh`: new groups in the last one. */
 static inline bool hac_partial_stops(const hac_group_layout *layout, uint64_t rows, uint64_t fresh)
 {
-    return rows > layout->probe && fresh * HAC_PARTIAL_NEW_SHARE > layout->probe;
+    uint32_t probe = hac_partial_probe(layout);
+    return rows > probe && fresh * HAC_PARTIAL_NEW_SHARE > probe;
 }
 
 #define HAC_PARTIAL_MAGIC UINT64_C(0x3154524150434148) /* "HACPART1" */
