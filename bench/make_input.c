@@ -282,33 +282,44 @@ static int write_matrix(const request *r)
     return 0;
 }
 
-static int write_views(const request *r)
+/* A line for each of `size` names that are drawn. */
+static int write_named(const request *r,
+                       void (*line)(const request *r, uint64_t i, const char *name, uint64_t *seed))
 {
     hac_cleanup(zipf_clear) zipf z = {0};
     uint64_t seed = r->seed;
     if (!zipf_make(&z, r->count, r->skew))
         return ENOMEM;
-    puts("url,visitor");
     for (uint64_t i = 0; i < r->size; i++) {
         char name[2 * WORD_MAX];
         make_name(zipf_draw(&z, &seed), name);
-        printf("http://%s.example/,u%" PRIu64 "\n", name, hac_random_u64(&seed) % (r->size / 10 + 1));
+        line(r, i, name, &seed);
     }
     return 0;
 }
 
+static void put_view(const request *r, uint64_t i, const char *name, uint64_t *seed)
+{
+    (void)i;
+    printf("http://%s.example/,u%" PRIu64 "\n", name, hac_random_u64(seed) % (r->size / 10 + 1));
+}
+
+static int write_views(const request *r)
+{
+    puts("url,visitor");
+    return write_named(r, put_view);
+}
+
+static void put_term(const request *r, uint64_t i, const char *name, uint64_t *seed)
+{
+    (void)r;
+    (void)seed;
+    printf("d%" PRIu64 "\t%s\n", i / TERMS, name);
+}
+
 static int write_index(const request *r)
 {
-    hac_cleanup(zipf_clear) zipf z = {0};
-    uint64_t seed = r->seed;
-    if (!zipf_make(&z, r->count, r->skew))
-        return ENOMEM;
-    for (uint64_t i = 0; i < r->size; i++) {
-        char name[2 * WORD_MAX];
-        make_name(zipf_draw(&z, &seed), name);
-        printf("d%" PRIu64 "\t%s\n", i / TERMS, name);
-    }
-    return 0;
+    return write_named(r, put_term);
 }
 
 /* ---- the command line ---- */

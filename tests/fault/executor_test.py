@@ -319,8 +319,9 @@ class Builder(MachineTest):
             return found[0]
         return None
 
-    def test_hangs(self):
-        machine = self.machine(ONE_DEVICE, config={"build_deadline": "2s"})
+    def start_waiting_sort(self, **settings):
+        """A machine, a sort there that waits for bitonic.block.64, and the stopped builder that makes it."""
+        machine = self.machine(ONE_DEVICE, **settings)
         daemon = machine.daemon()
         machine.warm_up()
         self.lose_program(machine, "bitonic.block.64")
@@ -328,6 +329,10 @@ class Builder(MachineTest):
         process = machine.start("sort", "in", "--type", "u64", "--algorithm", "bitonic", "-o", "out")
         stopped = self.stop_builder(daemon)
         self.assertIsNotNone(stopped)
+        return machine, process, stopped
+
+    def test_hangs(self):
+        machine, process, stopped = self.start_waiting_sort(config={"build_deadline": "2s"})
         began = time.monotonic()
         _, err = process.communicate(timeout=20)
         self.assertLess(time.monotonic() - began, 8)
@@ -338,14 +343,7 @@ class Builder(MachineTest):
 
     def test_others_go_on(self):
         """What needs no program that is being built does not wait for it."""
-        machine = self.machine(ONE_DEVICE)
-        daemon = machine.daemon()
-        machine.warm_up()
-        self.lose_program(machine, "bitonic.block.64")
-        machine.generate("u64", "random", 70000)
-        process = machine.start("sort", "in", "--type", "u64", "--algorithm", "bitonic", "-o", "out")
-        stopped = self.stop_builder(daemon)
-        self.assertIsNotNone(stopped)
+        machine, process, stopped = self.start_waiting_sort()
         machine.generate("u32", "random", 70000, name="other")
         machine.sort_and_check("u32", "--algorithm", "bitonic", in_name="other", out_name="other.out", timeout=20)
         Path(machine.path("text")).write_text("a b a\n")
