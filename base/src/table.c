@@ -27,7 +27,7 @@ static bool values_bytes(const hac_table_column *column, uint64_t rows, uint64_t
         *ret = bitmap_bytes(rows);
         return true;
     }
-    if (column->type.kind == HAC_KIND_STRING)
+    if (hac_kind_is_text(column->type.kind))
         return rows < UINT64_MAX && times(rows + 1, column->large ? 8 : 4, ret);
     return times(rows, hac_value_size(column->type), ret);
 }
@@ -60,7 +60,7 @@ static hac_status check_column(const hac_table *table, size_t i, uint64_t bytes,
     hac_status status = check_part(&values, bytes, i, err);
     if (status == HAC_OK && column->validity != HAC_TABLE_NONE)
         status = check_part(&validity, bytes, i, err);
-    if (status == HAC_OK && column->type.kind == HAC_KIND_STRING &&
+    if (status == HAC_OK && hac_kind_is_text(column->type.kind) &&
         (column->bytes != HAC_TABLE_NONE || column->n_bytes != 0))
         status = check_part(&characters, bytes, i, err);
     return status;

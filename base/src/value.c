@@ -16,6 +16,7 @@ static const struct {
     [HAC_KIND_F32] = {"f32", 4},         [HAC_KIND_F64] = {"f64", 8},
     [HAC_KIND_DATE] = {"date", 4},       [HAC_KIND_TIMESTAMP] = {"timestamp", 8},
     [HAC_KIND_DECIMAL] = {"decimal", 0}, [HAC_KIND_STRING] = {"string", 0},
+    [HAC_KIND_BYTES] = {"bytes", 0},
 };
 
 size_t hac_value_size(hac_value_type type)
@@ -40,6 +41,11 @@ bool hac_kind_is_integer(hac_kind kind)
 bool hac_kind_is_float(hac_kind kind)
 {
     return kind == HAC_KIND_F32 || kind == HAC_KIND_F64;
+}
+
+bool hac_kind_is_text(hac_kind kind)
+{
+    return kind == HAC_KIND_STRING || kind == HAC_KIND_BYTES;
 }
 
 bool hac_value_type_valid(hac_value_type type)
@@ -102,7 +108,7 @@ hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *
     if (!parse_decimal(text, bytes, &type))
         return hac_fail(err, HAC_INVALID,
                         "'%.*s' is not a type: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool date timestamp "
-                        "decimal(p,s) string",
+                        "decimal(p,s) string bytes",
                         (int)(bytes < 64 ? bytes : 64), text);
     *ret = type;
     return HAC_OK;

@@ -32,6 +32,7 @@ hac_repr hac_repr_of(hac_value_type type)
     case HAC_KIND_DECIMAL:
         return type.precision <= HAC_DECIMAL_DIGITS_64 ? HAC_REPR_I64 : HAC_REPR_I128;
     case HAC_KIND_STRING:
+    case HAC_KIND_BYTES:
         return HAC_REPR_STRING;
     default:
         return HAC_REPR_NONE;

@@ -29,7 +29,8 @@ typedef enum hac_kind {
     HAC_KIND_DATE,      /* days since 1970-01-01, 32 bits */
     HAC_KIND_TIMESTAMP, /* microseconds since 1970-01-01 00:00:00 UTC, 64 bits */
     HAC_KIND_DECIMAL,   /* an integer times 10^-scale: 64 bits up to 18 digits, 128 bits up to 38 */
-    HAC_KIND_STRING,    /* bytes; need not be UTF-8 */
+    HAC_KIND_STRING,    /* text; need not be UTF-8 */
+    HAC_KIND_BYTES,     /* bytes that are no text: printed as hex */
     HAC_KIND_END
 } hac_kind;
 
@@ -41,12 +42,14 @@ typedef struct hac_value_type {
     uint8_t precision, scale; /* decimal only; else 0 */
 } hac_value_type;
 
-/* Bytes of one value in a table: 1 for bool, 8 or 16 for decimals, 0 for strings (they are refs) and none. */
+/* Bytes of one value in a table: 1 for bool, 8 or 16 for decimals, 0 for text (it is refs) and none. */
 size_t hac_value_size(hac_value_type type);
 
 bool hac_value_type_equal(hac_value_type a, hac_value_type b);
 bool hac_kind_is_integer(hac_kind kind); /* i8 … u64 */
 bool hac_kind_is_float(hac_kind kind);
+/* Of any length: strings and bytes, which lie in memory and in machines alike. */
+bool hac_kind_is_text(hac_kind kind);
 
 /* A type that exists, with a precision and a scale that it may have. */
 bool hac_value_type_valid(hac_value_type type);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a row group need not be read: by the statistics of its chunks, by bloom filters, by the statistics
+ * of its pages (column index and offset index). A row that is left out does not fulfil the bounds; one that
+ * is not left out may or may not. What is damaged, unknown or not to be trusted leaves nothing out.
+ */
+#ifndef PARQUET_PRUNE_H
+#define PARQUET_PRUNE_H
+
+#include "expr/conjuncts.h"
+#include "parquet/file.h"
+
+typedef struct hac_parquet_range {
+    uint64_t first, rows; /* in the row group */
+} hac_parquet_range;
+
+/* Rows to be read, ascending, apart from each other. */
+typedef struct hac_parquet_ranges {
+    hac_parquet_range *ranges; /* owned */
+    size_t n;
+} hac_parquet_ranges;
+
+typedef struct hac_parquet_pruned {
+    uint64_t groups_by_statistics, groups_by_bloom, groups_by_pages; /* left out whole */
+    uint64_t rows;                                                   /* left out */
+    uint64_t bytes; /* of chunks that are left out whole, as stored, of the leaves that are read */
+} hac_parquet_pruned;
+
+/* A bound on a leaf: bound->column is the leaf's index. */
+
+/* Adds to *pruned. HAC_NO_MEMORY, HAC_IO. */
+HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t group, const hac_bound *bounds,
+                                          size_t n_bounds, hac_parquet_ranges *ret,
+                                          hac_parquet_pruned *pruned, hac_error *err);
+void hac_parquet_ranges_clear(hac_parquet_ranges *ranges);
+
+#endif
