@@ -61,14 +61,20 @@ static hac_status check_texts(const hac_query_options *options, hac_error *err)
 
 static hac_status check_options(const hac_query_options *options, bool table, hac_error *err)
 {
-    if (!table && (options->input_format < HAC_INPUT_CSV || options->input_format > HAC_INPUT_FIXED))
+    if (!table && (options->input_format < HAC_INPUT_CSV || options->input_format > HAC_INPUT_PARQUET))
         return hac_fail(err, HAC_INVALID, "the query's input format is not set");
-    if ((unsigned)options->result_format > HAC_RESULT_TABLE || (unsigned)options->hot_keys > HAC_HOT_KEYS_OFF)
+    if ((unsigned)options->result_format > HAC_RESULT_PARQUET ||
+        (unsigned)options->hot_keys > HAC_HOT_KEYS_OFF)
         return hac_fail(err, HAC_INVALID, "result format %d or hot keys %d does not exist",
                         (int)options->result_format, (int)options->hot_keys);
     if (options->delimiter < 0 || options->delimiter > UINT8_MAX || options->delimiter == '\n' ||
         options->delimiter == '\r' || options->delimiter == '"')
         return hac_fail(err, HAC_INVALID, "a delimiter is one byte, and no quote or line feed");
+    if ((unsigned)options->parquet.compression > HAC_COMPRESSION_LZ4)
+        return hac_fail(err, HAC_INVALID, "compression %d does not exist", (int)options->parquet.compression);
+    if ((options->first_row_group != 0 || options->row_groups != 0) &&
+        options->input_format != HAC_INPUT_PARQUET)
+        return hac_fail(err, HAC_INVALID, "row groups can be chosen of Parquet files only");
     if ((unsigned)options->way > HAC_QUERY_WAY_FLOW_C)
         return hac_fail(err, HAC_INVALID, "way %d of a query does not exist", (int)options->way);
     if (options->sample > PER_MILLE || options->hot_share > PER_MILLE)
@@ -76,6 +82,16 @@ static hac_status check_options(const hac_query_options *options, bool table, ha
     if (options->work_groups > WORK_MOST || options->work_items > WORK_MOST)
         return hac_fail(err, HAC_INVALID, "at most %d work-groups and work-items are possible", WORK_MOST);
     return check_texts(options, err);
+}
+
+static void fill_parquet(const hac_parquet_output *parquet, hac_query_wire *ret)
+{
+    hac__client__parquet_output__init(&ret->parquet);
+    ret->parquet.compression = (uint32_t)parquet->compression;
+    ret->parquet.group_bytes = parquet->group_bytes;
+    ret->parquet.group_rows = parquet->group_rows;
+    ret->parquet.block_bytes = parquet->block_bytes;
+    ret->spec.parquet = &ret->parquet;
 }
 
 static void fill_wire(const hac_query_options *options, Hac__Client__QueryTable *table, hac_query_wire *ret)
@@ -100,6 +116,10 @@ static void fill_wire(const hac_query_options *options, Hac__Client__QueryTable 
     ret->source.header = table == NULL && options->no_header == 0;
     ret->source.skip_errors = options->skip_errors != 0;
     ret->source.null_text = hac_field(options->null_text);
+    ret->source.first_group = options->first_row_group;
+    ret->source.groups = options->row_groups;
+    if (options->result_format == HAC_RESULT_PARQUET)
+        fill_parquet(&options->parquet, ret);
     ret->method.hot_keys = (uint32_t)options->hot_keys;
     ret->method.sample = options->sample;
     ret->method.hot_share = options->hot_share;
@@ -132,6 +152,7 @@ static hac_status submit(const hac_query_call *call, hac_job *job, hac_error *er
     hac_status status = hac_query_encode(call->options, call->table, &wire, err);
     if (status != HAC_OK)
         return status;
+    wire.spec.describe = call->describe;
     wire.options.acknowledge = true; /* what is wrong with the submission is this call's error */
     Hac__Client__SubmitQuery query = HAC__CLIENT__SUBMIT_QUERY__INIT;
     query.spec = &wire.spec;
@@ -220,6 +241,24 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
         return status;
     hac_query_call call = {
         .options = &known, .inputs = files->list, .n_inputs = n_files, .fds = fds, .n_fds = n_files};
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, const hac_job_options *options,
+                                hac_job **ret_job, hac_error *err)
+{
+    hac_query_options query = HAC_QUERY_OPTIONS_INIT;
+    query.input_format = HAC_INPUT_PARQUET;
+    if (options != NULL)
+        query.job = *options;
+    hac_autofree file_inputs *file = calloc(1, sizeof(*file));
+    if (file == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = fill_file(file, 0, fd, name, err);
+    if (status != HAC_OK)
+        return status;
+    hac_query_call call = {
+        .options = &query, .describe = true, .inputs = file->list, .n_inputs = 1, .fds = &fd, .n_fds = 1};
     return hac_query_submit(client, &call, ret_job, err);
 }
 

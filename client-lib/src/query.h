@@ -10,6 +10,7 @@ typedef struct hac_query_wire {
     Hac__Client__QuerySpec spec;
     Hac__Client__QuerySource source;
     Hac__Client__QueryMethod method;
+    Hac__Client__ParquetOutput parquet;
     Hac__Client__JobOptions options;
 } hac_query_wire;
 
@@ -24,6 +25,7 @@ HAC_MUST_USE hac_status hac_query_encode(const hac_query_options *options, Hac__
 /* A query that is about to be submitted. */
 typedef struct hac_query_call {
     const hac_query_options *options; /* read by hac_query_options_read */
+    bool describe;                    /* a Parquet file, instead of a query */
     Hac__Client__QueryTable *table;   /* NULL: text */
     Hac__Client__Input **inputs;
     size_t n_inputs;

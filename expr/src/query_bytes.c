@@ -3,8 +3,8 @@
  * A query as bytes, little-endian:
  *
  *   "hacq" version(1)
- *   format(1) delimiter(1) flags(1) null text
- *   output format(1) limit(8)
+ *   format(1) delimiter(1) flags(1) null text, first row group(8) row groups(8)
+ *   output format(1) compression(1) row group bytes(8) rows(8) block bytes(8) limit(8)
  *   schema columns(2), columns(2): position(2) type(3) name …
  *   outputs(2), visible(2): type(3) name …
  *   keys(2), aggregates(2): function(1) argument(2) type(3) k(4) low(8) high(8) …
@@ -20,7 +20,7 @@
 #include "query_verify.h"
 
 #define MAGIC   "hacq"
-#define VERSION 1
+#define VERSION 2
 
 enum { HEADER = 1, SKIP_ERRORS = 2, AGGREGATES = 4, FILTER = 8, FINALS = 16, ALL_FLAGS = 31 };
 
@@ -66,7 +66,13 @@ static void put_source(const hac_query *query, hac_text *text)
     put(text, query->source.delimiter, 1);
     put(text, flags, 1);
     put_name(text, query->source.null_text);
+    put(text, query->source.first_group, 8);
+    put(text, query->source.groups, 8);
     put(text, query->output, 1);
+    put(text, query->parquet.compression, 1);
+    put(text, query->parquet.group_bytes, 8);
+    put(text, query->parquet.group_rows, 8);
+    put(text, query->parquet.block_bytes, 8);
     put(text, query->limit, 8);
 }
 
@@ -205,7 +211,13 @@ static bool take_source(reader *r, hac_query *query, unsigned *ret_flags)
     query->source.skip_errors = (flags & SKIP_ERRORS) != 0;
     query->aggregates = (flags & AGGREGATES) != 0;
     take_name(r, query->source.null_text, sizeof query->source.null_text);
+    query->source.first_group = take(r, 8);
+    query->source.groups = take(r, 8);
     query->output = (hac_output_format)take(r, 1);
+    query->parquet.compression = (uint8_t)take(r, 1);
+    query->parquet.group_bytes = take(r, 8);
+    query->parquet.group_rows = take(r, 8);
+    query->parquet.block_bytes = take(r, 8);
     query->limit = take(r, 8);
     *ret_flags = flags;
     return !r->broken && flags <= ALL_FLAGS;

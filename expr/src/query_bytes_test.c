@@ -48,7 +48,8 @@ static void test_round_trip(void **state)
         hac_error err = HAC_ERROR_NONE;
         query->limit = 1234567890123 + i;
         query->output = HAC_OUTPUT_JSON;
-        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL"};
+        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL", 3, i};
+        query->parquet = (hac_parquet_settings){1, 1 << 20, i, 1 << 21};
         write(query, &bytes);
         if (hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, &err) != HAC_OK)
             fail_msg("%zu: %s", i, err.message);
@@ -59,6 +60,8 @@ static void test_round_trip(void **state)
         assert_int_equal(again->output, HAC_OUTPUT_JSON);
         assert_int_equal(again->source.delimiter, ';');
         assert_string_equal(again->source.null_text, "NULL");
+        assert_true(again->source.first_group == 3 && again->source.groups == i);
+        assert_memory_equal(&again->parquet, &query->parquet, sizeof query->parquet);
         assert_true(again->source.header && again->source.skip_errors == (i % 2 == 0));
         assert_int_equal(again->columns.n_fields, query->columns.n_fields);
         assert_int_equal(again->schema_columns, query->schema_columns);
@@ -180,6 +183,7 @@ static void test_cross_references(void **state)
     REFUSED(0, q->source.delimiter = '"');
     REFUSED(0, q->source.format = HAC_FORMAT_CSV);
     REFUSED(0, q->output = HAC_OUTPUT_END);
+    REFUSED(0, q->parquet.compression = HAC_COMPRESSIONS);
     REFUSED(0, q->positions[1] = q->positions[0]);
     REFUSED(0, q->positions[13] = 14);
     REFUSED(0, q->schema_columns = 13);

@@ -168,7 +168,8 @@ static hac_status verify_programs(const hac_query *query, hac_error *err)
 static hac_status verify_outputs(const hac_query *query, hac_error *err)
 {
     if (query->outputs.n_fields > HAC_PROGRAM_OUTPUTS_MAX || query->n_visible == 0 ||
-        query->n_visible > query->outputs.n_fields || (unsigned)query->output >= HAC_OUTPUT_END)
+        query->n_visible > query->outputs.n_fields || (unsigned)query->output >= HAC_OUTPUT_END ||
+        query->parquet.compression >= HAC_COMPRESSIONS)
         return wrong(err, "%zu outputs, %zu of them visible", query->outputs.n_fields, query->n_visible);
     for (size_t i = 0; i < query->outputs.n_fields; i++) {
         const hac_field *field = &query->outputs.fields[i];

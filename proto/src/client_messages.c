@@ -21,15 +21,16 @@
 
 /* Of queries: as the modules that read them have it (expr/query.h, expr/schema.h, base/table.h,
  * base/value.h); this one uses none of them. */
-#define TEXT_BYTES_MAX 30720
-#define NAME_BYTES_MAX 127
-#define NULL_BYTES_MAX 31
-#define FORMAT_TABLE   1 /* HAC_FORMAT_TABLE */
-#define FORMAT_MOST    8
-#define OUTPUT_MOST    2
-#define COLUMNS_MAX    256
-#define PER_MILLE      1000
-#define WORK_MOST      65536
+#define TEXT_BYTES_MAX   30720
+#define NAME_BYTES_MAX   127
+#define NULL_BYTES_MAX   31
+#define FORMAT_TABLE     1 /* HAC_FORMAT_TABLE */
+#define FORMAT_MOST      9
+#define OUTPUT_MOST      3
+#define COMPRESSION_MOST 4
+#define COLUMNS_MAX      256
+#define PER_MILLE        1000
+#define WORK_MOST        65536
 
 /* A limit here is no user's mistake but a broken peer, and ends the connection: libhac checks before it
  * sends. */
@@ -86,6 +87,11 @@ const hac_message_limits hac_client_limits[] = {
         {"work_groups", .most = WORK_MOST},
         {"work_items", .most = WORK_MOST},
         {"way", .most = 2}),
+    HAC_LIMITS(hac__client__parquet_output, false,
+        {"compression", .most = COMPRESSION_MOST},
+        {"group_bytes", .most = HAC_WIRE_BYTES_MAX},
+        {"group_rows", .most = HAC_WIRE_BYTES_MAX},
+        {"block_bytes", .most = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__query_spec, false,
         {"schema", .bytes = TEXT_BYTES_MAX},
         {"where", .bytes = TEXT_BYTES_MAX},

@@ -281,11 +281,11 @@ static void test_query_spec(void **state)
     GOOD(SUBMIT_QUERY(c.query_spec.method = NULL), 0);
     GOOD(SUBMIT_QUERY((c.query_spec.limit = 0, c.query_spec.has_limit = 0)), 0);
     BAD(SUBMIT_QUERY(c.query_spec.has_limit = 0), 0, "limit: is there, but there is none");
-    GOOD(SUBMIT_QUERY(c.query_spec.output_format = 2), 0);
-    BAD(SUBMIT_QUERY(c.query_spec.output_format = 3), 0, "output_format: is 3");
+    GOOD(SUBMIT_QUERY(c.query_spec.output_format = 3), 0);
+    BAD(SUBMIT_QUERY(c.query_spec.output_format = 4), 0, "output_format: is 4");
     BAD(SUBMIT_QUERY(c.source.format = 0), 0, "source: format: is missing");
-    GOOD(SUBMIT_QUERY(c.source.format = 8), 0);
-    BAD(SUBMIT_QUERY(c.source.format = 9), 0, "source: format: is 9");
+    GOOD(SUBMIT_QUERY(c.source.format = 9), 0);
+    BAD(SUBMIT_QUERY(c.source.format = 10), 0, "source: format: is 10");
     BAD(SUBMIT_QUERY(c.source.delimiter = 256), 0, "delimiter: is 256");
     GOOD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(31)), 0);
     BAD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(32)), 0, "null_text: has 32 bytes");
@@ -320,8 +320,8 @@ static void test_query_table(void **state)
     GOOD(SUBMIT_QUERY((use_table(), c.column.name = text_of_bytes(127))), 0);
     BAD(SUBMIT_QUERY((use_table(), c.column.name = text_of_bytes(128))), 0, "name: has 128 bytes");
     BAD(SUBMIT_QUERY((use_table(), c.column.kind = 0)), 0, "columns: kind: is missing");
-    GOOD(SUBMIT_QUERY((use_table(), c.column.kind = 15)), 0);
-    BAD(SUBMIT_QUERY((use_table(), c.column.kind = 16)), 0, "columns: kind: is 16");
+    GOOD(SUBMIT_QUERY((use_table(), c.column.kind = 16)), 0);
+    BAD(SUBMIT_QUERY((use_table(), c.column.kind = 17)), 0, "columns: kind: is 17");
     BAD(SUBMIT_QUERY((use_table(), c.column.precision = 39)), 0, "precision: is 39");
     BAD(SUBMIT_QUERY((use_table(), c.column.scale = 39)), 0, "scale: is 39");
 }

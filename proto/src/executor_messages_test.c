@@ -82,8 +82,8 @@ static void test_run(void **state)
     (void)state;
     GOOD(run, RUN, &e.run, 0, e.run.n_spans = 8);
     BAD(run, RUN, &e.run, 0, e.run.n_spans = 9, "run: spans: has more than 8");
-    GOOD(run, RUN, &e.run, 0, e.run.n_params = 12);
-    BAD(run, RUN, &e.run, 0, e.run.n_params = 13, "run: params: has more than 12");
+    GOOD(run, RUN, &e.run, 0, e.run.n_params = 16);
+    BAD(run, RUN, &e.run, 0, e.run.n_params = 17, "run: params: has more than 16");
     BAD(run, RUN, &e.run, 0, e.run.codelet = NULL, "run: codelet: is missing");
     BAD(run, RUN, &e.run, 0, e.run.codelet = long_256, "run: codelet: has 256");
     GOOD(run, RUN, &e.run, 0, e.run.type = 0);

@@ -274,19 +274,39 @@ HAC_API const void *hac_job_payload(const hac_job *job);
 typedef enum hac_input_format {
     HAC_INPUT_NONE = 0,
     HAC_INPUT_CSV = 2,
-    HAC_INPUT_TSV = 3,   /* TAB between fields, \t \n \\ \N escaped, no quotes */
-    HAC_INPUT_JSONL = 4, /* one object a line */
-    HAC_INPUT_LINES = 5, /* one column `line` */
-    HAC_INPUT_WORDS = 6, /* one column `word`: maximal runs of bytes other than space, \t \n \v \f \r */
-    HAC_INPUT_KV = 7,    /* columns `key` and `value`, cut at the first TAB */
-    HAC_INPUT_FIXED = 8  /* records of fixed-width little-endian values, as the schema has them */
+    HAC_INPUT_TSV = 3,    /* TAB between fields, \t \n \\ \N escaped, no quotes */
+    HAC_INPUT_JSONL = 4,  /* one object a line */
+    HAC_INPUT_LINES = 5,  /* one column `line` */
+    HAC_INPUT_WORDS = 6,  /* one column `word`: maximal runs of bytes other than space, \t \n \v \f \r */
+    HAC_INPUT_KV = 7,     /* columns `key` and `value`, cut at the first TAB */
+    HAC_INPUT_FIXED = 8,  /* records of fixed-width little-endian values, as the schema has them */
+    HAC_INPUT_PARQUET = 9 /* columns by name, types as the file has them; options->schema names those that
+                           * are wanted and what they have to be */
 } hac_input_format;
 
 typedef enum hac_result_format {
-    HAC_RESULT_CSV = 0,  /* a header line, RFC 4180; null is an empty field, an empty string is "" */
-    HAC_RESULT_JSON = 1, /* one object a line */
-    HAC_RESULT_TABLE = 2 /* columns: hac_job_export_arrow */
+    HAC_RESULT_CSV = 0,    /* a header line, RFC 4180; null is an empty field, an empty string is "" */
+    HAC_RESULT_JSON = 1,   /* one object a line */
+    HAC_RESULT_TABLE = 2,  /* columns: hac_job_export_arrow */
+    HAC_RESULT_PARQUET = 3 /* a Parquet file */
 } hac_result_format;
+
+typedef enum hac_compression {
+    HAC_COMPRESSION_ZSTD = 0,
+    HAC_COMPRESSION_NONE = 1,
+    HAC_COMPRESSION_SNAPPY = 2,
+    HAC_COMPRESSION_GZIP = 3,
+    HAC_COMPRESSION_LZ4 = 4 /* LZ4_RAW in the file */
+} hac_compression;
+
+/* How a result becomes a Parquet file; 0: the default. */
+typedef struct hac_parquet_output {
+    hac_compression compression;
+    uint64_t group_bytes; /* of a row group in the file, at most; all but the last are at most 5 % below:
+                           * 128 MiB */
+    uint64_t group_rows;  /* at most: any number */
+    uint64_t block_bytes; /* no row group crosses a multiple of it: any may */
+} hac_parquet_output;
 
 /* Whether flow C's kernels keep frequent keys in local memory; `on` has them run also where others are
  * faster. */
@@ -327,13 +347,16 @@ typedef struct hac_query_options {
     uint32_t work_items;  /* of a work-group; 0: as tuned */
     hac_job_options job;
     hac_query_way way;
+    hac_parquet_output parquet; /* HAC_RESULT_PARQUET */
+    uint64_t first_row_group;   /* HAC_INPUT_PARQUET, one file: row groups from this one on … */
+    uint64_t row_groups;        /* … so many; 0: all */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL},      \
-            HAC_QUERY_WAY_AUTO                                                                               \
+            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0                                        \
     }
 
 #define HAC_QUERY_FILES_MAX 64
@@ -346,8 +369,14 @@ HAC_API HAC_MUST_USE hac_status hac_query_files(hac_client *client, const int *f
                                                 size_t n_files, const hac_query_options *options,
                                                 hac_job **ret_job, hac_error *err);
 
-/* Queries text in the caller's memory, which may be reused as soon as this returns: up to 16 KiB travel in
- * the message, more is copied into the pool. */
+/* What a Parquet file holds, as JSON (docs/flows/parquet.md): rows, columns, row groups, where each column's
+ * pages are, statistics. The result is hac_job_result's. */
+HAC_API HAC_MUST_USE hac_status hac_describe_parquet(hac_client *client, int fd, const char *name,
+                                                     const hac_job_options *options, hac_job **ret_job,
+                                                     hac_error *err);
+
+/* Queries text (or a Parquet file) in the caller's memory, which may be reused as soon as this returns: up to
+ * 16 KiB travel in the message, more is copied into the pool. */
 HAC_API HAC_MUST_USE hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes,
                                                  const hac_query_options *options, hac_job **ret_job,
                                                  hac_error *err);

@@ -29,6 +29,7 @@ typedef enum hac_format {
     HAC_FORMAT_WORDS, /* one column `word` */
     HAC_FORMAT_KV,    /* `key` and `value`, cut at the first TAB */
     HAC_FORMAT_FIXED, /* records of fixed-width little-endian binary values */
+    HAC_FORMAT_PARQUET,
     HAC_FORMAT_END
 } hac_format;
 
@@ -36,6 +37,7 @@ typedef enum hac_output_format {
     HAC_OUTPUT_CSV = 0,
     HAC_OUTPUT_JSON,  /* one object a line */
     HAC_OUTPUT_TABLE, /* hac_table in the result buffer, for libhac */
+    HAC_OUTPUT_PARQUET,
     HAC_OUTPUT_END
 } hac_output_format;
 
@@ -46,13 +48,22 @@ typedef struct hac_source_options {
     bool header;        /* csv, tsv: the first line of each file names the columns */
     bool skip_errors;   /* rows that cannot be parsed are counted and left out instead of failing the job */
     char null_text[32]; /* csv: an unquoted field with this text is null, besides the empty one */
+    uint64_t first_group, groups; /* parquet: row groups; 0 of them: all from the first on */
 } hac_source_options;
+
+/* Of HAC_OUTPUT_PARQUET; 0: the default. */
+typedef struct hac_parquet_settings {
+    uint8_t compression; /* by <hac/hac.h>: hac_compression */
+    uint64_t group_bytes, group_rows, block_bytes;
+} hac_parquet_settings;
+#define HAC_COMPRESSIONS 5
 
 /* What the user wrote; NULL or "" where nothing was. */
 typedef struct hac_query_text {
     const char *schema, *where, *group_by, *select, *order_by;
     uint64_t limit; /* UINT64_MAX: none */
     hac_output_format output;
+    hac_parquet_settings parquet;
     hac_source_options source;
 } hac_query_text;
 
@@ -119,12 +130,14 @@ typedef struct hac_query {
     size_t n_order;
     uint64_t limit;
     hac_output_format output;
+    hac_parquet_settings parquet;
 } hac_query;
 
 /*
  * Compiles. HAC_INVALID: the message begins with the option ("--where: character 7: …"), names what was
  * expected, and what there is when a name is unknown. `header` (csv, tsv) are the names of the first file's
- * columns, NULL when there is none; without a schema every one of them is a string column.
+ * columns, NULL when there is none; without a schema every one of them is a string column. Of parquet and
+ * tables it has their types, too, which those of a schema must be.
  */
 HAC_MUST_USE hac_status hac_query_compile(const hac_query_text *text, const hac_schema *header,
                                           hac_query **ret, hac_error *err);
