@@ -7,7 +7,7 @@
 #ifndef EXPR_TREE_H
 #define EXPR_TREE_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "expr/program.h"
 #include "expr/schema.h"
 #include "lexer.h"

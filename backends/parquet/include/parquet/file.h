@@ -48,6 +48,12 @@ typedef enum hac_parquet_conversion {
     HAC_PARQUET_BIG_ENDIAN, /* decimals in BYTE_ARRAY and FIXED: two's complement */
 } hac_parquet_conversion;
 
+/* How bounds of a leaf's values compare. */
+typedef enum hac_parquet_order {
+    HAC_PARQUET_UNORDERED = 0, /* not known: statistics and column indexes have no bounds */
+    HAC_PARQUET_ORDERED,       /* as values of the leaf's type; NaNs lie outside of the bounds */
+} hac_parquet_order;
+
 typedef struct hac_parquet_slice {
     const uint8_t *data; /* NULL: absent */
     uint32_t bytes;
@@ -60,18 +66,21 @@ typedef struct hac_parquet_leaf {
     uint8_t max_definition, max_repetition;
     hac_value_type type; /* of its values; HAC_KIND_NONE: they are not read … */
     uint8_t conversion;  /* hac_parquet_conversion */
-    char why[96];        /* … because: "repeated (a list or a map)" */
+    uint8_t order;       /* hac_parquet_order */
+    const char *logical; /* its annotation, for people: "TIMESTAMP(MILLIS)"; NULL: none */
+    const char *why;     /* … because: "it is repeated (a list or a map)"; NULL: they are read */
 } hac_parquet_leaf;
 
 /* Of a column chunk or a page. Bounds that cannot be trusted are absent: hac_parquet_file has judged the
  * writer, the order of the column, NaNs and deprecated fields. Stored as PLAIN values without a length. */
 typedef struct hac_parquet_statistics {
     hac_parquet_slice least, greatest; /* may be inexact: good for leaving out, not for answers */
-    uint64_t nulls;                    /* UINT64_MAX: not known */
+    uint64_t nulls, nans;              /* UINT64_MAX: not known */
 } hac_parquet_statistics;
 
 typedef struct hac_parquet_chunk {
     uint8_t codec;
+    uint32_t encodings;         /* that its pages are said to have: a bit each, 1 << number */
     uint64_t first_byte, bytes; /* of its pages, dictionary first; lies within the file */
     uint64_t uncompressed;
     uint64_t values; /* rows, where nothing is repeated */

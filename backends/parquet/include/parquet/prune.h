@@ -23,12 +23,11 @@ typedef struct hac_parquet_ranges {
 typedef struct hac_parquet_pruned {
     uint64_t groups_by_statistics, groups_by_bloom, groups_by_pages; /* left out whole */
     uint64_t rows;                                                   /* left out */
-    uint64_t bytes; /* of chunks that are left out whole, as stored, of the leaves that are read */
 } hac_parquet_pruned;
 
 /* A bound on a leaf: bound->column is the leaf's index. */
 
-/* Adds to *pruned. HAC_NO_MEMORY, HAC_IO. */
+/* All bounds hold together. Adds to *pruned. HAC_NO_MEMORY, HAC_IO. */
 HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t group, const hac_bound *bounds,
                                           size_t n_bounds, hac_parquet_ranges *ret,
                                           hac_parquet_pruned *pruned, hac_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of one compilation: taken in pieces, given back as a whole, bounded. */
-#ifndef EXPR_ARENA_H
-#define EXPR_ARENA_H
+/* Memory of one purpose (a compilation, a file's footer): taken in pieces, given back as a whole, bounded. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
 
 #include <stddef.h>
 
