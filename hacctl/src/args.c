@@ -108,6 +108,8 @@ static void list_choices(const char *choices, char *ret, size_t bytes)
 static hac_status store(hac_args *args, const context *c, hac_option_id id, const char *value, hac_error *err)
 {
     const hac_option *o = hac_option_get(id);
+    if (o->argument != NULL && hac_args_has(args, id))
+        return hac_fail(err, HAC_INVALID, "%soption --%s is given twice", c->command, o->name);
     args->values[id] = value != NULL ? value : "";
     if (o->argument == NULL || value == NULL)
         return HAC_OK;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command line after getopt_long: the value of each option that was given, and the words between them. An
- * option given twice counts as given last. Options and words may be mixed; "--" ends the options.
+ * option with a value may stand once: of two that differ one would be ignored. Options and words may be
+ * mixed;
+ * "--" ends the options.
  */
 #ifndef HACCTL_ARGS_H
 #define HACCTL_ARGS_H
@@ -24,7 +26,7 @@ HAC_MUST_USE hac_status hac_args_parse_front(hac_args *args, int argc, char **ar
                                              hac_error *err);
 
 /* All options of `set`, wherever they are; argv[0] is the command, named in messages. Values that args
- * already has stay unless given again. HAC_INVALID: unknown, lacks its value, has one too many, or a word not
+ * already has stay. HAC_INVALID: unknown, given twice, lacks its value, has one too many, or a word not
  * allowed. */
 HAC_MUST_USE hac_status hac_args_parse(hac_args *args, int argc, char **argv, uint64_t set, hac_error *err);
 

@@ -52,9 +52,9 @@ static void dashes(void **state)
     assert_string_equal(args.words[0], "--type");
 }
 
-static void the_last_one_counts(void **state)
+static void values_of_all_kinds(void **state)
 {
-    char line[] = "sort --type u32 --type f64 -ox -oy --priority -5";
+    char line[] = "sort --type f64 -oy --priority -5 --quiet -q";
     hac_args args;
     (void)state;
     assert_int_equal(parse(&args, line, NULL), HAC_OK);
@@ -82,6 +82,8 @@ static void refuses(void **state)
         {"sort --type u3", "sort: --type cannot be 'u3'; allowed: u32, i32, f32, u64, i64, f64"},
         {"sort --scheme half",
          "sort: --scheme cannot be 'half'; allowed: auto, proportional, lower, upper, none"},
+        {"sort --type u32 a --type u32", "sort: option --type is given twice"},
+        {"sort -o x --output y", "sort: option --output is given twice"},
         {"sort --items 3", "sort: unknown option --items; see `hacctl help`"},
     };
     (void)state;
@@ -112,7 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_and_words_mix),     cmocka_unit_test(dashes),
-        cmocka_unit_test(the_last_one_counts),       cmocka_unit_test(refuses),
+        cmocka_unit_test(values_of_all_kinds),       cmocka_unit_test(refuses),
         cmocka_unit_test(front_ends_at_the_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,7 +90,8 @@ hac_status hac_help_all(hac_error *err)
     hac_text_add(&text, "\noptions of every command:\n");
     add_options(&text, HAC_OPTIONS_GLOBAL);
     hac_text_add(&text,
-                 "\nexit codes: 0 done, 1 the job failed, 2 usage, 3 no daemon, 4 refused, 130 interrupted\n"
+                 "\nexit codes: 0 done, 1 the job failed, 2 usage, 3 no daemon, 4 refused, 130 interrupted,\n"
+                 "141 the reader of standard output has gone\n"
                  "`hacctl help COMMAND` and `man hacctl` say more.\n");
     return print(&text, err);
 }

@@ -22,17 +22,31 @@ static struct {
     } files[HAC_INTERRUPT_FILES];
 } state = {.event = -1};
 
+enum { EXIT_INTERRUPTED = 130, EXIT_BROKEN_PIPE = 128 + SIGPIPE };
+
 /* Only what may be called in a signal handler. */
-static void leave(void)
+static void remove_files(void)
 {
-    static const char message[] = "hacctl: cancelled\n";
     for (size_t i = 0; i < HAC_INTERRUPT_FILES; i++)
         if (state.files[i].active)
             unlinkat(state.files[i].dirfd, state.files[i].name, 0);
+}
+
+/* The same. */
+static void leave(void)
+{
+    static const char message[] = "hacctl: cancelled\n";
+    remove_files();
     if (write(STDERR_FILENO, message, sizeof message - 1) < 0) {
         /* nobody to tell */
     }
-    _exit(130);
+    _exit(EXIT_INTERRUPTED);
+}
+
+void hac_interrupt_broken_pipe(void)
+{
+    remove_files();
+    _exit(EXIT_BROKEN_PIPE);
 }
 
 static void on_signal(int signal_number)

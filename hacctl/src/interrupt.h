@@ -9,7 +9,8 @@
  * that the job can be cancelled properly. A second signal leaves at once after all.
  *
  * A signal that was ignored when hacctl started (nohup, a shell's background job) stays ignored. SIGPIPE and
- * SIGXFSZ are ignored: a write then fails with EPIPE or EFBIG, which becomes a message.
+ * SIGXFSZ are ignored: a write then fails with EPIPE or EFBIG, which becomes a message, and of standard
+ * output a quiet end.
  *
  * The state is static: a signal handler has nothing else.
  */
@@ -24,6 +25,10 @@ enum { HAC_INTERRUPT_FILES = 4 }; /* temporary files at a time */
 
 /* Once, at start. */
 HAC_MUST_USE hac_status hac_interrupt_install(hac_error *err);
+
+/* Nobody reads what is written any more: leaves at once as SIGPIPE would make it leave, but with the
+ * temporary files removed: nothing on standard error, exit code 141. */
+_Noreturn void hac_interrupt_broken_pipe(void);
 
 /* Readable once a signal has come while deferred. */
 int hac_interrupt_fd(void);

@@ -27,11 +27,13 @@ static hac_status run(hac_cli *cli, int argc, char **argv, hac_error *err)
     return hac_command_run(command, cli, &args, (int)args.n_words, args.words, err);
 }
 
-/* A standard descriptor that is closed would be given to the next file that is opened. */
+/* A standard descriptor that is closed would be given to the next file that is opened. Here it gets one that
+ * cannot be used either: who needs it has to hear of it. */
 static void fill_standard_descriptors(void)
 {
     for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             _exit(1);
 }
 

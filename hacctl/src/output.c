@@ -17,6 +17,7 @@
 struct hac_output {
     char *name; /* as the user gave it */
     int fd;
+    bool standard; /* output: what a pipeline reads */
     uint64_t written, reserved;
     /* Of a file that is replaced; dirfd is -1 for what is written straight. */
     int dirfd;
@@ -81,6 +82,7 @@ static int named_descriptor(const char *path)
 
 static hac_status open_straight(hac_output *output, const char *path, int descriptor, hac_error *err)
 {
+    output->standard = descriptor == STDOUT_FILENO;
     output->fd =
         descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return output->fd >= 0 ? HAC_OK : fail(output, errno, err);
@@ -196,6 +198,10 @@ hac_status hac_output_open(const char *path, hac_output **ret, hac_error *err)
 
 static hac_status write_failed(const hac_output *output, int errnum, uint64_t bytes, hac_error *err)
 {
+    if (errnum == EPIPE && output->standard)
+        hac_interrupt_broken_pipe();
+    if (errnum == EBADF && output->standard)
+        return hac_fail(err, HAC_FAILED, "%s is closed", output->name);
     if (errnum == EPIPE)
         return hac_fail(err, HAC_FAILED, "%s: the reader has gone (broken pipe)", output->name);
     const char *why = errnum == ENOSPC   ? "no space left on device"

@@ -3,7 +3,8 @@
  * Where results go. A regular file (or a path where nothing is yet) is written under a temporary name beside
  * it and gets its own name only when it is whole: readers never see half of it, OUT may be IN, and a failure,
  * a full disk or Ctrl-C leaves what was there before and nothing else. Standard output, pipes, terminals,
- * /dev/null and the like are written straight.
+ * /dev/null and the like are written straight. When the reader of standard output has gone the process ends,
+ * quietly (hac_interrupt_broken_pipe).
  *
  *     hac_output_open(path, &out, err)        // says early that a directory is missing or closed to us
  *     hac_output_reserve(out, bytes, err)     // says early that the disk is full; optional

@@ -89,7 +89,7 @@ static hac_input_format format_by_suffix(const char *path)
                  {".ndjson", HAC_INPUT_JSONL},
                  {".txt", HAC_INPUT_LINES}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].suffix, suffix_of(path)) == 0)
+        if (strcasecmp(known[i].suffix, suffix_of(path)) == 0)
             return known[i].format;
     return HAC_INPUT_NONE;
 }
@@ -97,7 +97,7 @@ static hac_input_format format_by_suffix(const char *path)
 static hac_status refuse_compressed(const char *path, hac_error *err)
 {
     const char *suffix = suffix_of(path);
-    if (strcmp(suffix, ".gz") != 0 && strcmp(suffix, ".zst") != 0)
+    if (strcasecmp(suffix, ".gz") != 0 && strcasecmp(suffix, ".zst") != 0)
         return HAC_OK;
     return hac_fail(err, HAC_INVALID,
                     "%.200s is compressed, which this version does not read; unpack it first", path);
@@ -137,7 +137,7 @@ static bool is_other_form(const char *suffix)
 {
     static const char *const others[] = {".tsv", ".parquet", ".gz", ".zst"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(others[i], suffix) == 0)
+        if (strcasecmp(others[i], suffix) == 0)
             return true;
     return false;
 }
@@ -155,8 +155,8 @@ static hac_status choose_output(hac_query_request *request, const char *command,
                             "%s: results are csv or json, which %.200s is not by its suffix; choose another "
                             "name, or say --output-format csv or json",
                             command, path);
-        json =
-            strcmp(suffix, ".json") == 0 || strcmp(suffix, ".jsonl") == 0 || strcmp(suffix, ".ndjson") == 0;
+        json = strcasecmp(suffix, ".json") == 0 || strcasecmp(suffix, ".jsonl") == 0 ||
+               strcasecmp(suffix, ".ndjson") == 0;
     }
     request->options.result_format = json ? HAC_RESULT_JSON : HAC_RESULT_CSV;
     return HAC_OK;

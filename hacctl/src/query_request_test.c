@@ -18,8 +18,8 @@ static char *words[80];
 
 static int set_up(void **state)
 {
-    static const char *const names[] = {"a.csv", "b.csv", "c.tsv",    "d.jsonl",  "e.ndjson",
-                                        "f.txt", "g.dat", "h.csv.gz", "wordcount"};
+    static const char *const names[] = {"a.csv", "b.csv",    "c.tsv",     "d.jsonl", "e.ndjson", "f.txt",
+                                        "g.dat", "h.csv.gz", "wordcount", "I.CSV",   "j.Ndjson"};
     (void)state;
     if (mkdtemp(folder) == NULL || chdir(folder) != 0)
         return -1;
@@ -88,6 +88,10 @@ static void formats_by_suffix(void **state)
     assert_int_equal(request.n_files, 2);
     assert_int_equal(request.bytes[1], 4);
     assert_string_equal(request.names[0], "./a.csv");
+    assert_int_equal(GOOD("I.CSV", "a.csv", "--select", "x")->input_format, HAC_INPUT_CSV);
+    assert_int_equal(GOOD("j.Ndjson", "--select", "x")->input_format, HAC_INPUT_JSONL);
+    assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.JSON")->result_format, HAC_RESULT_JSON);
+    BAD(HAC_INVALID, "results are csv or json", "a.csv", "--select", "x", "--output", "o.Parquet");
     BAD(HAC_INVALID, "say --parse", "g.dat", "--select", "x");
     BAD(HAC_INVALID, "different suffixes", "a.csv", "c.tsv", "--select", "x");
     BAD(HAC_INVALID, "compressed", "h.csv.gz", "--select", "x");

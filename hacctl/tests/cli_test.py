@@ -143,6 +143,10 @@ class Usage(Case):
         self.bad(2, "sort", self.input, "--type", "u32", "--detach", "-o", "x", says="hacctl result JOB -o OUT")
         self.bad(2, "sort", self.input, "--type", "u32", "--detach", "--receipt", "x", says="--receipt")
         self.bad(2, "sort", self.input, "--type", "u32", "--items", "5", says="unknown option --items")
+        self.bad(2, "sort", self.input, "--type", "u32", "--type", "f64", says="sort: option --type is given twice")
+        self.bad(2, "--socket", "a", "sort", self.input, "--socket", "b", says="sort: option --socket is given twice")
+        self.bad(2, "mapreduce", self.input, "--where", "a", "--select", "a", "--where", "b",
+                 says="mapreduce: option --where is given twice")
 
     def test_terminals(self):
         master, slave = pty.openpty()
@@ -311,12 +315,24 @@ class Fake(Case):
 
     def test_broken_pipe(self):
         self.put("in", bytes(1 << 20))
-        process = self.start("sort", "in", "--type", "u32")
-        process.stdout.close()
-        err = process.stderr.read().decode()
-        process.stderr.close()
-        self.assertEqual(process.wait(10), 1)
-        self.assertEqual(err, "hacctl: standard output: the reader has gone (broken pipe)\n")
+        for words in ([], ["-o", "-"], ["-o", "/dev/stdout", "--receipt", "r.json"]):
+            process = self.start("sort", "in", "--type", "u32", *words)
+            process.stdout.close()
+            err = process.stderr.read().decode()
+            process.stderr.close()
+            self.assertEqual((process.wait(10), err), (141, ""))
+        self.assertEqual(self.files(), ["in"])
+        line = f"set -o pipefail; '{PROGRAM}' sort in --type u32 | head -c 1"
+        out = subprocess.run(["bash", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, check=False)
+        self.assertEqual((out.returncode, out.stdout, out.stderr), (141, b"\0", b""))
+        os.mkfifo(self.path("fifo"))  # a name that was given is a file that could not be written
+        reader = os.open(self.path("fifo"), os.O_RDONLY | os.O_NONBLOCK)
+        self.environment["FAKE_HAC_SECONDS"] = "0.5"
+        process = self.start("sort", "in", "--type", "u32", "-o", "fifo")
+        time.sleep(0.2)
+        os.close(reader)
+        _, err = process.communicate(timeout=10)
+        self.assertEqual((process.returncode, err), (1, b"hacctl: fifo: the reader has gone (broken pipe)\n"))
 
     def test_full_disk(self):
         def limit():
@@ -631,6 +647,15 @@ class Fake(Case):
                                    stdout=subprocess.PIPE, preexec_fn=close)
         self.assertEqual(process.communicate(timeout=10)[0], pack([1, 2, 3]))
         self.assertEqual(process.returncode, 0)
+
+    def test_closed_standard_output(self):
+        code, _, err = self.run_it("sort", "in", "--type", "u32", preexec_fn=lambda: os.close(1))
+        self.assertEqual((code, err), (1, "hacctl: standard output is closed\n"))
+        code, _, err = self.run_it("--version", preexec_fn=lambda: os.close(1))
+        self.assertEqual((code, err), (1, "hacctl: standard output is closed\n"))
+        code, _, err = self.run_it("sort", "in", "--type", "u32", "-o", "out", preexec_fn=lambda: os.close(1))
+        self.assertEqual((code, err), (0, ""))
+        self.bad(1, "sort", "-", "--type", "u32", preexec_fn=lambda: os.close(0))
 
 
 class Real(Case):
