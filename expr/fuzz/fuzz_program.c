@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/conjuncts.h"
 #include "expr/machine.h"
 
 #define ROWS         65
@@ -51,7 +52,7 @@ static void look_at(const hac_vector *output)
     for (size_t row = 0; row < ROWS; row++) {
         unsigned state = output->states == NULL ? HAC_ROW_OK : output->states[row];
         must(state <= HAC_ROW_MALFORMED);
-        if (output->type.kind != HAC_KIND_STRING)
+        if (!hac_kind_is_text((hac_kind)output->type.kind))
             continue;
         must(state == HAC_ROW_OK || refs[row].length == 0);
         for (uint32_t i = 0; i < refs[row].length; i++)
@@ -82,6 +83,22 @@ static void run(const hac_program *program)
     free(outputs);
 }
 
+/* As a filter, where it is one. */
+static void take_apart(const hac_program *program)
+{
+    hac_conjuncts conjuncts = {0};
+    hac_program filter = *program;
+    filter.n_outputs = program->n_outputs > 0;
+    if (hac_conjuncts_find(&filter, &conjuncts, NULL) != HAC_OK)
+        return;
+    must(conjuncts.n > 0 && conjuncts.n <= HAC_CONJUNCTS_MAX);
+    for (size_t i = 0; i < conjuncts.n; i++)
+        must(hac_program_verify(conjuncts.conjuncts[i].program, NULL) == HAC_OK);
+    for (size_t i = 0; i < conjuncts.n_bounds; i++)
+        must(conjuncts.bounds[i].column < program->n_inputs);
+    hac_conjuncts_clear(&conjuncts);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     hac_program *program = NULL;
@@ -95,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     hac_program_print(program, &text);
     hac_text_clear(&text);
     run(program);
+    take_apart(program);
     hac_program_free(program);
     return 0;
 }

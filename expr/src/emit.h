@@ -32,9 +32,9 @@ hac_value_id hac_emit_argument(hac_emitter *e, const hac_node *node, size_t i);
 hac_value_id hac_emit_convert(hac_builder *builder, hac_value_id value, hac_value_type from,
                               hac_value_type to);
 
-typedef enum hac_comparison { HAC_EQ, HAC_NE, HAC_LT, HAC_LE, HAC_GT, HAC_GE } hac_comparison;
+typedef enum hac_relation { HAC_EQ, HAC_NE, HAC_LT, HAC_LE, HAC_GT, HAC_GE } hac_relation;
 
-hac_value_id hac_emit_comparison(hac_emitter *e, hac_comparison which, hac_node *a, hac_node *b);
+hac_value_id hac_emit_comparison(hac_emitter *e, hac_relation which, hac_node *a, hac_node *b);
 
 /* Rows of the table whose code is more than one operation. */
 hac_value_id hac_emit_compare(hac_emitter *e, const hac_node *node);

@@ -6,6 +6,8 @@
 #include "literal.h"
 #include "types.h"
 
+#define DAY_MICROSECONDS INT64_C(86400000000)
+
 static hac_value_id binary(hac_emitter *e, hac_op op, hac_value_id a, hac_value_id b)
 {
     return hac_builder_op(e->builder, op, a, b, 0, 0);
@@ -17,7 +19,7 @@ static hac_value_id negate(hac_emitter *e, hac_value_id value)
 }
 
 /* Of two values of one representation. */
-static hac_value_id compare(hac_emitter *e, hac_comparison which, hac_value_id a, hac_value_id b)
+static hac_value_id compare(hac_emitter *e, hac_relation which, hac_value_id a, hac_value_id b)
 {
     static const hac_op equal[HAC_REPR_END] = {HAC_OP_EQ_BOOL, HAC_OP_EQ_BOOL,  HAC_OP_EQ_I64,
                                                HAC_OP_EQ_U64,  HAC_OP_EQ_F32,   HAC_OP_EQ_F64,
@@ -55,19 +57,19 @@ static hac_value_id always(hac_emitter *e, bool truth, hac_value_id a)
 }
 
 /* What `which` gives when its left side is below its right one. */
-static bool when_less(hac_comparison which)
+static bool when_less(hac_relation which)
 {
     return which == HAC_NE || which == HAC_LT || which == HAC_LE;
 }
 
-static hac_comparison mirrored(hac_comparison which)
+static hac_relation mirrored(hac_relation which)
 {
-    static const hac_comparison others[] = {HAC_EQ, HAC_NE, HAC_GT, HAC_GE, HAC_LT, HAC_LE};
+    static const hac_relation others[] = {HAC_EQ, HAC_NE, HAC_GT, HAC_GE, HAC_LT, HAC_LE};
     return others[which];
 }
 
 /* An i64 against a u64: below 0 the answer is known, above the conversion cannot fail. */
-static hac_value_id compare_mixed(hac_emitter *e, hac_comparison which, hac_value_id a, hac_value_id b)
+static hac_value_id compare_mixed(hac_emitter *e, hac_relation which, hac_value_id a, hac_value_id b)
 {
     hac_builder *builder = e->builder;
     hac_value_id zero = hac_builder_constant(builder, HAC_REPR_I64, 0, 0);
@@ -79,7 +81,7 @@ static hac_value_id compare_mixed(hac_emitter *e, hac_comparison which, hac_valu
 
 /* Integers and decimals against a literal that their type does not have: against the value of the type's grid
  * below it. */
-static hac_value_id compare_off_grid(hac_emitter *e, hac_comparison which, hac_node *a, const hac_node *b)
+static hac_value_id compare_off_grid(hac_emitter *e, hac_relation which, hac_node *a, const hac_node *b)
 {
     hac_value_id left = hac_emit_node(e, a);
     hac_repr repr = hac_builder_repr(e->builder, left);
@@ -109,11 +111,27 @@ static hac_value_id compare_off_grid(hac_emitter *e, hac_comparison which, hac_n
     return compare(e, less ? HAC_LE : HAC_GT, left, bound);
 }
 
-static hac_value_id compare_literal(hac_emitter *e, hac_comparison which, hac_node *a, const hac_node *b)
+/* A date against a moment: against the day that it is on. Every date takes part: far ones are no timestamps.
+ */
+static hac_value_id compare_moment(hac_emitter *e, hac_relation which, hac_node *a, const hac_node *b)
+{
+    int64_t moment = (int64_t)b->literal.integer, rest = moment % DAY_MICROSECONDS;
+    int64_t day = moment / DAY_MICROSECONDS - (rest < 0);
+    hac_value_id left = hac_emit_node(e, a);
+    if (rest != 0 && (which == HAC_EQ || which == HAC_NE))
+        return always(e, which == HAC_NE, left);
+    if (rest != 0) /* after the day's begin: what is not after that is before the moment */
+        which = when_less(which) ? HAC_LE : HAC_GT;
+    return compare(e, which, left, hac_builder_constant(e->builder, HAC_REPR_I64, (uint64_t)day, 0));
+}
+
+static hac_value_id compare_literal(hac_emitter *e, hac_relation which, hac_node *a, const hac_node *b)
 {
     hac_literal literal;
     if (hac_kind_is_float(a->type.kind))
         return 0;
+    if (a->type.kind == HAC_KIND_DATE && b->type.kind == HAC_KIND_TIMESTAMP && !b->literal.null)
+        return compare_moment(e, which, a, b);
     switch (hac_literal_as(&b->literal, b->type, a->type, &literal)) {
     case HAC_LITERAL_FITS:
         return compare(e, which, hac_emit_node(e, a), hac_literal_emit(e->builder, &literal, a->type));
@@ -129,7 +147,7 @@ static bool is_integer(const hac_node *node)
     return hac_kind_is_integer(node->type.kind);
 }
 
-static hac_value_id compare_integers(hac_emitter *e, hac_comparison which, hac_node *a, hac_node *b)
+static hac_value_id compare_integers(hac_emitter *e, hac_relation which, hac_node *a, hac_node *b)
 {
     bool ua = hac_is_unsigned(a->type), ub = hac_is_unsigned(b->type);
     if (ua == ub)
@@ -141,7 +159,7 @@ static hac_value_id compare_integers(hac_emitter *e, hac_comparison which, hac_n
     return compare(e, which, hac_emit_node(e, a), hac_emit_as(e, b, HAC_TYPE(I64)));
 }
 
-hac_value_id hac_emit_comparison(hac_emitter *e, hac_comparison which, hac_node *a, hac_node *b)
+hac_value_id hac_emit_comparison(hac_emitter *e, hac_relation which, hac_node *a, hac_node *b)
 {
     if (a->type.kind == HAC_KIND_NONE || b->type.kind == HAC_KIND_NONE)
         return hac_builder_null(e->builder, HAC_REPR_BOOL);
@@ -167,7 +185,7 @@ hac_value_id hac_emit_comparison(hac_emitter *e, hac_comparison which, hac_node 
 
 hac_value_id hac_emit_compare(hac_emitter *e, const hac_node *node)
 {
-    return hac_emit_comparison(e, (hac_comparison)node->function->k, node->args[0], node->args[1]);
+    return hac_emit_comparison(e, (hac_relation)node->function->k, node->args[0], node->args[1]);
 }
 
 /* ---- in ---- */
