@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "footer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chunk.h"
+#include "schema.h"
+
+#define GROUP_BYTES 5 /* the shortest row group: a list of columns and a number of rows */
+
+/* Where parts of the metadata begin. They are gone through when what they depend on is known: statistics are
+ * judged by the writer and by orders, which come behind them. */
+typedef struct part {
+    hac_thrift at; /* at == NULL: absent */
+    size_t n;
+} part;
+
+typedef struct metadata {
+    part schema, groups, orders;
+    hac_parquet_slice created_by;
+    bool encrypted;
+} metadata;
+
+static void note_list(hac_thrift *t, const hac_thrift_field *field, part *ret)
+{
+    hac_thrift list = *t;
+    if (hac_thrift_list(&list, field, HAC_THRIFT_STRUCT, &ret->n))
+        ret->at = list;
+    hac_thrift_skip(t, field);
+}
+
+static void find_parts(hac_thrift *t, metadata *ret)
+{
+    hac_thrift_field field = {0, 0};
+    while (hac_thrift_next(t, &field)) {
+        if (field.id == 2)
+            note_list(t, &field, &ret->schema);
+        else if (field.id == 4)
+            note_list(t, &field, &ret->groups);
+        else if (field.id == 6)
+            hac_thrift_binary(t, &field, &ret->created_by);
+        else if (field.id == 7)
+            note_list(t, &field, &ret->orders);
+        else {
+            ret->encrypted |= field.id == 8;
+            hac_thrift_skip(t, &field);
+        }
+    }
+}
+
+static hac_status take_created_by(hac_parquet_file *file, hac_arena *arena, hac_parquet_slice created_by,
+                                  hac_error *err)
+{
+    char *text = hac_arena_alloc(arena, created_by.bytes + (size_t)1);
+    if (text == NULL)
+        return hac_fail_no_memory(err);
+    for (uint32_t i = 0; i < created_by.bytes; i++)
+        text[i] = created_by.data[i] == 0 ? '?' : (char)created_by.data[i];
+    text[created_by.bytes] = '\0';
+    file->created_by = text;
+    return HAC_OK;
+}
+
+/* A ColumnOrder: the number of its member. */
+static int read_order(hac_thrift *t)
+{
+    hac_thrift_field field = {0, 0};
+    int ret = 0;
+    while (hac_thrift_next(t, &field)) {
+        ret = field.id;
+        hac_thrift_skip(t, &field);
+    }
+    return ret;
+}
+
+static bool is_float(const hac_parquet_leaf *leaf)
+{
+    return leaf->type.kind == HAC_KIND_F32 || leaf->type.kind == HAC_KIND_F64;
+}
+
+/* The order that was used must be known, and one for such values. 1: that of the type, which INT96 has none
+ * of; 2: IEEE 754's, of floats; 3: that of INT96 as times. Without orders, there are no bounds to believe. */
+static void judge_orders(hac_parquet_file *file, const part *orders)
+{
+    hac_thrift t = orders->at;
+    bool given = t.at != NULL && orders->n == file->n_leaves;
+    for (size_t i = 0; i < file->n_leaves; i++) {
+        hac_parquet_leaf *leaf = &file->leaves[i];
+        int order = given ? read_order(&t) : 0;
+        bool int96 = leaf->physical == HAC_PARQUET_INT96;
+        if (!(order == 1 && !int96) && !(order == 2 && is_float(leaf)) && !(order == 3 && int96))
+            leaf->order = HAC_PARQUET_UNORDERED;
+    }
+}
+
+static hac_status read_chunks(hac_parquet_file *file, hac_arena *arena, hac_parquet_group *group,
+                              const part *columns, size_t index, hac_error *err)
+{
+    hac_thrift t = columns->at;
+    size_t n = t.at != NULL ? columns->n : 0;
+    if (n != file->n_leaves)
+        return hac_fail(err, HAC_FAILED,
+                        "the footer is damaged: row group %zu has %zu columns, the schema %zu", index, n,
+                        file->n_leaves);
+    if (n > (size_t)(t.end - t.at) / HAC_PARQUET_CHUNK_BYTES)
+        return hac_fail(err, HAC_FAILED, "the footer is damaged: row group %zu is cut off", index);
+    group->chunks = hac_arena_alloc(arena, (n > 0 ? n : 1) * sizeof *group->chunks);
+    if (group->chunks == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const hac_parquet_chunk_context context = {
+            .file = file, .leaf = &file->leaves[i], .rows = group->rows, .arena = arena};
+        hac_parquet_chunk_read(&t, &context, &group->chunks[i]);
+        if (t.broken != NULL)
+            return hac_fail(err, HAC_FAILED, "the footer is damaged: row group %zu, column '%.80s': %s",
+                            index, file->leaves[i].name, t.broken);
+    }
+    return HAC_OK;
+}
+
+static hac_status read_group(hac_thrift *t, hac_parquet_file *file, hac_arena *arena, hac_error *err)
+{
+    part columns = {.n = 0};
+    int64_t rows = -1;
+    hac_thrift_field field = {0, 0};
+    while (hac_thrift_next(t, &field)) {
+        if (field.id == 1)
+            note_list(t, &field, &columns);
+        else if (field.id == 3)
+            hac_thrift_i64(t, &field, &rows);
+        else
+            hac_thrift_skip(t, &field);
+    }
+    size_t index = file->n_groups;
+    if (t->broken != NULL)
+        return hac_fail(err, HAC_FAILED, "the footer is damaged: row group %zu: %s", index, t->broken);
+    if (rows < 0 || __builtin_add_overflow(file->rows, (uint64_t)rows, &file->rows) || file->rows > INT64_MAX)
+        return hac_fail(err, HAC_FAILED, "the footer is damaged: row group %zu has %" PRId64 " rows", index,
+                        rows);
+    hac_parquet_group *group = &file->groups[index];
+    *group = (hac_parquet_group){.first_row = file->rows - (uint64_t)rows, .rows = (uint64_t)rows};
+    file->n_groups++;
+    return read_chunks(file, arena, group, &columns, index, err);
+}
+
+/* The footer's own number of rows is not looked at: some writers leave it 0. */
+static hac_status read_groups(hac_parquet_file *file, hac_arena *arena, const part *groups, hac_error *err)
+{
+    hac_thrift t = groups->at;
+    if (t.at == NULL)
+        return hac_fail(err, HAC_FAILED, "the footer is damaged: it has no row groups");
+    if (groups->n > (size_t)(t.end - t.at) / GROUP_BYTES)
+        return hac_fail(err, HAC_FAILED, "the footer is damaged: its row groups are cut off");
+    file->groups = hac_arena_alloc(arena, (groups->n > 0 ? groups->n : 1) * sizeof *file->groups);
+    if (file->groups == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < groups->n; i++) {
+        hac_status status = read_group(&t, file, arena, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return HAC_OK;
+}
+
+hac_status hac_parquet_footer_read(hac_parquet_file *file, hac_arena *arena, const uint8_t *data,
+                                   size_t bytes, hac_error *err)
+{
+    hac_thrift t;
+    hac_thrift_begin(&t, data, bytes);
+    metadata parts = {.encrypted = false};
+    find_parts(&t, &parts);
+    if (t.broken != NULL)
+        return hac_fail(err, HAC_FAILED, "the footer is damaged: %s", t.broken);
+    if (parts.encrypted)
+        return hac_fail(err, HAC_FAILED,
+                        "the file is encrypted (columns of it, under a footer in plain "
+                        "text); encrypted files are not read");
+    if (parts.schema.at.at == NULL)
+        return hac_fail(err, HAC_FAILED, "the footer is damaged: it has no schema");
+    hac_status status = take_created_by(file, arena, parts.created_by, err);
+    if (status == HAC_OK)
+        status = hac_parquet_schema_read(&parts.schema.at, parts.schema.n, file, arena, err);
+    if (status != HAC_OK)
+        return status;
+    judge_orders(file, &parts.orders);
+    return read_groups(file, arena, &parts.groups, err);
+}
