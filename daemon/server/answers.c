@@ -390,6 +390,15 @@ static void why_way(hac_text *t, const hac_plan *plan)
     hac_text_add(t, ".\n");
 }
 
+static double input_and_result(const hac_plan *plan)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < plan->n_buffers; i++)
+        if (plan->buffers[i].role != HAC_BUFFER_WORK)
+            bytes += (double)plan->buffers[i].bytes;
+    return bytes;
+}
+
 hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
@@ -405,6 +414,9 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
             hac_text_addf(&t, "%s %s (%.0f %%)", i > 0 ? "," : "", plan->devices[i].name,
                           100 * plan->devices[i].share);
         why_way(&t, plan);
+        if (plan->n_buffers > 0)
+            hac_text_addf(&t, "Its buffers take %.1f MB; input and result are %.1f MB of them.\n",
+                          (double)hac_plan_memory(plan) * 1e-6, input_and_result(plan) * 1e-6);
         if (plan->k > 0)
             hac_text_addf(&t, "Capability ratio k = %.3f, from the %s.\n", plan->k, plan->k_source);
         if (plan->query.remark[0] != '\0')

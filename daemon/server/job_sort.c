@@ -89,11 +89,22 @@ static unsigned candidates(const hac_job *job)
     return n;
 }
 
+/* What the user's quota leaves for the plan's buffers; while other jobs run, no matter: this one can wait. */
+static uint64_t quota_room(const hac_job *job, uint64_t items)
+{
+    uint64_t room = hac_pool_room(job->user);
+    if (job->user->active_jobs > 1)
+        return UINT64_MAX;
+    if (job->input != NULL) /* it is held already, and part of the plan */
+        room += items * (hac_type_size(job->spec.type) + job->spec.payload_bytes);
+    return room;
+}
+
 static hac_status replace_plan(hac_job *job, const hac_sort_spec *spec, hac_error *err)
 {
     hac_plan *plan = NULL;
-    hac_status status =
-        hac_plan_sort_within(hac_server_machine(job->server), spec, job->memory_limit, &plan, err);
+    hac_status status = hac_plan_sort_in_room(hac_server_machine(job->server), spec, job->memory_limit,
+                                              quota_room(job, spec->items), &plan, err);
     if (status != HAC_OK)
         return status;
     hac_job_set_plan(job, plan);

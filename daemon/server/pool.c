@@ -185,6 +185,15 @@ hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_poo
     return HAC_OK;
 }
 
+uint64_t hac_pool_room(const hac_user *user)
+{
+    uint64_t held = 0, limit = user->users->limits.memory;
+    const hac_pool_buffer *buffer = NULL;
+    hac_list_for_each (buffer, &user->held, hac_pool_buffer, link)
+        held += buffer->bytes;
+    return held < limit ? limit - held : 0;
+}
+
 hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err)
 {
     if (!buffer->growable)

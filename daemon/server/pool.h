@@ -82,6 +82,8 @@ void hac_user_unref(hac_user *user);
 HAC_MUST_USE hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_pool_buffer **ret,
                                        hac_error *err);
 HAC_MUST_USE hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err);
+/* What the user could have besides the buffers that are held now: idle ones are given up for it. */
+uint64_t hac_pool_room(const hac_user *user);
 /* Fixes a growable buffer's size before its first use. */
 HAC_MUST_USE hac_status hac_pool_seal(hac_pool_buffer *buffer, hac_error *err);
 void hac_pool_hold(hac_pool_buffer *buffer);

@@ -51,9 +51,11 @@ static void test_limit_to_the_byte(void **state)
     assert_int_equal(hac_pool_alloc(user, 12 * MIB, false, &a, &err), HAC_OK);
     assert_int_equal(hac_pool_alloc(user, 4 * MIB, false, &b, &err), HAC_OK);
     assert_int_equal(user->memory, 16 * MIB);
+    assert_int_equal(hac_pool_room(user), 0);
     assert_int_equal(hac_pool_alloc(user, 1, false, &c, &err), HAC_REFUSED);
     assert_non_null(strstr(err.message, "limit of 16 MiB"));
     hac_pool_release(b);
+    assert_int_equal(hac_pool_room(user), 4 * MIB);                           /* idle ones are no matter */
     assert_int_equal(hac_pool_alloc(user, 4 * MIB, false, &c, &err), HAC_OK); /* the idle one is used */
     assert_int_equal(f.count, 0);
     hac_pool_release(c);

@@ -241,6 +241,16 @@ static hac_status plan_input(const Hac__Client__PlanSort *wanted, hac_sort_spec 
     return HAC_OK;
 }
 
+/* What the user's quota leaves; an input that is in memory is taken to be held already. */
+static uint64_t sort_room(const hac_session *session, const Hac__Client__PlanSort *wanted,
+                          const hac_sort_spec *spec)
+{
+    uint64_t room = hac_pool_room(session->user);
+    if (!spec->from_descriptor)
+        room += spec->items * (hac_type_size(spec->type) + spec->payload_bytes);
+    return wanted->simulate ? UINT64_MAX : room;
+}
+
 static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Request *request,
                                    hac_frame *frame, hac_error *err)
 {
@@ -257,8 +267,9 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)
-        status = hac_plan_sort_within(
-            machine, &spec, wanted->options != NULL ? wanted->options->memory_limit : 0, &plan, err);
+        status =
+            hac_plan_sort_in_room(machine, &spec, wanted->options != NULL ? wanted->options->memory_limit : 0,
+                                  sort_room(session, wanted, &spec), &plan, err);
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 

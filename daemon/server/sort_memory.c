@@ -2,21 +2,15 @@
 #include "sort_memory.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#define PAGES_SLACK (HAC_PLAN_MAX_BUFFERS * UINT64_C(4096)) /* the pool's buffers are whole pages */
 
 typedef struct search {
     const hac_machine *machine;
     uint64_t limit, least; /* bytes; the least that any plan needed */
     hac_plan *best;        /* the fastest that fits */
 } search;
-
-uint64_t hac_plan_memory(const hac_plan *plan)
-{
-    uint64_t all = 0;
-    for (size_t i = 0; i < plan->n_buffers; i++)
-        if (__builtin_add_overflow(all, plan->buffers[i].bytes, &all))
-            return UINT64_MAX;
-    return all;
-}
 
 /* Takes the plan. */
 static void look_at(search *s, hac_plan *plan)
@@ -56,12 +50,16 @@ static void try_others(search *s, const hac_sort_spec *spec)
 }
 
 /* To the planner its algorithm was asked for; the reason was another one. */
-static void give_reason(hac_plan *plan)
+static void give_reason(hac_plan *plan, const char *fastest, uint64_t wanted, uint64_t limit)
 {
     for (size_t i = 0; i < plan->n_candidates; i++)
-        if (plan->candidates[i].chosen)
+        if (!plan->candidates[i].chosen && strstr(plan->candidates[i].reason, "not asked for") != NULL)
             snprintf(plan->candidates[i].reason, sizeof plan->candidates[i].reason,
-                     "the best within the memory allowed");
+                     "faster, but not within the memory allowed, or not asked for");
+        else if (plan->candidates[i].chosen)
+            snprintf(plan->candidates[i].reason, sizeof plan->candidates[i].reason,
+                     "the best within the memory allowed: %s needs %.1f MB, above %.1f MB", fastest,
+                     (double)wanted * 1e-6, (double)limit * 1e-6);
 }
 
 hac_status hac_plan_sort_within(const hac_machine *machine, const hac_sort_spec *spec, uint64_t limit,
@@ -76,13 +74,28 @@ hac_status hac_plan_sort_within(const hac_machine *machine, const hac_sort_spec 
         return HAC_OK;
     }
     search s = {.machine = machine, .limit = limit, .least = UINT64_MAX};
+    char name[sizeof fastest->sort.algorithm];
+    uint64_t wanted = hac_plan_memory(fastest);
+    memcpy(name, fastest->sort.algorithm, sizeof name);
     look_at(&s, fastest);
     try_others(&s, spec);
     if (s.best == NULL)
         return hac_fail(err, HAC_REFUSED,
                         "the job needs at least %llu bytes in all, above its limit of %llu bytes",
                         (unsigned long long)s.least, (unsigned long long)limit);
-    give_reason(s.best);
+    give_reason(s.best, name, wanted, limit);
     *ret = s.best;
     return HAC_OK;
+}
+
+hac_status hac_plan_sort_in_room(const hac_machine *machine, const hac_sort_spec *spec, uint64_t limit,
+                                 uint64_t room, hac_plan **ret, hac_error *err)
+{
+    room = room > PAGES_SLACK ? room - PAGES_SLACK : 1;
+    if (limit == 0 || room < limit) {
+        hac_status status = hac_plan_sort_within(machine, spec, room, ret, err);
+        if (status != HAC_REFUSED)
+            return status;
+    }
+    return hac_plan_sort_within(machine, spec, limit, ret, err);
 }

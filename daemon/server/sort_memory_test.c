@@ -90,6 +90,41 @@ static void test_another_algorithm(void **state)
     assert_int_equal(least, 2 * spec.items * 4);
 }
 
+static bool says(const hac_plan *plan, bool chosen, const char *what)
+{
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        if (plan->candidates[i].chosen == chosen && strstr(plan->candidates[i].reason, what) != NULL)
+            return true;
+    return false;
+}
+
+/* The user's quota counts like the job's own limit while a plan fits into it; the plan says so. */
+static void test_the_quota(void **state)
+{
+    (void)state;
+    hac_sort_spec spec = spec_of(HAC_SORT_AUTO, false);
+    const uint64_t network = 2 * spec.items * 4, pages = UINT64_C(8) * 4096;
+    const struct {
+        uint64_t limit, room;
+        const char *algorithm;
+        bool told;
+    } cases[] = {{0, UINT64_MAX, "radix", false},
+                 {0, network + pages, "bitonic", true},
+                 {network, UINT64_MAX, "bitonic", true},
+                 {network, 1, "bitonic", true},
+                 {UINT64_MAX, network + pages, "bitonic", true},
+                 {0, network / 2, "radix", false}}; /* nothing fits: the pool will say what is held */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hac_plan *plan = NULL;
+        assert_int_equal(hac_plan_sort_in_room(&machine, &spec, cases[i].limit, cases[i].room, &plan, NULL),
+                         HAC_OK);
+        assert_string_equal(plan->sort.algorithm, cases[i].algorithm);
+        assert_int_equal(says(plan, true, "within the memory allowed: radix needs"), cases[i].told);
+        assert_int_equal(says(plan, false, "not within the memory allowed"), cases[i].told);
+        hac_plan_free(plan);
+    }
+}
+
 /* What was asked for stays; the least that works is the least of that. */
 static void test_as_asked_for(void **state)
 {
@@ -113,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_limit_is_the_fastest),
         cmocka_unit_test(test_another_algorithm),
+        cmocka_unit_test(test_the_quota),
         cmocka_unit_test(test_as_asked_for),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -573,6 +573,10 @@ static void cuts_are_sound(void **state)
                 assert_true((cut.chunk_items & (cut.chunk_items - 1)) == 0);
                 assert_true((cut.chunks - 1) * cut.chunk_items < n && cut.chunks * cut.chunk_items >= n);
                 assert_true(limited || cut.chunks <= 1025);
+                /* counters: a sixteenth of 32-bit keys, and a row that is not full */
+                uint64_t counts = hac_radix_counts_bytes(cut.chunks, cut.buckets);
+                assert_true(limited || cut.chunks == 1 ||
+                            counts <= n / 4 + hac_radix_counts_bytes(2, cut.buckets));
             }
 }
 

@@ -37,6 +37,8 @@
 #define HAC_RADIX_SPLITTERS   8192
 #define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
+/* Keys of a chunk for each bucket: a sixteenth of the narrowest keys is what their counters take. */
+#define HAC_RADIX_LEAST_CHUNK 32
 /* Most keys of a bucket that a leaf sorts in cache; larger ones are slower. */
 #define HAC_RADIX_LEAF_ITEMS 98304
 
@@ -74,10 +76,12 @@ static inline uint64_t hac_radix_bucket_items(uint64_t items)
 
 /*
  * Chunks: enough for all `workers` (of all devices, ≥ 1) to be busy to the end and for a bad estimate to be
- * evened out, few enough for COUNTS to stay small. Buckets: twice what hac_radix_bucket_items asks for, the
- * rest is for frequent keys. They are never a power of two of equal ones: those alias in cache and TLB.
- * `max_loop_iterations` is the smallest that is not 0 of the devices that take part: a chunk of c keys takes
- * up to 4 c + 20 · buckets iterations, and buckets are counted in loops, too.
+ * evened out, few enough for COUNTS to stay within a sixteenth of the keys, so that a sort's memory is at
+ * most 2.1 times its input (devices with short loops may need more). Buckets: twice what
+ * hac_radix_bucket_items asks for, the rest is for frequent keys. They are never a power of two of equal
+ * ones: those alias in cache and TLB. `max_loop_iterations` is the smallest that is not 0 of the devices that
+ * take part: a chunk of c keys takes up to 4 c + 20 · buckets iterations, and buckets are counted in loops,
+ * too.
  */
 static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, uint32_t max_loop_iterations)
 {
@@ -92,6 +96,8 @@ static inline hac_radix_cut hac_radix_cut_of(uint64_t items, uint32_t workers, u
         buckets = busy < items / 2048 ? busy : items / 2048;
     if (buckets > HAC_RADIX_MAX_BUCKETS)
         buckets = HAC_RADIX_MAX_BUCKETS;
+    while (cut.chunk_items < items && cut.chunk_items < buckets * HAC_RADIX_LEAST_CHUNK)
+        cut.chunk_items *= 2;
     if (max_loop_iterations != 0) {
         while (cut.chunk_items > 1024 && cut.chunk_items * 10 > max_loop_iterations)
             cut.chunk_items /= 2;

@@ -29,6 +29,20 @@ const char *hac_format_count(double count, char *text, size_t room)
     return text;
 }
 
+const char *hac_format_role(hac_buffer_role role)
+{
+    return role == HAC_BUFFER_INPUT ? "input" : role == HAC_BUFFER_OUTPUT ? "result" : "work memory";
+}
+
+double hac_sort_memory_ratio(const hac_plan *plan)
+{
+    double input = 0;
+    for (size_t i = 0; i < plan->n_buffers; i++)
+        if (plan->buffers[i].role == HAC_BUFFER_INPUT)
+            input += (double)plan->buffers[i].bytes;
+    return strcmp(plan->flow, "sort") == 0 && input > 0 ? (double)hac_plan_memory(plan) / input : 0;
+}
+
 const char *hac_task_label(const hac_plan_task *task, char *text, size_t room)
 {
     const char *stage = task->stage != NULL ? task->stage : task->codelet;

@@ -97,6 +97,9 @@ static void test_contract(void **state)
         assert_printed(json, "shares", cases[i].shares);
         assert_printed(json, "devices", cases[i].weaker > 0 ? "[\"dev0\",\"dev1\"]" : "[\"dev0\"]");
         assert_true(number(json, "predicted_seconds") > 0);
+        assert_printed(json, "memory",
+                       "{\"bytes\":128,\"of_input\":2,\"buffers\":[{\"name\":\"in\",\"role\":\"input\","
+                       "\"bytes\":64},{\"name\":\"out\",\"role\":\"result\",\"bytes\":64}]}");
         assert_int_equal((int)number(json, "weaker_items"), cases[i].weaker);
         const cJSON *parts = field(json, "parts"), *tasks = field(json, "tasks");
         assert_int_equal(cJSON_GetArraySize(parts), cases[i].weaker > 0 ? 2 : 1);
@@ -223,6 +226,7 @@ static void test_sizes(void **state)
                 assert_true(strlen(svg) < 1000000);
                 assert_true(strlen(text) < 20000);
                 assert_non_null(strstr(text, "ways that were priced"));
+                assert_non_null(strstr(text, "  2.00 times the input\n"));
                 free(svg);
                 free(text);
                 hac_plan_free(plan);

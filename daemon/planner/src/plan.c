@@ -24,6 +24,15 @@ void hac_plan_free(hac_plan *plan)
     free(plan);
 }
 
+uint64_t hac_plan_memory(const hac_plan *plan)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < plan->n_buffers; i++)
+        if (__builtin_add_overflow(all, plan->buffers[i].bytes, &all))
+            return UINT64_MAX;
+    return all;
+}
+
 hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err)
 {
     hac_plan *plan = calloc(1, sizeof(*plan));

@@ -41,6 +41,24 @@ static void write_devices(hac_text *out, const hac_plan *plan)
     hac_json_close(out, ']');
 }
 
+static void write_memory(hac_text *out, const hac_plan *plan)
+{
+    double ratio = hac_sort_memory_ratio(plan);
+    hac_json_open(out, "memory", '{');
+    hac_json_unsigned(out, "bytes", hac_plan_memory(plan));
+    write_number_or_null(out, "of_input", ratio > 0, ratio);
+    hac_json_open(out, "buffers", '[');
+    for (size_t i = 0; i < plan->n_buffers; i++) {
+        hac_json_open(out, NULL, '{');
+        hac_json_string(out, "name", plan->buffers[i].name);
+        hac_json_string(out, "role", hac_format_role(plan->buffers[i].role));
+        hac_json_unsigned(out, "bytes", plan->buffers[i].bytes);
+        hac_json_close(out, '}');
+    }
+    hac_json_close(out, ']');
+    hac_json_close(out, '}');
+}
+
 static void write_sort(hac_text *out, const hac_plan *plan)
 {
     const hac_sort_info *sort = &plan->sort;
@@ -155,6 +173,7 @@ hac_status hac_plan_to_json(const hac_plan *plan, char **ret, hac_error *err)
     hac_json_string(&out, "k_source", plan->k_source);
     hac_json_number(&out, "predicted_seconds", plan->predicted_seconds);
     write_devices(&out, plan);
+    write_memory(&out, plan);
     if (strcmp(plan->flow, "sort") == 0)
         write_sort(&out, plan);
     else if (strcmp(plan->flow, "mapreduce") == 0)

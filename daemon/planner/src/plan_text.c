@@ -76,6 +76,27 @@ static void write_head(hac_text *out, const hac_plan *plan)
     hac_text_add(out, "\n\n");
 }
 
+/* Every buffer, and what it is there for: work memory is what the job needs beside input and result. */
+static void write_memory(hac_text *out, const hac_plan *plan)
+{
+    char count[32];
+    double ratio = hac_sort_memory_ratio(plan);
+    if (plan->n_buffers == 0)
+        return;
+    hac_text_add(out, "memory\n");
+    for (size_t i = 0; i < plan->n_buffers; i++) {
+        const hac_plan_buffer *buffer = &plan->buffers[i];
+        hac_text_addf(out, "  %-12s %8sbytes  %s%s\n", buffer->name,
+                      hac_format_count((double)buffer->bytes, count, sizeof(count)),
+                      hac_format_role(buffer->role), buffer->late ? ", a guess until its size is known" : "");
+    }
+    hac_text_addf(out, "  in all       %8sbytes",
+                  hac_format_count((double)hac_plan_memory(plan), count, sizeof(count)));
+    if (ratio > 0)
+        hac_text_addf(out, "  %.2f times the input", ratio);
+    hac_text_add(out, "\n\n");
+}
+
 static const hac_sort_part *part_of(const hac_plan *plan, size_t device)
 {
     for (size_t p = 0; p < plan->sort.n_parts; p++)
@@ -211,6 +232,7 @@ hac_status hac_plan_to_text(const hac_plan *plan, char **ret, hac_error *err)
     hac_text out = HAC_TEXT_NONE;
     write_head(&out, plan);
     write_devices(&out, plan);
+    write_memory(&out, plan);
     if (strcmp(plan->sort.algorithm, "bitonic") == 0)
         write_network(&out, plan);
     write_tasks(&out, plan);

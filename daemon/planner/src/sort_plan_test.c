@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/type.h"
 #include "test_machines.h"
 
 static hac_sort_spec new_spec(uint64_t items, hac_sort_algorithm algorithm, hac_sort_scheme scheme)
@@ -329,6 +330,42 @@ static void test_inline_and_empty(void **state)
     assert_refused(&machine, &spec, HAC_INVALID, "too many");
 }
 
+/* docs/flows/sort.md, "Memory": in units of keys and payload. On any number of threads; from two million keys
+ * on. */
+static void test_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        hac_type type;
+        bool argsort;
+        uint32_t payload;
+        double radix, bitonic;
+    } cases[] = {{HAC_TYPE_U32, false, 0, 2, 2},     {HAC_TYPE_F64, false, 0, 2, 2},
+                 {HAC_TYPE_U32, true, 0, 3, 4},      {HAC_TYPE_I64, true, 0, 2.5, 3.5},
+                 {HAC_TYPE_U32, false, 4, 2.5, 3.5}, {HAC_TYPE_U64, false, 8, 2.25, 3.25}};
+    const double capability[1] = {1e8};
+    for (unsigned i = 0; i < 6 * 8 * 2 * 4; i++) {
+        unsigned c = i % 6, bits = 21 + i / 6 % 8, bitonic = i / 48 % 2;
+        hac_machine machine = test_machine(capability, 1);
+        machine.devices[0].threads = 1u << i / 96 * 3;
+        snprintf(machine.devices[0].capability[0].key, sizeof(machine.devices[0].capability[0].key),
+                 "sort.%s", hac_type_name(cases[c].type));
+        hac_sort_spec spec = new_spec((UINT64_C(1) << bits) + 12345,
+                                      bitonic ? HAC_SORT_BITONIC : HAC_SORT_RADIX, HAC_SCHEME_AUTO);
+        spec.type = cases[c].type;
+        spec.argsort = cases[c].argsort;
+        spec.payload_bytes = cases[c].payload;
+        hac_plan *plan = plan_for(&machine, &spec);
+        double input = (double)spec.items * (double)(hac_type_size(spec.type) + spec.payload_bytes);
+        double ratio = (double)hac_plan_memory(plan) / input;
+        double wanted = bitonic ? cases[c].bitonic : cases[c].radix;
+        if (!(ratio >= wanted - 1e-9 && ratio <= wanted + (bitonic ? 1e-9 : 0.1)))
+            fail_msg("case %u, 2^%u keys, %u threads: %g times the input, not %g", c, bits,
+                     machine.devices[0].threads, ratio, wanted);
+        hac_plan_free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_groups),      cmocka_unit_test(test_simulated_needs_capability),
         cmocka_unit_test(test_models),      cmocka_unit_test(test_circumstances),
         cmocka_unit_test(test_trial),       cmocka_unit_test(test_inline_and_empty),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,6 +202,9 @@ typedef struct hac_plan {
 
 void hac_plan_free(hac_plan *plan);
 
+/* What all of a plan's buffers take together, the input's included: what a job's limit is held against. */
+uint64_t hac_plan_memory(const hac_plan *plan);
+
 /* Building (for the flows' planners). A plan grows by these; every failure is HAC_NO_MEMORY or a limit. */
 HAC_MUST_USE hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err);
 HAC_MUST_USE hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, hac_buffer_role role,
