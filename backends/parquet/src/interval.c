@@ -251,24 +251,32 @@ static bool excludes_value(const hac_parquet_interval *i, bool no_nans, uint8_t 
     }
 }
 
-bool hac_parquet_excludes(const hac_parquet_interval *interval, const hac_parquet_counts *counts,
-                          const hac_bound *bound)
+/* Of values, nulls aside. */
+static bool excludes_values(const hac_parquet_interval *interval, bool no_nans, const hac_bound *bound)
 {
-    if (bound->comparison == HAC_COMPARE_NULL)
-        return counts->nulls == 0;
-    if (bound->comparison == HAC_COMPARE_NONE || bound->comparison > HAC_COMPARE_NOT_NULL)
+    if (bound->repr != interval->repr)
         return false;
-    bool bounded = interval->has_least || interval->has_greatest;
-    if (counts->nulls == counts->rows && !bounded) /* with bounds, that number is wrong */
-        return true;                               /* no comparison with null is true */
-    if (bound->comparison == HAC_COMPARE_NOT_NULL || bound->repr != interval->repr)
-        return false;
-    bool is_float = interval->repr == HAC_REPR_F32 || interval->repr == HAC_REPR_F64;
     for (size_t i = 0; i < bound->n_values; i++) {
         hac_parquet_scalar value;
         if (!load_constant(bound, &bound->values[i], &value) ||
-            !excludes_value(interval, !is_float || counts->nans == 0, bound->comparison, &value))
+            !excludes_value(interval, no_nans, bound->comparison, &value))
             return false;
     }
-    return bound->n_values > 0;
+    return bound->n_values > 0 || bound->comparison == HAC_COMPARE_IN;
+}
+
+bool hac_parquet_excludes(const hac_parquet_interval *interval, const hac_parquet_counts *counts,
+                          const hac_bound *bound, bool nulls_too)
+{
+    if (bound->comparison == HAC_COMPARE_NULL)
+        return counts->nulls == 0;
+    if (bound->comparison == HAC_COMPARE_NONE || bound->comparison > HAC_COMPARE_NOT_NULL ||
+        (counts->nulls != 0 && !nulls_too))
+        return false;
+    /* With bounds there are values, and a number of nulls that leaves none is wrong. */
+    if (counts->nulls == counts->rows && !interval->has_least && !interval->has_greatest)
+        return true;
+    bool is_float = interval->repr == HAC_REPR_F32 || interval->repr == HAC_REPR_F64;
+    return bound->comparison != HAC_COMPARE_NOT_NULL &&
+           excludes_values(interval, !is_float || counts->nans == 0, bound);
 }

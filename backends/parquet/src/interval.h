@@ -32,8 +32,9 @@ typedef struct hac_parquet_counts {
 bool hac_parquet_interval_of(const hac_parquet_leaf *leaf, hac_parquet_slice least,
                              hac_parquet_slice greatest, hac_parquet_interval *ret);
 
-/* Whether no row fulfils the bound. The bound is of the leaf that the interval is of. */
+/* Whether no value and no null fulfils the bound, which is of the leaf that the interval is of. What says so
+ * of values counts with nulls among them only if `nulls_too`: see expr/conjuncts.h. */
 bool hac_parquet_excludes(const hac_parquet_interval *interval, const hac_parquet_counts *counts,
-                          const hac_bound *bound);
+                          const hac_bound *bound, bool nulls_too);
 
 #endif

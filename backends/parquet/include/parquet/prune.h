@@ -25,12 +25,15 @@ typedef struct hac_parquet_pruned {
     uint64_t rows;                                                   /* left out */
 } hac_parquet_pruned;
 
-/* A bound on a leaf: bound->column is the leaf's index. */
-
-/* All bounds hold together. Adds to *pruned. HAC_NO_MEMORY, HAC_IO. */
-HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t group, const hac_bound *bounds,
-                                          size_t n_bounds, hac_parquet_ranges *ret,
-                                          hac_parquet_pruned *pruned, hac_error *err);
+/*
+ * For the rows of one row group that a filter may keep; leaves[i] is the leaf that is its input i, SIZE_MAX
+ * where there is none. What is left out fails no row: see expr/conjuncts.h. Adds to *pruned. HAC_NO_MEMORY,
+ * HAC_IO.
+ */
+HAC_MUST_USE hac_status hac_parquet_prune(const hac_parquet_file *file, size_t group,
+                                          const hac_conjuncts *conjuncts, const size_t *leaves,
+                                          hac_parquet_ranges *ret, hac_parquet_pruned *pruned,
+                                          hac_error *err);
 void hac_parquet_ranges_clear(hac_parquet_ranges *ranges);
 
 #endif
