@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/text.h"
 #include "options.h"
 #include "sort.h"
+#include "stream.h"
 
 enum {
     TEXT_BYTES_MAX = 30720, /* the protocol's limits */
@@ -188,31 +187,19 @@ typedef struct file_inputs {
     char name[HAC_QUERY_FILES_MAX][256];
 } file_inputs;
 
-static hac_status check_file(int fd, const char *name, uint64_t *ret_bytes, hac_error *err)
-{
-    struct stat st;
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fstat(fd, &st) < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "cannot read %s", name);
-    if (S_ISDIR(st.st_mode))
-        return hac_fail(err, HAC_FAILED, "%s is a directory", name);
-    if (!S_ISREG(st.st_mode))
-        return hac_fail(err, HAC_FAILED, "%s is no regular file; read it into a buffer, or save it first",
-                        name);
-    if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_WRONLY)
-        return hac_fail(err, HAC_FAILED, "%s is not open for reading", name);
-    *ret_bytes = (uint64_t)st.st_size;
-    return HAC_OK;
-}
-
 static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name, hac_error *err)
 {
     Hac__Client__Input *input = &files->input[index];
     uint64_t bytes = 0;
+    bool is_stream = false;
+    hac_stream file = {fd, files->name[index]};
     hac_utf8_copy_line(files->name[index], sizeof(files->name[index]), name != NULL ? name : "the input");
-    hac_status status = check_file(fd, files->name[index], &bytes, err);
+    hac_status status = hac_stream_look(&file, &is_stream, &bytes, err);
     if (status != HAC_OK)
         return status;
+    if (is_stream)
+        return hac_fail(err, HAC_FAILED, "%s is no file with a size; save it first, or read it as a stream",
+                        file.name);
     hac__client__input__init(input);
     input->where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
     input->descriptor = (uint32_t)index;
@@ -299,5 +286,55 @@ hac_status hac_query_buffer(hac_client *client, hac_buffer *buffer, uint64_t off
     Hac__Client__Input input, *list[] = {&input};
     hac_query_call call = {.options = &known, .inputs = list, .n_inputs = 1};
     hac_sort_input_buffer(buffer->mapping, offset, bytes, &input);
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+/* ---- streams ---- */
+
+static hac_status read_stream(hac_client *client, const hac_stream *stream, uint64_t most,
+                              hac_buffer **ret_buffer, uint64_t *ret_bytes, hac_error *err)
+{
+    hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
+    uint64_t bytes = 0;
+    bool bounded = most != 0 && most < UINT64_MAX;
+    hac_status status =
+        hac_stream_read(client, stream, 0, bounded ? most + 1 : UINT64_MAX, &buffer, &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    if (bounded && bytes > most)
+        return hac_fail(err, HAC_REFUSED,
+                        "%s has more than the %" PRIu64 " bytes of memory that the query may use",
+                        stream->name, most);
+    *ret_buffer = hac_steal_ptr(buffer);
+    *ret_bytes = bytes;
+    return HAC_OK;
+}
+
+hac_status hac_query_stream(hac_client *client, int fd, const char *name, const hac_query_options *options,
+                            hac_job **ret_job, hac_error *err)
+{
+    hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
+    hac_query_options known;
+    char line[256];
+    uint64_t bytes = 0;
+    bool is_stream;
+    hac_utf8_copy_line(line, sizeof(line), name != NULL ? name : "the input");
+    hac_stream stream = {fd, line};
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = hac_stream_look(&stream, &is_stream, &bytes, err);
+    if (status == HAC_OK)
+        status = read_stream(client, &stream, known.job.memory_limit, &buffer, &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {.options = &known, .inputs = list, .n_inputs = 1};
+    if (bytes <= HAC_QUERY_DATA_MAX) {
+        hac_sort_input_inline(hac_buffer_data(buffer), bytes, &input);
+    } else {
+        call.owned = hac_buffer_take(hac_steal_ptr(buffer));
+        hac_sort_input_buffer(call.owned, 0, bytes, &input);
+    }
+    input.name = line;
     return hac_query_submit(client, &call, ret_job, err);
 }

@@ -257,7 +257,11 @@ static void test_what_is_no_file(void **state)
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
     const char *called = "it";
     assert_int_equal(hac_query_files(client, pipes, &called, 1, &options, &job, &err), HAC_FAILED);
-    hac_test_assert_says(err.message, "it is no regular file");
+    hac_test_assert_says(err.message, "it is no file with a size; save it first");
+    int made = open("/proc/self/status", O_RDONLY | O_CLOEXEC); /* of size 0, with something to read */
+    assert_int_equal(hac_query_files(client, &made, &called, 1, &options, &job, &err), HAC_FAILED);
+    hac_test_assert_says(err.message, "it is no file with a size; save it first");
+    close(made);
     assert_int_equal(hac_query_files(client, &folder, &called, 1, &options, &job, &err), HAC_FAILED);
     hac_test_assert_says(err.message, "it is a directory");
     assert_int_equal(hac_query_files(client, &writing, &called, 1, &options, &job, &err), HAC_FAILED);
@@ -288,6 +292,54 @@ static void test_buffer(void **state)
     assert_int_equal(hac_query_buffer(client, buffer, 63, 100, &options, &job, &err), HAC_INVALID);
     assert_int_equal(hac_query_buffer(client, buffer, 64, UINT64_MAX, &options, &job, &err), HAC_INVALID);
     hac_buffer_free(buffer);
+}
+
+static void test_streams(void **state)
+{
+    (void)state;
+    static char text[40000];
+    static const size_t sizes[] = {0, 1, 16383, 16384, 16385, 40000};
+    memset(text, 'x', sizeof(text));
+    hac_query_options options = lines();
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        int pipes[2];
+        hac_job *job = NULL;
+        assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+        assert_int_equal(write(pipes[1], text, sizes[i]), sizes[i]);
+        close(pipes[1]);
+        options.job.memory_limit = sizes[i]; /* just enough; 0 is no limit */
+        assert_int_equal(hac_query_stream(client, pipes[0], "a stream", &options, &job, NULL), HAC_OK);
+        assert_int_equal(last.where, sizes[i] <= 16384 ? HAC__CLIENT__INPUT__WHERE_DATA
+                                                       : HAC__CLIENT__INPUT__WHERE_BUFFER);
+        assert_string_equal(last.name, "a stream");
+        assert_result(job, text, sizes[i]);
+        close(pipes[0]);
+    }
+}
+
+static void test_streams_that_fail(void **state)
+{
+    (void)state;
+    hac_query_options options = lines();
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC), folder = open("/tmp", O_RDONLY | O_CLOEXEC);
+    options.job.memory_limit = 100000;
+    assert_int_equal(hac_query_stream(client, zero, "zeros", &options, &job, &err), HAC_REFUSED);
+    hac_test_assert_says(err.message, "zeros has more than the 100000 bytes of memory");
+    assert_int_equal(hac_query_stream(client, folder, "tmp", &options, &job, &err), HAC_FAILED);
+    hac_test_assert_says(err.message, "tmp is a directory");
+    assert_int_equal(hac_query_stream(client, -1, NULL, &options, &job, &err), HAC_FAILED);
+    hac_test_assert_says(err.message, "cannot read the input");
+    assert_null(job);
+    close(zero);
+    close(folder);
+    int made = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(hac_query_stream(client, made, "status", &options, &job, &err), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_memory_equal(hac_job_data(job), "Name:", 5);
+    hac_job_free(job);
+    close(made);
 }
 
 /* A refusal is the submitting call's, and what was copied for it goes back. */
@@ -340,8 +392,10 @@ static void test_plans(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_memory),          TEST(test_options), TEST(test_bad_options), TEST(test_files),
-        TEST(test_what_is_no_file), TEST(test_buffer),  TEST(test_refused),     TEST(test_plans)};
+    const struct CMUnitTest tests[] = {TEST(test_streams),         TEST(test_streams_that_fail),
+                                       TEST(test_memory),          TEST(test_options),
+                                       TEST(test_bad_options),     TEST(test_files),
+                                       TEST(test_what_is_no_file), TEST(test_buffer),
+                                       TEST(test_refused),         TEST(test_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

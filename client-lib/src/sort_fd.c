@@ -3,18 +3,12 @@
  */
 #include "sort.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/text.h"
 #include "base/type.h"
-
-#define STREAM_FIRST_BYTES (UINT64_C(1) << 20)
-#define PIPE_BYTES         (1 << 20) /* a pipe of the default 64 KiB moves a third as much a second */
-#define READ_MOST          (UINT64_C(1) << 30)
+#include "stream.h"
 
 /* What is read, and how messages call it. */
 typedef struct source {
@@ -24,8 +18,6 @@ typedef struct source {
     size_t key_bytes;
     const char *type;
 } source;
-
-HAC_DEFINE_CLEANUP(hac_buffer *, hac_buffer_free)
 
 /* ---- files ---- */
 
@@ -101,77 +93,14 @@ static hac_status from_file(const source *s, uint64_t size, uint8_t *room, hac_s
 
 /* ---- streams ---- */
 
-/* Reads at most `room` bytes; *ret 0: the end. Waits, also on a non-blocking descriptor. */
-static hac_status read_some(const source *s, uint8_t *at, uint64_t room, uint64_t *ret, hac_error *err)
-{
-    for (;;) {
-        ssize_t n = read(s->fd, at, (size_t)(room < READ_MOST ? room : READ_MOST));
-        if (n >= 0) {
-            *ret = (uint64_t)n;
-            return HAC_OK;
-        }
-        if (errno == EAGAIN) {
-            struct pollfd p = {s->fd, POLLIN, 0};
-            (void)poll(&p, 1, -1);
-        } else if (errno != EINTR) {
-            return hac_fail_errno(err, HAC_FAILED, errno, "cannot read %s", s->name);
-        }
-    }
-}
-
-/* Throws away the bytes before the keys: a stream cannot seek. */
-static hac_status skip(const source *s, uint8_t *room, uint64_t room_bytes, hac_error *err)
-{
-    for (uint64_t left = s->offset; left > 0;) {
-        uint64_t n;
-        hac_status status = read_some(s, room, left < room_bytes ? left : room_bytes, &n, err);
-        if (status != HAC_OK)
-            return status;
-        if (n == 0)
-            return hac_fail(err, HAC_FAILED, "%s ends before byte %" PRIu64, s->name, s->offset);
-        left -= n;
-    }
-    return HAC_OK;
-}
-
-/* Reads up to `most` bytes into the buffer, which grows by doubling. */
-static hac_status read_all(const source *s, hac_buffer *buffer, uint64_t most, uint64_t *ret_bytes,
-                           hac_error *err)
-{
-    uint64_t filled = 0, n = 1;
-    while (n > 0 && filled < most) {
-        uint64_t room = hac_buffer_bytes(buffer);
-        if (filled == room) {
-            hac_status status = hac_buffer_grow(buffer, room < INT64_MAX / 2 ? room * 2 : INT64_MAX, err);
-            if (status != HAC_OK) {
-                (void)hac_error_prefix(err, "%s, after %" PRIu64 " bytes", s->name, filled);
-                return status;
-            }
-            room = hac_buffer_bytes(buffer);
-        }
-        if (room > most)
-            room = most;
-        hac_status status = read_some(s, (uint8_t *)hac_buffer_data(buffer) + filled, room - filled, &n, err);
-        if (status != HAC_OK)
-            return status;
-        filled += n;
-    }
-    *ret_bytes = filled;
-    return HAC_OK;
-}
-
 static hac_status from_stream(hac_client *client, const source *s, hac_sort_call *call, hac_error *err)
 {
     uint64_t most = UINT64_MAX, bytes = 0;
     if (s->items != UINT64_MAX && __builtin_mul_overflow(s->items, s->key_bytes, &most))
         return hac_fail(err, HAC_INVALID, "%" PRIu64 " keys are more than can be", s->items);
-    (void)fcntl(s->fd, F_SETPIPE_SZ, PIPE_BYTES); /* no pipe, or not allowed: slower */
     hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
-    hac_status status = hac_buffer_alloc_growable(client, STREAM_FIRST_BYTES, &buffer, err);
-    if (status == HAC_OK)
-        status = skip(s, hac_buffer_data(buffer), hac_buffer_bytes(buffer), err);
-    if (status == HAC_OK)
-        status = read_all(s, buffer, most, &bytes, err);
+    hac_stream stream = {s->fd, s->name};
+    hac_status status = hac_stream_read(client, &stream, s->offset, most, &buffer, &bytes, err);
     if (status != HAC_OK)
         return status;
     if (bytes % s->key_bytes != 0)
@@ -191,16 +120,14 @@ static hac_status from_stream(hac_client *client, const source *s, hac_sort_call
 static hac_status open_source(const source *s, hac_client *client, uint8_t *room, hac_sort_call *call,
                               hac_error *err)
 {
-    struct stat st;
-    int flags = fcntl(s->fd, F_GETFL);
-    if (flags < 0 || fstat(s->fd, &st) < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "cannot read %s", s->name);
-    if (S_ISDIR(st.st_mode))
-        return hac_fail(err, HAC_FAILED, "%s is a directory", s->name);
-    if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_WRONLY)
-        return hac_fail(err, HAC_FAILED, "%s is not open for reading", s->name);
-    if (S_ISREG(st.st_mode))
-        return from_file(s, (uint64_t)st.st_size, room, call, err);
+    uint64_t size = 0;
+    bool is_stream = false;
+    hac_stream stream = {s->fd, s->name};
+    hac_status status = hac_stream_look(&stream, &is_stream, &size, err);
+    if (status != HAC_OK)
+        return status;
+    if (!is_stream)
+        return from_file(s, size, room, call, err);
     return from_stream(client, s, call, err);
 }
 

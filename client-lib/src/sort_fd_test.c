@@ -252,6 +252,19 @@ static void test_part_of_a_stream(void **state)
     free(keys);
 }
 
+/* Its size is 0, and yet there is something to read. */
+static void test_file_without_a_size(void **state)
+{
+    (void)state;
+    hac_job *job = NULL;
+    int fd = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC); /* pairs of words */
+    assert_int_equal(sort_fd(fd, 0, UINT64_MAX, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_true(hac_job_bytes(job) > 0);
+    hac_job_free(job);
+    close(fd);
+}
+
 static bool grow_refused(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     (void)frame;
@@ -276,9 +289,14 @@ static void test_stream_over_quota(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DAEMON(test_files),   WITH_DAEMON(test_odd_size),         WITH_DAEMON(test_not_readable),
-        WITH_DAEMON(test_streams), WITH_DAEMON(test_part_of_a_stream), FDS(test_stream_over_quota),
+        WITH_DAEMON(test_files),
+        WITH_DAEMON(test_odd_size),
+        WITH_DAEMON(test_not_readable),
+        WITH_DAEMON(test_streams),
+        WITH_DAEMON(test_part_of_a_stream),
+        FDS(test_stream_over_quota),
         FDS(test_small_files),
+        WITH_DAEMON(test_file_without_a_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

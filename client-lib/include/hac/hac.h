@@ -387,6 +387,13 @@ HAC_API HAC_MUST_USE hac_status hac_query_buffer(hac_client *client, hac_buffer 
                                                  uint64_t bytes, const hac_query_options *options,
                                                  hac_job **ret_job, hac_error *err);
 
+/* Queries what a pipe, a socket or a terminal gives: it is read to its end, from where it is, into the pool
+ * before this returns. At most options->job.memory_limit bytes, and what the user's quota has: HAC_REFUSED.
+ * The descriptor may be any that can be read; `name` is used in messages, NULL allowed. */
+HAC_API HAC_MUST_USE hac_status hac_query_stream(hac_client *client, int fd, const char *name,
+                                                 const hac_query_options *options, hac_job **ret_job,
+                                                 hac_error *err);
+
 /* ---- Arrow C Data Interface ---------------------------------------------------------------------- */
 
 /* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html), with its guard.
