@@ -26,9 +26,10 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune sort mapreduce explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
+    local commands='devices calibrate tune sort mapreduce parquet explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
+    local groups='parquet'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
-    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --format --profiles'
+    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles'
     COMPREPLY=()
     # bash cuts --type=u32 into three words
     if [[ $cur == '=' ]]; then
@@ -44,6 +45,8 @@ _hacctl() {
             continue
         elif [[ -z $command ]]; then
             command=$word
+        elif [[ " $groups " == *" $command "* ]]; then
+            command+=" $word"
         else
             ((after++))
         fi
@@ -63,14 +66,14 @@ _hacctl() {
     --determinism) _hacctl_words exact fast; return ;;
     --trace) _hacctl_paths -f; return ;;
     --receipt) _hacctl_paths -f; return ;;
-    --parse) _hacctl_words csv tsv jsonl lines words kv fixed; return ;;
+    --parse) _hacctl_words csv tsv jsonl lines words kv fixed parquet; return ;;
     --schema) return ;;
     --where) return ;;
     --group-by) return ;;
     --select) return ;;
     --order-by) return ;;
     --limit) return ;;
-    --output-format) _hacctl_words csv json; return ;;
+    --output-format) _hacctl_words csv json parquet; return ;;
     --delimiter) return ;;
     --null) return ;;
     --on-error) _hacctl_words fail skip; return ;;
@@ -82,11 +85,18 @@ _hacctl() {
     --work-items) return ;;
     --centroids) _hacctl_paths -f; return ;;
     --with) _hacctl_paths -f; return ;;
+    --input-format) _hacctl_words csv parquet; return ;;
+    --key) return ;;
+    --codec) _hacctl_words zstd none snappy gzip lz4; return ;;
+    --row-group-size) return ;;
+    --row-group-rows) return ;;
+    --block-size) return ;;
     --format) _hacctl_words text json svg; return ;;
     --profiles) _hacctl_paths -d; return ;;
     esac
     case $command in
     '') if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi ;;
+    parquet) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words query convert inspect; fi ;;
     devices)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
         ;;
@@ -97,16 +107,25 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --detach --priority --deadline --memory --trace --receipt "$global"; else _hacctl_words "$(_hacctl_names devices)"; fi
         ;;
     sort)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt --schema --output-format --delimiter --no-header --null --on-error --input-format --key --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
         ;;
     mapreduce)
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count k-means matrix-multiply' -- "$cur"); fi
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count k-means matrix-multiply' -- "$cur"); fi
+        ;;
+    'parquet query')
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        ;;
+    'parquet convert')
+        if [[ $cur == -* ]]; then _hacctl_words --type --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --delimiter --no-header --null --on-error --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        ;;
+    'parquet inspect')
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
         ;;
     explain)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --format "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
         ;;
     simulate)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
         ;;
     jobs)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
@@ -151,7 +170,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words bash; fi
         ;;
     help)
-        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; elif [[ $prev == parquet ]]; then _hacctl_words query convert inspect; else _hacctl_words "$commands"; fi
         ;;
     esac
 }

@@ -81,18 +81,6 @@ static hac_status bad_option(const context *c, int found, const char *word, hac_
     return unknown_long(c, word, err);
 }
 
-static bool is_choice(const char *choices, const char *value)
-{
-    size_t length = strlen(value);
-    for (const char *p = choices; *p != '\0'; p += strspn(p, " ")) {
-        size_t word = strcspn(p, " ");
-        if (word == length && memcmp(p, value, word) == 0)
-            return true;
-        p += word;
-    }
-    return false;
-}
-
 /* "u32 i32 f64" → "u32, i32, f64" */
 static void list_choices(const char *choices, char *ret, size_t bytes)
 {
@@ -119,7 +107,7 @@ static hac_status store(hac_args *args, const context *c, hac_option_id id, cons
         return hac_fail(err, HAC_INVALID, "%soption --%s needs a value: %s", c->command, o->name,
                         o->argument);
     /* --fold takes numbers as well; hac_sort_request_parse reads them */
-    if (o->choices != NULL && *o->choices != '<' && id != HAC_OPT_FOLD && !is_choice(o->choices, value)) {
+    if (o->choices != NULL && *o->choices != '<' && id != HAC_OPT_FOLD && hac_option_choice(id, value) < 0) {
         char allowed[128];
         list_choices(o->choices, allowed, sizeof allowed);
         return hac_fail(err, HAC_INVALID, "%s--%s cannot be '%.64s'; allowed: %s", c->command, o->name, value,
@@ -158,10 +146,21 @@ hac_status hac_args_parse_front(hac_args *args, int argc, char **argv, uint64_t 
     return parse(args, argc, argv, &c, "+", err);
 }
 
-hac_status hac_args_parse(hac_args *args, int argc, char **argv, uint64_t set, hac_error *err)
+hac_status hac_args_parse(hac_args *args, const char *command, int argc, char **argv, uint64_t set,
+                          hac_error *err)
 {
     char name[64];
-    snprintf(name, sizeof name, "%.32s: ", argv[0]);
+    snprintf(name, sizeof name, "%.32s: ", command);
     context c = {name, set};
     return parse(args, argc, argv, &c, "", err);
+}
+
+hac_status hac_args_refuse(const hac_args *args, const char *command, uint64_t set, const char *whose,
+                           hac_error *err)
+{
+    for (size_t i = 0; i < HAC_OPT_COUNT; i++)
+        if ((set & HAC_OPT_BIT(i)) != 0 && hac_args_has(args, (hac_option_id)i))
+            return hac_fail(err, HAC_INVALID, "%s: --%s is %s", command,
+                            hac_option_get((hac_option_id)i)->name, whose);
+    return HAC_OK;
 }

@@ -25,14 +25,26 @@ typedef struct hac_args {
 HAC_MUST_USE hac_status hac_args_parse_front(hac_args *args, int argc, char **argv, uint64_t set,
                                              hac_error *err);
 
-/* All options of `set`, wherever they are; argv[0] is the command, named in messages. Values that args
+/* All options of `set`, wherever they are behind argv[0]; `command` is named in messages. Values that args
  * already has stay. HAC_INVALID: unknown, given twice, lacks its value, has one too many, or a word not
  * allowed. */
-HAC_MUST_USE hac_status hac_args_parse(hac_args *args, int argc, char **argv, uint64_t set, hac_error *err);
+HAC_MUST_USE hac_status hac_args_parse(hac_args *args, const char *command, int argc, char **argv,
+                                       uint64_t set, hac_error *err);
+
+/* HAC_INVALID when an option of the set was given: "COMMAND: --type is WHOSE". */
+HAC_MUST_USE hac_status hac_args_refuse(const hac_args *args, const char *command, uint64_t set,
+                                        const char *whose, hac_error *err);
 
 static inline bool hac_args_has(const hac_args *args, hac_option_id id)
 {
     return args->values[id] != NULL;
+}
+
+/* The place of the option's value among its choices, which are in the order of libhac's enums; 0: not given.
+ */
+static inline int hac_args_choice(const hac_args *args, hac_option_id id)
+{
+    return hac_args_has(args, id) ? hac_option_choice(id, args->values[id]) : 0;
 }
 
 #endif

@@ -19,7 +19,7 @@ static hac_status parse(hac_args *args, char *line, hac_error *err)
         argv[argc++] = strcmp(word, "''") == 0 ? word + 2 : word;
     argv[argc] = NULL;
     *args = (hac_args){.n_words = 0};
-    return hac_args_parse(args, argc, argv, HAC_OPTIONS_SORT | HAC_OPTIONS_GLOBAL, err);
+    return hac_args_parse(args, argv[0], argc, argv, HAC_OPTIONS_SORT | HAC_OPTIONS_GLOBAL, err);
 }
 
 static void options_and_words_mix(void **state)

@@ -2,8 +2,8 @@
 /* hacctl calibrate, tune: jobs whose result is a report. */
 #include "command.h"
 #include "deliver.h"
+#include "job_request.h"
 #include "report.h"
-#include "sort_request.h"
 #include "wait.h"
 
 static hac_status print_report(const hac_cli *cli, const hac_job *job, bool tune, hac_error *err)

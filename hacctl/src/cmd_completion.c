@@ -11,7 +11,7 @@ static void add_option_names(hac_text *text, uint64_t set)
     const char *between = "";
     for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
         const hac_option *o = hac_option_get((hac_option_id)i);
-        if ((set & HAC_OPT_BIT(i)) == 0 || o->help == NULL)
+        if ((set & HAC_OPT_BIT(i)) == 0)
             continue;
         if (o->letter != 0)
             hac_text_addf(text, "%s-%c", between, o->letter), between = " ";
@@ -20,10 +20,38 @@ static void add_option_names(hac_text *text, uint64_t set)
     }
 }
 
-static void add_command_names(hac_text *text)
+/* First words of commands, each once; of groups only, if so asked. */
+static void add_first_words(hac_text *text, bool groups)
 {
-    for (size_t i = 0; hac_command_get(i) != NULL; i++)
-        hac_text_addf(text, "%s%s", i > 0 ? " " : "", hac_command_get(i)->name);
+    const char *between = "";
+    for (size_t i = 0; hac_command_get(i) != NULL; i++) {
+        const char *name = hac_command_get(i)->name;
+        size_t bytes = strcspn(name, " ");
+        bool again = i > 0 && strncmp(hac_command_get(i - 1)->name, name, bytes + 1) == 0;
+        if (again || (groups && name[bytes] == '\0'))
+            continue;
+        hac_text_addf(text, "%s%.*s", between, (int)bytes, name);
+        between = " ";
+    }
+}
+
+/* "parquet) … query convert inspect": the second words, once for each group. */
+static void add_groups(hac_text *text)
+{
+    for (size_t i = 0; hac_command_get(i) != NULL; i++) {
+        const char *name = hac_command_get(i)->name;
+        size_t bytes = strcspn(name, " ");
+        if (name[bytes] == '\0')
+            continue;
+        bool first = i == 0 || strncmp(hac_command_get(i - 1)->name, name, bytes + 1) != 0;
+        bool last =
+            hac_command_get(i + 1) == NULL || strncmp(hac_command_get(i + 1)->name, name, bytes + 1) != 0;
+        if (first)
+            hac_text_addf(text,
+                          "    %.*s) if [[ $cur == -* ]]; then _hacctl_words \"$global\"; else _hacctl_words",
+                          (int)bytes, name);
+        hac_text_addf(text, " %s%s", name + bytes + 1, last ? "; fi ;;\n" : "");
+    }
 }
 
 /* "--type) _hacctl_words u32 …; return ;;": what can stand behind an option. */
@@ -31,7 +59,7 @@ static void add_values(hac_text *text)
 {
     for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
         const hac_option *o = hac_option_get((hac_option_id)i);
-        if (o->argument == NULL || o->help == NULL)
+        if (o->argument == NULL)
             continue;
         hac_text_add(text, "    ");
         if (o->letter != 0)
@@ -77,10 +105,13 @@ static void add_words(hac_text *text, const hac_command *command)
         add_named_jobs(text);
         break;
     case HAC_WORDS_PLAN:
-        hac_text_add(text, " elif ((after == 0)); then _hacctl_words sort mapreduce; else _hacctl_paths -f;");
+        hac_text_add(text,
+                     " elif ((after == 0)); then _hacctl_words sort mapreduce parquet; else _hacctl_paths "
+                     "-f; [[ $prev == parquet ]] && _hacctl_words query convert;");
         break;
     case HAC_WORDS_COMMAND:
-        hac_text_add(text, " else _hacctl_words \"$commands\";");
+        hac_text_add(text, " elif [[ $prev == parquet ]]; then _hacctl_words query convert inspect;"
+                           " else _hacctl_words \"$commands\";");
         break;
     case HAC_WORDS_SHELL:
         hac_text_add(text, " else _hacctl_words bash;");
@@ -139,6 +170,8 @@ static const char body[] =
     "            continue\n"
     "        elif [[ -z $command ]]; then\n"
     "            command=$word\n"
+    "        elif [[ \" $groups \" == *\" $command \"* ]]; then\n"
+    "            command+=\" $word\"\n"
     "        else\n"
     "            ((after++))\n"
     "        fi\n"
@@ -152,7 +185,7 @@ static void add_value_options(hac_text *text)
     const char *between = "";
     for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
         const hac_option *o = hac_option_get((hac_option_id)i);
-        if (o->argument == NULL || o->help == NULL)
+        if (o->argument == NULL)
             continue;
         if (o->letter != 0)
             hac_text_addf(text, "%s-%c", between, o->letter), between = " ";
@@ -168,9 +201,12 @@ static void add_commands(hac_text *text)
         text,
         "    esac\n    case $command in\n    '') if [[ $cur == -* ]]; then _hacctl_words \"$global\"; else "
         "_hacctl_words \"$commands\"; fi ;;\n");
+    add_groups(text);
     for (size_t i = 0; hac_command_get(i) != NULL; i++) {
         const hac_command *command = hac_command_get(i);
-        hac_text_addf(text, "    %s)\n        if [[ $cur == -* ]]; then _hacctl_words ", command->name);
+        const char *quote = strchr(command->name, ' ') != NULL ? "'" : "";
+        hac_text_addf(text, "    %s%s%s)\n        if [[ $cur == -* ]]; then _hacctl_words ", quote,
+                      command->name, quote);
         add_option_names(text, command->options);
         hac_text_addf(text, "%s\"$global\";", command->options != 0 ? " " : "");
         add_words(text, command);
@@ -189,7 +225,9 @@ hac_status hac_cmd_completion(hac_cli *cli, const hac_args *args, hac_error *err
                         args->words[0]);
     hac_text_add(&text, head);
     hac_text_add(&text, "    local commands='");
-    add_command_names(&text);
+    add_first_words(&text, false);
+    hac_text_add(&text, "'\n    local groups='");
+    add_first_words(&text, true);
     hac_text_add(&text, "'\n    local global='");
     add_option_names(&text, HAC_OPTIONS_GLOBAL);
     hac_text_add(&text, "'\n");

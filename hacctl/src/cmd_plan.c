@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hacctl explain and simulate: the plan of a job that is not run. */
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
@@ -31,48 +32,102 @@ static hac_status count_items(const hac_args *args, const char *command, hac_sor
     return HAC_OK;
 }
 
-/* The plan of a sort or of a query: whichever the first word asks for. */
+/* The plan of a sort or of a query: whichever the first words ask for. */
 typedef struct plan_request {
-    bool query;
+    bool is_query;
     hac_sort_request sort;
     uint64_t items;
-    hac_query_request mapreduce;
+    hac_query_request query;
 } plan_request;
 
 static void plan_request_clear(plan_request *request)
 {
     hac_sort_request_clear(&request->sort);
-    hac_query_request_clear(&request->mapreduce);
+    hac_query_request_clear(&request->query);
+}
+
+/* How the command lines of queries are read. */
+typedef hac_status (*parse_query)(hac_query_request *request, const char *command, const hac_args *args,
+                                  size_t first, hac_error *err);
+
+static parse_query find_query(const hac_command *job, const hac_args *args)
+{
+    static const struct {
+        const char *name;
+        parse_query parse;
+    } known[] = {{"mapreduce", hac_query_request_parse},
+                 {"parquet query", hac_query_request_parquet},
+                 {"parquet convert", hac_query_request_convert}};
+    for (size_t i = 0; job != NULL && i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, job->name) == 0)
+            return known[i].parse;
+    bool sort = job != NULL && strcmp(job->name, "sort") == 0;
+    return sort && hac_query_request_is_sort(args) ? hac_query_request_sort : NULL;
+}
+
+/* Options of other jobs, which this command takes as well, would be ignored. */
+static hac_status check_options(const hac_args *args, const char *command, const hac_command *job,
+                                hac_error *err)
+{
+    const uint64_t own = HAC_OPTIONS_GLOBAL | HAC_OPT_BIT(HAC_OPT_FORMAT) | HAC_OPT_BIT(HAC_OPT_PROFILES) |
+                         HAC_OPT_BIT(HAC_OPT_ITEMS);
+    char whose[64];
+    snprintf(whose, sizeof whose, "no option of %.32s", job->name);
+    return hac_args_refuse(args, command, ~(own | job->options), whose, err);
+}
+
+static hac_status parse_plan_of_query(const hac_args *args, const char *command, parse_query parse,
+                                      size_t first, plan_request *request, hac_error *err)
+{
+    request->is_query = true;
+    hac_status status = HAC_OK;
+    if (hac_args_has(args, HAC_OPT_ITEMS))
+        return hac_fail(err, HAC_INVALID, "%s: --items is for sorts of arrays; queries take files", command);
+    status = parse(&request->query, command, args, first, err);
+    if (status == HAC_OK && request->query.input.stream)
+        return hac_fail(err, HAC_INVALID, "%s: %.200s has no size that is known beforehand; save it first",
+                        command, request->query.input.names[0]);
+    if (status == HAC_OK && request->query.convert)
+        return hac_fail(
+            err, HAC_INVALID,
+            "%s: %.200s is no Parquet file: it is converted first, and how the rest goes is planned "
+            "then; plan `parquet convert`, or `mapreduce`, which reads it as it is",
+            command, request->query.input.names[0]);
+    return status;
 }
 
 static hac_status parse_plan(const hac_args *args, const char *command, plan_request *request, hac_error *err)
 {
-    request->query = strcmp(args->words[0], "mapreduce") == 0;
-    if (request->query && hac_args_has(args, HAC_OPT_ITEMS))
-        return hac_fail(err, HAC_INVALID, "%s: --items is for sort; mapreduce takes files", command);
-    if (request->query)
-        return hac_query_request_parse(&request->mapreduce, command, args, 1, err);
-    if (strcmp(args->words[0], "sort") != 0)
-        return hac_fail(err, HAC_INVALID,
-                        "%s: '%.64s' is no job that can be planned; there are: sort, mapreduce", command,
-                        args->words[0]);
-    if (args->n_words > 2)
-        return hac_fail(err, HAC_INVALID, "%s: '%.64s' is one argument too many", command, args->words[2]);
-    hac_status status = hac_sort_request_parse(&request->sort, command, args, err);
-    return status != HAC_OK ? status : count_items(args, command, &request->sort, &request->items, err);
+    size_t first = 0;
+    const hac_command *job = hac_command_find(args->words, args->n_words, &first);
+    parse_query parse = find_query(job, args);
+    if (parse == NULL && (job == NULL || strcmp(job->name, "sort") != 0))
+        return hac_fail(
+            err, HAC_INVALID,
+            "%s: '%.64s' is no job that can be planned; there are: sort, mapreduce, parquet query, "
+            "parquet convert",
+            command, args->words[0]);
+    hac_status status = check_options(args, command, job, err);
+    if (status == HAC_OK && parse != NULL)
+        return parse_plan_of_query(args, command, parse, first, request, err);
+    if (status == HAC_OK && args->n_words > 2)
+        status = hac_fail(err, HAC_INVALID, "%s: '%.64s' is one argument too many", command, args->words[2]);
+    if (status == HAC_OK)
+        status = hac_sort_request_parse(&request->sort, command, args, err);
+    return status == HAC_OK ? count_items(args, command, &request->sort, &request->items, err) : status;
 }
 
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err)
 {
-    hac_cleanup(plan_request_clear) plan_request request = {.query = false};
+    hac_cleanup(plan_request_clear) plan_request request = {.is_query = false};
     hac_autofree char *plan = NULL;
     hac_plan_format format = hac_cli_format(cli, args);
     hac_status status = parse_plan(args, "explain", &request, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
-    if (status == HAC_OK && request.query)
-        status = hac_explain_query(cli->client, request.mapreduce.bytes, request.mapreduce.n_files,
-                                   &request.mapreduce.options, format, &plan, err);
+    if (status == HAC_OK && request.is_query)
+        status = hac_explain_query(cli->client, request.query.input.bytes, request.query.input.n_files,
+                                   &request.query.options, format, &plan, err);
     else if (status == HAC_OK)
         status = hac_explain_sort(cli->client, request.items, &request.sort.options, format, &plan, err);
     return status == HAC_OK ? hac_cli_print(plan, err) : status;
@@ -83,9 +138,9 @@ static hac_status simulate(hac_cli *cli, const plan_request *request, const hac_
 {
     const hac_simulated_device *devices = hac_simulated_devices(machine);
     size_t n_devices = hac_simulated_count(machine);
-    const hac_query_request *query = &request->mapreduce;
-    if (request->query)
-        return hac_simulate_query(cli->client, devices, n_devices, query->bytes, query->n_files,
+    const hac_query_request *query = &request->query;
+    if (request->is_query)
+        return hac_simulate_query(cli->client, devices, n_devices, query->input.bytes, query->input.n_files,
                                   &query->options, format, ret, err);
     return hac_simulate_sort(cli->client, devices, n_devices, request->items, &request->sort.options, format,
                              ret, err);
@@ -93,7 +148,7 @@ static hac_status simulate(hac_cli *cli, const plan_request *request, const hac_
 
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err)
 {
-    hac_cleanup(plan_request_clear) plan_request request = {.query = false};
+    hac_cleanup(plan_request_clear) plan_request request = {.is_query = false};
     hac_cleanup(hac_simulated_free_cleanup) hac_simulated *machine = NULL;
     hac_autofree char *plan = NULL;
     if (!hac_args_has(args, HAC_OPT_PROFILES))

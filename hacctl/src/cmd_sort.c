@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hacctl sort: flow A on a raw array. */
+/* hacctl sort: flow A on a raw array; whole rows are a query. */
 #include <string.h>
 #include <unistd.h>
 
 #include "base/type.h"
 #include "command.h"
 #include "deliver.h"
+#include "query_run.h"
 #include "sort_request.h"
 #include "wait.h"
 
@@ -51,8 +52,17 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_input *input, hac_sort
     return status == HAC_OK ? hac_deliver(delivery, cli, job, err) : status;
 }
 
+static hac_status sort_rows(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
+    hac_status status = hac_query_request_sort(&request, "sort", args, 0, err);
+    return status == HAC_OK ? hac_query_run(cli, args, &request, err) : status;
+}
+
 hac_status hac_cmd_sort(hac_cli *cli, const hac_args *args, hac_error *err)
 {
+    if (hac_query_request_is_sort(args))
+        return sort_rows(cli, args, err);
     hac_cleanup(hac_sort_request_clear) hac_sort_request request = {.job = {.names = NULL}};
     hac_cleanup(hac_delivery_close) hac_delivery delivery = {.result = NULL};
     hac_input input = {.fd = -1};

@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include "help.h"
 
-#define B                HAC_OPT_BIT
-#define HAC_OPTIONS_PLAN (HAC_OPTIONS_SORT | HAC_OPTIONS_MAPREDUCE | B(HAC_OPT_ITEMS) | B(HAC_OPT_FORMAT))
+#define B HAC_OPT_BIT
+#define HAC_OPTIONS_PLAN                                                                                     \
+    (HAC_OPTIONS_SORT | HAC_OPTIONS_MAPREDUCE | HAC_OPTIONS_CONVERT | B(HAC_OPT_ITEMS) | B(HAC_OPT_FORMAT))
 
 static const hac_command commands[] = {
     {"devices", "list the devices: state, group, memory, capability", "", NULL, 0, 0, 0, HAC_WORDS_NONE,
@@ -19,31 +20,49 @@ static const hac_command commands[] = {
     {"tune", "search thread, vector, work-group and block settings", "[DEVICE…]",
      "Tries settings on the named devices, on all without a name, and keeps the fastest ones.",
      HAC_OPTIONS_SUBMIT, 0, SIZE_MAX, HAC_WORDS_DEVICE, hac_cmd_tune},
-    {"sort", "sort a raw little-endian array", "IN --type TYPE [-o OUT] [OPTION…]",
-     "IN is a file, or - for standard input. Without -o the sorted array goes to standard output. Ties keep "
-     "their "
-     "input order; floats are in total order, -0.0 before +0.0 and all NaNs last.",
+    {"sort", "sort a raw little-endian array, or the rows of a file",
+     "IN --type TYPE [-o OUT] [OPTION…] | IN --input-format csv|parquet --key COLUMN,… [-o OUT] [OPTION…]",
+     "IN is a file, or - for standard input. Without -o the result goes to standard output. Ties keep their "
+     "input order; floats are in total order, -0.0 before +0.0 and all NaNs last. With --key whole rows are "
+     "sorted, nulls last; columns of csv that no --schema gives a type are sorted as text, and those that a "
+     "--schema does not name are left out.",
      HAC_OPTIONS_SORT, 1, 1, HAC_WORDS_FILE, hac_cmd_sort},
     {"mapreduce", "filter, group and aggregate the rows of files",
      "IN… --select EXPR,… [OPTION…] | JOB IN… [OPTION…]",
-     "Up to 64 files are read as one. JOB is a query that has a name: wordcount, histogram, groupby, "
-     "inverted-index, string-match, linear-regression, page-view-count, k-means (with --centroids), "
-     "matrix-multiply (with --with); options change any part of it. The result goes to standard output "
-     "without "
-     "-o. Columns that no --schema gives a type are text. `man hacctl` has examples, docs/expressions.md the "
-     "language.",
+     "Up to 64 files are read as one; - is standard input. JOB is a query that has a name: wordcount, "
+     "histogram, groupby, inverted-index, string-match, linear-regression, page-view-count, k-means (with "
+     "--centroids), matrix-multiply (with --with); options change any part of it. The result goes to "
+     "standard "
+     "output without -o. Columns that no --schema gives a type are text. `man hacctl` has examples, "
+     "docs/expressions.md the language.",
      HAC_OPTIONS_MAPREDUCE, 1, SIZE_MAX, HAC_WORDS_NAMED, hac_cmd_mapreduce},
-    {"explain", "show the plan of a job before it runs",
-     "sort IN|--items COUNT --type TYPE [OPTION…] | mapreduce [JOB] IN… [OPTION…]",
-     "Takes a whole sort or mapreduce command. Nothing is sorted or written: options that say where results "
-     "go "
-     "are ignored.",
+    {"parquet query", "filter, group and aggregate the rows of Parquet files",
+     "IN… --select EXPR,… [OPTION…]",
+     "IN are up to 64 files, or folders, which stand for their files *.parquet and those of their "
+     "subfolders. "
+     "Only what the query needs is read. Types are those of the file; --schema names columns and what they "
+     "have "
+     "to be. Text, such as csv, is converted first, in memory.",
+     HAC_OPTIONS_PARQUET_QUERY, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_parquet_query},
+    {"parquet convert", "write a Parquet file from csv, tsv, JSON lines, raw arrays or Parquet",
+     "IN OUT [OPTION…]",
+     "IN is read as its suffix or --parse says, or with --type as a raw array, which becomes the column "
+     "`value`; - "
+     "is standard input. OUT appears when it is whole.",
+     HAC_OPTIONS_CONVERT, 2, 2, HAC_WORDS_FILE, hac_cmd_parquet_convert},
+    {"parquet inspect", "show what a Parquet file holds", "FILE",
+     "Its columns and their types, its row groups, and of these the columns' codecs, encodings, sizes and "
+     "statistics. With --json all of it.",
+     0, 1, 1, HAC_WORDS_FILE, hac_cmd_parquet_inspect},
+    {"explain", "show the plan of a job before it runs", "JOB [OPTION…]",
+     "JOB is a whole sort, mapreduce, parquet query or parquet convert command; of a sort of an array "
+     "--items "
+     "COUNT may stand for IN. Nothing is sorted or written: options that say where results go are ignored.",
      HAC_OPTIONS_PLAN, 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_explain},
     {"simulate", "show the plan and predicted time of a job on another machine",
-     "--profiles DIR sort IN|--items COUNT --type TYPE [OPTION…] | mapreduce [JOB] IN… [OPTION…]",
-     "Every device profile *.yaml in DIR is one device that is present; its `match` is ignored and no OpenCL "
-     "is "
-     "needed. A profile must state the capabilities that the job needs.",
+     "--profiles DIR JOB [OPTION…]",
+     "JOB is as of explain. Every device profile *.yaml in DIR is one device that is present; its `match` is "
+     "ignored and no OpenCL is needed. A profile must state the capabilities that the job needs.",
      /* NOLINTNEXTLINE(misc-redundant-expression): sort and mapreduce have options in common */
      HAC_OPTIONS_PLAN | B(HAC_OPT_PROFILES), 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_simulate},
     {"jobs", "list your jobs", "", NULL, 0, 0, 0, HAC_WORDS_NONE, hac_cmd_jobs},
@@ -74,7 +93,7 @@ static const hac_command commands[] = {
      hac_cmd_version},
     {"completion", "print the shell completion", "bash", "Use it with: source <(hacctl completion bash)", 0,
      1, 1, HAC_WORDS_SHELL, hac_cmd_completion},
-    {"help", "explain a command", "[COMMAND]", NULL, 0, 0, 1, HAC_WORDS_COMMAND, hac_cmd_help},
+    {"help", "explain a command", "[COMMAND]", NULL, 0, 0, 2, HAC_WORDS_COMMAND, hac_cmd_help},
 };
 
 #undef B
@@ -84,11 +103,35 @@ const hac_command *hac_command_get(size_t index)
     return index < sizeof commands / sizeof *commands ? &commands[index] : NULL;
 }
 
-const hac_command *hac_command_find(const char *name)
+/* Bytes of the first word of a name. */
+static size_t first_word(const char *name)
+{
+    return strcspn(name, " ");
+}
+
+bool hac_command_in_group(const hac_command *command, const char *word)
+{
+    return strlen(word) == first_word(command->name) && strncmp(command->name, word, strlen(word)) == 0;
+}
+
+bool hac_command_is_group(const char *word)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
+        if (hac_command_in_group(&commands[i], word) && commands[i].name[first_word(commands[i].name)] == ' ')
+            return true;
+    return false;
+}
+
+const hac_command *hac_command_find(char *const *words, size_t n_words, size_t *ret_words)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const char *second = commands[i].name + first_word(commands[i].name);
+        if (n_words == 0 || !hac_command_in_group(&commands[i], words[0]) ||
+            (*second != '\0' && (n_words < 2 || strcmp(second + 1, words[1]) != 0)))
+            continue;
+        *ret_words = *second != '\0' ? 2 : 1;
+        return &commands[i];
+    }
     return NULL;
 }
 
@@ -106,20 +149,33 @@ static const char *nearest(const char *name)
     return found;
 }
 
-hac_status hac_command_unknown(const char *name, hac_error *err)
+/* The names of a group, or with NULL of all. */
+static hac_status list_names(const char *group, char **ret, hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (group == NULL || hac_command_in_group(&commands[i], group))
+            hac_text_addf(&text, "%s%s", text.bytes > 0 ? ", " : "", commands[i].name);
+    return hac_text_finish(&text, ret, NULL, err);
+}
+
+hac_status hac_command_unknown(char *const *words, size_t n_words, hac_error *err)
 {
     hac_autofree char *list = NULL;
-    hac_text text = HAC_TEXT_NONE;
-    const char *near = nearest(name);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        hac_text_addf(&text, "%s%s", i > 0 ? ", " : "", commands[i].name);
-    hac_status status = hac_text_finish(&text, &list, NULL, err);
+    bool group = hac_command_is_group(words[0]);
+    hac_status status = list_names(group ? words[0] : NULL, &list, err);
     if (status != HAC_OK)
         return status;
+    if (group && n_words < 2)
+        return hac_fail(err, HAC_INVALID, "%s: which command? There are: %s", words[0], list);
+    if (group)
+        return hac_fail(err, HAC_INVALID, "unknown command '%s %.64s'; there are: %s", words[0], words[1],
+                        list);
+    const char *near = nearest(words[0]);
     if (near != NULL)
-        return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; did you mean %s? There are: %s", name,
+        return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; did you mean %s? There are: %s", words[0],
                         near, list);
-    return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; there are: %s", name, list);
+    return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; there are: %s", words[0], list);
 }
 
 static hac_status check_words(const hac_command *command, const hac_args *args, hac_error *err)
@@ -137,7 +193,8 @@ static hac_status check_words(const hac_command *command, const hac_args *args, 
 hac_status hac_command_run(const hac_command *command, hac_cli *cli, hac_args *args, int argc, char **argv,
                            hac_error *err)
 {
-    hac_status status = hac_args_parse(args, argc, argv, command->options | HAC_OPTIONS_GLOBAL, err);
+    hac_status status =
+        hac_args_parse(args, command->name, argc, argv, command->options | HAC_OPTIONS_GLOBAL, err);
     if (status != HAC_OK)
         return status;
     hac_cli_set(cli, args);

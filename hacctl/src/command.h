@@ -15,7 +15,7 @@ typedef enum hac_words {
     HAC_WORDS_DEVICE,
     HAC_WORDS_JOB,
     HAC_WORDS_NAMED, /* a named job or a file, then files */
-    HAC_WORDS_PLAN,  /* "sort" or "mapreduce", then files */
+    HAC_WORDS_PLAN,  /* a job that can be planned, then files */
     HAC_WORDS_COMMAND,
     HAC_WORDS_SHELL
 } hac_words;
@@ -23,7 +23,7 @@ typedef enum hac_words {
 typedef hac_status (*hac_command_function)(hac_cli *cli, const hac_args *args, hac_error *err);
 
 typedef struct hac_command {
-    const char *name;
+    const char *name;    /* one word, or two: those that begin alike are a group, "parquet query" */
     const char *summary; /* one line */
     const char *usage;   /* what stands behind the name */
     const char *details; /* a paragraph of help, NULL: none */
@@ -35,12 +35,19 @@ typedef struct hac_command {
 
 /* The index-th command, NULL behind the last. */
 const hac_command *hac_command_get(size_t index);
-const hac_command *hac_command_find(const char *name); /* NULL: none */
 
-/* HAC_INVALID: "unknown command …", with a hint and the list of all. */
-hac_status hac_command_unknown(const char *name, hac_error *err);
+/* The command that the first one or two words name; *ret_words is how many. NULL: none. */
+const hac_command *hac_command_find(char *const *words, size_t n_words, size_t *ret_words);
+/* Whether this word alone begins commands of two words. */
+bool hac_command_is_group(const char *word);
+/* Whether the first word of its name is this one. */
+bool hac_command_in_group(const hac_command *command, const char *word);
 
-/* Parses the words behind the command's name (argv[0]) and runs it; --help is answered here. */
+/* HAC_INVALID: "unknown command …", with a hint and the list of all; of a group, which it has. */
+hac_status hac_command_unknown(char *const *words, size_t n_words, hac_error *err);
+
+/* Parses the words behind the command's name (argv[0], or its last word) and runs it; --help is answered
+ * here. */
 HAC_MUST_USE hac_status hac_command_run(const hac_command *command, hac_cli *cli, hac_args *args, int argc,
                                         char **argv, hac_error *err);
 
@@ -50,6 +57,9 @@ hac_status hac_cmd_calibrate(hac_cli *cli, const hac_args *args, hac_error *err)
 hac_status hac_cmd_tune(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_sort(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_mapreduce(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_parquet_query(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_jobs(hac_cli *cli, const hac_args *args, hac_error *err);

@@ -2,6 +2,7 @@
 #include "deliver.h"
 
 #include <stdio.h>
+#include <string.h>
 
 hac_status hac_delivery_check(const hac_args *args, hac_error *err)
 {
@@ -55,6 +56,26 @@ static hac_status write_answer(hac_output *output, hac_cli *cli, hac_topic topic
     return status == HAC_OK ? hac_output_write_text(output, text, err) : status;
 }
 
+/* The receipt, with what was done before the job as its first field. As text: numbers keep all their digits.
+ */
+static hac_status write_receipt(const hac_delivery *delivery, hac_cli *cli, const hac_job *job,
+                                hac_error *err)
+{
+    hac_autofree char *text = NULL, *both = NULL;
+    if (delivery->receipt == NULL || delivery->conversion == NULL)
+        return write_answer(delivery->receipt, cli, HAC_TOPIC_RECEIPT, job, err);
+    hac_status status = hac_cli_ask(cli, HAC_TOPIC_RECEIPT, hac_job_id(job), HAC_PLAN_JSON, &text, err);
+    if (status != HAC_OK)
+        return status;
+    const char *rest = *text == '{' ? text + 1 : "}";
+    if (asprintf(&both, "{\"conversion\":%s%s%s", delivery->conversion,
+                 rest[strspn(rest, " \r\n\t")] == '}' ? "" : ",", rest) < 0) {
+        both = NULL;
+        return hac_fail_no_memory(err);
+    }
+    return hac_output_write_text(delivery->receipt, both, err);
+}
+
 static hac_status commit(hac_output *output, hac_error *err)
 {
     return output == NULL ? HAC_OK : hac_output_commit(output, err);
@@ -70,7 +91,7 @@ hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job,
             status = hac_output_write(delivery->result, hac_job_data(job), bytes, err);
     }
     if (status == HAC_OK)
-        status = write_answer(delivery->receipt, cli, HAC_TOPIC_RECEIPT, job, err);
+        status = write_receipt(delivery, cli, job, err);
     if (status == HAC_OK)
         status = write_answer(delivery->trace, cli, HAC_TOPIC_TRACE, job, err);
     if (status == HAC_OK)

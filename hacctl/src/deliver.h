@@ -10,6 +10,7 @@ typedef struct hac_delivery {
     hac_output *result;  /* NULL: none wanted */
     hac_output *receipt; /* NULL: not asked for */
     hac_output *trace;
+    const char *conversion; /* JSON for the receipt's field of that name; NULL: none */
 } hac_delivery;
 
 /* Opens --receipt and --trace, and with `result` the result's --output (standard output without one), so that

@@ -56,8 +56,6 @@ static void add_term(hac_text *text, const char *term, const char *explanation)
 static void add_option(hac_text *text, const hac_option *option)
 {
     char term[64], help[256];
-    if (option->help == NULL)
-        return;
     snprintf(term, sizeof term, "%s%c%s--%s%s%s", option->letter != 0 ? "-" : "",
              option->letter != 0 ? option->letter : ' ', option->letter != 0 ? ", " : "   ", option->name,
              option->argument != NULL ? " " : "", option->argument != NULL ? option->argument : "");
@@ -80,13 +78,17 @@ static hac_status print(hac_text *text, hac_error *err)
     return status != HAC_OK ? status : hac_cli_print(all, err);
 }
 
-hac_status hac_help_all(hac_error *err)
+hac_status hac_help_all(const char *group, hac_error *err)
 {
     hac_text text = HAC_TEXT_NONE;
-    hac_text_add(&text, "hacctl - give work to hacd, the service that lends a machine's accelerators\n\n"
-                        "usage: hacctl [OPTION…] COMMAND [ARGUMENT…]\n\ncommands:\n");
+    if (group == NULL)
+        hac_text_add(&text, "hacctl - give work to hacd, the service that lends a machine's accelerators\n\n"
+                            "usage: hacctl [OPTION…] COMMAND [ARGUMENT…]\n\ncommands:\n");
+    else
+        hac_text_addf(&text, "usage: hacctl %s COMMAND [ARGUMENT…]\n\ncommands:\n", group);
     for (size_t i = 0; hac_command_get(i) != NULL; i++)
-        add_term(&text, hac_command_get(i)->name, hac_command_get(i)->summary);
+        if (group == NULL || hac_command_in_group(hac_command_get(i), group))
+            add_term(&text, hac_command_get(i)->name, hac_command_get(i)->summary);
     hac_text_add(&text, "\noptions of every command:\n");
     add_options(&text, HAC_OPTIONS_GLOBAL);
     hac_text_add(&text,
@@ -123,8 +125,13 @@ hac_status hac_help_version(hac_error *err)
 hac_status hac_cmd_help(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     (void)cli;
-    if (args->n_words == 0)
-        return hac_help_all(err);
-    const hac_command *command = hac_command_find(args->words[0]);
-    return command != NULL ? hac_help_command(command, err) : hac_command_unknown(args->words[0], err);
+    size_t named = 0;
+    if (args->n_words == 0 || (args->n_words == 1 && hac_command_is_group(args->words[0])))
+        return hac_help_all(args->n_words > 0 ? args->words[0] : NULL, err);
+    const hac_command *command = hac_command_find(args->words, args->n_words, &named);
+    if (command == NULL)
+        return hac_command_unknown(args->words, args->n_words, err);
+    if (named < args->n_words)
+        return hac_fail(err, HAC_INVALID, "help: '%.64s' is one argument too many", args->words[named]);
+    return hac_help_command(command, err);
 }

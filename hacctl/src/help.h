@@ -5,7 +5,8 @@
 
 #include "command.h"
 
-HAC_MUST_USE hac_status hac_help_all(hac_error *err);
+/* All commands, or those of a group ("parquet"). */
+HAC_MUST_USE hac_status hac_help_all(const char *group, hac_error *err);
 HAC_MUST_USE hac_status hac_help_command(const hac_command *command, hac_error *err);
 HAC_MUST_USE hac_status hac_help_version(hac_error *err);
 

@@ -7,24 +7,42 @@
 #include "help.h"
 #include "interrupt.h"
 
+/* Of a group ("parquet") global options may stand before its second word, too, which then follows the first.
+ */
+static hac_status close_up(hac_args *args, hac_error *err)
+{
+    char *group = args->words[0];
+    hac_status status = hac_args_parse_front(args, (int)args->n_words, args->words, HAC_OPTIONS_GLOBAL, err);
+    args->words[-1] = group;
+    args->words--;
+    args->n_words++;
+    return status;
+}
+
 static hac_status run(hac_cli *cli, int argc, char **argv, hac_error *err)
 {
     hac_args args = {.n_words = 0};
+    size_t named = 0;
     hac_status status = hac_interrupt_install(err);
     if (status == HAC_OK)
         status = hac_args_parse_front(&args, argc, argv, HAC_OPTIONS_GLOBAL, err);
+    if (status == HAC_OK && args.n_words > 0 && hac_command_is_group(args.words[0]))
+        status = close_up(&args, err);
     if (status != HAC_OK)
         return status;
-    if (args.n_words == 0 && hac_args_has(&args, HAC_OPT_VERSION))
+    const hac_command *command = hac_command_find(args.words, args.n_words, &named);
+    if (command != NULL)
+        return hac_command_run(command, cli, &args, (int)(args.n_words - named + 1), args.words + named - 1,
+                               err);
+    const char *group = args.n_words == 1 && hac_command_is_group(args.words[0]) ? args.words[0] : NULL;
+    bool alone = args.n_words == 0 || group != NULL;
+    if (alone && hac_args_has(&args, HAC_OPT_VERSION))
         return hac_help_version(err);
-    if (args.n_words == 0 && hac_args_has(&args, HAC_OPT_HELP))
-        return hac_help_all(err);
+    if (alone && hac_args_has(&args, HAC_OPT_HELP))
+        return hac_help_all(group, err);
     if (args.n_words == 0)
         return hac_fail(err, HAC_INVALID, "which command? `hacctl help` lists them");
-    const hac_command *command = hac_command_find(args.words[0]);
-    if (command == NULL)
-        return hac_command_unknown(args.words[0], err);
-    return hac_command_run(command, cli, &args, (int)args.n_words, args.words, err);
+    return hac_command_unknown(args.words, args.n_words, err);
 }
 
 /* A standard descriptor that is closed would be given to the next file that is opened. Here it gets one that

@@ -12,7 +12,7 @@ static const hac_option options[HAC_OPT_COUNT] = {
     [HAC_OPT_HELP] = {"help", 'h', NULL, NULL, "show this help"},
     [HAC_OPT_VERSION] = {"version", 'V', NULL, NULL, "show hacctl's version"},
     [HAC_OPT_TYPE] = {"type", 0, "TYPE", "u32 i32 f32 u64 i64 f64",
-                      "type of the items, little-endian (required)"},
+                      "type of the items of a raw array, little-endian"},
     [HAC_OPT_OUTPUT] = {"output", 'o', "OUT", HAC_CHOICES_FILE,
                         "write there; the file appears when it is whole, and may be IN"},
     [HAC_OPT_DESCENDING] = {"descending", 0, NULL, NULL, "largest first, NaN before all numbers"},
@@ -37,17 +37,17 @@ static const hac_option options[HAC_OPT_COUNT] = {
                        "write a Chrome/Perfetto trace of the job there"},
     [HAC_OPT_RECEIPT] = {"receipt", 0, "FILE", HAC_CHOICES_FILE,
                          "write what was done, where and why there (JSON)"},
-    [HAC_OPT_PARSE] = {"parse", 0, "FORMAT", "csv tsv jsonl lines words kv fixed",
+    [HAC_OPT_PARSE] = {"parse", 0, "FORMAT", "csv tsv jsonl lines words kv fixed parquet",
                        "how the input becomes rows (default: by its suffix)"},
     [HAC_OPT_SCHEMA] = {"schema", 0, "SCHEMA", NULL,
-                        "columns and their types: name:type,… (default: all are string)"},
+                        "columns and their types: name:type,… (default: text is string)"},
     [HAC_OPT_WHERE] = {"where", 0, "EXPR", NULL, "only rows for which this is true"},
     [HAC_OPT_GROUP_BY] = {"group-by", 0, "EXPR,…", NULL, "one row of result for each of these"},
     [HAC_OPT_SELECT] = {"select", 0, "EXPR,…", NULL,
                         "columns of the result: 'sum(x * y) as s, count() as n'"},
     [HAC_OPT_ORDER_BY] = {"order-by", 0, "EXPR,…", NULL, "order of the result: 's desc, name'"},
     [HAC_OPT_LIMIT] = {"limit", 0, "N", NULL, "at most that many rows of result"},
-    [HAC_OPT_OUTPUT_FORMAT] = {"output-format", 0, "FORMAT", "csv json",
+    [HAC_OPT_OUTPUT_FORMAT] = {"output-format", 0, "FORMAT", "csv json parquet",
                                "form of the result (default: by the suffix of OUT, else csv)"},
     [HAC_OPT_DELIMITER] = {"delimiter", 0, "BYTE", NULL, "between the fields of csv (default: comma)"},
     [HAC_OPT_NO_HEADER] = {"no-header", 0, NULL, NULL, "the first line is data; columns are the schema's"},
@@ -64,12 +64,20 @@ static const hac_option options[HAC_OPT_COUNT] = {
     [HAC_OPT_CENTROIDS] = {"centroids", 0, "FILE", HAC_CHOICES_FILE,
                            "k-means: the centroids, csv with the points' names of columns"},
     [HAC_OPT_WITH] = {"with", 0, "FILE", HAC_CHOICES_FILE, "matrix-multiply: the matrix on the right, csv"},
+    [HAC_OPT_INPUT_FORMAT] = {"input-format", 0, "FORMAT", "csv parquet",
+                              "sort whole rows of such a file, by --key"},
+    [HAC_OPT_KEY] = {"key", 0, "COLUMN,…", NULL, "columns to sort rows by: 'a desc, b'"},
+    [HAC_OPT_CODEC] = {"codec", 0, "CODEC", "zstd none snappy gzip lz4",
+                       "compression of a parquet result (default: zstd)"},
+    [HAC_OPT_ROW_GROUP_SIZE] = {"row-group-size", 0, "SIZE", NULL,
+                                "bytes of a row group in a parquet result, at most (default: 128MiB)"},
+    [HAC_OPT_ROW_GROUP_ROWS] = {"row-group-rows", 0, "N", NULL, "rows of a row group, at most"},
+    [HAC_OPT_BLOCK_SIZE] = {"block-size", 0, "SIZE", NULL,
+                            "no row group crosses a multiple of it (default: 128MiB)"},
     [HAC_OPT_FORMAT] = {"format", 0, "FORMAT", "text json svg", "form of the answer"},
     [HAC_OPT_PROFILES] = {"profiles", 0, "DIR", HAC_CHOICES_FOLDER,
                           "the machine: every profile *.yaml in DIR is a device (required)"},
     [HAC_OPT_FOLLOW] = {"follow", 'f', NULL, NULL, "go on until the job ends"},
-    [HAC_OPT_INPUT_FORMAT] = {"input-format", 0, "FORMAT", NULL, NULL},
-    [HAC_OPT_KEY] = {"key", 0, "COLUMNS", NULL, NULL},
 };
 
 const hac_option *hac_option_get(hac_option_id id)
@@ -83,6 +91,19 @@ hac_option_id hac_option_find(const char *name)
         if (strcmp(options[i].name, name) == 0)
             return (hac_option_id)i;
     return HAC_OPT_COUNT;
+}
+
+int hac_option_choice(hac_option_id id, const char *value)
+{
+    size_t length = strlen(value);
+    const char *p = options[id].choices;
+    for (int i = 0; *p != '\0'; i++) {
+        size_t word = strcspn(p, " ");
+        if (word == length && memcmp(p, value, word) == 0)
+            return i;
+        p += word + (p[word] == ' ');
+    }
+    return -1;
 }
 
 enum { WORD = 64 };
@@ -117,7 +138,7 @@ const char *hac_option_nearest(uint64_t set, const char *name)
     const char *nearest = NULL;
     size_t best = 3; /* more than two edits are another word */
     for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
-        if ((set & HAC_OPT_BIT(i)) == 0 || options[i].help == NULL)
+        if ((set & HAC_OPT_BIT(i)) == 0)
             continue;
         size_t distance = hac_edit_distance(name, options[i].name);
         if (distance < best && distance < strlen(name)) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query_request.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- jobs by name ---- */
@@ -54,112 +53,97 @@ const hac_named_job *hac_named_job_find(const char *name)
     return NULL;
 }
 
-/* ---- formats ---- */
+/* ---- the command line ---- */
 
-static const struct {
-    const char *name;
-    hac_input_format format;
-} formats[] = {{"csv", HAC_INPUT_CSV},     {"tsv", HAC_INPUT_TSV},     {"jsonl", HAC_INPUT_JSONL},
-               {"lines", HAC_INPUT_LINES}, {"words", HAC_INPUT_WORDS}, {"kv", HAC_INPUT_KV},
-               {"fixed", HAC_INPUT_FIXED}};
+/* The command line of a query. */
+typedef struct hac_line {
+    const char *command; /* named in messages */
+    const hac_args *args;
+} hac_line;
 
-static hac_input_format format_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(formats[i].name, name) == 0)
-            return formats[i].format;
-    return HAC_INPUT_NONE;
-}
+/* ---- the result's form ---- */
 
-static const char *suffix_of(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    return dot != NULL && dot != name ? dot : "";
-}
-
-static hac_input_format format_by_suffix(const char *path)
+/* By the path's suffix; false: it promises a form that results cannot have. */
+static bool form_by_suffix(const char *path, hac_result_format otherwise, hac_result_format *ret)
 {
     static const struct {
         const char *suffix;
-        hac_input_format format;
-    } known[] = {{".csv", HAC_INPUT_CSV},
-                 {".tsv", HAC_INPUT_TSV},
-                 {".jsonl", HAC_INPUT_JSONL},
-                 {".ndjson", HAC_INPUT_JSONL},
-                 {".txt", HAC_INPUT_LINES}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcasecmp(known[i].suffix, suffix_of(path)) == 0)
-            return known[i].format;
-    return HAC_INPUT_NONE;
-}
-
-static hac_status refuse_compressed(const char *path, hac_error *err)
-{
-    const char *suffix = suffix_of(path);
-    if (strcasecmp(suffix, ".gz") != 0 && strcasecmp(suffix, ".zst") != 0)
-        return HAC_OK;
-    return hac_fail(err, HAC_INVALID,
-                    "%.200s is compressed, which this version does not read; unpack it first", path);
-}
-
-static hac_status choose_format(hac_query_request *request, const char *command, const hac_args *args,
-                                const hac_named_job *job, hac_error *err)
-{
-    hac_query_options *options = &request->options;
-    const char *asked = args->values[HAC_OPT_PARSE];
-    for (size_t i = 0; i < request->n_files; i++) {
-        hac_status status = refuse_compressed(request->names[i], err);
-        if (status != HAC_OK)
-            return status;
-    }
-    if (asked != NULL || (job != NULL && job->format != HAC_INPUT_NONE)) {
-        options->input_format = asked != NULL ? format_of(asked) : job->format;
-        return HAC_OK;
-    }
-    options->input_format = format_by_suffix(request->names[0]);
-    if (options->input_format == HAC_INPUT_NONE)
-        return hac_fail(err, HAC_INVALID,
-                        "%s: how is %.200s to be read? Its suffix does not say; say --parse "
-                        "csv|tsv|jsonl|lines|words|kv|fixed",
-                        command, request->names[0]);
-    for (size_t i = 1; i < request->n_files; i++)
-        if (format_by_suffix(request->names[i]) != options->input_format)
-            return hac_fail(
-                err, HAC_INVALID,
-                "%s: %.200s and %.200s have different suffixes; say how to read them with --parse", command,
-                request->names[0], request->names[i]);
-    return HAC_OK;
-}
-
-/* A suffix that promises another form than the result can have. */
-static bool is_other_form(const char *suffix)
-{
-    static const char *const others[] = {".tsv", ".parquet", ".gz", ".zst"};
+        hac_result_format form;
+    } known[] = {{".csv", HAC_RESULT_CSV},
+                 {".json", HAC_RESULT_JSON},
+                 {".jsonl", HAC_RESULT_JSON},
+                 {".ndjson", HAC_RESULT_JSON},
+                 {".parquet", HAC_RESULT_PARQUET}};
+    static const char *const others[] = {".tsv", ".gz", ".zst"};
+    const char *suffix = hac_query_suffix_of(path);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcasecmp(others[i], suffix) == 0)
-            return true;
-    return false;
+            return false;
+    *ret = otherwise;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcasecmp(known[i].suffix, suffix) == 0)
+            *ret = known[i].form;
+    return true;
 }
 
-/* --output-format, or the suffix of -o. */
-static hac_status choose_output(hac_query_request *request, const char *command, const hac_args *args,
+/* --output-format, or the suffix of -o, or else `otherwise`. */
+static hac_status choose_output(hac_query_request *request, const hac_line *line, hac_result_format otherwise,
                                 hac_error *err)
 {
-    const char *asked = args->values[HAC_OPT_OUTPUT_FORMAT], *path = args->values[HAC_OPT_OUTPUT];
-    bool json = asked != NULL && strcmp(asked, "json") == 0;
-    if (asked == NULL && path != NULL) {
-        const char *suffix = suffix_of(path);
-        if (is_other_form(suffix))
-            return hac_fail(err, HAC_INVALID,
-                            "%s: results are csv or json, which %.200s is not by its suffix; choose another "
-                            "name, or say --output-format csv or json",
-                            command, path);
-        json = strcasecmp(suffix, ".json") == 0 || strcasecmp(suffix, ".jsonl") == 0 ||
-               strcasecmp(suffix, ".ndjson") == 0;
-    }
-    request->options.result_format = json ? HAC_RESULT_JSON : HAC_RESULT_CSV;
+    static const hac_result_format forms[] = {HAC_RESULT_CSV, HAC_RESULT_JSON, HAC_RESULT_PARQUET};
+    const hac_args *args = line->args;
+    const char *path = args->values[HAC_OPT_OUTPUT];
+    hac_result_format form = otherwise;
+    if (hac_args_has(args, HAC_OPT_OUTPUT_FORMAT))
+        form = forms[hac_args_choice(args, HAC_OPT_OUTPUT_FORMAT)];
+    else if (path != NULL && !form_by_suffix(path, otherwise, &form))
+        return hac_fail(err, HAC_INVALID,
+                        "%s: results are csv, json or parquet, which %.200s is not by its suffix; choose "
+                        "another name, or say --output-format csv, json or parquet",
+                        line->command, path);
+    request->options.result_format = form;
     return HAC_OK;
+}
+
+#define BLOCK_BYTES (UINT64_C(128) << 20)
+
+/* A row group is at most a block, and a block at least a row group: where one is said the other follows. */
+static hac_status take_sizes(hac_parquet_output *output, const hac_args *args, hac_error *err)
+{
+    hac_status status = hac_parse_bytes(args, HAC_OPT_ROW_GROUP_SIZE, &output->group_bytes, err);
+    if (status == HAC_OK)
+        status = hac_parse_bytes(args, HAC_OPT_BLOCK_SIZE, &output->block_bytes, err);
+    if (status != HAC_OK)
+        return status;
+    if (output->block_bytes != 0 && output->group_bytes > output->block_bytes)
+        return hac_fail(err, HAC_INVALID,
+                        "--row-group-size %s is more than --block-size %s: a row group lies in one block",
+                        args->values[HAC_OPT_ROW_GROUP_SIZE], args->values[HAC_OPT_BLOCK_SIZE]);
+    if (output->block_bytes == 0)
+        output->block_bytes = output->group_bytes > BLOCK_BYTES ? output->group_bytes : BLOCK_BYTES;
+    if (output->group_bytes == 0)
+        output->group_bytes = output->block_bytes < BLOCK_BYTES ? output->block_bytes : BLOCK_BYTES;
+    return HAC_OK;
+}
+
+/* How a Parquet result is made; of other results these options are refused. */
+static hac_status take_parquet(hac_query_request *request, const hac_line *line, hac_error *err)
+{
+    const hac_args *args = line->args;
+    hac_parquet_output *output = &request->options.parquet;
+    if (request->options.result_format != HAC_RESULT_PARQUET)
+        return hac_args_refuse(line->args, line->command, HAC_OPTIONS_PARQUET,
+                               "of results that are Parquet files", err);
+    hac_status status = take_sizes(output, args, err);
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_ROW_GROUP_ROWS)) {
+        status = hac_parse_count(args->values[HAC_OPT_ROW_GROUP_ROWS], &output->group_rows, err);
+        if (status == HAC_OK && output->group_rows == 0)
+            status = hac_fail(err, HAC_INVALID, "0 rows are too few");
+        if (status != HAC_OK)
+            hac_error_prefix(err, "--row-group-rows");
+    }
+    output->compression = (hac_compression)hac_args_choice(args, HAC_OPT_CODEC);
+    return status;
 }
 
 /* ---- values ---- */
@@ -278,14 +262,14 @@ static hac_status take_options(hac_query_request *request, const hac_args *args,
 /* ---- jobs with a table ---- */
 
 /* The file that `id` names, of a job that wants it; of others it is refused. */
-static hac_status table_file(const char *command, const hac_args *args, const hac_named_job *job,
-                             hac_option_id id, const char **ret, hac_error *err)
+static hac_status table_file(const hac_line *line, const hac_named_job *job, hac_option_id id,
+                             const char **ret, hac_error *err)
 {
-    const char *path = args->values[id], *option = hac_option_get(id)->name;
+    const char *path = line->args->values[id], *option = hac_option_get(id)->name;
     bool wanted = job != NULL && job->wants != NULL && strcmp(job->wants, option) == 0;
     if (path != NULL && !wanted)
         return hac_fail(err, HAC_INVALID, "%s: --%s is of another job; `hacctl help mapreduce` says of which",
-                        command, option);
+                        line->command, option);
     *ret = wanted ? path : NULL;
     return HAC_OK;
 }
@@ -305,23 +289,28 @@ static hac_status take_matrix(hac_query_request *request, const char *path, cons
     if (options->schema != NULL)
         return hac_fail(err, HAC_INVALID, "%s: matrix-multiply takes no --schema: all columns are f64",
                         command);
-    return hac_table_query_multiply(path, request->names[0], delimiter, &request->table, err);
+    if (request->input.stream)
+        return hac_fail(err, HAC_INVALID,
+                        "%s: matrix-multiply looks at the first line of %.200s before the others, which is "
+                        "no file; save it first",
+                        command, request->input.names[0]);
+    return hac_table_query_multiply(path, request->input.names[0], delimiter, &request->table, err);
 }
 
 /* The texts that the table makes, where the command line has none. */
-static hac_status take_table(hac_query_request *request, const char *command, const hac_args *args,
-                             const hac_named_job *job, hac_error *err)
+static hac_status take_table(hac_query_request *request, const hac_line *line, const hac_named_job *job,
+                             hac_error *err)
 {
     hac_query_options *options = &request->options;
     hac_table_query *table = &request->table;
     const char *centroids = NULL, *matrix = NULL;
-    hac_status status = table_file(command, args, job, HAC_OPT_CENTROIDS, &centroids, err);
+    hac_status status = table_file(line, job, HAC_OPT_CENTROIDS, &centroids, err);
     if (status == HAC_OK)
-        status = table_file(command, args, job, HAC_OPT_WITH, &matrix, err);
+        status = table_file(line, job, HAC_OPT_WITH, &matrix, err);
     if (status == HAC_OK && centroids != NULL)
         status = hac_table_query_k_means(centroids, options->where, table, err);
     if (status == HAC_OK && matrix != NULL)
-        status = take_matrix(request, matrix, command, err);
+        status = take_matrix(request, matrix, line->command, err);
     if (status != HAC_OK)
         return status;
     options->schema = options->schema != NULL ? options->schema : table->schema;
@@ -332,81 +321,183 @@ static hac_status take_table(hac_query_request *request, const char *command, co
     return HAC_OK;
 }
 
-/* ---- files ---- */
+/* ---- commands ---- */
 
-static hac_status open_file(hac_query_request *request, size_t index, hac_error *err)
+static hac_status begin(hac_query_request *request, const hac_line *line, size_t first, size_t n_words,
+                        hac_input_format format, hac_error *err)
 {
-    const char *path = request->names[index];
-    struct stat st;
-    /* a pipe without a writer must not keep us */
-    int fd = request->fds[index] = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%s", path);
-    if (S_ISDIR(st.st_mode))
-        return hac_fail(err, HAC_FAILED, "%.200s: is a directory", path);
-    if (!S_ISREG(st.st_mode))
-        return hac_fail(err, HAC_FAILED, "%.200s: is no regular file; save it first", path);
-    request->bytes[index] = (uint64_t)st.st_size;
-    return HAC_OK;
+    hac_status status =
+        hac_query_input_name(&request->input, line->command, line->args->words + first, n_words, format, err);
+    request->options.input_format = request->input.format;
+    if (status == HAC_OK && request->input.format == HAC_INPUT_PARQUET)
+        status = hac_args_refuse(line->args, line->command, HAC_OPTIONS_TEXT & ~HAC_OPT_BIT(HAC_OPT_SCHEMA),
+                                 "of text, which Parquet files are not", err);
+    return status;
 }
 
-static hac_status name_files(hac_query_request *request, const char *command, const hac_args *args,
-                             size_t first, hac_error *err)
+/* What stands behind the names; `otherwise` is the form of a result if nothing says another one. */
+static hac_status finish(hac_query_request *request, const hac_line *line, const hac_named_job *job,
+                         hac_result_format otherwise, hac_error *err)
 {
-    size_t n = args->n_words > first ? args->n_words - first : 0;
-    if (n == 0)
-        return hac_fail(err, HAC_INVALID, "%s: of which files? Name at least one", command);
-    if (n > HAC_QUERY_FILES_MAX)
-        return hac_fail(err, HAC_INVALID, "%s: %zu files are too many; %d are possible", command, n,
-                        HAC_QUERY_FILES_MAX);
-    for (size_t i = 0; i < n; i++) {
-        request->names[i] = args->words[first + i];
-        if (strcmp(request->names[i], "-") == 0)
-            return hac_fail(err, HAC_INVALID, "%s: standard input is not read; name a file", command);
-    }
-    request->n_files = n;
-    return HAC_OK;
+    hac_status status = choose_output(request, line, otherwise, err);
+    if (status == HAC_OK)
+        status = take_parquet(request, line, err);
+    if (status == HAC_OK)
+        status = take_options(request, line->args, err);
+    if (status == HAC_OK)
+        status = hac_query_input_open(&request->input, line->command, err);
+    return status == HAC_OK ? take_table(request, line, job, err) : status;
+}
+
+static hac_status need_select(const hac_line *line, hac_error *err)
+{
+    if (hac_args_has(line->args, HAC_OPT_SELECT))
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID,
+                    "%s: what is wanted of each group or row? Say --select, for example 'count() as n'",
+                    line->command);
+}
+
+static hac_status check_job(const hac_line *line, size_t first, const hac_named_job *job, hac_error *err)
+{
+    const hac_args *args = line->args;
+    if (job != NULL && job->wants != NULL && args->values[hac_option_find(job->wants)] == NULL)
+        return hac_fail(err, HAC_INVALID, "%s: %s needs --%s", line->command, job->name, job->wants);
+    if (job == NULL && !hac_args_has(args, HAC_OPT_SELECT) && args->n_words > first + 1 &&
+        access(args->words[first], F_OK) != 0)
+        return hac_fail(err, HAC_INVALID,
+                        "%s: '%.200s' is neither a job that has a name nor a file; `hacctl help "
+                        "mapreduce` lists the jobs",
+                        line->command, args->words[first]);
+    return job == NULL ? need_select(line, err) : HAC_OK;
+}
+
+static size_t words_from(const hac_args *args, size_t first)
+{
+    return args->n_words > first ? args->n_words - first : 0;
+}
+
+/* --parse; HAC_INPUT_NONE: not given. */
+static hac_input_format asked_format(const hac_args *args)
+{
+    return hac_args_has(args, HAC_OPT_PARSE) ? hac_query_format_of(args->values[HAC_OPT_PARSE])
+                                             : HAC_INPUT_NONE;
 }
 
 hac_status hac_query_request_parse(hac_query_request *request, const char *command, const hac_args *args,
                                    size_t first, hac_error *err)
 {
     *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
-    for (size_t i = 0; i < HAC_QUERY_FILES_MAX; i++)
-        request->fds[i] = -1;
+    hac_line line = {command, args};
     const hac_named_job *job = args->n_words > first ? hac_named_job_find(args->words[first]) : NULL;
-    if (job != NULL && job->wants != NULL && args->values[hac_option_find(job->wants)] == NULL)
-        return hac_fail(err, HAC_INVALID, "%s: %s needs --%s", command, job->name, job->wants);
-    if (job == NULL && !hac_args_has(args, HAC_OPT_SELECT) && args->n_words > first + 1 &&
-        access(args->words[first], F_OK) != 0)
-        return hac_fail(err, HAC_INVALID,
-                        "%s: '%.200s' is neither a job that has a name nor a file; `hacctl help "
-                        "mapreduce` lists the jobs",
-                        command, args->words[first]);
-    if (job == NULL && !hac_args_has(args, HAC_OPT_SELECT))
-        return hac_fail(err, HAC_INVALID,
-                        "%s: what is wanted of each group or row? Say --select, for example 'count() as n'",
-                        command);
+    hac_input_format format = asked_format(args);
+    if (format == HAC_INPUT_NONE && job != NULL)
+        format = job->format;
     take_texts(&request->options, args, job);
-    hac_status status = name_files(request, command, args, first + (job != NULL), err);
+    hac_status status = check_job(&line, first, job, err);
+    first += job != NULL;
     if (status == HAC_OK)
-        status = choose_format(request, command, args, job, err);
+        status = begin(request, &line, first, words_from(args, first), format, err);
+    return status == HAC_OK ? finish(request, &line, job, HAC_RESULT_CSV, err) : status;
+}
+
+hac_status hac_query_request_parquet(hac_query_request *request, const char *command, const hac_args *args,
+                                     size_t first, hac_error *err)
+{
+    *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
+    hac_line line = {command, args};
+    take_texts(&request->options, args, NULL);
+    hac_status status = need_select(&line, err);
     if (status == HAC_OK)
-        status = choose_output(request, command, args, err);
+        status = begin(request, &line, first, words_from(args, first), asked_format(args), err);
+    request->convert = request->input.format != HAC_INPUT_PARQUET;
+    return status == HAC_OK ? finish(request, &line, NULL, HAC_RESULT_CSV, err) : status;
+}
+
+static hac_status check_raw(const hac_line *line, hac_error *err)
+{
+    const hac_args *args = line->args;
+    hac_input_format asked = asked_format(args);
+    if (asked != HAC_INPUT_NONE && asked != HAC_INPUT_FIXED)
+        return hac_fail(err, HAC_INVALID, "%s: --type is of raw arrays, and --parse says %s", line->command,
+                        args->values[HAC_OPT_PARSE]);
+    return hac_args_refuse(line->args, line->command, HAC_OPTIONS_TEXT,
+                           "not of raw arrays, which --type says this is", err);
+}
+
+/* A name that promises something else is the input more likely than the output. */
+static hac_status check_out(const hac_line *line, const char *out, hac_error *err)
+{
+    hac_result_format form = HAC_RESULT_PARQUET;
+    if (form_by_suffix(out, HAC_RESULT_PARQUET, &form) && form == HAC_RESULT_PARQUET)
+        return HAC_OK;
+    return hac_fail(
+        err, HAC_INVALID,
+        "%s: the result is a Parquet file, which %.200s is not by its suffix; IN stands before OUT",
+        line->command, out);
+}
+
+hac_status hac_query_request_convert(hac_query_request *request, const char *command, const hac_args *args,
+                                     size_t first, hac_error *err)
+{
+    *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
+    hac_line line = {command, args};
+    const char *type = args->values[HAC_OPT_TYPE];
+    if (words_from(args, first) != 2)
+        return hac_fail(err, HAC_INVALID, "%s: name the input and the output, IN OUT", command);
+    take_texts(&request->options, args, NULL);
+    request->options.select = "*";
+    hac_status status = check_out(&line, args->words[first + 1], err);
+    if (status == HAC_OK && type != NULL)
+        status = check_raw(&line, err);
     if (status == HAC_OK)
-        status = take_options(request, args, err);
+        status = begin(request, &line, first, 1, type != NULL ? HAC_INPUT_FIXED : asked_format(args), err);
+    if (type != NULL) {
+        snprintf(request->schema, sizeof request->schema, "value:%s", type);
+        request->options.schema = request->schema;
+    }
+    return status == HAC_OK ? finish(request, &line, NULL, HAC_RESULT_PARQUET, err) : status;
+}
+
+bool hac_query_request_is_sort(const hac_args *args)
+{
+    return hac_args_has(args, HAC_OPT_INPUT_FORMAT) || hac_args_has(args, HAC_OPT_KEY);
+}
+
+hac_status hac_query_request_sort(hac_query_request *request, const char *command, const hac_args *args,
+                                  size_t first, hac_error *err)
+{
+    *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
+    hac_line line = {command, args};
+    const char *format = args->values[HAC_OPT_INPUT_FORMAT];
+    if (!hac_args_has(args, HAC_OPT_KEY))
+        return hac_fail(err, HAC_INVALID, "%s: rows are sorted by columns; say --key 'a desc, b'", command);
+    if (words_from(args, first) != 1)
+        return hac_fail(err, HAC_INVALID, "%s: name one input", command);
+    take_texts(&request->options, args, NULL);
+    request->options.select = "*";
+    request->options.order_by = args->values[HAC_OPT_KEY];
+    hac_status status = hac_args_refuse(args, command, HAC_OPT_BIT(HAC_OPT_DESCENDING),
+                                        "not of whole rows; say --key 'a desc' for each key", err);
     if (status == HAC_OK)
-        status = take_table(request, command, args, job, err);
-    for (size_t i = 0; i < request->n_files && status == HAC_OK; i++)
-        status = open_file(request, i, err);
-    return status;
+        status =
+            hac_args_refuse(args, command, HAC_OPTIONS_RAW_SORT, "of raw arrays, not of whole rows", err);
+    if (status == HAC_OK)
+        status = begin(request, &line, first, 1,
+                       format != NULL ? hac_query_format_of(format) : HAC_INPUT_NONE, err);
+    bool parquet = request->input.format == HAC_INPUT_PARQUET;
+    if (status == HAC_OK && !parquet && request->input.format != HAC_INPUT_CSV)
+        status = hac_fail(err, HAC_INVALID,
+                          "%s: rows of csv and parquet can be sorted; say which with "
+                          "--input-format",
+                          command);
+    return status == HAC_OK ? finish(request, &line, NULL, parquet ? HAC_RESULT_PARQUET : HAC_RESULT_CSV, err)
+                            : status;
 }
 
 void hac_query_request_clear(hac_query_request *request)
 {
-    for (size_t i = 0; i < request->n_files; i++)
-        hac_close(request->fds[i]);
-    request->n_files = 0;
+    hac_query_input_clear(&request->input);
     hac_job_request_clear(&request->job);
     hac_table_query_clear(&request->table);
 }

@@ -4,7 +4,8 @@
 #define HACCTL_QUERY_REQUEST_H
 
 #include "cli.h"
-#include "sort_request.h"
+#include "job_request.h"
+#include "query_input.h"
 #include "table_query.h"
 
 /* A job that has a name: a query, of which the command line may change any part. */
@@ -25,20 +26,32 @@ typedef struct hac_query_request {
     hac_query_options options;
     hac_job_request job;
     hac_table_query table; /* texts of `options`, where the job has a table */
-    char null_text[32];
-    int fds[HAC_QUERY_FILES_MAX];
-    const char *names[HAC_QUERY_FILES_MAX]; /* of argv */
-    uint64_t bytes[HAC_QUERY_FILES_MAX];
-    size_t n_files;
+    char null_text[32], schema[16];
+    hac_query_input input;
+    bool convert; /* the input is made a Parquet file first, which is then queried */
 } hac_query_request;
 
 /*
- * [JOBNAME] FILE…, from the command's `first` word on, with all options of a query and of a job. Opens the
- * files. HAC_INVALID: usage; HAC_FAILED says which file cannot be read. `command` is named in messages. To be
- * cleared in every case.
+ * The command lines that are queries, from the command's `first` word on, with all options of theirs and of a
+ * job. They open the input. HAC_INVALID: usage; HAC_FAILED says which file cannot be read. `command` is named
+ * in messages. To be cleared in every case.
+ *
+ *     mapreduce        [JOBNAME] FILE…
+ *     parquet query    FILE…
+ *     parquet convert  IN OUT      all columns as they are; OUT is left to the caller
+ *     sort             IN          whole rows by --key
  */
 HAC_MUST_USE hac_status hac_query_request_parse(hac_query_request *request, const char *command,
                                                 const hac_args *args, size_t first, hac_error *err);
+HAC_MUST_USE hac_status hac_query_request_parquet(hac_query_request *request, const char *command,
+                                                  const hac_args *args, size_t first, hac_error *err);
+HAC_MUST_USE hac_status hac_query_request_convert(hac_query_request *request, const char *command,
+                                                  const hac_args *args, size_t first, hac_error *err);
+HAC_MUST_USE hac_status hac_query_request_sort(hac_query_request *request, const char *command,
+                                               const hac_args *args, size_t first, hac_error *err);
 void hac_query_request_clear(hac_query_request *request);
+
+/* Whether a sort is one of whole rows. */
+bool hac_query_request_is_sort(const hac_args *args);
 
 #endif

@@ -134,8 +134,9 @@ static void refuses(void **state)
         {HAC_OPT_MEMORY, "-5", "--memory"},
         {HAC_OPT_DEVICES, "cpu,,gpu", "a name is empty"},
         {HAC_OPT_DEVICES, ",", "a name is empty"},
-        {HAC_OPT_INPUT_FORMAT, "csv", "not in this version"},
-        {HAC_OPT_KEY, "a desc", "not in this version"},
+        {HAC_OPT_INPUT_FORMAT, "csv", "--input-format is of whole rows"},
+        {HAC_OPT_SCHEMA, "a:i8", "--schema is of whole rows"},
+        {HAC_OPT_CODEC, "none", "--codec is of whole rows"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -305,6 +305,10 @@ static void record_query(const char *what, size_t sources, const hac_query_optio
         or_none(o->select), or_none(o->order_by), (long long)o->limit, (int)o->result_format, o->delimiter,
         o->no_header, o->skip_errors, or_none(o->null_text), (int)o->hot_keys, o->sample, o->hot_share,
         o->work_groups, o->work_items, o->job.n_devices, o->job.detach, o->job.fast, (int)o->way);
+    if (o->result_format == HAC_RESULT_PARQUET)
+        record("parquet codec=%d group=%llu rows=%llu block=%llu", (int)o->parquet.compression,
+               (unsigned long long)o->parquet.group_bytes, (unsigned long long)o->parquet.group_rows,
+               (unsigned long long)o->parquet.block_bytes);
 }
 
 /* The result is the files, one after the other; FAKE_HAC_TEXT is what there is to say of it. */
@@ -334,6 +338,39 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
         job->text = getenv("FAKE_HAC_TEXT");
     *ret_job = job;
     return HAC_OK;
+}
+
+hac_status hac_query_stream(hac_client *client, int fd, const char *name, const hac_query_options *options,
+                            hac_job **ret_job, hac_error *err)
+{
+    record("stream");
+    return hac_query_files(client, &fd, &name, 1, options, ret_job, err);
+}
+
+hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes,
+                            const hac_query_options *options, hac_job **ret_job, hac_error *err)
+{
+    record_query("memory", 1, options);
+    hac_status status = start(client, &options->job, ret_job, err);
+    if (status != HAC_OK)
+        return status;
+    (*ret_job)->data = calloc(1, bytes + 1);
+    if ((*ret_job)->data == NULL)
+        return hac_fail_no_memory(err);
+    memcpy((*ret_job)->data, text, bytes);
+    (*ret_job)->bytes = bytes;
+    return HAC_OK;
+}
+
+/* The answer is the file. */
+hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, const hac_job_options *options,
+                                hac_job **ret_job, hac_error *err)
+{
+    hac_query_options query = HAC_QUERY_OPTIONS_INIT;
+    query.input_format = HAC_INPUT_PARQUET;
+    query.job = *options;
+    record("describe");
+    return hac_query_files(client, &fd, &name, 1, &query, ret_job, err);
 }
 
 /* ---- questions ---- */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hacctl parquet query, convert, inspect: flow E. */
+#include <string.h>
+
+#include "command.h"
+#include "query_run.h"
+#include "report_parquet.h"
+#include "wait.h"
+
+hac_status hac_cmd_parquet_query(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
+    hac_status status = hac_query_request_parquet(&request, "parquet query", args, 0, err);
+    return status == HAC_OK ? hac_query_run(cli, args, &request, err) : status;
+}
+
+hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
+    hac_args with_output = *args;
+    with_output.values[HAC_OPT_OUTPUT] = args->words[1];
+    hac_status status = hac_query_request_convert(&request, "parquet convert", args, 0, err);
+    return status == HAC_OK ? hac_query_run(cli, &with_output, &request, err) : status;
+}
+
+/* The answer is text without an end: a copy that has one. */
+static hac_status copy_answer(const hac_job *job, char **ret, hac_error *err)
+{
+    *ret = strndup(hac_job_data(job), (size_t)hac_job_bytes(job));
+    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
+static hac_status describe(hac_cli *cli, const hac_query_input *input, char **ret, hac_error *err)
+{
+    hac_wait wait;
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    hac_wait_prepare(&wait, cli, &options.job);
+    hac_status status = hac_cli_connect(cli, err);
+    if (status == HAC_OK)
+        status = hac_describe_parquet(cli->client, input->fds[0], input->names[0], &options.job, &job, err);
+    if (status == HAC_OK)
+        status = hac_wait_for(&wait, job, true, err);
+    return status == HAC_OK ? copy_answer(job, ret, err) : status;
+}
+
+static hac_status print_table(const char *answer, hac_error *err)
+{
+    hac_autojson cJSON *json = NULL;
+    hac_autofree char *table = NULL;
+    hac_text text = HAC_TEXT_NONE;
+    hac_status status = hac_read_object(answer, "the file", &json, err);
+    if (status != HAC_OK)
+        return status;
+    hac_report_parquet(json, &text);
+    status = hac_text_finish(&text, &table, NULL, err);
+    return status == HAC_OK ? hac_cli_print(table, err) : status;
+}
+
+hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_query_input_clear) hac_query_input input = {.n_files = 0};
+    hac_autofree char *answer = NULL;
+    hac_status status =
+        hac_query_input_name(&input, "parquet inspect", args->words, 1, HAC_INPUT_PARQUET, err);
+    if (status == HAC_OK && input.n_files > 1)
+        return hac_fail(err, HAC_INVALID, "parquet inspect: %.200s has %zu Parquet files; name one of them",
+                        args->words[0], input.n_files);
+    if (status == HAC_OK)
+        status = hac_query_input_open(&input, "parquet inspect", err);
+    if (status == HAC_OK && input.stream)
+        return hac_fail(err, HAC_FAILED, "%.200s: is no regular file; save it first", input.names[0]);
+    if (status == HAC_OK)
+        status = describe(cli, &input, &answer, err);
+    if (status != HAC_OK)
+        return status;
+    return cli->json ? hac_cli_print(answer, err) : print_table(answer, err);
+}
