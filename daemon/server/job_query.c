@@ -652,8 +652,7 @@ hac_status hac_query_spec_guess(const Hac__Client__PlanQuery *request, hac_query
         ret->flags |= HAC_COMPILED_AGGREGATES;
     if (from->source->format == FORMAT_CSV)
         ret->flags |= HAC_COMPILED_NEEDS_QUOTES;
-    if (ret->table) /* as most do */
-        ret->flags |= HAC_COMPILED_FITS_DEVICE;
+    ret->flags |= HAC_COMPILED_FITS_DEVICE; /* as most do */
     ret->group_bytes = GUESS_GROUP;
     ret->output_bytes = GUESS_OUTPUT;
     ret->fast = request->options->determinism == 1;

@@ -8,14 +8,13 @@
 #include "hash_job.h"
 #include "query/partial.h"
 
-#define PASSES_MAX     1024
-#define FIRST_PAIRS    8192
-#define PAIRS_MAX      (UINT64_C(1) << 30)
-#define GROWTH         4
-#define WAVE_CHUNKS    4            /* a compute unit */
-#define HOT_BYTES      (512 * 1024) /* of hot pairs: half of a core's second-level cache */
-#define SHARE_DEFAULT  75
-#define SAMPLE_DEFAULT 10
+#define PASSES_MAX    1024
+#define FIRST_PAIRS   8192
+#define PAIRS_MAX     (UINT64_C(1) << 30)
+#define GROWTH        4
+#define WAVE_CHUNKS   4            /* a compute unit */
+#define HOT_BYTES     (512 * 1024) /* of hot pairs: half of a core's second-level cache */
+#define SHARE_DEFAULT 75
 
 /* Some chunks at work, their tables and states. */
 typedef struct wave {
@@ -56,7 +55,7 @@ static uint64_t table_bytes(const hac_hash_job *job, uint64_t pairs)
 /* Room for the pairs of a whole chunk. */
 static uint64_t most_pairs(const hac_hash_job *job)
 {
-    return job->chunk_rows + HAC_BATCH_ROWS;
+    return job->most_rows + HAC_BATCH_ROWS;
 }
 
 /* HAC_NO_MEMORY: fewer chunks, or fewer keys of each, have to do. */
@@ -103,20 +102,26 @@ static uint32_t hot_most(const hac_hash_job *job)
     return HOT_BYTES / (8 * job->shape.stride);
 }
 
-static uint64_t sample_rows(const hac_hash_job *job)
+/* The rows that each work-item is to do, as the window has them. */
+static void set_rows(wave *w)
 {
-    uint64_t share = job->options.sample != 0 ? job->options.sample : SAMPLE_DEFAULT;
-    uint64_t rows = job->chunk_rows / 1000 * share + job->chunk_rows % 1000 * share / 1000;
-    return rows == 0 ? 1 : rows;
+    const hac_hash_job *job = w->job;
+    for (uint64_t c = 0; c < w->n; c++) {
+        uint64_t *state = w->states + c * STATE_WORDS;
+        uint64_t first, rows = hac_hash_chunk_rows(job, w->first + c, &first);
+        state[STATE_FROM] = first - w->view.first_row;
+        state[STATE_ROWS] = rows;
+        state[STATE_SAMPLE] = job->options.hot_keys ? hac_hash_sample_rows(job, rows) : 0;
+    }
 }
 
-static hac_status launch(wave *w, uint64_t end, hac_error *err)
+static hac_status launch(wave *w, hac_error *err)
 {
     hac_hash_job *job = w->job;
     hac_windows *windows = &job->windows;
     cl_mem pool, buckets, states, scratch;
     cl_kernel kernel;
-    uint64_t first = w->first * job->chunk_rows - w->view.first_row, stride = job->shape.stride;
+    uint64_t stride = job->shape.stride;
     hac_status status =
         hac_device_kernel(job->device, hac_hash_program(job->facts), "aggregate_chunks", &kernel, err);
     if (status == HAC_OK)
@@ -135,9 +140,6 @@ static hac_status launch(wave *w, uint64_t end, hac_error *err)
     hac_argument_mem(&a, job->plan_window);
     hac_argument_mem(&a, w->view.mem);
     hac_argument_mem(&a, job->shape_window);
-    hac_argument_u64(&a, first);
-    hac_argument_u64(&a, job->chunk_rows);
-    hac_argument_u64(&a, end - w->view.first_row);
     hac_argument_u32(&a, w->bucket_bits);
     hac_argument_u32(&a, (uint32_t)w->pairs);
     hac_argument_mem(&a, buckets);
@@ -145,7 +147,6 @@ static hac_status launch(wave *w, uint64_t end, hac_error *err)
     hac_argument_mem(&a, states);
     hac_argument_u32(&a, w->pass);
     hac_argument_u32(&a, job->passes);
-    hac_argument_u64(&a, job->options.hot_keys ? sample_rows(job) : 0);
     hac_argument_u32(&a, job->options.hot_share != 0 ? job->options.hot_share : SHARE_DEFAULT);
     hac_argument_u32(&a, hot_most(job));
     hac_argument_u32(&a, job->shape.float_sums && !job->options.any_order ? job->shape.probe : 0);
@@ -170,12 +171,12 @@ static bool any_full(const wave *w, uint64_t *ret_bad)
     return full;
 }
 
-static hac_status run_chunks(wave *w, uint64_t end, hac_error *err)
+static hac_status run_chunks(wave *w, hac_error *err)
 {
     hac_hash_job *job = w->job;
     for (;;) {
         size_t keep = job->windows.n;
-        hac_status status = launch(w, end, err);
+        hac_status status = launch(w, err);
         status = hac_windows_close(&job->windows, keep, status, err);
         if (status != HAC_OK)
             return status;
@@ -211,7 +212,7 @@ static void add_figures(hac_hash_job *job, uint64_t chunk, const uint64_t *state
     f->local_hits += state[STATE_HITS];
     if (state[STATE_HOT] > f->hot_keys)
         f->hot_keys = state[STATE_HOT];
-    hac_hash_count_group(job, chunk, hac_hash_chunks(job), state[STATE_BEHIND], state[STATE_HITS]);
+    hac_hash_count_group(job, job->before + chunk, job->all_chunks, state[STATE_BEHIND], state[STATE_HITS]);
 }
 
 /* What the chunks of a wave have given. */
@@ -252,15 +253,17 @@ static hac_status run_pass(wave *w, uint64_t *pairs, collection *k, hac_error *e
 {
     hac_hash_job *job = w->job;
     size_t keep = job->windows.n;
-    uint64_t from = w->first * job->chunk_rows, last_first;
-    uint64_t end = hac_hash_chunk_rows(job, w->first + w->n - 1, &last_first) + last_first;
+    uint64_t from, last, rows = hac_hash_chunk_rows(job, w->first + w->n - 1, &last);
+    (void)hac_hash_chunk_rows(job, w->first, &from);
     hac_status status = wave_begin(w, *pairs, err);
     if (status == HAC_OK)
-        status = hac_hash_view_open(job, from, end - from, &w->view, err);
+        status = hac_hash_view_open(job, from, last + rows - from, &w->view, err);
     if (status == HAC_OK)
         status = hac_hash_open_plan(job, err);
-    if (status == HAC_OK)
-        status = run_chunks(w, end, err);
+    if (status == HAC_OK) {
+        set_rows(w);
+        status = run_chunks(w, err);
+    }
     if (status == HAC_OK)
         status = collect(w, k, err);
     *pairs = w->pairs != 0 ? w->pairs : *pairs;
@@ -301,7 +304,7 @@ static uint64_t wave_chunks(const hac_hash_job *job, uint64_t pairs)
     uint64_t chunks = (uint64_t)job->facts->compute_units * WAVE_CHUNKS;
     if (!hac_hash_view_direct(job)) {
         uint64_t rows = job->facts->max_allocation / 2 / (hac_hash_view_bytes(job, 1024) / 1024 + 1);
-        fit = fit < rows / job->chunk_rows ? fit : rows / job->chunk_rows;
+        fit = fit < rows / job->most_rows ? fit : rows / job->most_rows;
     }
     chunks = chunks < fit ? chunks : fit;
     return chunks == 0 ? 1 : chunks;
@@ -324,7 +327,9 @@ static hac_status make_fit(hac_hash_job *job, uint64_t *most, uint64_t *pairs, h
 
 hac_status hac_hash_run_block(hac_hash_job *job, uint64_t first, uint64_t n, hac_error *err)
 {
-    uint64_t pairs = job->options.first_pairs != 0 ? job->options.first_pairs : FIRST_PAIRS;
+    uint64_t pairs = job->pairs != 0                 ? job->pairs
+                     : job->options.first_pairs != 0 ? job->options.first_pairs
+                                                     : FIRST_PAIRS;
     if (job->facts->max_loop_iterations != 0)
         return hac_fail(err, HAC_UNSUPPORTED, "chunks take more than %u iterations of a loop",
                         job->facts->max_loop_iterations);
@@ -340,5 +345,6 @@ hac_status hac_hash_run_block(hac_hash_job *job, uint64_t first, uint64_t n, hac
         else if (status == HAC_NO_MEMORY)
             status = make_fit(job, &most, &pairs, err);
     }
+    job->pairs = pairs;
     return status;
 }

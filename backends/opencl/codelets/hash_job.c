@@ -6,7 +6,8 @@
 
 #include "base/cleanup.h"
 
-#define MEMORY_SHARE 8 /* of the device's memory for tables */
+#define MEMORY_SHARE   8  /* of the device's memory for tables */
+#define SAMPLE_DEFAULT 10 /* per mille */
 
 void *hac_hash_alloc(uint64_t bytes)
 {
@@ -38,16 +39,18 @@ const char *hac_hash_program(const hac_device_facts *facts)
     return facts->style == HAC_STYLE_SIMT ? "hash.simt" : "hash.block";
 }
 
-/* The columns of the query: positions say where each is in the table. */
-static hac_status find_columns(hac_hash_job *job, const hac_query *query, hac_error *err)
+/* The columns of the query: positions say where each is in the table. Without one they have no place yet. */
+static hac_status find_columns(hac_hash_job *job, const hac_query *query, const hac_table *table,
+                               hac_error *err)
 {
     job->n_columns = query->columns.n_fields;
     if (job->n_columns > HAC_FIELDS_MAX)
         return hac_fail(err, HAC_INVALID, "a query of more than %d columns", HAC_FIELDS_MAX);
     for (size_t i = 0; i < job->n_columns; i++) {
-        if (query->positions[i] >= job->table.n_columns)
+        if (table != NULL && query->positions[i] >= table->n_columns)
             return hac_fail(err, HAC_INVALID, "column %s is not in the table", query->columns.fields[i].name);
-        job->columns[i] = job->table.columns[query->positions[i]];
+        job->columns[i] = table != NULL ? table->columns[query->positions[i]]
+                                        : (hac_table_column){.type = query->columns.fields[i].type};
     }
     return HAC_OK;
 }
@@ -71,16 +74,18 @@ hac_status hac_hash_job_init(hac_hash_job *job, hac_device *device, const hac_qu
     *job = (hac_hash_job){.device = device,
                           .facts = hac_device_get_facts(device),
                           .options = *options,
-                          .table = *table,
-                          .memory = *memory,
+                          .rows = table != NULL ? table->rows : 0,
+                          .passes = 1,
                           .windows = {.device = device}};
     if (query->rows == NULL || !query->aggregates)
         return hac_fail(err, HAC_INVALID, "the query aggregates nothing");
     if ((query->filter != NULL && !hac_program_exact(query->filter)) || !hac_program_exact(query->rows))
         return hac_fail(err, HAC_UNSUPPORTED, "the query's functions are not exact on devices");
-    hac_status status = hac_table_check(table, memory->bytes, err);
+    if (table != NULL)
+        job->memory = *memory;
+    hac_status status = table != NULL ? hac_table_check(table, memory->bytes, err) : HAC_OK;
     if (status == HAC_OK)
-        status = find_columns(job, query, err);
+        status = find_columns(job, query, table, err);
     const hac_program *programs[] = {query->filter, query->rows};
     if (status == HAC_OK)
         status = hac_expr_plan_init(&job->plan, programs, 2, job->columns, job->n_columns, job->facts,
@@ -100,6 +105,12 @@ void hac_hash_job_clear(hac_hash_job *job)
     hac_hash_shape_clear(&job->shape);
 }
 
+static hac_status run_style(hac_hash_job *job, uint64_t first, uint64_t n, hac_error *err)
+{
+    return job->facts->style == HAC_STYLE_SIMT ? hac_hash_run_simt(job, first, n, err)
+                                               : hac_hash_run_block(job, first, n, err);
+}
+
 hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t first, uint64_t n,
                             hac_hash_sink sink, void *context, hac_error *err)
 {
@@ -108,16 +119,13 @@ hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t fir
         __builtin_mul_overflow(end, chunk_rows, &end))
         return hac_fail(err, HAC_INVALID, "chunks %llu + %llu of %llu rows", (unsigned long long)first,
                         (unsigned long long)n, (unsigned long long)chunk_rows);
-    job->chunk_rows = chunk_rows;
-    job->passes = 1;
+    job->chunk_rows = job->most_rows = chunk_rows;
     job->sink = sink;
     job->context = context;
-    uint64_t chunks = hac_hash_chunks(job);
+    uint64_t chunks = job->rows / chunk_rows + (job->rows % chunk_rows != 0);
     uint64_t filled = first >= chunks ? 0 : n < chunks - first ? n : chunks - first;
-    hac_status status = HAC_OK;
-    if (filled != 0)
-        status = job->facts->style == HAC_STYLE_SIMT ? hac_hash_run_simt(job, first, filled, err)
-                                                     : hac_hash_run_block(job, first, filled, err);
+    job->all_chunks = chunks;
+    hac_status status = filled != 0 ? run_style(job, first, filled, err) : HAC_OK;
     for (uint64_t c = filled; status == HAC_OK && c < n; c++) {
         hac_hash_pieces none = {0};
         status = hac_hash_deliver(job, first + c, 0, 0, false, &none, err);
@@ -125,17 +133,46 @@ hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t fir
     return hac_windows_close(&job->windows, 0, status, err);
 }
 
-uint64_t hac_hash_chunks(const hac_hash_job *job)
+hac_status hac_hash_job_run_rows(hac_hash_job *job, const hac_hash_rows *rows, hac_hash_sink sink,
+                                 void *context, hac_error *err)
 {
-    return job->table.rows / job->chunk_rows + (job->table.rows % job->chunk_rows != 0);
+    job->loaded = rows;
+    job->memory = rows->memory;
+    job->rows = rows->rows;
+    job->most_rows = 0;
+    job->sink = sink;
+    job->context = context;
+    for (size_t i = 0; i < job->n_columns; i++) {
+        job->columns[i] = rows->columns[i];
+        hac_expr_plan_set_column(&job->plan, i, &rows->columns[i]);
+    }
+    for (uint64_t c = 0; c < rows->n_chunks; c++)
+        job->most_rows = rows->chunks[c].rows > job->most_rows ? rows->chunks[c].rows : job->most_rows;
+    hac_status status = hac_windows_open(&job->windows, rows->memory.data, rows->memory.bytes, HAC_READ,
+                                         &job->rows_window, err);
+    if (status == HAC_OK)
+        status = run_style(job, rows->first_chunk, rows->n_chunks, err);
+    return hac_windows_close(&job->windows, 0, status, err);
 }
 
 uint64_t hac_hash_chunk_rows(const hac_hash_job *job, uint64_t chunk, uint64_t *ret_first)
 {
+    if (job->loaded != NULL) {
+        const hac_hash_chunk *c = &job->loaded->chunks[chunk - job->loaded->first_chunk];
+        *ret_first = c->first;
+        return c->rows;
+    }
     uint64_t first = chunk * job->chunk_rows;
-    *ret_first = first < job->table.rows ? first : job->table.rows;
-    uint64_t left = job->table.rows - *ret_first;
+    *ret_first = first < job->rows ? first : job->rows;
+    uint64_t left = job->rows - *ret_first;
     return left < job->chunk_rows ? left : job->chunk_rows;
+}
+
+uint64_t hac_hash_sample_rows(const hac_hash_job *job, uint64_t rows)
+{
+    uint64_t share = job->options.sample != 0 ? job->options.sample : SAMPLE_DEFAULT;
+    uint64_t sample = rows / 1000 * share + rows % 1000 * share / 1000;
+    return sample == 0 && rows != 0 ? 1 : sample;
 }
 
 hac_status hac_hash_open_plan(hac_hash_job *job, hac_error *err)
@@ -211,11 +248,13 @@ hac_status hac_hash_deliver(hac_hash_job *job, uint64_t chunk, uint64_t first_ro
     job->figures.rows += hac_hash_chunk_rows(job, chunk, &first);
     job->figures.kept += refused ? 0 : kept;
     job->figures.groups += pieces->n;
-    hac_hash_groups groups = {.chunk = chunk,
-                              .pairs = pieces->pairs,
-                              .n = pieces->n,
-                              .first_row = first_row,
-                              .kept = kept,
-                              .refused = refused};
+    hac_hash_groups groups = {
+        .chunk = chunk,
+        .skipped = job->loaded != NULL ? job->loaded->chunks[chunk - job->loaded->first_chunk].skipped : 0,
+        .pairs = pieces->pairs,
+        .n = pieces->n,
+        .first_row = first_row,
+        .kept = kept,
+        .refused = refused};
     return job->sink(job->context, &groups, err);
 }

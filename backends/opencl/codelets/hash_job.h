@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow C on a device, behind the codelet hash.aggregate: chunks of a table in memory to groups. hash_block.c
- * and hash_simt.c drive the kernels of the two styles; hash_shape.c says what the kernels' tables look like;
- * hash_view.c brings the rows to the device.
+ * Flow C on a device, behind the codelet hash.aggregate: chunks of columns in memory to groups. hash_load.c
+ * makes such columns of sources that are no tables; hash_block.c and hash_simt.c drive the kernels of the two
+ * styles; hash_shape.c says what the kernels' tables look like; hash_view.c brings the rows to the device.
  */
 #ifndef CODELETS_HASH_JOB_H
 #define CODELETS_HASH_JOB_H
@@ -57,9 +57,25 @@ typedef struct hac_hash_figures {
     uint64_t grown, passes; /* tables made larger, key-range passes beyond the first */
 } hac_hash_figures;
 
+/* A chunk of rows that were read: where it lies among them. */
+typedef struct hac_hash_chunk {
+    uint64_t first, rows;
+    uint64_t skipped; /* records that could not be read */
+} hac_hash_chunk;
+
+/* Chunks that were read into columns in memory. */
+typedef struct hac_hash_rows {
+    hac_table_column columns[HAC_FIELDS_MAX]; /* of the query, by input */
+    hac_span memory;                          /* at most what a window holds */
+    uint64_t rows;                            /* that the columns have room for */
+    uint64_t first_chunk, n_chunks;           /* of the source */
+    const hac_hash_chunk *chunks;
+} hac_hash_rows;
+
 /* One chunk's groups. */
 typedef struct hac_hash_groups {
     uint64_t chunk;
+    uint64_t skipped;       /* as the hac_hash_chunk says */
     const uint64_t **pairs; /* in the order of their first rows */
     uint64_t n;
     uint64_t first_row; /* of the table, that PAIR_FIRST counts from */
@@ -75,22 +91,28 @@ typedef struct hac_hash_job {
     hac_hash_options options;
     hac_expr_plan plan;
     hac_hash_shape shape;
-    hac_table table;                          /* borrowed */
     hac_span memory;                          /* borrowed */
     hac_table_column columns[HAC_FIELDS_MAX]; /* of the query, by input */
     size_t n_columns;
-    uint64_t chunk_rows;
+    uint64_t rows;               /* of the columns */
+    uint64_t chunk_rows;         /* of a table's chunks */
+    const hac_hash_rows *loaded; /* NULL: the columns are a table's */
+    uint64_t most_rows;          /* of a chunk */
+    uint64_t before, all_chunks; /* those of other sources in front of these; those of all: for the figures */
+    uint64_t pairs;              /* room of a table that did before; 0: none was made yet */
     uint32_t passes; /* key ranges that a chunk is done in: tables of all its keys would not fit */
     hac_hash_sink sink;
     void *context;
     hac_hash_figures figures;
     hac_windows windows;
     cl_mem plan_window, shape_window;
+    cl_mem rows_window; /* of `loaded` */
 } hac_hash_job;
 
 /*
  * What the device can do of a query: HAC_UNSUPPORTED says why not. `layout` is the query's; `table` has the
- * columns of the schema as written. All are borrowed and must outlive the job.
+ * columns of the schema as written, NULL: rows come by hac_hash_job_run_rows. All are borrowed and must
+ * outlive the job.
  */
 HAC_MUST_USE hac_status hac_hash_job_init(hac_hash_job *job, hac_device *device, const hac_query *query,
                                           const hac_group_layout *layout, const hac_table *table,
@@ -102,6 +124,11 @@ void hac_hash_job_clear(hac_hash_job *job);
  * a row in error; the message says which. */
 HAC_MUST_USE hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t first, uint64_t n,
                                          hac_hash_sink sink, void *context, hac_error *err);
+
+/* The same of chunks that were read; their rows are numbered among those in memory. `rows` is borrowed until
+ * the next run. */
+HAC_MUST_USE hac_status hac_hash_job_run_rows(hac_hash_job *job, const hac_hash_rows *rows,
+                                              hac_hash_sink sink, void *context, hac_error *err);
 
 /* ---- hash_shape.c ---- */
 
@@ -135,8 +162,8 @@ HAC_MUST_USE hac_status hac_hash_run_simt(hac_hash_job *job, uint64_t first, uin
 
 /* Rows of chunk `chunk`: *ret_first and how many. */
 uint64_t hac_hash_chunk_rows(const hac_hash_job *job, uint64_t chunk, uint64_t *ret_first);
-/* Chunks of the table. */
-uint64_t hac_hash_chunks(const hac_hash_job *job);
+/* Rows of phase 1, of a chunk of so many. */
+uint64_t hac_hash_sample_rows(const hac_hash_job *job, uint64_t rows);
 /* Opens the plan (as it is now) and the shape. */
 HAC_MUST_USE hac_status hac_hash_open_plan(hac_hash_job *job, hac_error *err);
 /* "row 17: the result is out of range (overflow)" */

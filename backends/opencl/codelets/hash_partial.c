@@ -81,7 +81,7 @@ static hac_status gather_strings(hac_hash_partials *p, const hac_table_column *c
         ret[i] = (hac_string_ref){0, 0};
         if (nulls != NULL && nulls[i] != HAC_ROW_OK)
             continue;
-        if (!hac_table_string(c, p->memory.data, rows[i], &bytes, &length))
+        if (!hac_table_string(c, p->job->memory.data, rows[i], &bytes, &length))
             return hac_fail(err, HAC_FAILED, "the offsets of a string column are not in order");
         hac_status status = reserve_strings(p, *used + length, err);
         if (status != HAC_OK)
@@ -99,16 +99,16 @@ static hac_status gather(hac_hash_partials *p, const uint64_t *rows, size_t n, h
     const hac_query *q = p->query;
     uint64_t used = 0;
     for (size_t i = 0; i < q->columns.n_fields; i++) {
-        const hac_table_column *c = &p->table->columns[q->positions[i]];
+        const hac_table_column *c = &p->job->columns[i];
         uint8_t *values = p->values + i * HAC_BATCH_ROWS * 16, *states = p->states + i * HAC_BATCH_ROWS;
         p->columns[i] = (hac_vector){.type = c->type, .values = values};
         if (c->validity != HAC_TABLE_NONE) {
             for (size_t r = 0; r < n; r++)
-                states[r] = !(p->memory.data[c->validity + rows[r] / 8] >> rows[r] % 8 & 1);
+                states[r] = !(p->job->memory.data[c->validity + rows[r] / 8] >> rows[r] % 8 & 1);
             p->columns[i].states = states;
         }
         if (c->type.kind != HAC_KIND_STRING) {
-            gather_values(c, p->memory.data, rows, n, values);
+            gather_values(c, p->job->memory.data, rows, n, values);
             continue;
         }
         hac_status status =
@@ -130,10 +130,10 @@ static hac_status put_groups(hac_hash_partials *p, const hac_hash_groups *g, uin
     const uint64_t *figures[HAC_BATCH_ROWS];
     for (size_t i = 0; i < n; i++) {
         rows[i] = g->pairs[first + i][PAIR_FIRST] + g->first_row;
-        figures[i] = g->pairs[first + i] + p->tail;
-        if (rows[i] >= p->table->rows)
+        figures[i] = g->pairs[first + i] + p->job->shape.tail;
+        if (rows[i] >= p->job->rows)
             return hac_fail(err, HAC_DEVICE, "a group's row is %llu of %llu", (unsigned long long)rows[i],
-                            (unsigned long long)p->table->rows);
+                            (unsigned long long)p->job->rows);
     }
     hac_status status = gather(p, rows, n, err);
     if (status != HAC_OK)

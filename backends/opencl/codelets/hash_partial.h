@@ -16,15 +16,13 @@
 typedef struct hac_hash_partials hac_hash_partials;
 
 struct hac_hash_partials {
-    const hac_query *query; /* borrowed, like all that is not said to be owned */
-    const hac_table *table;
-    hac_span memory;
+    const hac_query *query;  /* borrowed, like all that is not said to be owned */
+    const hac_hash_job *job; /* its columns are what rows are read from */
     hac_group_options options;
-    uint64_t first_chunk; /* number of chunk 0 of the table among all */
+    uint64_t first_chunk; /* number of chunk 0 of the source among all */
     uint8_t *regions;     /* region c is that of number c */
     uint64_t region;
     uint64_t groups, needed; /* results: groups in all partials, the largest partial */
-    uint32_t tail;           /* words of a pair before its record */
     void *context;           /* the caller's */
     /* Writes the partial of a chunk that was refused, and counts it. */
     hac_status (*refused)(hac_hash_partials *partials, uint64_t chunk, hac_error *err);

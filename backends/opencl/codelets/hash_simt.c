@@ -14,7 +14,6 @@
 #define GROUPS_MAX     1024
 #define ITEMS_DEFAULT  64
 #define LOCAL_RESERVED 2048 /* bytes of local memory besides sm_pool[] */
-#define SAMPLE_DEFAULT 10
 #define SHARE_DEFAULT  75
 #define SEARCH_STEPS   128 /* iterations of looking a key up, supposed */
 #define CANARIES       3
@@ -125,7 +124,8 @@ static hac_status tables_init(tables *t, hac_hash_job *job, hac_error *err)
     t->tallies = calloc(t->groups, sizeof *t->tallies);
     if (t->counters == NULL || t->merge_counters == NULL || t->hot_rows == NULL || t->tallies == NULL)
         return hac_fail_no_memory(err);
-    return size_tables(t, job->options.first_pairs != 0 ? job->options.first_pairs : FIRST_PAIRS, err);
+    uint64_t pairs = job->options.first_pairs != 0 ? job->options.first_pairs : FIRST_PAIRS;
+    return size_tables(t, job->pairs != 0 ? job->pairs : pairs, err);
 }
 
 /* ---- launches ---- */
@@ -402,20 +402,13 @@ static void add_figures(const tables *t, bool hot)
 
 /* ---- chunks ---- */
 
-static uint64_t sample_rows(const hac_hash_job *job, uint64_t rows)
-{
-    uint64_t share = job->options.sample != 0 ? job->options.sample : SAMPLE_DEFAULT;
-    uint64_t sample = rows / 1000 * share + rows % 1000 * share / 1000;
-    return sample == 0 ? 1 : sample;
-}
-
 /* Both phases and the merges of one chunk in one pass. t->again: to be done again. */
 static hac_status try_chunk(tables *t, uint64_t first, uint64_t end, uint64_t *ret_kept, hac_error *err)
 {
     hac_hash_job *job = t->job;
     hac_hash_figures before = job->figures;
     bool hot = job->options.hot_keys && t->sm_pairs != 0;
-    uint64_t second = hot ? first + sample_rows(job, end - first) : first;
+    uint64_t second = hot ? first + hac_hash_sample_rows(job, end - first) : first;
     buffers b;
     uint64_t sampled = 0;
     t->again = NOT_AGAIN;
@@ -534,6 +527,7 @@ hac_status hac_hash_run_simt(hac_hash_job *job, uint64_t first, uint64_t n, hac_
             status = t.global_pool != NULL ? HAC_OK : size_tables(&t, t.gm_pairs, err);
         }
     }
+    job->pairs = t.gm_pairs;
     tables_clear(&t);
     return status;
 }

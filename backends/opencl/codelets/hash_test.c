@@ -321,15 +321,13 @@ static hac_status run_device(run *r, hac_device *device, hac_error *err)
     assert_int_equal(hac_group_layout_init(r->query, &layout, err), HAC_OK);
     table.columns = (hac_table_column *)(uintptr_t)r->table->columns;
     hac_hash_partials partials = {.query = r->query,
-                                  .table = &table,
-                                  .memory = memory,
+                                  .job = job,
                                   .options = group_options(r),
                                   .context = r,
                                   .refused = refused,
                                   .regions = r->partials,
                                   .region = r->region};
     hac_status status = hac_hash_job_init(job, device, r->query, &layout, &table, &memory, &r->options, err);
-    partials.tail = job->shape.tail;
     if (status == HAC_OK)
         status = hac_hash_partials_init(&partials, err);
     if (status == HAC_OK)

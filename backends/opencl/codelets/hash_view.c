@@ -6,7 +6,8 @@
 
 bool hac_hash_view_direct(const hac_hash_job *job)
 {
-    return job->facts->host_memory && job->memory.bytes <= job->facts->max_allocation;
+    return job->loaded != NULL ||
+           (job->facts->host_memory && job->memory.bytes <= job->facts->max_allocation);
 }
 
 static uint64_t rounded(uint64_t bytes)
@@ -134,7 +135,9 @@ static hac_status open_copy(hac_hash_job *job, uint64_t first, uint64_t rows, ha
 hac_status hac_hash_view_open(hac_hash_job *job, uint64_t first, uint64_t rows, hac_hash_view *ret,
                               hac_error *err)
 {
-    *ret = (hac_hash_view){0};
+    *ret = (hac_hash_view){.mem = job->rows_window};
+    if (job->loaded != NULL)
+        return HAC_OK;
     if (hac_hash_view_direct(job)) {
         if (job->memory.bytes == 0)
             return hac_fail(err, HAC_INVALID, "the table has no memory");

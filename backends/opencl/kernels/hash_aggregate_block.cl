@@ -460,18 +460,16 @@ inline void keep_pass(table *t, uint pass, uint passes)
 }
 
 /*
- * Work-item g does chunk g: rows first + g × chunk_rows …, at most chunk_rows and not beyond `end`. Its
- * buckets are at g × 2^bucket_bits, its pool at g × pool_pairs pairs; what it did is in its state. A state
- * that is all zero begins; another goes on. `sample` rows are phase 1 (0: no hot keys); `hot_share` per mille
- * of its keys, at most `hot_most`, are hot. `probe` and `new_share`: the rule of partials,
- * where float sums ask for it; else 0.
+ * Work-item g does chunk g: its state says which rows, and what was done. Its buckets are at
+ * g × 2^bucket_bits, its pool at g × pool_pairs pairs. A state that is all zero but for what the host sets
+ * begins; another goes on. `hot_share` per mille of phase 1's keys, at most `hot_most`, are hot. `probe` and
+ * `new_share`: the rule of partials, where float sums ask for it; else 0.
  */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __global const ulong *shape,
-                 ulong first, ulong chunk_rows, ulong end, uint bucket_bits, uint pool_pairs,
-                 __global uint *buckets, __global ulong *pool, __global ulong *states, uint pass, uint passes,
-                 ulong sample, uint hot_share, uint hot_most, uint probe, uint new_share,
-                 __global uchar *scratch, ulong scratch_bytes)
+                 uint bucket_bits, uint pool_pairs, __global uint *buckets, __global ulong *pool,
+                 __global ulong *states, uint pass, uint passes, uint hot_share, uint hot_most,
+                 uint probe, uint new_share, __global uchar *scratch, ulong scratch_bytes)
 {
     rule r = {probe, new_share};
     ulong g = get_group_id(0);
@@ -489,7 +487,7 @@ aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __gl
     t->state = states + g * STATE_WORDS;
     t->pairs = (uint)t->state[STATE_PAIRS];
     t->hot = (uint)t->state[STATE_HOT];
-    ulong from = first + g * chunk_rows, rows = from < end ? min(chunk_rows, end - from) : 0;
+    ulong from = t->state[STATE_FROM], rows = t->state[STATE_ROWS], sample = t->state[STATE_SAMPLE];
     ulong done = t->state[STATE_NEXT];
     if (done >= rows)
         return;

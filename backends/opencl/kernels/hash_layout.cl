@@ -68,6 +68,9 @@
 #define STATE_ROUND      15 /* rows after which the hot set is looked at again */
 #define STATE_BEHIND     16 /* rows behind the filter in phase 2 */
 #define STATE_FIRST      17 /* SAMPLED and COVERED of the first choice: of phase 1 */
+#define STATE_FROM       19 /* set by the host: the chunk's first row, its rows, those of phase 1 (0: no hot keys) */
+#define STATE_ROWS       20
+#define STATE_SAMPLE     21
 #define STATE_WORDS      24
 
 #define STATUS_DONE    0

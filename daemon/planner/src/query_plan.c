@@ -77,8 +77,6 @@ static const char *why_not_device(const hac_query_spec *spec)
         return "host codelets were asked for";
     if (spec->refusal[0] != '\0')
         return spec->refusal;
-    if (!spec->table)
-        return "its kernels take columns in memory, and the source is text";
     if (!(spec->flags & HAC_COMPILED_FITS_DEVICE))
         return "its keys, expressions or aggregates need a host codelet";
     return NULL;

@@ -294,8 +294,16 @@ static void test_why_not_flow_c(void **state)
     hac_machine machine = new_machine(1, true);
     hac_query_spec text = new_spec(100 * MIB), table = new_table(10000000, 16);
     hac_plan *plan = plan_for(&machine, &text);
-    assert_reason(plan, "flow C", "text");
+    assert_reason(plan, "flow C", "host codelet");
+    hac_plan_free(plan);
+    text.flags = FITS; /* files are as good as tables */
+    plan = plan_for(&machine, &text);
+    assert_reason(plan, "flow C on gpu1", "not measured");
     assert_string_equal(plan->query.way, "host");
+    hac_plan_free(plan);
+    text.hot_keys = HAC_HOT_KEYS_ON;
+    plan = plan_for(&machine, &text);
+    assert_string_equal(plan->query.way, "device");
     hac_plan_free(plan);
     table.flags = HAC_COMPILED_AGGREGATES;
     plan = plan_for(&machine, &table);
@@ -429,8 +437,10 @@ static void test_wish_without_effect(void **state)
     text.hot_keys = small.hot_keys = rows.hot_keys = table.hot_keys = HAC_HOT_KEYS_ON;
     rows.flags = 0;
     assert_remark(&table, "");
-    assert_remark(&text, "hot keys have no effect, flow C does not run it: its kernels take columns in "
-                         "memory, and the source is text");
+    assert_remark(&text, "hot keys have no effect, flow C does not run it: its keys, expressions or "
+                         "aggregates need a host codelet");
+    text.flags = FITS;
+    assert_remark(&text, "");
     assert_remark(
         &small, "hot keys have no effect, flow C does not run it: the input is small, one task does it all");
     assert_remark(&rows, "hot keys have no effect, flow C does not run it: nothing is aggregated");

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flow C of sources that are no tables, in both styles: what the loader makes of chunks against the sources
+ * themselves, and the kernels' answers against those of the host codelets, byte for byte.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "hash_aggregate.h"
+#include "hash_load.h"
+#include "query/codelets.h"
+#include "query/task.h"
+#include "test_codelets.h"
+
+#define PARTITIONS 16
+#define REGION     (UINT64_C(1) << 18)
+#define RESULT     (UINT64_C(8) << 20)
+
+static uint64_t random_state = 2463534242u;
+
+static uint64_t dice(uint64_t sides)
+{
+    return hac_random_u64(&random_state) % sides;
+}
+
+/* ---- texts ---- */
+
+/* Fields that are empty (null), quoted, quoted with breaks and quotes, or plain. */
+static void add_string(hac_text *out, bool quotes)
+{
+    static const char *const odd[] = {"\"\"", "\"a,b\"", "\"two\nlines\"", "\"say \"\"x\"\"\"", ""};
+    if (quotes && dice(4) == 0)
+        hac_text_add(out, odd[dice(5)]);
+    else if (dice(9) == 0)
+        hac_text_addf(out, "a longer word that is number %d", (int)dice(20));
+    else
+        hac_text_addf(out, "w%d", (int)(dice(3) == 0 ? dice(2000) : dice(5)));
+}
+
+static void add_number(hac_text *out, const char *null)
+{
+    if (dice(8) == 0)
+        hac_text_add(out, null);
+    else
+        hac_text_addf(out, "%d", (int)dice(2001) - 1000);
+}
+
+/* k u16, s string, n i32, f f64, b bool. `bad`: one in so many records cannot be read; 0: none. */
+static void add_record(hac_text *out, hac_format format, unsigned bad)
+{
+    const char *k = bad != 0 && dice(bad) == 0 ? "x" : "", *sep = format == HAC_FORMAT_CSV ? "," : "\t";
+    if (format == HAC_FORMAT_JSONL) {
+        hac_text_addf(out, "{\"k\": %s%d, \"n\": ", k, (int)dice(400));
+        add_number(out, "null");
+        hac_text_addf(out, ", \"f\": %.3f, \"b\": %s, \"s\": \"w%d\"}\n", (double)dice(1000000) / 7,
+                      dice(2) ? "true" : "false", (int)dice(30));
+        return;
+    }
+    hac_text_addf(out, "%s%d%s", k, (int)dice(400), sep);
+    add_string(out, format == HAC_FORMAT_CSV);
+    hac_text_add(out, sep);
+    add_number(out, "");
+    hac_text_addf(out, "%s%.3f%s%s\n", sep, (double)dice(1000000) / 7, sep,
+                  dice(5) == 0 ? ""
+                  : dice(2)    ? "true"
+                               : "false");
+}
+
+static void add_fixed(hac_text *out)
+{
+    uint8_t record[2 + 4 + 8 + 1];
+    uint64_t words[] = {dice(400), dice(100000), dice(1000000)};
+    double f = (double)words[2] / 7;
+    memcpy(record, words, 2);
+    memcpy(record + 2, words + 1, 4);
+    memcpy(record + 6, &f, 8);
+    record[14] = (uint8_t)dice(2);
+    hac_text_add_bytes(out, (const char *)record, sizeof record);
+}
+
+typedef struct text {
+    hac_format format;
+    const char *schema;
+    uint8_t *bytes; /* 64-byte aligned */
+    uint64_t n;
+} text;
+
+static text text_new(hac_format format, uint64_t records, unsigned bad)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_cleanup(hac_text_clear) hac_text out = HAC_TEXT_NONE;
+    hac_autofree char *bytes = NULL;
+    size_t n;
+    text t = {.format = format, .schema = "k:u16,s:string,n:i32,f:f64,b:bool"};
+    for (uint64_t i = 0; i < records; i++) {
+        if (format == HAC_FORMAT_FIXED)
+            add_fixed(&out);
+        else if (format == HAC_FORMAT_WORDS || format == HAC_FORMAT_LINES)
+            hac_text_addf(&out, "w%d%s", (int)(dice(3) ? dice(7) : dice(900)), dice(9) ? " " : "\n");
+        else
+            add_record(&out, format, bad);
+    }
+    if (format == HAC_FORMAT_FIXED)
+        t.schema = "k:u16,n:i32,f:f64,b:bool";
+    if (format == HAC_FORMAT_WORDS || format == HAC_FORMAT_LINES)
+        t.schema = NULL;
+    assert_int_equal(hac_text_finish(&out, &bytes, &n, &err), HAC_OK);
+    t.n = n;
+    t.bytes = aligned_alloc(64, (n + 64) / 64 * 64);
+    assert_non_null(t.bytes);
+    memcpy(t.bytes, bytes, n);
+    return t;
+}
+
+/* ---- a query over a text, by one way or the other ---- */
+
+typedef struct trial {
+    hac_query *query;
+    uint8_t blob[HAC_QUERY_INLINE_MAX];
+    size_t blob_bytes;
+    hac_task task; /* of aggregation */
+    uint64_t chunks;
+    uint64_t values[HAC_TASK_MAX_VALUES]; /* of the last aggregation */
+} trial;
+
+static uint8_t *room(uint64_t bytes)
+{
+    uint8_t *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    assert_non_null(memory);
+    memset(memory, 0, (bytes + 63) / 64 * 64);
+    return memory;
+}
+
+static trial *trial_new(const text *t, const char *where, const char *group_by, const char *select,
+                        uint64_t chunk, bool skip_errors)
+{
+    hac_error err = HAC_ERROR_NONE;
+    trial *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    hac_query_text query = {.schema = t->schema,
+                            .where = where,
+                            .group_by = group_by,
+                            .select = select,
+                            .order_by = group_by,
+                            .limit = UINT64_MAX,
+                            .source = {.format = t->format, .delimiter = ',', .skip_errors = skip_errors}};
+    if (hac_query_compile(&query, NULL, &r->query, &err) != HAC_OK ||
+        hac_query_blob_write(r->query, NULL, r->blob, sizeof r->blob, &r->blob_bytes, &err) != HAC_OK)
+        fail_msg("%s by %s: %s", select, group_by, err.message);
+    r->chunks = t->n == 0 ? 1 : (t->n + chunk - 1) / chunk;
+    r->task = (hac_task){.count = r->chunks,
+                         .n_spans = 3,
+                         .n_params = HAC_QUERY_N_PARAMS,
+                         .fd = -1,
+                         .inline_in = r->blob,
+                         .inline_in_bytes = r->blob_bytes};
+    uint64_t *p = r->task.params;
+    p[HAC_QUERY_PARAM_SOURCE_BYTES] = t->n;
+    p[HAC_QUERY_PARAM_CHUNK] = chunk;
+    p[HAC_QUERY_PARAM_CHUNKS] = r->chunks;
+    p[HAC_QUERY_PARAM_REGION] = p[HAC_QUERY_PARAM_GROUP_REGION] = REGION;
+    p[HAC_QUERY_PARAM_PARTITIONS] = PARTITIONS;
+    p[HAC_QUERY_PARAM_SEED] = 77;
+    p[HAC_QUERY_PARAM_INLINE] = r->blob_bytes;
+    r->task.spans[0] = (hac_span){room(r->chunks * REGION), r->chunks * REGION};
+    if (t->format == HAC_FORMAT_CSV)
+        r->task.spans[1] = (hac_span){room(r->chunks * 8), (r->chunks * 8 + 63) / 64 * 64};
+    r->task.spans[2] = (hac_span){t->bytes, t->n};
+    return r;
+}
+
+static void trial_free(trial *r)
+{
+    free(r->task.spans[0].data);
+    free(r->task.spans[1].data);
+    hac_query_free(r->query);
+    free(r);
+}
+
+/* The result's bytes; NULL where aggregation failed, the message is in `err`. */
+static char *answer_of(trial *r, hac_device *device, bool hot, hac_error *err)
+{
+    hac_task_result result = {0};
+    hac_task quotes = r->task;
+    quotes.n_spans = 2;
+    quotes.spans[0] = r->task.spans[1];
+    quotes.spans[1] = r->task.spans[2];
+    if (r->task.spans[1].bytes != 0)
+        assert_int_equal(hac_query_run_quotes(NULL, &quotes, &result, err), HAC_OK);
+    r->task.params[HAC_QUERY_PARAM_METHOD] =
+        hot ? HAC_QUERY_HOT_KEYS | UINT64_C(50) << 16 | UINT64_C(80) << 32 : 0;
+    hac_status status = device != NULL ? hac_hash_aggregate_run(device, &r->task, &result, err)
+                                       : hac_query_run_aggregate(NULL, &r->task, &result, err);
+    if (status != HAC_OK)
+        return NULL;
+    memcpy(r->values, result.values, sizeof r->values);
+    assert_true(result.values[HAC_AGGREGATE_VALUE_NEEDED] <= REGION);
+    hac_task merge = r->task, finish = r->task;
+    hac_span groups = {room(PARTITIONS * REGION), PARTITIONS * REGION}, out = {room(RESULT), RESULT};
+    merge.n_spans = finish.n_spans = 2;
+    merge.count = PARTITIONS;
+    merge.spans[1] = finish.spans[0] = groups;
+    finish.spans[1] = out;
+    finish.count = 1;
+    if (hac_query_run_merge(NULL, &merge, &result, err) != HAC_OK ||
+        hac_query_run_finish(NULL, &finish, &result, err) != HAC_OK)
+        fail_msg("%s", err->message);
+    free(groups.data);
+    out.data[result.values[1]] = '\0';
+    return (char *)out.data;
+}
+
+static void try_query(hac_device *device, const text *t, const char *where, const char *group_by,
+                      const char *select, uint64_t chunk)
+{
+    hac_error err = HAC_ERROR_NONE;
+    trial *r = trial_new(t, where, group_by, select, chunk, true);
+    char *expected = answer_of(r, NULL, false, &err);
+    assert_non_null(expected);
+    uint64_t rows = r->values[HAC_AGGREGATE_VALUE_ROWS], kept = r->values[HAC_AGGREGATE_VALUE_KEPT],
+             skipped = r->values[HAC_AGGREGATE_VALUE_SKIPPED];
+    for (int hot = 0; hot < 2; hot++) {
+        char *got = answer_of(r, device, hot != 0, &err);
+        if (got == NULL)
+            fail_msg("%s by %s: %s", select, group_by, err.message);
+        assert_string_equal(got, expected);
+        assert_int_equal(r->values[HAC_AGGREGATE_VALUE_ROWS], rows);
+        assert_int_equal(r->values[HAC_AGGREGATE_VALUE_KEPT], kept);
+        assert_int_equal(r->values[HAC_AGGREGATE_VALUE_SKIPPED], skipped);
+        if (hot && rows > 2200 * r->chunks && where == NULL)
+            assert_true(r->values[HAC_AGGREGATE_VALUE_HOT_KEYS] > 0);
+        free(got);
+    }
+    free(expected);
+    trial_free(r);
+}
+
+/* ---- tests ---- */
+
+static bool loops_are_short(void)
+{
+    hac_device *device = test_open_device((hac_device_options){0});
+    bool are = hac_device_get_facts(device)->max_loop_iterations != 0;
+    hac_device_close(device);
+    return are;
+}
+
+#define FIRST_STYLE (loops_are_short() ? HAC_STYLE_ONLY_SIMT : HAC_STYLE_ONLY_BLOCK)
+#define LAST_WAY    (HAC_STYLE_ONLY_SIMT + 1) /* lock-step style on a copy of the memory */
+
+static hac_device *device_of(int way)
+{
+    return test_open_device(
+        (hac_device_options){.style = (hac_style_choice_cl)(way == LAST_WAY ? HAC_STYLE_ONLY_SIMT : way),
+                             .copy_memory = way == LAST_WAY});
+}
+
+static const char exact[] = "count() as c, count(n) as cn, sum(n) as sn, avg(n) as an, sum(k) as sk";
+
+static void try_texts(hac_device *device, uint64_t records, uint64_t chunk)
+{
+    static const hac_format formats[] = {HAC_FORMAT_CSV, HAC_FORMAT_TSV, HAC_FORMAT_JSONL};
+    bool floats =
+        hac_device_get_facts(device)->style == HAC_STYLE_BLOCK && hac_device_get_facts(device)->fp64;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        text t = text_new(formats[i], records, i % 2 == 0 ? 10 : 0);
+        try_query(device, &t, NULL, "k", exact, chunk);
+        try_query(device, &t, "n > 0 or b", "s, b", exact, chunk);
+        try_query(device, &t, NULL, NULL, "count() as c", chunk);
+        if (floats) {
+            try_query(device, &t, "b", "s", "sum(f) as sf, max(f) as x, min(n) as y", chunk);
+            try_query(device, &t, NULL, "n, k", "sum(f) as s, avg(f) as a", chunk); /* goes to windows */
+        }
+        free(t.bytes);
+    }
+    text words = text_new(HAC_FORMAT_WORDS, records * 4, 0), lines = text_new(HAC_FORMAT_LINES, records, 0);
+    text fixed = text_new(HAC_FORMAT_FIXED, records, 0);
+    try_query(device, &words, NULL, "word", "count() as count", chunk);
+    try_query(device, &lines, NULL, "line", "count() as count", chunk);
+    try_query(device, &fixed, "b", "k", "count() as c, sum(n) as sn", chunk);
+    free(words.bytes);
+    free(lines.bytes);
+    free(fixed.bytes);
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    for (int way = FIRST_STYLE; way <= LAST_WAY; way++) {
+        hac_device *device = device_of(way);
+        static const struct {
+            uint64_t records, chunk;
+        } sizes[] = {{0, 64}, {1, 64}, {9, 40}, {64, 5000}, {1100, 9973}, {9000, 150003}};
+        for (size_t i = 0; i < (test_small_sizes() ? 4 : sizeof sizes / sizeof *sizes); i++)
+            try_texts(device, sizes[i].records, sizes[i].chunk);
+        hac_device_close(device);
+    }
+}
+
+/* A record in error: the message is the host codelet's, with its line. */
+static void test_errors(void **state)
+{
+    (void)state;
+    for (int way = FIRST_STYLE; way <= LAST_WAY; way++) {
+        hac_device *device = device_of(way);
+        text t = text_new(HAC_FORMAT_TSV, 3000, 300);
+        const char *selects[] = {
+            "count() as c, sum(k) as sn",
+            "sum(case when k = 17 then 9223372036854774800 + n + 2000 else n end) as sk"};
+        for (int i = 0; i < 2; i++) {
+            hac_error expected = HAC_ERROR_NONE, err = HAC_ERROR_NONE;
+            trial *r = trial_new(&t, NULL, "s", selects[i], 5000, i == 1);
+            assert_null(answer_of(r, NULL, false, &expected));
+            assert_non_null(strstr(expected.message, "line "));
+            assert_null(answer_of(r, device, true, &err));
+            assert_string_equal(err.message, expected.message);
+            trial_free(r);
+        }
+        free(t.bytes);
+        hac_device_close(device);
+    }
+}
+
+static void test_known_count(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    text t = {.format = HAC_FORMAT_WORDS, .bytes = (uint8_t *)room(4096)};
+    t.n = (uint64_t)snprintf((char *)t.bytes, 4096, "to be or not to be, that is the to\nbe");
+    for (int way = FIRST_STYLE; way <= LAST_WAY; way++) {
+        hac_device *device = device_of(way);
+        trial *r = trial_new(&t, NULL, "word", "count() as count", 9, false);
+        char *got = answer_of(r, device, true, &err);
+        assert_string_equal(got, "word,count\nbe,2\n\"be,\",1\nis,1\nnot,1\nor,1\nthat,1\nthe,1\nto,3\n");
+        free(got);
+        trial_free(r);
+        hac_device_close(device);
+    }
+    free(t.bytes);
+}
+
+/* ---- the loader ---- */
+
+static void add_loaded(hac_text *out, const hac_hash_rows *rows, size_t n_columns, uint64_t row)
+{
+    const uint8_t *memory = rows->memory.data;
+    for (size_t c = 0; c < n_columns; c++) {
+        const hac_table_column *column = &rows->columns[c];
+        const uint8_t *bytes;
+        uint64_t n, word = 0;
+        if (column->validity != HAC_TABLE_NONE && !(memory[column->validity + row / 8] >> row % 8 & 1)) {
+            hac_text_add(out, "null|");
+        } else if (column->type.kind == HAC_KIND_STRING) {
+            assert_true(hac_table_string(column, memory, row, &bytes, &n));
+            hac_text_add_bytes(out, (const char *)bytes, n);
+            hac_text_add(out, "|");
+        } else {
+            if (column->type.kind == HAC_KIND_BOOL)
+                word = memory[column->values + row / 8] >> row % 8 & 1;
+            else
+                memcpy(&word, memory + column->values + row * hac_value_size(column->type),
+                       hac_value_size(column->type));
+            hac_text_addf(out, "%llx|", (unsigned long long)word);
+        }
+    }
+    hac_text_add(out, "\n");
+}
+
+/* The same of a batch, whose values are widened. */
+static void add_batch(hac_text *out, const hac_batch *batch)
+{
+    for (size_t r = 0; r < batch->rows; r++) {
+        for (size_t c = 0; c < batch->n_columns; c++) {
+            const hac_vector *v = &batch->columns[c];
+            uint64_t word = 0, mask = UINT64_MAX >>
+                                      (64 - 8 * (hac_value_size(v->type) + (hac_value_size(v->type) == 0)));
+            memcpy(&word, (const uint8_t *)v->values + r * hac_repr_size(hac_repr_of(v->type)),
+                   hac_repr_size(hac_repr_of(v->type)));
+            if (v->states != NULL && v->states[r] != HAC_ROW_OK)
+                hac_text_add(out, "null|");
+            else if (v->type.kind == HAC_KIND_STRING)
+                hac_text_addf(out, "%.*s|", (int)(word >> 32), (const char *)v->bytes + (uint32_t)word);
+            else
+                hac_text_addf(out, "%llx|", (unsigned long long)(word & mask));
+        }
+        hac_text_add(out, "\n");
+    }
+}
+
+static char *finished(hac_text *out)
+{
+    char *ret;
+    size_t n;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_text_finish(out, &ret, &n, &err), HAC_OK);
+    hac_text_clear(out);
+    return ret;
+}
+
+static char *read_by_source(const hac_query_task *task, uint64_t chunks, const hac_span *quotes)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_text out = HAC_TEXT_NONE;
+    hac_source *source;
+    hac_batch batch;
+    assert_int_equal(hac_source_open(task->query, &task->place, NULL, &source, &err), HAC_OK);
+    for (uint64_t c = 0; c < chunks; c++) {
+        uint64_t first, end;
+        hac_query_task_chunk(task, c, &first, &end);
+        hac_text_addf(&out, "chunk %d\n", (int)c);
+        assert_int_equal(hac_source_begin(source, first, end, hac_query_inside_quotes(quotes, 0, c), &err),
+                         HAC_OK);
+        while (hac_source_next(source, &batch, &err) == HAC_OK)
+            add_batch(&out, &batch);
+    }
+    hac_source_free(source);
+    return finished(&out);
+}
+
+/* Chunks that are too large are read by the source; *ret_waves: all. */
+static char *read_by_loader(const hac_hash_load *load, size_t n_columns, uint64_t *ret_waves)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_text out = HAC_TEXT_NONE;
+    hac_hash_loader *loader;
+    const hac_hash_rows *rows;
+    hac_status status;
+    bool too_large;
+    assert_int_equal(hac_hash_loader_new(load, &loader, &err), HAC_OK);
+    *ret_waves = 0;
+    while ((status = hac_hash_loader_next(loader, &rows, &too_large, &err)) == HAC_OK) {
+        assert_true(rows->n_chunks >= 1 && rows->n_chunks <= load->chunks);
+        (*ret_waves)++;
+        if (too_large)
+            hac_text_add(&out, "too large\n");
+        for (uint64_t c = 0; c < rows->n_chunks && !too_large; c++) {
+            const hac_hash_chunk *chunk = &rows->chunks[c];
+            hac_text_addf(&out, "chunk %d\n", (int)(rows->first_chunk + c));
+            assert_true(chunk->first + chunk->rows <= rows->rows);
+            for (uint64_t r = chunk->first; r < chunk->first + chunk->rows; r++)
+                add_loaded(&out, rows, n_columns, r);
+        }
+    }
+    assert_int_equal(status, HAC_NOT_FOUND);
+    hac_hash_loader_free(loader);
+    return finished(&out);
+}
+
+static void test_loader(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    static const hac_format formats[] = {HAC_FORMAT_CSV, HAC_FORMAT_TSV, HAC_FORMAT_JSONL, HAC_FORMAT_FIXED};
+    for (size_t i = 0; i < 4; i++) {
+        text t = text_new(formats[i], 3000, 0);
+        trial *r = trial_new(&t, NULL, NULL,
+                             i == 3 ? "sum(k) as a, sum(n) as b, sum(f) as c, count(b) as d"
+                                    : "sum(k) as a, count(s) as b, sum(n) as c, sum(f) as d, count(b) as e",
+                             4096, false);
+        hac_query_task task;
+        hac_task_result result;
+        hac_task quotes = r->task;
+        quotes.n_spans = 2;
+        quotes.spans[0] = r->task.spans[1];
+        quotes.spans[1] = r->task.spans[2];
+        if (formats[i] == HAC_FORMAT_CSV)
+            assert_int_equal(hac_query_run_quotes(NULL, &quotes, &result, &err), HAC_OK);
+        assert_int_equal(hac_query_task_read(&r->task, 2, &task, &err), HAC_OK);
+        char *expected = read_by_source(&task, r->chunks, &r->task.spans[1]);
+        static const uint64_t bytes[] = {0, 1 << 20, 30000, 10000, 6000};
+        for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++) {
+            hac_hash_load load = {.task = &task,
+                                  .quotes = r->task.spans[1],
+                                  .n = r->chunks,
+                                  .chunks = 1 + dice(7),
+                                  .bytes = bytes[b]};
+            uint64_t waves;
+            char *got = read_by_loader(&load, task.query->columns.n_fields, &waves);
+            assert_string_equal(got, expected);
+            assert_true(waves >= (r->chunks + load.chunks - 1) / load.chunks);
+            free(got);
+        }
+        hac_hash_load tiny = {.task = &task, .quotes = r->task.spans[1], .n = 3, .chunks = 2, .bytes = 100};
+        uint64_t waves;
+        char *got = read_by_loader(&tiny, task.query->columns.n_fields, &waves);
+        assert_string_equal(got, "too large\ntoo large\ntoo large\n");
+        free(got);
+        free(expected);
+        hac_query_task_clear(&task);
+        trial_free(r);
+        free(t.bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loader),
+        cmocka_unit_test(test_known_count),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
