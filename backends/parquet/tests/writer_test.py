@@ -636,6 +636,16 @@ class Full(GroupSizes):
                        block_bytes=rng.choice([0, group]), page_bytes=rng.choice([0, 64, 5000, 1 << 16]),
                        threads=rng.randrange(4), no_dictionary=int(rng.random() < 0.2))
 
+    def test_random_sizes(self):
+        """Columns of all kinds side by side, in groups from 8 KiB a column on."""
+        for seed in range(40):
+            rng = random.Random(1000 + seed)
+            kinds = rng.choices(ALL, k=rng.randrange(1, 12))
+            columns = table(kinds, rng.choice([20000, 60000]), seed, ["few", "distinct", "runs", "late", "constant"])
+            group = len(kinds) * 8192 * rng.choice([1, 2, 8])
+            self.check_sizes(columns, group, rng.choice([0, group, group * 5 // 2]),
+                             codec=rng.choice(list(CODECS.values())), page_bytes=rng.choice([0, 5000]), threads=2)
+
 
 if __name__ == "__main__":
     program = unittest.main(exit=False, verbosity=2)
