@@ -26,6 +26,11 @@ for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd
     share/hac/profiles/10-pocl.yaml share/man/man1/hacctl.1; do
     [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
+# The Java interface, where it could be built.
+if [ -e "$base/build/bindings/jni/hac.jar" ]; then
+    [ -n "$(find "$prefix" -name libhacjni.so)" ] || { echo "not installed: libhacjni.so"; exit 1; }
+    [ -e "$prefix/share/java/hac.jar" ] || { echo "not installed: share/java/hac.jar"; exit 1; }
+fi
 grep -q "^ExecStart=$prefix/libexec/hacd" "$prefix/lib/systemd/system/hacd.service"
 
 echo "== hacctl"

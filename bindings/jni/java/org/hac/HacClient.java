@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.hac;
+
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A connection to hacd, the service that lends this machine's accelerators.
+ *
+ * <pre>{@code
+ * HacQuery query = new HacQuery().where("price > 10").groupBy("city").select("sum(price) as s, count() as n");
+ * try (HacClient client = HacClient.connect();
+ *      HacResult result = client.query(query, Path.of("sales.parquet"))) {
+ *     HacColumn city = result.column("city"), sum = result.column("s");
+ *     for (long row = 0; row < result.rows(); row++)
+ *         System.out.println(city.getString(row) + " " + sum.getDouble(row));
+ * }
+ * }</pre>
+ *
+ * <p><b>Threads.</b> A client may be used by any thread, but does one thing at a time: a second thread waits until
+ * the first one's query has ended. For queries side by side take a client for each thread; there is no state that
+ * clients share. A thread that is interrupted while it waits for a query cancels it and gets a HacException of code
+ * CANCELLED; its interrupted status stays set. So does one whose client is closed by another thread.
+ *
+ * <p><b>The library.</b> libhacjni is loaded from {@code java.library.path}, or from the file that the system property
+ * {@code org.hac.library} names.
+ */
+public final class HacClient implements AutoCloseable {
+    private static final int SLICE_MILLIS = 100; // how late an interrupt is seen
+
+    private final ReentrantLock turn = new ReentrantLock(true); // who holds it may use the handles
+    private long handle; // guarded by turn; 0: closed
+    private volatile boolean closing;
+    private final Object lists = new Object();
+    private final Set<HacResult> results = new HashSet<>(); // guarded by lists
+    private final Queue<Long> unused = new ArrayDeque<>(); // guarded by lists; handles of results to be freed
+
+    private HacClient(long handle) {
+        this.handle = handle;
+    }
+
+    // ---- connecting ----
+
+    /**
+     * Connects to {@code $HAC_SOCKET}, else to the system's daemon, else to this user's private one, which is started
+     * if need be.
+     *
+     * @return to be closed
+     * @throws HacException NO_DAEMON or REFUSED
+     */
+    public static HacClient connect() {
+        return connect(null, true);
+    }
+
+    /**
+     * Connects to the daemon at a socket.
+     *
+     * @param socket its path; null: as {@link #connect()} finds it
+     * @param autostart whether a private daemon may be started; one that is named is never started
+     * @return to be closed
+     * @throws HacException NO_DAEMON or REFUSED
+     */
+    public static HacClient connect(Path socket, boolean autostart) {
+        Native.Texts texts = new Native.Texts()
+            .add("the socket", socket != null ? socket.toString() : null).add("the software", "hac.jar");
+        return new HacClient(Native.connect(texts.packed(), autostart));
+    }
+
+    /**
+     * The version of libhac that is loaded.
+     *
+     * @return such as "0.1.0"
+     */
+    public static String version() {
+        return Native.text(Native.version());
+    }
+
+    /**
+     * The socket it is connected to.
+     *
+     * @return a path
+     */
+    public String socket() {
+        return inTurn(() -> Native.text(Native.socket(handle)));
+    }
+
+    /** Ends the connection, closes the results of its queries, and cancels what runs. */
+    @Override
+    public void close() {
+        closing = true;
+        turn.lock();
+        try {
+            synchronized (lists) {
+                for (HacResult result : results) {
+                    result.setClosed();
+                    unused.add(result.handle());
+                }
+                results.clear();
+            }
+            freeUnused();
+            if (handle != 0)
+                Native.disconnect(handle);
+            handle = 0;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    // ---- queries ----
+
+    /**
+     * Queries files of this machine, as one source in that order. They are opened by this process and read by the
+     * devices' processes; 64 at most.
+     *
+     * @param query what is asked; its format goes by the first file's suffix if it has none
+     * @param files regular files
+     * @return to be closed
+     * @throws HacException INVALID: the query is wrong, the message says where; FAILED: a file, or the job
+     */
+    public HacResult query(HacQuery query, Path... files) {
+        Native.Texts texts = query.texts();
+        for (Path file : files)
+            texts.add("a file's name", file.toString());
+        HacQuery.Format byDefault = files.length > 0 ? HacQuery.Format.of(files[0]) : null;
+        return run(() -> Native.queryFiles(handle, texts.packed(), query.numbers(byDefault)));
+    }
+
+    /**
+     * Queries text, or a Parquet file, in memory.
+     *
+     * @param query what is asked; it must have a format
+     * @param text direct; from its position to its limit. It is copied before the job begins
+     * @return to be closed
+     * @throws HacException INVALID: the query is wrong; FAILED: the text, or the job
+     */
+    public HacResult query(HacQuery query, ByteBuffer text) {
+        if (!text.isDirect())
+            throw new IllegalArgumentException("the text is in no direct buffer");
+        ByteBuffer slice = text.slice();
+        try {
+            return run(() -> Native.queryMemory(handle, query.texts().packed(), query.numbers(null),
+                                                Native.address(slice), slice.remaining()));
+        } finally {
+            Reference.reachabilityFence(slice);
+        }
+    }
+
+    /**
+     * Queries columns in memory. They are copied before the job begins.
+     *
+     * @param query what is asked; its format and schema are not used
+     * @param table the columns
+     * @return to be closed
+     * @throws HacException INVALID: the query is wrong; FAILED: the job
+     */
+    public HacResult query(HacQuery query, HacTable table) {
+        Native.Texts texts = query.texts();
+        table.addTexts(texts);
+        try {
+            return run(() -> Native.queryColumns(handle, texts.packed(), query.numbers(null), table.rows(), table.parts()));
+        } finally {
+            Reference.reachabilityFence(table);
+        }
+    }
+
+    // ---- Parquet, by row group ----
+
+    /**
+     * What a Parquet file holds.
+     *
+     * @param file a regular file
+     * @return JSON: rows, columns, row groups and their statistics
+     * @throws HacException FAILED: it cannot be read, or is no Parquet file
+     */
+    public String describeParquet(Path file) {
+        byte[] texts = new Native.Texts().add("a file's name", file.toString()).packed();
+        return inTurn(() -> {
+            long job = Native.describeParquet(handle, texts);
+            try {
+                await(job);
+                return Native.text(Native.jobData(job));
+            } finally {
+                Native.freeJob(job);
+            }
+        });
+    }
+
+    /**
+     * The number of a Parquet file's row groups.
+     *
+     * @param file a regular file
+     * @return 0 or more
+     * @throws HacException FAILED: it cannot be read, or is no Parquet file
+     */
+    public long rowGroups(Path file) {
+        return Json.lengthOf(describeParquet(file), "row_groups");
+    }
+
+    /**
+     * Runs a query over each row group of a Parquet file by itself: one result a group, in the file's order. What is
+     * aggregated is aggregated within the group.
+     *
+     * @param query what is asked; row groups that were set in it are not used
+     * @param file a regular file
+     * @return results, each to be closed; a group is read when it is asked for
+     * @throws HacException FAILED: it cannot be read, or is no Parquet file
+     */
+    public Iterator<HacResult> byRowGroup(HacQuery query, Path file) {
+        long groups = rowGroups(file);
+        return new Iterator<HacResult>() {
+            private long next;
+
+            @Override
+            public boolean hasNext() {
+                return next < groups;
+            }
+
+            @Override
+            public HacResult next() {
+                if (!hasNext())
+                    throw new NoSuchElementException("the file has " + groups + " row groups");
+                HacResult result = query(query.copy().rowGroups(next, 1), file);
+                next++;
+                return result;
+            }
+        };
+    }
+
+    // ---- questions ----
+
+    /**
+     * The devices, as {@code hacctl --json devices} has them.
+     *
+     * @return JSON
+     */
+    public String devices() {
+        return inTurn(() -> Native.text(Native.ask(handle, Native.DEVICES, 0)));
+    }
+
+    /**
+     * What a job did, where, and how long it took.
+     *
+     * @param job its number, {@link HacResult#job()}
+     * @return JSON
+     * @throws HacException NOT_FOUND: it is no longer known
+     */
+    public String receipt(long job) {
+        return inTurn(() -> Native.text(Native.ask(handle, Native.RECEIPT, job)));
+    }
+
+    // ---- turns ----
+
+    private interface Action<T> {
+        T get();
+    }
+
+    private <T> T inTurn(Action<T> action) {
+        try {
+            turn.lockInterruptibly();
+        } catch (InterruptedException e) {
+            throw interrupted();
+        }
+        try {
+            if (closing)
+                throw new IllegalStateException("the client was closed");
+            return action.get();
+        } finally {
+            freeUnused();
+            turn.unlock();
+            freeUnusedIfFree(); // what was added between these two lines
+        }
+    }
+
+    private HacResult run(Action<Long> submit) {
+        return inTurn(() -> {
+            long job = submit.get();
+            try {
+                await(job);
+                return result(job);
+            } finally {
+                Native.freeJob(job); // and cancels it, if it has not ended
+            }
+        });
+    }
+
+    private HacResult result(long job) {
+        String remark = Native.text(Native.jobText(job));
+        long exported = Native.export(job);
+        try {
+            HacResult result = new HacResult(this, exported, Native.jobId(job), remark);
+            synchronized (lists) {
+                results.add(result);
+            }
+            return result;
+        } catch (Throwable e) {
+            Native.freeResult(exported);
+            throw e;
+        }
+    }
+
+    private void await(long job) {
+        while (!Native.await(job, SLICE_MILLIS)) {
+            if (Thread.interrupted())
+                throw interrupted();
+            if (closing)
+                throw new HacException(HacException.Code.CANCELLED, "the client was closed while the query ran");
+            freeUnused();
+        }
+    }
+
+    private static HacException interrupted() {
+        Thread.currentThread().interrupt();
+        return new HacException(HacException.Code.CANCELLED, "the thread was interrupted");
+    }
+
+    // ---- results that were closed, maybe while another thread has its turn ----
+
+    void release(HacResult result) {
+        synchronized (lists) {
+            if (!results.remove(result))
+                return;
+            result.setClosed();
+            unused.add(result.handle());
+        }
+        freeUnusedIfFree();
+    }
+
+    private void freeUnusedIfFree() {
+        while (hasUnused() && turn.tryLock()) {
+            try {
+                freeUnused();
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+
+    private boolean hasUnused() {
+        synchronized (lists) {
+            return !unused.isEmpty();
+        }
+    }
+
+    /** In turn only. */
+    private void freeUnused() {
+        synchronized (lists) {
+            for (Long result : unused)
+                Native.freeResult(result);
+            unused.clear();
+        }
+    }
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package org.hac;
+
+import java.io.Serializable;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/**
+ * What is asked of rows: those for which {@code where} is true, grouped by {@code groupBy}, give {@code select}.
+ * docs/expressions.md is the language. Without {@code orderBy} the order of the rows is unspecified.
+ *
+ * <p>Plain data, which Spark can send to its executors: the setters change the object and return it. It belongs to
+ * one thread while it is being set; running it reads it only.
+ */
+public final class HacQuery implements Cloneable, Serializable {
+    private static final long serialVersionUID = 1;
+
+    /** How the bytes of a source become rows. */
+    public enum Format {
+        /** RFC 4180, with a header line unless {@link HacQuery#noHeader()}. */
+        CSV(2),
+        /** TAB between fields; {@code \t \n \\ \N} are escapes. */
+        TSV(3),
+        /** An object a line. */
+        JSONL(4),
+        /** One column, {@code line}. */
+        LINES(5),
+        /** One column, {@code word}. */
+        WORDS(6),
+        /** Columns {@code key} and {@code value}, cut at the first TAB. */
+        KV(7),
+        /** Little-endian records of the schema's types, without gaps. */
+        FIXED(8),
+        /** Parquet files; types are the file's. */
+        PARQUET(9);
+
+        final int number;
+
+        Format(int number) {
+            this.number = number;
+        }
+
+        /** By the suffix, as hacctl does; null: it is none of those that are known. */
+        static Format of(Path file) {
+            String name = file.toString().toLowerCase(Locale.ROOT);
+            String suffix = name.substring(name.lastIndexOf('.') + 1);
+            switch (suffix) {
+            case "csv":
+                return CSV;
+            case "tsv":
+                return TSV;
+            case "jsonl":
+            case "ndjson":
+                return JSONL;
+            case "txt":
+                return LINES;
+            case "parquet":
+                return PARQUET;
+            default:
+                return null;
+            }
+        }
+    }
+
+    private String schema;
+    private String where;
+    private String groupBy;
+    private String select;
+    private String orderBy;
+    private String nullText;
+    private long limit = -1;
+    private Format format;
+    private char delimiter;
+    private boolean noHeader;
+    private boolean skipErrors;
+    private String[] devices = {};
+    private int priority;
+    private long deadlineMillis;
+    private long memoryLimit;
+    private boolean fast;
+    private long firstRowGroup;
+    private long rowGroups;
+
+    /** A query that still needs {@link #select(String)}, or {@link #groupBy(String)}. */
+    public HacQuery() {}
+
+    /**
+     * A query that asks for the same.
+     *
+     * @return a new query
+     */
+    public HacQuery copy() {
+        try {
+            return (HacQuery) clone();
+        } catch (CloneNotSupportedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /**
+     * Types of columns: {@code "city:string,price:decimal(10,2)"}. Without one columns are strings, of Parquet files
+     * what the file says. Not used for a {@link HacTable}.
+     *
+     * @param schema name:type, separated by commas
+     * @return this
+     */
+    public HacQuery schema(String schema) {
+        this.schema = schema;
+        return this;
+    }
+
+    /**
+     * The rows that count: {@code "total > 10 and name like 'a%'"}.
+     *
+     * @param where a condition
+     * @return this
+     */
+    public HacQuery where(String where) {
+        this.where = where;
+        return this;
+    }
+
+    /**
+     * Keys: {@code "day, upper(city) as c"}. They are the first columns of the result.
+     *
+     * @param groupBy expressions
+     * @return this
+     */
+    public HacQuery groupBy(String groupBy) {
+        this.groupBy = groupBy;
+        return this;
+    }
+
+    /**
+     * Columns of the result: {@code "sum(x * y) as s, count() as n"}; {@code "*"} is all columns.
+     *
+     * @param select expressions, with aggregates or without
+     * @return this
+     */
+    public HacQuery select(String select) {
+        this.select = select;
+        return this;
+    }
+
+    /**
+     * The order of the result: {@code "s desc, name"}.
+     *
+     * @param orderBy names of columns of the result, or expressions
+     * @return this
+     */
+    public HacQuery orderBy(String orderBy) {
+        this.orderBy = orderBy;
+        return this;
+    }
+
+    /**
+     * The number of rows at most.
+     *
+     * @param rows 0 or more
+     * @return this
+     */
+    public HacQuery limit(long rows) {
+        if (rows < 0)
+            throw new IllegalArgumentException("a limit of " + rows + " rows");
+        this.limit = rows;
+        return this;
+    }
+
+    /**
+     * The format of files and text. Without it that of a file goes by its suffix.
+     *
+     * @param format null: by the suffix
+     * @return this
+     */
+    public HacQuery format(Format format) {
+        this.format = format;
+        return this;
+    }
+
+    /**
+     * What is between the fields of csv.
+     *
+     * @param delimiter a character of ASCII; the comma if not set
+     * @return this
+     */
+    public HacQuery delimiter(char delimiter) {
+        if (delimiter > 127)
+            throw new IllegalArgumentException("the delimiter is not ASCII");
+        this.delimiter = delimiter;
+        return this;
+    }
+
+    /**
+     * The first line of csv and tsv is data; columns are the schema's, by position.
+     *
+     * @return this
+     */
+    public HacQuery noHeader() {
+        this.noHeader = true;
+        return this;
+    }
+
+    /**
+     * Records that cannot be read are left out, and counted in {@link HacResult#remark()}.
+     *
+     * @return this
+     */
+    public HacQuery skipErrors() {
+        this.skipErrors = true;
+        return this;
+    }
+
+    /**
+     * A text of csv that is null where it stands without quotes, as an empty field is.
+     *
+     * @param text up to 31 bytes
+     * @return this
+     */
+    public HacQuery nullText(String text) {
+        this.nullText = text;
+        return this;
+    }
+
+    /**
+     * The devices that may take part, as {@code hacctl devices} names them.
+     *
+     * @param names none: all devices
+     * @return this
+     */
+    public HacQuery devices(String... names) {
+        this.devices = names.clone();
+        return this;
+    }
+
+    /**
+     * Which job goes first.
+     *
+     * @param priority -100 to 100, higher first
+     * @return this
+     */
+    public HacQuery priority(int priority) {
+        this.priority = priority;
+        return this;
+    }
+
+    /**
+     * The job is given up after that time.
+     *
+     * @param milliseconds 0: never
+     * @return this
+     */
+    public HacQuery deadline(long milliseconds) {
+        this.deadlineMillis = milliseconds;
+        return this;
+    }
+
+    /**
+     * What the job may take of the user's memory in hacd.
+     *
+     * @param bytes 0: all of it
+     * @return this
+     */
+    public HacQuery memoryLimit(long bytes) {
+        this.memoryLimit = bytes;
+        return this;
+    }
+
+    /**
+     * Floating-point sums need not be the same on every machine.
+     *
+     * @return this
+     */
+    public HacQuery fast() {
+        this.fast = true;
+        return this;
+    }
+
+    /**
+     * A part of one Parquet file.
+     *
+     * @param first the first row group, from 0
+     * @param count how many; 0: all from there on
+     * @return this
+     */
+    public HacQuery rowGroups(long first, long count) {
+        if (first < 0 || count < 0)
+            throw new IllegalArgumentException("row groups " + first + " and " + count + " more");
+        this.firstRowGroup = first;
+        this.rowGroups = count;
+        return this;
+    }
+
+    // ---- for native code: the order is that of src/query.c ----
+
+    Native.Texts texts() {
+        Native.Texts texts = new Native.Texts()
+            .add("schema", schema).add("where", where).add("groupBy", groupBy)
+            .add("select", select).add("orderBy", orderBy).add("nullText", nullText);
+        for (String device : devices)
+            texts.add("a device's name", device);
+        return texts;
+    }
+
+    /** @param byDefault where no format was set; null: there is none */
+    long[] numbers(Format byDefault) {
+        Format chosen = format != null ? format : byDefault;
+        return new long[] {
+            limit, chosen != null ? chosen.number : 0, delimiter, noHeader ? 1 : 0, skipErrors ? 1 : 0, priority,
+            deadlineMillis, memoryLimit, fast ? 1 : 0, firstRowGroup, rowGroups, devices.length};
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder("select ").append(select);
+        if (where != null)
+            text.append(" where ").append(where);
+        if (groupBy != null)
+            text.append(" group by ").append(groupBy);
+        if (orderBy != null)
+            text.append(" order by ").append(orderBy);
+        if (limit >= 0)
+            text.append(" limit ").append(limit);
+        return text.toString();
+    }
+}
