@@ -345,6 +345,9 @@ hac_status hac_parquet_column_begin(hac_parquet_column *c, size_t group, hac_err
     hac_parquet_pages_begin(
         &c->pages, chunk, group + 1 < file->n_groups ? &file->groups[group + 1].chunks[c->leaf_index] : NULL);
     hac_parquet_room_empty(&c->room);
+    size_t nowhere = 0;
+    if ((status = hac_parquet_room_place(&c->room, 0, &nowhere, err)) != HAC_OK)
+        return status; /* refs of no bytes point somewhere, too */
     c->dictionary.there = false;
     c->dictionary.entries = 0;
     c->scratch.last.bytes = 0;

@@ -2,7 +2,7 @@
 #include "column_writer.h"
 
 #include "hybrid_writer.h"
-#include "page_format.h"
+#include "page_header.h"
 #include "sizes.h"
 #include "thrift_writer.h"
 #include "utf8_check.h"
@@ -226,7 +226,7 @@ static void check_utf8(hac_column_writer *c, const span *p)
 }
 
 /* What stands in front of a page, and the same for a dictionary's page (rows: entries). */
-static bool put_header(hac_scratch *s, hac_page_type type, size_t rows, hac_encoding encoding)
+static bool put_header(hac_scratch *s, int type, size_t rows, hac_parquet_encoding encoding)
 {
     hac_thrift_writer w = HAC_THRIFT_WRITER(&s->header);
     s->header.n = 0;
@@ -247,7 +247,7 @@ static bool put_header(hac_scratch *s, hac_page_type type, size_t rows, hac_enco
 }
 
 /* Compresses the body and appends header and page to `ret`. */
-static hac_status put_page(hac_scratch *s, hac_page_type type, size_t rows, hac_encoding encoding,
+static hac_status put_page(hac_scratch *s, int type, size_t rows, hac_parquet_encoding encoding,
                            hac_bytes *ret, hac_error *err)
 {
     hac_status status = hac_compress(&s->compressor, s->body.data, s->body.n, &s->packed, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "footer_writer.h"
 
-#include "page_format.h"
+#include "page_header.h"
 #include "thrift_writer.h"
 
 #define CREATED_BY "hac version " HAC_VERSION
@@ -251,7 +251,7 @@ static void put_statistics(hac_thrift_writer *w, hac_stored stored, const hac_wr
     hac_thrift_put_close(w);
 }
 
-static void put_page_count(hac_thrift_writer *w, hac_page_type type, hac_encoding encoding, uint32_t count)
+static void put_page_count(hac_thrift_writer *w, int type, hac_parquet_encoding encoding, uint32_t count)
 {
     hac_thrift_put_open(w, 0);
     hac_thrift_put_i32(w, 1, (int32_t)type);

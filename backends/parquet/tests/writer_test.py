@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Parquet writer (parquet/writer.h) against other people's readers: Python makes the values, parquet_make writes
-them, and pyarrow, DuckDB and Polars must read the same. Sizes are measured in the footer, as pyarrow reads it."""
+them, and pyarrow, DuckDB, Polars and our own reader must read the same. Sizes are measured in the footer, as pyarrow
+reads it; page indexes are decoded here."""
 import array
+import json
 import math
 import os
 import random
@@ -24,7 +26,7 @@ try:
 except ImportError:
     duckdb = polars = pyarrow = None
 
-MAKE = Path(os.environ.get("HAC_TEST_BUILD", ROOT / "build" / "dev")) / "backends/parquet/tests/parquet_make"
+TOOLS = Path(os.environ.get("HAC_TEST_BUILD", ROOT / "build" / "dev")) / "backends/parquet/tests"
 CODECS = {"none": 0, "snappy": 1, "gzip": 2, "zstd": 6, "lz4_raw": 7}
 BATCH = 1024
 getcontext().prec = 80
@@ -127,7 +129,7 @@ def write(path, columns, **options):
         body.append(struct.pack("I", min(BATCH, rows - first)))
         body += [dumped(kind, values[first:first + BATCH]) for kind, values in columns.values()]
     schema = ",".join(f'"{name}":{kind}' for name, kind in zip(columns, kinds))
-    return subprocess.run([MAKE, schema, path] + [f"{k}={v}" for k, v in options.items()], input=b"".join(body),
+    return subprocess.run([TOOLS / "parquet_make", schema, path] + [f"{k}={v}" for k, v in options.items()], input=b"".join(body),
                           capture_output=True, check=False)
 
 
@@ -171,7 +173,76 @@ def by_polars(path, columns):
         yield (data.to_physical() if kind in ("date", "timestamp") else data).to_list()
 
 
-READERS = {"pyarrow": by_pyarrow, "DuckDB": by_duckdb, "Polars": by_polars}
+def by_us(path, columns):
+    done = subprocess.run([TOOLS / "parquet_dump", path], capture_output=True, check=True)
+    _, *leaves = map(json.loads, done.stdout.splitlines())
+    for leaf, (name, (kind, _)) in zip(leaves, columns.items()):
+        assert leaf["column"] == name, leaf["column"]
+        values = leaf["values"]
+        if kind in ("string", "bytes"):
+            values = [None if v is None else bytes.fromhex(v[1:]) for v in values]
+        elif kind in ("f32", "f64"):
+            values = [None if v is None else struct.unpack("!" + code(kind), bytes.fromhex(v[1:]))[0] for v in values]
+        yield values
+
+
+READERS = {"pyarrow": by_pyarrow, "DuckDB": by_duckdb, "Polars": by_polars, "us": by_us}
+
+
+# ---- Thrift's compact protocol, for page indexes, which pyarrow does not show ----
+
+class Thrift:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def unsigned(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def signed(self):
+        value = self.unsigned()
+        return value >> 1 ^ -(value & 1)
+
+    def value(self, kind):
+        if kind == 3:
+            return self.byte()
+        if kind in (4, 5, 6):
+            return self.signed()
+        if kind == 8:
+            size = self.unsigned()
+            self.at += size
+            return self.data[self.at - size:self.at]
+        if kind == 9:
+            head = self.byte()
+            size = self.unsigned() if head >> 4 == 15 else head >> 4
+            return [self.byte() == 1 if head & 15 < 3 else self.value(head & 15) for _ in range(size)]
+        if kind == 12:
+            return self.struct()
+        raise AssertionError(f"Thrift type {kind}")
+
+    def struct(self):
+        fields, last = {}, 0
+        while True:
+            head = self.byte()
+            if head == 0:
+                return fields
+            last = last + (head >> 4) if head >> 4 else self.signed()
+            kind = head & 15
+            fields[last] = kind == 1 if kind < 3 else self.value(kind)
+
+
+def footer(data):
+    size = int.from_bytes(data[-8:-4], "little")
+    return Thrift(data[-8 - size:-8]).struct()
 
 
 class Writer(unittest.TestCase):
@@ -203,6 +274,7 @@ class Writer(unittest.TestCase):
                     self.fail(f"{reader}, column {name}, {options}: {len(got)} rows for {len(want)}, row {bad}: "
                               f"{got[bad:bad + 3]} for {want[bad:bad + 3]}")
         self.check_statistics(columns, metadata)
+        self.check_page_index(columns)
         return metadata
 
     # ---- statistics ----
@@ -262,6 +334,86 @@ class Writer(unittest.TestCase):
         if hasattr(statistics, "is_min_value_exact"):
             self.assertEqual(statistics.is_min_value_exact, len(least) <= 64)
             self.assertEqual(statistics.is_max_value_exact, len(greatest) <= 64)
+
+
+    # ---- page index ----
+
+    def check_page_index(self, columns):
+        data = Path(self.path).read_bytes()
+        first = 0
+        for group in footer(data)[4]:
+            for (kind, values), chunk in zip(columns.values(), group[1]):
+                self.check_pages(kind, values[first:first + group[3]], data, chunk)
+            first += group[3]
+
+    def check_pages(self, kind, values, data, chunk):
+        meta = chunk[3]
+        pages = Thrift(data[chunk[4]:chunk[4] + chunk[5]]).struct()[1]
+        starts = [p.get(3, 0) for p in pages]
+        self.assertEqual(starts[0], 0)
+        at = meta[9]
+        headers = uncompressed = 0
+        if 11 in meta:
+            header = Thrift(data[meta[11]:meta[11] + 100])
+            uncompressed += header.struct()[2] + header.at
+        for page in pages:  # they lie side by side
+            self.assertEqual(page[1], at)
+            header = Thrift(data[at:at + 100])
+            fields = header.struct()
+            self.assertEqual(fields[3] + header.at, page[2])
+            uncompressed += fields[2] + header.at
+            headers += fields[5][1]
+            at += page[2]
+        self.assertEqual(headers, len(values))
+        self.assertEqual(meta[6], uncompressed)
+        self.assertEqual(meta[7], at - meta.get(11, meta[9]))
+        parts = [values[a:b] for a, b in zip(starts, starts[1:] + [len(values)])]
+        if 6 in chunk:
+            index = Thrift(data[chunk[6]:chunk[6] + chunk[7]]).struct()
+            self.check_column_index(kind, parts, index)
+        else:
+            self.assertTrue(any(self.unbounded(kind, [v for v in part if v is not None]) for part in parts))
+
+    def unbounded(self, kind, there):
+        """Pages for which no bounds exist."""
+        if kind in ("f32", "f64"):
+            return there and all(map(math.isnan, there))
+        return kind in ("string", "bytes") and there and len(max(there)) > 64
+
+    def bound(self, kind, stored):
+        if kind in ("string", "bytes"):
+            return stored
+        if kind == "f32":
+            return struct.unpack("f", stored)[0]
+        if kind == "f64":
+            return struct.unpack("d", stored)[0]
+        if decimal_digits(kind)[0] > 18:
+            return int.from_bytes(stored, "big", signed=True)
+        return int.from_bytes(stored, "little", signed=kind[0] != "u" and kind != "bool")
+
+    def check_column_index(self, kind, parts, index):
+        bounds = []
+        for part, null, low, high, nulls in zip(parts, index[1], index[2], index[3], index[5], strict=True):
+            there = [v for v in part if v is not None]
+            self.assertEqual(nulls, len(part) - len(there))
+            self.assertEqual(null, not there)
+            if null:
+                self.assertEqual((low, high), (b"", b""))
+                continue
+            least, greatest = self.ordered(kind, there)
+            low, high = self.bound(kind, low), self.bound(kind, high)
+            bounds.append((low, high))
+            if kind in ("string", "bytes"):
+                self.assertEqual(low, least if len(least) <= 64 else least[:len(low)])
+                self.assertTrue(high == greatest if len(greatest) <= 64 else high > greatest)
+            else:
+                self.assertEqual((low, high), (least, greatest))
+        if kind in ("f32", "f64"):
+            self.assertEqual(index[8], [sum(v is not None and math.isnan(v) for v in part) for part in parts])
+        lows, highs = [b[0] for b in bounds], [b[1] for b in bounds]
+        ascending = sorted(lows) == lows and sorted(highs) == highs
+        descending = sorted(lows, reverse=True) == lows and sorted(highs, reverse=True) == highs
+        self.assertEqual(index[4], 1 if ascending else 2 if descending else 0)
 
 
 ALL = ["bool", *INTEGERS, "f32", "f64", "date", "timestamp", "decimal(1,0)", "decimal(9,2)", "decimal(10,10)",
@@ -343,6 +495,23 @@ class Values(Writer):
         chunk = metadata.row_group(0).column(0)
         self.assertFalse(chunk.has_column_index)
         self.assertTrue(metadata.row_group(0).column(1).has_column_index)
+
+    def test_texts_without_a_bound_above(self):
+        """Nothing of 64 bytes is above these."""
+        texts = [b"\xff" * 65, b"a"], [b"\xff" * 64, b"a"], [b"\xff" * 63 + b"\xfe" * 2, b"a"]
+        self.check({f"c{i}": ("bytes", pair) for i, pair in enumerate(texts)})
+        chunks = [pyarrow.parquet.ParquetFile(self.path).metadata.row_group(0).column(i) for i in range(3)]
+        self.assertEqual([c.statistics.has_min_max for c in chunks], [False, True, True])
+        self.assertEqual([c.has_column_index for c in chunks], [False, True, True])
+        self.assertEqual(chunks[2].statistics.max_raw, b"\xff" * 64)
+
+    def test_order_of_pages(self):
+        rows = 3000
+        up = list(range(rows))
+        columns = {"up": ("i64", up), "down": ("i64", up[::-1]), "text": ("string", [b"%06d" % v for v in up]),
+                   "flat": ("f64", [1.0] * rows), "mixed": ("u8", [v * 77 % 256 for v in up]),
+                   "nulls": ("date", [None if 500 < v < 2500 else v for v in up])}
+        self.check(columns, page_bytes=1000)
 
     def test_refused(self):
         columns = {"a": ("i64", [1])}
@@ -466,6 +635,16 @@ class Full(GroupSizes):
             self.check(columns, codec=rng.choice(list(CODECS.values())), group_bytes=group,
                        block_bytes=rng.choice([0, group]), page_bytes=rng.choice([0, 64, 5000, 1 << 16]),
                        threads=rng.randrange(4), no_dictionary=int(rng.random() < 0.2))
+
+    def test_random_sizes(self):
+        """Columns of all kinds side by side, in groups from 8 KiB a column on."""
+        for seed in range(40):
+            rng = random.Random(1000 + seed)
+            kinds = rng.choices(ALL, k=rng.randrange(1, 12))
+            columns = table(kinds, rng.choice([20000, 60000]), seed, ["few", "distinct", "runs", "late", "constant"])
+            group = len(kinds) * 8192 * rng.choice([1, 2, 8])
+            self.check_sizes(columns, group, rng.choice([0, group, group * 5 // 2]),
+                             codec=rng.choice(list(CODECS.values())), page_bytes=rng.choice([0, 5000]), threads=2)
 
 
 if __name__ == "__main__":

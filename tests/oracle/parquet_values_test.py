@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What other writers wrote is what the reader of Parquet reads: every encoding, codec, page version and type, pages of
+a few values and of many, nulls in every pattern; corpus files of $HAC_TEST_DATA. pyarrow is the oracle. Each file is
+then read again in steps drawn at random (parquet_walk)."""
+import datetime
+import decimal
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("HAC_TEST_BUILD", ROOT / "build" / "dev"))
+PROGRAMS = BUILD / "backends" / "parquet" / "tests"
+sys.path.insert(0, str(ROOT / "build" / "python"))
+try:
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:
+    pa = None
+
+DATA = os.environ.get("HAC_TEST_DATA")
+WHY_NOT = "pyarrow and DuckDB are not installed (`./dev test` puts them into build/python): nothing is compared"
+CODECS = ["NONE", "SNAPPY", "GZIP", "ZSTD", "LZ4", "BROTLI"]
+decimal.getcontext().prec = 100
+
+
+# ---- pyarrow's values as parquet_dump writes them --------------------------------------------------------
+
+def micros(unit):
+    return {"s": lambda v: v * 1000000, "ms": lambda v: v * 1000, "us": lambda v: v, "ns": lambda v: v // 1000}[unit]
+
+
+def bits(form, width):
+    return lambda v: "f%0*x" % (width, int.from_bytes(struct.pack(form, v), "little"))
+
+
+def converter(kind):
+    """(type to cast to or None, what to do with each value)"""
+    if pa.types.is_timestamp(kind):
+        return pa.int64(), micros(kind.unit)
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        return pa.int32(), int
+    if pa.types.is_time64(kind):
+        return pa.int64(), int
+    if pa.types.is_float16(kind) or pa.types.is_float32(kind):
+        return None, bits("<f", 8)
+    if pa.types.is_float64(kind):
+        return None, bits("<d", 16)
+    if pa.types.is_decimal(kind):
+        return None, lambda v: int(v.scaleb(kind.scale))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pa.large_binary(), lambda v: "x" + v.hex()
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return None, lambda v: "x" + v.hex()
+    return None, lambda v: v
+
+
+def flat(column):
+    """A leaf inside of structs, each of which may be null."""
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    while pa.types.is_struct(column.type):
+        column = column.flatten()[0]
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def expected(column):
+    column = flat(column)
+    column = column.storage if isinstance(column, pa.ExtensionArray) else column  # UUIDs
+    cast, convert = converter(column.type)
+    column = column.cast(cast) if cast is not None else column
+    return [None if v is None else convert(v) for v in column.to_pylist()]
+
+
+# ---- the reader -------------------------------------------------------------------------------------------
+
+def dump(path, *options):
+    done = subprocess.run([PROGRAMS / "parquet_dump", path, *options], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise AssertionError(f"parquet_dump {path} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def walk(path, seed, steps):
+    done = subprocess.run([PROGRAMS / "parquet_walk", path, str(seed), str(steps)], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"parquet_walk {path} {seed} {steps}: {done.stdout}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def names_of(path):
+    schema = pq.ParquetFile(path).schema
+    return [schema.column(i).path for i in range(len(schema))]
+
+
+# ---- columns ----------------------------------------------------------------------------------------------
+
+def narrow(form, value):
+    return struct.unpack(form, struct.pack(form, value))[0]
+
+
+def draw_pool(kind, n, rng):
+    """n different values of a type, or nearly; those of times and timestamps as integers."""
+    if pa.types.is_boolean(kind):
+        return [rng.random() < 0.5 for _ in range(n)]
+    if pa.types.is_integer(kind):
+        low, high = (-(1 << kind.bit_width - 1), (1 << kind.bit_width - 1) - 1)
+        if pa.types.is_unsigned_integer(kind):
+            low, high = 0, high - low
+        if rng.random() < 0.4:
+            low, high = max(low, -100), 100
+        return [rng.randint(low, high) for _ in range(n)]
+    if pa.types.is_floating(kind):
+        form = {16: "<e", 32: "<f", 64: "<d"}[kind.bit_width]
+        return [narrow(form, rng.gauss(0, 100)) for _ in range(n)] + [0.0, -0.0, float("inf")]
+    if pa.types.is_decimal(kind):
+        most = 10 ** kind.precision - 1
+        return [decimal.Decimal(rng.choice([-most, most, rng.randint(-most, most), rng.randint(-9, 9)]))
+                .scaleb(-kind.scale) for _ in range(n)]
+    if pa.types.is_date32(kind):
+        return [datetime.date.fromordinal(rng.randint(1, 3000000)) for _ in range(n)]
+    if pa.types.is_time(kind) or pa.types.is_timestamp(kind):
+        scale = {"s": 1, "ms": 1000, "us": 1000000, "ns": 1000000000}[kind.unit]
+        low, high = (0, 86400) if pa.types.is_time(kind) else (-1 << 31, 1 << 31)
+        return [rng.randrange(low * scale, high * scale) for _ in range(n)]
+    if pa.types.is_fixed_size_binary(kind):
+        return [rng.randbytes(kind.byte_width) for _ in range(n)]
+    return [rng.choice([b"", b"https://example.org/"]) + rng.randbytes(rng.choice([0, 3, 30])).hex().encode()
+            for _ in range(n)]
+
+
+def draw_values(kind, n, rng, few):
+    """`few`: of a small set and in runs, which dictionaries like."""
+    pool = draw_pool(kind, 1 + rng.randrange(40) if few else n, rng)
+    if rng.random() < 0.3:
+        pool.sort()
+    out = pool[:0 if few else n]
+    while len(out) < n:
+        out += [rng.choice(pool)] * rng.choice([1, 1, 1, 20])
+    return out[:n]
+
+
+def nulls(pattern, n, rng):
+    if pattern == "few":
+        return [rng.random() < 0.02 for _ in range(n)]
+    if pattern == "many":
+        return [rng.random() < 0.5 for _ in range(n)]
+    if pattern == "runs":
+        out = []
+        while len(out) < n:
+            out += [bool(rng.randrange(2))] * rng.choice([1, 8, 9, 200, 3000])
+        return out[:n]
+    return [pattern == "all"] * n
+
+
+def make_array(kind, n, pattern, rng, few):
+    values, gone = draw_values(kind, n, rng, few), nulls(pattern, n, rng)
+    values = [None if g else v for v, g in zip(values, gone)]
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
+        return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+    if pa.types.is_float16(kind):
+        return pa.array(values, pa.float32()).cast(kind)
+    return pa.array(values, kind)
+
+
+KINDS = """bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 halffloat float double date32 time32[ms] time64[us]
+time64[ns] timestamp[ms] timestamp[us] timestamp[ns] string binary""".split()
+
+
+def kinds():
+    return [pa.type_for_alias(k) for k in KINDS] + [
+        pa.decimal128(4, 2), pa.decimal128(18, 5), pa.decimal128(25, 3), pa.decimal128(38, 0), pa.binary(1), pa.binary(5),
+        pa.binary(33)]
+
+
+def encodings(kind, as_integer):
+    number = (pa.types.is_integer(kind) or pa.types.is_date(kind) or pa.types.is_time(kind) or
+              pa.types.is_timestamp(kind) or (as_integer and pa.types.is_decimal(kind) and kind.precision <= 18))
+    fixed = pa.types.is_fixed_size_binary(kind) or pa.types.is_float16(kind) or (
+        pa.types.is_decimal(kind) and not (as_integer and kind.precision <= 18))
+    if pa.types.is_boolean(kind):
+        return ["PLAIN", "RLE"]
+    if number:
+        return ["PLAIN", "DICTIONARY", "DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"]
+    if pa.types.is_floating(kind) and not fixed:
+        return ["PLAIN", "DICTIONARY", "BYTE_STREAM_SPLIT"]
+    if fixed:
+        return ["PLAIN", "DICTIONARY", "BYTE_STREAM_SPLIT", "DELTA_BYTE_ARRAY"]
+    return ["PLAIN", "DICTIONARY", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"]
+
+
+def write_everything(path, seed):
+    """A file with each type in each encoding; the rest is drawn."""
+    rng = random.Random(seed)
+    n = rng.choice([1, 7, 1000, 1024, 1025, 5000])
+    as_integer = rng.random() < 0.5
+    fields, arrays, codec, encoding, dictionary = [], [], {}, {}, []
+    for kind in kinds():
+        for how in encodings(kind, as_integer):
+            name = f"c{len(fields)}"
+            pattern = rng.choice(["required", "none", "few", "many", "runs", "all"])
+            array = make_array(kind, n, pattern, rng, how == "DICTIONARY" or rng.random() < 0.3)
+            if pattern != "required" and rng.random() < 0.15:
+                fields.append(pa.field(name, pa.struct([pa.field("x", kind)])))
+                mask = pa.array([rng.random() < 0.2 for _ in range(n)])
+                array, name = pa.StructArray.from_arrays([array], fields=[pa.field("x", kind)], mask=mask), name + ".x"
+            else:
+                fields.append(pa.field(name, kind, nullable=pattern != "required"))
+            arrays.append(array)
+            codec[name] = rng.choice(CODECS)
+            if how == "DICTIONARY":
+                dictionary.append(name)
+            else:
+                encoding[name] = how
+    pq.write_table(
+        pa.Table.from_arrays(arrays, schema=pa.schema(fields)), path, compression=codec, column_encoding=encoding,
+        use_dictionary=dictionary, data_page_version=rng.choice(["1.0", "2.0"]), version="2.6",
+        data_page_size=rng.choice([1, 100, 3000, 1 << 20]), write_batch_size=rng.choice([1, 17, 1024]),
+        dictionary_pagesize_limit=rng.choice([64, 1 << 20]), row_group_size=rng.choice([n, 1 + n // 3]),
+        write_page_checksum=rng.random() < 0.5, write_page_index=rng.random() < 0.5, store_schema=True,
+        store_decimal_as_integer=as_integer)
+
+
+@unittest.skipIf(pa is None, WHY_NOT)
+class Values(unittest.TestCase):
+    def compare(self, path, **ignored):
+        lines = dump(path)
+        self.assertNotIn("error", lines[0], path)
+        table = pq.ParquetFile(path)
+        for name, line in zip(names_of(path), lines[1:], strict=True):
+            if "why" in line:
+                continue
+            self.assertNotIn("error", line, f"{path} {name}")
+            self.assertEqual(line["column"], name)
+            if name in ignored.get("but", ()):
+                continue
+            wanted = expected(table.read(columns=[name]).column(0))
+            if line["values"] != wanted:
+                at = next((i for i, (a, b) in enumerate(zip(line["values"], wanted)) if a != b), "the end")
+                self.fail(f"{path}: {name} {line['type']}: {len(line['values'])} and {len(wanted)} values differ at {at}: "
+                          f"{line['values'][at:at + 3] if at != 'the end' else ''} is not {wanted[at:at + 3]}")
+
+    def write_and_compare(self, seeds, steps):
+        with tempfile.TemporaryDirectory() as folder:
+            for seed in seeds:
+                with self.subTest(seed=seed):
+                    path = os.path.join(folder, f"{seed}.parquet")
+                    write_everything(path, seed)
+                    self.compare(path)
+                    walk(path, seed, steps)
+
+
+@unittest.skipIf(pa is None, WHY_NOT)
+class Quick(Values):
+    def test_every_type_in_every_encoding(self):
+        self.write_and_compare(range(12), 2)
+
+    def test_rows_from_the_middle(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "middle.parquet")
+            write_everything(path, 5)
+            whole, n = dump(path), pq.ParquetFile(path).metadata.num_rows
+            for first, end, batch in [(0, n // 2, 1000), (n // 3, n, 7), (n - 1, n, 1)]:
+                part = dump(path, "--rows", str(first), str(end), "--batch", str(batch))
+                for a, b in zip(whole[1:], part[1:], strict=True):
+                    self.assertEqual(a.get("values", [])[first:end], b.get("values", []), a["column"])
+
+
+@unittest.skipIf(pa is None, WHY_NOT)
+class Drawn(Values):
+    def test_more_of_them(self):
+        self.write_and_compare(range(1000, 1025), 3)
+
+
+@unittest.skipIf(pa is None, WHY_NOT)
+class Writers(Values):
+    def test_duckdb(self):
+        connection = duckdb.connect()
+        connection.execute("""create table t as select range::int a, (range * 77777777777)::bigint b, range % 11 c,
+            (range % 100 / 7)::decimal(15, 2) d, range / 3.0 e, 'text ' || (range % 1000) f, 'long ' || range * 991 g,
+            case when range % 3 = 0 then null else range::double end h, range % 2 = 0 i, date '1992-01-01' + range::int % 2500 j,
+            (range::hugeint * 1000000000000000000)::decimal(38, 3) k, timestamp '2020-01-01' + to_seconds(range) l,
+            uuid() m, (range % 251)::utinyint n, range::float o from range(20000)""")
+        with tempfile.TemporaryDirectory() as folder:
+            for version in ("V1", "V2"):
+                for codec in ("uncompressed", "snappy", "gzip", "zstd", "lz4_raw", "brotli"):
+                    path = os.path.join(folder, f"{version}-{codec}.parquet")
+                    connection.execute(f"copy t to '{path}' (format parquet, parquet_version {version}, codec {codec}, "
+                                       "row_group_size 8000)")
+                    self.compare(path)
+                    walk(path, 3, 1)
+
+    def test_int96(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "int96.parquet")
+            values = pa.array([0, 1, -1, 999, -1001, 10 ** 18, -10 ** 18, None], pa.timestamp("ns"))
+            pq.write_table(pa.table({"t": values}), path, use_deprecated_int96_timestamps=True)
+            self.compare(path)
+
+
+@unittest.skipIf(pa is None, WHY_NOT)
+@unittest.skipIf(DATA is None, "HAC_TEST_DATA is not set: no corpus file is read")
+class Corpus(Values):
+    # pyarrow's own limits: nanoseconds overflow, Python makes NaNs quiet, maps it does not read
+    BUT = {"int96_from_spark": ["a"], "floating_orders_nan_count": ["float16_ieee754", "float16_typedef"]}
+    REFUSED = ("datapage_v1-corrupt-checksum", "rle-dict-uncompressed-corrupt-checksum", "incorrect_map_schema",
+               "large_string_map.brotli")
+
+    def files(self):
+        root = Path(DATA) / "parquet"
+        files = sorted([*root.glob("data/*.parquet"), *root.glob("data/geospatial/*.parquet"),
+                        root / "bad_data" / "ARROW-GH-43605.parquet"])
+        self.assertGreater(len(files), 60)
+        return files
+
+    def test_equal_to_pyarrow(self):
+        for path in self.files():
+            if path.stem not in self.REFUSED:
+                with self.subTest(path=path.name):
+                    self.compare(path, but=self.BUT.get(path.stem, ()))
+
+    def test_in_steps(self):
+        for seed, path in enumerate(self.files()):
+            with self.subTest(path=path.name):
+                walk(path, seed, 3)
+
+    def test_without_checksums(self):
+        path = Path(DATA) / "parquet" / "data" / "datapage_v1-corrupt-checksum.parquet"
+        for line in dump(path, "--no-checksums")[1:]:
+            self.assertNotIn("error", line)
+        for line in dump(path)[1:]:
+            self.assertRegex(line["error"], r"^row group 0, column [ab], page [01]: its checksum is wrong$")
+
+
+if __name__ == "__main__":
+    unittest.main()
