@@ -49,10 +49,13 @@ class Machine:
         return json.loads(self.hacctl("version", "--json").stdout)["daemon"]["pid"]
 
     def settle(self):
-        """Waits until no builder works any more: it would be measured along."""
+        """Waits until no builder has been seen for a second: it would be measured along, and between two of them
+        there are moments without."""
+        quiet = 0
         for _ in range(600):
             children = subprocess.run(["ps", "-o", "args=", "--ppid", str(self.daemon())], capture_output=True, text=True)
-            if "--build" not in children.stdout:
+            quiet = 0 if "--build" in children.stdout else quiet + 1
+            if quiet > 5:
                 return
             time.sleep(0.2)
 

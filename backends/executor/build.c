@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +31,6 @@
 #define MAX_PROGRAMS 128
 #define MAX_FAILURES 64
 #define MAX_ATTEMPTS 3
-#define BUILDER_NICE 10
 #define SELF_TEST    "selftest.sum"
 
 HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
@@ -95,8 +93,8 @@ static hac_status enqueue(builder *b, const Hac__Executor__Build *build, hac_err
         put_in_front(b, known_program(build->programs[i]));
     if (build->n_programs > 0)
         return HAC_OK;
-    /* All there are: for later. Jobs that run now go first. */
-    if (setpriority(PRIO_PROCESS, 0, BUILDER_NICE) != 0)
+    /* All there are: for later. Jobs that run now go first, on this device's cores, too. */
+    if (!hac_setup_yield_to_others())
         hac_log(HAC_LOG_DEBUG, "the builder's priority stays as it is");
     size_t n = 0;
     for (const hac_program_source *s = hac_programs(); s[n].name != NULL;)

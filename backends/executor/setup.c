@@ -146,6 +146,16 @@ hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const hac_device_fac
     return status;
 }
 
+bool hac_setup_yield_to_others(void)
+{
+    const struct sched_param none = {0};
+    pid_t tids[CPU_SETSIZE];
+    bool all = sched_setscheduler(0, SCHED_IDLE, &none) == 0;
+    for (size_t i = list_threads(tids, CPU_SETSIZE); i-- > 0;)
+        all = (sched_setscheduler(tids[i], SCHED_IDLE, &none) == 0 || errno == ESRCH) && all;
+    return all;
+}
+
 void hac_facts_to_message(const hac_device_facts *f, char kernel_hash[17], Hac__Executor__DeviceFacts *ret)
 {
     hac__executor__device_facts__init(ret);

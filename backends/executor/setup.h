@@ -28,6 +28,12 @@ HAC_MUST_USE hac_status hac_setup_open(const Hac__Executor__Setup *setup, bool n
 HAC_MUST_USE hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const hac_device_facts *facts,
                                       hac_error *err);
 
+/*
+ * From now on this process, its driver's threads (the ones that compile and run kernels) and what they start
+ * get only the time that nobody else wants: SCHED_IDLE. False: not all of them.
+ */
+bool hac_setup_yield_to_others(void);
+
 /* Facts as a message; its texts borrow from `facts` and `kernel_hash`. */
 void hac_facts_to_message(const hac_device_facts *facts, char kernel_hash[17],
                           Hac__Executor__DeviceFacts *ret);

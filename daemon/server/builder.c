@@ -15,9 +15,10 @@
 #include "executor.h"
 #include "scratch.h"
 
-#define TESTED_MAX    (64 * 1024)
-#define KILLS_MAX     5 /* by somebody, the kernel when memory runs out, before that is taken for an answer */
-#define LEAVE_SECONDS 30.0 /* for one that is through: what it leaves in the driver is cleaned up */
+#define TESTED_MAX          (64 * 1024)
+#define KILLS_MAX           5 /* by somebody, the kernel when memory runs out, before that is taken for an answer */
+#define BACKGROUND_PATIENCE 10.0
+#define LEAVE_SECONDS       30.0 /* for one that is through: what it leaves in the driver is cleaned up */
 
 struct hac_builder {
     hac_builders *builders;
@@ -248,12 +249,19 @@ static void start_again(hac_builders *builders, uint32_t index)
     start_or_fail(builders, index, first);
 }
 
+/* One in the background gets only the time that nobody else wants: it may be silent for long without hanging.
+ */
+static double patience(const struct hac_builder *builder)
+{
+    return builder->builders->deadline_seconds * (builder->background ? BACKGROUND_PATIENCE : 1);
+}
+
 static void describe_end(const struct hac_builder *builder, int64_t status, int signal, char *ret,
                          size_t room)
 {
     if (builder->overdue)
         snprintf(ret, room, "building took over %.0f s and was broken off (build_deadline in hacd.yaml)",
-                 builder->builders->deadline_seconds);
+                 patience(builder));
     else if (signal != 0)
         snprintf(ret, room, "building its kernels was ended by signal %d", signal);
     else
@@ -439,7 +447,7 @@ static void check_one(struct hac_builder *builder)
         if (silent >
             LEAVE_SECONDS) /* a driver that hangs in its clean-up would keep the next one from starting */
             hac_child_kill(builder->child);
-    } else if (silent > builder->builders->deadline_seconds) {
+    } else if (silent > patience(builder)) {
         builder->overdue = true;
         hac_child_kill(builder->child);
     }

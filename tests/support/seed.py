@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Has every device program built once, for the tests that follow: seed.py FOLDER. Quick when all is there."""
+"""Has every device program built and tested once, for the tests that follow: seed.py FOLDER. Quick when all is there."""
 import os
 import shutil
 import sys
@@ -28,8 +28,10 @@ def build(profile, programs):
             time.sleep(0.1)
         for device in machine.devices():
             print(device["name"], device["state"], device["reason"], flush=True)
-            for failure in device["codelet_failures"]:
-                print("   ", failure, flush=True)
+            for failure in (*device["codelet_failures"], *device["program_failures"]):
+                sys.exit(f"{device['name']}: {failure}")
+        if any("simt" in str(program) for program in cache.glob("*/*")):
+            sys.exit("programs were built that no codelet of these devices uses")
         shutil.rmtree(programs, ignore_errors=True)
         shutil.copytree(cache, programs)
         return (machine.root / "state_home" / "hac" / "tested-devices").read_bytes()
