@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""org.hac in Spark's JVM: queries through PySpark's gateway, and bindings/jni/examples/RowGroups.scala as a job of
+Spark; both beside the same query done by Spark itself. Needs pyspark in build/spark, with its Scala compiler."""
+import json
+import os
+import random
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import BUILD, SOURCE, SharedMachineTest, main  # noqa: E402
+
+SPARK = SOURCE / "build" / "spark"
+VERSION = "3.5.6"  # the last one that runs on Java 11 and 17
+JNI = BUILD / "bindings" / "jni"
+JARS = SPARK / "pyspark" / "jars"
+WHY_NOT = ("Spark is not installed: nothing is run in its JVM. It is 300 MB: python3 -m pip install --target "
+           f"build/spark pyspark=={VERSION}")
+SUBMIT = ("--master", "local[2]", "--driver-memory", "512m", "--driver-class-path", f"{JNI}/hac.jar",
+          "--driver-library-path", str(JNI), "--conf", "spark.ui.enabled=false")
+QUERY = {"schema": "k:i32,x:i64,city:string", "where": "k > 100", "groupBy": "city", "orderBy": "city",
+         "select": "count() as n, sum(x) as s, max(k) as m"}
+SQL = "SELECT city, count(*), sum(x), max(k) FROM t WHERE k > 100 GROUP BY city ORDER BY city"
+
+
+def in_spark(file):
+    """In a process of its own: prints both results."""
+    sys.path.insert(0, str(SPARK))
+    from pyspark.sql import SparkSession
+    spark = SparkSession.builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark.read.csv(file, header=True, schema="k INT, x BIGINT, city STRING").createOrReplaceTempView("t")
+    wanted = [list(row) for row in spark.sql(SQL).collect()]
+    hac = spark._jvm.org.hac
+    query = hac.HacQuery()
+    for name, value in QUERY.items():
+        getattr(query, name)(value)
+    client = hac.HacClient.connect()
+    path = spark._jvm.java.nio.file.Path.of(file, spark.sparkContext._gateway.new_array(spark._jvm.String, 0))
+    files = spark.sparkContext._gateway.new_array(spark._jvm.java.nio.file.Path, 1)
+    files[0] = path
+    result = client.query(query, files)
+    got = [[column.get(row) for column in result.columns()] for row in range(result.rows())]
+    result.close()
+    client.close()
+    spark.stop()
+    print(json.dumps({"got": got, "wanted": wanted}))
+
+
+@unittest.skipUnless(JARS.is_dir(), WHY_NOT)
+class Spark(SharedMachineTest):
+    def spark(self, *words):
+        environment = {**self.m.environment, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(SPARK / "pyspark"),
+                       "PYSPARK_SUBMIT_ARGS": " ".join((*SUBMIT, "pyspark-shell"))}
+        result = subprocess.run([*map(str, words)], env=environment, capture_output=True, text=True, timeout=170,
+                                check=False, cwd=self.m.work)
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        return result.stdout
+
+    def test_gateway(self):
+        source = random.Random(3)
+        lines = ["k,x,city"] + [f"{source.randrange(1000)},{source.randrange(10**12)},{source.choice(('Bern', 'Zürich', 'Biel'))}"
+                                for _ in range(20000)]
+        Path(self.m.path("t.csv")).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        both = json.loads(self.spark(sys.executable, __file__, "--in-spark", self.m.path("t.csv")).splitlines()[-1])
+        self.assertEqual(len(both["wanted"]), 3)
+        self.assertEqual(both["got"], both["wanted"])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--in-spark"]:
+        in_spark(sys.argv[2])
+    else:
+        main()
