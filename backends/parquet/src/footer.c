@@ -106,8 +106,8 @@ static hac_status read_chunks(hac_parquet_file *file, hac_arena *arena, hac_parq
                         file->n_leaves);
     if (n > (size_t)(t.end - t.at) / HAC_PARQUET_CHUNK_BYTES)
         return hac_fail(err, HAC_FAILED, "the footer is damaged: row group %zu is cut off", index);
-    group->chunks = hac_arena_alloc(arena, (n > 0 ? n : 1) * sizeof *group->chunks);
-    if (group->chunks == NULL)
+    group->chunks = n > 0 ? hac_arena_alloc(arena, n * sizeof *group->chunks) : NULL;
+    if (n > 0 && group->chunks == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const hac_parquet_chunk_context context = {
