@@ -236,7 +236,7 @@ static bool put_header(hac_scratch *s, int type, size_t rows, hac_parquet_encodi
     hac_thrift_put_i32(&w, 4, (int32_t)hac_page_crc(s->packed.data, s->packed.n));
     hac_thrift_put_open(&w, type == HAC_PAGE_DATA ? 5 : 7);
     hac_thrift_put_i32(&w, 1, (int32_t)rows);
-    hac_thrift_put_i32(&w, 2, encoding);
+    hac_thrift_put_i32(&w, 2, (int32_t)encoding);
     if (type == HAC_PAGE_DATA) {
         hac_thrift_put_i32(&w, 3, HAC_ENCODING_RLE);
         hac_thrift_put_i32(&w, 4, HAC_ENCODING_RLE);
