@@ -13,10 +13,14 @@
  *
  * small N: N queries of 1,000 rows of csv, no two alike: p50, p99.
  *
+ * parquet FILE [TAB WHERE [TAB GROUP-BY [TAB SELECT [TAB ORDER-BY]]]]: a query of a file; the answer has its
+ * result, as csv. Timed from the call to the result's being there.
+ *
  * KEYS is how many keys there can be: ranks 0 … KEYS - 1, scattered over all of u32 when SKEW is not below 0
  * (-1: uniform and dense; 0: uniform; s > 0: Zipf with exponent s). A string is "k" and the scattered number.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -298,9 +302,53 @@ static void small(hac_client *client, unsigned n)
            seconds[n - 1] * 1e3);
 }
 
+/* ---- Parquet ---- */
+
+static void print_escaped(const char *text, uint64_t bytes)
+{
+    putchar('"');
+    for (uint64_t i = 0; i < bytes; i++) {
+        if (text[i] == '\n')
+            fputs("\\n", stdout);
+        else if (text[i] == '"' || text[i] == '\\')
+            printf("\\%c", text[i]);
+        else
+            putchar(text[i]);
+    }
+    putchar('"');
+}
+
+/* A query of a file; `line` is path, where, group by, select, order by, with TABs between them. */
+static void parquet(hac_client *client, char *line)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    const char *parts[5] = {"", "", "", "", ""};
+    line[strcspn(line, "\n")] = '\0';
+    for (size_t i = 0; i < 5 && line != NULL; i++)
+        parts[i] = strsep(&line, "\t");
+    options.input_format = HAC_INPUT_PARQUET;
+    options.where = parts[1];
+    options.group_by = parts[2];
+    options.select = parts[3];
+    options.order_by = parts[4];
+    hac_autoclose int fd = open(parts[0], O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        die("parquet: the file cannot be opened");
+    uint64_t start = hac_now_ns();
+    check(hac_query_files(client, &fd, parts, 1, &options, &job, &err), &err);
+    check(hac_job_wait(job, -1, &err), &err);
+    double seconds = hac_seconds_since(start);
+    printf("{\"seconds\":%.9f,\"job\":%" PRIu64 ",\"result\":", seconds, hac_job_id(job));
+    print_escaped(hac_job_data(job), hac_job_bytes(job));
+    puts("}");
+    hac_job_free(job);
+}
+
 /* ---- commands ---- */
 
-static void answer(table *t, const char *line)
+static void answer(table *t, char *line)
 {
     char type[16], directory[3072], hot[8];
     uint64_t rows, job;
@@ -317,8 +365,10 @@ static void answer(table *t, const char *line)
         receipt(t->client, job);
     } else if (sscanf(line, "small %u", &n) == 1) {
         small(t->client, n);
+    } else if (strncmp(line, "parquet ", 8) == 0) {
+        parquet(t->client, line + 8);
     } else {
-        die("commands: table TYPE ROWS KEYS SKEW DIRECTORY, then group HOT; receipt JOB; small N");
+        die("commands: table TYPE ROWS KEYS SKEW DIRECTORY, then group HOT; receipt JOB; small N; parquet FILE …");
     }
     fflush(stdout);
 }

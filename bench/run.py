@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 
+import run_parquet
 import run_query
 from machine import HERE, ROOT, Machine
 
@@ -260,7 +261,7 @@ def markdown(results):
            "Medians of turns that product and peers took one after the other; a ratio is the peer's time ÷ ours.", ""]
     if "sorts" in results:
         out += sort_markdown(results)
-    return "\n".join(out + run_query.markdown(results["query"]))
+    return "\n".join(out + run_query.markdown(results["query"]) + run_parquet.markdown(results.get("parquet")))
 
 
 def measure_sort(build, quick):
@@ -284,14 +285,14 @@ def measure_sort(build, quick):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query"],
-                        help="sort, query, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
+    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query", "parquet"],
+                        help="sort, query, parquet, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
     parser.add_argument("--name", default="latest", help="name of the result files")
     parser.add_argument("--add", action="store_true", help="keep what other parts wrote there before")
     args = parser.parse_args()
-    unknown = set(args.what) - {"sort", "query", *run_query.PARTS}
+    unknown = set(args.what) - {"sort", "query", "parquet", *run_query.PARTS}
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     return args
@@ -316,6 +317,9 @@ def main():
         results.update(measure_sort(build, args.quick))
     parts = [part for part in run_query.PARTS if "query" in args.what or part in args.what]
     results["query"] = {**earlier.get("query", {}), **run_query.run(build, args.quick, parts)}
+    if "parquet" in args.what:
+        print("parquet:", flush=True)
+        results["parquet"] = run_parquet.run(build, args.quick)
     (directory / f"{args.name}.json").write_text(json.dumps(results, indent=1) + "\n")
     (directory / f"{args.name}.md").write_text(markdown(results))
     print(f"written: {directory / args.name}.md and .json")

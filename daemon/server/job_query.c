@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/query_layout.h"
 #include "job_input.h"
+#include "parquet_reading.h"
 #include "scheduler.h"
 #include "server.h"
 
@@ -17,20 +18,26 @@
 #define GUESS_OUTPUT 32
 
 /* By hac_format (expr/query.h). */
-static const char *const formats[] = {NULL, "table", "csv", "tsv", "jsonl", "lines", "words", "kv", "fixed"};
-#define FORMAT_TABLE 1
-#define FORMAT_CSV   2
+static const char *const formats[] = {NULL,    "table", "csv", "tsv",   "jsonl",
+                                      "lines", "words", "kv",  "fixed", "parquet"};
+#define FORMAT_TABLE   1
+#define FORMAT_CSV     2
+#define FORMAT_PARQUET 9
+#define OUTPUT_PARQUET 3 /* hac_output_format */
 
 /* What the tasks of the current plan have reported. */
 typedef struct query_totals {
     uint64_t rows, kept, skipped, partial_groups, needed;
     uint64_t groups, group_region, output_bytes; /* of the merges */
     uint64_t result_rows, result_bytes;
+    uint64_t reading[HAC_READ_N_VALUES];
 } query_totals;
 
 struct hac_query_run {
     hac_query_spec spec;
     bool compiled;
+    bool parquet, writes_parquet;
+    hac_parquet_reading footers;
     uint8_t *text; /* the packed specification */
     size_t text_bytes;
     uint8_t *source; /* inline */
@@ -84,7 +91,7 @@ static uint64_t memory_for(const hac_job *job)
         held -=
             job->run.buffers[i] != NULL && job->run.buffers[i] != job->input ? job->run.buffers[i]->bytes : 0;
     uint64_t room = limit > held ? limit - held : 1;
-    uint64_t input = state->spec.place == HAC_QUERY_IN_BUFFER ? state->spec.bytes : 0;
+    uint64_t input = state->spec.place == HAC_QUERY_IN_BUFFER ? state->spec.input_bytes : 0;
     uint64_t own = job->memory_limit > input ? job->memory_limit - input : 1;
     return job->memory_limit != 0 && own < room ? own : room;
 }
@@ -115,6 +122,17 @@ static hac_status plan_compile(hac_job *job, hac_error *err)
     return set_data(job, state->text, state->text_bytes, err);
 }
 
+static hac_status plan_footers(hac_job *job, hac_error *err)
+{
+    query_state *state = job->query;
+    hac_plan *plan = NULL;
+    hac_status status = hac_plan_query_footers(hac_server_machine(job->server), &state->spec, &plan, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_set_plan(job, plan);
+    return set_data(job, state->query, state->query_bytes, err);
+}
+
 hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error *err)
 {
     query_state *state = job->query;
@@ -124,9 +142,11 @@ hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error
     if (state->spec.device_mask == 0)
         return hac_fail(err, HAC_FAILED, "no device is left that can run this query");
     /* what is small is compiled by the task that runs it */
-    bool whole = hac_query_is_whole(&state->spec);
+    bool whole = !state->parquet && hac_query_is_whole(&state->spec);
     if (!state->compiled && !whole)
         return plan_compile(job, err);
+    if (state->parquet && !hac_parquet_reading_apply(&state->footers, &state->spec))
+        return plan_footers(job, err);
     state->spec.compiled_bytes = state->compiled ? state->query_bytes : state->text_bytes;
     hac_plan *plan = NULL;
     state->spec.memory = memory_for(job);
@@ -181,7 +201,7 @@ static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
 {
     query_state *state = job->query;
     hac_query_spec *spec = &state->spec;
-    if (done->n_values < HAC_COMPILE_N_VALUES || done->data.len == 0) {
+    if (done->n_values <= HAC_COMPILE_OUTPUT_BYTES || done->data.len == 0) {
         fail_job(job, HAC_INTERNAL, "query.compile gave back no query");
         return;
     }
@@ -197,6 +217,8 @@ static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
     spec->group_bytes = spec->group_bytes < most ? spec->group_bytes : most;
     spec->output_bytes = spec->output_bytes < most ? spec->output_bytes : most;
     state->compiled = true;
+    if (state->parquet)
+        hac_parquet_reading_take(&state->footers, 0, done);
 }
 
 static void add_partials(query_totals *totals, const Hac__Executor__Done *done)
@@ -207,6 +229,7 @@ static void add_partials(query_totals *totals, const Hac__Executor__Done *done)
     totals->skipped += value(done, HAC_AGGREGATE_VALUE_SKIPPED);
     totals->partial_groups += value(done, HAC_AGGREGATE_VALUE_GROUPS);
     totals->needed = needed > totals->needed ? needed : totals->needed;
+    hac_parquet_reading_add(totals->reading, done, HAC_AGGREGATE_VALUE_READ);
 }
 
 static void add_groups(query_totals *totals, const Hac__Executor__Done *done)
@@ -227,6 +250,8 @@ static void take_result(hac_job *job, const Hac__Executor__Done *done)
         state->totals.rows = value(done, HAC_WHOLE_VALUE_READ);
         state->totals.kept = value(done, HAC_WHOLE_VALUE_KEPT);
         state->totals.skipped = value(done, HAC_WHOLE_VALUE_SKIPPED);
+        memset(state->totals.reading, 0, sizeof state->totals.reading);
+        hac_parquet_reading_add(state->totals.reading, done, HAC_WHOLE_VALUE_READING);
     }
     if (done->data.len > 0 && !keep_bytes(&job->result_data, &job->result_data_bytes, &done->data))
         fail_job(job, HAC_NO_MEMORY, "out of memory");
@@ -294,6 +319,8 @@ void hac_query_run_task_done(hac_job *job, uint32_t index, const Hac__Executor__
     const hac_plan_task *task = &job->plan->tasks[index];
     if (is_codelet(task, "query.compile"))
         take_compiled(job, done);
+    else if (is_codelet(task, "query.footer"))
+        hac_parquet_reading_take(&state->footers, task->descriptor, done);
     else if (makes_partials(task))
         take_partials(job, done);
     else if (is_codelet(task, "query.merge"))
@@ -398,6 +425,9 @@ static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
         return HAC_OK;
     if (query->passes > 1)
         return HAC_OK; /* all has its size from the start */
+    if (strcmp(query->way, "rows") == 0 &&
+        state->writes_parquet) /* half of what machines make of it is much */
+        return resize_result(job, totals->needed * query->chunks / 2 + RESULT_SLACK, err);
     if (strcmp(query->way, "rows") == 0)
         return resize_result(job, totals->partial_groups * state->spec.output_bytes * 5 / 4 + RESULT_SLACK,
                              err);
@@ -477,7 +507,8 @@ static hac_status result_ended(hac_job *job, hac_error *err)
 hac_status hac_query_run_task_ended(hac_job *job, uint32_t index, hac_error *err)
 {
     const hac_plan_task *task = &job->plan->tasks[index];
-    if (is_codelet(task, "query.compile") || is_codelet(task, "query.quotes"))
+    if (is_codelet(task, "query.compile") || is_codelet(task, "query.footer") ||
+        is_codelet(task, "query.quotes"))
         return HAC_OK;
     if (makes_partials(task))
         return partials_ended(job, index, err);
@@ -529,7 +560,9 @@ bool hac_query_run_task_failed(hac_job *job, uint32_t index, const Hac__Executor
     bool of_query = done->code == HAC_INVALID && is_codelet(task, "query.whole"); /* which it compiles */
     bool of_source =
         !of_query && (done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID);
-    if (!of_source || is_codelet(task, "query.compile") || name == NULL || name[0] == '\0')
+    if (is_codelet(task, "query.compile") && (!state->parquet || done->code == HAC_INVALID))
+        of_source = false; /* it says what is wrong with the query */
+    if (!of_source || name == NULL || name[0] == '\0')
         return false;
     hac_error err = HAC_ERROR_NONE;
     (void)hac_fail(&err, (hac_status)done->code, "%.128s: %s", name, done->message);
@@ -586,6 +619,8 @@ static void receipt(const hac_job *job, hac_text *text)
         hac_json_unsigned(text, "passes", query->passes);
         hac_json_unsigned(text, "region_bytes", query->region);
         hac_json_unsigned(text, "region_bytes_needed", totals->needed);
+        if (state->parquet)
+            hac_parquet_reading_json(totals->reading, text);
         if (strcmp(query->way, "device") == 0)
             hac_flow_c_json(&query->flow_c, query->hot_keys, text);
     }
@@ -613,7 +648,7 @@ static void read_spec(const Hac__Client__QuerySpec *from, hac_query_spec *ret)
     const Hac__Client__QueryMethod *method = from->method;
     size_t n_formats = sizeof formats / sizeof *formats;
     ret->format = from->source->format < n_formats ? formats[from->source->format] : NULL;
-    ret->table = from->table != NULL;
+    ret->table = ret->in_rows = from->table != NULL;
     if (method == NULL)
         return;
     ret->wish = (hac_query_wish)method->way;
@@ -641,9 +676,10 @@ hac_status hac_query_spec_guess(const Hac__Client__PlanQuery *request, hac_query
                                                                               : HAC_QUERY_IN_FILES;
     ret->n_sources = request->n_sources;
     for (size_t i = 0; i < request->n_sources; i++) {
-        ret->sources[i] = request->sources[i];
+        ret->sources[i] = ret->files[i] = request->sources[i];
         ret->bytes += ret->table ? table_bytes(from->table, request->sources[i]) : request->sources[i];
     }
+    ret->input_bytes = ret->bytes;
     if (ret->place == HAC_QUERY_INLINE && ret->bytes > HAC_QUERY_DATA_MAX)
         return hac_fail(err, HAC_INVALID, "%llu bytes are too many for a message",
                         (unsigned long long)ret->bytes);
@@ -717,12 +753,15 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     query_state *state = job->query;
     hac_query_spec *spec = &state->spec;
     read_spec(request->spec, spec);
+    state->parquet = request->spec->source->format == FORMAT_PARQUET && !request->spec->describe;
+    state->writes_parquet = request->spec->output_format == OUTPUT_PARQUET;
     name_job(job, request);
     hac_status status = pack_spec(state, request->spec, err);
     spec->n_sources = request->n_inputs;
     for (size_t i = 0; i < request->n_inputs && status == HAC_OK; i++) {
         spec->sources[i] = spec->table ? request->spec->table->rows : request->inputs[i]->bytes;
-        spec->bytes += request->inputs[i]->bytes;
+        spec->files[i] = request->inputs[i]->bytes;
+        spec->input_bytes += request->inputs[i]->bytes;
         status = take_input(session, job, request->inputs[i], i, frame, err);
     }
     if (status == HAC_OK)
@@ -730,7 +769,8 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     if (status != HAC_OK)
         return status;
     spec->fast = job->fast;
-    job->bytes_in = spec->bytes;
+    spec->bytes = request->spec->describe ? 1 : spec->input_bytes; /* it looks at the footer alone */
+    job->bytes_in = spec->input_bytes;
     job->spec.items = spec->table ? spec->sources[0] : spec->bytes;
     return choose_seed(spec, err);
 }
@@ -752,7 +792,7 @@ hac_status hac_query_run_begin(hac_job *job, const hac_query_over *query, bool k
     state->spec.place = HAC_QUERY_IN_BUFFER;
     state->spec.n_sources = 1;
     state->spec.sources[0] = query->table->rows;
-    state->spec.bytes = query->bytes;
+    state->spec.bytes = state->spec.input_bytes = query->bytes;
     state->spec.groups = query->groups;
     state->spec.wish = kernels ? HAC_QUERY_BY_FLOW_C : HAC_QUERY_BY_HOST;
     hac_status status = pack_spec(state, &spec, err);

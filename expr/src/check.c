@@ -113,6 +113,11 @@ static hac_node *check_column(hac_checker *c, hac_node *node)
     node->column = hac_schema_find(c->schema, node->name, node->n_name);
     if (node->column >= 0) {
         node->type = c->schema->fields[node->column].type;
+        if (node->type.kind == HAC_KIND_NONE)
+            return fail(c, node,
+                        "column '%s' cannot be read: it is repeated, or of a type that is not known "
+                        "(`hacctl parquet inspect` says which)",
+                        c->schema->fields[node->column].name);
         return node;
     }
     if (output != NULL)

@@ -129,8 +129,8 @@ static void test_facts(void **state)
 static void test_done(void **state)
 {
     (void)state;
-    GOOD_REPORT(done, DONE, &e.done, (e.done.n_values = 64, e.done.code = 13));
-    BAD_REPORT(done, DONE, &e.done, 0, e.done.n_values = 65, "values: has more than 64");
+    GOOD_REPORT(done, DONE, &e.done, (e.done.n_values = 96, e.done.code = 13));
+    BAD_REPORT(done, DONE, &e.done, 0, e.done.n_values = 97, "values: has more than 96");
     BAD_REPORT(done, DONE, &e.done, 0, e.done.code = 14, "code: is 14");
     BAD_REPORT(done, DONE, &e.done, 0, e.done.seconds = -1, "seconds: is negative");
     BAD_REPORT(done, DONE, &e.done, 0, e.done.message = long_512, "message: has 512");

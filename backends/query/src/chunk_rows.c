@@ -184,12 +184,14 @@ hac_status hac_chunk_rows_next(hac_chunk_rows *r, size_t *ret_n, hac_error *err)
 {
     _Alignas(64) uint8_t kept[HAC_BATCH_ROWS];
     hac_batch batch;
+    bool filtered;
     do {
         hac_status status = hac_source_next(r->source, &batch, err);
         if (status != HAC_OK)
             return status;
         r->read += batch.rows;
-        if (r->filter != NULL)
+        filtered = r->filter != NULL && !hac_source_filtered(r->source);
+        if (filtered)
             status = apply_filter(r, &batch, kept, err);
         if (status != HAC_OK)
             return status;
@@ -197,5 +199,5 @@ hac_status hac_chunk_rows_next(hac_chunk_rows *r, size_t *ret_n, hac_error *err)
     r->kept += batch.rows;
     hac_machine_c_run(r->rows, &batch, r->columns);
     *ret_n = batch.rows;
-    return check_outputs(r, batch.rows, r->filter == NULL ? NULL : kept, err);
+    return check_outputs(r, batch.rows, filtered ? kept : NULL, err);
 }

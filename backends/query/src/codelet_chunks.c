@@ -188,18 +188,23 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
         status = hac_pool_run(task->count, work, &j, err);
     uint64_t *v = result->values;
     memset(v, 0, sizeof result->values);
-    result->n_values = HAC_AGGREGATE_VALUE_NEEDED + 1;
+    result->n_values = HAC_AGGREGATE_VALUE_READ + HAC_READ_N_VALUES;
+    hac_source_counters counters = {0};
     for (unsigned i = 0; j.workers != NULL && i < threads; i++) {
         worker *w = &j.workers[i];
         v[HAC_AGGREGATE_VALUE_ROWS] += w->rows.read;
         v[HAC_AGGREGATE_VALUE_KEPT] += w->rows.kept;
-        v[HAC_AGGREGATE_VALUE_SKIPPED] += w->rows.source == NULL ? 0 : hac_source_skipped(w->rows.source);
+        if (w->rows.source != NULL)
+            hac_source_count(w->rows.source, &counters);
         v[HAC_AGGREGATE_VALUE_GROUPS] += w->groups;
         if (w->needed > v[HAC_AGGREGATE_VALUE_NEEDED])
             v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
         hac_partial_writer_free(w->writer);
         hac_chunk_rows_clear(&w->rows);
     }
+    v[HAC_AGGREGATE_VALUE_ROWS] += counters.passed_over;
+    v[HAC_AGGREGATE_VALUE_SKIPPED] = counters.skipped;
+    hac_source_put_counters(&counters, v + HAC_AGGREGATE_VALUE_READ);
     free(j.workers);
     hac_query_task_clear(&j.task);
     return status;

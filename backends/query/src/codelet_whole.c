@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "chunk_rows.h"
 #include "emit.h"
 #include "query/codelets.h"
@@ -133,23 +134,68 @@ static hac_status describe(const hac_query *q, hac_task_result *result, hac_erro
     return HAC_OK;
 }
 
+/* What the planner wants to know of a parquet source. */
+static void count_rows(const hac_query_task *t, uint64_t *values)
+{
+    const hac_parquet_file *file = t->parquet;
+    const hac_source_options *options = &t->query->source;
+    if (file == NULL)
+        return;
+    uint64_t end = options->groups != 0 ? options->first_group + options->groups : file->n_groups;
+    for (uint64_t g = options->first_group; g < end && g < file->n_groups; g++) {
+        const hac_parquet_group *group = &file->groups[g];
+        values[HAC_COMPILE_ROWS] += group->rows;
+        if (group->rows > values[HAC_COMPILE_GROUP_ROWS])
+            values[HAC_COMPILE_GROUP_ROWS] = group->rows;
+        for (size_t i = 0; i < t->query->columns.n_fields; i++) {
+            const hac_field *field = &t->query->columns.fields[i];
+            int leaf = hac_parquet_find(file, field->name, strlen(field->name));
+            values[HAC_COMPILE_DECODED] += leaf < 0 ? 0 : group->chunks[leaf].uncompressed;
+        }
+    }
+}
+
 hac_status hac_query_run_compile(hac_device *device, const hac_task *task, hac_task_result *result,
                                  hac_error *err)
 {
     (void)device;
     size_t bytes = task->n_params > 1 && task->params[1] != 0 ? task->params[1] : task->inline_in_bytes;
-    hac_source_place place = place_of(task, task->n_spans > 0 ? &task->spans[0] : NULL, bytes);
-    hac_query *query = NULL;
-    hac_table table = {0};
-    hac_status status = hac_query_compile_spec(task->inline_in, bytes, &place, &query, &table, err);
+    hac_query_task t = {.place = place_of(task, task->n_spans > 0 ? &task->spans[0] : NULL, bytes)};
+    hac_status status = hac_query_compile_spec(task->inline_in, bytes, &t, err);
+    if (status == HAC_OK && t.describe)
+        status = hac_fail(err, HAC_INVALID, "a description is no query");
+    if (status == HAC_OK)
+        status = hac_query_blob_write(t.query, t.table.n_columns != 0 ? &t.table : NULL, result->inline_out,
+                                      HAC_INLINE_MAX, &result->inline_out_bytes, err);
+    if (status == HAC_OK)
+        status = describe(t.query, result, err);
+    if (status == HAC_OK)
+        count_rows(&t, result->values);
+    hac_query_task_clear(&t);
+    return status;
+}
+
+/* ---- query.footer ---- */
+
+hac_status hac_query_check_footer(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    return hac_query_check_params(task, err);
+}
+
+hac_status hac_query_run_footer(hac_device *device, const hac_task *task, hac_task_result *result,
+                                hac_error *err)
+{
+    (void)device;
+    hac_query_task t;
+    hac_status status = hac_query_task_read(task, 0, &t, err);
     if (status != HAC_OK)
         return status;
-    status = hac_query_blob_write(query, table.n_columns != 0 ? &table : NULL, result->inline_out,
-                                  HAC_INLINE_MAX, &result->inline_out_bytes, err);
+    status = hac_query_check_source(&t, err);
     if (status == HAC_OK)
-        status = describe(query, result, err);
-    free(table.columns);
-    hac_query_free(query);
+        count_rows(&t, result->values);
+    result->n_values = HAC_COMPILE_N_VALUES;
+    hac_query_task_clear(&t);
     return status;
 }
 
@@ -174,8 +220,10 @@ static hac_status read_whole(const hac_task *task, hac_query_task *ret, hac_erro
         return hac_query_task_read(task, 1, ret, err);
     const hac_span *span = task->n_spans > 1 ? &task->spans[1] : NULL;
     hac_query_task t = {.source_bytes = task->params[0], .place = place_of(task, span, bytes)};
-    hac_status status = hac_query_compile_spec(task->inline_in, bytes, &t.place, &t.query, &t.table, err);
-    if (status == HAC_OK && t.table.n_columns != 0) {
+    hac_status status = hac_query_compile_spec(task->inline_in, bytes, &t, err);
+    if (status == HAC_OK && t.parquet != NULL) {
+        t.source_bytes = UINT64_MAX; /* all rows */
+    } else if (status == HAC_OK && t.table.n_columns != 0) {
         t.place.bytes = span == NULL ? 0 : span->bytes;
         t.place.memory = span == NULL ? NULL : span->data;
         t.source_bytes = t.table.rows;
@@ -226,13 +274,15 @@ static hac_status write_to_memory(write_rows write, void *context, uint64_t seed
 
 /* Of all rows of the source, however often the result was written. */
 typedef struct row_counts {
-    uint64_t read, kept, skipped;
+    uint64_t read, kept;
+    hac_source_counters source;
 } row_counts;
 
 static void end_rows(hac_chunk_rows *rows, row_counts *ret)
 {
     *ret = (row_counts){.read = rows->read, .kept = rows->kept};
-    ret->skipped = rows->source == NULL ? 0 : hac_source_skipped(rows->source);
+    if (rows->source != NULL)
+        hac_source_count(rows->source, &ret->source);
     hac_chunk_rows_clear(rows);
 }
 
@@ -308,6 +358,23 @@ static hac_status make_rows(hac_query_task *t, row_counts *counts, uint8_t **ret
     return write_to_memory(write_plain, &(plain){t, counts}, t->seed, ret, ret_bytes, err);
 }
 
+/* The result's bytes: inline where there is no span. */
+static uint8_t *result_room(const hac_task *task, hac_task_result *result, uint64_t *ret_room)
+{
+    bool is_inline = task->spans[0].bytes == 0;
+    *ret_room = is_inline ? HAC_INLINE_MAX : task->spans[0].bytes;
+    return is_inline ? result->inline_out : task->spans[0].data;
+}
+
+static void put_result(const hac_task *task, uint64_t rows, uint64_t bytes, hac_task_result *result)
+{
+    if (task->spans[0].bytes == 0 && bytes <= HAC_INLINE_MAX)
+        result->inline_out_bytes = bytes;
+    result->values[0] = rows;
+    result->values[1] = bytes;
+    result->n_values = HAC_WHOLE_N_VALUES;
+}
+
 static hac_status finish_whole(const hac_task *task, hac_query_task *t, hac_task_result *result,
                                hac_error *err)
 {
@@ -316,26 +383,38 @@ static hac_status finish_whole(const hac_task *task, hac_query_task *t, hac_task
     hac_finished finished;
     hac_rows_reader reader;
     row_counts counts = {0};
-    bool is_inline = task->spans[0].bytes == 0;
+    uint64_t room;
+    uint8_t *to = result_room(task, result, &room);
     hac_status status = make_rows(t, &counts, &region, &bytes, err);
     if (status != HAC_OK)
         return status;
     hac_rows_reader_init(&reader, t->query);
     status = hac_rows_reader_add(&reader, region, bytes, t->seed, 0, err);
     if (status == HAC_OK)
-        status = hac_finish_rows(t->query, &reader, is_inline ? result->inline_out : task->spans[0].data,
-                                 is_inline ? HAC_INLINE_MAX : task->spans[0].bytes, &finished, err);
+        status = hac_finish_rows(t->query, &reader, to, room, &finished, err);
     hac_rows_reader_clear(&reader);
     if (status != HAC_OK)
         return status;
-    if (is_inline && finished.bytes <= HAC_INLINE_MAX)
-        result->inline_out_bytes = finished.bytes;
-    result->values[0] = finished.rows;
-    result->values[1] = finished.bytes;
-    result->values[HAC_WHOLE_VALUE_READ] = counts.read;
+    put_result(task, finished.rows, finished.bytes, result);
+    result->values[HAC_WHOLE_VALUE_READ] = counts.read + counts.source.passed_over;
     result->values[HAC_WHOLE_VALUE_KEPT] = counts.kept;
-    result->values[HAC_WHOLE_VALUE_SKIPPED] = counts.skipped;
-    result->n_values = HAC_WHOLE_N_VALUES;
+    result->values[HAC_WHOLE_VALUE_SKIPPED] = counts.source.skipped;
+    hac_source_put_counters(&counts.source, result->values + HAC_WHOLE_VALUE_READING);
+    return HAC_OK;
+}
+
+static hac_status write_description(const hac_task *task, const hac_query_task *t, hac_task_result *result,
+                                    hac_error *err)
+{
+    hac_cleanup(hac_text_clear) hac_text text = HAC_TEXT_NONE;
+    uint64_t room;
+    uint8_t *to = result_room(task, result, &room);
+    hac_parquet_describe(t->parquet, &text);
+    if (text.broken)
+        return hac_fail_no_memory(err);
+    if (text.bytes <= room)
+        memcpy(to, text.data, text.bytes);
+    put_result(task, t->parquet->rows, text.bytes, result);
     return HAC_OK;
 }
 
@@ -347,7 +426,7 @@ hac_status hac_query_run_whole(hac_device *device, const hac_task *task, hac_tas
     hac_status status = read_whole(task, &t, err);
     if (status != HAC_OK)
         return status;
-    status = finish_whole(task, &t, result, err);
+    status = t.describe ? write_description(task, &t, result, err) : finish_whole(task, &t, result, err);
     hac_query_task_clear(&t);
     return status;
 }

@@ -29,6 +29,27 @@ static hac_status read_source(const Hac__Client__QuerySpec *spec, hac_source_opt
                                 .header = s->header,
                                 .skip_errors = s->skip_errors};
     strcpy(ret->null_text, s->null_text);
+    ret->first_group = s->first_group;
+    ret->groups = s->groups;
+    return HAC_OK;
+}
+
+/* The file's columns, those that cannot be read with no type. */
+static hac_status read_footer(hac_query_task *task, hac_schema *ret, hac_error *err)
+{
+    hac_status status = hac_query_open_parquet(&task->place, &task->parquet, err);
+    if (status != HAC_OK)
+        return status;
+    size_t n = task->parquet->n_leaves;
+    hac_field *fields = calloc(n + 1, sizeof *fields);
+    if (fields == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const hac_parquet_leaf *leaf = &task->parquet->leaves[i];
+        hac_utf8_copy_line(fields[i].name, sizeof fields[i].name, leaf->name);
+        fields[i].type = leaf->type;
+    }
+    *ret = (hac_schema){.fields = fields, .n_fields = n};
     return HAC_OK;
 }
 
@@ -67,6 +88,16 @@ static bool has_header(const hac_source_options *o)
     return (o->format == HAC_FORMAT_CSV || o->format == HAC_FORMAT_TSV) && o->header;
 }
 
+static hac_parquet_settings parquet_settings(const Hac__Client__ParquetOutput *from)
+{
+    if (from == NULL)
+        return (hac_parquet_settings){0};
+    return (hac_parquet_settings){.compression = (uint8_t)from->compression,
+                                  .group_bytes = from->group_bytes,
+                                  .group_rows = from->group_rows,
+                                  .block_bytes = from->block_bytes};
+}
+
 static hac_status compile(const Hac__Client__QuerySpec *spec, const hac_source_options *options,
                           const hac_schema *header, hac_query **ret, hac_error *err)
 {
@@ -77,33 +108,33 @@ static hac_status compile(const Hac__Client__QuerySpec *spec, const hac_source_o
                            .order_by = spec->order_by,
                            .limit = spec->has_limit ? spec->limit : UINT64_MAX,
                            .output = (hac_output_format)spec->output_format,
+                           .parquet = parquet_settings(spec->parquet),
                            .source = *options};
     return hac_query_compile(&text, header, ret, err);
 }
 
-hac_status hac_query_compile_spec(const uint8_t *data, size_t bytes, const hac_source_place *place,
-                                  hac_query **ret_query, hac_table *ret_table, hac_error *err)
+hac_status hac_query_compile_spec(const uint8_t *data, size_t bytes, hac_query_task *task, hac_error *err)
 {
     hac_cleanup(free_spec) Hac__Client__QuerySpec *spec = hac__client__query_spec__unpack(NULL, bytes, data);
     hac_cleanup(clear_schema) hac_schema header = {0};
     hac_source_options options;
-    hac_table table = {0};
     if (spec == NULL)
         return hac_fail(err, HAC_INVALID, "no specification of a query");
     if (spec->output_format >= HAC_OUTPUT_END)
         return hac_fail(err, HAC_INVALID, "output format %u does not exist", spec->output_format);
     hac_status status = read_source(spec, &options, err);
     if (status == HAC_OK && options.format == HAC_FORMAT_TABLE)
-        status = read_table(spec->table, &table, &header, err);
+        status = read_table(spec->table, &task->table, &header, err);
+    else if (status == HAC_OK && options.format == HAC_FORMAT_PARQUET)
+        status = read_footer(task, &header, err);
     else if (status == HAC_OK && has_header(&options))
-        status = hac_source_header(&options, place, &header, err);
+        status = hac_source_header(&options, &task->place, &header, err);
+    task->describe = spec->describe;
+    if (status == HAC_OK && spec->describe)
+        return task->parquet != NULL ? HAC_OK
+                                     : hac_fail(err, HAC_INVALID, "only Parquet files are described");
     bool named = header.n_fields != 0;
     if (status == HAC_OK)
-        status = compile(spec, &options, named ? &header : NULL, ret_query, err);
-    if (status != HAC_OK) {
-        free(table.columns);
-        return status;
-    }
-    *ret_table = table;
-    return HAC_OK;
+        status = compile(spec, &options, named ? &header : NULL, &task->query, err);
+    return status == HAC_OK ? hac_query_check_source(task, err) : status;
 }

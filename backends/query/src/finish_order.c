@@ -309,6 +309,8 @@ hac_status hac_finish_rows(const hac_query *query, const hac_rows_reader *rows, 
     ordered.order = order;
     if (query->output == HAC_OUTPUT_TABLE)
         status = hac_finish_table(&ordered, result, room, &bytes, err);
+    else if (query->output == HAC_OUTPUT_PARQUET)
+        status = hac_finish_parquet(&ordered, result, room, &bytes, err);
     else
         status = hac_finish_text(&ordered, result, room, &bytes, err);
     if (status == HAC_OK)

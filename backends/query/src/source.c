@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/query_layout.h"
 #include "source_parts.h"
 
 HAC_DEFINE_CLEANUP(hac_source *, hac_source_free)
@@ -14,10 +15,11 @@ HAC_DEFINE_CLEANUP(hac_source *, hac_source_free)
 static const hac_source_format *format_of(hac_format format)
 {
     static const hac_source_format *const formats[HAC_FORMAT_END] = {
-        [HAC_FORMAT_TABLE] = &hac_format_table,   [HAC_FORMAT_CSV] = &hac_format_delimited,
-        [HAC_FORMAT_TSV] = &hac_format_delimited, [HAC_FORMAT_JSONL] = &hac_format_jsonl,
-        [HAC_FORMAT_LINES] = &hac_format_lines,   [HAC_FORMAT_WORDS] = &hac_format_words,
-        [HAC_FORMAT_KV] = &hac_format_lines,      [HAC_FORMAT_FIXED] = &hac_format_fixed,
+        [HAC_FORMAT_TABLE] = &hac_format_table,     [HAC_FORMAT_CSV] = &hac_format_delimited,
+        [HAC_FORMAT_TSV] = &hac_format_delimited,   [HAC_FORMAT_JSONL] = &hac_format_jsonl,
+        [HAC_FORMAT_LINES] = &hac_format_lines,     [HAC_FORMAT_WORDS] = &hac_format_words,
+        [HAC_FORMAT_KV] = &hac_format_lines,        [HAC_FORMAT_FIXED] = &hac_format_fixed,
+        [HAC_FORMAT_PARQUET] = &hac_format_parquet,
     };
     return format > HAC_FORMAT_NONE && format < HAC_FORMAT_END ? formats[format] : NULL;
 }
@@ -97,6 +99,7 @@ void hac_source_free(hac_source *source)
     if (source == NULL)
         return;
     hac_records_clear(&source->records);
+    hac_parquet_source_free(source);
     free(source->keys);
     free(source->columns);
     free(source->vectors);
@@ -175,9 +178,10 @@ hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
 void hac_source_where(hac_source *source, size_t row, char *ret)
 {
     uint64_t start = source->starts[row < HAC_BATCH_ROWS ? row : 0], line;
-    if (source->query->source.format == HAC_FORMAT_TABLE)
+    hac_format format = source->query->source.format;
+    if (format == HAC_FORMAT_TABLE || format == HAC_FORMAT_PARQUET)
         snprintf(ret, 32, "row %llu", (unsigned long long)start + 1);
-    else if (source->query->source.format == HAC_FORMAT_FIXED)
+    else if (format == HAC_FORMAT_FIXED)
         snprintf(ret, 32, "record %llu", (unsigned long long)(start / source->query->schema_columns + 1));
     else if ((line = hac_line_number(&source->place, start)) > 0)
         snprintf(ret, 32, "line %llu", (unsigned long long)line);
@@ -188,6 +192,26 @@ void hac_source_where(hac_source *source, size_t row, char *ret)
 uint64_t hac_source_skipped(const hac_source *source)
 {
     return source->skipped;
+}
+
+void hac_source_put_counters(const hac_source_counters *counters, uint64_t *ret)
+{
+    const hac_parquet_counters *columns = &counters->columns;
+    const hac_parquet_pruned *pruned = &counters->pruned;
+    ret[HAC_READ_PASSED_OVER] = counters->passed_over - pruned->rows;
+    ret[HAC_READ_GROUPS_BY_STATISTICS] = pruned->groups_by_statistics;
+    ret[HAC_READ_GROUPS_BY_BLOOM] = pruned->groups_by_bloom;
+    ret[HAC_READ_GROUPS_BY_PAGES] = pruned->groups_by_pages;
+    ret[HAC_READ_ROWS_PRUNED] = pruned->rows;
+    ret[HAC_READ_BYTES_PRUNED] = counters->bytes_pruned;
+    ret[HAC_READ_PAGES] = columns->pages;
+    ret[HAC_READ_PAGES_SKIPPED] = columns->pages_skipped;
+    ret[HAC_READ_BYTES] = columns->bytes_read;
+    ret[HAC_READ_BYTES_DECOMPRESSED] = columns->bytes_decompressed;
+    ret[HAC_READ_BYTES_DECODED] = columns->bytes_decoded;
+    ret[HAC_READ_NS] = (uint64_t)(columns->read_seconds * 1e9);
+    ret[HAC_READ_DECOMPRESS_NS] = (uint64_t)(columns->decompress_seconds * 1e9);
+    ret[HAC_READ_DECODE_NS] = (uint64_t)(columns->decode_seconds * 1e9);
 }
 
 /* ---- without a source ---- */

@@ -61,6 +61,7 @@ struct hac_source {
     uint64_t next, end;  /* fixed: bytes, table: rows */
     hac_json_key *keys;  /* jsonl: HAC_JSON_KEYS */
     size_t null_bytes;   /* length of null_text */
+    struct hac_parquet_source *parquet;
 };
 
 extern const hac_source_format hac_format_delimited; /* csv, tsv */
@@ -69,6 +70,8 @@ extern const hac_source_format hac_format_words;
 extern const hac_source_format hac_format_jsonl;
 extern const hac_source_format hac_format_fixed;
 extern const hac_source_format hac_format_table;
+extern const hac_source_format hac_format_parquet;
+void hac_parquet_source_free(hac_source *source);
 
 /* Text of a column is null, or a ref. */
 static inline void hac_source_null(hac_source_column *column, size_t row)

@@ -110,6 +110,14 @@ static uint64_t param(const hac_task *task, hac_query_param which)
     return which < task->n_params ? task->params[which] : 0;
 }
 
+hac_status hac_query_open_parquet(hac_source_place *place, hac_parquet_file **ret, hac_error *err)
+{
+    hac_parquet_place there = {.fd = place->fd, .memory = place->memory, .bytes = place->bytes};
+    hac_status status = hac_parquet_open(&there, &(hac_parquet_limits){0}, ret, err);
+    place->parquet = status == HAC_OK ? *ret : NULL;
+    return status;
+}
+
 static hac_status find_place(const hac_task *task, int table_span, size_t inline_bytes, hac_query_task *t,
                              hac_error *err)
 {
@@ -124,17 +132,18 @@ static hac_status find_place(const hac_task *task, int table_span, size_t inline
         t->place.bytes = span == NULL ? 0 : span->bytes;
         return hac_table_check(&t->table, t->place.bytes, err);
     }
-    t->place.bytes = t->source_bytes;
+    bool parquet = t->query->source.format == HAC_FORMAT_PARQUET;
+    t->place.bytes = parquet ? param(task, HAC_QUERY_PARAM_FILE_BYTES) : t->source_bytes;
     if (task->fd >= 0) {
         t->place.fd = task->fd;
-        return HAC_OK;
+        return parquet ? hac_query_open_parquet(&t->place, &t->parquet, err) : HAC_OK;
     }
     uint64_t bytes = span != NULL && span->bytes != 0 ? span->bytes : task->inline_in_bytes - inline_bytes;
     t->place.memory = span != NULL && span->bytes != 0 ? span->data : task->inline_in + inline_bytes;
-    if (t->source_bytes > bytes)
+    if (t->place.bytes > bytes)
         return hac_fail(err, HAC_INVALID, "a source of %llu bytes, and %llu are there",
-                        (unsigned long long)t->source_bytes, (unsigned long long)bytes);
-    return HAC_OK;
+                        (unsigned long long)t->place.bytes, (unsigned long long)bytes);
+    return parquet ? hac_query_open_parquet(&t->place, &t->parquet, err) : HAC_OK;
 }
 
 static void read_params(const hac_task *task, hac_query_task *t)
@@ -172,10 +181,22 @@ hac_status hac_query_task_read(const hac_task *task, int table_span, hac_query_t
     return status;
 }
 
+hac_status hac_query_check_source(const hac_query_task *task, hac_error *err)
+{
+    hac_source *source = NULL;
+    if (task->parquet == NULL)
+        return HAC_OK;
+    hac_status status = hac_source_open(task->query, &task->place, NULL, &source, err);
+    hac_source_free(source);
+    return status;
+}
+
 void hac_query_task_clear(hac_query_task *task)
 {
     hac_query_free(task->query);
     free(task->table.columns);
+    hac_parquet_close(task->parquet);
+    task->parquet = NULL;
     task->query = NULL;
     task->table.columns = NULL;
 }

@@ -7,11 +7,13 @@
  * its groups, ordered by hash partition, in the chunk's own region of the buffer "partials". Merging a
  * partition adds up that partition of all partials in chunk order, so sums do not depend on who made what.
  * Every task has as its inline data what query.compile gave back, byte for byte: the compiled query and, of a
- * table source, the table's description. The inline data of query.compile is the packed hac.client.QuerySpec;
- * that of query.whole may be, too: it then compiles first.
+ * table source, the table's description. A parquet source is cut by rows; how many it has query.compile says
+ * of the first file, query.footer of each other one. The inline data of query.compile is the packed
+ * hac.client.QuerySpec; that of query.whole may be, too: it then compiles first.
  *
  *   codelet          range over      spans (R read, W written)          params
  *   query.compile    -               0 table R                           0 source bytes, 1 inline
+ *   query.footer     -               0 table R                           common   (parquet, several files)
  *   query.quotes     chunks          0 quotes W                          common
  *   query.aggregate  chunks          0 partials W, 1 quotes R, 2 table R common
  *   hash.aggregate   chunks          the same, on the device (flow C)    common
@@ -58,6 +60,7 @@ typedef enum hac_query_param {
                              * share per mille */
     HAC_QUERY_PARAM_SHAPE,  /* flow C: low 32 bits work-groups, high 32 bits work-items; 0: the device's */
     HAC_QUERY_PARAM_INLINE, /* bytes of the compiled query at the front of the inline data; 0: all of it */
+    HAC_QUERY_PARAM_FILE_BYTES, /* parquet, whose source bytes are rows: bytes of the file */
     HAC_QUERY_N_PARAMS
 } hac_query_param;
 
@@ -66,13 +69,16 @@ typedef enum hac_query_method {
     HAC_QUERY_SHARED_TABLES = 2, /* float sums may be added up in any order (determinism: fast) */
 } hac_query_method;
 
-/* Values of query.compile. */
+/* Values of query.compile, and of query.footer: the first two from HAC_COMPILE_ROWS on. */
 typedef enum hac_compile_value {
     HAC_COMPILE_FLAGS = 0, /* hac_compile_flag bits */
     HAC_COMPILE_KEYS,
     HAC_COMPILE_AGGREGATES,
     HAC_COMPILE_GROUP_BYTES,  /* bytes of a group in a partial, strings counted with 16 */
     HAC_COMPILE_OUTPUT_BYTES, /* a guess at the bytes of an output row */
+    HAC_COMPILE_ROWS,         /* parquet: of this source, … */
+    HAC_COMPILE_GROUP_ROWS,   /* … of its largest row group, … */
+    HAC_COMPILE_DECODED,      /* … bytes of the columns that the query reads, uncompressed */
     HAC_COMPILE_N_VALUES
 } hac_compile_value;
 
@@ -85,6 +91,25 @@ typedef enum hac_compile_flag {
     HAC_COMPILED_NEEDS_ATOMICS = 32, /* of 64 bits, where tables are shared (simt) */
 } hac_compile_flag;
 
+/* What reading parquet took; 0 of other sources. Nanoseconds are of all threads together. */
+typedef enum hac_read_value {
+    HAC_READ_PASSED_OVER = 0,      /* rows that were read and left out before they were decoded whole */
+    HAC_READ_GROUPS_BY_STATISTICS, /* row groups that were not read: by statistics, … */
+    HAC_READ_GROUPS_BY_BLOOM,      /* … bloom filters, … */
+    HAC_READ_GROUPS_BY_PAGES,      /* … the page index */
+    HAC_READ_ROWS_PRUNED,          /* by any of these */
+    HAC_READ_BYTES_PRUNED,
+    HAC_READ_PAGES,
+    HAC_READ_PAGES_SKIPPED, /* not decompressed */
+    HAC_READ_BYTES,         /* as stored */
+    HAC_READ_BYTES_DECOMPRESSED,
+    HAC_READ_BYTES_DECODED,
+    HAC_READ_NS,
+    HAC_READ_DECOMPRESS_NS,
+    HAC_READ_DECODE_NS,
+    HAC_READ_N_VALUES
+} hac_read_value;
+
 /* Values of query.aggregate, hash.aggregate and query.rows; the sums over pieces are the job's. */
 typedef enum hac_aggregate_value {
     HAC_AGGREGATE_VALUE_ROWS = 0, /* read */
@@ -94,11 +119,13 @@ typedef enum hac_aggregate_value {
     HAC_AGGREGATE_VALUE_NEEDED,   /* the largest region any chunk would have needed; above the region's size:
                                    * the   partial is not there, and the plan is made again with larger regions
                                    */
+    HAC_AGGREGATE_VALUE_READ,     /* hac_read_value */
     /* of hash.aggregate: */
-    HAC_AGGREGATE_VALUE_HOT_HITS,     /* rows of phase 2 whose keys were chosen as hot */
-    HAC_AGGREGATE_VALUE_HOT_KEYS,     /* in the largest hot set */
-    HAC_AGGREGATE_VALUE_SAMPLED,      /* rows of phase 1 */
-    HAC_AGGREGATE_VALUE_COVERED,      /* those of them whose keys became hot */
+    HAC_AGGREGATE_VALUE_HOT_HITS =
+        HAC_AGGREGATE_VALUE_READ + HAC_READ_N_VALUES, /* rows of phase 2 whose keys were chosen as hot */
+    HAC_AGGREGATE_VALUE_HOT_KEYS,                     /* in the largest hot set */
+    HAC_AGGREGATE_VALUE_SAMPLED,                      /* rows of phase 1 */
+    HAC_AGGREGATE_VALUE_COVERED,                      /* those of them whose keys became hot */
     HAC_AGGREGATE_VALUE_CHOSEN,       /* how often a hot set was chosen: once a chunk at least */
     HAC_AGGREGATE_VALUE_BEHIND,       /* rows of phase 2 */
     HAC_AGGREGATE_VALUE_LOCAL_HITS,   /* those of them that were reduced in local memory, hot or not */
@@ -148,7 +175,8 @@ typedef enum hac_whole_value {
     HAC_WHOLE_VALUE_READ = 2, /* rows, as of query.aggregate */
     HAC_WHOLE_VALUE_KEPT,
     HAC_WHOLE_VALUE_SKIPPED,
-    HAC_WHOLE_N_VALUES
+    HAC_WHOLE_VALUE_READING, /* hac_read_value */
+    HAC_WHOLE_N_VALUES = HAC_WHOLE_VALUE_READING + HAC_READ_N_VALUES
 } hac_whole_value;
 
 #endif

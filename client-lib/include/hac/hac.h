@@ -370,7 +370,7 @@ HAC_API HAC_MUST_USE hac_status hac_query_files(hac_client *client, const int *f
                                                 hac_job **ret_job, hac_error *err);
 
 /* What a Parquet file holds, as JSON (docs/flows/parquet.md): rows, columns, row groups, where each column's
- * pages are, statistics. The result is hac_job_result's. */
+ * pages are, statistics. The result (hac_job_data) is the text. */
 HAC_API HAC_MUST_USE hac_status hac_describe_parquet(hac_client *client, int fd, const char *name,
                                                      const hac_job_options *options, hac_job **ret_job,
                                                      hac_error *err);

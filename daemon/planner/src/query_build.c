@@ -61,12 +61,23 @@ static uint64_t chunks_of(uint64_t source, uint64_t chunk)
     return source / chunk + (source % chunk != 0);
 }
 
+/* So many row groups, or such a part of one, as come near to `wanted` rows. */
+static uint64_t of_row_groups(uint64_t wanted, uint64_t rows)
+{
+    if (rows <= wanted)
+        return (wanted + rows / 2) / rows * rows;
+    uint64_t parts = (rows + wanted / 2) / wanted;
+    return (rows + parts - 1) / parts;
+}
+
 static uint64_t chunk_size(const hac_query_spec *spec)
 {
     uint64_t wanted = units(spec) / CHUNKS_WANTED;
-    if (spec->table && wanted < CHUNK_ROWS_GOOD)
+    if (spec->in_rows && wanted < CHUNK_ROWS_GOOD)
         wanted = clamp(units(spec) / TABLE_CHUNKS, CHUNK_ROWS_LEAST, CHUNK_ROWS_GOOD);
-    if (spec->table)
+    if (spec->group_rows > 0)
+        return of_row_groups(wanted, spec->group_rows);
+    if (spec->in_rows)
         return align(wanted, BATCH_ROWS);
     return align(clamp(wanted, CHUNK_LEAST, CHUNK_MOST), 4 * KIB);
 }
@@ -78,7 +89,7 @@ static uint64_t rows_of(const hac_query_spec *spec, uint64_t source_units)
         const char *format;
         unsigned bytes;
     } shortest[] = {{"words", 5}, {"lines", 16}, {"kv", 12}, {"jsonl", 32}};
-    if (spec->table)
+    if (spec->in_rows)
         return source_units;
     for (size_t i = 0; i < sizeof(shortest) / sizeof(shortest[0]); i++)
         if (spec->format != NULL && strcmp(spec->format, shortest[i].format) == 0)
@@ -107,7 +118,7 @@ static uint64_t worst_region(const hac_query_spec *spec, uint64_t chunk, uint32_
 static uint64_t guess_region(const hac_query_spec *spec, const hac_query_sizes *sizes)
 {
     uint64_t bytes = sizes->chunk;
-    if (spec->table && units(spec) > 0)
+    if (spec->in_rows && units(spec) > 0)
         bytes = (uint64_t)((double)spec->bytes * ((double)sizes->chunk / (double)units(spec)));
     uint64_t worst = worst_region(spec, sizes->chunk, sizes->partitions);
     uint64_t likely = 2 * bytes + REGION_LEAST, groups;
@@ -237,7 +248,8 @@ bool hac_query_is_whole(const hac_query_spec *spec)
     size_t filled = 0;
     for (size_t i = 0; i < spec->n_sources; i++)
         filled += spec->sources[i] > 0;
-    return filled == 0 || (filled == 1 && spec->bytes <= HAC_QUERY_WHOLE_BYTES);
+    bool small = spec->bytes <= HAC_QUERY_WHOLE_BYTES && spec->input_bytes <= HAC_QUERY_WHOLE_BYTES;
+    return filled == 0 || (filled == 1 && small);
 }
 
 const char *hac_query_codelet(const hac_query_spec *spec, hac_query_way way)
@@ -388,6 +400,7 @@ static hac_status add_source_task(building *b, const char *codelet, size_t sourc
     task->item_count = chunks;
     fill_params(b, pass, task);
     task->params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
+    task->params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[source];
     task->params[HAC_QUERY_PARAM_FIRST_CHUNK] = task->item_first;
     hac_status status = set_model(b, task, err);
     return status == HAC_OK ? hac_plan_add_task(b->plan, task, deps, n_deps, ret, err) : status;
@@ -513,7 +526,8 @@ static hac_status add_buffers(building *b, hac_error *err)
     hac_status status = HAC_OK;
     bool rows = b->way == HAC_QUERY_ROWS;
     if (b->spec->place == HAC_QUERY_IN_BUFFER)
-        status = add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, b->spec->bytes, false, &b->in, err);
+        status =
+            add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, b->spec->input_bytes, false, &b->in, err);
     if (status == HAC_OK && (b->spec->flags & HAC_COMPILED_NEEDS_QUOTES))
         status = add_buffer(b, HAC_QUERY_BUFFER_QUOTES, HAC_BUFFER_WORK, s->chunks * sizeof(uint64_t), false,
                             &b->quotes, err);
@@ -558,7 +572,7 @@ static hac_status build_whole(building *b, hac_error *err)
         source = spec->sources[i] > 0 ? i : source;
     hac_status status = HAC_OK;
     if (spec->place == HAC_QUERY_IN_BUFFER)
-        status = add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->bytes, false, &b->in, err);
+        status = add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false, &b->in, err);
     if (status == HAC_OK)
         status = add_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, 0, true, &b->result, err);
     if (status != HAC_OK)
@@ -580,6 +594,7 @@ static hac_status build_whole(building *b, hac_error *err)
     task.spans[1] = span(b, b->in, HAC_PLAN_READ);
     fill_params(b, 0, &task);
     task.params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
+    task.params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[source];
     task.params[HAC_QUERY_PARAM_INLINE] = spec->place == HAC_QUERY_INLINE ? spec->compiled_bytes : 0;
     status = set_model(b, &task, err);
     return status == HAC_OK ? hac_plan_add_task(b->plan, &task, NULL, 0, NULL, err) : status;
@@ -594,7 +609,7 @@ static void fill_info(const building *b)
     info->format = spec->format;
     info->sources = spec->n_sources;
     info->bytes = spec->bytes;
-    info->rows = spec->table ? units(spec) : 0;
+    info->rows = spec->in_rows ? units(spec) : 0;
     info->chunk = b->sizes->chunk;
     info->chunks = b->sizes->chunks;
     info->region = b->sizes->region;
@@ -611,7 +626,7 @@ hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spe
                            const hac_team *host, hac_plan **ret, hac_error *err)
 {
     hac_query_sizes small = {
-        .chunk = spec->table ? units(spec) : spec->bytes, .chunks = 1, .partitions = 1, .passes = 1};
+        .chunk = spec->in_rows ? units(spec) : spec->bytes, .chunks = 1, .partitions = 1, .passes = 1};
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
     hac_status status = hac_plan_new("mapreduce", &plan, err);
     if (status != HAC_OK)
@@ -637,7 +652,7 @@ hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_s
     add_devices(&b, team, team);
     b.plan->sort.items = 1;
     if (spec->place == HAC_QUERY_IN_BUFFER)
-        status = add_buffer(&b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->bytes, false, &b.in, err);
+        status = add_buffer(&b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false, &b.in, err);
     if (status != HAC_OK)
         return status;
     hac_plan_task task = {.codelet = "query.compile",
@@ -657,6 +672,37 @@ hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_s
         plan->result_buffer = b.in; /* it has none: never handed out, as the job's kind sees to */
     }
     status = hac_plan_add_task(plan, &task, NULL, 0, NULL, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(plan);
+    return status;
+}
+
+hac_status hac_query_build_footers(const hac_machine *machine, const hac_query_spec *spec,
+                                   const hac_team *team, hac_plan **ret, hac_error *err)
+{
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_status status = hac_plan_new("mapreduce", &plan, err);
+    hac_query_sizes none = {.partitions = 1, .passes = 1};
+    if (status != HAC_OK)
+        return status;
+    building b = {.plan = plan, .machine = machine, .spec = spec, .sizes = &none, .in = -1};
+    add_devices(&b, team, team);
+    b.plan->sort.items = 1;
+    for (size_t i = 1; i < spec->n_sources && status == HAC_OK; i++) {
+        hac_plan_task task = {.codelet = "query.footer",
+                              .count = 1,
+                              .device_mask = b.host,
+                              .device = -1,
+                              .repeatable = true,
+                              .uses_descriptor = true,
+                              .descriptor = (uint8_t)i,
+                              .units = 1,
+                              .stage = "footers",
+                              .item_count = 1};
+        fill_params(&b, 0, &task);
+        task.params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[i];
+        status = hac_plan_add_task(plan, &task, NULL, 0, NULL, err);
+    }
     if (status == HAC_OK)
         *ret = hac_steal_ptr(plan);
     return status;

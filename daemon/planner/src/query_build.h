@@ -45,5 +45,7 @@ HAC_MUST_USE hac_status hac_query_build(const hac_machine *machine, const hac_qu
 HAC_MUST_USE hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_spec *spec,
                                                 uint64_t spec_bytes, const hac_team *team, hac_plan **ret,
                                                 hac_error *err);
+HAC_MUST_USE hac_status hac_query_build_footers(const hac_machine *machine, const hac_query_spec *spec,
+                                                const hac_team *team, hac_plan **ret, hac_error *err);
 
 #endif

@@ -359,8 +359,9 @@ hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec
     return HAC_OK;
 }
 
-hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_spec *spec, uint64_t spec_bytes,
-                                  hac_plan **ret, hac_error *err)
+/* The plan of a stage before the query itself, for the devices that run host codelets. */
+static hac_status plan_before(const hac_machine *machine, const hac_query_spec *spec,
+                              const uint64_t *spec_bytes, hac_plan **ret, hac_error *err)
 {
     planning p = {.machine = machine, .spec = spec};
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
@@ -370,7 +371,8 @@ hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_sp
     if (status != HAC_OK)
         return status;
     make_team(&p, HAC_QUERY_WHOLE, &team);
-    status = hac_query_build_compile(machine, spec, spec_bytes, &team, &plan, err);
+    status = spec_bytes != NULL ? hac_query_build_compile(machine, spec, *spec_bytes, &team, &plan, err)
+                                : hac_query_build_footers(machine, spec, &team, &plan, err);
     if (status == HAC_OK)
         status = hac_plan_simulate(plan, machine, &simulation, err);
     if (status != HAC_OK)
@@ -378,4 +380,16 @@ hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_sp
     plan->predicted_seconds = simulation.seconds;
     *ret = hac_steal_ptr(plan);
     return HAC_OK;
+}
+
+hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_spec *spec, uint64_t spec_bytes,
+                                  hac_plan **ret, hac_error *err)
+{
+    return plan_before(machine, spec, &spec_bytes, ret, err);
+}
+
+hac_status hac_plan_query_footers(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
+                                  hac_error *err)
+{
+    return plan_before(machine, spec, NULL, ret, err);
 }

@@ -53,11 +53,23 @@ static hac_query_spec new_spec(uint64_t bytes)
 static hac_query_spec new_table(uint64_t rows, uint64_t row_bytes)
 {
     hac_query_spec spec = new_spec(rows);
-    spec.table = true;
+    spec.table = spec.in_rows = true;
     spec.place = HAC_QUERY_IN_BUFFER;
     spec.format = "table";
-    spec.bytes = rows * row_bytes;
+    spec.bytes = spec.input_bytes = rows * row_bytes;
     spec.flags = FITS;
+    return spec;
+}
+
+/* One file of row groups of `group` rows. */
+static hac_query_spec new_parquet(uint64_t rows, uint64_t group)
+{
+    hac_query_spec spec = new_spec(rows);
+    spec.in_rows = true;
+    spec.group_rows = group < rows ? group : rows;
+    spec.format = "parquet";
+    spec.bytes = rows * 24;
+    spec.input_bytes = spec.files[0] = rows * 10;
     return spec;
 }
 
@@ -268,6 +280,51 @@ static void test_table(void **state)
         assert_false(task->uses_descriptor);
         hac_plan_free(plan);
     }
+}
+
+/* Chunks are whole row groups, or each is a part of one. */
+static void test_parquet(void **state)
+{
+    (void)state;
+    hac_machine machine = new_machine(2, true);
+    static const uint64_t sizes[] = {65537, 1000000, 10000000, 10000001, 600000000},
+                          groups[] = {1, 1000, 122880, 1048576, 10000000};
+    for (size_t i = 0; i < 25; i++) {
+        uint64_t rows = sizes[i / 5], group = groups[i % 5] < rows ? groups[i % 5] : rows;
+        hac_query_spec spec = new_parquet(rows, group);
+        hac_plan *plan = plan_for(&machine, &spec);
+        uint64_t chunk = plan->query.chunk, parts = (group + chunk - 1) / chunk;
+        assert_true(chunk % group == 0 || (chunk < group && parts * chunk - group < parts));
+        assert_true(chunk >= 32768 && (chunk < 400000 || chunk <= rows / 40));
+        assert_int_equal(plan->query.chunks, (rows + chunk - 1) / chunk);
+        const hac_plan_task *task = find(plan, "query.aggregate", 0);
+        assert_int_equal(task->params[HAC_QUERY_PARAM_SOURCE_BYTES], rows);
+        assert_int_equal(task->params[HAC_QUERY_PARAM_FILE_BYTES], rows * 10);
+        assert_true(task->uses_descriptor);
+        hac_plan_free(plan);
+    }
+}
+
+static void test_parquet_footers(void **state)
+{
+    (void)state;
+    hac_machine machine = new_machine(2, true);
+    hac_query_spec spec = new_parquet(1000, 100);
+    hac_error err = HAC_ERROR_NONE;
+    hac_plan *plan = NULL;
+    spec.n_sources = 3;
+    spec.sources[1] = spec.files[1] = 77;
+    spec.sources[2] = spec.files[2] = 99;
+    assert_int_equal(hac_plan_query_footers(&machine, &spec, &plan, &err), HAC_OK);
+    assert_int_equal(plan->n_tasks, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const hac_plan_task *task = find(plan, "query.footer", i);
+        assert_int_equal(task->descriptor, i + 1);
+        assert_true(task->uses_descriptor && task->n_edges == 0);
+        assert_int_equal(task->params[HAC_QUERY_PARAM_FILE_BYTES], spec.files[i + 1]);
+    }
+    assert_int_equal(hac_plan_check(plan, &err), HAC_OK);
+    hac_plan_free(plan);
 }
 
 /* What is listed, and why not the others. */
@@ -760,6 +817,8 @@ int main(void)
         cmocka_unit_test(test_quotes),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_parquet),
+        cmocka_unit_test(test_parquet_footers),
         cmocka_unit_test(test_why_not_flow_c),
         cmocka_unit_test(test_why_not_on_device),
         cmocka_unit_test(test_hot_keys_on),

@@ -38,7 +38,7 @@ typedef struct hac_task {
     size_t inline_in_bytes;
 } hac_task;
 
-#define HAC_TASK_MAX_VALUES 64
+#define HAC_TASK_MAX_VALUES 96
 
 /* What a task gives back besides what it wrote into its spans. */
 typedef struct hac_task_result {

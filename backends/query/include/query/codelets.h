@@ -13,6 +13,7 @@
 /* The entries for the codelet table: name, spans, parameters, function names. */
 #define HAC_QUERY_CODELETS                                                                                   \
     HAC_QUERY_CODELET("query.compile", 0, 1, 1, compile)                                                     \
+    HAC_QUERY_CODELET("query.footer", 0, 1, HAC_QUERY_N_PARAMS, footer)                                      \
     HAC_QUERY_CODELET("query.quotes", 1, 2, HAC_QUERY_N_PARAMS, quotes)                                      \
     HAC_QUERY_CODELET("query.aggregate", 3, 3, HAC_QUERY_N_PARAMS, aggregate)                                \
     HAC_QUERY_CODELET("query.merge", 2, 2, HAC_QUERY_N_PARAMS, merge)                                        \
@@ -39,6 +40,7 @@
                                     hac_error *err);
 
 HAC_QUERY_DECLARE(compile)
+HAC_QUERY_DECLARE(footer)
 HAC_QUERY_DECLARE(quotes)
 HAC_QUERY_DECLARE(aggregate)
 HAC_QUERY_DECLARE(merge)

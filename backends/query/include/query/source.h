@@ -18,8 +18,9 @@
  *   lines  LF or CR LF. kv: likewise; without a TAB the value is null.
  *   words  as the contract has them; a byte order mark is part of a word.
  *   fixed  the source's size is a multiple of the record's.
- *   table  columns by position, of the very type. A string that does not lie within its column fails
- *          the job even under skip_errors.
+ *   parquet  rows of row groups; columns by name, of the very type. What the filter rules out is left out
+ * early, where that is cheaper (hac_source_filtered). table  columns by position, of the very type. A string
+ * that does not lie within its column fails the job even under skip_errors.
  *
  * Blanks around a value that is not a string do not count. A record has at most 64 MiB and 65,535
  * fields.
@@ -29,6 +30,8 @@
 
 #include "base/table.h"
 #include "expr/query.h"
+#include "parquet/column.h"
+#include "parquet/prune.h"
 
 typedef struct hac_source hac_source;
 
@@ -39,7 +42,17 @@ typedef struct hac_source_place {
     const uint8_t *memory; /* text or table */
     uint64_t bytes;        /* of the source (table: of its memory); what a file has beyond is ignored, less is
                             * an error */
+    const hac_parquet_file *parquet; /* of such a source: opened */
 } hac_source_place;
+
+/* What was not done, and what it took. */
+typedef struct hac_source_counters {
+    uint64_t skipped;     /* records with errors */
+    uint64_t passed_over; /* rows that the filter ruled out before they were in a batch */
+    hac_parquet_counters columns;
+    hac_parquet_pruned pruned;
+    uint64_t bytes_pruned; /* as stored, of row groups that were left out whole */
+} hac_source_counters;
 
 /* A source for the query's columns. `table` describes columns in place->memory (HAC_FORMAT_TABLE), else NULL.
  * For csv and tsv with a header, reads it and finds the columns by name (HAC_INVALID: one is missing).
@@ -59,8 +72,8 @@ HAC_MUST_USE hac_status hac_source_header(const hac_source_options *options, con
 HAC_MUST_USE hac_status hac_source_quotes(const hac_source_place *place, uint64_t first_byte,
                                           uint64_t end_byte, uint64_t *ret, hac_error *err);
 
-/* Begins a chunk: bytes [first, end) of the source, or rows of a table. `inside_quotes` as found by the
- * quotes. */
+/* Begins a chunk: bytes [first, end) of the source, or rows of a table or of parquet's row groups.
+ * `inside_quotes` as found by the quotes. */
 HAC_MUST_USE hac_status hac_source_begin(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
                                          hac_error *err);
 
@@ -76,7 +89,13 @@ HAC_MUST_USE hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_
  * May read the source from its start to count lines: for the way into an error only. */
 void hac_source_where(hac_source *source, size_t row, char *ret);
 
-/* Records left out so far. */
+/* Whether the query's filter is true for all rows of the last batch, as the source has seen to. */
+bool hac_source_filtered(const hac_source *source);
+
+/* Records left out so far; all that is counted, added to *counters. */
 uint64_t hac_source_skipped(const hac_source *source);
+void hac_source_count(const hac_source *source, hac_source_counters *counters);
+/* As values of a task: hac_read_value (base/query_layout.h). */
+void hac_source_put_counters(const hac_source_counters *counters, uint64_t *ret);
 
 #endif

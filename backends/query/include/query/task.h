@@ -29,13 +29,15 @@ typedef struct hac_query_blob_column {
 } hac_query_blob_column;
 
 typedef struct hac_query_task {
-    hac_query *query;       /* owned */
-    hac_source_place place; /* of the source */
-    hac_table table;        /* its columns are owned; n_columns 0: the source is no table */
-    uint64_t source_bytes;  /* rows of a table */
-    uint64_t chunk_bytes;   /* rows of a table */
+    hac_query *query;          /* owned */
+    hac_source_place place;    /* of the source */
+    hac_table table;           /* its columns are owned; n_columns 0: the source is no table */
+    hac_parquet_file *parquet; /* owned; place has it, too */
+    uint64_t source_bytes;     /* rows of a table, of parquet */
+    uint64_t chunk_bytes;      /* likewise */
     uint64_t first_chunk, chunks, region, group_region, seed;
     uint32_t partitions, pass, passes;
+    bool describe; /* a Parquet file, instead of a query */
 } hac_query_task;
 
 /* Reads inline data and parameters; `table_span` is the span "table", -1: the task has no source.
@@ -43,6 +45,10 @@ typedef struct hac_query_task {
 HAC_MUST_USE hac_status hac_query_task_read(const hac_task *task, int table_span, hac_query_task *ret,
                                             hac_error *err);
 void hac_query_task_clear(hac_query_task *task);
+
+/* Reads the footer of a parquet source; place->parquet is *ret. */
+HAC_MUST_USE hac_status hac_query_open_parquet(hac_source_place *place, hac_parquet_file **ret,
+                                               hac_error *err);
 
 /* Bytes (rows) of chunk `chunk` of the source. */
 void hac_query_task_chunk(const hac_query_task *task, uint64_t chunk, uint64_t *ret_first, uint64_t *ret_end);
@@ -58,11 +64,14 @@ HAC_MUST_USE hac_status hac_query_blob_read(const uint8_t *data, size_t bytes, h
 HAC_MUST_USE hac_status hac_query_blob_write(const hac_query *query, const hac_table *table, uint8_t *ret,
                                              size_t room, size_t *ret_bytes, hac_error *err);
 
-/* Compiles a packed hac.client.QuerySpec; `place` is its source, for the names of columns. *ret_table has
- * columns of its own when the source is a table. HAC_INVALID. */
-HAC_MUST_USE hac_status hac_query_compile_spec(const uint8_t *spec, size_t bytes,
-                                               const hac_source_place *place, hac_query **ret_query,
-                                               hac_table *ret_table, hac_error *err);
+/* Compiles a packed hac.client.QuerySpec. task->place is its source, for names and types of columns; sets
+ * query, of a table its columns, of a parquet source its file. A specification that asks what a Parquet file
+ * is sets `describe` and no query. HAC_INVALID; what is set is cleared by hac_query_task_clear. */
+HAC_MUST_USE hac_status hac_query_compile_spec(const uint8_t *spec, size_t bytes, hac_query_task *task,
+                                               hac_error *err);
+
+/* Whether a parquet source (other sources: always) has the query's columns, and row groups. HAC_INVALID. */
+HAC_MUST_USE hac_status hac_query_check_source(const hac_query_task *task, hac_error *err);
 
 /* For codelets' `check`: the parameters are in range, and the task's chunks or partitions lie within `span`'s
  * regions of `region` bytes each. */

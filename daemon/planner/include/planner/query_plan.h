@@ -8,8 +8,10 @@
  *   no aggregation  [query.quotes] → query.rows → query.gather
  *
  * Where the sources are cut depends on the data alone: a chunk of text is 1/64 of it, 1 MiB to 64 MiB; of a
- * table 1/64 of its rows, 64 Ki at least. Every way to aggregate (host codelets on the CPUs, flow C on each
- * device that can, and on all of them) is priced and listed, and the cheapest that is allowed is the plan.
+ * table 1/64 of its rows, 64 Ki at least; of parquet as near to that as whole row groups, or equal parts of
+ * one, come. Of several parquet files the footers are read first. Every way to aggregate (host codelets on
+ * the CPUs, flow C on each device that can, and on all of them) is priced and listed, and the cheapest that
+ * is allowed is the plan.
  */
 #ifndef PLANNER_QUERY_PLAN_H
 #define PLANNER_QUERY_PLAN_H
@@ -40,10 +42,15 @@ typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON, HAC_HOT_KEYS
 
 typedef struct hac_query_spec {
     hac_query_place place;
-    bool table;                              /* sources are counted in rows, else in bytes */
+    bool table;                              /* columns in memory */
+    bool in_rows;                            /* sources are counted in rows, else in bytes */
     uint64_t sources[HAC_QUERY_SOURCES_MAX]; /* bytes, or rows */
+    uint64_t files[HAC_QUERY_SOURCES_MAX];   /* parquet: bytes of each */
     size_t n_sources;
-    uint64_t bytes;     /* of all sources */
+    uint64_t input_bytes; /* of all sources, as they lie there */
+    uint64_t bytes; /* that have to be looked at: of parquet those of the query's columns, uncompressed */
+    uint64_t
+        group_rows; /* parquet: of a row group; chunks are whole ones, or parts of one. 0: there are none */
     const char *format; /* "csv", "words" …: models are kept by it; static */
 
     /* As query.compile has it. */
@@ -69,6 +76,10 @@ typedef struct hac_query_spec {
     uint64_t memory;      /* bytes that the buffers may take together; 0: no limit */
     uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
 } hac_query_spec;
+
+/* query.footer of all sources from the second on; they are counted in bytes then. */
+HAC_MUST_USE hac_status hac_plan_query_footers(const hac_machine *machine, const hac_query_spec *spec,
+                                               hac_plan **ret, hac_error *err);
 
 /* query.compile alone, on a host device. `spec_bytes`: of the packed specification. */
 HAC_MUST_USE hac_status hac_plan_query_compile(const hac_machine *machine, const hac_query_spec *spec,

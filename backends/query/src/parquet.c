@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parquet: rows of a file's row groups, a *unit* of up to HAC_BATCH_ROWS after the other. The filter is
+ * applied here as far as it goes, conjunct by conjunct, so that most of what does not count is never decoded:
+ * row groups and pages by their statistics, codes by a verdict on each entry of their dictionary, rows by the
+ * columns that a conjunct reads; of the other columns only what is left is decoded. What is left of several
+ * units makes a batch. A row for which a conjunct is an error is kept: the query's own filter says what is
+ * wrong with it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "chunk_rows.h"
+#include "parquet/prune.h"
+#include "source_parts.h"
+
+#define GOOD_ROWS (HAC_BATCH_ROWS / 2) /* a batch of fewer is filled further */
+#define STRINGS_MOST                                                                                         \
+    (UINT32_C(16) << 20) /* of a batch that is put together; more are handed out as they lie */
+#define ENTRIES_MOST (UINT32_C(1) << 16) /* of a dictionary that is judged */
+
+enum { DROP = 0, KEEP = 1, UNKNOWN = 2 };
+
+/* What a conjunct makes of each entry of the dictionary that its column has now. */
+typedef struct verdicts {
+    uint64_t serial;
+    uint8_t *of; /* one an entry */
+    uint32_t entries;
+    uint8_t null;
+    bool known;
+} verdicts;
+
+typedef struct conjunct {
+    const hac_conjunct *conjunct;
+    hac_machine_c *machine;
+    verdicts verdicts; /* it reads one column */
+} conjunct;
+
+typedef struct reader {
+    hac_parquet_column *column;
+    size_t leaf, group; /* group: SIZE_MAX: none is begun */
+    uint64_t at;        /* row of it */
+    bool decoded;       /* its rows of the unit are in `vector` */
+    bool marked;
+    hac_vector vector;
+    uint8_t *states;
+    uint8_t *characters; /* of the batch's strings */
+    size_t room, used;
+} reader;
+
+struct hac_parquet_source {
+    const hac_parquet_file *file;
+    size_t first_group, end_group; /* that the source has */
+    uint64_t first_row;            /* of them in the file */
+    reader *readers;
+    uint8_t *memory;
+    hac_vector *vectors; /* of the columns, for machines */
+    hac_conjuncts found;
+    conjunct *conjuncts;
+    size_t *leaves; /* of the columns */
+    bool fails;     /* a conjunct may: of rows that another one is null for nothing is known then */
+    bool applied;   /* there is no filter, or it is taken apart */
+
+    size_t group; /* that is being read; SIZE_MAX: none */
+    hac_parquet_ranges ranges;
+    size_t range;
+    uint64_t row, end; /* of the chunk, in the file */
+
+    uint64_t unit; /* first row of the unit in the group */
+    size_t n;      /* its rows … */
+    uint16_t selection[HAC_BATCH_ROWS];
+    size_t n_selected; /* … and those that are left */
+    bool pending;      /* the unit is yet to be handed out */
+    bool unknown;      /* of some row of the batch the filter is yet to tell */
+    uint64_t passed_over, bytes_pruned;
+    hac_parquet_pruned pruned;
+};
+typedef struct hac_parquet_source parquet_source;
+
+/* ---- opening ---- */
+
+static hac_status find_leaf(const hac_source_column *column, parquet_source *p, reader *r, hac_error *err)
+{
+    char here[HAC_VALUE_TYPE_NAME_MAX], there[HAC_VALUE_TYPE_NAME_MAX];
+    int leaf = hac_parquet_find(p->file, column->name, column->name_bytes);
+    if (leaf < 0)
+        return hac_fail(err, HAC_INVALID, "the file has no column '%s'", column->name);
+    const hac_parquet_leaf *found = &p->file->leaves[leaf];
+    if (found->type.kind == HAC_KIND_NONE)
+        return hac_fail(err, HAC_INVALID, "column '%s' cannot be read: %s", column->name, found->why);
+    if (!hac_value_type_equal(found->type, column->type))
+        return hac_fail(err, HAC_INVALID, "column '%s' is %s in the file, not %s", column->name,
+                        hac_value_type_name(found->type, there), hac_value_type_name(column->type, here));
+    r->leaf = (size_t)leaf;
+    r->group = SIZE_MAX;
+    return hac_parquet_column_new(p->file, r->leaf, &r->column, err);
+}
+
+static hac_status make_readers(hac_source *source, parquet_source *p, hac_error *err)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < source->n_columns; i++)
+        bytes += HAC_BATCH_ROWS * (hac_repr_size(source->columns[i].repr) + 1);
+    p->readers = calloc(source->n_columns + 1, sizeof *p->readers);
+    p->vectors = calloc(source->n_columns + 1, sizeof *p->vectors);
+    uint8_t *memory = p->memory = aligned_alloc(64, bytes + 64);
+    if (p->readers == NULL || p->vectors == NULL || memory == NULL)
+        return hac_fail_no_memory(err);
+    memset(memory, 0, bytes + 64);
+    for (size_t i = 0; i < source->n_columns; i++) {
+        const hac_source_column *column = &source->columns[i];
+        reader *r = &p->readers[i];
+        r->vector = (hac_vector){.type = column->type, .values = memory};
+        r->states = memory + HAC_BATCH_ROWS * hac_repr_size(column->repr);
+        memory = r->states + HAC_BATCH_ROWS;
+        hac_status status = find_leaf(column, p, r, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    return HAC_OK;
+}
+
+static hac_status take_filter_apart(const hac_query *query, parquet_source *p, hac_error *err)
+{
+    p->applied = query->filter == NULL;
+    if (p->applied)
+        return HAC_OK;
+    hac_status status = hac_conjuncts_find(query->filter, &p->found, err);
+    if (status != HAC_OK)
+        return status == HAC_INVALID ? HAC_OK : status; /* then it is not applied here */
+    p->applied = true;
+    p->fails = hac_conjuncts_fail(&p->found);
+    p->conjuncts = calloc(p->found.n + 1, sizeof *p->conjuncts);
+    p->leaves = calloc(query->columns.n_fields + 1, sizeof *p->leaves);
+    if (p->conjuncts == NULL || p->leaves == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < p->found.n && status == HAC_OK; i++) {
+        p->conjuncts[i].conjunct = &p->found.conjuncts[i];
+        status = hac_query_machine(p->found.conjuncts[i].program, &p->conjuncts[i].machine, err);
+    }
+    for (size_t i = 0; i < query->columns.n_fields; i++)
+        p->leaves[i] = p->readers[i].leaf;
+    return status;
+}
+
+/* The row groups that the source's options name. */
+static hac_status find_groups(const hac_source_options *options, parquet_source *p, hac_error *err)
+{
+    uint64_t all = p->file->n_groups, first = options->first_group;
+    uint64_t n = options->groups != 0 ? options->groups : first < all ? all - first : 0;
+    if (first > all || n > all - first || (first == all && options->groups != 0))
+        return hac_fail(err, HAC_INVALID, "row groups %llu … %llu are wanted, and the file has %llu",
+                        (unsigned long long)first, (unsigned long long)(first + n - (n > 0)),
+                        (unsigned long long)all);
+    p->first_group = (size_t)first;
+    p->end_group = (size_t)(first + n);
+    p->first_row = first < all ? p->file->groups[first].first_row : p->file->rows;
+    return HAC_OK;
+}
+
+static hac_status open_parquet(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->parquet = calloc(1, sizeof *p);
+    if (p == NULL)
+        return hac_fail_no_memory(err);
+    p->file = source->place.parquet;
+    p->group = SIZE_MAX;
+    if (p->file == NULL)
+        return hac_fail(err, HAC_INVALID, "the file's footer was not read");
+    hac_status status = find_groups(&source->query->source, p, err);
+    if (status == HAC_OK)
+        status = make_readers(source, p, err);
+    return status == HAC_OK ? take_filter_apart(source->query, p, err) : status;
+}
+
+void hac_parquet_source_free(hac_source *source)
+{
+    parquet_source *p = source->parquet;
+    if (p == NULL)
+        return;
+    for (size_t i = 0; p->readers != NULL && i < source->n_columns; i++) {
+        hac_parquet_column_free(p->readers[i].column);
+        free(p->readers[i].characters);
+    }
+    for (size_t i = 0; p->conjuncts != NULL && i < p->found.n; i++) {
+        hac_machine_c_free(p->conjuncts[i].machine);
+        free(p->conjuncts[i].verdicts.of);
+    }
+    hac_conjuncts_clear(&p->found);
+    hac_parquet_ranges_clear(&p->ranges);
+    free(p->conjuncts);
+    free(p->leaves);
+    free(p->readers);
+    free(p->vectors);
+    free(p->memory);
+    free(p);
+}
+
+/* ---- where to read ---- */
+
+static hac_status begin_parquet(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
+                                hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    (void)inside_quotes;
+    (void)err;
+    uint64_t most = p->file->rows - p->first_row;
+    if (p->end_group > p->first_group) {
+        const hac_parquet_group *last = &p->file->groups[p->end_group - 1];
+        most = last->first_row + last->rows - p->first_row;
+    } else {
+        most = 0;
+    }
+    end = end < most ? end : most;
+    p->row = p->first_row + (first < end ? first : end);
+    p->end = p->first_row + end;
+    p->group = SIZE_MAX;
+    p->pending = false;
+    return HAC_OK;
+}
+
+/* The row group that row `row` of the file is in. */
+static size_t group_of(const parquet_source *p, uint64_t row)
+{
+    size_t low = p->first_group, high = p->end_group;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (p->file->groups[middle].first_row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static hac_status begin_group(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    const hac_parquet_group *group;
+    hac_parquet_pruned pruned = {0};
+    p->group = group_of(p, p->row);
+    while (p->row >= p->file->groups[p->group].first_row + p->file->groups[p->group].rows)
+        p->group++; /* groups without rows */
+    group = &p->file->groups[p->group];
+    hac_parquet_ranges_clear(&p->ranges);
+    p->range = 0;
+    hac_status status = hac_parquet_prune(p->file, p->group, &p->found, p->leaves, &p->ranges, &pruned, err);
+    if (status != HAC_OK || p->row != group->first_row)
+        return status; /* whoever reads its first row counts it */
+    p->pruned.groups_by_statistics += pruned.groups_by_statistics;
+    p->pruned.groups_by_bloom += pruned.groups_by_bloom;
+    p->pruned.groups_by_pages += pruned.groups_by_pages;
+    for (size_t i = 0; p->ranges.n == 0 && i < source->n_columns; i++)
+        p->bytes_pruned += group->chunks[p->readers[i].leaf].bytes;
+    return HAC_OK;
+}
+
+/* Goes to the next unit of at most `most` rows. HAC_NOT_FOUND: the chunk is through. */
+static hac_status next_unit(hac_source *source, size_t most, hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    while (p->row < p->end) {
+        if (p->group == SIZE_MAX ||
+            p->row >= p->file->groups[p->group].first_row + p->file->groups[p->group].rows) {
+            hac_status status = begin_group(source, err);
+            if (status != HAC_OK)
+                return status;
+        }
+        const hac_parquet_group *group = &p->file->groups[p->group];
+        uint64_t at = p->row - group->first_row, end = group->first_row + group->rows;
+        end = end < p->end ? end : p->end;
+        while (p->range < p->ranges.n &&
+               at >= p->ranges.ranges[p->range].first + p->ranges.ranges[p->range].rows)
+            p->range++;
+        uint64_t next = p->range < p->ranges.n ? group->first_row + p->ranges.ranges[p->range].first : end;
+        if (next > p->row) { /* left out */
+            next = next < end ? next : end;
+            p->passed_over += next - p->row;
+            p->pruned.rows += next - p->row;
+            p->row = next;
+            continue;
+        }
+        uint64_t left = group->first_row + p->ranges.ranges[p->range].first + p->ranges.ranges[p->range].rows;
+        left = (left < end ? left : end) - p->row;
+        p->n = left < most ? (size_t)left : most;
+        p->unit = at;
+        return HAC_OK;
+    }
+    return HAC_NOT_FOUND;
+}
+
+/* Brings a column to the unit. */
+static hac_status go_to_unit(const parquet_source *p, reader *r, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (r->group != p->group) {
+        status = hac_parquet_column_begin(r->column, p->group, err);
+        r->group = p->group;
+        r->at = 0;
+    }
+    if (status == HAC_OK && r->at < p->unit)
+        status = hac_parquet_column_skip(r->column, p->unit - r->at, err);
+    if (status == HAC_OK)
+        r->at = p->unit;
+    return status;
+}
+
+static hac_status decode(const parquet_source *p, reader *r, hac_error *err)
+{
+    hac_status status = r->decoded ? HAC_OK : go_to_unit(p, r, err);
+    if (status != HAC_OK || r->decoded)
+        return status;
+    bool all = p->n_selected == p->n;
+    r->vector.states = r->states;
+    status = hac_parquet_column_read(r->column, p->n, all ? NULL : p->selection, p->n_selected, &r->vector,
+                                     &r->marked, err);
+    r->vector.states = r->marked ? r->states : NULL;
+    r->at = p->unit + p->n;
+    r->decoded = true;
+    return status;
+}
+
+/* ---- what counts ---- */
+
+static uint8_t verdict_on(const parquet_source *p, const hac_vector *v, size_t row)
+{
+    uint8_t state = v->states == NULL ? HAC_ROW_OK : v->states[row];
+    if (state == HAC_ROW_OK)
+        return ((const uint8_t *)v->values)[row] != 0 ? KEEP : DROP;
+    return state == HAC_ROW_NULL && !p->fails ? DROP : UNKNOWN;
+}
+
+/* Runs a conjunct over `rows` rows of the vectors of its columns. */
+static void judge(parquet_source *p, const conjunct *c, size_t rows, hac_vector *ret)
+{
+    for (size_t i = 0; i < c->conjunct->n_columns; i++) {
+        size_t column = c->conjunct->columns[i];
+        hac_vector *v = &p->vectors[column];
+        *v = p->readers[column].vector;
+        if (hac_repr_of(v->type) == HAC_REPR_STRING) /* machines look at whole batches */
+            memset((hac_string_ref *)v->values + rows, 0, (HAC_BATCH_ROWS - rows) * sizeof(hac_string_ref));
+    }
+    hac_batch batch = {.rows = rows, .n_columns = c->conjunct->program->n_inputs, .columns = p->vectors};
+    hac_machine_c_run(c->machine, &batch, ret);
+}
+
+static uint8_t judge_null(parquet_source *p, const conjunct *c, reader *r)
+{
+    hac_vector verdict;
+    memset(r->vector.values, 0, hac_repr_size(hac_repr_of(r->vector.type)));
+    r->states[0] = HAC_ROW_NULL;
+    r->vector.states = r->states;
+    judge(p, c, 1, &verdict);
+    return verdict_on(p, &verdict, 0);
+}
+
+/* Verdicts on all entries of the column's dictionary. */
+static hac_status judge_dictionary(parquet_source *p, conjunct *c, reader *r, uint32_t entries,
+                                   uint64_t serial, hac_error *err)
+{
+    verdicts *v = &c->verdicts;
+    uint8_t *of = realloc(v->of, entries + 1);
+    if (of == NULL)
+        return hac_fail_no_memory(err);
+    v->of = of;
+    v->known = false;
+    v->null = judge_null(p, c, r);
+    for (uint32_t first = 0; first < entries; first += HAC_BATCH_ROWS) {
+        size_t rows = entries - first < HAC_BATCH_ROWS ? entries - first : HAC_BATCH_ROWS;
+        hac_vector verdict;
+        bool marked;
+        r->vector.states = r->states;
+        hac_status status = hac_parquet_column_entries(r->column, first, rows, &r->vector, &marked, err);
+        if (status != HAC_OK)
+            return status;
+        r->vector.states = marked ? r->states : NULL;
+        judge(p, c, rows, &verdict);
+        for (size_t i = 0; i < rows; i++)
+            of[first + i] = verdict_on(p, &verdict, i);
+    }
+    v->serial = serial;
+    v->entries = entries;
+    v->known = true;
+    return HAC_OK;
+}
+
+/* Takes the rows whose verdict is DROP out of the selection, and of the columns that are decoded. */
+static void keep_rows(hac_source *source, uint8_t *verdicts_of_rows)
+{
+    parquet_source *p = source->parquet;
+    hac_vector decoded[HAC_FIELDS_MAX];
+    size_t n = 0, left = 0, rows = p->n_selected;
+    for (size_t i = 0; i < rows; i++) {
+        uint8_t verdict = verdicts_of_rows[i];
+        p->selection[left] = p->selection[i];
+        left += verdict != DROP;
+        p->unknown |= verdict == UNKNOWN;
+        verdicts_of_rows[i] = verdict != DROP;
+    }
+    p->n_selected = left;
+    if (left == rows || left == 0)
+        return;
+    for (size_t i = 0; i < source->n_columns; i++)
+        if (p->readers[i].decoded)
+            decoded[n++] = p->readers[i].vector;
+    memset(verdicts_of_rows + rows, 0, HAC_BATCH_ROWS - rows);
+    hac_batch batch = {.rows = rows, .n_columns = n, .columns = decoded};
+    if (n > 0)
+        hac_batch_keep(&batch, &(hac_vector){.type = {.kind = HAC_KIND_BOOL}, .values = verdicts_of_rows});
+}
+
+/* Judges by the codes of a column that is not decoded. HAC_NOT_FOUND: it has none here, or too many entries.
+ */
+static hac_status judge_codes(parquet_source *p, conjunct *c, uint8_t *ret, hac_error *err)
+{
+    reader *r = &p->readers[c->conjunct->columns[0]];
+    const uint32_t *codes;
+    const uint8_t *states;
+    uint32_t entries;
+    uint64_t serial;
+    hac_status status = go_to_unit(p, r, err);
+    if (status == HAC_OK)
+        status = hac_parquet_column_codes(r->column, p->n, &codes, &states, err);
+    if (status != HAC_OK)
+        return status;
+    hac_parquet_column_dictionary(r->column, &entries, &serial);
+    if (entries > ENTRIES_MOST)
+        return HAC_NOT_FOUND;
+    if (!c->verdicts.known || c->verdicts.serial != serial || c->verdicts.entries != entries) {
+        status = judge_dictionary(p, c, r, entries, serial, err);
+        if (status == HAC_OK) /* entries are another call: the codes are to be asked for again */
+            status = hac_parquet_column_codes(r->column, p->n, &codes, &states, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    for (size_t i = 0; i < p->n_selected; i++) {
+        uint16_t row = p->selection[i];
+        ret[i] = states[row] == HAC_ROW_OK ? c->verdicts.of[codes[row]] : c->verdicts.null;
+    }
+    return HAC_OK;
+}
+
+static hac_status judge_rows(parquet_source *p, conjunct *c, uint8_t *ret, hac_error *err)
+{
+    hac_vector verdict;
+    for (size_t i = 0; i < c->conjunct->n_columns; i++) {
+        hac_status status = decode(p, &p->readers[c->conjunct->columns[i]], err);
+        if (status != HAC_OK)
+            return status;
+    }
+    judge(p, c, p->n_selected, &verdict);
+    for (size_t i = 0; i < p->n_selected; i++)
+        ret[i] = verdict_on(p, &verdict, i);
+    return HAC_OK;
+}
+
+static hac_status select_rows(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    _Alignas(64) uint8_t keep[HAC_BATCH_ROWS];
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < p->n; i++)
+        p->selection[i] = (uint16_t)i;
+    p->n_selected = p->n;
+    for (size_t i = 0; i < source->n_columns; i++)
+        p->readers[i].decoded = false;
+    for (size_t i = 0; i < p->found.n && p->n_selected > 0 && status == HAC_OK; i++) {
+        conjunct *c = &p->conjuncts[i];
+        bool codes = c->conjunct->n_columns == 1 && !p->readers[c->conjunct->columns[0]].decoded;
+        status = codes ? judge_codes(p, c, keep, err) : HAC_NOT_FOUND;
+        if (status == HAC_NOT_FOUND)
+            status = judge_rows(p, c, keep, err);
+        if (status == HAC_OK)
+            keep_rows(source, keep);
+    }
+    return status;
+}
+
+/* ---- batches ---- */
+
+/* The unit becomes the batch: its arrays and the source's change places. */
+static void hand_out(hac_source *source)
+{
+    parquet_source *p = source->parquet;
+    for (size_t i = 0; i < source->n_columns; i++) {
+        hac_source_column *column = &source->columns[i];
+        reader *r = &p->readers[i];
+        void *values = column->values;
+        uint8_t *states = column->states;
+        column->values = r->vector.values;
+        column->states = r->states;
+        column->marked = r->marked;
+        column->bytes = r->vector.bytes;
+        r->vector.values = values;
+        r->states = states;
+        r->used = 0;
+    }
+    source->rows = p->n_selected;
+}
+
+static uint64_t strings_of_unit(const hac_source *source)
+{
+    const parquet_source *p = source->parquet;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < source->n_columns; i++)
+        if (source->columns[i].repr == HAC_REPR_STRING)
+            bytes += p->readers[i].used + hac_vector_string_bytes(&p->readers[i].vector, p->n_selected);
+    return bytes;
+}
+
+static hac_status add_strings(reader *r, hac_string_ref *to, size_t rows, hac_error *err)
+{
+    const hac_string_ref *from = r->vector.values;
+    size_t needed = r->used + (size_t)hac_vector_string_bytes(&r->vector, rows);
+    if (needed > r->room) {
+        uint8_t *characters = realloc(r->characters, 2 * needed);
+        if (characters == NULL)
+            return hac_fail_no_memory(err);
+        r->characters = characters;
+        r->room = 2 * needed;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        bool there = r->vector.states == NULL || r->vector.states[i] == HAC_ROW_OK;
+        to[i] = (hac_string_ref){(uint32_t)r->used, there ? from[i].length : 0};
+        if (to[i].length > 0)
+            memcpy(r->characters + r->used, r->vector.bytes + from[i].offset, to[i].length);
+        r->used += to[i].length;
+    }
+    return HAC_OK;
+}
+
+/* What is left of the unit goes behind what the batch has. */
+static hac_status append(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    for (size_t i = 0; i < source->n_columns; i++) {
+        hac_source_column *column = &source->columns[i];
+        reader *r = &p->readers[i];
+        size_t size = hac_repr_size(column->repr);
+        uint8_t *to = (uint8_t *)column->values + source->rows * size;
+        if (r->marked)
+            memcpy(column->states + source->rows, r->states, p->n_selected);
+        column->marked |= r->marked;
+        if (column->repr != HAC_REPR_STRING) {
+            memcpy(to, r->vector.values, p->n_selected * size);
+            continue;
+        }
+        hac_status status = add_strings(r, (void *)to, p->n_selected, err);
+        if (status != HAC_OK)
+            return status;
+        column->bytes = r->characters;
+    }
+    source->rows += p->n_selected;
+    return HAC_OK;
+}
+
+static void note_rows(hac_source *source, size_t at)
+{
+    const parquet_source *p = source->parquet;
+    uint64_t first = p->file->groups[p->group].first_row + p->unit;
+    for (size_t i = 0; i < p->n_selected; i++)
+        source->starts[at + i] = first + p->selection[i];
+}
+
+/* The unit that is selected: into the batch, or aside. True: the batch is to be handed out. */
+static hac_status take_unit(hac_source *source, bool *ret_full, hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    bool large = strings_of_unit(source) > STRINGS_MOST;
+    *ret_full = true;
+    if (source->rows > 0 && large) {
+        p->pending = true;
+        return HAC_OK;
+    }
+    note_rows(source, source->rows);
+    p->pending = false;
+    if (source->rows == 0 && (large || p->n_selected >= GOOD_ROWS)) {
+        hand_out(source);
+        return HAC_OK;
+    }
+    hac_status status = append(source, err);
+    *ret_full = source->rows >= GOOD_ROWS;
+    return status;
+}
+
+static hac_status read_unit(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    hac_status status = next_unit(source, HAC_BATCH_ROWS - source->rows, err);
+    if (status == HAC_OK)
+        status = select_rows(source, err);
+    for (size_t i = 0; status == HAC_OK && p->n_selected > 0 && i < source->n_columns; i++)
+        status = decode(p, &p->readers[i], err);
+    if (status != HAC_OK)
+        return status;
+    p->row += p->n;
+    p->passed_over += p->n - p->n_selected;
+    return HAC_OK;
+}
+
+static hac_status next_parquet(hac_source *source, hac_error *err)
+{
+    parquet_source *p = source->parquet;
+    bool full = false;
+    hac_status status = HAC_OK;
+    p->unknown = p->pending && p->unknown;
+    for (size_t i = 0; i < source->n_columns; i++)
+        p->readers[i].used = 0;
+    while (!full && status == HAC_OK) {
+        if (!p->pending)
+            status = read_unit(source, err);
+        if (status == HAC_OK && p->n_selected > 0)
+            status = take_unit(source, &full, err);
+    }
+    return status == HAC_NOT_FOUND && source->rows > 0 ? HAC_OK : status;
+}
+
+const hac_source_format hac_format_parquet = {false, open_parquet, begin_parquet, next_parquet};
+
+/* ---- what is asked of it beside rows ---- */
+
+bool hac_source_filtered(const hac_source *source)
+{
+    return source->parquet != NULL && source->parquet->applied && !source->parquet->unknown;
+}
+
+void hac_source_count(const hac_source *source, hac_source_counters *counters)
+{
+    const parquet_source *p = source->parquet;
+    counters->skipped += source->skipped;
+    if (p == NULL)
+        return;
+    counters->passed_over += p->passed_over;
+    counters->pruned.groups_by_statistics += p->pruned.groups_by_statistics;
+    counters->pruned.groups_by_bloom += p->pruned.groups_by_bloom;
+    counters->pruned.groups_by_pages += p->pruned.groups_by_pages;
+    counters->pruned.rows += p->pruned.rows;
+    counters->bytes_pruned += p->bytes_pruned;
+    for (size_t i = 0; i < source->n_columns; i++) {
+        hac_parquet_counters c;
+        hac_parquet_column_counters(p->readers[i].column, &c);
+        counters->columns.pages += c.pages;
+        counters->columns.pages_skipped += c.pages_skipped;
+        counters->columns.bytes_read += c.bytes_read;
+        counters->columns.bytes_decompressed += c.bytes_decompressed;
+        counters->columns.bytes_decoded += c.bytes_decoded;
+        counters->columns.read_seconds += c.read_seconds;
+        counters->columns.decompress_seconds += c.decompress_seconds;
+        counters->columns.decode_seconds += c.decode_seconds;
+    }
+}
