@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast one thread reads columns of a Parquet file: bench_parquet FILE [ROUNDS [COLUMN…]]; without names all
- * that can be read. The file lies in the page cache. A line for each column, of the best round: name, rows,
- * milliseconds, ns a row, and how the time went by the column's own counters (read, decompress, decode).
+ * How fast one thread reads columns of a Parquet file: bench_parquet FILE [ROUNDS [COLUMN…]]; without names
+ * all that can be read. The file lies in the page cache. A line for each column, of the best round: name,
+ * rows, milliseconds, ns a row, and how the time went by the column's own counters (read, decompress,
+ * decode).
  */
 #include <fcntl.h>
 #include <stdio.h>

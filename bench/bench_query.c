@@ -368,7 +368,8 @@ static void answer(table *t, char *line)
     } else if (strncmp(line, "parquet ", 8) == 0) {
         parquet(t->client, line + 8);
     } else {
-        die("commands: table TYPE ROWS KEYS SKEW DIRECTORY, then group HOT; receipt JOB; small N; parquet FILE …");
+        die("commands: table TYPE ROWS KEYS SKEW DIRECTORY, then group HOT; receipt JOB; small N; parquet "
+            "FILE …");
     }
     fflush(stdout);
 }
