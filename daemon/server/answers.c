@@ -228,7 +228,10 @@ static void add_device_use(hac_text *t, const hac_job *job)
         }
         hac_json_open(t, NULL, '{');
         hac_json_string(t, "name", job->plan->devices[d].name);
-        hac_json_number(t, "share_planned", job->plan->devices[d].share);
+        if (hac_plan_is_one_task(job->plan))
+            hac_json_null(t, "share_planned");
+        else
+            hac_json_number(t, "share_planned", job->plan->devices[d].share);
         hac_json_number(t, "busy_seconds", busy);
         hac_json_number(t, "predicted_seconds", predicted);
         hac_json_unsigned(t, "tasks", pieces);
@@ -313,6 +316,19 @@ hac_status hac_answer_show(const hac_job *job, char **ret, size_t *ret_bytes, ha
 
 /* ---- why ---------------------------------------------------------------------------------------------- */
 
+/* Whether a task of the job waits for a builder of this device of its plan. */
+static bool awaits_program(const hac_job *job, uint32_t plan_device, const hac_server_device *device)
+{
+    if (hac_job_ended(job) || job->run.tasks == NULL)
+        return false;
+    for (size_t i = 0; i < job->plan->n_tasks; i++) {
+        const hac_task_state *task = &job->run.tasks[i];
+        if ((task->awaits >> plan_device & 1) != 0 && task->builds[plan_device] == device->builds)
+            return true;
+    }
+    return false;
+}
+
 static void why_waiting(hac_text *t, const hac_job *job)
 {
     const hac_server *server = job->server;
@@ -321,12 +337,24 @@ static void why_waiting(hac_text *t, const hac_job *job)
                       server->probing ? ", and devices are being probed" : "");
     if (job->state == HAC_JOB_QUEUED && job->kind->measures && hac_builders_urgent(&server->builders))
         hac_text_add(t, "It measures, and waits until no kernels are being built any more.\n");
-    for (uint32_t i = 0; i < server->devices.count; i++) {
-        const hac_server_device *d = server->devices.items[i];
-        if (!hac_job_ended(job) && d->wanted_program[0] != '\0')
+    for (uint32_t i = 0; job->plan != NULL && i < job->plan->n_devices; i++) {
+        const hac_server_device *d = server->devices.items[job->plan->devices[i].machine_index];
+        if (d->wanted_program[0] != '\0' && awaits_program(job, i, d))
             hac_text_addf(t, "It waits for %s to be built for %s (%s).\n", d->wanted_program, d->config.name,
                           d->build_note[0] ? d->build_note : "starting");
     }
+}
+
+/* Who did it, or will; of one task that any of several may do only what has happened says. */
+static void why_devices(hac_text *t, const hac_job *job)
+{
+    const hac_plan *plan = job->plan;
+    char devices[1024];
+    hac_plan_name_devices(plan, devices, sizeof devices);
+    if (hac_plan_is_one_task(plan) && job->run.n_records > 0)
+        snprintf(devices, sizeof devices, "%s",
+                 plan->devices[job->run.records[job->run.n_records - 1].device].name);
+    hac_text_addf(t, "It %s on %s", hac_job_ended(job) ? "ran" : "runs", devices);
 }
 
 static void why_candidates(hac_text *t, const hac_plan *plan)
@@ -409,10 +437,7 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
     why_waiting(&t, job);
     if (job->plan != NULL) {
         const hac_plan *plan = job->plan;
-        hac_text_addf(&t, "It %s on", hac_job_ended(job) ? "ran" : "runs");
-        for (size_t i = 0; i < plan->n_devices; i++)
-            hac_text_addf(&t, "%s %s (%.0f %%)", i > 0 ? "," : "", plan->devices[i].name,
-                          100 * plan->devices[i].share);
+        why_devices(&t, job);
         why_way(&t, plan);
         if (plan->n_buffers > 0)
             hac_text_addf(&t, "Its buffers take %.1f MB; input and result are %.1f MB of them.\n",

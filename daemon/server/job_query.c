@@ -99,11 +99,8 @@ static uint64_t memory_for(const hac_job *job)
 static void note_plan(hac_job *job)
 {
     const hac_query_info *query = &job->plan->query;
-    char devices[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < job->plan->n_devices && used < sizeof devices; i++)
-        used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s %.0f %%", i ? ", " : "",
-                                 job->plan->devices[i].name, 100.0 * job->plan->devices[i].share);
+    char devices[256];
+    hac_plan_name_devices(job->plan, devices, sizeof devices);
     hac_job_note(job, "plan: %s, %llu chunks, %u partitions, %u pass%s, %zu tasks, %.3f ms predicted, on %s",
                  query->way, (unsigned long long)query->chunks, query->partitions, query->passes,
                  query->passes == 1 ? "" : "es", job->plan->n_tasks, job->plan->predicted_seconds * 1e3,

@@ -165,11 +165,8 @@ static uint32_t allowed_devices(const hac_job *job)
 
 static void note_plan(hac_job *job)
 {
-    char devices[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < job->plan->n_devices && used < sizeof devices; i++)
-        used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s %.0f %%", i ? ", " : "",
-                                 job->plan->devices[i].name, 100.0 * job->plan->devices[i].share);
+    char devices[256];
+    hac_plan_name_devices(job->plan, devices, sizeof devices);
     hac_job_note(job, "plan: %s, %zu tasks, %.3f ms predicted, on %s", job->plan->sort.algorithm,
                  job->plan->n_tasks, job->plan->predicted_seconds * 1e3, devices);
 }

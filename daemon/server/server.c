@@ -95,8 +95,6 @@ static hac_status load_profiles(hac_server *server, const hac_daemon_config *con
         directories = (const char *const *)config->profile_directories;
         n = config->n_profile_directories;
     }
-    free(server->profile_problems);
-    server->profile_problems = NULL;
     return hac_profile_set_load(directories, n, strict, report_profile_problem, server, ret, err);
 }
 
@@ -447,6 +445,17 @@ static void apply_config(hac_server *server)
     server->builders.deadline_seconds = server->config.build_deadline;
 }
 
+/* What is wrong stays wrong until a reload takes it in: `doctor` says so as well. */
+static hac_status refuse_reload(hac_server *server, const hac_error *err)
+{
+    char *problem = NULL;
+    if (asprintf(&problem, "not taken in by `reload`, the old ones stay: %s", err->message) >= 0) {
+        free(server->profile_problems);
+        server->profile_problems = problem;
+    }
+    return err->code;
+}
+
 hac_status hac_server_reload(hac_server *server, hac_error *err)
 {
     hac_daemon_config config;
@@ -459,12 +468,14 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
                         hac_server_unfinished(server));
     hac_status status = load_config(server, &config, err);
     if (status != HAC_OK)
-        return status;
+        return refuse_reload(server, err);
     status = load_profiles(server, &config, true, &profiles, err);
     if (status != HAC_OK) {
         hac_daemon_config_clear(&config);
-        return status;
+        return refuse_reload(server, err);
     }
+    free(server->profile_problems);
+    server->profile_problems = NULL;
     hac_daemon_config_clear(&server->config);
     hac_profile_set_free(server->profiles);
     server->config = config;

@@ -396,6 +396,7 @@ hac_status hac_query_request_parse(hac_query_request *request, const char *comma
     take_texts(&request->options, args, job);
     hac_status status = check_job(&line, first, job, err);
     first += job != NULL;
+    request->named = job;
     if (status == HAC_OK)
         status = begin(request, &line, first, words_from(args, first), format, err);
     return status == HAC_OK ? finish(request, &line, job, HAC_RESULT_CSV, err) : status;
@@ -493,6 +494,59 @@ hac_status hac_query_request_sort(hac_query_request *request, const char *comman
                           command);
     return status == HAC_OK ? finish(request, &line, NULL, parquet ? HAC_RESULT_PARQUET : HAC_RESULT_CSV, err)
                             : status;
+}
+
+/* "character 30: " at the text's front, which is skipped; *ret_at is the number, 0: there is none. */
+static const char *skip_place(const char *text, unsigned long *ret_at)
+{
+    static const char word[] = "character ";
+    char *end = NULL;
+    *ret_at = 0;
+    if (strncmp(text, word, sizeof word - 1) != 0)
+        return text;
+    unsigned long at = strtoul(text + sizeof word - 1, &end, 10);
+    if (strncmp(end, ": ", 2) != 0)
+        return text;
+    *ret_at = at;
+    return end + 2;
+}
+
+/* The job, and the file that it was made of. */
+static void say_job(const hac_query_request *request, const hac_args *args, char *ret, size_t bytes)
+{
+    const char *wants = request->named->wants;
+    bool of_file = wants != NULL && hac_option_get(hac_option_find(wants))->choices != NULL;
+    if (of_file)
+        snprintf(ret, bytes, "%s --%s %.200s", request->named->name, wants,
+                 args->values[hac_option_find(wants)]);
+    else
+        snprintf(ret, bytes, "%s", request->named->name);
+}
+
+void hac_query_request_reword(const hac_query_request *request, const hac_args *args, hac_error *err)
+{
+    static const hac_option_id texts[] = {HAC_OPT_SCHEMA, HAC_OPT_WHERE, HAC_OPT_GROUP_BY, HAC_OPT_SELECT,
+                                          HAC_OPT_ORDER_BY};
+    char said[HAC_ERROR_MESSAGE_SIZE], job[256];
+    unsigned long at = 0;
+    if (err == NULL || request->named == NULL)
+        return;
+    snprintf(said, sizeof said, "%s", err->message);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *name = hac_option_get(texts[i])->name;
+        size_t length = strlen(name);
+        if (strncmp(said, "--", 2) != 0 || strncmp(said + 2, name, length) != 0 || said[2 + length] != ':')
+            continue;
+        const char *rest = skip_place(said + 2 + length + strspn(said + 2 + length, ": "), &at);
+        bool own = hac_args_has(args, texts[i]);
+        say_job(request, args, job, sizeof job);
+        if (!own)
+            (void)hac_fail(err, err->code, "%s: %s", job, rest);
+        else if (texts[i] == HAC_OPT_WHERE && request->table.where != NULL &&
+                 at > 1) /* behind a parenthesis */
+            (void)hac_fail(err, err->code, "--%s: character %lu: %s", name, at - 1, rest);
+        return;
+    }
 }
 
 void hac_query_request_clear(hac_query_request *request)

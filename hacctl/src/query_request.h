@@ -28,7 +28,8 @@ typedef struct hac_query_request {
     hac_table_query table; /* texts of `options`, where the job has a table */
     char null_text[32], schema[16];
     hac_query_input input;
-    bool convert; /* the input is made a Parquet file first, which is then queried */
+    bool convert;               /* the input is made a Parquet file first, which is then queried */
+    const hac_named_job *named; /* NULL: none */
 } hac_query_request;
 
 /*
@@ -50,6 +51,10 @@ HAC_MUST_USE hac_status hac_query_request_convert(hac_query_request *request, co
 HAC_MUST_USE hac_status hac_query_request_sort(hac_query_request *request, const char *command,
                                                const hac_args *args, size_t first, hac_error *err);
 void hac_query_request_clear(hac_query_request *request);
+
+/* What the compiler says of a text that the user did not write, but a job that has a name: of that job,
+ * without the place in the text. */
+void hac_query_request_reword(const hac_query_request *request, const hac_args *args, hac_error *err);
 
 /* Whether a sort is one of whole rows. */
 bool hac_query_request_is_sort(const hac_args *args);

@@ -212,6 +212,41 @@ static void jobs_with_a_table(void **state)
     BAD(HAC_FAILED, "nowhere.csv: No such file", "matrix-multiply", "nowhere.csv", "--with", "table.csv");
 }
 
+/* What the compiler says, and what becomes of it. */
+static void assert_reworded(const char *said, const char *expected)
+{
+    hac_error err = {HAC_INVALID, ""};
+    snprintf(err.message, sizeof err.message, "%s", said);
+    hac_query_request_reword(&request, &args, &err);
+    assert_string_equal(err.message, expected);
+    assert_int_equal(err.code, HAC_INVALID);
+}
+
+static void messages_of_named_jobs(void **state)
+{
+    (void)state;
+    put("table.csv", "x\n2\n");
+    put("points.csv", "x\n1\n2\n");
+    (void)GOOD("k-means", "points.csv", "--centroids", "table.csv", "--where", "y > 0");
+    assert_reworded("--schema: the input has no column 'z'",
+                    "k-means --centroids table.csv: the input has no column 'z'");
+    assert_reworded("--group-by: character 30: '-' takes no string",
+                    "k-means --centroids table.csv: '-' takes no string");
+    assert_reworded("--where: character 2: unknown column 'y'", "--where: character 1: unknown column 'y'");
+    assert_reworded("a.csv: line 2", "a.csv: line 2");
+    assert_reworded("--wherever: x", "--wherever: x");
+    assert_reworded("--schema", "--schema");
+    (void)GOOD("groupby", "a.csv", "--select", "x");
+    assert_reworded("--schema: the input has no column 'key'", "groupby: the input has no column 'key'");
+    assert_reworded("--select: character 1: no x", "--select: character 1: no x");
+    (void)GOOD("string-match", "f.txt", "--where", "x");
+    assert_reworded("--where: character 1: no x", "--where: character 1: no x");
+    assert_reworded("--select: character 1: no x", "string-match: no x");
+    (void)GOOD("a.csv", "--select", "x");
+    assert_reworded("--schema: none", "--schema: none");
+    hac_query_request_reword(&request, &args, NULL);
+}
+
 static void values(void **state)
 {
     (void)state;
@@ -286,10 +321,15 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_by_suffix), cmocka_unit_test(formats_that_are_said),
-        cmocka_unit_test(output_formats),    cmocka_unit_test(named_jobs),
-        cmocka_unit_test(jobs_with_a_table), cmocka_unit_test(values),
-        cmocka_unit_test(bad_values),        cmocka_unit_test(files),
+        cmocka_unit_test(formats_by_suffix),
+        cmocka_unit_test(formats_that_are_said),
+        cmocka_unit_test(output_formats),
+        cmocka_unit_test(named_jobs),
+        cmocka_unit_test(jobs_with_a_table),
+        cmocka_unit_test(messages_of_named_jobs),
+        cmocka_unit_test(values),
+        cmocka_unit_test(bad_values),
+        cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

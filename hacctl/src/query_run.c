@@ -93,8 +93,8 @@ static hac_status submit(hac_cli *cli, const hac_query_request *request, convers
     return status == HAC_OK ? submit_converted(cli, request, converted, ret, err) : status;
 }
 
-static hac_status submit_and_wait(hac_cli *cli, hac_query_request *request, hac_delivery *delivery,
-                                  hac_error *err)
+static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_request *request,
+                                  hac_delivery *delivery, hac_error *err)
 {
     hac_wait wait;
     hac_cleanup(conversion_clear) conversion converted = {.job = NULL};
@@ -106,6 +106,8 @@ static hac_status submit_and_wait(hac_cli *cli, hac_query_request *request, hac_
     if (request->options.job.detach)
         return hac_deliver_id(cli, job, err);
     status = wait_for(cli, &wait, job, err);
+    if (status == HAC_INVALID)
+        hac_query_request_reword(request, args, err);
     if (status != HAC_OK)
         return status;
     delivery->conversion = converted.receipt;
@@ -132,5 +134,5 @@ hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *
         status = check_terminal(request, &delivery, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
-    return status == HAC_OK ? submit_and_wait(cli, request, &delivery, err) : status;
+    return status == HAC_OK ? submit_and_wait(cli, args, request, &delivery, err) : status;
 }

@@ -350,6 +350,9 @@ class Builder(MachineTest):
         self.assertEqual(machine.good("mapreduce", "wordcount", "text", "--order-by", "word", timeout=20),
                          b"word,count\na,2\nb,1\n")
         self.assertIsNone(process.poll(), "the one that needs the program has not waited")
+        jobs = {job["state"]: str(job["id"]) for job in machine.json("jobs")["jobs"]}
+        self.assertIn("It waits for bitonic.block.64 to be built for cpu", machine.good("why", jobs["running"]).decode())
+        self.assertNotIn("It waits for", machine.good("why", jobs["done"]).decode())
         kill(stopped, signal.SIGCONT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, err)

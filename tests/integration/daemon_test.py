@@ -327,7 +327,17 @@ class Life(MachineTest):
         self.assertEqual([d["name"] for d in machine.devices()], ["cpu.0", "cpu.1"])
         machine.configure(idle_exit="never ever")
         machine.bad(2, "reload", says="idle_exit")
+        self.assertIn("idle_exit", machine.run("doctor").out.decode())
         machine.configure()
+        machine.set_profile("name: x\nkind: abacus\n", "01-bad.yaml")
+        machine.bad(2, "reload", says="01-bad.yaml")
+        for _ in range(2):
+            doctor = machine.run("doctor")
+            self.assertEqual(doctor.code, 1)
+            self.assertRegex(doctor.out.decode(), r"(?m)^FAILED  profiles: not taken in by `reload`, .*01-bad.yaml")
+        os.unlink(machine.root / "config_home" / "hac" / "profiles" / "01-bad.yaml")
+        machine.good("reload")
+        self.assertEqual(machine.run("doctor").code, 0)
         machine.warm_up()
         machine.set_profile(ONE_DEVICE)
         for _ in range(10):

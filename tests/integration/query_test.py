@@ -440,6 +440,18 @@ class Devices(QueryCase, MachineTest):
             self.check_wordcount([self.put("book.txt", self.text)], self.text)
         self.assertEqual(*results)
 
+    def test_one_task(self):
+        """One device does it, and is named; what is read from a pipe as well."""
+        self.m = self.machine(TWO_DEVICES)
+        name = self.put("few.csv", "x\n1\n2\n")
+        self.assertEqual(self.m.good("mapreduce", name, "--schema", "x:i64", "--select", "sum(x) as s"), b"s\n3\n")
+        job = str(self.m.json("jobs")["jobs"][-1]["id"])
+        self.assertRegex(self.m.good("why", job).decode(), r"(?m)^It ran on cpu\.[01] all in one task\.$")
+        self.assertNotIn("%", self.m.good("why", job).decode())
+        self.assertIn("on cpu.0 or cpu.1", self.m.good("log", job).decode())
+        self.assertIn("may take the task", self.m.good("explain", "mapreduce", name, "--select", "x").decode())
+        self.assertIsNone(self.m.json("show", job)["receipt"]["devices"][0]["share_planned"])
+
     def kills(self, times, seed):
         """SIGKILL at random moments: the right answer each time."""
         self.m = self.machine(TWO_DEVICES)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "planner/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,25 @@ uint64_t hac_plan_memory(const hac_plan *plan)
         if (__builtin_add_overflow(all, plan->buffers[i].bytes, &all))
             return UINT64_MAX;
     return all;
+}
+
+bool hac_plan_is_one_task(const hac_plan *plan)
+{
+    return plan->n_devices > 1 && plan->n_tasks == 1 && plan->tasks[0].device < 0 &&
+           plan->tasks[0].count <= 1;
+}
+
+void hac_plan_name_devices(const hac_plan *plan, char *ret, size_t bytes)
+{
+    bool one = hac_plan_is_one_task(plan);
+    size_t used = 0;
+    *ret = '\0';
+    for (size_t i = 0; i < plan->n_devices && used < bytes; i++) {
+        const char *between = i == 0 ? "" : one ? " or " : ", ";
+        used += (size_t)snprintf(ret + used, bytes - used, "%s%s", between, plan->devices[i].name);
+        if (!one && used < bytes)
+            used += (size_t)snprintf(ret + used, bytes - used, " (%.0f %%)", 100 * plan->devices[i].share);
+    }
 }
 
 hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err)

@@ -230,11 +230,39 @@ static void test_limits(void **state)
     hac_plan_free(NULL);
 }
 
+static void test_names_of_devices(void **state)
+{
+    (void)state;
+    char text[64], little[8];
+    hac_plan *plan = new_plan();
+    hac_plan_task task = new_task(0, 1, HAC_PLAN_WRITE, 0, 1024);
+    task.device = -1;
+    task.device_mask = 3;
+    hac_plan_name_devices(plan, text, sizeof(text));
+    assert_string_equal(text, "a (50 %), b (50 %)");
+    hac_plan_name_devices(plan, little, sizeof(little));
+    assert_string_equal(little, "a (50 %");
+    task.count = 8; /* a range, which they share */
+    add(plan, task, NULL, 0);
+    assert_false(hac_plan_is_one_task(plan));
+    plan->tasks[0].count = 1;
+    assert_true(hac_plan_is_one_task(plan));
+    hac_plan_name_devices(plan, text, sizeof(text));
+    assert_string_equal(text, "a or b");
+    hac_plan_name_devices(plan, little, sizeof(little));
+    assert_string_equal(little, "a or b");
+    plan->tasks[0].device = 1;
+    assert_false(hac_plan_is_one_task(plan));
+    hac_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_indirect), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_broken),    cmocka_unit_test(test_limits),   cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_conflicts),        cmocka_unit_test(test_indirect),
+        cmocka_unit_test(test_random),           cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_limits),           cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_names_of_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,9 +113,12 @@ static void write_devices(hac_text *out, const hac_plan *plan)
         const hac_plan_device *device = &plan->devices[d];
         const hac_sort_part *part = part_of(plan, d);
         char count[32];
-        hac_text_addf(out, "  %-12s %8s%s/s  %5.1f %% of the %s", device->name,
-                      hac_format_count(device->capability, count, sizeof(count)), unit, 100 * device->share,
-                      unit);
+        hac_text_addf(out, "  %-12s %8s%s/s", device->name,
+                      hac_format_count(device->capability, count, sizeof(count)), unit);
+        if (hac_plan_is_one_task(plan))
+            hac_text_add(out, "  may take the task");
+        else
+            hac_text_addf(out, "  %5.1f %% of the %s", 100 * device->share, unit);
         if (part != NULL && part->items > 0)
             hac_text_addf(out, ": %" PRIu64 " from item %" PRIu64, part->items, part->first);
         hac_text_add(out, "\n");

@@ -205,6 +205,12 @@ void hac_plan_free(hac_plan *plan);
 /* What all of a plan's buffers take together, the input's included: what a job's limit is held against. */
 uint64_t hac_plan_memory(const hac_plan *plan);
 
+/* Whether it is one task that any of several devices may do: none of them has a share of it. */
+bool hac_plan_is_one_task(const hac_plan *plan);
+
+/* "cpu.0 (60 %), cpu.1 (40 %)", or "cpu.0 or cpu.1" of a plan of one task. */
+void hac_plan_name_devices(const hac_plan *plan, char *ret, size_t bytes);
+
 /* Building (for the flows' planners). A plan grows by these; every failure is HAC_NO_MEMORY or a limit. */
 HAC_MUST_USE hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err);
 HAC_MUST_USE hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, hac_buffer_role role,
