@@ -213,3 +213,32 @@ size_t hac_print_decimal(__int128 value, unsigned scale, char *ret)
     }
     return (size_t)(out - ret);
 }
+
+int hac_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+hac_text_status hac_parse_hex(const char *text, size_t bytes, uint8_t *ret)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (hac_hex_digit(text[i]) < 0)
+            return HAC_TEXT_MALFORMED;
+    if (bytes % 2 != 0)
+        return HAC_TEXT_MALFORMED;
+    for (size_t i = 0; i < bytes; i += 2)
+        ret[i / 2] = (uint8_t)(hac_hex_digit(text[i]) << 4 | hac_hex_digit(text[i + 1]));
+    return HAC_TEXT_OK;
+}
+
+void hac_print_hex(const uint8_t *data, size_t bytes, char *ret)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < bytes; i++) {
+        ret[2 * i] = digits[data[i] >> 4];
+        ret[2 * i + 1] = digits[data[i] & 15];
+    }
+}

@@ -382,13 +382,45 @@ static void test_random_timestamps(void **state)
     }
 }
 
+static void test_hex(void **state)
+{
+    (void)state;
+    char text[512];
+    uint8_t data[256];
+    for (unsigned i = 0; i < 256; i++)
+        data[i] = (uint8_t)i;
+    hac_print_hex(data, sizeof data, text);
+    for (unsigned i = 0; i < 256; i++) {
+        char two[3];
+        snprintf(two, sizeof two, "%02x", i);
+        assert_memory_equal(text + 2 * i, two, 2);
+    }
+    assert_int_equal(hac_parse_hex(text, sizeof text, (uint8_t *)text), HAC_TEXT_OK); /* in place */
+    assert_memory_equal(text, data, sizeof data);
+    assert_int_equal(hac_parse_hex("aAfF09", 6, data), HAC_TEXT_OK);
+    assert_memory_equal(data, "\xaa\xff\x09", 3);
+    assert_int_equal(hac_parse_hex("", 0, data), HAC_TEXT_OK);
+    for (int c = 0; c < 256; c++) {
+        char one[2] = {'0', (char)c};
+        bool digit = strchr("0123456789abcdefABCDEF", c) != NULL && c != 0;
+        assert_int_equal(hac_hex_digit((char)c) >= 0, digit);
+        assert_int_equal(hac_parse_hex(one, 2, data), digit ? HAC_TEXT_OK : HAC_TEXT_MALFORMED);
+    }
+    assert_int_equal(hac_parse_hex("123", 3, data), HAC_TEXT_MALFORMED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers),          cmocka_unit_test(test_truth),
-        cmocka_unit_test(test_decimals),          cmocka_unit_test(test_random_decimals),
-        cmocka_unit_test(test_every_day),         cmocka_unit_test(test_far_days),
-        cmocka_unit_test(test_wrong_dates),       cmocka_unit_test(test_timestamps),
+        cmocka_unit_test(test_hex),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_random_decimals),
+        cmocka_unit_test(test_every_day),
+        cmocka_unit_test(test_far_days),
+        cmocka_unit_test(test_wrong_dates),
+        cmocka_unit_test(test_timestamps),
         cmocka_unit_test(test_random_timestamps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

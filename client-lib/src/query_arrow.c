@@ -39,9 +39,9 @@ static void batch_clear(batch *b)
 
 /* ---- formats ---- */
 
-static bool is_string(const column *c)
+static bool is_text(const column *c)
 {
-    return c->type.kind == HAC_KIND_STRING;
+    return hac_kind_is_text(c->type.kind);
 }
 
 static bool is_bool(const column *c)
@@ -77,7 +77,7 @@ static bool read_format(const char *format, column *c)
     if (format[0] == '\0')
         return false;
     if (strchr("uUzZ", format[0]) != NULL && format[1] == '\0') {
-        c->type.kind = HAC_KIND_STRING;
+        c->type.kind = format[0] == 'u' || format[0] == 'U' ? HAC_KIND_STRING : HAC_KIND_BYTES;
         c->large = format[0] == 'U' || format[0] == 'Z';
         return true;
     }
@@ -118,7 +118,7 @@ static hac_status check_child(const struct ArrowSchema *schema, const struct Arr
                         "column %.64s has Arrow format \"%.40s\"%s, which queries do not take", name,
                         schema->format != NULL ? schema->format : "",
                         schema->dictionary != NULL ? " with a dictionary" : "");
-    int64_t wanted = is_string(&c) ? 3 : 2;
+    int64_t wanted = is_text(&c) ? 3 : 2;
     uint64_t end = (uint64_t)array->length;
     if (array->n_buffers != wanted || array->buffers == NULL || array->offset < 0 || array->length < 0 ||
         end < first || end - first < rows || array->n_children != 0)
@@ -232,7 +232,7 @@ static bool column_in_place(const hac_mapping *mapping, const column *c, uint64_
         return false;
     if (c->nulls && !part_in_place(mapping, c->array->buffers[0], bits, &wire->validity))
         return false;
-    if (!is_string(c))
+    if (!is_text(c))
         return part_in_place(mapping, c->array->buffers[1], is_bool(c) ? bits : rows * size, &wire->values);
     wire->n_bytes = string_offset(c, rows);
     return part_in_place(mapping, c->array->buffers[1], (rows + 1) * (c->large ? 8 : 4), &wire->values) &&
@@ -270,7 +270,7 @@ static uint64_t place_columns(batch *b)
         Hac__Client__TableColumn *wire = &b->wire[i];
         wire->validity = c->nulls ? take_room(&used, bits) : NONE;
         wire->bytes = NONE;
-        if (is_string(c)) {
+        if (is_text(c)) {
             wire->n_bytes = b->rows > 0 ? string_bytes(c, b->rows) : 0;
             wire->values = take_room(&used, (b->rows + 1) * (c->large ? 8 : 4));
             wire->bytes = take_room(&used, wire->n_bytes);
@@ -316,7 +316,7 @@ static void copy_column(const column *c, uint64_t rows, const Hac__Client__Table
     size_t size = hac_value_size(c->type);
     if (c->nulls && rows > 0)
         copy_bits(memory + wire->validity, c->array->buffers[0], c->first, rows);
-    if (is_string(c)) {
+    if (is_text(c)) {
         copy_strings(c, rows, to, wire->n_bytes > 0 ? memory + wire->bytes : NULL, wire->n_bytes);
     } else if (rows == 0) {
         return;

@@ -52,7 +52,7 @@ static void keep_array(struct ArrowArray *array)
     (void)array;
 }
 
-enum { COLUMNS = 8 };
+enum { COLUMNS = 10 };
 
 typedef struct batch {
     struct ArrowSchema schema, child_schema[COLUMNS], *schemas[COLUMNS];
@@ -132,6 +132,8 @@ static void add_all(batch *b)
     add(b, "long", "d:38,2", NULL, data.decimals, NULL);
     add(b, "text", "u", data.validity, data.offsets, data.characters);
     add(b, "large", "U", NULL, data.large_offsets, data.characters);
+    add(b, "bytes", "z", data.validity, data.offsets, data.characters);
+    add(b, "large bytes", "Z", NULL, data.large_offsets, data.characters);
     add(b, "time", "tsu:Europe/Paris", NULL, data.numbers, NULL);
 }
 
@@ -160,7 +162,7 @@ static void text_of(const struct ArrowArray *a, const char *format, int64_t row,
 {
     const int32_t *small = a->buffers[1];
     const int64_t *large = a->buffers[1];
-    bool is_large = format[0] == 'U';
+    bool is_large = strchr("UZ", format[0]) != NULL;
     int64_t i = a->offset + row, begin = is_large ? large[i] : small[i],
             end = is_large ? large[i + 1] : small[i + 1];
     *ret = (const char *)a->buffers[2] + begin;
@@ -175,7 +177,7 @@ static void assert_same_value(const char *format, const struct ArrowArray *want,
         return;
     if (strcmp(format, "b") == 0) {
         assert_int_equal(bit(got->buffers[1], row), bit(want->buffers[1], want->offset + want_row));
-    } else if (strchr("uU", format[0]) != NULL) {
+    } else if (strchr("uUzZ", format[0]) != NULL) {
         const char *a, *b;
         int64_t la, lb;
         text_of(want, format, want_row, &a, &la);
@@ -363,7 +365,7 @@ static void test_damaged_results(void **state)
     assert_int_equal(query(&b, &job, NULL), HAC_OK);
     assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
     size_t bytes = (size_t)hac_job_bytes(job),
-           head = sizeof(hac_result_table) + 8 * sizeof(hac_result_column);
+           head = sizeof(hac_result_table) + COLUMNS * sizeof(hac_result_column);
     uint8_t *copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
     const uint8_t *good = hac_job_data(job);
     uint32_t random = 1;
@@ -383,7 +385,7 @@ static void test_damaged_results(void **state)
             const struct ArrowArray *child = array.children[i];
             const char *format = schema.children[i]->format;
             for (int64_t row = 0; row < child->length; row += 13)
-                if (strchr("uU", format[0]) != NULL && is_valid(child, row)) {
+                if (strchr("uUzZ", format[0]) != NULL && is_valid(child, row)) {
                     const char *text;
                     int64_t length;
                     text_of(child, format, row, &text, &length);

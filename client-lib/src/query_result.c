@@ -51,16 +51,16 @@ static hac_status check_column(const hac_job *job, const hac_result_column *c, u
 {
     hac_value_type type = {c->kind, c->precision, c->scale};
     uint64_t all = job->bytes, bits = rows / 8 + (rows % 8 != 0);
-    uint64_t size = c->kind == HAC_KIND_STRING ? (c->large ? 8 : 4) : hac_value_size(type), bytes;
+    uint64_t size = hac_kind_is_text(c->kind) ? (c->large ? 8 : 4) : hac_value_size(type), bytes;
     if (memchr(c->name, '\0', sizeof(c->name)) == NULL || !hac_value_type_valid(type) || c->large > 1)
         return damaged("a column has no name or no type", err);
     if (c->validity != NONE && !within(c->validity, bits, all))
         return damaged("a column's nulls lie outside of it", err);
-    uint64_t values = c->kind == HAC_KIND_STRING ? rows + 1 : rows;
+    uint64_t values = hac_kind_is_text(c->kind) ? rows + 1 : rows;
     if (__builtin_mul_overflow(values, size, &bytes) ||
         !within(c->values, c->kind == HAC_KIND_BOOL ? bits : bytes, all))
         return damaged("a column's values lie outside of it", err);
-    if (c->kind != HAC_KIND_STRING)
+    if (!hac_kind_is_text(c->kind))
         return HAC_OK;
     if ((c->n_bytes > 0 && !within(c->bytes, c->n_bytes, all)) || !strings_are_sound(c, job->data, rows))
         return damaged("a column's strings lie outside of it", err);
@@ -102,14 +102,16 @@ static void release_schema(struct ArrowSchema *schema)
 static void format_of(const hac_result_column *c, char *ret, size_t room)
 {
     static const char *const formats[HAC_KIND_END] = {
-        [HAC_KIND_BOOL] = "b",   [HAC_KIND_I8] = "c",          [HAC_KIND_I16] = "s", [HAC_KIND_I32] = "i",
-        [HAC_KIND_I64] = "l",    [HAC_KIND_U8] = "C",          [HAC_KIND_U16] = "S", [HAC_KIND_U32] = "I",
-        [HAC_KIND_U64] = "L",    [HAC_KIND_F32] = "f",         [HAC_KIND_F64] = "g", [HAC_KIND_DATE] = "tdD",
-        [HAC_KIND_STRING] = "u", [HAC_KIND_TIMESTAMP] = "tsu:"};
+        [HAC_KIND_BOOL] = "b",   [HAC_KIND_I8] = "c",    [HAC_KIND_I16] = "s",
+        [HAC_KIND_I32] = "i",    [HAC_KIND_I64] = "l",   [HAC_KIND_U8] = "C",
+        [HAC_KIND_U16] = "S",    [HAC_KIND_U32] = "I",   [HAC_KIND_U64] = "L",
+        [HAC_KIND_F32] = "f",    [HAC_KIND_F64] = "g",   [HAC_KIND_DATE] = "tdD",
+        [HAC_KIND_STRING] = "u", [HAC_KIND_BYTES] = "z", [HAC_KIND_TIMESTAMP] = "tsu:"};
+    static const char *const large[HAC_KIND_END] = {[HAC_KIND_STRING] = "U", [HAC_KIND_BYTES] = "Z"};
     if (c->kind == HAC_KIND_DECIMAL)
         snprintf(ret, room, "d:%u,%u", (unsigned)c->precision, (unsigned)c->scale);
     else
-        snprintf(ret, room, "%s", c->kind == HAC_KIND_STRING && c->large ? "U" : formats[c->kind]);
+        snprintf(ret, room, "%s", hac_kind_is_text(c->kind) && c->large ? large[c->kind] : formats[c->kind]);
 }
 
 /* A schema with room for that many children, none of them there yet. */
@@ -225,11 +227,11 @@ static hac_status fill_child_array(hac_job *job, const hac_result_column *c, uin
     if (status != HAC_OK)
         return status;
     array_own *own = ret->private_data;
-    ret->n_buffers = c->kind == HAC_KIND_STRING ? 3 : 2;
+    ret->n_buffers = hac_kind_is_text(c->kind) ? 3 : 2;
     ret->null_count = c->validity != NONE ? -1 : 0;
     own->buffers[0] = c->validity != NONE ? job->data + c->validity : NULL;
     own->buffers[1] = job->data + c->values;
-    if (c->kind == HAC_KIND_STRING)
+    if (hac_kind_is_text(c->kind))
         own->buffers[2] = c->n_bytes > 0 ? job->data + c->bytes : nothing;
     if (c->kind == HAC_KIND_DECIMAL && hac_value_size(type) == 8) {
         status = widen(job->data + c->values, rows, &own->wide, err);

@@ -145,6 +145,8 @@ static bool type_fits(char letter, const hac_node *arg)
         return null || type.kind == HAC_KIND_BOOL;
     case 'S':
         return null || type.kind == HAC_KIND_STRING;
+    case 'Y':
+        return null || type.kind == HAC_KIND_BYTES || hac_node_is_text(arg);
     case 'D':
         return type.kind == HAC_KIND_DECIMAL;
     case 'E':
@@ -240,13 +242,16 @@ static void *no_row(hac_checker *c, const hac_node *node, const hac_function *ro
                                              : "(a, b)");
     list_rows(row, node->n_args, takes, sizeof takes);
     list_types(node, found, sizeof found);
-    bool text = false;
-    for (size_t i = 0; i < node->n_args; i++)
+    bool text = false, bytes = false, strings = strstr(takes, "string") != NULL;
+    for (size_t i = 0; i < node->n_args; i++) {
         text |= node->args[i]->type.kind == HAC_KIND_STRING;
+        bytes |= node->args[i]->type.kind == HAC_KIND_BYTES;
+    }
     /* columns are strings where no schema says otherwise */
     return fail(c, node, "'%s' takes %s, not %s%s", shown_name(node), takes, found,
-                text && strstr(takes, "string") == NULL ? "; give its column a type in --schema, or cast it"
-                                                        : "");
+                text && !strings   ? "; give its column a type in --schema, or cast it"
+                : bytes && strings ? "; cast it"
+                                   : "");
 }
 
 static const char *row_name(const void *list, size_t i)
@@ -271,7 +276,7 @@ static bool check_comparison(hac_checker *c, const hac_node *node)
     char a[HAC_VALUE_TYPE_NAME_MAX], b[HAC_VALUE_TYPE_NAME_MAX];
     for (size_t i = 1; i < node->n_args; i++) {
         hac_value_type left = node->args[0]->type, right = node->args[i]->type;
-        if (hac_comparable(left, right))
+        if (hac_comparable(node->args[0], node->args[i]))
             continue;
         const char *hint = "; cast one of them, or give its column another type in the schema";
         bool date = left.kind == HAC_KIND_DATE || right.kind == HAC_KIND_DATE;
@@ -379,6 +384,8 @@ static hac_value_type wanted(const hac_node *node, size_t i, hac_value_type inte
         return HAC_TYPE(BOOL);
     case 'S':
         return HAC_TYPE(STRING);
+    case 'Y':
+        return HAC_TYPE(BYTES);
     case 'd':
         return HAC_TYPE(DATE);
     case 't':

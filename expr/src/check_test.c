@@ -26,6 +26,32 @@ static void check_good(const good_case *cases, size_t n)
 #define CHECK_GOOD(...)                                                                                      \
     check_good((const good_case[]){__VA_ARGS__}, sizeof((const good_case[]){__VA_ARGS__}) / sizeof(good_case))
 
+static void test_bytes(void **state)
+{
+    (void)state;
+    CHECK_GOOD(
+        {"raw", "bytes", "|416263|5a6fc3ab|-"}, {"x'00fF'", "bytes", "00ff|00ff|00ff|00ff"},
+        {"raw = 'Abc'", "bool", "false|true|false|-"}, {"x'416263' = raw", "bool", "false|true|false|-"},
+        {"raw < x'5A6F'", "bool", "true|true|false|-"}, {"raw >= ''", "bool", "true|true|true|-"},
+        {"s = x'416263'", "bool", "false|true|false|-"},
+        {"raw in ('', x'5a6fc3ab')", "bool", "true|false|true|-"},
+        {"raw between 'A' and 'B'", "bool", "false|true|false|-"},
+        {"raw is null", "bool", "false|false|false|true"}, {"length(raw)", "i64", "0|3|4|-"},
+        {"length(s)", "i64", "0|3|3|-"}, {"bytes(raw)", "i64", "0|3|4|-"},
+        {"starts_with(raw, 'A')", "bool", "false|true|false|-"},
+        {"ends_with(raw, x'ab')", "bool", "false|false|true|-"},
+        {"contains(raw, x'c3')", "bool", "false|false|true|-"},
+        {"starts_with(x'41', raw)", "bool", "true|false|false|-"},
+        {"cast(raw as string)", "string", "|Abc|Zoë|-"}, {"cast(s as bytes)", "bytes", "|416263|5a6fc3ab|-"},
+        {"try_cast(s as bytes)", "bytes", "|416263|5a6fc3ab|-"}, {"cast(null as bytes)", "bytes", "-|-|-|-"},
+        {"coalesce(raw, 'a')", "bytes", "|416263|5a6fc3ab|61"},
+        {"coalesce(null, 'a', raw)", "bytes", "61|61|61|61"},
+        {"if(b, raw, x'00')", "bytes", "|00|5a6fc3ab|00"},
+        {"greatest(raw, 'B')", "bytes", "42|42|5a6fc3ab|42"},
+        {"nullif(raw, 'Abc')", "bytes", "|-|5a6fc3ab|-"},
+        {"cast(cast(raw as string) as bytes) = raw", "bool", "true|true|true|-"});
+}
+
 static void test_columns(void **state)
 {
     (void)state;
@@ -270,17 +296,52 @@ static void test_functions(void **state)
         {"add_months(t, 1)", "timestamp", "1970-01-31 23:59:59.999999|2020-03-29 13:45:07.250000|!range|-"});
 }
 
+typedef struct bad_case {
+    const char *expression, *message;
+} bad_case;
+
+static void check_bad(const bad_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char found[2048];
+        const char *type = test_run(cases[i].expression, found, sizeof found);
+        if (type[0] != '\0' || strstr(found, cases[i].message) == NULL)
+            fail_msg("%s: %s '%s' and not '%s'", cases[i].expression, type, found, cases[i].message);
+    }
+}
+
+static void test_errors_of_bytes(void **state)
+{
+    static const bad_case cases[] = {
+        {"x'0'", "--select: character 1: x'…' takes hexadecimal digits, two a byte"},
+        {"raw = x'0g'", "--select: character 7: x'…' takes hexadecimal digits, two a byte"},
+        {"raw = s", "--select: character 5: bytes cannot be compared with string; cast one of them"},
+        {"raw = 1", "bytes cannot be compared with i64"},
+        {"raw like 'a%'",
+         "--select: character 5: 'like' takes (string, constant text), not (bytes, string); cast it"},
+        {"lower(raw)", "'lower' takes (string), not (bytes); cast it"},
+        {"raw || s", "'||' takes (string, string), not (bytes, string); cast it"},
+        {"coalesce(raw, s)", "the values of 'coalesce' have no type in common: (bytes, string); cast them"},
+        {"cast(raw as i64)", "bytes cannot be cast to i64"},
+        {"cast(i8 as bytes)", "i8 cannot be cast to bytes"},
+        {"cast(cast(raw as i64) as string)", "bytes cannot be cast to i64"},
+        {"sum(raw)", "'sum' takes (integer), (decimal), (number), not (bytes)"},
+        {"string_list(raw)", "'string_list' takes (string), not (bytes); cast it"},
+        {"nullif(i8, 'a')", "cannot be compared"},
+    };
+    (void)state;
+    check_bad(cases, sizeof cases / sizeof *cases);
+}
+
 static void test_errors(void **state)
 {
-    static const struct {
-        const char *expression, *message;
-    } cases[] = {
+    static const bad_case cases[] = {
         {"prise", "--select: character 1: unknown column 'prise'; there are: i8, i32, i64, u8, u32, u64, "
                   "f32, f64, b, s, d, t, p, w"},
         {"1 + i644", "--select: character 5: unknown column 'i644'; there are: i8, i32, i64, u8, u32, u64, "
-                     "f32, f64, b, s, d, t, p, w (did you mean i64?)"},
+                     "f32, f64, b, s, d, t, p, w, raw (did you mean i64?)"},
         {"S", "--select: character 1: unknown column 'S'; there are: i8, i32, i64, u8, u32, u64, f32, f64, "
-              "b, s, d, t, p, w (did you mean s?)"},
+              "b, s, d, t, p, w, raw (did you mean s?)"},
         {"lenght(s)", "--select: character 1: unknown function 'lenght'; did you mean length?"},
         {"frobnicate(s)", "--select: character 1: unknown function 'frobnicate'"},
         {"s + 1",
@@ -355,12 +416,7 @@ static void test_errors(void **state)
         {"string_list(i8)", "'string_list' takes (string), not (i8)"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char found[2048];
-        const char *type = test_run(cases[i].expression, found, sizeof found);
-        if (type[0] != '\0' || strstr(found, cases[i].message) == NULL)
-            fail_msg("%s: %s '%s' and not '%s'", cases[i].expression, type, found, cases[i].message);
-    }
+    check_bad(cases, sizeof cases / sizeof *cases);
 }
 
 /* Graphs that share their nodes are a tree of 2^n; none of them may take that long. */
@@ -398,10 +454,16 @@ static void test_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),    cmocka_unit_test(test_arithmetic),
-        cmocka_unit_test(test_comparison), cmocka_unit_test(test_logic_and_conditions),
-        cmocka_unit_test(test_casts),      cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_errors),     cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_comparison),
+        cmocka_unit_test(test_logic_and_conditions),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_errors_of_bytes),
+        cmocka_unit_test(test_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,9 +50,9 @@ static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *q
     size_t at = 0;
     for (size_t i = 0; i < c->schema.n_fields; i++) {
         const hac_field *field = &c->schema.fields[i];
-        if (fixed && field->type.kind == HAC_KIND_STRING)
-            return hac_fail(c->err, HAC_INVALID,
-                            "--schema: '%s' is a string; records of fixed width have none", field->name);
+        if (fixed && hac_kind_is_text(field->type.kind))
+            return hac_fail(c->err, HAC_INVALID, "--schema: '%s' is %s; records of fixed width have none",
+                            field->name, field->type.kind == HAC_KIND_STRING ? "a string" : "bytes");
         if (inputs[i] >= 0)
             query->positions[inputs[i]] = (uint16_t)at;
         at += fixed ? hac_value_size(field->type) : 1;

@@ -97,14 +97,18 @@ static void test_star(void **state)
         const char *select;
         size_t n;
         const char *last;
-    } cases[] = {
-        {"*", 14, "w"},    {"", 14, "w"},    {NULL, 14, "w"}, {"*, i8", 14, "w"}, {"*, i8 + 1 as x", 15, "x"},
-        {"s, *", 14, "w"}, {"*, *", 14, "w"}};
+    } cases[] = {{"*", 15, "raw"},
+                 {"", 15, "raw"},
+                 {NULL, 15, "raw"},
+                 {"*, i8", 15, "raw"},
+                 {"*, i8 + 1 as x", 16, "x"},
+                 {"s, *", 15, "raw"},
+                 {"*, *", 15, "raw"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(test_compile(NULL, NULL, cases[i].select, NULL, &query, NULL), HAC_OK);
         assert_int_equal(query->n_visible, cases[i].n);
         assert_string_equal(query->outputs.fields[cases[i].n - 1].name, cases[i].last);
-        assert_int_equal(query->columns.n_fields, 14);
+        assert_int_equal(query->columns.n_fields, 15);
         assert_false(query->aggregates);
         assert_null(query->finals);
         hac_query_free(query);

@@ -227,6 +227,8 @@ hac_value_id hac_emit_convert(hac_builder *b, hac_value_id value, hac_value_type
         return hac_builder_null(b, hac_repr_of(to));
     if (value == 0 || hac_value_type_equal(from, to))
         return value;
+    if (hac_kind_is_text(from.kind) && hac_kind_is_text(to.kind))
+        return value;
     if (hac_kind_is_integer(from.kind))
         return from_integer(b, value, from, to);
     if (hac_kind_is_float(from.kind))

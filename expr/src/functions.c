@@ -74,7 +74,7 @@ static const hac_function table[] = {
     /* ---- conditions ---- */
     {"if", "if(condition, a, b)", "BXX", R(VALUE), EMIT(if, 0), IN(CONDITION), OWN, .text = "a where the condition is true, else b (also where it is null); `case when c then a … else b end` and `case x when v then a … end` are the same, written out; without else: null", .example = "case 2 when 1 then 'one' when 2 then 'two' end", .gives = "two"},
     {"coalesce", NULL, "X+", R(SAME), EMIT(coalesce, 0), IN(CONDITION), OWN, .text = "the first that is not null", .example = "coalesce(null, 2, 3)", .gives = "2"},
-    {"nullif", NULL, "AA", R(SAME), EMIT(nullif, 0), IN(CONDITION), OWN, .text = "null when a = b, else a", .example = "coalesce(nullif(1, 1), 5)", .gives = "5"},
+    {"nullif", NULL, "CC", R(SAME), EMIT(nullif, 0), IN(CONDITION), OWN, .text = "null when a = b, else a", .example = "coalesce(nullif(1, 1), 5)", .gives = "5"},
     {"greatest", NULL, "XX+", R(SAME), EMIT(greatest, 1), IN(CONDITION), OWN, .text = "the greatest of the arguments that are not null", .example = "greatest(1, null, 3)", .gives = "3"},
     {"least", NULL, "XX+", R(SAME), EMIT(greatest, 0), IN(CONDITION), OWN, .text = "the least of the arguments that are not null", .example = "least('b', 'a')", .gives = "a"},
     /* ---- math ---- */
@@ -119,7 +119,9 @@ static const hac_function table[] = {
     {"||", "a || b", "SS", R(STRING), OP(ON(STRING, CONCAT)), IN(STRING), .text = "a, then b", .example = "'ab' || 'c'", .gives = "abc"},
     {"concat", NULL, "S+", R(STRING), EMIT(concat, 0), IN(STRING), NEVER, .text = "all of them, one after the other; a null is an empty text", .example = "concat('a', null, 'b')", .gives = "ab"},
     {"length", NULL, "S", R(I64), OP(ON(STRING, LENGTH)), IN(STRING), .text = "characters of UTF-8; a byte that is none counts as one", .example = "length('Zoë')", .gives = "3"},
+    {"length", NULL, "Y", R(I64), OP(ON(STRING, BYTES)), IN(STRING), .text = "bytes", .example = "length(x'5a6fc3ab')", .gives = "4"},
     {"bytes", NULL, "S", R(I64), OP(ON(STRING, BYTES)), IN(STRING), .text = "bytes", .example = "bytes('Zoë')", .gives = "4"},
+    {"bytes", NULL, "Y", R(I64), OP(ON(STRING, BYTES)), IN(STRING), .text = "", .example = "bytes(x'00ff')", .gives = "2"},
     {"lower", NULL, "S", R(STRING), OP(ON(STRING, LOWER)), IN(STRING), .text = "A … Z become a … z; other letters stay", .example = "lower('ABC')", .gives = "abc"},
     {"upper", NULL, "S", R(STRING), OP(ON(STRING, UPPER)), IN(STRING), .text = "a … z become A … Z; other letters stay", .example = "upper('abc')", .gives = "ABC"},
     {"trim", NULL, "S", R(STRING), OP(ON(STRING, TRIM)), IN(STRING), .text = "without blanks at both ends", .example = "trim('  a b ')", .gives = "a b"},
@@ -130,8 +132,11 @@ static const hac_function table[] = {
     {"replace", "replace(a, what, by)", "SSS", R(STRING), OP(ON(STRING, REPLACE)), IN(STRING), .text = "every `what` in a becomes `by`", .example = "replace('a-b-c', '-', '+')", .gives = "a+b+c"},
     {"position", "position(a, part)", "SS", R(I64), OP(ON(STRING, POSITION)), IN(STRING), .text = "the character at which `part` first begins in a; 0: nowhere", .example = "position('hello', 'l')", .gives = "3"},
     {"starts_with", "starts_with(a, part)", "SS", R(BOOL), OP(ON(STRING, STARTS_WITH)), IN(STRING), .text = "whether a begins so", .example = "starts_with('hello', 'he')", .gives = "true"},
+    {"starts_with", "starts_with(a, part)", "YY", R(BOOL), OP(ON(STRING, STARTS_WITH)), IN(STRING), .text = "", .example = "starts_with(x'00ff', x'00')", .gives = "true"},
     {"ends_with", "ends_with(a, part)", "SS", R(BOOL), OP(ON(STRING, ENDS_WITH)), IN(STRING), .text = "whether a ends so", .example = "ends_with('hello', 'he')", .gives = "false"},
+    {"ends_with", "ends_with(a, part)", "YY", R(BOOL), OP(ON(STRING, ENDS_WITH)), IN(STRING), .text = "", .example = "ends_with(x'00ff', x'00')", .gives = "false"},
     {"contains", "contains(a, part)", "SS", R(BOOL), OP(ON(STRING, CONTAINS)), IN(STRING), .text = "whether `part` is anywhere in a", .example = "contains('hello', 'll')", .gives = "true"},
+    {"contains", "contains(a, part)", "YY", R(BOOL), OP(ON(STRING, CONTAINS)), IN(STRING), .text = "", .example = "contains(x'00ff00', x'ff')", .gives = "true"},
     /* ---- dates ---- */
 #define DATE_PART(name, unit, words, value) \
     {name, NULL, "d", R(I64), UNIT(I64, DATE_PART, unit), IN(DATE), .text = words, .example = name "(date '2020-02-29')", .gives = value}, \
@@ -231,6 +236,8 @@ const char *hac_letter_text(char letter)
         return "bool";
     case 'S':
         return "string";
+    case 'Y':
+        return "bytes";
     case 'D':
         return "decimal";
     case 'E':

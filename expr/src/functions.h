@@ -50,6 +50,7 @@ typedef enum hac_null_rule {
  *   I  integers, converted to one of i64 and u64 for all  B  bool        X  any types with one in common
  *   i  an integer, converted to i64                       S  string      A  any type, as it is
  *   F  exactly f32                                        D  decimal     C  two types that compare
+ *   Y  bytes, or text as written for them
  *   N  a number, converted to f64                         d  date        p  constant text
  *   E  a decimal, or an integer beside one                t  timestamp   k  constant integer
  *                                                         u  a unit      n  constant number

@@ -162,6 +162,24 @@ static hac_node *string(hac_parser *p)
     return advance(p) ? node : NULL;
 }
 
+/* x'00ff' */
+static hac_node *hex(hac_parser *p)
+{
+    size_t at = here(p);
+    hac_node *node = advance(p) ? string(p) : NULL;
+    if (node == NULL)
+        return NULL;
+    char *bytes = take_memory(p, node->literal.n_bytes / 2 + 1);
+    if (bytes == NULL)
+        return NULL;
+    if (hac_parse_hex(node->literal.bytes, node->literal.n_bytes, (uint8_t *)bytes) != HAC_TEXT_OK)
+        return fail_at(p, at, "x'…' takes hexadecimal digits, two a byte");
+    node->type.kind = HAC_KIND_BYTES;
+    node->literal.bytes = bytes;
+    node->literal.n_bytes /= 2;
+    return node;
+}
+
 /* date '2020-01-31', timestamp '2020-01-31 12:00:00' */
 static hac_node *date(hac_parser *p, hac_kind kind)
 {
@@ -498,6 +516,8 @@ static hac_node *named(hac_parser *p)
         return date(p, HAC_KIND_DATE);
     if (next.kind == HAC_TOKEN_STRING && is_word(p, "timestamp"))
         return date(p, HAC_KIND_TIMESTAMP);
+    if (next.kind == HAC_TOKEN_STRING && is_word(p, "x"))
+        return hex(p);
     if (is_word(p, "true") || is_word(p, "false"))
         return boolean(p, is_word(p, "true"));
     if (is_word(p, "null")) {

@@ -39,7 +39,7 @@ static hac_status verify_columns(const hac_query *query, hac_error *err)
         if (query->positions[i] >= query->schema_columns ||
             (i > 0 && query->positions[i] <= query->positions[i - 1]))
             return wrong(err, "position %u of column %zu", query->positions[i], i);
-        if (fixed && (field->type.kind == HAC_KIND_STRING ||
+        if (fixed && (hac_kind_is_text(field->type.kind) ||
                       hac_value_size(field->type) > query->schema_columns - query->positions[i]))
             return wrong(err, "column %zu is outside of its record", i);
     }

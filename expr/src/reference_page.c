@@ -48,6 +48,7 @@ static const char *const introduction =
     "| `1.5` | decimal(2,1); beside an f64 it is an f64 |\n"
     "| `1e3` | f64 |\n"
     "| `'text'` | string; `''` is one quote inside |\n"
+    "| `x'00ff'` | bytes, two hexadecimal digits each |\n"
     "| `true`, `false`, `null` | |\n"
     "| `date '2020-01-31'` | date |\n"
     "| `timestamp '2020-01-31 12:34:56.789'` | timestamp, UTC |\n"
@@ -62,7 +63,7 @@ static const char *const introduction =
     "\n"
     "## Types\n"
     "\n"
-    "`bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 date timestamp decimal(p,s) string`\n"
+    "`bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 date timestamp decimal(p,s) string bytes`\n"
     "\n"
     "- **Integers** are worked with in 64 bits: of unsigned ones only (and number literals beside a u64) the "
     "result is u64,\n"
@@ -81,6 +82,13 @@ static const char *const introduction =
     "  decimal compares with a float as f64. A date or timestamp compares with `date '…'` or `timestamp "
     "'…'`, not with "
     "text.\n"
+    "- **Bytes** are no text: they are read and written as hexadecimal digits, two a byte, and compare byte "
+    "by "
+    "byte. A text\n"
+    "  literal beside them is taken as its bytes: `b = 'abc'`, `b in (x'00ff', 'abc')`. Functions of strings "
+    "that say so\n"
+    "  take them; for the others `cast(b as string)` gives the bytes as they are, and `cast(s as bytes)` "
+    "back.\n"
     "- **Null**: an operation on a null is null, unless its description says otherwise.\n"
     "- **Errors of a row** (an overflow, a cast that fails) count only where their value does: `if(b <> 0, a "
     "// b, 0)` and\n"
@@ -89,8 +97,9 @@ static const char *const introduction =
     "as type)` gives\n"
     "  null instead. Numbers convert to each other and to bool (0 is false), dates and timestamps to each "
     "other, everything\n"
-    "  from and to string. Floats become integers by rounding to even, decimals by rounding half away from "
-    "zero.\n";
+    "  but bytes from and to string. Floats become integers by rounding to even, decimals by rounding half "
+    "away "
+    "from zero.\n";
 
 static const char *section_title(hac_section section)
 {

@@ -9,7 +9,7 @@
 #include "expr/machine.h"
 
 const char test_schema[] = "i8:i8,i32:i32,i64:i64,u8:u8,u32:u32,u64:u64,f32:f32,f64:f64,b:bool,s:string,"
-                           "d:date,t:timestamp,p:decimal(15,2),w:decimal(30,4)";
+                           "d:date,t:timestamp,p:decimal(15,2),w:decimal(30,4),raw:bytes";
 
 typedef struct columns {
     int64_t i8[HAC_BATCH_ROWS], i32[HAC_BATCH_ROWS], i64[HAC_BATCH_ROWS], d[HAC_BATCH_ROWS],
@@ -55,7 +55,7 @@ static void *values_of(columns *c, const char *name)
         void *values;
     } all[] = {{"i8", c->i8},   {"i32", c->i32}, {"i64", c->i64}, {"u8", c->u8}, {"u32", c->u32},
                {"u64", c->u64}, {"f32", c->f32}, {"f64", c->f64}, {"b", c->b},   {"s", c->s},
-               {"d", c->d},     {"t", c->t},     {"p", c->p},     {"w", c->w}};
+               {"d", c->d},     {"t", c->t},     {"p", c->p},     {"w", c->w},   {"raw", c->s}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, name) == 0)
             return all[i].values;
@@ -92,6 +92,10 @@ static size_t print_value(hac_value_type type, const hac_vector *vector, size_t 
     case HAC_REPR_I128:
         return hac_print_decimal(((const __int128 *)vector->values)[row], type.scale, ret);
     case HAC_REPR_STRING:
+        if (type.kind == HAC_KIND_BYTES) {
+            hac_print_hex(vector->bytes + refs[row].offset, refs[row].length, ret);
+            return (size_t)refs[row].length * 2;
+        }
         memcpy(ret, vector->bytes + refs[row].offset, refs[row].length);
         return refs[row].length;
     default:

@@ -134,6 +134,9 @@ static bool merge(common *a, const hac_node *node)
     hac_value_type type = a->type;
     if (hac_value_type_equal(a->type, b.type))
         ;
+    else if (hac_kind_is_text(type.kind) && hac_kind_is_text(b.type.kind) &&
+             (a->literal != NULL || b.literal != NULL))
+        type = a->literal == NULL ? type : b.type;
     else if (hac_is_number(a->type) && hac_is_number(b.type))
         merge_numbers(a, &b, node, &type);
     else if (is_time(a->type) && is_time(b.type))
@@ -154,15 +157,20 @@ bool hac_common_type(hac_node *const *nodes, size_t n, hac_value_type *ret)
     return true;
 }
 
-bool hac_comparable(hac_value_type a, hac_value_type b)
+bool hac_comparable(const hac_node *left, const hac_node *right)
 {
+    hac_value_type a = left->type, b = right->type;
     if (a.kind == HAC_KIND_NONE || b.kind == HAC_KIND_NONE || a.kind == b.kind)
         return true;
+    if (hac_kind_is_text(a.kind) && hac_kind_is_text(b.kind))
+        return hac_node_is_literal(left) || hac_node_is_literal(right);
     return (hac_is_number(a) && hac_is_number(b)) || (is_time(a) && is_time(b));
 }
 
 bool hac_castable(hac_value_type from, hac_value_type to)
 {
+    if (from.kind == HAC_KIND_BYTES || to.kind == HAC_KIND_BYTES)
+        return from.kind == HAC_KIND_NONE || (hac_kind_is_text(from.kind) && hac_kind_is_text(to.kind));
     if (from.kind == HAC_KIND_NONE || from.kind == HAC_KIND_STRING || to.kind == HAC_KIND_STRING)
         return true;
     if (is_time(from) || is_time(to))

@@ -30,7 +30,8 @@ bool hac_common_type(hac_node *const *nodes, size_t n, hac_value_type *ret);
 /* Of the integer nodes of an arithmetic operation: u64 when all are unsigned, else i64. */
 hac_value_type hac_common_integer(hac_node *const *nodes, size_t n);
 
-bool hac_comparable(hac_value_type a, hac_value_type b);
+/* Text literals compare with bytes, and x'…' with strings. */
+bool hac_comparable(const hac_node *left, const hac_node *right);
 bool hac_castable(hac_value_type from, hac_value_type to);
 
 #endif

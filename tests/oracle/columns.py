@@ -115,7 +115,7 @@ class Columns:
     def format(column, rng):
         if column.kind == "dec":
             return f"d:{column.p},{column.s}"
-        return {"b": "b", "d": "tdD", "t": "tsu:", "s": rng.choice("uU")}.get(column.kind) or FORMATS[column.type]
+        return {"b": "b", "d": "tdD", "t": "tsu:", "s": rng.choice("uU"), "y": rng.choice("zZ")}.get(column.kind) or FORMATS[column.type]
 
     def array(self, column, values, skip, form, rng):
         array = ArrowArray()
@@ -124,12 +124,12 @@ class Columns:
         if nulls or rng.random() < 0.2:
             bitmap = sum(1 << i for i, v in enumerate(values) if v is not None).to_bytes(len(values) // 8 + 1, "little")
         parts = [bitmap]
-        if column.kind == "s":
-            texts = [(v or "").encode() for v in values]
+        if column.kind in "sy":
+            texts = [b"" if v is None else v if column.kind == "y" else v.encode() for v in values]
             offsets = [0]
             for text in texts:
                 offsets.append(offsets[-1] + len(text))
-            parts += [struct.pack(f"<{len(offsets)}{'q' if form == b'U' else 'i'}", *offsets), b"".join(texts)]
+            parts += [struct.pack(f"<{len(offsets)}{'q' if form in b'UZ' else 'i'}", *offsets), b"".join(texts)]
         else:
             parts.append(packed(column, values))
         kept = [None if p is None else ctypes.create_string_buffer(p, len(p) + 1) for p in parts]

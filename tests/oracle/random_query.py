@@ -16,9 +16,9 @@ OR, AND, NOT, COMPARE, CONCAT, ADD, MULTIPLY, UNARY, ATOM = range(1, 10)
 LOWER = "translate({}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
 UPPER = "translate({}, 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')"
 SQL_OF_KIND = {"i": "BIGINT", "u": "UBIGINT", "f32": "FLOAT", "f64": "DOUBLE", "b": "BOOLEAN", "d": "DATE",
-               "t": "TIMESTAMP", "s": "VARCHAR"}
+               "t": "TIMESTAMP", "s": "VARCHAR", "y": "BLOB"}
 PLAIN = ("i", "u", "f32", "f64", "b", "d", "t")
-ORDERED = ("i", "u", "f32", "f64", "b", "d", "t", "s", "dec")
+ORDERED = ("i", "u", "f32", "f64", "b", "d", "t", "s", "dec", "y")
 
 
 @dataclass
@@ -101,6 +101,9 @@ class Generator:
             return Expr(f"{word} '{text}'", f"CAST('{text}' AS {SQL_OF_KIND[kind]})", kind, literal=True)
         if kind == "s":
             return self.text_literal()
+        if kind == "y":
+            digits = rng.choice(("", "00", "61", "6162", "FF", "C3AB"))
+            return Expr(f"x'{digits.lower() if rng.random() < 0.5 else digits}'", f"unhex('{digits}')", "y", literal=True)
         text = rng.choice(("0.5", "1.25", "12.0", "0.01", "-3.5"))
         digits = text.lstrip("-").replace(".", "").lstrip("0")
         scale = len(text.rpartition(".")[2])
@@ -167,7 +170,7 @@ class Generator:
 
     def by_text(self, a):
         """To text and back, which changes nothing."""
-        name = {"i": "i64", "u": "u64", "b": "bool", "d": "date", "t": "timestamp"}.get(a.kind, a.kind)
+        name = {"i": "i64", "u": "u64", "b": "bool", "d": "date", "t": "timestamp", "y": "bytes"}.get(a.kind, a.kind)
         name = f"decimal({a.p},{a.s})" if a.kind == "dec" else name
         return replace(a, hac=f"cast(cast({a.hac} as string) as {name})", level=ATOM, wide=a.kind == "u")
 
@@ -239,6 +242,9 @@ class Generator:
             if rng.random() < 0.3:
                 t = self.expr("s", 0)
                 return self.call("position", (s, t), "i", f"CAST(instr({s.sql}, {t.sql}) AS BIGINT)")
+            if rng.random() < 0.3:
+                y = self.expr("y", depth - 1)
+                return self.call(rng.choice(("length", "bytes")), (y,), "i", f"CAST(octet_length({y.sql}) AS BIGINT)")
             name, sql = rng.choice((("length", "length"), ("bytes", "strlen")))
             return self.call(name, (s,), "i", f"CAST({sql}({s.sql}) AS BIGINT)")
         if pick < 0.85:
@@ -419,36 +425,48 @@ class Generator:
             word = rng.choice(("like", "not like"))
             return Expr(f"{self.at(a, COMPARE + 1)} {word} {quoted(pattern)}", f"({a.sql} {word} {quoted(pattern)})", "b",
                         COMPARE)
+        if rng.random() < 0.3:
+            a, b = self.typed("y", depth - 1), self.expr("y", 0)
+            name = rng.choice(("starts_with", "ends_with"))
+            return self.call(name, (a, b), "b", f"{name}(hex({a.sql}), hex({b.sql}))")
         b = self.expr("s", 0)
         name = rng.choice(("starts_with", "ends_with", "contains"))
         return self.call(name, (a, b), "b", f"{name}({a.sql}, {b.sql})")
 
     def list_condition(self):
         rng = self.rng
-        kind = rng.choice(("i", "u", "d", "f64") if self.plain else ("i", "u", "s", "d", "f64"))
+        kind = rng.choice(("i", "u", "d", "f64") if self.plain else ("i", "u", "s", "d", "f64", "y"))
         a = self.scope.pick(rng, kind, False)
         if a is None or a.scale:
             a = self.atom("i")
             kind = "i"
-        values = [self.literal("i" if kind == "u" else kind) for _ in range(rng.randint(1, 5))]
+        values = [self.beside_bytes(self.literal("i" if kind == "u" else kind)) for _ in range(rng.randint(1, 5))]
         sql = f"CAST({a.sql} AS HUGEINT)" if kind == "u" else a.sql
         word = rng.choice(("in", "in", "not in"))
         null = rng.random() < 0.1
         return Expr(f"{self.at(a, COMPARE + 1)} {word} ({', '.join([v.hac for v in values] + ['null'] * null)})",
                     f"({sql} {word} ({', '.join([v.sql for v in values] + ['NULL'] * null)}))", "b", COMPARE)
 
+    def beside_bytes(self, e):
+        """A text literal in place of one of bytes."""
+        if not (e.literal and e.kind == "y" and self.rng.random() < 0.3):
+            return e
+        text = self.text_literal()
+        return replace(text, sql=f"encode({text.sql})", kind="y")
+
     def comparison(self, depth):
         rng = self.rng
         kinds = rng.choice((("i", "i"), ("i", "i"), ("i", "u"), ("u", "u"), ("f64", "f64"), ("f32", "f32"),
                             ("f32", "f64"), ("i", "f64"), ("dec", "dec"), ("dec", "i"), ("dec", "f64"), ("s", "s"),
-                            ("b", "b"), ("d", "d"), ("d", "t"), ("t", "t")))
-        while self.plain and set(kinds) & {"dec", "s"}:
+                            ("b", "b"), ("d", "d"), ("d", "t"), ("t", "t"), ("y", "y")))
+        while self.plain and set(kinds) & {"dec", "s", "y"}:
             kinds = rng.choice((("i", "i"), ("i", "u"), ("d", "d"), ("f64", "f64"), ("i", "f64")))
         a, b = (self.any_or(kind, depth) for kind in rng.sample(kinds, 2))
         if a.scale or b.scale:
             a = b = self.atom("i")
         if (a.literal and b.literal) or not self.comparable_exactly(a, b):
             a, b = self.atom("i"), self.atom("i")
+        a, b = self.beside_bytes(a), self.beside_bytes(b)
         x, y = self.comparable(a, b)
         op = rng.choice(("=", "<>", "<", "<=", ">", ">=", "==", "!="))
         if rng.random() < 0.1 and a.kind == b.kind:
@@ -484,7 +502,11 @@ class Generator:
             return f"CAST({a.sql} AS DOUBLE)", f"CAST({b.sql} AS DOUBLE)"
         return a.sql, b.sql
 
-    # ---- texts, dates ----
+    # ---- texts, bytes, dates ----
+
+    def gen_y(self, depth):
+        a = self.typed("s", depth - 1)
+        return Expr(f"cast({a.hac} as bytes)", f"encode({a.sql})", "y")
 
     def gen_s(self, depth):
         rng, pick = self.rng, self.rng.random()
@@ -625,6 +647,8 @@ class Query:
 
 
 def shown(e):
+    if e.kind == "y":
+        return f"lower(hex({e.sql}))"
     return e.sql if e.kind == "s" else f"CAST({e.sql} AS VARCHAR)"
 
 

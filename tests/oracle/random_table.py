@@ -2,7 +2,7 @@
 """Random tables: every type, the values where mistakes hide, and the ways in which text formats spell them.
 
 A column has a name and a type as hac's schemas know them, and a name (c0, c1 …) and a type in SQL. Values are Python's:
-int, float, bool, str, Decimal as its text, date and timestamp as their text, None.
+int, float, bool, str, bytes, Decimal as its text, date and timestamp as their text, None.
 """
 import json
 import struct
@@ -14,7 +14,7 @@ INTEGERS = {"i8": (-2**7, 2**7 - 1), "i16": (-2**15, 2**15 - 1), "i32": (-2**31,
             "u64": (0, 2**64 - 1)}
 SQL_TYPES = {"i8": "TINYINT", "i16": "SMALLINT", "i32": "INTEGER", "i64": "BIGINT", "u8": "UTINYINT",
              "u16": "USMALLINT", "u32": "UINTEGER", "u64": "UBIGINT", "f32": "FLOAT", "f64": "DOUBLE",
-             "bool": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP", "string": "VARCHAR"}
+             "bool": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP", "string": "VARCHAR", "bytes": "BLOB"}
 DECIMALS = ((5, 2), (9, 4), (15, 3), (18, 0), (18, 18), (20, 2), (30, 10), (38, 6))
 STRINGS = ("", "a", "A", "b", "ab", "abc", "Abc", "aab", " ", " a ", "a b", 'q"q', '"', '""', "it's", "x,y", ",", ";",
            "\t", "a\tb", "a\nb", "\n", "a\r\nb", "\\", "\\N", "a\\tb", "null", "NULL", "NA", "0", "12", "-7", "1.5",
@@ -42,7 +42,7 @@ class Column:
     sql: str
     type: str
     mild: bool  # values that arithmetic does not overflow with; floats: sums are exact
-    kind: str = ""  # of the expressions: i u f32 f64 b d t s dec
+    kind: str = ""  # of the expressions: i u f32 f64 b d t s y (bytes) dec
     p: int = 0
     s: int = 0
     values: list = field(default_factory=list)
@@ -95,6 +95,8 @@ def one_value(rng, column, pool):
         return text + rng.choice(("", "", ".5", ".123456", ".000001"))
     if kind == "dec":
         return decimal_text(rng, column.p, column.s, mild)
+    if kind == "y":
+        return rng.choice(pool).encode() if mild else rng.choice((b"", b"\0", b"\xff", b"\xff\0", rng.randbytes(rng.randint(0, 20))))
     if mild:  # strings that are numbers
         return str(rng.randint(-500, 500)) if rng.random() < 0.8 else rng.choice(("x", "1x", "--1", "99999999999999999999"))
     return rng.choice(pool) if rng.random() < 0.8 else "".join(rng.choice(STRINGS) for _ in range(rng.randint(0, 4)))
@@ -107,14 +109,15 @@ def make_column(rng, sql, name, kind, mild):
         column.type = f"decimal({column.p},{column.s})"
         column.kind = "dec"
     else:
-        column.kind = {"bool": "b", "date": "d", "timestamp": "t", "string": "s"}.get(
+        column.kind = {"bool": "b", "date": "d", "timestamp": "t", "string": "s", "bytes": "y"}.get(
             kind, kind if kind[0] == "f" else kind[0])
     return column
 
 
 class Table:
     def __init__(self, rng, rows, most_columns=14):
-        kinds = [*INTEGERS, "f32", "f64", "f64", "bool", "date", "timestamp", "decimal", "decimal", "string", "string"]
+        kinds = [*INTEGERS, "f32", "f64", "f64", "bool", "date", "timestamp", "decimal", "decimal", "string", "string",
+                 "bytes"]
         wanted = rng.sample(kinds, rng.randint(5, most_columns - 1))
         names = rng.sample(NAMES, len(wanted))
         self.rows = rows
@@ -140,13 +143,15 @@ class Table:
     # ---- for the oracle ----
 
     def load(self, connection, path):
-        """Into table t of DuckDB, by way of a file in which nothing can be misread: strings are hexadecimal."""
+        """Into table t of DuckDB, by way of a file in which nothing can be misread: strings and bytes are hexadecimal."""
         with open(path, "w") as out:
             for row in zip(*(c.values for c in self.columns)):
-                out.write(",".join("" if v is None else "x" + v.encode().hex() if c.kind == "s" else repr(v)
-                                   if isinstance(v, float) else str(v) for c, v in zip(self.columns, row)) + "\n")
+                out.write(",".join("" if v is None else "x" + v.encode().hex() if c.kind == "s" else
+                                   "x" + v.hex() if c.kind == "y" else repr(v) if isinstance(v, float) else str(v)
+                                   for c, v in zip(self.columns, row)) + "\n")
         names = {c.sql: "VARCHAR" for c in self.columns}
         casts = ", ".join(f"decode(unhex(substr({c.sql}, 2))) AS {c.sql}" if c.kind == "s" else
+                          f"unhex(substr({c.sql}, 2)) AS {c.sql}" if c.kind == "y" else
                           f"CAST({c.sql} AS {c.sql_type}) AS {c.sql}" for c in self.columns)
         connection.execute("DROP TABLE IF EXISTS t")
         if self.rows == 0:
@@ -221,6 +226,8 @@ def spell(rng, column, value, loose):
         return repr(value).upper() if loose and rng.random() < 0.3 else repr(value)
     if isinstance(value, int):
         return rng.choice((f"+{value}", f"00{value}")) if loose and value >= 0 and rng.random() < 0.3 else str(value)
+    if isinstance(value, bytes):
+        return value.hex().upper() if loose and rng.random() < 0.5 else value.hex()
     if column.kind == "t" and loose and rng.random() < 0.5:
         return value.replace(" ", "T") + rng.choice(("", "Z", "+00:00"))
     return value
@@ -265,6 +272,8 @@ def jsonl_text(rng, columns, first, end, style):
             return json.dumps(value) if rng.random() < 0.7 else json.dumps(repr(value))
         if column.kind == "dec" and rng.random() < 0.5:
             return value
+        if column.kind == "y":
+            return json.dumps(spell(rng, column, value, style["loose"]))
         return json.dumps(value, ensure_ascii=style["all"])
     lines = []
     for row in range(first, end):

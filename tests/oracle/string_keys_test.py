@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Strings as the keys of flow C's kernels, end to end: Arrow columns through libhac against Python's own counting, in
+"""Strings and bytes as the keys of flow C's kernels, end to end: Arrow columns through libhac against Python's own counting, in
 both styles of kernels, on PoCL and on llvmpipe, on one device and on two."""
 import collections
 import random
@@ -35,6 +35,10 @@ class Narrow(columns.Columns):
 
 class Large(Narrow):
     string = "U"
+
+
+class Bytes(columns.Columns):
+    """The same as bytes: their digits come out."""
 
 
 def uniform(rng, rows):
@@ -81,8 +85,11 @@ class StringKeys(MachineTest):
     def check(self, client, names, values, build, where="", hot_keys=1):
         """Groups by the columns `names`, counts and sums `n`; the kernels have to be the ones that do it."""
         rng = random.Random(len(names))
-        table = [Column(name, name, {"s": "string", "t": "string", "k": "u8"}[name], True, "u" if name == "k" else "s",
-                        values=column) for name, column in zip(names, values)]
+        if build is Bytes:
+            values = [[v if v is None or isinstance(v, int) else v.encode() for v in column] for column in values]
+        kind = ("bytes", "y") if build is Bytes else ("string", "s")
+        table = [Column(name, name, *(("u8", True, "u") if name == "k" else (kind[0], True, kind[1])), values=column)
+                 for name, column in zip(names, values)]
         numbers = [i % 251 for i in range(len(values[0]))]
         table.append(Column("n", "n", "u8", True, "u", values=numbers))
         arrow = build(rng, Table(len(numbers)), table, rng.choice((0, 13)))
@@ -95,7 +102,7 @@ class StringKeys(MachineTest):
         count, total = collections.Counter(), collections.Counter()
         for *key, n in zip(*values, numbers):
             if not where or n > 100:
-                key = tuple(None if v is None else str(v) for v in key)
+                key = tuple(v.hex() if isinstance(v, bytes) else None if v is None else str(v) for v in key)
                 count[key] += 1
                 total[key] += n
         rows = duck.read_csv(text.decode())[1:]
@@ -110,9 +117,12 @@ class StringKeys(MachineTest):
             for build in (Narrow, Large):
                 with self.subTest(keys=pattern.__name__, offsets=build.__name__):
                     self.check(client, ["s"], [pattern(rng, rows)], build)
-        with self.subTest("several keys"):
-            self.check(client, ["s", "k", "t"], [with_nulls(rng, rows), [rng.randrange(3) for _ in range(rows)],
-                                                 skewed(rng, rows)], Large, where="n > 100")
+        with self.subTest("bytes"):
+            self.check(client, ["s"], [with_nulls(rng, rows)], Bytes)
+        for build in (Large, Bytes):
+            with self.subTest("several keys", build=build.__name__):
+                self.check(client, ["s", "k", "t"], [with_nulls(rng, rows), [rng.randrange(3) for _ in range(rows)],
+                                                     skewed(rng, rows)], build, where="n > 100")
         return client
 
     def test_one_device(self):

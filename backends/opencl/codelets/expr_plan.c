@@ -223,7 +223,8 @@ static hac_status place(hac_expr_plan *plan, const hac_program *const *programs,
 void hac_expr_plan_set_column(hac_expr_plan *plan, size_t input, const hac_table_column *c)
 {
     uint64_t *w = plan->words + plan->words[EXPR_PLAN_COLUMNS] + input * EXPR_COLUMN_WORDS;
-    w[EXPR_COLUMN_KIND] = c->type.kind | (c->type.kind == HAC_KIND_STRING && c->large ? EXPR_KIND_LARGE : 0);
+    bool text = hac_kind_is_text(c->type.kind); /* kernels take bytes for what lies like them */
+    w[EXPR_COLUMN_KIND] = (text ? HAC_KIND_STRING : c->type.kind) | (text && c->large ? EXPR_KIND_LARGE : 0);
     w[EXPR_COLUMN_VALIDITY] = c->validity;
     w[EXPR_COLUMN_VALUES] = c->values;
     w[EXPR_COLUMN_BYTES] = c->bytes;

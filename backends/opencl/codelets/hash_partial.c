@@ -107,7 +107,7 @@ static hac_status gather(hac_hash_partials *p, const uint64_t *rows, size_t n, h
                 states[r] = !(p->job->memory.data[c->validity + rows[r] / 8] >> rows[r] % 8 & 1);
             p->columns[i].states = states;
         }
-        if (c->type.kind != HAC_KIND_STRING) {
+        if (!hac_kind_is_text(c->type.kind)) {
             gather_values(c, p->job->memory.data, rows, n, values);
             continue;
         }

@@ -16,13 +16,13 @@
 #include "query/task.h"
 #include "test_codelets.h"
 
-#define COLUMNS 8
+#define COLUMNS 9
 
 static uint64_t random_state = 88172645463325252u;
 
 /* ---- tables: k u32, n i64, f f64, g f32, s string, b bool, d decimal, t u8 ---- */
 
-static const char schema[] = "k:u32,n:i64,f:f64,g:f32,s:string,b:bool,d:decimal(15,2),t:u8";
+static const char schema[] = "k:u32,n:i64,f:f64,g:f32,s:string,b:bool,d:decimal(15,2),t:u8,y:bytes";
 
 typedef enum pattern {
     ONE_KEY,
@@ -78,9 +78,8 @@ static uint32_t key_of(pattern p, uint64_t i, uint64_t rows)
     }
 }
 
-static void add_strings(test_table *t, uint64_t rows, pattern p)
+static void add_strings(test_table *t, hac_table_column *c, uint64_t rows, pattern p)
 {
-    hac_table_column *c = &t->columns[4];
     c->values = take(t, (rows + 1) * 4);
     c->bytes = take(t, rows * 40);
     int32_t *offsets = (int32_t *)(void *)(t->memory + c->values);
@@ -103,9 +102,10 @@ static void add_strings(test_table *t, uint64_t rows, pattern p)
 static test_table table_new(uint64_t rows, pattern p, bool nulls)
 {
     static const hac_value_type types[COLUMNS] = {
-        {HAC_KIND_U32, 0, 0},    {HAC_KIND_I64, 0, 0},  {HAC_KIND_F64, 0, 0},      {HAC_KIND_F32, 0, 0},
-        {HAC_KIND_STRING, 0, 0}, {HAC_KIND_BOOL, 0, 0}, {HAC_KIND_DECIMAL, 15, 2}, {HAC_KIND_U8, 0, 0}};
-    test_table t = {.bytes = rows * 120 + 8192};
+        {HAC_KIND_U32, 0, 0},      {HAC_KIND_I64, 0, 0},    {HAC_KIND_F64, 0, 0},
+        {HAC_KIND_F32, 0, 0},      {HAC_KIND_STRING, 0, 0}, {HAC_KIND_BOOL, 0, 0},
+        {HAC_KIND_DECIMAL, 15, 2}, {HAC_KIND_U8, 0, 0},     {HAC_KIND_BYTES, 0, 0}};
+    test_table t = {.bytes = rows * 168 + 8192};
     t.bytes = (t.bytes + 63) / 64 * 64;
     t.memory = aligned_alloc(64, t.bytes);
     assert_non_null(t.memory);
@@ -121,8 +121,8 @@ static test_table table_new(uint64_t rows, pattern p, bool nulls)
                 t.memory[t.columns[c].validity + i] = (uint8_t)(one | two | hac_random_u64(&random_state));
             }
         }
-        if (c == 4) {
-            add_strings(&t, rows, p);
+        if (hac_kind_is_text(types[c].kind)) {
+            add_strings(&t, &t.columns[c], rows, p);
             continue;
         }
         t.columns[c].values = take(&t, rows * 8 + 8);
@@ -428,6 +428,7 @@ static void try_patterns(hac_device_options options, bool wide)
             hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = hot != 0, .sample = 50};
             try_query(device, NULL, "k", wide ? order_free : "count() as c, avg(n) as a", &t, rows / 2 + 7,
                       o);
+            try_query(device, "t < 3", "y", "count() as c, avg(n) as a", &t, rows, o);
             try_query(device, "t < 3", "s", "count() as c, avg(n) as a", &t, rows, o);
             if (wide && hac_device_get_facts(device)->fp64)
                 try_query(device, "b or n > 0", "k, b, g", floats, &t, rows, o);

@@ -21,7 +21,7 @@ static uint64_t value_bytes(const hac_table_column *c, uint64_t rows)
         return 0;
     if (c->type.kind == HAC_KIND_BOOL)
         return rows / 8 + 1;
-    if (c->type.kind == HAC_KIND_STRING)
+    if (hac_kind_is_text(c->type.kind))
         return (rows + 1) * (c->large ? 8 : 4);
     return rows * hac_value_size(c->type);
 }
@@ -74,7 +74,7 @@ static uint64_t characters_of(const hac_hash_job *job, uint64_t first, uint64_t 
     uint64_t bytes = 0;
     for (size_t i = 0; i < job->n_columns; i++) {
         const hac_table_column *c = &job->columns[i];
-        if (c->type.kind != HAC_KIND_STRING)
+        if (!hac_kind_is_text(c->type.kind))
             continue;
         uint64_t low = offset_at(c, job->memory.data + c->values, first);
         uint64_t high = offset_at(c, job->memory.data + c->values, first + rows);
@@ -90,9 +90,9 @@ static hac_status copy_column(hac_hash_job *job, size_t i, uint64_t first, uint6
     const hac_table_column *from = &job->columns[i];
     hac_table_column to = *from;
     uint64_t bytes = value_bytes(from, rows), last_byte = (first + rows + 7) / 8;
-    uint64_t skip = from->type.kind == HAC_KIND_BOOL     ? first / 8
-                    : from->type.kind == HAC_KIND_STRING ? first * (from->large ? 8 : 4)
-                                                         : first * hac_value_size(from->type);
+    uint64_t skip = from->type.kind == HAC_KIND_BOOL    ? first / 8
+                    : hac_kind_is_text(from->type.kind) ? first * (from->large ? 8 : 4)
+                                                        : first * hac_value_size(from->type);
     if (from->type.kind == HAC_KIND_NONE)
         return HAC_OK;
     if (from->type.kind == HAC_KIND_BOOL)
@@ -106,7 +106,7 @@ static hac_status copy_column(hac_hash_job *job, size_t i, uint64_t first, uint6
         *at += rounded(last_byte - first / 8);
     }
     hac_status status = HAC_OK;
-    if (from->type.kind == HAC_KIND_STRING)
+    if (hac_kind_is_text(from->type.kind))
         status = copy_characters(job, from, &to, rows, copy, at, room, err);
     if (status == HAC_OK)
         hac_expr_plan_set_column(&job->plan, i, &to);

@@ -22,6 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_column(&q, "a", HAC_KIND_STRING, 0, 0);
     if (format != HAC_FORMAT_LINES && format != HAC_FORMAT_WORDS)
         fuzz_column(&q, "b", data[0] & 4 ? HAC_KIND_F64 : HAC_KIND_STRING, 0, 0);
+    if (format == HAC_FORMAT_TSV && data[0] & 128)
+        fuzz_column(&q, "c", HAC_KIND_BYTES, 0, 0);
     if (format == HAC_FORMAT_CSV && data[0] & 128)
         fuzz_column(&q, "c", HAC_KIND_DECIMAL, 20, 3);
     hac_source_place place = {.fd = -1, .memory = data + 3, .bytes = size - 3};

@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     q.query.source = (hac_source_options){.format = HAC_FORMAT_JSONL, .skip_errors = data[0] & 1};
     fuzz_column(&q, "a", HAC_KIND_STRING, 0, 0);
     fuzz_column(&q, "b", HAC_KIND_F64, 0, 0);
-    fuzz_column(&q, "c", HAC_KIND_STRING, 0, 0);
+    fuzz_column(&q, "c", data[0] & 2 ? HAC_KIND_BYTES : HAC_KIND_STRING, 0, 0);
     hac_source_place place = {.fd = -1, .memory = data + 2, .bytes = size - 2};
     fuzz_rows whole = fuzz_read(&q, &place, NULL, 0), cut = fuzz_read(&q, &place, NULL, 1 + data[1]);
     fuzz_compare(&whole, &cut);

@@ -59,7 +59,7 @@ static inline void fuzz_add(fuzz_rows *rows, const hac_batch *batch)
                 abort();
             fuzz_mix(&rows->digest, &state, 1);
             memcpy(&ref, (const uint8_t *)v->values + r * size, size < sizeof ref ? size : sizeof ref);
-            if (v->type.kind == HAC_KIND_STRING) {
+            if (hac_kind_is_text(v->type.kind)) {
                 if (state != HAC_ROW_OK && ref.length != 0)
                     abort();
                 fuzz_mix(&rows->digest, ref.length > 0 ? v->bytes + ref.offset : NULL, ref.length);

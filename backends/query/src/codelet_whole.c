@@ -98,7 +98,7 @@ static uint64_t output_bytes(const hac_query *q)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < q->n_visible; i++)
-        sum += q->outputs.fields[i].type.kind == HAC_KIND_STRING ? 17 : 13;
+        sum += hac_kind_is_text(q->outputs.fields[i].type.kind) ? 17 : 13;
     return sum;
 }
 

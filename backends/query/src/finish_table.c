@@ -45,7 +45,7 @@ static hac_status survey(void *context, uint64_t item, unsigned worker, hac_erro
     const tabling *t = context;
     hac_result_column *c = &t->columns[item];
     uint64_t words[2];
-    bool nulls = false, string = c->kind == HAC_KIND_STRING;
+    bool nulls = false, string = hac_kind_is_text(c->kind);
     (void)worker;
     (void)err;
     uint64_t n = string || is_nullable(t, item) ? t->rows->n : 0;
@@ -61,7 +61,7 @@ static hac_status survey(void *context, uint64_t item, unsigned worker, hac_erro
 
 static uint64_t values_bytes(const hac_result_column *c, uint64_t n)
 {
-    if (c->kind == HAC_KIND_STRING)
+    if (hac_kind_is_text(c->kind))
         return (n + 1) * (c->large ? 8 : 4);
     if (c->kind == HAC_KIND_BOOL)
         return (n + 7) / 8;
@@ -81,7 +81,7 @@ static uint64_t place(const tabling *t, size_t n_columns)
         }
         c->values = at;
         at += aligned(values_bytes(c, n));
-        if (c->kind == HAC_KIND_STRING) {
+        if (hac_kind_is_text(c->kind)) {
             c->bytes = at;
             at += aligned(c->n_bytes);
         }
@@ -111,8 +111,8 @@ static void fill_any(const tabling *t, size_t column)
     hac_value_type type = {.kind = c->kind, .precision = c->precision, .scale = c->scale};
     size_t size = hac_value_size(type);
     uint64_t words[2], used = 0;
-    uint64_t end = c->kind == HAC_KIND_STRING ? c->bytes + aligned(c->n_bytes)
-                                              : c->values + aligned(values_bytes(c, t->rows->n));
+    uint64_t end = hac_kind_is_text(c->kind) ? c->bytes + aligned(c->n_bytes)
+                                             : c->values + aligned(values_bytes(c, t->rows->n));
     uint64_t from = c->validity != HAC_TABLE_NONE ? c->validity : c->values;
     memset(t->result + from, 0, end - from);
     for (uint64_t i = 0; i < t->rows->n; i++) {
@@ -120,7 +120,7 @@ static void fill_any(const tabling *t, size_t column)
         uint8_t bit = (uint8_t)(1u << (i % 8));
         if (c->validity != HAC_TABLE_NONE && !null)
             t->result[c->validity + i / 8] |= bit;
-        if (c->kind == HAC_KIND_STRING) {
+        if (hac_kind_is_text(c->kind)) {
             words[1] = null ? 0 : words[1];
             put_string(c, t->result, i, &used, words);
         } else if (c->kind == HAC_KIND_BOOL) {
@@ -172,7 +172,7 @@ static void fill_plain(const tabling *t, const piece *p)
 
 static bool is_plain(const hac_result_column *c)
 {
-    return c->kind != HAC_KIND_STRING && c->kind != HAC_KIND_BOOL && c->validity == HAC_TABLE_NONE;
+    return !hac_kind_is_text(c->kind) && c->kind != HAC_KIND_BOOL && c->validity == HAC_TABLE_NONE;
 }
 
 static hac_status fill(void *context, uint64_t item, unsigned worker, hac_error *err)

@@ -56,13 +56,25 @@ static size_t print_number(hac_value_type type, const uint64_t words[2], char *t
     }
 }
 
+static void add_hex(hac_group_text *text, const uint8_t *bytes, uint32_t n)
+{
+    char digits[2];
+    for (uint32_t i = 0; i < n; i++) {
+        hac_print_hex(bytes + i, 1, digits);
+        hac_group_text_add(text, digits, 2);
+    }
+}
+
 void hac_group_text_value(hac_group_text *text, hac_value_type type, const uint64_t words[2])
 {
     char number[HAC_PRINT_MAX];
-    if (type.kind == HAC_KIND_STRING) {
+    if (hac_kind_is_text(type.kind)) {
         uint32_t n;
         const uint8_t *bytes = hac_words_to_string(words, &n);
-        hac_group_text_add(text, bytes, n);
+        if (type.kind == HAC_KIND_BYTES)
+            add_hex(text, bytes, n);
+        else
+            hac_group_text_add(text, bytes, n);
     } else if (type.kind == HAC_KIND_BOOL) {
         hac_group_text_add(text, words[0] != 0 ? "true" : "false", words[0] != 0 ? 4 : 5);
     } else {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/value_text.h"
 #include "source_parts.h"
 
 #define DEPTH_MAX 512
@@ -57,14 +58,6 @@ static uint8_t *find_special(uint8_t *at, const uint8_t *end)
     return at < end ? at : NULL;
 }
 
-static int hex_digit(uint8_t byte)
-{
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    byte |= 0x20;
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
-
 /* The four digits of a \u; -1: they are none. */
 static int32_t hex_unit(const uint8_t *at, const uint8_t *end)
 {
@@ -72,7 +65,7 @@ static int32_t hex_unit(const uint8_t *at, const uint8_t *end)
     if (end - at < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(at[i]);
+        int digit = hac_hex_digit((char)at[i]);
         if (digit < 0)
             return -1;
         unit = unit * 16 + digit;

@@ -32,7 +32,7 @@ static const char *const function_names[HAC_AGGREGATE_END] = {
 
 static unsigned key_bits(hac_value_type type)
 {
-    return type.kind == HAC_KIND_STRING ? 128 : (unsigned)hac_value_size(type) * 8;
+    return hac_kind_is_text(type.kind) ? 128 : (unsigned)hac_value_size(type) * 8;
 }
 
 static hac_status place_keys(const hac_query *query, hac_group_layout *l, hac_error *err)
@@ -45,7 +45,7 @@ static hac_status place_keys(const hac_query *query, hac_group_layout *l, hac_er
             return hac_fail(err, HAC_INVALID, "key %zu has no type", i + 1);
         l->keys[i].repr = (uint8_t)hac_repr_of(type);
         l->keys[i].bits = (uint8_t)key_bits(type);
-        l->strings |= type.kind == HAC_KIND_STRING;
+        l->strings |= hac_kind_is_text(type.kind);
         bits += key_bits(type);
     }
     l->packed = bits <= 64;

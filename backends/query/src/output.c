@@ -203,6 +203,21 @@ static void json_string(hac_output *output, const uint8_t *text, size_t bytes)
     put_byte(output, '"');
 }
 
+/* Lower case, two digits a byte. In csv no bytes are "", so that they are not null. */
+static void put_hex(hac_output *output, const uint8_t *data, size_t bytes, bool quotes)
+{
+    char block[256];
+    if (quotes || bytes == 0)
+        put_byte(output, '"');
+    for (size_t i = 0, n; i < bytes; i += n) {
+        n = bytes - i < sizeof block / 2 ? bytes - i : sizeof block / 2;
+        hac_print_hex(data + i, n, block);
+        put(output, block, 2 * n);
+    }
+    if (quotes || bytes == 0)
+        put_byte(output, '"');
+}
+
 /* ---- rows ---- */
 
 static void put_cell(hac_output *output, bool json, const hac_vector *column, size_t row)
@@ -212,13 +227,15 @@ static void put_cell(hac_output *output, bool json, const hac_vector *column, si
             put(output, "null", 4);
         return;
     }
-    if (column->type.kind != HAC_KIND_STRING) {
+    if (!hac_kind_is_text(column->type.kind)) {
         put_value(output, column, row, json && json_quotes(column, row));
         return;
     }
     hac_string_ref ref = ((const hac_string_ref *)column->values)[row];
     const uint8_t *text = ref.length > 0 ? column->bytes + ref.offset : (const uint8_t *)"";
-    if (json)
+    if (column->type.kind == HAC_KIND_BYTES)
+        put_hex(output, text, ref.length, json);
+    else if (json)
         json_string(output, text, ref.length);
     else
         csv_string(output, text, ref.length);

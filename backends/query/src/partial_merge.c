@@ -204,7 +204,7 @@ static bool gather(const window *w, gathered *g, uint32_t first, uint32_t n)
         hac_vector *v = &g->vectors[c];
         size_t stored = hac_partial_stored_size(v->type);
         const uint8_t *from = w->data + w->values[c] + first * stored;
-        if (v->type.kind == HAC_KIND_STRING)
+        if (hac_kind_is_text(v->type.kind))
             sound = sound && copy_refs(w, v, g->rows, from, n);
         else
             hac_widen(v->type, from, stored, n,
@@ -289,7 +289,7 @@ static hac_status gathered_init(hac_group_table *t, gathered *g, hac_value_type 
     for (size_t c = 0; c < n; c++) {
         types[c] = rows->outputs[c].type;
         g->vectors[c] = (hac_vector){.type = types[c], .values = memory + c * HAC_BATCH_ROWS * 16};
-        g->strings |= types[c].kind == HAC_KIND_STRING;
+        g->strings |= hac_kind_is_text(types[c].kind);
         g->nullable[c] = false;
     }
     return HAC_OK;

@@ -51,7 +51,7 @@ static uint64_t aligned(uint64_t bytes)
 
 size_t hac_partial_stored_size(hac_value_type type)
 {
-    return type.kind == HAC_KIND_STRING ? sizeof(hac_string_ref) : hac_value_size(type);
+    return hac_kind_is_text(type.kind) ? sizeof(hac_string_ref) : hac_value_size(type);
 }
 
 uint64_t hac_partial_window_places(const hac_partial_window *window, uint32_t partitions,
@@ -244,7 +244,7 @@ static void write_columns(hac_partial_writer *w, const uint64_t *values, const u
     place_rows(w);
     for (size_t c = 0; c < w->n_columns; c++) {
         const column *from = &w->columns[c];
-        if (from->type.kind == HAC_KIND_STRING)
+        if (hac_kind_is_text(from->type.kind))
             strings = write_strings(w, from, (hac_string_ref *)(void *)(data + values[c]),
                                     data + strings_offset, strings);
         else
@@ -348,7 +348,7 @@ static void append_states(hac_partial_writer *w, column *c, const hac_vector *v,
     for (size_t i = 0; i < rows; i++) {
         to[i] = v->states[i] != 0;
         /* what lies at a null is undefined: the partial's bytes must not be */
-        if (to[i] != 0 && c->type.kind != HAC_KIND_STRING)
+        if (to[i] != 0 && !hac_kind_is_text(c->type.kind))
             memset(c->values + (w->rows + i) * c->stored, 0, c->stored);
     }
 }
@@ -359,7 +359,7 @@ static hac_status append(hac_partial_writer *w, const hac_vector *columns, size_
     hac_group_table *t = w->table;
     uint64_t strings = 0;
     for (size_t c = 0; c < w->n_columns; c++)
-        if (w->columns[c].type.kind == HAC_KIND_STRING)
+        if (hac_kind_is_text(w->columns[c].type.kind))
             strings += hac_vector_string_bytes(&columns[c], rows);
     if (strings > BATCH_STRINGS_MAX)
         return hac_fail(err, HAC_FAILED, "a batch of rows has more than 256 MiB of strings");
@@ -376,7 +376,7 @@ static hac_status append(hac_partial_writer *w, const hac_vector *columns, size_
         w->counts[p]++;
     }
     for (size_t c = 0; c < w->n_columns; c++) {
-        if (w->columns[c].type.kind == HAC_KIND_STRING)
+        if (hac_kind_is_text(w->columns[c].type.kind))
             append_strings(w, &w->columns[c], &columns[c], rows);
         else
             append_values(w, &w->columns[c], &columns[c], rows);

@@ -73,6 +73,16 @@ static hac_text_status parse_decimal(hac_value_type type, const char *text, size
     return status;
 }
 
+/* Two digits a byte, where they stand. */
+static hac_text_status parse_hex(const hac_source_column *column, const char *text, size_t bytes, size_t row)
+{
+    uint8_t *to = (uint8_t *)(uintptr_t)text; /* in the source's window, which is its own */
+    hac_text_status status = hac_parse_hex(text, bytes, to);
+    if (status == HAC_TEXT_OK)
+        column->refs[row] = (hac_string_ref){(uint32_t)(to - column->bytes), (uint32_t)(bytes / 2)};
+    return status;
+}
+
 /* One value, whatever the type. */
 static hac_text_status parse_one(const hac_source_column *column, const char *text, size_t bytes, size_t row)
 {
@@ -96,6 +106,8 @@ static hac_text_status parse_one(const hac_source_column *column, const char *te
         return hac_parse_timestamp(text, bytes, (int64_t *)values + row);
     case HAC_KIND_DECIMAL:
         return parse_decimal(column->type, text, bytes, values, row);
+    case HAC_KIND_BYTES:
+        return parse_hex(column, text, bytes, row);
     default:
         return parse_integer(kind, text, bytes, (int64_t *)values + row);
     }
@@ -161,6 +173,8 @@ static const char *kind_text(hac_kind kind)
     case HAC_KIND_F64:
     case HAC_KIND_DECIMAL:
         return "a number";
+    case HAC_KIND_BYTES:
+        return "hexadecimal digits, two a byte";
     default:
         return kind >= HAC_KIND_U8 && kind <= HAC_KIND_U64 ? "a whole number from 0 up" : "a whole number";
     }
@@ -202,7 +216,7 @@ hac_status hac_source_convert(hac_source *source, hac_error *err)
     hac_text_status why = HAC_TEXT_OK;
     for (size_t i = 0; i < source->n_columns; i++) {
         const hac_source_column *column = &source->columns[i];
-        if (column->repr == HAC_REPR_STRING)
+        if (column->type.kind == HAC_KIND_STRING)
             continue;
         for (size_t r = 0; r < rows; r++) {
             hac_text_status status;

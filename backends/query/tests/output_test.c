@@ -58,9 +58,9 @@ static void test_values(void **state)
                "1208925819614629174706176.0");
 }
 
-static void check_string(const char *text, size_t bytes, const char *csv, const char *json)
+static void check_text(const char *type, const char *text, size_t bytes, const char *csv, const char *json)
 {
-    hac_field field = {.name = "x", .type = {.kind = HAC_KIND_STRING}};
+    hac_field field = {.name = "x", .type = type_of(type)};
     hac_schema schema = {&field, 1};
     hac_string_ref ref = {3, (uint32_t)bytes};
     hac_autofree uint8_t *memory = malloc(bytes + 3);
@@ -74,6 +74,27 @@ static void check_string(const char *text, size_t bytes, const char *csv, const 
         hac_output_rows(&output, (hac_output_format)format, &schema, 1, &column, 1);
         assert_int_equal(output.bytes, strlen(wanted) + around + (around ? 2 : 1));
         assert_memory_equal(data + around, wanted, strlen(wanted));
+    }
+}
+
+static void check_string(const char *text, size_t bytes, const char *csv, const char *json)
+{
+    check_text("string", text, bytes, csv, json);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    char text[1000], hex[2001], json[2003];
+    check_text("bytes", "", 0, "\"\"", "\"\"");
+    check_text("bytes", "a\"\x00\xff", 4, "612200ff", "\"612200ff\"");
+    for (size_t n = 1; n < sizeof text; n += 37) {
+        for (size_t i = 0; i < n; i++) {
+            text[i] = (char)(i * 7);
+            sprintf(hex + 2 * i, "%02x", (unsigned)(i * 7) & 255u);
+        }
+        snprintf(json, sizeof json, "\"%s\"", hex);
+        check_text("bytes", text, n, hex, json);
     }
 }
 
@@ -197,9 +218,8 @@ static void test_no_columns(void **state)
 }
 
 /* What is written as CSV or JSON reads back as it was. */
-static void test_round_trip(void **state)
+static void round_trip(const char *schema)
 {
-    (void)state;
     static const char alphabet[] = "ab,\"\n\r\\\t'{}:\x01 \xc3\xa4\xc3\xbc";
     enum { N = 1000 };
     static hac_string_ref refs[N];
@@ -218,7 +238,7 @@ static void test_round_trip(void **state)
         states[i] = hac_random_u64(&seed) % 5 == 0;
     }
     test_query q;
-    test_query_make(&q, HAC_FORMAT_CSV, true, "s:string n:i64");
+    test_query_make(&q, HAC_FORMAT_CSV, true, schema);
     hac_vector columns[2] = {{q.fields[0].type, refs, states, (const uint8_t *)bytes},
                              {q.fields[1].type, numbers, NULL, NULL}};
     char *read[2];
@@ -246,14 +266,19 @@ static void test_round_trip(void **state)
     free(read[1]);
 }
 
+static void test_round_trip(void **state)
+{
+    (void)state;
+    round_trip("s:string n:i64");
+    round_trip("s:bytes n:i64");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_special_byte_anywhere),
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_no_columns),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_special_byte_anywhere),
+        cmocka_unit_test(test_room),       cmocka_unit_test(test_no_columns),
         cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,25 @@ static void test_types(void **state)
           "-|-|-|-|-|-|-|-|-|\n7|8|9|false|10957|-100|500000|0:10|1000|\n");
 }
 
+static void test_bytes(void **state)
+{
+    (void)state;
+    check("a:bytes b:i64", false, "616263,1\n,2\n\"\",3\n\"4A4b\",4\n 41 ,5\n",
+          "<3:abc>|1|\n-|2|\n<0:>|3|\n<2:JK>|4|\n<1:A>|5|\n");
+    check("a:bytes", false, "6\n",
+          "error: line 1, column a: '6' is not hexadecimal digits, two a byte (bytes)");
+    check("a:bytes", false, "6x\n",
+          "error: line 1, column a: '6x' is not hexadecimal digits, two a byte (bytes)");
+    test_query q;
+    test_query_make(&q, HAC_FORMAT_TSV, false, "a:bytes b:string");
+    const char *text = "6162\tx\n\ty\n\\N\tz\n";
+    test_check_chunks(&q.query, text, strlen(text), "<2:ab>|<1:x>|\n<0:>|<1:y>|\n-|<1:z>|\n");
+    test_query_make(&q, HAC_FORMAT_CSV, false, "a:bytes b:bytes");
+    q.query.source.skip_errors = true;
+    text = "61,62\n6,62\n61,zz\n63,64\n";
+    test_check_chunks(&q.query, text, strlen(text), "<1:a>|<1:b>|\n<1:c>|<1:d>|\nskipped: 2");
+}
+
 static void test_null_text(void **state)
 {
     (void)state;
@@ -532,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_by_example),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_null_text),
         cmocka_unit_test(test_delimiters),
         cmocka_unit_test(test_error_messages),

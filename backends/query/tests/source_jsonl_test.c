@@ -56,6 +56,17 @@ static void test_types(void **state)
           "-|-inf|false|-|-|-|\n-|nan|-|-|-|-|\n");
 }
 
+static void test_bytes(void **state)
+{
+    (void)state;
+    check("a:bytes b:i64",
+          "{\"a\":\"6162\",\"b\":1}\n{\"b\":2}\n{\"a\":\"\",\"b\":3}\n{\"a\":\"\\u0034F\",\"b\":4}\n{\"a\":"
+          "null}\n",
+          "<2:ab>|1|\n-|2|\n<0:>|3|\n<1:O>|4|\n-|-|\n");
+    check("a:bytes", "{\"a\":\"616\"}\n",
+          "error: line 1, column a: '616' is not hexadecimal digits, two a byte (bytes)");
+}
+
 static void test_escapes(void **state)
 {
     (void)state;
@@ -245,15 +256,11 @@ static void test_random_strings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_example),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_skipped_values),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_rows_before_an_error),
-        cmocka_unit_test(test_deep_nesting),
-        cmocka_unit_test(test_damaged_texts),
+        cmocka_unit_test(test_by_example),     cmocka_unit_test(test_names),
+        cmocka_unit_test(test_skipped_values), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_errors),         cmocka_unit_test(test_rows_before_an_error),
+        cmocka_unit_test(test_deep_nesting),   cmocka_unit_test(test_damaged_texts),
         cmocka_unit_test(test_random_strings),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);

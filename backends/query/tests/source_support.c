@@ -67,7 +67,7 @@ static void check_promises(const hac_batch *batch)
     for (size_t c = 0; c < batch->n_columns; c++) {
         const hac_vector *column = &batch->columns[c];
         assert_int_equal((uintptr_t)column->values % 64, 0);
-        if (column->type.kind != HAC_KIND_STRING)
+        if (!hac_kind_is_text(column->type.kind))
             continue;
         for (size_t r = 0; r < HAC_BATCH_ROWS; r++)
             if (r >= batch->rows || (column->states != NULL && column->states[r] != HAC_ROW_OK))

@@ -55,6 +55,15 @@ size_t hac_print_date(int32_t days, char *ret);
 size_t hac_print_timestamp(int64_t microseconds, char *ret);
 size_t hac_print_decimal(__int128 value, unsigned scale, char *ret);
 
+/* ---- bytes: two hexadecimal digits each ---- */
+
+/* The value of a digit in either case; -1: it is none. */
+int hac_hex_digit(char c);
+/* An even number of digits; `ret` has room for bytes / 2, and may be `text`. On failure it is untouched. */
+hac_text_status hac_parse_hex(const char *text, size_t bytes, uint8_t *ret);
+/* In lower case; `ret` has room for 2 × bytes. */
+void hac_print_hex(const uint8_t *data, size_t bytes, char *ret);
+
 /* The proleptic Gregorian calendar. */
 int64_t hac_days_from_civil(int64_t year, unsigned month, unsigned day);
 void hac_civil_from_days(int64_t days, int64_t *ret_year, unsigned *ret_month, unsigned *ret_day);

@@ -441,10 +441,10 @@ HAC_API HAC_MUST_USE hac_status hac_sort_arrow_pairs(hac_client *client, const s
 
 /*
  * Queries columns: an array of format +s whose children are bool, integers, f32, f64, date32 (tdD),
- * timestamps in microseconds (tsu:), decimals of 64 or 128 bits, strings and binaries (u U z Z), with or
- * without nulls, sliced or not. One copy into the pool, or none when every part lies in one hac_buffer of
- * this client, each at a multiple of 64 bytes. options->schema and input_format are not used. The columns
- * stay the caller's.
+ * timestamps in microseconds (tsu:), decimals of 64 or 128 bits, strings (u U) and binaries (z Z: columns of
+ * bytes), with or without nulls, sliced or not. One copy into the pool, or none when every part lies in one
+ * hac_buffer of this client, each at a multiple of 64 bytes. options->schema and input_format are not used.
+ * The columns stay the caller's.
  */
 HAC_API HAC_MUST_USE hac_status hac_query_arrow(hac_client *client, const struct ArrowSchema *schema,
                                                 const struct ArrowArray *columns,
