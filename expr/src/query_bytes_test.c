@@ -48,7 +48,7 @@ static void test_round_trip(void **state)
         hac_error err = HAC_ERROR_NONE;
         query->limit = 1234567890123 + i;
         query->output = HAC_OUTPUT_JSON;
-        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL", 3, i};
+        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL", 3, i, i % 3 == 0};
         query->parquet = (hac_parquet_settings){1, 1 << 20, i, 1 << 21};
         write(query, &bytes);
         if (hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, &err) != HAC_OK)
@@ -63,6 +63,7 @@ static void test_round_trip(void **state)
         assert_true(again->source.first_group == 3 && again->source.groups == i);
         assert_memory_equal(&again->parquet, &query->parquet, sizeof query->parquet);
         assert_true(again->source.header && again->source.skip_errors == (i % 2 == 0));
+        assert_int_equal(again->source.inferred, i % 3 == 0);
         assert_int_equal(again->columns.n_fields, query->columns.n_fields);
         assert_int_equal(again->schema_columns, query->schema_columns);
         assert_memory_equal(again->positions, query->positions,

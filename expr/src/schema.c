@@ -141,6 +141,32 @@ hac_status hac_schema_parse(const char *text, hac_schema *ret, hac_error *err)
     return HAC_OK;
 }
 
+static bool is_bare(const char *name)
+{
+    if (!hac_is_name_start(*name))
+        return false;
+    while (hac_is_name_part(*name))
+        name++;
+    return *name == '\0';
+}
+
+void hac_schema_print(const hac_schema *schema, hac_text *ret)
+{
+    char type[HAC_VALUE_TYPE_NAME_MAX];
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const char *name = schema->fields[i].name;
+        bool bare = is_bare(name);
+        hac_text_add(ret, i > 0 ? "," : "");
+        hac_text_add(ret, bare ? "" : "\"");
+        for (; *name != '\0'; name++) {
+            hac_text_add_bytes(ret, name, 1);
+            if (*name == '"')
+                hac_text_add(ret, "\"");
+        }
+        hac_text_addf(ret, "%s:%s", bare ? "" : "\"", hac_value_type_name(schema->fields[i].type, type));
+    }
+}
+
 void hac_schema_clear(hac_schema *schema)
 {
     free(schema->fields);

@@ -143,13 +143,25 @@ static void test_find(void **state)
     hac_schema_clear(&schema);
 }
 
+static void test_print(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "a:i64,\"1\":bool,\"two words\":decimal(15,2),\"a \"\" b\":string,\xc3\xa4:date,_1:f32";
+    hac_schema schema = {0};
+    hac_text printed = HAC_TEXT_NONE;
+    assert_int_equal(hac_schema_parse(text, &schema, NULL), HAC_OK);
+    hac_schema_print(&schema, &printed);
+    assert_string_equal(printed.data, text);
+    hac_text_clear(&printed);
+    hac_schema_clear(&schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_print),  cmocka_unit_test(test_good), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_limits), cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * Hostile JSON. Input: a byte for how it is read, one for the chunk; then the text. Oracle besides: what is
  * written as JSON and read again is written the same once more.
  */
+#include "fuzz_infer.h"
 #include "fuzz_rows.h"
 #include "query/output.h"
 
@@ -53,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hac_source_place place = {.fd = -1, .memory = data + 2, .bytes = size - 2};
     fuzz_rows whole = fuzz_read(&q, &place, NULL, 0), cut = fuzz_read(&q, &place, NULL, 1 + data[1]);
     fuzz_compare(&whole, &cut);
+    fuzz_infer(&q.query.source, &place);
     if (whole.status == HAC_OK)
         check_round_trip(&q, data + 2, size - 2);
     return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/value_text.h"
 #include "source_parts.h"
 
@@ -398,6 +399,111 @@ static bool read_object(hac_source *source, json *j, size_t row)
     for (size_t i = 0; i < source->n_columns; i++)
         source->columns[i].marked |= source->columns[i].states[row] != HAC_ROW_OK;
     return true;
+}
+
+/* ---- names without a source ---- */
+
+/* The n-th name of an object, added to the schema unless it is there. */
+static bool note_name(json *j, size_t n, const uint8_t *name, size_t bytes, hac_schema *schema)
+{
+    const hac_field *same = n < schema->n_fields ? &schema->fields[n] : NULL;
+    if (bytes == 0 || bytes >= HAC_FIELD_NAME_MAX || memchr(name, 0, bytes) != NULL)
+        return problem(j, "a name that cannot be a column's: those have 1 to 127 bytes");
+    if ((same != NULL && strlen(same->name) == bytes && memcmp(same->name, name, bytes) == 0) ||
+        hac_schema_find(schema, (const char *)name, bytes) >= 0)
+        return true;
+    if (schema->n_fields == HAC_FIELDS_MAX)
+        return problem(j, "more than 256 names: choose columns with --schema");
+    hac_field *field = &schema->fields[schema->n_fields++];
+    memcpy(field->name, name, bytes);
+    field->name[bytes] = 0;
+    field->type = (hac_value_type){.kind = HAC_KIND_STRING};
+    return true;
+}
+
+static bool note_member(json *j, size_t n, hac_schema *schema)
+{
+    uint8_t *name;
+    size_t bytes;
+    skip_blanks(j);
+    if (j->at == j->end || *j->at != '"')
+        return problem(j, "expected a name in quotes");
+    if (!read_string(j, &name, &bytes) || !note_name(j, n, name, bytes, schema))
+        return false;
+    if (!take(j, ':'))
+        return problem(j, "expected ':' behind a name");
+    skip_blanks(j);
+    if (j->at < j->end && (*j->at == '{' || *j->at == '['))
+        return problem(j, "an object or array; name the columns that are values with --schema");
+    return skip_scalar(j);
+}
+
+static bool note_object(json *j, hac_schema *schema)
+{
+    if (!take(j, '{'))
+        return problem(j, "expected an object");
+    if (take(j, '}'))
+        return true;
+    size_t n = 0;
+    do {
+        if (!note_member(j, n++, schema))
+            return false;
+    } while (take(j, ','));
+    return take(j, '}') || problem(j, "expected ',' or '}'");
+}
+
+static hac_status note_objects(const hac_source_options *options, hac_records *records, uint64_t sample,
+                               hac_schema *schema, hac_error *err)
+{
+    hac_record_view view;
+    hac_status status = HAC_OK;
+    while (sample > 0 && (status = hac_records_next(records, &view, err)) == HAC_OK) {
+        size_t n = view.n < sample ? view.n : (size_t)sample;
+        for (size_t i = 0; i < n; i++) {
+            uint32_t begin = view.marks[view.ends[i]];
+            json j = {view.data + begin, view.data + view.marks[view.ends[i + 1]] - 1, NULL};
+            skip_blanks(&j);
+            if (j.at == j.end || note_object(&j, schema) || options->skip_errors)
+                continue;
+            hac_fail(err, HAC_FAILED, "byte %zu of the line: %s", (size_t)(j.at - view.data) - begin + 1,
+                     j.problem);
+            return hac_line_error(records->window.place, view.base + begin, err);
+        }
+        hac_records_take(records, n);
+        sample -= n;
+    }
+    return status == HAC_NOT_FOUND ? HAC_OK : status;
+}
+
+static void clear_records(hac_records *records)
+{
+    hac_records_clear(records);
+}
+
+hac_status hac_jsonl_names(const hac_source_options *options, const hac_source_place *place, uint64_t sample,
+                           hac_schema *ret, hac_error *err)
+{
+    hac_cleanup(clear_records) hac_records records = {0};
+    hac_schema schema = {.fields = calloc(HAC_FIELDS_MAX, sizeof *schema.fields)};
+    uint64_t start;
+    if (schema.fields == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_records_init(&records, place, (hac_scan){.what = HAC_SCAN_LINES}, err);
+    if (status == HAC_OK)
+        status = hac_source_read_header(&records, NULL, &start, err);
+    if (status == HAC_OK)
+        status = hac_records_begin(&records, start, place->bytes, false, true, err);
+    if (status == HAC_OK)
+        status = note_objects(options, &records, sample, &schema, err);
+    if (status == HAC_OK && schema.n_fields == 0)
+        status = hac_fail(err, HAC_FAILED,
+                          "the input has no object to infer columns from; name them with --schema");
+    if (status != HAC_OK) {
+        hac_schema_clear(&schema);
+        return status;
+    }
+    *ret = schema;
+    return HAC_OK;
 }
 
 /* ---- the format ---- */

@@ -102,6 +102,12 @@ hac_status hac_source_read_header(hac_records *records, hac_record_view *ret, ui
 hac_scan hac_delimited_scan(const hac_source_options *options);
 hac_string_ref hac_delimited_field(const hac_source_options *options, const hac_record_view *view,
                                    uint32_t ordinal, size_t field, size_t n_fields, bool *ret_null);
+/* The names in the first `sample` objects of a jsonl source, in the order in which they first come, as string
+ * columns. HAC_FAILED: a line that is no object (not under skip_errors), a value that is an object or array,
+ * no name at all, or too many. */
+HAC_MUST_USE hac_status hac_jsonl_names(const hac_source_options *options, const hac_source_place *place,
+                                        uint64_t sample, hac_schema *ret, hac_error *err);
+
 /* A name of the header, as a column's. */
 void hac_header_name(const hac_record_view *view, hac_string_ref ref, char ret[HAC_FIELD_NAME_MAX]);
 

@@ -202,11 +202,13 @@ static hac_status fail_value(hac_source *source, const hac_source_column *column
     hac_source_where(source, row, where);
     shown_field(column->bytes + ref.offset, ref.length, field);
     hac_value_type_name(column->type, type);
+    const char *hint =
+        source->query->source.inferred ? ", which the records before it looked like; give --schema" : "";
     if (status == HAC_TEXT_RANGE)
-        return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is out of the range of %s", where, column->name,
-                        field, type);
-    return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is not %s (%s)", where, column->name, field,
-                    kind_text((hac_kind)column->type.kind), type);
+        return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is out of the range of %s%s", where,
+                        column->name, field, type, hint);
+    return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is not %s (%s)%s", where, column->name, field,
+                    kind_text((hac_kind)column->type.kind), type, hint);
 }
 
 hac_status hac_source_convert(hac_source *source, hac_error *err)

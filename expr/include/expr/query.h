@@ -49,6 +49,7 @@ typedef struct hac_source_options {
     bool skip_errors;   /* rows that cannot be parsed are counted and left out instead of failing the job */
     char null_text[32]; /* csv: an unquoted field with this text is null, besides the empty one */
     uint64_t first_group, groups; /* parquet: row groups; 0 of them: all from the first on */
+    bool inferred;                /* columns' types are guesses from the first records: errors say so */
 } hac_source_options;
 
 /* Of HAC_OUTPUT_PARQUET; 0: the default. */

@@ -8,6 +8,7 @@
 #ifndef EXPR_SCHEMA_H
 #define EXPR_SCHEMA_H
 
+#include "base/text.h"
 #include "base/value.h"
 
 #define HAC_FIELD_NAME_MAX 128 /* with the terminating zero */
@@ -27,6 +28,8 @@ typedef struct hac_schema {
  */
 HAC_MUST_USE hac_status hac_schema_parse(const char *text, hac_schema *ret, hac_error *err);
 void hac_schema_clear(hac_schema *schema);
+/* Appends a schema as hac_schema_parse takes it. */
+void hac_schema_print(const hac_schema *schema, hac_text *ret);
 /* The index of a name, -1 if there is none. Names are compared byte by byte, case included. */
 int hac_schema_find(const hac_schema *schema, const char *name, size_t bytes);
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/infer.h"
+#include "source_support.h"
+
+static hac_status infer(hac_format format, bool header, bool skip_errors, const char *text, size_t bytes,
+                        hac_schema *ret, hac_error *err)
+{
+    const hac_source_options options = {.format = format, .header = header, .skip_errors = skip_errors};
+    const hac_source_place place = {.fd = -1, .memory = (const uint8_t *)text, .bytes = bytes};
+    return hac_infer_schema(&options, &place, ret, err);
+}
+
+static void check_bytes(hac_format format, bool header, const char *text, size_t bytes, const char *wanted)
+{
+    hac_schema schema = {0};
+    hac_text printed = HAC_TEXT_NONE;
+    hac_error err = HAC_ERROR_NONE;
+    if (infer(format, header, false, text, bytes, &schema, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    hac_schema_print(&schema, &printed);
+    assert_string_equal(printed.data, wanted);
+    hac_text_clear(&printed);
+    hac_schema_clear(&schema);
+}
+
+static void check(hac_format format, bool header, const char *text, const char *wanted)
+{
+    check_bytes(format, header, text, strlen(text), wanted);
+}
+
+static void check_fails(hac_format format, bool header, const char *text, hac_status code, const char *says)
+{
+    hac_schema schema = {0};
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(infer(format, header, false, text, strlen(text), &schema, &err), code);
+    hac_test_assert_says(err.message, says);
+    assert_null(schema.fields);
+}
+
+/* The type of a column `a` of these values, a line each. */
+static void check_type(const char *values, const char *type)
+{
+    char text[1000], wanted[100];
+    snprintf(text, sizeof text, "a,b\n%s\n", values);
+    snprintf(wanted, sizeof wanted, "a:%s,b:string", type);
+    check(HAC_FORMAT_CSV, true, text, wanted);
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    check_type("1,\n-2,\n0,\n,\n 7 ,", "i64");
+    check_type("9223372036854775807,\n-9223372036854775808,", "i64");
+    check_type("9223372036854775808,", "string"); /* no f64 keeps it */
+    check_type("1,\n2.5,", "f64");
+    check_type("9007199254740992,\n2.5,", "f64");
+    check_type("9007199254740993,\n2.5,", "string");
+    check_type("1e3,\n.5,\n-0,\nnan,\n-inf,", "f64");
+    check_type("nan,\ninf,", "string");
+    check_type("007,", "string");
+    check_type("-07,\n1,", "string");
+    check_type("00.5,", "string");
+    check_type("+1,", "string");
+    check_type("0,\n1,", "i64"); /* not a bool */
+    check_type("1,\nx,", "string");
+    check_type("0x10,", "string");
+    check_type("1e400,", "string");
+}
+
+static void test_others(void **state)
+{
+    (void)state;
+    check_type("true,\nFALSE,\n,", "bool");
+    check_type("true,\n1,", "string");
+    check_type("yes,\nno,", "string");
+    check_type("t,\nf,", "string");
+    check_type("2020-01-31,\n0001-01-01,", "date");
+    check_type("2020-01-31,\n2020-01-31 12:34:56.789,", "timestamp");
+    check_type("2020-01-31T12:34:56Z,\n2020-01-31,", "timestamp");
+    check_type("2020-02-30,", "string");
+    check_type("2020-01-31,\n5,", "string");
+    check_type("12:34,", "string");
+    check_type(",\n,", "string");
+    check_type("\"1\",\n2,", "i64");
+    check_type("\"\",\n2,", "string");
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    check(HAC_FORMAT_CSV, true, "a,\"two words\",c\n1,x,2.5\n", "a:i64,\"two words\":string,c:f64");
+    check(HAC_FORMAT_CSV, true, "a,b\n", "a:string,b:string");
+    check(HAC_FORMAT_CSV, true,
+          "\xef\xbb\xbf"
+          "a,b\r\n1,2\r\n",
+          "a:i64,b:i64");
+    check(HAC_FORMAT_CSV, false, "1,x\n2,y\n", "c1:i64,c2:string");
+    check(HAC_FORMAT_CSV, true, "a\n\"1\n2\"\n", "a:string");
+    check_fails(HAC_FORMAT_CSV, true, "", HAC_INVALID, "the input is empty");
+    check_fails(HAC_FORMAT_CSV, false, "", HAC_FAILED, "no first record");
+    check_fails(HAC_FORMAT_CSV, true, "a,a\n1,2\n", HAC_INVALID, "two columns 'a'");
+    check_fails(HAC_FORMAT_CSV, true, ",a\n1,2\n", HAC_INVALID, "column 1 has no name");
+    check_fails(HAC_FORMAT_CSV, true, "a,b\n1,2\n1,2,3\n", HAC_FAILED, "line 3: 3 fields instead of 2");
+    check_fails(HAC_FORMAT_LINES, false, "a\n", HAC_INVALID, "--schema");
+    hac_schema schema = {0};
+    static const char bad[] = "a,b\n1,2\n1,2,3\n4,5.5\n";
+    assert_int_equal(infer(HAC_FORMAT_CSV, true, true, bad, sizeof bad - 1, &schema, NULL), HAC_OK);
+    assert_int_equal(schema.fields[1].type.kind, HAC_KIND_F64);
+    hac_schema_clear(&schema);
+}
+
+static void test_tsv(void **state)
+{
+    (void)state;
+    check(HAC_FORMAT_TSV, true, "a\tb\tc\n1\t\\N\t\n\t2020-01-01\t\n", "a:i64,b:date,c:string");
+    check(HAC_FORMAT_TSV, true, "a\tb\n\\t\t1\n", "a:string,b:i64");
+}
+
+static void test_jsonl(void **state)
+{
+    (void)state;
+    check(HAC_FORMAT_JSONL, false,
+          "{\"a\":1,\"b\":\"1\",\"c\":true,\"d\":\"2020-01-01\",\"e\":1.5}\n"
+          "{\"f\":null,\"e\":2,\"g h\":\"true\"}\n\n{\"a\":null,\"b\":\"x\"}\n",
+          "a:i64,b:string,c:bool,d:date,e:f64,f:string,\"g h\":string");
+    check(HAC_FORMAT_JSONL, false, "{\"a\":\"2020-01-01\"}\n{\"a\":1}\n", "a:string");
+    check(HAC_FORMAT_JSONL, false, "{\"a\":NaN}\n{\"a\": 1}\n", "a:f64");
+    check(HAC_FORMAT_JSONL, false, "{\"\\u0061\":\"\"}\n{\"a\":1}\n", "a:string");
+    check_fails(HAC_FORMAT_JSONL, false, "{\"a\":1}\n{\"b\":[1]}\n", HAC_FAILED,
+                "line 2: byte 6 of the line: an object or array");
+    check_fails(HAC_FORMAT_JSONL, false, "{\"a\":1}\n{\"b\"}\n", HAC_FAILED, "line 2: ");
+    check_fails(HAC_FORMAT_JSONL, false, "{\"\":1}\n", HAC_FAILED, "a name that cannot be a column's");
+    check_fails(HAC_FORMAT_JSONL, false, "\n{}\n", HAC_FAILED, "no object to infer columns from");
+    check_fails(HAC_FORMAT_JSONL, false, "", HAC_FAILED, "no object to infer columns from");
+}
+
+/* Only the first records are looked at; one further on that does not fit is an error that says what to do. */
+static void test_sample(void **state)
+{
+    (void)state;
+    for (unsigned at = HAC_INFER_RECORDS - 1; at <= HAC_INFER_RECORDS; at++) {
+        hac_text text = HAC_TEXT_NONE;
+        hac_text_add(&text, "a\n");
+        for (unsigned i = 0; i < HAC_INFER_RECORDS + 5; i++)
+            hac_text_add(&text, i == at ? "x\n" : "1\n");
+        check_bytes(HAC_FORMAT_CSV, true, text.data, text.bytes,
+                    at < HAC_INFER_RECORDS ? "a:string" : "a:i64");
+        hac_text_clear(&text);
+    }
+    test_query q;
+    test_query_make(&q, HAC_FORMAT_CSV, true, "a:i64");
+    q.query.source.inferred = true;
+    hac_autofree char *read = test_read_text(&q.query, "a\n1\nx\n");
+    hac_test_assert_says(read,
+                         "line 3, column a: 'x' is not a whole number (i64), which the records before it "
+                         "looked like; give --schema");
+}
+
+static void test_many_columns(void **state)
+{
+    (void)state;
+    hac_text csv = HAC_TEXT_NONE, json = HAC_TEXT_NONE;
+    hac_text_add(&json, "{");
+    for (int i = 0; i < HAC_FIELDS_MAX + 1; i++) {
+        hac_text_addf(&csv, "%sn%d", i > 0 ? "," : "", i);
+        hac_text_addf(&json, "%s\"n%d\":1", i > 0 ? "," : "", i);
+    }
+    hac_text_add(&csv, "\n");
+    hac_text_add(&json, "}\n");
+    check_fails(HAC_FORMAT_CSV, true, csv.data, HAC_INVALID, "there are 257 columns");
+    check_fails(HAC_FORMAT_JSONL, false, json.data, HAC_FAILED, "more than 256 names");
+    hac_text_clear(&csv);
+    hac_text_clear(&json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_others), cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_tsv),          cmocka_unit_test(test_jsonl),  cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_many_columns),
+    };
+    return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
+}
