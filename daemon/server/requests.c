@@ -273,6 +273,17 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 
+/* What the job may use: its limit, and what the user's quota leaves. 0: there is no limit. */
+static uint64_t query_room(const hac_session *session, const Hac__Client__PlanQuery *wanted,
+                           const hac_query_spec *spec)
+{
+    uint64_t limit = wanted->options != NULL ? wanted->options->memory_limit : 0;
+    uint64_t input = spec->place == HAC_QUERY_IN_BUFFER ? spec->bytes : 0;
+    uint64_t room = wanted->simulate ? 0 : hac_pool_room(session->user) | 1;
+    uint64_t own = limit > input ? limit - input : 1;
+    return limit != 0 && (room == 0 || own < room) ? own : room;
+}
+
 static hac_status handle_plan_query(hac_session *session, const Hac__Client__Request *request,
                                     hac_frame *frame, hac_error *err)
 {
@@ -286,6 +297,7 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
     hac_status status = hac_query_spec_guess(wanted, &spec, err);
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
+    spec.memory = query_room(session, wanted, &spec);
     if (status == HAC_OK)
         status = hac_plan_query(machine, &spec, &plan, err);
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
@@ -516,6 +528,13 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_RELOAD] = handle_reload,
 };
 
+/* When to try again, in seconds; 0: that would be for nothing. A plan is refused for a limit of its own. */
+static double retry_after(size_t what, hac_status code)
+{
+    bool plan = what == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT || what == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY;
+    return code == HAC_REFUSED && !plan ? 0.1 : 0;
+}
+
 void hac_session_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -530,7 +549,7 @@ void hac_session_handle(hac_session *session, const Hac__Client__Request *reques
         return;
     }
     if (handlers[what](session, request, frame, &err) != HAC_OK) {
-        hac_session_send_failure(session, request->serial, &err, err.code == HAC_REFUSED ? 0.1 : 0);
+        hac_session_send_failure(session, request->serial, &err, retry_after(what, err.code));
         if (hello)
             hac_session_close(session, err.message);
     }

@@ -65,6 +65,18 @@ class Plans(SharedMachineTest):
                 self.assertTrue(all(PART <= set(part) for part in plan["parts"]), plan["parts"])
                 self.assertEqual(sum(part["items"] for part in plan["parts"]), 16)
 
+    def test_too_little_memory(self):
+        """What the run would refuse the plan does, and nobody is told to come again for that."""
+        err = self.m.bad(4, "explain", "sort", "--items", "10M", "--type", "u32", "--memory", "1KiB", says="above its limit")
+        self.assertNotIn("try again", err)
+        Path(self.m.path("a.csv")).write_text("k,v\n" + "1,2\n" * 400000)
+        words = ("mapreduce", "a.csv", "--group-by", "k", "--select", "count() as n", "--memory")
+        for command in (("explain", *words), words):
+            err = self.m.bad(4, *command, "1KiB", says="this query needs about 1 MiB of memory")
+            self.assertNotIn("try again", err)
+        self.m.good("explain", *words, "8MiB")
+        self.m.good(*words, "8MiB")
+
     def test_folding_as_told(self):
         self.machine_of(("weak", "cpu", "0.6e8"), ("strong", "gpu", "1e8"))
         for scheme, steps in (("proportional", "3"), ("proportional", "3,6"), ("lower", "5,6")):
