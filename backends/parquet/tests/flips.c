@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flips FOLDER…: runs a fuzz target over every file there, with each of its last 2048 bytes changed in
- * several ways, one at a time, and cut off at every 1/64th. A folder that is not there is said to be skipped.
+ * flips [STEP] FOLDER…: runs a fuzz target over every file there, with each of its last 2048 bytes changed in
+ * several ways, one at a time, and cut off at every 1/64th. STEP, a number: instead every so manieth byte of
+ * the whole file. A folder that is not there is said to be skipped.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 static unsigned long runs;
+static size_t step; /* 0: the last bytes, each of them */
 
 static void run(const uint8_t *data, size_t bytes)
 {
@@ -27,7 +29,7 @@ static void run(const uint8_t *data, size_t bytes)
 static void change(uint8_t *data, size_t bytes)
 {
     static const uint8_t masks[] = {0x01, 0x10, 0x80, 0xff};
-    for (size_t i = bytes > FLIPPED ? bytes - FLIPPED : 0; i < bytes; i++) {
+    for (size_t i = bytes > FLIPPED && step == 0 ? bytes - FLIPPED : 0; i<bytes; i += step> 0 ? step : 1) {
         uint8_t whole = data[i];
         for (size_t m = 0; m < sizeof masks; m++) {
             data[i] = whole ^ masks[m];
@@ -70,7 +72,8 @@ static void change_files(const char *name)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
+    step = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+    for (int i = step > 0 ? 2 : 1; i < argc; i++)
         change_files(argv[i]);
     printf("%lu runs\n", runs);
     return runs == 0;
