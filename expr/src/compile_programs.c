@@ -224,6 +224,7 @@ hac_status hac_compile_query(hac_compiler *c, hac_query *query)
         query->source.delimiter = ',';
     query->limit = c->text->limit;
     query->output = c->text->output;
+    query->parquet = c->text->parquet;
     hac_status status = set_columns(c, inputs, n, query);
     if (status == HAC_OK)
         status = set_outputs(c, query);

@@ -307,6 +307,25 @@ static void test_sources(void **state)
     }
 }
 
+/* What was said of the result's file is in the query. */
+static void test_parquet_output(void **state)
+{
+    (void)state;
+    const hac_query_text text = {.schema = "a:i64",
+                                 .select = "a",
+                                 .limit = 7,
+                                 .output = HAC_OUTPUT_PARQUET,
+                                 .parquet = {2, 1 << 20, 5, 1 << 21},
+                                 .source = {.format = HAC_FORMAT_CSV}};
+    hac_query *query = NULL;
+    assert_int_equal(hac_query_compile(&text, NULL, &query, NULL), HAC_OK);
+    assert_int_equal(query->output, HAC_OUTPUT_PARQUET);
+    assert_int_equal(query->parquet.compression, 2);
+    assert_true(query->parquet.group_bytes == 1 << 20 && query->parquet.group_rows == 5 &&
+                query->parquet.block_bytes == 1 << 21);
+    hac_query_free(query);
+}
+
 static void test_positions(void **state)
 {
     (void)state;
@@ -413,12 +432,12 @@ static void test_order_matters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),          cmocka_unit_test(test_star),
-        cmocka_unit_test(test_groups),        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_blank_name),
-        cmocka_unit_test(test_sources),       cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_folding),       cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_order_matters),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_star),
+        cmocka_unit_test(test_groups),     cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_blank_name),
+        cmocka_unit_test(test_sources),    cmocka_unit_test(test_parquet_output),
+        cmocka_unit_test(test_positions),  cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_order_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

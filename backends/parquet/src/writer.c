@@ -68,7 +68,7 @@ static hac_status take_options(const hac_parquet_write_options *from, hac_parque
     ret->group_rows = from->group_rows == 0 ? UINT64_MAX : from->group_rows;
     ret->page_bytes = from->page_bytes == 0 ? MIB : from->page_bytes;
     ret->dictionary_bytes = from->dictionary_bytes == 0 ? MIB : from->dictionary_bytes;
-    ret->threads = from->threads == 0 ? 1 : from->threads;
+    ret->threads = from->threads == 0 ? 1 : from->threads > HAC_WORKERS_MAX ? HAC_WORKERS_MAX : from->threads;
     if (!hac_compressor_knows(ret->codec))
         return hac_fail(err, HAC_INVALID, "codec %u is not written", ret->codec);
     hac_status status = check_range("the size of row groups", ret->group_bytes, 4 * KIB, 1024 * GIB, err);
@@ -78,8 +78,6 @@ static hac_status take_options(const hac_parquet_write_options *from, hac_parque
         status = check_range("the size of pages", ret->page_bytes, 64, 256 * MIB, err);
     if (status == HAC_OK)
         status = check_range("the size of dictionaries", ret->dictionary_bytes, 1, 64 * MIB, err);
-    if (status == HAC_OK)
-        status = check_range("the number of threads", ret->threads, 1, HAC_WORKERS_MAX, err);
     return status;
 }
 

@@ -46,7 +46,7 @@ typedef struct hac_parquet_write_options {
     uint64_t page_bytes;  /* uncompressed, about: 1 MiB; 64 B to 256 MiB */
     uint64_t dictionary_bytes; /* a larger one is given up: 1 MiB; at most 64 MiB */
     bool no_dictionary;
-    unsigned threads; /* that encode columns side by side: 1; at most 64 */
+    unsigned threads; /* that encode columns side by side: 1; more than 64 are as good as 64 */
 } hac_parquet_write_options;
 
 /* Takes the file's bytes in order. */
