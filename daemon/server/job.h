@@ -87,6 +87,9 @@ typedef struct hac_job_kind {
     hac_status (*next_plan)(hac_job *job, hac_error *err);
     /* One task has ended well; values and data are its report's. May be NULL. */
     void (*task_done)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
+    /* Whether a piece that ended well did all that its units say: else nothing is learnt from it. NULL: it
+     * did. */
+    bool (*did_all)(const hac_job *job, uint32_t task, const Hac__Executor__Done *done);
     /*
      * All of a task has ended well, and what waits for it has not started: the place to give late buffers
      * their size (hac_scheduler_attach), or to set run.replan. HAC_AGAIN: all of it runs once more. Other

@@ -633,6 +633,7 @@ static void free_state(hac_job *job)
 static const hac_job_kind calibrate_kind = {.flow = "calibrate",
                                             .next_plan = next_plan,
                                             .task_done = task_done,
+                                            .did_all = hac_query_run_did_all,
                                             .task_ended = task_ended,
                                             .task_failed = task_failed,
                                             .free_state = free_state,

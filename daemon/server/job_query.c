@@ -327,6 +327,13 @@ void hac_query_run_task_done(hac_job *job, uint32_t index, const Hac__Executor__
     note_flow_c(job, task, done);
 }
 
+bool hac_query_run_did_all(const hac_job *job, uint32_t index, const Hac__Executor__Done *done)
+{
+    const query_state *state = job->query;
+    return state == NULL || hac_query_did_all(&state->spec, &job->plan->tasks[index], state->result_room,
+                                              done->values, done->n_values);
+}
+
 /* ---- sizes that only the tasks before can tell -------------------------------------------------------- */
 
 static hac_status resize(hac_job *job, const char *name, uint64_t bytes, hac_error *err)
@@ -627,6 +634,7 @@ static void receipt(const hac_job *job, hac_text *text)
 static const hac_job_kind query_kind = {.flow = "mapreduce",
                                         .next_plan = next_plan,
                                         .task_done = hac_query_run_task_done,
+                                        .did_all = hac_query_run_did_all,
                                         .task_ended = hac_query_run_task_ended,
                                         .task_failed = hac_query_run_task_failed,
                                         .receipt = receipt,
@@ -646,6 +654,7 @@ static void read_spec(const Hac__Client__QuerySpec *from, hac_query_spec *ret)
     size_t n_formats = sizeof formats / sizeof *formats;
     ret->format = from->source->format < n_formats ? formats[from->source->format] : NULL;
     ret->table = ret->in_rows = from->table != NULL;
+    ret->ends_early = from->has_limit && from->order_by[0] == '\0';
     if (method == NULL)
         return;
     ret->wish = (hac_query_wish)method->way;

@@ -32,6 +32,7 @@ HAC_MUST_USE hac_status hac_query_run_begin(hac_job *job, const hac_query_over *
                                             hac_error *err);
 HAC_MUST_USE hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error *err);
 void hac_query_run_task_done(hac_job *job, uint32_t index, const Hac__Executor__Done *done);
+bool hac_query_run_did_all(const hac_job *job, uint32_t index, const Hac__Executor__Done *done);
 HAC_MUST_USE hac_status hac_query_run_task_ended(hac_job *job, uint32_t index, hac_error *err);
 bool hac_query_run_task_failed(hac_job *job, uint32_t index, const Hac__Executor__Done *done);
 /* Frees it, and the data that went with its tasks. */

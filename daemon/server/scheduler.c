@@ -232,6 +232,12 @@ static void settle(hac_job *job)
         advance(job);
 }
 
+/* Nothing more of it is handed out; what is in flight runs beside nothing. */
+static bool is_given_up(const hac_job *job)
+{
+    return job->code != HAC_OK || job->cancelling || job->run.broken || job->run.replan;
+}
+
 static void leave_device(hac_job *job, uint32_t device, const char *why);
 
 /* ---- handing out ------------------------------------------------------------------------------------ */
@@ -527,8 +533,7 @@ static bool plan_is_void(hac_job *job)
 static void hand_out(hac_job *job)
 {
     hac_run *run = &job->run;
-    if (job->cancelling || job->code != HAC_OK || run->broken || run->replan || run->n_ready == 0 ||
-        plan_is_void(job))
+    if (is_given_up(job) || run->n_ready == 0 || plan_is_void(job))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < run->n_ready; i++) {
@@ -633,16 +638,17 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
     };
 }
 
-static void learn(hac_job *job, const hac_dispatch *dispatch, double seconds)
+static void learn(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = job->server;
     uint32_t device = server_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
-    server->device_busy[device] += seconds;
-    if (dispatch->cold)
+    server->device_busy[device] += done->seconds;
+    if (dispatch->cold || (dispatch->together && is_given_up(job)) ||
+        (job->kind->did_all != NULL && !job->kind->did_all(job, dispatch->task, done)))
         return;
     hac_model_record(server->models, server->devices.items[device]->key, hac_task_model(task), task->type,
-                     dispatch->units, seconds, dispatch->together);
+                     dispatch->units, done->seconds, dispatch->together);
 }
 
 static void complete_task(hac_job *job, uint32_t task_index)
@@ -695,7 +701,7 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
         hac_job_note(job, "kernels are built, after %.1f s", waited);
     }
     record(job, dispatch, done->seconds, false);
-    learn(job, dispatch, done->seconds);
+    learn(job, dispatch, done);
     state->busy[dispatch->plan_device] += done->seconds;
     state->units[dispatch->plan_device] += (double)dispatch->count;
     state->done += dispatch->count;

@@ -140,6 +140,17 @@ class Plans(SharedMachineTest):
             svg = xml.dom.minidom.parseString(self.m.good(*words, "--format", "svg"))
             self.assertEqual(svg.documentElement.tagName, "svg")
 
+    def test_what_ended_early_teaches_nothing(self):
+        """Rows up to a limit are a small part of the input: their time is not that of all of it."""
+        rows = "".join(f"{i},{i * 7 % 1000}\n" for i in range(600000))
+        Path(self.m.path("t.csv")).write_text(f"a,b\n{rows}")
+        query = ("mapreduce", "t.csv", "--schema", "a:u32,b:u32", "--select", "a,b")
+        for _ in range(5):
+            self.assertEqual(self.m.good(*query, "--limit", "3").count(b"\n"), 4)
+        prices = {c["name"]: c["predicted_seconds"] for c in self.m.json("explain", *query)["candidates"]}
+        alone, both = prices["rows on cpu.0"], prices["rows on cpu.0 + cpu.1"]
+        self.assertGreater(both * 4, alone, prices)
+
     def test_explain(self):
         """Of a file and of a count; sizes and types of all sorts, nothing wild too wild to be planned."""
         self.m.generate("u32", "random", 5000)

@@ -718,6 +718,20 @@ int hac_plan_find_buffer(const hac_plan *plan, const char *name)
     return -1;
 }
 
+bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_room,
+                       const uint64_t *values, size_t n_values)
+{
+    uint64_t second = n_values > 1 ? values[1] : 0;
+    const char *name = task->codelet;
+    if (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0)
+        return !spec->ends_early;
+    if (strcmp(name, "query.merge") == 0)
+        return second <= task->params[HAC_QUERY_PARAM_GROUP_REGION];
+    if (strcmp(name, "query.finish") == 0 || strcmp(name, "query.gather") == 0)
+        return result_room == 0 || second <= result_room;
+    return true;
+}
+
 void hac_query_resize(hac_plan *plan, int buffer, uint64_t bytes)
 {
     plan->buffers[buffer].bytes = bytes;

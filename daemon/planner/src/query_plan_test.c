@@ -807,6 +807,35 @@ static void test_explained(void **state)
     hac_plan_free(plan);
 }
 
+/* Times of pieces that ended early would be taken for those of all the work. */
+static void test_did_all(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *codelet;
+        bool ends_early;
+        uint64_t region, room, second;
+        bool all;
+    } cases[] = {
+        {"query.rows", false, 0, 0, 5, true},        {"query.rows", true, 0, 0, 5, false},
+        {"query.whole", false, 0, 0, 5, true},       {"query.whole", true, 0, 0, 5, false},
+        {"query.aggregate", true, 0, 0, 5, true},    {"hash.aggregate", true, 0, 0, 5, true},
+        {"query.merge", true, 1024, 0, 1024, true},  {"query.merge", false, 1024, 0, 1025, false},
+        {"query.finish", true, 0, 1024, 1024, true}, {"query.finish", false, 0, 1024, 1025, false},
+        {"query.gather", false, 0, 0, 1025, true},   {"query.gather", false, 0, 1024, 1025, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hac_query_spec spec = {.ends_early = cases[i].ends_early};
+        hac_plan_task task = {.codelet = cases[i].codelet};
+        const uint64_t values[2] = {7, cases[i].second};
+        task.params[HAC_QUERY_PARAM_GROUP_REGION] = cases[i].region;
+        assert_int_equal(hac_query_did_all(&spec, &task, cases[i].room, values, 2), cases[i].all);
+    }
+    hac_query_spec spec = {0};
+    hac_plan_task task = {.codelet = "query.merge"};
+    assert_true(hac_query_did_all(&spec, &task, 0, NULL, 0)); /* a report without figures */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -835,6 +864,7 @@ int main(void)
         cmocka_unit_test(test_group_regions),
         cmocka_unit_test(test_resize),
         cmocka_unit_test(test_explained),
+        cmocka_unit_test(test_did_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ typedef struct hac_query_spec {
     uint64_t group_bytes, output_bytes;
     uint64_t compiled_bytes; /* of the compiled query */
     bool fast;               /* determinism */
+    bool ends_early;         /* a limit without an order: rows behind the last one wanted are not read */
 
     uint64_t seed;
     hac_query_wish wish;
@@ -97,6 +98,15 @@ bool hac_query_is_whole(const hac_query_spec *spec);
 
 /* Bytes of a region of groups when the partials have at most `bytes` in all. */
 uint64_t hac_query_group_region(uint64_t bytes, uint32_t partitions);
+
+/*
+ * Whether a piece that ended well did all the work that its task's units say; else its time says nothing of
+ * them: rows up to a limit are a small part of the input, and what outgrows its region or result stops there.
+ * `values` are its report's (base/query_layout.h); `result_room`: bytes of the result's buffer, 0: it comes
+ * in the message.
+ */
+bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_room,
+                       const uint64_t *values, size_t n_values);
 
 /* Gives the buffer of that name another size, and with it the spans of the tasks that have not run. */
 void hac_query_resize(hac_plan *plan, int buffer, uint64_t bytes);
