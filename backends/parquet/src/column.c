@@ -328,6 +328,21 @@ static hac_status want_page(hac_parquet_column *c, bool open, hac_error *err)
     return status;
 }
 
+/* All rows were taken: are there values that belong to none? What is no page may stand there. */
+static hac_status check_end(hac_parquet_column *c, hac_error *err)
+{
+    hac_parquet_pages *pages = &c->pages;
+    while (c->rows_left == 0 && pages->at < pages->end && !pages->chunk->short_by_header) {
+        if (hac_parquet_pages_next(pages, NULL) != HAC_OK)
+            return HAC_OK;
+        pages->counters->pages--;
+        c->page.there = false;
+        if (pages->header.type != HAC_PAGE_DICTIONARY && pages->header.values > 0)
+            return hac_fail(err, HAC_FAILED, "it is the first of those behind the last row of the row group");
+    }
+    return HAC_OK;
+}
+
 /* ---- beginning and leaving out ------------------------------------------------------------------------- */
 
 hac_status hac_parquet_column_begin(hac_parquet_column *c, size_t group, hac_error *err)
@@ -397,7 +412,8 @@ hac_status hac_parquet_column_skip(hac_parquet_column *c, uint64_t rows, hac_err
         c->page.at += (uint32_t)n;
     }
     c->rows_left -= rows;
-    return HAC_OK;
+    status = check_end(c, err);
+    return status == HAC_OK ? HAC_OK : failed(c, status, err);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -568,7 +584,7 @@ static hac_status read_batch(hac_parquet_column *c, size_t rows, const uint16_t 
         given += p.given;
         c->rows_left -= p.rows;
     }
-    return HAC_OK;
+    return check_end(c, err);
 }
 
 /* Only the page that is being read still needs its place. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--no-checksums]: every leaf's values, one JSON object
- * a line and leaf, for comparison with other readers:
+ * parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--no-checksums] [--page-bytes N]: every leaf's values,
+ * one JSON object a line and leaf, for comparison with other readers:
  *
  *     {"rows":3,"groups":1,"leaves":2}
  *     {"column":"a","type":"i64","values":[1,null,3]}
@@ -28,6 +28,7 @@ typedef struct options {
     const char *path;
     uint64_t first, end;
     size_t batch;
+    uint64_t page_bytes; /* 0: the default */
     bool no_checksums;
 } options;
 
@@ -164,6 +165,8 @@ static void read_options(int argc, char **argv, options *ret)
             ret->end = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--batch") == 0 && i + 1 < argc) {
             ret->batch = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--page-bytes") == 0 && i + 1 < argc) {
+            ret->page_bytes = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--no-checksums") == 0) {
             ret->no_checksums = true;
         } else {
@@ -171,7 +174,9 @@ static void read_options(int argc, char **argv, options *ret)
         }
     }
     if (ret->path == NULL || ret->batch < 1 || ret->batch > HAC_BATCH_ROWS) {
-        fprintf(stderr, "usage: parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--no-checksums]\n");
+        fprintf(
+            stderr,
+            "usage: parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--no-checksums] [--page-bytes N]\n");
         exit(2);
     }
 }
@@ -189,7 +194,7 @@ int main(int argc, char **argv)
         return 2;
     }
     hac_parquet_place place = {.fd = fd, .bytes = (uint64_t)st.st_size};
-    hac_parquet_limits limits = {.ignore_checksums = o.no_checksums};
+    hac_parquet_limits limits = {.page_bytes = o.page_bytes, .ignore_checksums = o.no_checksums};
     hac_status status = hac_parquet_open(&place, &limits, &file, &err);
     if (status != HAC_OK) {
         printf("{");

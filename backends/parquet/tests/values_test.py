@@ -10,15 +10,12 @@ import os
 import random
 import struct
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-BUILD = Path(os.environ.get("HAC_TEST_BUILD", ROOT / "build" / "dev"))
-PROGRAMS = BUILD / "backends" / "parquet" / "tests"
-sys.path.insert(0, str(ROOT / "build" / "python"))
+from parquet_files import BINARY, DATA, I32, I64, NO_DATA, NO_ORACLE, STRUCT, TOOLS, TRUE, Decoder, File, Struct, encode
+
 try:
     import duckdb
     import pyarrow as pa
@@ -26,8 +23,6 @@ try:
 except ImportError:
     pa = None
 
-DATA = os.environ.get("HAC_TEST_DATA")
-WHY_NOT = "pyarrow and DuckDB are not installed (`./dev test` puts them into build/python): nothing is compared"
 CODECS = ["NONE", "SNAPPY", "GZIP", "ZSTD", "LZ4", "BROTLI"]
 decimal.getcontext().prec = 100
 
@@ -82,14 +77,14 @@ def expected(column):
 # ---- the reader -------------------------------------------------------------------------------------------
 
 def dump(path, *options):
-    done = subprocess.run([PROGRAMS / "parquet_dump", path, *options], capture_output=True, text=True, check=False)
+    done = subprocess.run([TOOLS / "parquet_dump", path, *options], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise AssertionError(f"parquet_dump {path} ended with {done.returncode}: {done.stderr[-2000:]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def walk(path, seed, steps):
-    done = subprocess.run([PROGRAMS / "parquet_walk", path, str(seed), str(steps)], capture_output=True, text=True,
+    done = subprocess.run([TOOLS / "parquet_walk", path, str(seed), str(steps)], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
         raise AssertionError(f"parquet_walk {path} {seed} {steps}: {done.stdout}{done.stderr[-2000:]}")
@@ -229,7 +224,7 @@ def write_everything(path, seed):
         store_decimal_as_integer=as_integer)
 
 
-@unittest.skipIf(pa is None, WHY_NOT)
+@unittest.skipIf(pa is None, NO_ORACLE)
 class Values(unittest.TestCase):
     def compare(self, path, **ignored):
         lines = dump(path)
@@ -258,7 +253,7 @@ class Values(unittest.TestCase):
                     walk(path, seed, steps)
 
 
-@unittest.skipIf(pa is None, WHY_NOT)
+@unittest.skipIf(pa is None, NO_ORACLE)
 class Quick(Values):
     def test_every_type_in_every_encoding(self):
         self.write_and_compare(range(12), 2)
@@ -274,13 +269,13 @@ class Quick(Values):
                     self.assertEqual(a.get("values", [])[first:end], b.get("values", []), a["column"])
 
 
-@unittest.skipIf(pa is None, WHY_NOT)
+@unittest.skipIf(pa is None, NO_ORACLE)
 class Drawn(Values):
     def test_more_of_them(self):
         self.write_and_compare(range(1000, 1025), 3)
 
 
-@unittest.skipIf(pa is None, WHY_NOT)
+@unittest.skipIf(pa is None, NO_ORACLE)
 class Writers(Values):
     def test_duckdb(self):
         connection = duckdb.connect()
@@ -306,8 +301,8 @@ class Writers(Values):
             self.compare(path)
 
 
-@unittest.skipIf(pa is None, WHY_NOT)
-@unittest.skipIf(DATA is None, "HAC_TEST_DATA is not set: no corpus file is read")
+@unittest.skipIf(pa is None, NO_ORACLE)
+@unittest.skipIf(not DATA.is_dir(), NO_DATA)
 class Corpus(Values):
     # pyarrow's own limits: nanoseconds overflow, Python makes NaNs quiet, maps it does not read
     BUT = {"int96_from_spark": ["a"], "floating_orders_nan_count": ["float16_ieee754", "float16_typedef"]}
@@ -315,9 +310,8 @@ class Corpus(Values):
                "large_string_map.brotli")
 
     def files(self):
-        root = Path(DATA) / "parquet"
-        files = sorted([*root.glob("data/*.parquet"), *root.glob("data/geospatial/*.parquet"),
-                        root / "bad_data" / "ARROW-GH-43605.parquet"])
+        files = sorted([*DATA.glob("data/*.parquet"), *DATA.glob("data/geospatial/*.parquet"),
+                        DATA / "bad_data" / "ARROW-GH-43605.parquet"])
         self.assertGreater(len(files), 60)
         return files
 
@@ -333,11 +327,209 @@ class Corpus(Values):
                 walk(path, seed, 3)
 
     def test_without_checksums(self):
-        path = Path(DATA) / "parquet" / "data" / "datapage_v1-corrupt-checksum.parquet"
+        path = DATA / "data" / "datapage_v1-corrupt-checksum.parquet"
         for line in dump(path, "--no-checksums")[1:]:
             self.assertNotIn("error", line)
         for line in dump(path)[1:]:
             self.assertRegex(line["error"], r"^row group 0, column [ab], page [01]: its checksum is wrong$")
+
+
+class Pages(list):
+    """The pages of a file of one column and one row group: [header, bytes], to be changed and written again."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.file = File(path)
+        self.column = self.file.column(0, 0)
+        at = self.column.value(11) if 11 in self.column else self.column.value(9)
+        end = at + self.column.value(7)
+        while at < end:
+            decoder = Decoder(self.file.body, at)
+            header = decoder.structure()
+            at = decoder.at + header.value(3)
+            self.append([header, self.file.body[decoder.at:at]])
+
+    def rows(self, n):
+        self.file.meta.put(3, I64, n)
+        self.file.groups()[0].put(3, I64, n)
+        self.column.put(5, I64, n)
+
+    def write(self, path):
+        """Sizes of pages are as their headers say, the chunk's are true."""
+        body, whole = b"PAR1", 0
+        for header, data in self:
+            body += encode(STRUCT, header) + data
+            whole += len(encode(STRUCT, header)) + max(header.value(2), 0)
+        self.column.put(9, I64, 4).put(7, I64, len(body) - 4).put(6, I64, whole).drop(11, 14, 15)
+        self.file.chunk(0, 0).drop(4, 5, 6, 7)
+        self.file.body = body
+        return self.file.write(path)
+
+
+@unittest.skipIf(pa is None, NO_ORACLE)
+class Lies(unittest.TestCase):
+    """Pages whose headers or bytes are not what they should be: which message, and what is read all the same."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "a.parquet")
+        self.values = [None if i % 9 == 4 else i % 20 for i in range(40)]
+
+    def make(self, values=None, nullable=True, **options):
+        schema = pa.schema([pa.field("a", pa.int64(), nullable=nullable)])
+        options = {"use_dictionary": False, "compression": "none", "data_page_size": 60, "write_batch_size": 10,
+                   "store_schema": False, **options}
+        pq.write_table(pa.table([values or self.values], schema=schema), self.path, **options)
+        return Pages(self.path)
+
+    def read(self, pages, *options):
+        return dump(pages.write(self.path), *options)[1]
+
+    def refused(self, pages, message, *options):
+        line = self.read(pages, *options)
+        self.assertEqual(line.get("error"), f"row group 0, column a, {message}")
+
+    def accepted(self, pages):
+        self.assertEqual(self.read(pages).get("values"), self.values)
+
+    def test_as_it_is(self):
+        for version in ("1.0", "2.0"):
+            for dictionary in (False, True):
+                pages = self.make(data_page_version=version, use_dictionary=dictionary)
+                self.assertGreater(len(pages), 2)
+                self.accepted(pages)
+
+    def test_numbers_of_values(self):
+        pages = self.make()
+        pages.rows(41)
+        self.refused(pages, "page 4: the column chunk ends 1 values too early")
+        pages.rows(30)
+        self.refused(pages, "page 3: it is the first of those behind the last row of the row group")
+        pages.rows(35)
+        self.refused(pages, "page 3: it holds 10 values, and the row group has 5 rows left")
+        pages = self.make()
+        del pages[1]
+        self.refused(pages, "page 3: the column chunk ends 10 values too early")
+        pages = self.make(list(range(40)), nullable=False)
+        pages[2][0].value(5).put(1, I32, 11)
+        pages[3][0].value(5).put(1, I32, 9)
+        self.refused(pages, "page 2: it holds fewer values than it should")
+
+    def test_sizes(self):
+        pages = self.make()
+        pages[3][0].put(3, I32, 1000)
+        self.refused(pages, "page 3: it goes on behind its column chunk")
+        pages = self.make()
+        pages[1][0].put(2, I32, pages[1][0].value(2) + 1)
+        self.refused(pages, f"page 1: its {len(pages[1][1])} bytes of UNCOMPRESSED do not become {len(pages[1][1]) + 1} bytes")
+        pages = self.make()
+        pages[1][0].put(3, I32, -1)
+        self.refused(pages, "page 1: its header lacks a type or a size, or has one below 0")
+        pages = self.make(compression="snappy")
+        pages[0][0].put(2, I32, 99)
+        self.refused(pages, f"page 0: its {len(pages[0][1])} bytes of SNAPPY do not become 99 bytes")
+        pages = self.make(compression="zstd")
+        pages[2][0].put(2, I32, 1 << 28)
+        self.refused(pages, "page 2: it has 268435456 bytes; 134217728 are the limit")
+        pages = self.make()
+        self.refused(pages, f"page 0: it has {len(pages[0][1])} bytes; 50 are the limit", "--page-bytes", "50")
+
+    def test_larger_than_its_chunk(self):
+        pages = self.make(compression="zstd")
+        pages[2][0].put(2, I32, 1 << 20)
+        pages.write(self.path)
+        pages.column.put(6, I64, 1000)
+        pages.file.write(self.path)
+        self.assertRegex(dump(self.path)[1]["error"], r"page 2: it is larger \(1048576 bytes\) than its whole column chunk$")
+
+    def test_levels(self):
+        pages = self.make()
+        pages[1][1] = struct.pack("<I", 5000) + pages[1][1][4:]
+        self.refused(pages, "page 1: its definition levels are longer than the page")
+        pages = self.make()
+        pages[0][0].value(5).put(3, I32, 4)
+        self.refused(pages, "page 0: its definition levels are not encoded as RLE")
+        pages = self.make(data_page_version="2.0")
+        pages[2][0].value(8).put(5, I32, 1000)
+        self.refused(pages, "page 2: its levels take more bytes than the page has")
+        pages = self.make()
+        pages[0][1] = struct.pack("<I", 2) + b"\x06\x01" + pages[0][1][6:]
+        pages[0][0].put(2, I32, len(pages[0][1])).put(3, I32, len(pages[0][1]))
+        self.refused(pages, "page 0: its run lengths end before its values do")
+
+    def test_dictionaries(self):
+        pages = self.make(use_dictionary=True)
+        first = list(pages[0])
+        del pages[0]
+        self.refused(pages, "page 0: it refers to a dictionary, and there is none")
+        pages = self.make(use_dictionary=True)
+        pages.insert(2, first)
+        self.refused(pages, "dictionary page: the dictionary is not the first page")
+        pages = self.make(use_dictionary=True)
+        pages[0][0].value(7).put(1, I32, 3)
+        self.refused(pages, "page 0: it refers to entry 8 of a dictionary of 3")
+        pages = self.make(use_dictionary=True)
+        pages[0][0].value(7).put(1, I32, 1 << 30)
+        self.refused(pages, "dictionary page: it holds fewer values than it should")
+        pages = self.make(use_dictionary=True)
+        pages[0][0].value(7).put(2, I32, 5)
+        self.refused(pages, "dictionary page: a dictionary's encoding is PLAIN, and this one's is number 5")
+        pages = self.make(use_dictionary=True)
+        pages[0][0].value(7).put(2, I32, 2)
+        pages[1][0].value(5).put(2, I32, 2)
+        self.accepted(pages)
+
+    def test_only_nulls(self):
+        self.values = [None] * 40
+        for dictionary in (False, True):
+            pages = self.make(use_dictionary=dictionary)
+            pages[-1][1] = struct.pack("<I", 2) + b"\x50\x00"  # a dictionary's codes lack even their width
+            pages[-1][0].put(2, I32, 6).put(3, I32, 6).value(5).put(1, I32, 40)
+            del pages[1 if dictionary else 0:-1]
+            self.accepted(pages)
+
+    def test_what_is_not_known(self):
+        pages = self.make()
+        unknown = Struct().put(1, I32, 9).put(2, I32, 1 << 20).put(3, I32, 5)
+        index = Struct().put(1, I32, 1).put(2, I32, 0).put(3, I32, 0).put(6, STRUCT, Struct())
+        pages.insert(2, [unknown, b"12345"])
+        pages.insert(0, [index, b""])
+        pages.append([unknown, b"12345"])
+        self.accepted(pages)
+        pages = self.make()
+        pages[1][0].value(5).put(2, I32, 10)
+        self.refused(pages, "page 1: its encoding is none of this column's type: not known here (number 10)")
+        pages[1][0].value(5).put(2, I32, 7)
+        self.refused(pages, "page 1: its encoding is none of this column's type: DELTA_BYTE_ARRAY (number 7)")
+        pages = self.make()
+        pages.column.put(4, I32, 3)
+        self.assertEqual(self.read(pages)["error"], "row group 0, column a: it is compressed with LZO, which is not read")
+
+    def test_what_v2_says_of_compression(self):
+        for codec in ("snappy", "zstd"):
+            pages = self.make(data_page_version="2.0", compression=codec)
+            self.accepted(pages)
+            for page in pages:  # absent is true; old writers say false and compress
+                page[0].value(8).drop(7)
+            self.accepted(pages)
+            for page in pages:
+                page[0].value(8).put(7, TRUE, False)
+            self.accepted(pages)
+        plain = self.make(data_page_version="2.0")
+        plain.column.put(4, I32, 1)
+        for page in plain:
+            page[0].value(8).put(7, TRUE, False)
+        self.accepted(plain)
+
+    def test_long_headers(self):
+        """Statistics in a page's header may be long: it is read to its end."""
+        pages = self.make()
+        for page in pages:
+            page[0].value(5).put(5, STRUCT, Struct().put(1, BINARY, bytes(70000)).put(2, BINARY, bytes(70000)))
+        self.accepted(pages)
+        pages[1][0].value(5).put(9, I32, 7)
+        self.accepted(pages)
 
 
 if __name__ == "__main__":
