@@ -775,8 +775,10 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
     if (status != HAC_OK)
         return status;
     spec->fast = job->fast;
-    spec->bytes = request->spec->describe ? 1 : spec->input_bytes; /* it looks at the footer alone */
     job->bytes_in = spec->input_bytes;
+    if (request->spec->describe && spec->place == HAC_QUERY_IN_FILES)
+        spec->input_bytes = 1; /* it looks at the footer alone: one task, however large the file is */
+    spec->bytes = spec->input_bytes;
     job->spec.items = spec->table ? spec->sources[0] : spec->bytes;
     return choose_seed(spec, err);
 }

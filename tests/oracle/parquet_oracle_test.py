@@ -118,6 +118,17 @@ class Quick(ParquetCase):
     def test_random_queries(self):
         self.compare(self.seeds(7, 6), (0, 1, 10, 100, 300))
 
+    @unittest.skipIf(pq is None, WHY_NOT)
+    def test_inspect(self):
+        """Files above what one task reads, and answers above what a message takes."""
+        machine = self.machine()
+        for rows, group in ((10, 10), (400000, 100000), (400000, 3000)):
+            pq.write_table(pa.table({"a": range(rows), "b": range(1, rows + 1)}), machine.path("t.parquet"), row_group_size=group)
+            wanted = pq.ParquetFile(machine.path("t.parquet"))
+            answer = machine.json("parquet", "inspect", "t.parquet")
+            self.assertEqual((answer["rows"], [g["rows"] for g in answer["row_groups"]]),
+                             (rows, [wanted.metadata.row_group(g).num_rows for g in range(wanted.num_row_groups)]))
+
 
 class RandomParquet(ParquetCase):
     """full"""
