@@ -17,12 +17,15 @@ from machine import BUILD, SharedMachineTest, main  # noqa: E402
 
 from duck import WHY_NOT, connect, duckdb  # noqa: E402
 
+try:
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
 JNI = BUILD / "bindings" / "jni"
 # Warnings of -Xcheck:jni go to standard output, which must be what the program prints and nothing else.
-JAVA = ["java", "-Xcheck:jni", "-XX:+UseSerialGC", f"-Djava.library.path={JNI}", "-cp", f"{JNI}/hac.jar:{JNI}/hac_jni_test.jar",
-        "HacTest"]
-
-
+JAVA = ["java", "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
+        f"-Djava.library.path={JNI}", "-cp", f"{JNI}/hac.jar:{JNI}/hac_jni_test.jar", "HacTest"]
 FIXED_HEAP = ("-Xms48m", "-Xmx48m", "-XX:+AlwaysPreTouch")
 
 
@@ -120,6 +123,10 @@ QUERIES = (
 )
 
 
+def words_of(query):
+    return [word for pair in query.items() for word in pair]
+
+
 def row(source):
     def maybe(text):
         return "" if source.random() < 0.1 else str(text)
@@ -153,10 +160,36 @@ class Compared(SharedMachineTest):
         for rows in (0, 1, 2000, 100000):
             connection = self.table(rows)
             for query, sql in QUERIES[rows > 2000:]:
-                words = [word for pair in query.items() for word in pair]
-                out = java(self.m, "print", self.m.path("t.csv"), "schema", SCHEMA, *words)
+                out = java(self.m, "print", self.m.path("t.csv"), "schema", SCHEMA, *words_of(query))
                 with self.subTest(rows=rows, sql=sql):
                     self.assert_same(read(out), connection.execute(sql).fetchall())
+
+    @unittest.skipIf(pyarrow is None, "pyarrow is not installed: no Parquet file is queried from Java")
+    def test_parquet(self):
+        """The same rows in a Parquet file, whole and by row group."""
+        for rows, group in ((0, 10), (1, 10), (2000, 700), (100000, 30000)):
+            connection = self.table(rows)
+            file = self.m.path("t.parquet")
+            pyarrow.parquet.write_table(connection.sql("SELECT * FROM t").to_arrow_table(), file, row_group_size=group)
+            for query, sql in QUERIES[rows > 2000:]:
+                out = java(self.m, "print", file, *words_of(query))
+                with self.subTest(rows=rows, sql=sql):
+                    self.assert_same(read(out), connection.execute(sql).fetchall())
+            self.by_group(file, rows)
+
+    def by_group(self, file, rows):
+        """Each row group's result is DuckDB's of those rows."""
+        out = java(self.m, "groups", file, "group-by", "city", "select", "count() as n, sum(k) as s", "order-by", "city")
+        count, *results = re.split(r"(?m)^(?=city:string)", out)
+        groups = pyarrow.parquet.ParquetFile(file).num_row_groups
+        self.assertEqual((count, len(results)), (f"{groups} row groups\n", groups))
+        connection = connect()
+        for i, result in enumerate(results):
+            part = pyarrow.parquet.ParquetFile(file).read_row_group(i, columns=["city", "k"])
+            connection.register("part", part)
+            wanted = connection.execute("SELECT city, count(*), sum(k) FROM part GROUP BY city ORDER BY city").fetchall()
+            with self.subTest(rows=rows, row_group=i):
+                self.assert_same(read(result), wanted)
 
 
 if __name__ == "__main__":

@@ -3,15 +3,21 @@
 """org.hac in Spark's JVM: queries through PySpark's gateway, and bindings/jni/examples/RowGroups.scala as a job of
 Spark; both beside the same query done by Spark itself. Needs pyspark in build/spark, with its Scala compiler."""
 import json
-import os
 import random
 import subprocess
 import sys
 import unittest
+from decimal import Decimal
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "build" / "python"))
 from machine import BUILD, SOURCE, SharedMachineTest, main  # noqa: E402
+
+try:
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
 
 SPARK = SOURCE / "build" / "spark"
 VERSION = "3.5.6"  # the last one that runs on Java 11 and 17
@@ -68,6 +74,29 @@ class Spark(SharedMachineTest):
         both = json.loads(self.spark(sys.executable, __file__, "--in-spark", self.m.path("t.csv")).splitlines()[-1])
         self.assertEqual(len(both["wanted"]), 3)
         self.assertEqual(both["got"], both["wanted"])
+
+    @unittest.skipIf(pyarrow is None, "pyarrow is not installed: the example in Scala has no file to read")
+    def test_scala(self):
+        """The example, compiled by Spark's own compiler, over eight row groups."""
+        example = SOURCE / "bindings" / "jni" / "examples" / "RowGroups.scala"
+        jars = ":".join([f"{JNI}/hac.jar", *map(str, sorted(JARS.glob("*.jar")))])
+        self.spark("java", "-cp", f"{JARS}/*", "scala.tools.nsc.Main", "-Werror", "-deprecation", "-cp", jars, "-d",
+                   self.m.path("example.jar"), example)
+        source, wanted = random.Random(4), {}
+        rows = [(source.choice("ANR"), Decimal(source.randrange(1, 51)), Decimal(source.randrange(10**7)) / 100,
+                 Decimal(source.randrange(11)) / 100) for _ in range(8000)]
+        for flag, quantity, price, discount in rows:
+            if quantity < 24:
+                revenue, lines = wanted.get(flag, (0, 0))
+                wanted[flag] = revenue + price * discount, lines + 1
+        kind = pyarrow.decimal128(15, 2)
+        table = pyarrow.table(list(map(list, zip(*rows))), schema=pyarrow.schema([
+            ("l_returnflag", pyarrow.string()), ("l_quantity", kind), ("l_extendedprice", kind), ("l_discount", kind)]))
+        pyarrow.parquet.write_table(table, self.m.path("lineitem.parquet"), row_group_size=1000)
+        out = self.spark(SPARK / "pyspark" / "bin" / "spark-submit", *SUBMIT, "--class", "RowGroups",
+                         self.m.path("example.jar"), self.m.path("lineitem.parquet"))
+        got = {flag: (Decimal(revenue), int(lines)) for flag, revenue, lines in map(str.split, out.splitlines())}
+        self.assertEqual(got, wanted)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -202,7 +203,7 @@ public final class HacTest {
     }
 
     private static void equal(Object got, Object wanted, String what) {
-        check(wanted == null ? got == null : wanted.equals(got), what + ": " + got + ", wanted: " + wanted);
+        check(Objects.deepEquals(got, wanted), what + ": " + got + ", wanted: " + wanted);
     }
 
     private static void fails(HacException.Code code, String words, Body body) throws Exception {
@@ -231,24 +232,23 @@ public final class HacTest {
     private static final HacType[] TYPES = {
         HacType.BOOL, HacType.I8, HacType.I16, HacType.I32, HacType.I64, HacType.U8, HacType.U16, HacType.U32,
         HacType.U64, HacType.F32, HacType.F64, HacType.DATE, HacType.TIMESTAMP, HacType.decimal(9, 2),
-        HacType.decimal(18, 0), HacType.decimal(38, 10), HacType.STRING};
+        HacType.decimal(18, 0), HacType.decimal(38, 10), HacType.STRING, HacType.BYTES};
 
     /** What a row should be read as, made with the column that is sent. */
     private static Object[] fill(HacTable table, String name, HacType type, int rows, boolean nulls, Random random) {
         Object[] wanted = new Object[rows];
         int width = width(type);
-        ByteBuffer values = direct(width > 0 ? rows * width : type.kind() == HacType.Kind.STRING ? 4 * rows + 4 : bits(rows));
+        ByteBuffer values = direct(width > 0 ? rows * width : isText(type) ? 4 * rows + 4 : bits(rows));
         ByteBuffer validity = nulls ? direct(bits(rows)) : null;
         ByteArrayOutputStream texts = new ByteArrayOutputStream();
         for (int row = 0; row < rows; row++) {
             boolean is = !nulls || random.nextInt(3) != 0;
             if (nulls && is)
                 setBit(validity, row);
-            Object value = type.kind() == HacType.Kind.STRING ? text(row, values, texts, random)
-                                                              : put(type, values, row, random);
+            Object value = isText(type) ? text(type, row, values, texts, random) : put(type, values, row, random);
             wanted[row] = is ? value : null;
         }
-        if (type.kind() == HacType.Kind.STRING) {
+        if (isText(type)) {
             ByteBuffer bytes = direct(texts.size());
             bytes.put(texts.toByteArray()).flip();
             values.putInt(4 * rows, texts.size());
@@ -259,10 +259,15 @@ public final class HacTest {
         return wanted;
     }
 
+    private static boolean isText(HacType type) {
+        return type.kind() == HacType.Kind.STRING || type.kind() == HacType.Kind.BYTES;
+    }
+
     private static int width(HacType type) {
         switch (type.kind()) {
         case BOOL:
         case STRING:
+        case BYTES:
             return 0;
         case I8:
         case U8:
@@ -294,13 +299,15 @@ public final class HacTest {
         bits.put(row / 8, (byte) (bits.get(row / 8) | 1 << row % 8));
     }
 
-    private static String text(int row, ByteBuffer offsets, ByteArrayOutputStream texts, Random random) {
+    private static Object text(HacType type, int row, ByteBuffer offsets, ByteArrayOutputStream texts, Random random) {
         String[] some = {"", "a", "Zürich", "東京", "\uD83D\uDE00", "a longer text, with \"quotes\" and\nlines", "\t"};
         String text = some[random.nextInt(some.length)].repeat(random.nextInt(3));
-        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        if (type.kind() == HacType.Kind.BYTES)
+            random.nextBytes(bytes);
         offsets.putInt(4 * row, texts.size());
-        texts.write(utf8, 0, utf8.length);
-        return text;
+        texts.write(bytes, 0, bytes.length);
+        return type.kind() == HacType.Kind.BYTES ? bytes : text;
     }
 
     private static Object put(HacType type, ByteBuffer values, int row, Random random) {
@@ -392,7 +399,7 @@ public final class HacTest {
         ByteBuffer validity = column.validity();
         for (int row = 0; row < wanted.length && validity != null; row++)
             equal((validity.get(row / 8) >> row % 8 & 1) == 0, wanted[row] == null, "bit " + row + " of " + column);
-        if (column.type().kind() == HacType.Kind.STRING) {
+        if (isText(column.type())) {
             equal(column.offsets().remaining(), 4 * wanted.length + 4, "offsets of " + column);
             equal(column.offsets().getInt(4 * wanted.length), column.bytes().remaining(), "bytes of " + column);
             refuses(IllegalArgumentException.class, column::values);
@@ -674,10 +681,14 @@ public final class HacTest {
     private static void smallQueries(int n) throws Exception {
         ByteBuffer text = utf8("n,s\n1,a\n2,b\n3,\n");
         HacTable table = new HacTable(3).add("n", 1, 2, 3).add("s", "x", null, "z");
-        HacQuery csv = new HacQuery().format(HacQuery.Format.CSV).schema("n:i32,s:string").select("n, s").where("n > 1");
+        HacQuery csv = new HacQuery().format(HacQuery.Format.CSV).schema("n:i32,s:string").select("n, s")
+                           .where("n > 1 or s = '" + "long".repeat(1000) + "'"); // what is left of it would show
         HacQuery columns = new HacQuery().groupBy("s").select("sum(n) as n").orderBy("n");
+        Path file = Files.createTempFile("hac", ".csv");
+        Files.writeString(file, "n,s\n1,a\n2,b\n3,\n");
         for (int i = 0; i < n; i++) {
-            try (HacResult result = i % 2 == 0 ? client.query(csv, text) : client.query(columns, table)) {
+            try (HacResult result = i % 8 == 0 ? client.query(csv, file)
+                                  : i % 2 == 0 ? client.query(csv, text) : client.query(columns, table)) {
                 equal(result.rows(), i % 2 == 0 ? 2L : 3L, "rows");
                 result.column("n").values();
                 result.column("s").getString(0);
@@ -686,6 +697,7 @@ public final class HacTest {
                 fails(HacException.Code.INVALID, "", () -> client.query(csv.select("n +"), text));
             csv.select("n, s");
         }
+        Files.delete(file);
     }
 
     private static void testLeaks() throws Exception {
