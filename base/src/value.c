@@ -105,11 +105,18 @@ hac_status hac_value_type_parse(const char *text, size_t bytes, hac_value_type *
             return HAC_OK;
         }
     }
+    bool decimal = bytes >= strlen("decimal") && memcmp(text, "decimal", strlen("decimal")) == 0;
     if (!parse_decimal(text, bytes, &type))
-        return hac_fail(err, HAC_INVALID,
-                        "'%.*s' is not a type: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool date timestamp "
-                        "decimal(p,s) string bytes",
-                        (int)(bytes < 64 ? bytes : 64), text);
+        return decimal
+                   ? hac_fail(err, HAC_INVALID,
+                              "'%.*s' is not a type: of decimal(p,s) p is 1 to 38 digits, and s, 0 to p, are "
+                              "those behind the point",
+                              (int)(bytes < 64 ? bytes : 64), text)
+                   : hac_fail(
+                         err, HAC_INVALID,
+                         "'%.*s' is not a type: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool date timestamp "
+                         "decimal(p,s) string bytes",
+                         (int)(bytes < 64 ? bytes : 64), text);
     *ret = type;
     return HAC_OK;
 }

@@ -81,9 +81,31 @@ bool hac_node_equal(hac_node *a, hac_node *b)
 
 /* ---- columns ---- */
 
-static const char *field_name(const void *list, size_t i)
+static const char *listed_name(const void *list, size_t i)
 {
-    return ((const hac_schema *)list)->fields[i].name;
+    return ((const char *const *)list)[i];
+}
+
+/* Says which names there are: those of outputs that may stand here, and columns. */
+static void *no_column(hac_checker *c, const hac_node *node)
+{
+    char there[HAC_SUGGEST_TEXT_MAX];
+    const char **names =
+        hac_arena_alloc(c->parser->arena, (c->n_outputs + c->schema->n_fields + 1) * sizeof *names);
+    size_t n = 0;
+    if (names == NULL) {
+        c->parser->status = hac_fail_no_memory(c->parser->err);
+        return NULL;
+    }
+    for (size_t i = 0; i < c->n_outputs; i++) {
+        const char *name = c->outputs[i].name;
+        if (name != NULL && name[0] != '\0' && hac_schema_find(c->schema, name, strlen(name)) < 0)
+            names[n++] = name;
+    }
+    for (size_t i = 0; i < c->schema->n_fields; i++)
+        names[n++] = c->schema->fields[i].name;
+    return fail(c, node, "unknown column '%.*s'; %s", (int)(node->n_name < 128 ? node->n_name : 128),
+                node->name, hac_suggest_text(node->name, names, n, listed_name, there));
 }
 
 static hac_node *find_output(const hac_checker *c, const hac_node *node)
@@ -120,11 +142,7 @@ static hac_node *check_column(hac_checker *c, hac_node *node)
                         c->schema->fields[node->column].name);
         return node;
     }
-    if (output != NULL)
-        return check_output(c, output);
-    char there[HAC_SUGGEST_TEXT_MAX];
-    return fail(c, node, "unknown column '%.*s'; %s", (int)(node->n_name < 128 ? node->n_name : 128),
-                node->name, hac_suggest_text(node->name, c->schema, c->schema->n_fields, field_name, there));
+    return output != NULL ? check_output(c, output) : no_column(c, node);
 }
 
 /* ---- calls: which row ---- */

@@ -191,6 +191,10 @@ static void test_errors(void **state)
         {"", "s", "i8 + 1 as s", "", "--select: character 1: two columns are called 's'"},
         {"", "", "*, s as i8", "", "--select: character 4: two columns are called 'i8'"},
         {"", "", "i8", "x", "--order-by: character 1: unknown column 'x'"},
+        {"", "s", "sum(i8) as total", "totl",
+         "--order-by: character 1: unknown column 'totl'; there are: total, i8, i32, i64, u8, u32, u64, f32, "
+         "f64, b, "
+         "s, d, t, p, w, raw (did you mean total?)"},
         {"", "", "i8", "1", "--order-by: character 1: a constant orders nothing"},
         {"", "", "i8, 1 as one", "i8, cast(1 as i64)", "--order-by: character 5: a constant orders nothing"},
         {"", "", "i8, 1 as one", "one, i8 desc", "i8:i8 > i8:i8, one:i64 +1 -0"},

@@ -256,7 +256,7 @@ static void test_errors(void **state)
         {"cast(a as 1)", "character 11: expected a type, found '1'"},
         {"cast(a as foo)", "character 11: 'foo' is not a type: i8"},
         {"cast(a as i64", "character 14: expected ')' behind the type, but the text ends here"},
-        {"cast(a as decimal(15))", "character 11: 'decimal(15)' is not a type"},
+        {"cast(a as decimal(15))", "character 11: 'decimal(15)' is not a type: of decimal(p,s) p is 1 to 38"},
         {"cast(a as decimal(15,2)", "character 24: expected ')' behind the type, but the text ends here"},
         {"cast(a as i64 b)", "character 11: 'i64b' is not a type"},
         {"date '2020-13-01'", "character 1: '2020-13-01' is not a date; write date '2020-01-31'"},

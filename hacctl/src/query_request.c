@@ -349,12 +349,14 @@ static hac_status finish(hac_query_request *request, const hac_line *line, const
     return status == HAC_OK ? take_table(request, line, job, err) : status;
 }
 
+/* Groups without a word on what of them: their keys. */
 static hac_status need_select(const hac_line *line, hac_error *err)
 {
-    if (hac_args_has(line->args, HAC_OPT_SELECT))
+    if (hac_args_has(line->args, HAC_OPT_SELECT) || hac_args_has(line->args, HAC_OPT_GROUP_BY))
         return HAC_OK;
     return hac_fail(err, HAC_INVALID,
-                    "%s: what is wanted of each group or row? Say --select, for example 'count() as n'",
+                    "%s: what is wanted of each group or row? Say --select, for example 'count() as n'; "
+                    "--group-by alone gives the different keys",
                     line->command);
 }
 

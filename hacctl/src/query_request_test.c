@@ -289,6 +289,7 @@ static void bad_values(void **state)
 {
     (void)state;
     BAD(HAC_INVALID, "--select", "a.csv");
+    assert_null(GOOD("a.csv", "--group-by", "x")->select); /* its keys */
     BAD(HAC_INVALID, "--limit: 'ten'", "a.csv", "--select", "x", "--limit", "ten");
     BAD(HAC_INVALID, "--delimiter cannot be '::'", "a.csv", "--select", "x", "--delimiter", "::");
     BAD(HAC_INVALID, "--delimiter cannot be '\"'", "a.csv", "--select", "x", "--delimiter", "\"");

@@ -243,6 +243,16 @@ class Csv(QueryCase, SharedMachineTest):
         self.assertEqual(self.query(name, "--schema", COLUMNS, "--where", "id < 0", "--select", "count() as n"),
                          [["n"], ["0"]])
 
+    def test_keys_alone(self):
+        name = self.put("sales.csv", csv_of(self.large))
+        out = self.query(name, "--schema", COLUMNS, "--group-by", "city, ok", "--order-by", "city, ok")
+        self.assertEqual(out[0], ["city", "ok"])
+        want = {(r[1], r[5]) for r in self.large}
+        self.assertEqual(len(out) - 1, len(want))
+        self.assertEqual({c for c, _ in out[1:]}, {c or "" for c, _ in want})
+        self.m.bad(2, "mapreduce", name, "--schema", COLUMNS, "--group-by", "city as town", "--order-by", "twon",
+                   says="there are: town, ")
+
     def test_many_groups(self):
         name = self.put("sales.csv", csv_of(self.large))
         out = self.query(name, "--schema", COLUMNS, "--group-by", "id", "--select", "sum(amount) as s",

@@ -781,19 +781,23 @@ static void test_hostile_offsets(void **state)
     for (int way = 0; way < 4; way++) {
         hac_device *device = test_open_device((hac_device_options){
             .style = way % 2 == 0 ? HAC_STYLE_ONLY_BLOCK : HAC_STYLE_ONLY_SIMT, .copy_memory = way >= 2});
-        test_table t = table_new(300, FEW, false);
+        test_table t = table_new(300, FEW, true);
         int32_t *offsets = (int32_t *)(void *)(t.memory + t.columns[4].values);
         const int32_t bad[] = {-1, INT32_MIN, INT32_MAX, offsets[300] + 1};
-        hac_query *query = query_of(NULL, "s", "count() as c");
-        run r = run_new(query, &t, 300, (hac_hash_options){.seed = 9});
-        for (size_t i = 0; i < 4; i++) {
+        /* also where both rows beside the offset are null, and where no row counts */
+        t.memory[t.columns[4].validity + 149 / 8] &= (uint8_t) ~(1 << 149 % 8);
+        t.memory[t.columns[4].validity + 150 / 8] &= (uint8_t) ~(1 << 150 % 8);
+        for (size_t i = 0; i < 8; i++) {
+            hac_query *query = query_of(i < 4 ? NULL : "t > 200", "s", "count() as c");
+            run r = run_new(query, &t, 300, (hac_hash_options){.seed = 9});
             int32_t before = offsets[150];
-            offsets[150] = bad[i];
+            assert_int_equal(run_device(&r, device, &err), HAC_OK);
+            offsets[150] = bad[i % 4];
             assert_int_equal(run_device(&r, device, &err), HAC_FAILED);
             offsets[150] = before;
+            free(r.partials);
+            hac_query_free(query);
         }
-        free(r.partials);
-        hac_query_free(query);
         free(t.memory);
         hac_device_close(device);
     }

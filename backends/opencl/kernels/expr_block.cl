@@ -42,6 +42,7 @@ typedef struct {
     __global ulong *values;
     __global uchar *states;
     uint rows, vectors;
+    ulong damaged; /* first row, be it null or left out, where a string's offsets are not in order; ~0: none */
     vi failed;            /* lanes of the current instruction, together */
     uchar8 fail[VECTORS]; /* its states */
     uchar clean[EXPR_REGISTERS_MAX];
@@ -139,15 +140,15 @@ inline void load_strings(machine *m, __global const ulong *column, ulong first, 
     for (uint row = 0; row < m->rows; row++) {
         ulong at, bytes, h = 0;
         bool null = !m->clean[r] && m->states[r * BATCH + row] == ROW_NULL;
-        if (null) {
-        } else if (string_at(m->table, column, first + row, &at, &bytes)) {
-            h = hash_bytes(m->table + at, bytes, odd1, odd2);
-        } else {
+        if (!string_at(m->table, column, first + row, &at, &bytes)) {
             if (m->clean[r])
                 for (uint i = 0; i < BATCH; i++)
                     m->states[r * BATCH + i] = 0;
             m->clean[r] = 0;
             m->states[r * BATCH + row] = ROW_MALFORMED;
+            m->damaged = min(m->damaged, first + row);
+        } else if (!null) {
+            h = hash_bytes(m->table + at, bytes, odd1, odd2);
         }
         PUT_ROW(ulong, r, h);
     }

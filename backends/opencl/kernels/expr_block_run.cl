@@ -17,6 +17,7 @@ inline void machine_run(machine *m, ulong first, uint rows)
     __global const ulong *code = m->plan + m->plan[EXPR_PLAN_CODE];
     uint n = (uint)m->plan[EXPR_PLAN_INSTRUCTIONS];
     m->rows = rows;
+    m->damaged = ~0UL;
     m->vectors = (rows + LANES - 1) / LANES;
     for (uint i = 0; i < n; i++) {
         ulong w = code[2 * i], x = code[2 * i + 1];

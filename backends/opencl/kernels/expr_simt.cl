@@ -32,6 +32,7 @@ typedef struct {
     __global uchar *states;
     uint lanes;
     uint fail; /* state that the current instruction gives by itself */
+    bool damaged; /* a string's offsets are not in order, be the row null or left out */
 } machine;
 
 #define MACHINE     machine
@@ -86,11 +87,11 @@ inline void load_column(machine *m, uint k, ulong row, uint r)
     case KIND_STRING:
     case KIND_STRING | EXPR_KIND_LARGE: {
         ulong at, bytes, h = 0;
-        if (state == 0) {
-            if (string_at(m->table, column, row, &at, &bytes))
-                h = hash_bytes(m->table + at, bytes, m->plan[EXPR_PLAN_SEED], m->plan[EXPR_PLAN_SEED + 1]);
-            else
-                state = ROW_MALFORMED;
+        if (!string_at(m->table, column, row, &at, &bytes)) {
+            state = ROW_MALFORMED;
+            m->damaged = true;
+        } else if (state == 0) {
+            h = hash_bytes(m->table + at, bytes, m->plan[EXPR_PLAN_SEED], m->plan[EXPR_PLAN_SEED + 1]);
         }
         PUT(ulong, r, h);
         break;

@@ -18,6 +18,7 @@ inline void machine_run(machine *m, ulong row)
 {
     __global const ulong *code = m->plan + m->plan[EXPR_PLAN_CODE];
     uint n = (uint)m->plan[EXPR_PLAN_INSTRUCTIONS];
+    m->damaged = false;
     for (uint i = 0; i < n; i++) {
         ulong w = code[2 * i], x = code[2 * i + 1];
         uint op = (uint)w & 0xffff, rr = (uint)(w >> 16) & 0xffff, ra = (uint)(w >> 32) & 0xffff;

@@ -94,6 +94,8 @@ inline void check_register(table *t, machine *m, uint r, ulong first)
 inline void check_errors(table *t, machine *m, ulong first)
 {
     ulong filter = t->shape[SHAPE_FILTER];
+    if (m->damaged != ~0UL)
+        note_error(t, m->damaged, ROW_MALFORMED);
     if (filter != ~0UL && !m->clean[filter])
         for (uint row = 0; row < m->rows; row++)
             if (m->states[filter * BATCH + row] > ROW_NULL)

@@ -282,6 +282,8 @@ inline bool row_counts(const table *t, machine *m, uint *ret_error)
         state = max(state, (uint)STATE((uint)t->shape[t->shape[SHAPE_KEYS] + 3 * k]));
     for (uint a = 0; counts && a < (uint)t->shape[SHAPE_N_ARGS]; a++)
         state = max(state, (uint)STATE((uint)t->shape[t->shape[SHAPE_ARGS] + 2 * a]));
+    if (m->damaged)
+        state = ROW_MALFORMED;
     *ret_error = state > ROW_NULL ? state : 0;
     return counts && state <= ROW_NULL;
 }

@@ -7,7 +7,7 @@
  *   validity  bitmap: bit i%8 of byte i/8 is 1 where row i is not null; absent (offset
  *             HAC_TABLE_NONE) where there are no nulls
  *   values    bool: a bitmap; fixed width: rows × hac_value_size; string: (rows + 1) int32 or int64
- *             offsets into `bytes`, ascending, the first ≥ 0
+ *             offsets into `bytes`, ascending, the first ≥ 0, also where rows are null; bytes likewise
  *   bytes     string: the characters
  *
  * Every part starts at a multiple of 64 bytes.
@@ -22,7 +22,7 @@
 
 typedef struct hac_table_column {
     hac_value_type type;
-    bool large;        /* string: 64-bit offsets */
+    bool large;        /* string, bytes: 64-bit offsets */
     uint64_t validity; /* offsets in the table's memory; HAC_TABLE_NONE where there is no such part */
     uint64_t values;
     uint64_t bytes, n_bytes;
@@ -35,8 +35,9 @@ typedef struct hac_table {
 } hac_table;
 
 /* Whether every part lies within `bytes` of memory and starts at a multiple of 64. Does not look at the
- * memory: string offsets are judged where they are read (hac_table_string). HAC_INVALID names column and
- * part. */
+ * memory: string offsets are judged where they are read (hac_table_string). Of a column that a query uses
+ * each row that is read is: an offset out of order fails the query, be the row null or left out by the
+ * filter. HAC_INVALID names column and part. */
 HAC_MUST_USE hac_status hac_table_check(const hac_table *table, uint64_t bytes, hac_error *err);
 
 /* Row `row` of a string column of `memory`; false when its offsets are not in order or outside of its bytes.
