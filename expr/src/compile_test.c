@@ -256,8 +256,11 @@ static hac_status compile_source(hac_format format, const char *schema, const ch
     hac_schema names = {0};
     if (header != NULL)
         assert_int_equal(hac_schema_parse(header, &names, NULL), HAC_OK);
-    hac_query_text text = {
-        .schema = schema, .select = select, .limit = 7, .source = {.format = format, .header = true}};
+    hac_query_text text = {.schema = schema,
+                           .select = select,
+                           .limit = 7,
+                           .parquet = {2, 5000, 3, 7000},
+                           .source = {.format = format, .header = true}};
     hac_status status = hac_query_compile(&text, header != NULL ? &names : NULL, ret, err);
     hac_schema_clear(&names);
     return status;
@@ -298,6 +301,10 @@ static void test_sources(void **state)
         if (status == HAC_OK) {
             describe(query, &found);
             assert_int_equal(query->limit, 7);
+            assert_int_equal(query->parquet.compression, 2);
+            assert_int_equal(query->parquet.group_bytes, 5000);
+            assert_int_equal(query->parquet.group_rows, 3);
+            assert_int_equal(query->parquet.block_bytes, 7000);
             assert_true(query->source.header);
             assert_int_equal(query->source.delimiter, cases[i].format == HAC_FORMAT_CSV ? ',' : 0);
         } else {
