@@ -7,7 +7,7 @@
  * outputs untouched. The message is one line for a person: what is wrong, where, what to do.
  *
  *     hac_error err = HAC_ERROR_NONE;
- *     if (hac_client_connect(&client, NULL, &err) != HAC_OK)
+ *     if (hac_client_connect(NULL, &client, &err) != HAC_OK)
  *         fprintf(stderr, "%s\n", err.message);
  *
  * Thread safety: a hac_error belongs to the thread that owns it; there is no global error state.

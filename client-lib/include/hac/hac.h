@@ -9,17 +9,20 @@
  *     hac_buffer *keys = NULL;
  *     hac_job *job = NULL;
  *
- *     if (hac_client_connect(NULL, &client, &err) != HAC_OK ||            // starts a private daemon if need
- * be hac_buffer_alloc(client, n * sizeof(uint32_t), &keys, &err) != HAC_OK) die(err.message);
- *     fill(hac_buffer_data(keys), n);                                     // devices work on this very memory
+ *     if (hac_client_connect(NULL, &client, &err) != HAC_OK || // may start a private daemon
+ *         hac_buffer_alloc(client, n * sizeof(uint32_t), &keys, &err) != HAC_OK)
+ *         die(err.message);
+ *     fill(hac_buffer_data(keys), n); // devices work on this very memory
  *     hac_sort_options options = HAC_SORT_OPTIONS_INIT;
  *     options.type = HAC_TYPE_U32;
  *     if (hac_sort_buffer(client, keys, 0, n, &options, &job, &err) != HAC_OK || // submits
  *         hac_job_wait(job, -1, &err) != HAC_OK)                                 // waits for its end
  *         die(err.message);
- *     const uint32_t *sorted = hac_job_data(job);                         // mapped, read-only
+ *     const uint32_t *sorted = hac_job_data(job); // mapped, read-only
  *     ...
- *     hac_job_free(job);                                                  // its memory goes back to the pool
+ *     hac_job_free(job); // the result's memory goes back to the pool
+ *     hac_buffer_free(keys);
+ *     hac_client_free(client);
  *
  * Build with `pkg-config --cflags --libs hac` or CMake's find_package(hac).
  *
@@ -29,10 +32,13 @@
  * - Errors: see <hac/error.h>. Outputs are written on success only.
  * - Ownership: what a function returns through a `ret_` pointer is the caller's, to be freed with the free
  *   function of its type; free functions accept NULL. Freeing a client ends its connection: what was made
- * from it may still be freed, in any order, but the memory it shows belongs to others from then on.
+ *   from it may still be freed, in any order, but must not be read any more.
  * - Inputs are never modified.
  * - Callbacks run inside calls of this library only: hac_client_dispatch, and those that wait for hacd. They
- * may call the library, and free their own job, but not the client.
+ *   may call the library, and free their own job, but not the client.
+ * - Options: begin with the INIT macro of the type, or with all zeros where there is none, and set what
+ *   should be otherwise. Where an argument is a pointer to options, NULL is as good as untouched ones unless
+ *   a member has to be set.
  *
  * ABI: types are opaque or versioned by their `size` member; functions are only ever added.
  */
@@ -139,7 +145,7 @@ typedef struct hac_progress {
     const char *note;   /* "building kernels for cpu (2 of 5)" …, or "" */
 } hac_progress;
 
-/* What every job may say; part of the job kinds' options. */
+/* What every job may say; part of the job kinds' options. All zeros: nothing special. */
 typedef struct hac_job_options {
     const char *const *devices; /* names, as `hacctl devices` lists them; NULL: all */
     size_t n_devices;
@@ -147,7 +153,7 @@ typedef struct hac_job_options {
     int priority;            /* higher first, -100 … 100 */
     double deadline_seconds; /* 0: none */
     uint64_t memory_limit;   /* bytes; 0: the user's quota */
-    int fast;                /* 0: determinism exact, 1: fast */
+    int fast;                /* 0: devices change nothing in the result; 1: in sums of floats they may */
     /* Called from hac_client_dispatch and from blocking calls; NULL: no progress is sent at all. */
     void (*progress)(void *context, hac_job *job, const hac_progress *progress);
     /* Called once when the job has ended, maybe before the submitting call returns; NULL allowed. */
@@ -155,10 +161,11 @@ typedef struct hac_job_options {
     void *context;
 } hac_job_options;
 
-/* 0 as long as hacd has not answered: of a small job whose keys went in the message, until it has ended; of
- * others it is known at once. */
+/* The number that `hacctl show` and hac_client_query take. 0 until hacd has answered: for a small sort, whose
+ * keys went in the message, that is when it has ended; for others it is known at once. */
 HAC_API uint64_t hac_job_id(const hac_job *job);
-/* As far as the job's progress is told: without a progress callback queued until it has ended. */
+/* What the last message of hacd said. Only a job with a progress callback gets messages on its way: without
+ * one this is HAC_JOB_QUEUED until the job has ended. */
 HAC_API hac_job_state hac_job_get_state(const hac_job *job);
 
 /*
@@ -197,6 +204,7 @@ typedef enum hac_sort_algorithm {
     HAC_SORT_RADIX = 2
 } hac_sort_algorithm;
 
+/* How a bitonic sort is shared by devices of different speed; docs/flows/sort-planning.md. */
 typedef enum hac_sort_scheme {
     HAC_SCHEME_AUTO = 0,
     HAC_SCHEME_PROPORTIONAL = 1,
@@ -205,13 +213,14 @@ typedef enum hac_sort_scheme {
     HAC_SCHEME_NONE = 4
 } hac_sort_scheme;
 
-/* What a plan is asked for that is not run yet: where will the keys be? */
+/* For plans of sorts that are not run: where the keys will be. */
 typedef enum hac_plan_input {
     HAC_PLAN_INPUT_BUFFER = 0, /* hac_sort_buffer, or a stream */
     HAC_PLAN_INPUT_MEMORY = 1, /* hac_sort_memory */
     HAC_PLAN_INPUT_FILE = 2    /* hac_sort_fd with a file */
 } hac_plan_input;
 
+/* Which steps of a bitonic sort, done side by side otherwise, the strongest device does alone. */
 typedef enum hac_sort_fold { HAC_FOLD_AUTO = 0, HAC_FOLD_NONE = 1, HAC_FOLD_STEPS = 2 } hac_sort_fold;
 
 /*
@@ -266,6 +275,7 @@ HAC_API HAC_MUST_USE hac_status hac_sort_pairs(hac_client *client, hac_buffer *k
                                                uint32_t payload_bytes, uint64_t items,
                                                const hac_sort_options *options, hac_job **ret_job,
                                                hac_error *err);
+/* The payloads of a hac_sort_pairs that is done; valid as long as hac_job_data. NULL for other jobs. */
 HAC_API const void *hac_job_payload(const hac_job *job);
 
 /* ---- queries -------------------------------------------------------------------------------------- */
@@ -299,17 +309,17 @@ typedef enum hac_compression {
     HAC_COMPRESSION_LZ4 = 4 /* LZ4_RAW in the file */
 } hac_compression;
 
-/* How a result becomes a Parquet file; 0: the default. */
+/* How a result becomes a Parquet file. */
 typedef struct hac_parquet_output {
     hac_compression compression;
-    uint64_t group_bytes; /* of a row group in the file, at most; all but the last are at most 5 % below:
-                           * 128 MiB */
-    uint64_t group_rows;  /* at most: any number */
-    uint64_t block_bytes; /* no row group crosses a multiple of it: any may */
+    uint64_t group_bytes; /* most bytes of a row group in the file; all but the last have at least 95 %
+                           * of them; 0: 128 MiB */
+    uint64_t group_rows;  /* most rows of a row group; 0: any number */
+    uint64_t block_bytes; /* no row group lies across a multiple of this in the file; 0: any may */
 } hac_parquet_output;
 
-/* Whether flow C's kernels keep frequent keys in local memory; `on` has them run also where others are
- * faster. */
+/* Whether flow C's kernels (docs/flows/mapreduce.md) keep frequent keys in local memory; `on` has them run
+ * also where others are faster. */
 typedef enum hac_hot_keys { HAC_HOT_KEYS_AUTO = 0, HAC_HOT_KEYS_ON = 1, HAC_HOT_KEYS_OFF = 2 } hac_hot_keys;
 
 /* Which codelets aggregate: as it pays, the host's, or flow C's kernels. Where those cannot, the host's do,
@@ -328,11 +338,12 @@ typedef enum hac_query_way {
  */
 typedef struct hac_query_options {
     size_t size;        /* sizeof(hac_query_options): set by the INIT macro */
-    const char *schema; /* name:type,…; NULL: columns as the header or the format names them, as strings */
-    const char *where;  /* total > 10 and name like 'a%' */
-    const char *group_by; /* day, upper(city) as c */
-    const char *select;   /* sum(x * y) as s, count() as n; * is all columns */
-    const char *order_by; /* s desc, name */
+    const char *schema; /* name:type,…; NULL: columns as the header or the format names them, as strings; of
+                         * Parquet files all, as the file has them */
+    const char *where;  /* such as: total > 10 and name like 'a%' */
+    const char *group_by; /* such as: day, upper(city) as c */
+    const char *select;   /* such as: sum(x * y) as s, count() as n; * is all columns */
+    const char *order_by; /* such as: s desc, name */
     uint64_t limit;       /* rows; UINT64_MAX: all */
     hac_result_format result_format;
     hac_input_format input_format; /* of files and text */
@@ -348,8 +359,8 @@ typedef struct hac_query_options {
     hac_job_options job;
     hac_query_way way;
     hac_parquet_output parquet; /* HAC_RESULT_PARQUET */
-    uint64_t first_row_group;   /* HAC_INPUT_PARQUET, one file: row groups from this one on … */
-    uint64_t row_groups;        /* … so many; 0: all */
+    uint64_t first_row_group;   /* HAC_INPUT_PARQUET, one file: where to begin, from 0 … */
+    uint64_t row_groups;        /* … and how many to read; 0: all that are left */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
@@ -469,7 +480,7 @@ HAC_API HAC_MUST_USE hac_status hac_explain_sort(hac_client *client, uint64_t it
                                                  const hac_sort_options *options, hac_plan_format format,
                                                  char **ret_text, hac_error *err);
 
-/* A device of a machine one does not have. */
+/* A device of a machine one does not have; docs/profiles.md has what the members mean in a profile. */
 typedef struct hac_simulated_capability {
     const char *key; /* "sort.u32" */
     double items_per_second;
@@ -516,7 +527,8 @@ typedef enum hac_topic {
     HAC_TOPIC_PROBLEMS = 11 /* JSON: what is wrong with this machine's set-up */
 } hac_topic;
 
-/* Asks; `job` is 0 where the topic is not about one. *ret_text is malloc'ed, NUL-terminated. */
+/* Asks; `job` is 0 where the topic is not about one, `format` is looked at for HAC_TOPIC_PLAN only. *ret_text
+ * is malloc'ed, NUL-terminated. */
 HAC_API HAC_MUST_USE hac_status hac_client_query(hac_client *client, hac_topic topic, uint64_t job,
                                                  hac_plan_format format, char **ret_text, hac_error *err);
 
