@@ -37,6 +37,7 @@ typedef struct hac_dispatch {
     uint32_t plan_device; /* index into the plan's devices */
     bool together;        /* other devices work on the same range */
     bool cold;            /* the first of its kind on its executor: not learnt from */
+    bool fresh;           /* pages are faulted in as it runs */
     bool users_pace;      /* a query on the host: how long it takes says nothing of the device */
     double limit;         /* seconds after which its executor was killed; 0 if it was not for that */
 } hac_dispatch;

@@ -303,8 +303,7 @@ static bool is_cold(hac_executor *executor, const hac_plan_task *task)
     return cold;
 }
 
-/* Whether a buffer is new to the executor. Its page faults are no matter of who works together, and figures
- * of that kind are few: they would speak against splits long after the pages are there. */
+/* Whether a buffer is new to the executor: its page faults are no matter of the device. */
 static bool maps_buffer(const hac_executor *executor, const hac_executor_input *input)
 {
     bool maps = false;
@@ -366,7 +365,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     }
     if (maps_buffer(executor, &input))
         job->run.fresh |= UINT64_C(1) << executor->slot;
-    dispatch->cold |= together && (job->run.fresh >> executor->slot & 1);
+    dispatch->fresh = job->run.fresh >> executor->slot & 1;
     job->run.tasks[task_index].in_flight++;
     job->run.n_in_flight++;
     hac_executor_run(executor, dispatch, &input);
@@ -638,17 +637,30 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
     };
 }
 
+/* Page faults, too, are better known than nothing; but not among figures without: a device alone would seem
+ * slower than it is beside others. */
+static bool may_teach(const hac_job *job, const hac_dispatch *dispatch, const hac_plan_task *task,
+                      const char *device_key)
+{
+    if (dispatch->cold || (dispatch->together && (dispatch->fresh || is_given_up(job))))
+        return false;
+    return !dispatch->fresh || hac_model_predict(job->server->models, device_key, hac_task_model(task),
+                                                 task->type, dispatch->units, false)
+                                       .samples == 0;
+}
+
 static void learn(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = job->server;
     uint32_t device = server_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    const char *key = server->devices.items[device]->key;
     server->device_busy[device] += done->seconds;
-    if (dispatch->cold || (dispatch->together && is_given_up(job)) ||
+    if (!may_teach(job, dispatch, task, key) ||
         (job->kind->did_all != NULL && !job->kind->did_all(job, dispatch->task, done)))
         return;
-    hac_model_record(server->models, server->devices.items[device]->key, hac_task_model(task), task->type,
-                     dispatch->units, done->seconds, dispatch->together);
+    hac_model_record(server->models, key, hac_task_model(task), task->type, dispatch->units, done->seconds,
+                     dispatch->together);
 }
 
 static void complete_task(hac_job *job, uint32_t task_index)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import TWO_DEVICES, SharedMachineTest, eventually, main  # noqa: E402
+from machine import TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
 
 BITONIC = ("--algorithm", "bitonic")
 
@@ -150,6 +150,27 @@ class Jobs(SharedMachineTest):
         for job in jobs:
             self.m.good("wait", job)
             self.assertEqual(self.state(job), "done")
+
+
+class Learning(MachineTest):
+    def samples(self, codelet, kind):
+        """Of a device alone, as the models are written when hacd leaves."""
+        self.m.good("drain")
+        self.m.running().wait()
+        lines = (self.m.root / "state_home" / "hac" / "models").read_text().splitlines()
+        found = [line.split("\t")[4].split(" ") for line in lines if f"\t{codelet}\t{kind}\talone\t" in line]
+        return sum(map(len, found))
+
+    def test_page_faults_are_not_taken_for_work(self):
+        """A device's first task of a kind teaches nothing, tasks over new memory only where nothing is known."""
+        self.m = self.machine(TWO_DEVICES, {"executor_idle_timeout": "30s", "result_expiry": "60s"})
+        self.m.generate("i64", "random", 200000)
+        words = ("sort", "in", "--type", "i64", "--algorithm", "radix", "--devices", "cpu.0")
+        for _ in range(3):
+            self.m.good(*words, "-o", "out")  # cold, then twice in the same memory
+        for _ in range(4):  # each holds its result: the first gets the old memory, the others new one
+            self.m.good("wait", self.m.good(*words, "--detach").decode().strip())
+        self.assertEqual(self.samples("radix.leaf", "i64"), 3)
 
 
 if __name__ == "__main__":
