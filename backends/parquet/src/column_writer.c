@@ -23,6 +23,7 @@ void hac_column_writer_init(hac_column_writer *column, hac_value_type type, size
                             size_t dictionary_bytes)
 {
     *column = (hac_column_writer){.page_bytes = page_bytes};
+    hac_slab_init(&column->incoming, type);
     hac_slab_init(&column->slab, type);
     column->dictionary = (hac_dictionary_writer){.width = column->slab.width, .limit = dictionary_bytes};
     column->no_dictionary = column->slab.stored == HAC_STORED_BOOL || dictionary_bytes == 0;
@@ -30,6 +31,7 @@ void hac_column_writer_init(hac_column_writer *column, hac_value_type type, size
 
 void hac_column_writer_clear(hac_column_writer *column)
 {
+    hac_slab_clear(&column->incoming);
     hac_slab_clear(&column->slab);
     hac_bytes_clear(&column->data);
     hac_bytes_clear(&column->pages);

@@ -46,6 +46,7 @@ typedef struct hac_column_state {
 } hac_column_state;
 
 typedef struct hac_column_writer {
+    hac_slab incoming; /* rows that are being added; the writer's */
     hac_slab slab;
     hac_bytes data;  /* the data pages, as they will be stored */
     hac_bytes pages; /* a hac_written_page each */

@@ -219,6 +219,39 @@ bool hac_slab_add(hac_slab *slab, const hac_vector *vector, size_t first, size_t
     return true;
 }
 
+static void empty(hac_slab *slab)
+{
+    slab->levels.n = slab->values.n = slab->ends.n = 0;
+    slab->rows = slab->n = 0;
+}
+
+bool hac_slab_append(hac_slab *slab, hac_slab *from)
+{
+    if (slab->rows == 0) { /* the usual case: nothing is copied */
+        hac_slab swapped = *slab;
+        *slab = *from;
+        *from = swapped;
+        empty(from);
+        return true;
+    }
+    size_t offset = slab->values.n;
+    if (!hac_bytes_add(&slab->levels, from->levels.data, from->levels.n) ||
+        !hac_bytes_add(&slab->values, from->values.data, from->values.n))
+        return false;
+    if (slab->stored == HAC_STORED_TEXT && from->n > 0) {
+        if (!hac_bytes_reserve(&slab->ends, (from->n + 2) * 4))
+            return false;
+        uint32_t *ends = (uint32_t *)(void *)slab->ends.data + slab->n;
+        for (size_t i = 0; i <= from->n; i++)
+            ends[i] = hac_slab_ends(from)[i] + (uint32_t)offset;
+        slab->ends.n = (slab->n + from->n + 1) * 4;
+    }
+    slab->rows += from->rows;
+    slab->n += from->n;
+    empty(from);
+    return true;
+}
+
 static void drop_front(hac_bytes *bytes, size_t n)
 {
     bytes->n -= n;

@@ -37,6 +37,9 @@ void hac_slab_clear(hac_slab *slab);
  * HAC_ROW_NULL. False: out of memory. */
 bool hac_slab_add(hac_slab *slab, const hac_vector *vector, size_t first, size_t rows);
 
+/* Appends all rows of `from`, of the same type, which has none then. False: out of memory. */
+bool hac_slab_append(hac_slab *slab, hac_slab *from);
+
 /* Forgets the first rows, which have so many values. */
 void hac_slab_drop(hac_slab *slab, size_t rows, size_t values);
 

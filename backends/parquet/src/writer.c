@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "errand.h"
 #include "footer_writer.h"
 #include "workers.h"
 
@@ -32,6 +33,13 @@ struct hac_parquet_writer {
     bool failed;
     hac_footer_writer footer;
 
+    size_t incoming_rows;
+    uint64_t incoming_bytes;
+    hac_errand *errand; /* encodes while rows are added; NULL: they wait for each other */
+    hac_status encoded; /* what came of it */
+    hac_error encode_error;
+
+    /* from here on the errand's */
     size_t slab_rows, slab_done; /* rows that wait, and how many of them are encoded */
     uint64_t slab_bytes;         /* of their values, about */
 
@@ -118,6 +126,8 @@ static hac_status make_parts(hac_parquet_writer *w, const hac_schema *schema, si
         w->scratches = calloc(hac_workers_count(w->workers), sizeof *w->scratches);
     if (w->schema.fields == NULL || w->columns == NULL || w->errors == NULL || w->scratches == NULL)
         return hac_fail_no_memory(err);
+    if (w->options.threads > 1)
+        w->errand = hac_errand_new();
     memcpy(w->schema.fields, schema->fields, n * sizeof *schema->fields);
     for (size_t i = 0; i < n; i++)
         hac_column_writer_init(&w->columns[i], schema->fields[i].type, w->options.page_bytes,
@@ -155,6 +165,7 @@ void hac_parquet_writer_free(hac_parquet_writer *writer)
 {
     if (writer == NULL)
         return;
+    hac_errand_free(writer->errand);
     for (size_t i = 0; writer->columns != NULL && i < writer->schema.n_fields; i++)
         hac_column_writer_clear(&writer->columns[i]);
     for (unsigned i = 0; writer->scratches != NULL && i < hac_workers_count(writer->workers); i++)
@@ -408,9 +419,9 @@ static bool better_wait(const hac_parquet_writer *w, uint64_t bytes)
            bytes > w->limit / 2 && w->limit - bytes < 16 * overhead;
 }
 
-static bool slab_is_full(const hac_parquet_writer *w)
+static bool is_full(size_t rows, uint64_t bytes)
 {
-    return w->slab_rows - w->slab_done >= SLAB_ROWS || w->slab_bytes >= SLAB_BYTES;
+    return rows >= SLAB_ROWS || bytes >= SLAB_BYTES;
 }
 
 /* Encodes the rows that wait, as far as it can be said now where they belong; `all`: there are no more. */
@@ -419,7 +430,7 @@ static hac_status drain(hac_parquet_writer *w, bool all, hac_error *err)
     while (w->slab_done < w->slab_rows) {
         size_t n = w->slab_rows - w->slab_done, rows = 0;
         if (!w->begun) {
-            if (!all && !slab_is_full(w))
+            if (!all && !is_full(n, w->slab_bytes))
                 return HAC_OK; /* a full slab tells better whether dictionaries are worth it */
             begin_group(w);
         }
@@ -455,6 +466,48 @@ static void drop_done(hac_parquet_writer *w)
     }
     w->slab_rows -= w->slab_done;
     w->slab_done = 0;
+}
+
+static hac_status take_incoming(hac_parquet_writer *w, hac_error *err)
+{
+    drop_done(w);
+    for (size_t i = 0; i < w->schema.n_fields; i++)
+        if (!hac_slab_append(&w->columns[i].slab, &w->columns[i].incoming))
+            return hac_fail_no_memory(err);
+    w->slab_rows += w->incoming_rows;
+    w->slab_bytes += w->incoming_bytes;
+    w->incoming_rows = 0;
+    w->incoming_bytes = 0;
+    return HAC_OK;
+}
+
+static void encode(void *context)
+{
+    hac_parquet_writer *w = context;
+    w->encoded = drain(w, false, &w->encode_error);
+}
+
+static hac_status wait_for_errand(hac_parquet_writer *w, hac_error *err)
+{
+    if (w->errand != NULL)
+        hac_errand_wait(w->errand);
+    if (w->encoded != HAC_OK && err != NULL)
+        *err = w->encode_error;
+    return w->encoded;
+}
+
+/* Gives the rows that came in to be encoded, when those before them are. */
+static hac_status hand_over(hac_parquet_writer *w, hac_error *err)
+{
+    hac_status status = wait_for_errand(w, err);
+    if (status == HAC_OK)
+        status = take_incoming(w, err);
+    if (status != HAC_OK)
+        return status;
+    if (w->errand == NULL)
+        return drain(w, false, err);
+    hac_errand_begin(w->errand, encode, w);
+    return HAC_OK;
 }
 
 static hac_status check_rows(const hac_parquet_writer *w, const hac_vector *columns, size_t rows,
@@ -509,19 +562,18 @@ static hac_status add(hac_parquet_writer *w, const hac_vector *columns, size_t r
     hac_status status = check_rows(w, columns, rows, err);
     for (size_t first = 0; first < rows && status == HAC_OK;) {
         size_t n = rows_of_slab(w, columns, first, rows);
-        drop_done(w);
         for (size_t c = 0; c < w->schema.n_fields; c++) {
-            hac_slab *slab = &w->columns[c].slab;
+            hac_slab *slab = &w->columns[c].incoming;
             size_t before = slab->values.n;
             if (!hac_slab_add(slab, &columns[c], first, n))
                 return hac_fail_no_memory(err);
-            w->slab_bytes += slab->values.n - before;
+            w->incoming_bytes += slab->values.n - before;
         }
-        w->slab_rows += n;
+        w->incoming_rows += n;
         w->rows += n;
         first += n;
-        if (slab_is_full(w))
-            status = drain(w, false, err);
+        if (is_full(w->incoming_rows, w->incoming_bytes))
+            status = hand_over(w, err);
     }
     return status;
 }
@@ -529,7 +581,11 @@ static hac_status add(hac_parquet_writer *w, const hac_vector *columns, size_t r
 static hac_status end(hac_parquet_writer *w, hac_error *err)
 {
     hac_bytes footer = {0};
-    hac_status status = drain(w, true, err);
+    hac_status status = wait_for_errand(w, err);
+    if (status == HAC_OK)
+        status = take_incoming(w, err);
+    if (status == HAC_OK)
+        status = drain(w, true, err);
     if (status == HAC_OK && w->begun)
         status = end_group(w, err);
     if (status == HAC_OK)

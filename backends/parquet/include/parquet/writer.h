@@ -12,8 +12,8 @@
  * of it gets a group of its own, which is larger; and a page has at least some 50 bytes, so that of very many
  * columns in very small groups (below 8 KiB a column) a group may stay emptier, too.
  *
- * Memory: the bytes of one row group as stored, a slab of rows (20 480 of them, or about 16 MiB of values, or
- * one row), about 200 bytes a page of the group, and what the footer will say.
+ * Memory: the bytes of one row group as stored, two slabs of rows (20 480 of them, or about 16 MiB of values,
+ * or one row), about 200 bytes a page of the group, and what the footer will say.
  *
  *   type                 stored as
  *   bool                 BOOLEAN
@@ -46,10 +46,12 @@ typedef struct hac_parquet_write_options {
     uint64_t page_bytes;  /* uncompressed, about: 1 MiB; 64 B to 256 MiB */
     uint64_t dictionary_bytes; /* a larger one is given up: 1 MiB; at most 64 MiB */
     bool no_dictionary;
-    unsigned threads; /* that encode columns side by side: 1; more than 64 are as good as 64 */
+    unsigned threads; /* that encode columns side by side: 1; more than 64 are as good as 64. From 2 on they
+                       * do so while rows are added. */
 } hac_parquet_write_options;
 
-/* Takes the file's bytes in order. */
+/* Takes the file's bytes in order. With more than one thread it is called from another one, while rows are
+ * added, and its errors come with a later call. */
 typedef hac_status (*hac_parquet_sink)(void *context, const uint8_t *data, size_t bytes, hac_error *err);
 
 /* Columns are the first n_columns of the schema, which is copied. HAC_INVALID: the options or the columns
