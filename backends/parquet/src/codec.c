@@ -5,12 +5,12 @@
 #include <libdeflate.h>
 #include <limits.h>
 #include <lz4.h>
-#include <snappy-c.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "base/error.h"
 #include "names.h"
+#include "snappy.h"
 
 void hac_parquet_codecs_clear(hac_parquet_codecs *codecs)
 {
@@ -29,14 +29,6 @@ hac_status hac_parquet_codec_known(uint8_t codec, hac_error *err)
 }
 
 /* Each returns whether exactly ret_bytes came out of all the bytes. */
-
-static bool snappy(const uint8_t *from, size_t bytes, uint8_t *ret, size_t ret_bytes)
-{
-    size_t length = 0;
-    return snappy_uncompressed_length((const char *)from, bytes, &length) == SNAPPY_OK &&
-           length == ret_bytes &&
-           snappy_uncompress((const char *)from, bytes, (char *)ret, &length) == SNAPPY_OK;
-}
 
 /* One member behind the other. */
 static bool gzip(struct libdeflate_decompressor *d, const uint8_t *from, size_t bytes, uint8_t *ret,
@@ -129,7 +121,7 @@ static bool decompress(hac_parquet_codecs *codecs, uint8_t codec, const uint8_t 
             memcpy(ret, from, bytes);
         return bytes == ret_bytes;
     case HAC_PARQUET_SNAPPY:
-        return snappy(from, bytes, ret, ret_bytes);
+        return hac_parquet_snappy(from, bytes, ret, ret_bytes);
     case HAC_PARQUET_GZIP:
         return gzip(codecs->deflate, from, bytes, ret, ret_bytes);
     case HAC_PARQUET_BROTLI:

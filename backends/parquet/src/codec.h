@@ -15,7 +15,8 @@ void hac_parquet_codecs_clear(hac_parquet_codecs *codecs);
 /* HAC_OK, or HAC_FAILED: "its codec is not read: LZO (number 3)". */
 HAC_MUST_USE hac_status hac_parquet_codec_known(uint8_t codec, hac_error *err);
 
-/* HAC_FAILED: damaged, or of another size; HAC_NO_MEMORY. */
+/* HAC_FAILED: damaged, or of another size; HAC_NO_MEMORY. HAC_PARQUET_SLACK bytes behind `from` may be read,
+ * as many behind `ret` overwritten. */
 HAC_MUST_USE hac_status hac_parquet_decompress(hac_parquet_codecs *codecs, uint8_t codec, const uint8_t *from,
                                                size_t bytes, uint8_t *ret, size_t ret_bytes, hac_error *err);
 

@@ -14,6 +14,7 @@
 #include "delta.h"
 #include "hybrid.h"
 #include "room.h"
+#include "snappy.h"
 #include "texts.h"
 
 #define MOST 3000
@@ -684,7 +685,7 @@ static void test_room(void **state)
 
 /* ---- codecs -------------------------------------------------------------------------------------------- */
 
-static uint8_t plain[20000], packed[40000], unpacked[20000];
+static uint8_t plain[20000], packed[40000], unpacked[20000 + HAC_PARQUET_SLACK];
 
 static size_t compress_with(uint8_t codec, const uint8_t *from, size_t n, uint8_t *to, size_t room)
 {
@@ -727,12 +728,81 @@ static void test_codecs(void **state)
                              HAC_FAILED);
             assert_int_equal(hac_parquet_decompress(&contexts, codec, packed, bytes - 1, unpacked, n, &err),
                              HAC_FAILED);
-            if (n < sizeof unpacked)
+            if (n < sizeof plain)
                 assert_int_equal(
                     hac_parquet_decompress(&contexts, codec, packed, bytes, unpacked, n + 1, &err),
                     HAC_FAILED);
         }
     hac_parquet_codecs_clear(&contexts);
+}
+
+/* Text whose repetitions are drawn, of every distance and length. */
+static void draw_plain(size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        size_t some = 1 + draw(draw(3) == 0 ? 200 : 12), far = 1 + draw(draw(2) ? 20 : 3000);
+        bool again = far <= at && draw(3) != 0;
+        for (size_t end = at + some < n ? at + some : n; at < end; at++)
+            plain[at] = again ? plain[at - far] : (uint8_t)draw(256);
+    }
+}
+
+/* Tags that a compressor does not write, too: what the library makes of them is right. */
+static void test_snappy_tags(void **state)
+{
+    (void)state;
+    static char wanted[4000];
+    static uint8_t got[4000 + HAC_PARQUET_SLACK];
+    size_t right = 0;
+    for (unsigned round = 0; round < 20000; round++) {
+        size_t made = 0, limit = 1 + draw(3000), bytes = 0;
+        begin_output();
+        out.bytes = 2; /* the length, always of two bytes */
+        while (made < limit) {
+            size_t n = 1 + draw(64), far = 1 + draw(draw(2) ? 20 : 2000), kind = draw(4);
+            bool wrong = draw(2000) == 0;
+            if (kind == 1)
+                n = 4 + n % 8;
+            if (kind == 0 || (far > made && !wrong)) {
+                n = draw(4) == 0 ? n + 60 : n % 8 + 1;
+                out.data[out.bytes++] = (uint8_t)(n > 60 ? 60 << 2 : (n - 1) << 2);
+                if (n > 60)
+                    out.data[out.bytes++] = (uint8_t)(n - 1);
+                for (size_t i = 0; i < n; i++)
+                    out.data[out.bytes++] = (uint8_t)draw(256);
+            } else if (kind == 1) {
+                out.data[out.bytes++] = (uint8_t)(1 | (n - 4) << 2 | far >> 8 << 5);
+                out.data[out.bytes++] = (uint8_t)far;
+            } else {
+                out.data[out.bytes++] = (uint8_t)(kind | (n - 1) << 2);
+                for (unsigned b = 0; b < (kind == 2 ? 2 : 4); b++)
+                    out.data[out.bytes++] = (uint8_t)(far >> 8 * b);
+            }
+            made += n;
+        }
+        bytes = out.bytes - draw(2) * draw(3);
+        out.data[0] = (uint8_t)(made | 0x80);
+        out.data[1] = (uint8_t)(made >> 7);
+        size_t room = made;
+        bool good = snappy_uncompress((const char *)out.data, bytes, wanted, &room) == SNAPPY_OK;
+        assert_int_equal(hac_parquet_snappy(out.data, bytes, got, made), good);
+        if (good)
+            assert_memory_equal(got, wanted, made);
+        right += good;
+    }
+    assert_in_range(right, 5000, 19000);
+}
+
+static void test_snappy_texts(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 500; round++) {
+        size_t n = draw(sizeof plain);
+        draw_plain(n);
+        size_t bytes = compress_with(HAC_PARQUET_SNAPPY, plain, n, packed, sizeof packed);
+        assert_true(hac_parquet_snappy(packed, bytes, unpacked, n));
+        assert_memory_equal(unpacked, plain, n);
+    }
 }
 
 /* Two members, two frames: one behind the other. */
@@ -818,6 +888,7 @@ int main(void)
         cmocka_unit_test(test_delta_damage),  cmocka_unit_test(test_texts),
         cmocka_unit_test(test_texts_bomb),    cmocka_unit_test(test_room),
         cmocka_unit_test(test_codecs),        cmocka_unit_test(test_codecs_in_parts),
+        cmocka_unit_test(test_snappy_texts),  cmocka_unit_test(test_snappy_tags),
         cmocka_unit_test(test_hadoop_lz4),    cmocka_unit_test(test_other_codecs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
