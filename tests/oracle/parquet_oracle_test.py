@@ -79,8 +79,8 @@ def write(rng, connection, table, folder, name):
             write_duck(rng, connection, columns, first, end, path)
         else:
             names = ", ".join(c.sql for c in columns)
-            arrow = connection.execute(f"SELECT {names} FROM t WHERE rid >= {first} AND rid < {end} ORDER BY rid")
-            arrow = arrow.fetch_arrow_table().rename_columns([c.name for c in columns])
+            arrow = connection.sql(f"SELECT {names} FROM t WHERE rid >= {first} AND rid < {end} ORDER BY rid")
+            arrow = arrow.to_arrow_table().rename_columns([c.name for c in columns])
             write_arrow(rng, arrow, path)
         paths.append(path.name)
     return paths
@@ -100,7 +100,7 @@ class ParquetCase(RandomCase):
             paths = write(rng, connection, table, machine.work, f"t{seed}")
             for number in range(QUERIES):
                 query = random_query(rng, table)
-                words = ["parquet", "query", *paths, *query.options]
+                words = ["mapreduce", *paths, *query.options]
                 said, problem = self.one(machine, connection, query, words, False)
                 tally[said] = tally.get(said, 0) + 1
                 if problem:
