@@ -43,9 +43,18 @@ typedef uint8_t b8;
         return bad;                                                                                          \
     }
 
+/* Of two numbers of 64 bits the product always has a place: most decimals are so short. */
+static inline bool multiply(i128 x, i128 y, i128 *ret)
+{
+    if (x != (i64)x || y != (i64)y)
+        return hac_mul_i128(x, y, ret);
+    *ret = (i128)(i64)x * (i64)y;
+    return true;
+}
+
 BINARY(add_i128, i128, i128, i128, bad |= !hac_add_i128(x, y, &z);)
 BINARY(sub_i128, i128, i128, i128, bad |= !hac_sub_i128(x, y, &z);)
-BINARY(mul_i128, i128, i128, i128, bad |= !hac_mul_i128(x, y, &z);)
+BINARY(mul_i128, i128, i128, i128, bad |= !multiply(x, y, &z);)
 UNARY(neg_i128, i128, i128, z = (i128)(0 - (unsigned __int128)x);)
 UNARY(abs_i128, i128, i128, z = x < 0 ? (i128)(0 - (unsigned __int128)x) : x;)
 BINARY(eq_i128, b8, i128, i128, z = x == y;)

@@ -91,6 +91,8 @@ struct hac_group_table {
     const uint8_t *null_states;        /* of a single key: rows whose group is the null group */
     bool one_group;                    /* all rows of the batch are of one group */
     int overflow;                      /* accumulator + 1 whose sum left 128 bits */
+    struct repeats *repeats;           /* of group_repeats.c */
+    unsigned repeats_pause;            /* batches that it leaves out */
     void *scratch;                     /* of partial_merge.c */
     void *pieces;                      /* vectors of rows that a pass keeps */
     struct hac_group_results *results; /* of group_results.c */
@@ -155,6 +157,13 @@ bool hac_group_record_key(const hac_group_layout *l, const uint8_t *record, size
 uint64_t hac_group_record_hash(const hac_group_table *t, uint64_t group);
 /* A vector's value as two words (strings point into the vector's bytes). */
 void hac_value_words(const hac_vector *v, hac_repr repr, size_t row, uint64_t ret[2]);
+
+/* ---- group_repeats.c ---- */
+
+/* As hac_group_find, keys and hashes included, where most rows have strings at the places of an earlier row.
+ * *ret_done is false, and nothing was done, where not; t->hash is not of the rows afterwards. */
+HAC_MUST_USE hac_status hac_group_find_repeats(hac_group_table *t, const hac_vector *columns, size_t rows,
+                                               bool *ret_done, hac_error *err);
 
 /* ---- accumulate.c ---- */
 

@@ -125,6 +125,7 @@ void hac_group_table_free(hac_group_table *t)
     free(t->word_slots);
     free(t->records);
     free(t->scratch);
+    free(t->repeats);
     free(t->pieces);
     hac_group_results_free(t->results);
     hac_group_layout_clear(&t->layout);
@@ -577,21 +578,28 @@ static hac_status check_partition(const hac_group_table *t, size_t rows, uint32_
     return HAC_OK;
 }
 
+static hac_status find_all(hac_group_table *t, const hac_vector *columns, size_t rows, uint32_t partition,
+                           hac_error *err)
+{
+    hac_group_keys_load(t, columns, rows);
+    if (t->layout.n_keys == 1 && t->layout.packed && t->null_states == NULL && partition == UINT32_MAX &&
+        is_small(t))
+        return find_unhashed(t, rows, t->columns[0], err);
+    hac_group_keys_hash(t, rows);
+    hac_status status = partition == UINT32_MAX ? HAC_OK : check_partition(t, rows, partition, err);
+    return status == HAC_OK ? hac_group_find(t, rows, err) : status;
+}
+
 hac_status hac_group_add(hac_group_table *t, const hac_vector *columns, size_t rows, uint32_t partition,
                          hac_error *err)
 {
-    hac_group_keys_load(t, columns, rows);
-    hac_status status = HAC_OK;
-    if (t->layout.n_keys == 1 && t->layout.packed && t->null_states == NULL && partition == UINT32_MAX &&
-        is_small(t)) {
-        status = find_unhashed(t, rows, t->columns[0], err);
+    bool found = false;
+    hac_status status =
+        partition == UINT32_MAX ? hac_group_find_repeats(t, columns, rows, &found, err) : HAC_OK;
+    if (status == HAC_OK && !found)
+        status = find_all(t, columns, rows, partition, err);
+    if (status == HAC_OK)
         note_one_group(t, rows);
-    } else {
-        hac_group_keys_hash(t, rows);
-        status = partition == UINT32_MAX ? HAC_OK : check_partition(t, rows, partition, err);
-        if (status == HAC_OK)
-            status = hac_group_find(t, rows, err);
-    }
     if (status == HAC_OK)
         status = hac_group_accumulate(t, columns, rows, err);
     return status;

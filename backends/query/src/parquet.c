@@ -391,16 +391,23 @@ static void keep_rows(hac_source *source, uint8_t *verdicts_of_rows)
     parquet_source *p = source->parquet;
     hac_vector decoded[HAC_FIELDS_MAX];
     size_t n = 0, left = 0, rows = p->n_selected;
+    uint8_t seen = 0, lowest = UINT8_MAX;
     for (size_t i = 0; i < rows; i++) {
-        uint8_t verdict = verdicts_of_rows[i];
+        seen |= verdicts_of_rows[i];
+        lowest = verdicts_of_rows[i] < lowest ? verdicts_of_rows[i] : lowest;
+    }
+    p->unknown |= (seen & UNKNOWN) != 0;
+    if (lowest != DROP)
+        return;
+    for (size_t i = 0; i < rows; i++) {
         p->selection[left] = p->selection[i];
-        left += verdict != DROP;
-        p->unknown |= verdict == UNKNOWN;
-        verdicts_of_rows[i] = verdict != DROP;
+        left += verdicts_of_rows[i] != DROP;
     }
     p->n_selected = left;
-    if (left == rows || left == 0)
+    if (left == 0)
         return;
+    for (size_t i = 0; (seen & UNKNOWN) != 0 && i < rows; i++)
+        verdicts_of_rows[i] = verdicts_of_rows[i] != DROP;
     for (size_t i = 0; i < source->n_columns; i++)
         if (p->readers[i].decoded)
             decoded[n++] = p->readers[i].vector;
@@ -450,6 +457,10 @@ static hac_status judge_rows(parquet_source *p, conjunct *c, uint8_t *ret, hac_e
             return status;
     }
     judge(p, c, p->n_selected, &verdict);
+    if (verdict.states == NULL) {
+        memcpy(ret, verdict.values, p->n_selected); /* KEEP is 1 */
+        return HAC_OK;
+    }
     for (size_t i = 0; i < p->n_selected; i++)
         ret[i] = verdict_on(p, &verdict, i);
     return HAC_OK;
