@@ -117,6 +117,7 @@ static void fill_wire(const hac_query_options *options, Hac__Client__QueryTable 
     ret->source.null_text = hac_field(options->null_text);
     ret->source.first_group = options->first_row_group;
     ret->source.groups = options->row_groups;
+    ret->source.infer = options->infer_schema != 0;
     if (options->result_format == HAC_RESULT_PARQUET)
         fill_parquet(&options->parquet, ret);
     ret->method.hot_keys = (uint32_t)options->hot_keys;

@@ -14,15 +14,6 @@ hac_status hac_cmd_parquet_query(hac_cli *cli, const hac_args *args, hac_error *
     return status == HAC_OK ? hac_query_run(cli, args, &request, err) : status;
 }
 
-hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error *err)
-{
-    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
-    hac_args with_output = *args;
-    with_output.values[HAC_OPT_OUTPUT] = args->words[1];
-    hac_status status = hac_query_request_convert(&request, "parquet convert", args, 0, err);
-    return status == HAC_OK ? hac_query_run(cli, &with_output, &request, err) : status;
-}
-
 /* The answer is text without an end: a copy that has one. */
 static hac_status copy_answer(const hac_job *job, char **ret, hac_error *err)
 {
@@ -42,6 +33,51 @@ static hac_status describe(hac_cli *cli, const hac_query_input *input, char **re
     if (status == HAC_OK)
         status = hac_wait_for(&wait, job, true, err);
     return status == HAC_OK ? copy_answer(job, ret, err) : status;
+}
+
+/* The columns of an answer, as --schema takes them: what one corrects when a guess was wrong. */
+static hac_status say_schema(hac_cli *cli, const char *answer, hac_error *err)
+{
+    hac_autojson cJSON *json = NULL;
+    hac_autofree char *schema = NULL;
+    hac_text text = HAC_TEXT_NONE;
+    hac_status status = hac_read_object(answer, "the file", &json, err);
+    if (status != HAC_OK)
+        return status;
+    hac_report_parquet_schema(json, &text);
+    status = hac_text_finish(&text, &schema, NULL, err);
+    if (status == HAC_OK)
+        hac_cli_say(cli, "schema inferred: --schema '%s'", schema);
+    return status;
+}
+
+static hac_status say_inferred(hac_cli *cli, const char *path, hac_error *err)
+{
+    hac_cleanup(hac_query_input_clear) hac_query_input input = {.n_files = 0};
+    hac_autofree char *answer = NULL;
+    char *word = (char *)(uintptr_t)path;
+    hac_status status = hac_query_input_name(&input, "parquet convert", &word, 1, HAC_INPUT_PARQUET, err);
+    if (status == HAC_OK)
+        status = hac_query_input_open(&input, "parquet convert", err);
+    if (status == HAC_OK && !input.stream)
+        status = describe(cli, &input, &answer, err);
+    return status == HAC_OK && answer != NULL ? say_schema(cli, answer, err) : status;
+}
+
+hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
+    hac_args with_output = *args;
+    with_output.values[HAC_OPT_OUTPUT] = args->words[1];
+    hac_status status = hac_query_request_convert(&request, "parquet convert", args, 0, err);
+    if (status == HAC_OK)
+        status = hac_query_run(cli, &with_output, &request, err);
+    bool guessed = request.options.infer_schema && request.options.schema == NULL &&
+                   request.input.format != HAC_INPUT_PARQUET && !request.options.job.detach;
+    if (status == HAC_OK && guessed && !cli->quiet)
+        (void)!say_inferred(cli, args->words[1],
+                            NULL); /* the file is there, whether this can be said or not */
+    return status;
 }
 
 static hac_status print_table(const char *answer, hac_error *err)

@@ -414,6 +414,7 @@ hac_status hac_query_request_parquet(hac_query_request *request, const char *com
     if (status == HAC_OK)
         status = begin(request, &line, first, words_from(args, first), asked_format(args), err);
     request->convert = request->input.format != HAC_INPUT_PARQUET;
+    request->options.infer_schema = request->convert;
     return status == HAC_OK ? finish(request, &line, NULL, HAC_RESULT_CSV, err) : status;
 }
 
@@ -450,6 +451,7 @@ hac_status hac_query_request_convert(hac_query_request *request, const char *com
         return hac_fail(err, HAC_INVALID, "%s: name the input and the output, IN OUT", command);
     take_texts(&request->options, args, NULL);
     request->options.select = "*";
+    request->options.infer_schema = 1;
     hac_status status = check_out(&line, args->words[first + 1], err);
     if (status == HAC_OK && type != NULL)
         status = check_raw(&line, err);

@@ -154,6 +154,40 @@ static void add_groups_in_full(const cJSON *file, hac_text *text)
     }
 }
 
+/* As a schema has names: bare, or in quotes. */
+static void add_name(const char *name, hac_text *text)
+{
+    bool bare = *name != '\0' && !(*name >= '0' && *name <= '9');
+    for (const char *at = name; *at != '\0'; at++)
+        bare &= (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                *at == '_' || (unsigned char)*at >= 0x80;
+    if (bare) {
+        hac_text_addf(text, "%s", name);
+        return;
+    }
+    hac_text_add_bytes(text, "\"", 1);
+    for (const char *at = name; *at != '\0'; at++)
+        hac_text_add_bytes(text, *at == '"' ? "\"\"" : at, *at == '"' ? 2 : 1);
+    hac_text_add_bytes(text, "\"", 1);
+}
+
+void hac_report_parquet_schema(const cJSON *file, hac_text *text)
+{
+    const cJSON *column;
+    bool first = true;
+    cJSON_ArrayForEach(column, hac_read_array(file, "columns"))
+    {
+        const char *name = hac_read_string(column, "name"), *type = hac_read_string(column, "type");
+        if (name == NULL || type == NULL)
+            continue;
+        if (!first)
+            hac_text_add_bytes(text, ",", 1);
+        first = false;
+        add_name(name, text);
+        hac_text_addf(text, ":%s", type);
+    }
+}
+
 void hac_report_parquet(const cJSON *file, hac_text *text)
 {
     add_file(file, text);

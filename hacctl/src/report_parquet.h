@@ -13,4 +13,7 @@ enum { HAC_REPORT_GROUPS_IN_FULL = 4, HAC_REPORT_GROUPS = 64 };
  * first of these, with codecs, encodings, sizes and statistics. What is left out is said. */
 void hac_report_parquet(const cJSON *file, hac_text *text);
 
+/* Its columns as a schema: `a:i64,"b c":string`. */
+void hac_report_parquet_schema(const cJSON *file, hac_text *text);
+
 #endif

@@ -100,7 +100,7 @@ class ParquetCase(RandomCase):
             paths = write(rng, connection, table, machine.work, f"t{seed}")
             for number in range(QUERIES):
                 query = random_query(rng, table)
-                words = ["mapreduce", *paths, *query.options]
+                words = ["parquet", "query", *paths, *query.options]
                 said, problem = self.one(machine, connection, query, words, False)
                 tally[said] = tally.get(said, 0) + 1
                 if problem:

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "proto/messages.h"
+#include "query/infer.h"
 #include "query/task.h"
 
 static void free_spec(Hac__Client__QuerySpec **spec)
@@ -83,6 +84,13 @@ static hac_status read_table(const Hac__Client__QueryTable *from, hac_table *ret
     return HAC_OK;
 }
 
+static bool is_inferred(const Hac__Client__QuerySpec *spec)
+{
+    hac_format format = (hac_format)spec->source->format;
+    return spec->source->infer && spec->schema[0] == '\0' &&
+           (format == HAC_FORMAT_CSV || format == HAC_FORMAT_TSV || format == HAC_FORMAT_JSONL);
+}
+
 static bool has_header(const hac_source_options *o)
 {
     return (o->format == HAC_FORMAT_CSV || o->format == HAC_FORMAT_TSV) && o->header;
@@ -127,6 +135,8 @@ hac_status hac_query_compile_spec(const uint8_t *data, size_t bytes, hac_query_t
         status = read_table(spec->table, &task->table, &header, err);
     else if (status == HAC_OK && options.format == HAC_FORMAT_PARQUET)
         status = read_footer(task, &header, err);
+    else if (status == HAC_OK && (options.inferred = is_inferred(spec)))
+        status = hac_infer_schema(&options, &task->place, &header, err);
     else if (status == HAC_OK && has_header(&options))
         status = hac_source_header(&options, &task->place, &header, err);
     task->describe = spec->describe;

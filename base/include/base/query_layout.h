@@ -26,7 +26,8 @@
  * A span that a job has no use for has length 0. A task reads its source from its descriptor, or from the
  * span "table" (HAC_FORMAT_TABLE, or the text itself, already in pool memory), or, query.compile and
  * query.whole only, from behind the spec or the compiled query in its inline data. query.compile reads no
- * more of it than a header line. Inline data is at most HAC_QUERY_INLINE_MAX bytes.
+ * more of it than a header line, or what a schema is inferred from. Inline data is at most
+ * HAC_QUERY_INLINE_MAX bytes.
  *
  * Spans are whole buffers. A range over chunks counts those of its source from 0: chunk i of the source has
  * the number c = FIRST_CHUNK + i among all. Its region of partials (or rows) begins at c × REGION; the quotes

@@ -361,13 +361,15 @@ typedef struct hac_query_options {
     hac_parquet_output parquet; /* HAC_RESULT_PARQUET */
     uint64_t first_row_group;   /* HAC_INPUT_PARQUET, one file: where to begin, from 0 … */
     uint64_t row_groups;        /* … and how many to read; 0: all that are left */
+    int infer_schema; /* csv, tsv, jsonl without a schema: types as the first records look like. A later
+                       * one that does not is an error */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL},      \
-            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0                                        \
+            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0                                     \
     }
 
 #define HAC_QUERY_FILES_MAX 64
