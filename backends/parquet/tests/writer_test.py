@@ -610,6 +610,44 @@ class Groups(GroupSizes):
         metadata = self.check(columns, group_bytes=8192, codec=1)
         self.assertEqual([metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)], [10, 1, 10, 1, 1, 1])
 
+    def test_filters(self):
+        """Readers leave out what the statistics and the page index say, and find the same rows."""
+        rng = random.Random(11)
+        rows = 20000
+        texts = [b"a" * 70 + b"%05d" % i for i in range(300)] + ["ä".encode() * 33, "€".encode() * 22 + b"x", b"", b"z"]
+        columns = {
+            "i": ("i64", [i // 3 for i in range(rows)]),
+            "u": ("u64", sorted(rng.getrandbits(64) for _ in range(rows))),
+            "u32": ("u32", [rng.getrandbits(32) if i % 5 else None for i in range(rows)]),
+            "f": ("f64", [rng.choice([0.0, -0.0, 1.0]) if i > 9000 else i - 9000.0 for i in range(rows)]),
+            "s": ("string", sorted(rng.choices(texts, k=rows))),
+            "d": ("decimal(38,2)", sorted(rng.randint(-10**37, 10**37) for _ in range(rows))),
+        }
+        self.written(columns, group_bytes=100000, page_bytes=4000, codec=1)
+        connection, table = duckdb.connect(), f"read_parquet('{self.path}')"
+        for name, (kind, values) in columns.items():
+            there = [v for v in values if v is not None]
+            for value in rng.choices(there, k=6) + [min(there), max(there), 0 if kind in ("i64", "f64") else there[0]]:
+                want = [sum(v >= value for v in there), sum(v < value for v in there), sum(v == value for v in there)]
+                literal = value.decode() if kind == "string" else value
+                if kind.startswith("decimal"):
+                    literal = Decimal(value).scaleb(-2)
+                got = [connection.execute(f'select count(*) from {table} where "{name}" {op} ?', [literal]).fetchone()[0]
+                       for op in (">=", "<", "=")]
+                self.assertEqual(got, want, f"DuckDB: {name}, {value}")
+                if kind.startswith("decimal"):  # literals of pyarrow and Polars are less wide
+                    continue
+                scalar = pyarrow.scalar(literal, pyarrow.uint64()) if kind == "u64" else literal
+                got = [pyarrow.parquet.read_table(self.path, columns=[name], filters=[(name, op, scalar)]).num_rows
+                       for op in (">=", "<", "=")]
+                self.assertEqual(got, want, f"pyarrow: {name}, {value}")
+                item = polars.col(name)
+                lazy = polars.scan_parquet(self.path)
+                literal = polars.lit(literal, dtype=polars.UInt64) if kind == "u64" else literal
+                got = [lazy.filter(test).select(polars.len()).collect().item()
+                       for test in (item >= literal, item < literal, item == literal)]
+                self.assertEqual(got, want, f"Polars: {name}, {value}")
+
     def test_group_rows(self):
         columns = self.changing(5000, 9)
         metadata = self.check(columns, group_rows=1000)
