@@ -284,13 +284,12 @@ static inline int64_t floor_thousandth(int64_t v)
     return v / 1000 - (v % 1000 < 0);
 }
 
-static inline bool int96_us(const uint8_t *from, int64_t *ret)
+/* Modulo 2^64, as Spark reads and writes them: of times far from now, what it stores has passed the ends of
+ * 64 bits once, and passing them again gives the time. */
+static inline int64_t int96_us(const uint8_t *from)
 {
-    int64_t nanos = (int64_t)load_64(from), day = (int32_t)load_32(from + 8), us;
-    bool wrong = __builtin_mul_overflow(day - JULIAN_EPOCH, DAY_US, &us);
-    wrong |= __builtin_add_overflow(us, floor_thousandth(nanos), &us);
-    *ret = us;
-    return !wrong;
+    int64_t nanos = (int64_t)load_64(from), day = (int32_t)load_32(from + 8);
+    return (int64_t)((uint64_t)(day - JULIAN_EPOCH) * (uint64_t)DAY_US + (uint64_t)floor_thousandth(nanos));
 }
 
 /* Of a half: sign, 5 bits of exponent (15 is 0), 10 of fraction. */
@@ -351,7 +350,7 @@ CONVERT(millis, 8, int64_t, {
     bad |= outside(rule, (int64_t)ms);
 })
 CONVERT(nanos, 8, int64_t, to[i] = floor_thousandth((int64_t)load_64(v));)
-CONVERT(int96, 12, int64_t, bad |= (uint64_t)!int96_us(v, &to[i]) << 63;)
+CONVERT(int96, 12, int64_t, to[i] = int96_us(v);)
 CONVERT(half, 2, uint32_t, to[i] = half_bits(load_16(v));)
 CONVERT(big_64_each, rule->width, int64_t, {
     if (width <= 8) {

@@ -191,7 +191,7 @@ static bool convert_one(const hac_parquet_rule *r, const uint8_t *from, void *re
         memcpy(&word, from + 8, sizeof word);
         __int128 n = nanos;
         v = ((__int128)(int32_t)word - 2440588) * 86400000000 + (n - ((n % 1000) + 1000) % 1000) / 1000;
-        fits = v >= INT64_MIN && v <= INT64_MAX;
+        fits = true; /* modulo 2^64 */
     }
     int64_t short_v = (int64_t)v;
     memcpy(ret, &short_v, sizeof short_v);

@@ -15,7 +15,8 @@ from decimal import Context, Decimal
 from pathlib import Path
 
 import parquet_files as files
-from parquet_files import BINARY, DATA, I32, I64, I8, LIST, NO_DATA, NO_ORACLE, STRUCT, TRUE, File, Struct, describe, run
+from parquet_files import (BINARY, I32, I64, I8, LIST, NO_DATA, NO_ORACLE, SANITIZED, STRUCT, TRUE, File, Struct, describe,
+                           run)
 
 try:
     import pyarrow as pa
@@ -24,7 +25,6 @@ except ImportError:
     pa = pq = None
 
 PHYSICAL = ["BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"]
-SANITIZED = "HAC_TEST_SANITIZED" in os.environ
 WIDE = Context(prec=50)
 EPOCH = datetime.datetime(1970, 1, 1)
 # Files of the corpus that are refused as they are opened, with a word of the message.

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("HAC_TEST_BUILD", ROOT / "build/dev"))
 TOOLS = BUILD / "backends/parquet/tests"
 DATA = Path(os.environ.get("HAC_TEST_DATA", "/nonexistent")) / "parquet"
+SANITIZED = "HAC_TEST_SANITIZED" in os.environ
 NO_DATA = "SKIPPED: $HAC_TEST_DATA/parquet has no files"
 NO_ORACLE = "SKIPPED: pyarrow is not installed (`./dev test` puts it into build/python)"
 
