@@ -12,6 +12,7 @@ import math
 import subprocess
 import time
 
+import run_decode
 from machine import Machine
 from run_query import CORES, duck, peers, seconds_of, take_turns
 
@@ -197,7 +198,8 @@ def run(build, quick):
         lines = [measure(client, connection, polars, pyarrow, path, name, turns) for name in LINES]
         client.close()
         lines.append(convert(machine, connection, rows // 5, 3))
-        return {"rows": rows, "bytes": path.stat().st_size, "lines": lines}
+        decode = run_decode.run(build, connection, pyarrow, quick) if pyarrow else []
+        return {"rows": rows, "bytes": path.stat().st_size, "lines": lines, "decode": decode}
     finally:
         machine.close()
 
@@ -212,4 +214,4 @@ def markdown(results):
     for r in results["lines"]:
         peers_ms = " | ".join(f"{r['peers'][n] * 1e3:.1f}" if n in r["peers"] else "" for n in ("DuckDB", "Polars", "pyarrow"))
         out.append(f"| {r['line']} | {r['seconds'] * 1e3:.1f} | {peers_ms} | {r['ratio']:.2f} | {r['goal']} |")
-    return out + [""]
+    return out + [""] + run_decode.markdown(results.get("decode"))
