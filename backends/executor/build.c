@@ -28,10 +28,11 @@
 #include "sandbox.h"
 #include "setup.h"
 
-#define MAX_PROGRAMS 128
-#define MAX_FAILURES 64
-#define MAX_ATTEMPTS 3
-#define SELF_TEST    "selftest.sum"
+#define MAX_PROGRAMS      128
+#define MAX_FAILURES      64
+#define MAX_ATTEMPTS      3
+#define SELF_TEST         "selftest.sum"
+#define SELF_TEST_PROGRAM "selftest"
 
 HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
 
@@ -44,6 +45,10 @@ typedef struct builder {
     char failures[MAX_FAILURES][HAC_ERROR_MESSAGE_SIZE + 96];
     size_t n_failures;
     char self_test[HAC_ERROR_MESSAGE_SIZE];
+    int image_fd;                       /* where an image goes when the queue is through; -1: nowhere */
+    const char *in_image[MAX_PROGRAMS]; /* what it is to have, in the order of the program table */
+    size_t n_in_image;
+    char left_out[HAC_ERROR_MESSAGE_SIZE]; /* the first program that could not be built, and why */
 } builder;
 
 static const char *known_program(const char *name)
@@ -101,6 +106,25 @@ static hac_status enqueue(builder *b, const Hac__Executor__Build *build, hac_err
         n++;
     while (n-- > 0)
         if (is_used_by_a_codelet(b, hac_programs()[n].name))
+            put_in_front(b, hac_programs()[n].name);
+    return HAC_OK;
+}
+
+/* An image has what the codelets use on this device, and the self-test; somebody waits for it. */
+static hac_status enqueue_image(builder *b, int fd, hac_error *err)
+{
+    if (b->image_fd >= 0)
+        hac_close(b->image_fd);
+    b->image_fd = fd;
+    b->n_in_image = 0;
+    if (fd < 0)
+        return hac_fail(err, HAC_PROTOCOL, "an image, and no descriptor for it");
+    size_t n = 0;
+    while (hac_programs()[n].name != NULL)
+        n++;
+    while (n-- > 0)
+        if (strcmp(hac_programs()[n].name, SELF_TEST_PROGRAM) == 0 ||
+            is_used_by_a_codelet(b, hac_programs()[n].name))
             put_in_front(b, hac_programs()[n].name);
     return HAC_OK;
 }
@@ -307,11 +331,43 @@ static hac_status build_next(builder *b, hac_error *err)
         recall_failures(b, program);
     } else {
         hac_status status = build_and_test(b, program, &result);
-        if (status != HAC_OK && strcmp(program, "selftest") == 0)
+        if (status != HAC_OK && strcmp(program, SELF_TEST_PROGRAM) == 0)
             memcpy(b->self_test, result.message, sizeof b->self_test);
         result.code = status;
     }
+    if (result.code == HAC_OK)
+        b->in_image[b->n_in_image++ % MAX_PROGRAMS] = program;
+    else if (b->left_out[0] == '\0')
+        snprintf(b->left_out, sizeof b->left_out, "%.60s: %.400s", program, result.message);
     return send_built(b, program, &result, hac_seconds_since(start), err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What was built as one file. */
+static hac_status send_image(builder *b, hac_error *err)
+{
+    hac_error result = HAC_ERROR_NONE;
+    uint64_t bytes = 0;
+    size_t n = b->n_in_image < MAX_PROGRAMS ? b->n_in_image : MAX_PROGRAMS;
+    qsort(b->in_image, n, sizeof *b->in_image, by_name);
+    hac_status status = hac_program_image_write(b->device, b->in_image, n, b->image_fd, &bytes, &result);
+    hac_close(b->image_fd);
+    b->image_fd = -1;
+    Hac__Executor__Image image;
+    hac__executor__image__init(&image);
+    image.code = (uint32_t)status;
+    image.message = status == HAC_OK ? b->left_out : result.message;
+    image.bytes = bytes;
+    image.programs = (uint32_t)n;
+    Hac__Executor__Report report;
+    hac__executor__report__init(&report);
+    report.what_case = HAC__EXECUTOR__REPORT__WHAT_IMAGE;
+    report.image = &image;
+    return hac_parent_send(b->parent, &report, err);
 }
 
 static hac_status send_end(builder *b, hac_error *err)
@@ -336,8 +392,12 @@ static hac_status receive(builder *b, hac_error *err)
     hac_status status = hac_parent_receive(b->parent, &command, &frame, err);
     if (status != HAC_OK)
         return status;
+    bool builds = command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUILD;
+    int fd = builds && command->build->image ? hac_frame_take_fd(&frame, 0) : -1;
     hac_frame_clear(&frame);
-    if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUILD)
+    if (builds && command->build->image)
+        return enqueue_image(b, fd, err);
+    if (builds)
         return enqueue(b, command->build, err);
     if (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_SHUTDOWN)
         return hac_fail(err, HAC_NOT_FOUND, "hacd wants this builder to leave");
@@ -353,6 +413,8 @@ static hac_status serve(builder *b, hac_error *err)
             status = receive(b, err);
         if (status == HAC_OK)
             status = build_next(b, err);
+        if (status == HAC_OK && b->n_queue == 0 && b->image_fd >= 0)
+            status = send_image(b, err);
         if (status == HAC_OK && b->n_queue == 0)
             status = send_end(b, err);
         if (status != HAC_OK)
@@ -384,5 +446,6 @@ hac_status hac_mode_build(hac_parent *parent, const Hac__Executor__Setup *setup,
         return hac_fail_no_memory(err);
     b->parent = parent;
     b->device = device;
+    b->image_fd = -1;
     return serve(b, err);
 }

@@ -287,6 +287,23 @@ hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *op
     return status;
 }
 
+hac_status hac_build_kernels(hac_client *client, const char *device, int fd, char **ret_text, hac_error *err)
+{
+    Hac__Client__BuildKernels build = HAC__CLIENT__BUILD_KERNELS__INIT;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    hac_reply reply = {0};
+    if (!hac_is_name(device))
+        return hac_fail(err, HAC_INVALID, "a device's name has 1 to 255 bytes");
+    build.device = hac_field(device);
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS;
+    request.build_kernels = &build;
+    hac_status status =
+        hac_client_call_fd(client, &request, fd, HAC__CLIENT__RESPONSE__WHAT_TEXT, &reply, err);
+    if (status == HAC_OK)
+        *ret_text = reply.text;
+    return status;
+}
+
 /* ---- administration ---- */
 
 hac_status hac_client_drain(hac_client *client, hac_error *err)

@@ -342,13 +342,13 @@ hac_status hac_client_receive(hac_client *client, uint64_t deadline_ns, hac_erro
 
 /* ---- asking and waiting ---- */
 
-static hac_status run_call(hac_client *client, hac_call *call, Hac__Client__Request *request,
-                           uint64_t deadline_ns, hac_error *err)
+static hac_status run_call(hac_client *client, hac_call *call, Hac__Client__Request *request, const int *fds,
+                           size_t n_fds, uint64_t deadline_ns, hac_error *err)
 {
     request->serial = call->serial = hac_client_next_serial(client);
     call->err = err;
     LIST_INSERT_HEAD(&client->calls, call, waiting);
-    hac_status status = hac_client_send(client, request, NULL, 0, err);
+    hac_status status = hac_client_send(client, request, fds, n_fds, err);
     while (status == HAC_OK && !call->answered)
         status = hac_client_receive(client, deadline_ns, err);
     if (call->answered)
@@ -357,12 +357,12 @@ static hac_status run_call(hac_client *client, hac_call *call, Hac__Client__Requ
     return status;
 }
 
-hac_status hac_client_call(hac_client *client, Hac__Client__Request *request,
-                           Hac__Client__Response__WhatCase expected, uint64_t deadline_ns, hac_reply *ret,
-                           hac_error *err)
+static hac_status call_with(hac_client *client, Hac__Client__Request *request, const int *fds, size_t n_fds,
+                            Hac__Client__Response__WhatCase expected, uint64_t deadline_ns, hac_reply *ret,
+                            hac_error *err)
 {
     hac_call call = {.expected = expected};
-    hac_status status = run_call(client, &call, request, deadline_ns, err);
+    hac_status status = run_call(client, &call, request, fds, n_fds, deadline_ns, err);
     if (status != HAC_OK) {
         free(call.reply.text);
         hac_mappings_drop(&client->mappings, call.reply.mapping);
@@ -373,9 +373,22 @@ hac_status hac_client_call(hac_client *client, Hac__Client__Request *request,
     return HAC_OK;
 }
 
+hac_status hac_client_call(hac_client *client, Hac__Client__Request *request,
+                           Hac__Client__Response__WhatCase expected, uint64_t deadline_ns, hac_reply *ret,
+                           hac_error *err)
+{
+    return call_with(client, request, NULL, 0, expected, deadline_ns, ret, err);
+}
+
+hac_status hac_client_call_fd(hac_client *client, Hac__Client__Request *request, int fd,
+                              Hac__Client__Response__WhatCase expected, hac_reply *ret, hac_error *err)
+{
+    return call_with(client, request, &fd, 1, expected, UINT64_MAX, ret, err);
+}
+
 hac_status hac_client_call_grow(hac_client *client, Hac__Client__Request *request, hac_mapping *mapping,
                                 hac_error *err)
 {
     hac_call call = {.expected = HAC__CLIENT__RESPONSE__WHAT_BUFFER, .growing = mapping};
-    return run_call(client, &call, request, UINT64_MAX, err);
+    return run_call(client, &call, request, NULL, 0, UINT64_MAX, err);
 }

@@ -102,6 +102,11 @@ HAC_MUST_USE hac_status hac_client_call(hac_client *client, Hac__Client__Request
                                         Hac__Client__Response__WhatCase expected, uint64_t deadline_ns,
                                         hac_reply *ret, hac_error *err);
 
+/* The same with a descriptor, which is borrowed. */
+HAC_MUST_USE hac_status hac_client_call_fd(hac_client *client, Hac__Client__Request *request, int fd,
+                                           Hac__Client__Response__WhatCase expected, hac_reply *ret,
+                                           hac_error *err);
+
 /* hac_client_call of a BufferGrow. */
 HAC_MUST_USE hac_status hac_client_call_grow(hac_client *client, Hac__Client__Request *request,
                                              hac_mapping *mapping, hac_error *err);

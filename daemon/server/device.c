@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -52,19 +53,34 @@ static void take_facts(hac_server_device *device, const Hac__Executor__DeviceFac
     device->block_items = facts->block_items;
 }
 
+/* An image that was replaced is another one: its programs are tested again. "": the device has none. */
+static void describe_image(const hac_device_config *config, char *ret, size_t room)
+{
+    struct stat info;
+    ret[0] = '\0';
+    if (config->program_binary == NULL)
+        return;
+    if (stat(config->program_binary, &info) != 0)
+        memset(&info, 0, sizeof info);
+    snprintf(ret, room, "|i%llu.%lld.%lld.%ld", (unsigned long long)info.st_ino, (long long)info.st_size,
+             (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
 static void make_key(hac_server_device *device)
 {
+    char image[96];
     const hac_device_config *c = &device->config;
     /* What a figure depends on is in the key, so that another driver or setting starts afresh. The simulated
      * slowness is part of it, too: it changes what is measured. */
     snprintf(device->key, sizeof device->key, "%.40s|%.32s|%.16s|t%u|p%u|%s|b%u|w%u|v%u|s%.3g",
              device->device, device->driver, device->kernel_hash, c->threads, device->tuning.placement,
              device->simt ? "simt" : "block", c->block_items, c->work_group, c->vector_width, c->slowdown);
+    describe_image(c, image, sizeof image);
     snprintf(device->program_key, sizeof device->program_key,
-             "%.60s|%.60s|%u|%.32s|%.16s|%d|b%u|v%u|w%u|l%u|m%llu|c%d", device->platform, device->device,
+             "%.60s|%.60s|%u|%.32s|%.16s|%d|b%u|v%u|w%u|l%u|m%llu|c%d%s", device->platform, device->device,
              device->platform_index, device->driver, device->kernel_hash, device->simt, device->block_items,
              c->vector_width, c->work_group, c->max_loop_iterations, (unsigned long long)c->local_memory,
-             c->host_memory);
+             c->host_memory, image);
     for (char *p = device->key; *p != '\0'; p++)
         if (*p == ' ' || *p == '\t' || *p == '\n')
             *p = '_';

@@ -64,7 +64,7 @@ typedef struct hac_server_device {
     hac_device_tuning tuning; /* as applied */
 
     char key[160];         /* what models and tests are kept under */
-    char program_key[256]; /* what its programs depend on: devices of one key share binaries and a builder */
+    char program_key[384]; /* what its programs depend on: devices of one key share binaries and a builder */
     char group[HAC_NAME_MAX]; /* "" or the devices it shares cores with */
     hac_device_state state;
     char reason[512];

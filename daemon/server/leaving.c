@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "child.h"
+#include "image.h"
 #include "server.h"
 #include "session.h"
 
@@ -51,6 +52,7 @@ void hac_leaving_now(hac_server *server)
         hac_job_cancel(job, "hacd is leaving");
     hac_executors_kill_all(&server->executors);
     hac_builders_kill_all(&server->builders);
+    hac_image_kill(server);
     if (server->probe != NULL)
         hac_child_kill(server->probe);
     uv_poll_stop(&server->listener);

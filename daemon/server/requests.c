@@ -6,6 +6,7 @@
 #include "answers.h"
 #include "base/cleanup.h"
 #include "base/type.h"
+#include "image.h"
 #include "job_calibrate.h"
 #include "job_query.h"
 #include "job_sort.h"
@@ -99,6 +100,13 @@ static hac_status handle_submit_calibrate(hac_session *session, const Hac__Clien
 {
     (void)frame;
     return hac_job_calibrate_submit(session, request->serial, request->submit_calibrate, err);
+}
+
+static hac_status handle_build_kernels(hac_session *session, const Hac__Client__Request *request,
+                                       hac_frame *frame, hac_error *err)
+{
+    return hac_image_begin(session->server, session, request->serial, request->build_kernels->device,
+                           hac_frame_take_fd(frame, 0), err);
 }
 
 /* ---- plans ------------------------------------------------------------------------------------------- */
@@ -524,6 +532,7 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_RELEASE] = handle_release,
     [HAC__CLIENT__REQUEST__WHAT_CANCEL] = handle_cancel,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_CALIBRATE] = handle_submit_calibrate,
+    [HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS] = handle_build_kernels,
     [HAC__CLIENT__REQUEST__WHAT_DRAIN] = handle_drain,
     [HAC__CLIENT__REQUEST__WHAT_RELOAD] = handle_reload,
 };

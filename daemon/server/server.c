@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "channel.h"
 #include "child.h"
+#include "image.h"
 #include "leaving.h"
 #include "saved_models.h"
 #include "scheduler.h"
@@ -240,6 +241,7 @@ bool hac_server_defer(hac_server *server, hac_session *session, const Hac__Clien
 void hac_server_forget_session(hac_server *server, const hac_session *session)
 {
     deferred_query *query = NULL;
+    hac_image_forget_session(server, session);
     hac_list_for_each (query, &server->deferred, deferred_query, link) {
         if (query->session != session)
             continue;
@@ -306,6 +308,7 @@ static void on_tick(uv_timer_t *timer)
     uint64_t now = hac_now_ns();
     hac_executors_check(&server->executors);
     hac_builders_check(&server->builders);
+    hac_image_check(server);
     hac_jobs_expire(server);
     if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS &&
         server->probe != NULL)
@@ -336,7 +339,7 @@ static void on_prepare(uv_prepare_t *handle)
     if (hac_leaving_turn(server))
         uv_prepare_stop(handle);
     if (server->reload && server->probe == NULL && hac_list_empty(&server->executors.list) &&
-        !hac_builders_busy(&server->builders)) {
+        !hac_builders_busy(&server->builders) && server->image == NULL) {
         server->reload = false;
         start_probe(server);
     }
@@ -483,6 +486,7 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
     apply_config(server);
     hac_executors_kill_all(&server->executors);
     hac_builders_kill_all(&server->builders);
+    hac_image_kill(server);
     pause_sessions(server, true);
     server->reload = true; /* the probe starts when the last child of the old devices is reaped */
     hac_server_kick(server);

@@ -65,6 +65,7 @@ struct hac_server {
     uint64_t next_job, next_dispatch;
     struct hac_child *probe;
     bool probing, reload;
+    struct hac_image_build *image; /* NULL: none is being built */
     uint64_t probe_started_ns;
     hac_link deferred; /* sessions' questions that wait for the devices' self-tests */
 

@@ -26,10 +26,10 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune sort mapreduce parquet explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
-    local groups='parquet'
+    local commands='devices calibrate tune sort mapreduce parquet kernels explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
+    local groups='parquet kernels'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
-    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles'
+    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --device'
     COMPREPLY=()
     # bash cuts --type=u32 into three words
     if [[ $cur == '=' ]]; then
@@ -93,10 +93,12 @@ _hacctl() {
     --block-size) return ;;
     --format) _hacctl_words text json svg; return ;;
     --profiles) _hacctl_paths -d; return ;;
+    --device) _hacctl_device_list; return ;;
     esac
     case $command in
     '') if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi ;;
     parquet) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words query convert inspect; fi ;;
+    kernels) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words build; fi ;;
     devices)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
         ;;
@@ -120,6 +122,9 @@ _hacctl() {
         ;;
     'parquet inspect')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
+        ;;
+    'kernels build')
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --device "$global"; fi
         ;;
     explain)
         if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi

@@ -54,6 +54,11 @@ static const hac_command commands[] = {
      "Its columns and their types, its row groups, and of these the columns' codecs, encodings, sizes and "
      "statistics. With --json all of it.",
      0, 1, 1, HAC_WORDS_FILE, hac_cmd_parquet_inspect},
+    {"kernels build", "build a device's kernels ahead of time, into one file", "--device D -o FILE",
+     "The file is for profiles that say `program: {binary: FILE}`: such a device needs no compiler, which "
+     "FPGAs "
+     "have not. It is for this device, driver and release of hac only. docs/fpga.md says more.",
+     B(HAC_OPT_DEVICE) | B(HAC_OPT_OUTPUT), 0, 0, HAC_WORDS_NONE, hac_cmd_kernels_build},
     {"explain", "show the plan of a job before it runs", "JOB [OPTION…]",
      "JOB is a whole sort, mapreduce, parquet query or parquet convert command; of a sort of an array "
      "--items "

@@ -59,6 +59,7 @@ hac_status hac_cmd_sort(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_mapreduce(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_parquet_query(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_kernels_build(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err);

@@ -78,6 +78,7 @@ static const hac_option options[HAC_OPT_COUNT] = {
     [HAC_OPT_PROFILES] = {"profiles", 0, "DIR", HAC_CHOICES_FOLDER,
                           "the machine: every profile *.yaml in DIR is a device (required)"},
     [HAC_OPT_FOLLOW] = {"follow", 'f', NULL, NULL, "go on until the job ends"},
+    [HAC_OPT_DEVICE] = {"device", 0, "D", HAC_CHOICES_DEVICES, "the device whose kernels are built"},
 };
 
 const hac_option *hac_option_get(hac_option_id id)

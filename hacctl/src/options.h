@@ -70,6 +70,7 @@ typedef enum hac_option_id {
     HAC_OPT_FORMAT,
     HAC_OPT_PROFILES,
     HAC_OPT_FOLLOW,
+    HAC_OPT_DEVICE,
     HAC_OPT_COUNT
 } hac_option_id;
 

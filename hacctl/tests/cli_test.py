@@ -29,7 +29,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = None
-COMMANDS = ("devices calibrate tune sort mapreduce parquet+query parquet+convert parquet+inspect explain simulate jobs show "
+COMMANDS = ("devices calibrate tune sort mapreduce parquet+query parquet+convert parquet+inspect kernels+build explain simulate jobs show "
             "why wait result cancel log trace doctor metrics reload drain version completion help").split()
 COMMANDS = [command.replace("+", " ") for command in COMMANDS]
 CODES = {"u32": "I", "i32": "i", "f32": "f", "u64": "Q", "i64": "q", "f64": "d"}
@@ -128,7 +128,7 @@ class Usage(Case):
         self.bad(2, "parquet query", "x", says="unknown command 'parquet query'")
         self.bad(2, "help", "parquet", "look", says="unknown command 'parquet look'")
         self.bad(2, "help", "sort", "query", says="one argument too many")
-        for later in ("pipe", "opsplit", "kernels", "top"):
+        for later in ("pipe", "opsplit", "top"):
             self.bad(2, later, says="unknown command")
         self.bad(2, "explian", says="did you mean explain?")
         self.bad(2, "help", "nonsense", says="unknown command")

@@ -473,6 +473,17 @@ hac_status hac_client_drain(hac_client *client, hac_error *err)
     return HAC_OK;
 }
 
+hac_status hac_build_kernels(hac_client *client, const char *device, int fd, char **ret_text, hac_error *err)
+{
+    (void)client;
+    record("kernels %s", device);
+    if (write(fd, "image", 5) != 5 ||
+        asprintf(ret_text, "{\"device\": \"%s\", \"bytes\": 5, \"programs\": 1, \"left_out\": null}",
+                 device) < 0)
+        return hac_fail(err, HAC_IO, "no");
+    return HAC_OK;
+}
+
 hac_status hac_client_reload(hac_client *client, hac_error *err)
 {
     (void)client;

@@ -112,6 +112,8 @@ const hac_message_limits hac_client_limits[] = {
     HAC_LIMITS(hac__client__submit_calibrate, false,
         {"devices", .count = DEVICES_MAX},
         {"options", .flags = HAC_FIELD_NEEDED}),
+    HAC_LIMITS(hac__client__build_kernels, false,
+        {"device", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__request, false,
         {"serial", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__failure, false,
@@ -253,7 +255,8 @@ hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fd
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY)
         status = validate_plan_query(request->plan_query, n_fds, err);
     else if (status == HAC_OK)
-        status = hac_validate_fd_count(n_fds, 0, err);
+        status = hac_validate_fd_count(
+            n_fds, request->what_case == HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS ? 1 : 0, err);
     if (status != HAC_OK)
         (void)hac_error_prefix(err, "Request");
     return status;

@@ -381,6 +381,10 @@ static void test_other_requests(void **state)
         GOOD(REQUEST(query, QUERY, query, c.query.topic = (Hac__Client__Topic)topic), 0);
     BAD(REQUEST(query, QUERY, query, c.query.topic = 12), 0, "query: topic: 12 is not one of its values");
     BAD(REQUEST(query, QUERY, query, c.query.topic = 99), 0, "query: topic: 99");
+    GOOD(REQUEST(build_kernels, BUILD_KERNELS, build_kernels, (void)0), 1);
+    BAD(REQUEST(build_kernels, BUILD_KERNELS, build_kernels, (void)0), 0, "descriptor");
+    BAD(REQUEST(build_kernels, BUILD_KERNELS, build_kernels, c.build_kernels.device = NULL), 1,
+        "device: is missing");
     BAD(REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate, c.calibrate.options = NULL), 0,
         "options: is missing");
     BAD(REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate,

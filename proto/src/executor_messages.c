@@ -51,6 +51,10 @@ const hac_message_limits hac_executor_limits[] = {
         {"failures", .bytes = HAC_WIRE_MESSAGE_MAX, .count = FAILURES_MAX}),
     HAC_LIMITS(hac__executor__build_end, false,
         {"self_test", .bytes = HAC_WIRE_MESSAGE_MAX}),
+    HAC_LIMITS(hac__executor__image, false,
+        {"code", .most = STATUS_MOST},
+        {"message", .bytes = HAC_WIRE_MESSAGE_MAX},
+        {"bytes", .most = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__executor__report, false,
         {"fatal", .bytes = HAC_WIRE_MESSAGE_MAX}),
     {NULL, false, NULL, 0},
@@ -76,7 +80,8 @@ static hac_status validate_run(const Hac__Executor__Run *run, hac_error *err)
 hac_status hac_command_validate(const Hac__Executor__Command *command, size_t n_fds, hac_error *err)
 {
     bool carries = command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD ||
-                   command->what_case == HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD;
+                   command->what_case == HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD ||
+                   (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUILD && command->build->image);
     hac_status status = hac_validate_fd_count(n_fds, carries ? 1 : 0, err);
     if (status == HAC_OK && command->what_case == HAC__EXECUTOR__COMMAND__WHAT_RUN)
         status = validate_run(command->run, err);

@@ -148,6 +148,10 @@ static void test_built(void **state)
     BAD_REPORT(built, BUILT, &e.built, 0, e.built.program = NULL, "program: is missing");
     BAD_REPORT(built, BUILT, &e.built, 0, e.built.code = 14, "code: is 14");
     BAD_REPORT(built, BUILT, &e.built, 0, e.built.message = long_512, "message: has 512");
+    BAD_REPORT(image, IMAGE, &e.image, 0, e.image.message = long_512, "message: has 512");
+    BAD_REPORT(image, IMAGE, &e.image, 0, e.image.code = 99, "code: is 99");
+    BAD(build, BUILD, &e.build, 0, e.build.image = 1, "descriptor");
+    BAD(build, BUILD, &e.build, 1, e.build.image = 0, "descriptor");
     BAD_REPORT(build_end, BUILD_END, &e.build_end, 0, e.build_end.self_test = long_512, "self_test: has 512");
     GOOD_REPORT(fatal, FATAL, long_511, 0);
     GOOD_REPORT(fatal, FATAL, (char[]){""}, 0);

@@ -38,6 +38,7 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__query__init(&c->query);
     hac__client__job_ref__init(&c->job);
     hac__client__submit_calibrate__init(&c->calibrate);
+    hac__client__build_kernels__init(&c->build_kernels);
     hac__client__submit_query__init(&c->submit_query);
     hac__client__plan_query__init(&c->plan_query);
     hac__client__query_spec__init(&c->query_spec);
@@ -118,6 +119,7 @@ static void client_requests_init(hac_sample_client *c)
     c->query.format = HAC__CLIENT__PLAN_FORMAT__PLAN_SVG;
     c->job.job = 17;
     c->calibrate.options = &c->options;
+    c->build_kernels.device = name_cpu;
 }
 
 static void client_queries_init(hac_sample_client *c)
@@ -202,6 +204,7 @@ static void executor_parts_init(hac_sample_executor *e)
     hac__executor__done__init(&e->done);
     hac__executor__built__init(&e->built);
     hac__executor__build_end__init(&e->build_end);
+    hac__executor__image__init(&e->image);
     hac__executor__pong__init(&e->pong);
 }
 
@@ -313,6 +316,12 @@ REQUEST(submit_query, SUBMIT_QUERY, submit_query)
 REQUEST(plan_query, PLAN_QUERY, plan_query)
 REQUEST(drain, DRAIN, empty)
 REQUEST(reload, RELOAD, empty)
+
+static size_t request_build_kernels(hac_sample_client *c)
+{
+    hac_sample_choose(c->request, build_kernels, HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS, &c->build_kernels);
+    return 1;
+}
 
 static size_t request_sort_inline(hac_sample_client *c)
 {
@@ -437,6 +446,14 @@ COMMAND(descriptor_add, DESCRIPTOR_ADD, descriptor_add, 1)
 COMMAND(descriptor_remove, DESCRIPTOR_REMOVE, descriptor_remove, 0)
 COMMAND(run, RUN, run, 0)
 COMMAND(build, BUILD, build, 0)
+
+static size_t command_build_image(hac_sample_executor *e)
+{
+    e->build.image = true;
+    command_build(e);
+    return 1;
+}
+
 COMMAND(ping, PING, ping, 0)
 COMMAND(shutdown, SHUTDOWN, nothing, 0)
 
@@ -445,6 +462,7 @@ REPORT(ready, READY, ready)
 REPORT(done, DONE, done)
 REPORT(built, BUILT, built)
 REPORT(build_end, BUILD_END, build_end)
+REPORT(image, IMAGE, image)
 REPORT(pong, PONG, pong)
 
 static size_t report_fatal(hac_sample_executor *e)
@@ -482,6 +500,7 @@ static const struct {
                 S(request, query_file),
                 S(request, query_table),
                 S(request, plan_query),
+                S(request, build_kernels),
                 S(request, reload)},
   responses[] = {S(response, hello),          S(response, failure),     S(response, refused),
                  S(response, buffer),         S(response, accepted),    S(response, buffer_attached),
@@ -492,17 +511,12 @@ static const struct {
 static const struct {
     const char *name;
     size_t (*make)(hac_sample_executor *e);
-} commands[] = {S(command, setup),
-                S(command, buffer_add),
-                S(command, buffer_remove),
-                S(command, descriptor_add),
-                S(command, descriptor_remove),
-                S(command, run),
-                S(command, build),
-                S(command, ping),
+} commands[] = {S(command, setup),          S(command, buffer_add),        S(command, buffer_remove),
+                S(command, descriptor_add), S(command, descriptor_remove), S(command, run),
+                S(command, build),          S(command, build_image),       S(command, ping),
                 S(command, shutdown)},
   reports[] = {S(report, probe),     S(report, ready), S(report, done), S(report, built),
-               S(report, build_end), S(report, pong),  S(report, fatal)};
+               S(report, build_end), S(report, image), S(report, pong), S(report, fatal)};
 
 size_t hac_sample_count(hac_sample_kind kind)
 {

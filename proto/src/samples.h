@@ -46,6 +46,7 @@ typedef struct hac_sample_client {
     Hac__Client__Query query;
     Hac__Client__JobRef job;
     Hac__Client__SubmitCalibrate calibrate;
+    Hac__Client__BuildKernels build_kernels;
     Hac__Client__SubmitQuery submit_query;
     Hac__Client__PlanQuery plan_query;
     Hac__Client__QuerySpec query_spec;
@@ -89,6 +90,7 @@ typedef struct hac_sample_executor {
     Hac__Executor__Done done;
     Hac__Executor__Built built;
     Hac__Executor__BuildEnd build_end;
+    Hac__Executor__Image image;
     Hac__Executor__Pong pong;
     Hac__Executor__Span *spans[9];
     Hac__Executor__DeviceFacts *devices[65];

@@ -14,6 +14,7 @@
 typedef struct hac_loaded_program {
     uint64_t hash; /* of source and options */
     cl_program program;
+    bool saved;  /* its file is there: it has been tested, too */
     char *notes; /* lines "codelet type: what is wrong", NULL: none */
 } hac_loaded_program;
 
@@ -39,6 +40,7 @@ struct hac_device {
     char *directory; /* of this device's binaries; NULL: none */
     uint8_t *image;  /* profile key program.binary */
     size_t image_bytes;
+    size_t image_entries;         /* where they begin; 0: it is a vendor's file, or bare entries */
     hac_loaded_program *programs; /* one per entry of hac_programs() */
     size_t n_programs;
     hac_loaded_kernel *kernels;

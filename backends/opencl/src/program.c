@@ -11,11 +11,16 @@
 #include "base/type.h"
 #include "cl_error.h"
 #include "device_internal.h"
+#include "image.h"
 #include "program_file.h"
 
 #define BASE_OPTIONS  "-cl-std=CL1.2 "
 #define NO_PROGRAM    SIZE_MAX
 #define BUILD_LOG_MAX (1u << 20)
+
+/* Stands in the files of a device that has an image: the binary is the image's, the file has what tests said.
+ */
+static const char in_image[] = "in the image";
 
 static uint64_t add_text(uint64_t hash, const char *text)
 {
@@ -41,12 +46,16 @@ void hac_programs_hash(char ret[17])
 }
 
 /* "pthread-skylake-avx512-AMD_EPYC-0123456789abcdef": for a person, and exact. */
-static char *device_key(const hac_device_facts *f)
+static char *device_key(const hac_device *device)
 {
+    const hac_device_facts *f = &device->facts;
     char text[1024];
-    snprintf(text, sizeof text, "%s\n%s\n%s\n%d %u %u %u %u %llu", f->platform, f->name, f->driver,
-             (int)f->style, f->max_work_group, f->vector_width, f->block_items, f->max_loop_iterations,
-             (unsigned long long)f->local_memory);
+    int used = snprintf(text, sizeof text, "%s\n%s\n%s\n%d %u %u %u %u %llu", f->platform, f->name, f->driver,
+                        (int)f->style, f->max_work_group, f->vector_width, f->block_items,
+                        f->max_loop_iterations, (unsigned long long)f->local_memory);
+    if (device->image != NULL && used > 0 && (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, " %llx",
+                 (unsigned long long)XXH3_64bits(device->image, device->image_bytes));
     char prefix[48];
     size_t n = 0;
     for (const char *c = f->name; *c != '\0' && n < sizeof prefix - 1; c++)
@@ -60,12 +69,22 @@ static char *device_key(const hac_device_facts *f)
 
 static hac_status set_directory(hac_device *device, const char *parent, hac_error *err)
 {
-    hac_autofree char *key = device_key(&device->facts);
+    hac_autofree char *key = device_key(device);
     if (key == NULL || asprintf(&device->directory, "%s/%s", parent, key) < 0) {
         device->directory = NULL;
         return hac_fail_no_memory(err);
     }
     return HAC_OK;
+}
+
+/* A vendor's file is the driver's to judge, when its first kernel is asked for. */
+static hac_status open_image(hac_device *device, const char *path, hac_error *err)
+{
+    hac_status status = hac_program_file_read(path, &device->image, &device->image_bytes, err);
+    if (status == HAC_OK && hac_image_is_ours(device->image, device->image_bytes))
+        status = hac_image_check(device->image, device->image_bytes, path, &device->facts,
+                                 &device->image_entries, err);
+    return status;
 }
 
 hac_status hac_device_programs_open(hac_device *device, const hac_device_options *options, hac_error *err)
@@ -79,11 +98,12 @@ hac_status hac_device_programs_open(hac_device *device, const hac_device_options
     for (size_t i = 0; i < device->n_programs; i++)
         device->programs[i].hash = hash_of(&sources[i]);
     device->never_build = options->never_build;
+    hac_status status = HAC_OK;
     if (options->program_binary != NULL && options->program_binary[0] != '\0')
-        return hac_program_file_read(options->program_binary, &device->image, &device->image_bytes, err);
-    if (options->program_directory != NULL && options->program_directory[0] != '\0')
-        return set_directory(device, options->program_directory, err);
-    return HAC_OK;
+        status = open_image(device, options->program_binary, err);
+    if (status == HAC_OK && options->program_directory != NULL && options->program_directory[0] != '\0')
+        status = set_directory(device, options->program_directory, err);
+    return status;
 }
 
 void hac_device_programs_close(hac_device *device)
@@ -146,6 +166,7 @@ static bool is_entry_of(const hac_program_entry *entry, size_t index, uint64_t h
            memcmp(entry->name, name, entry->name_bytes) == 0;
 }
 
+/* Its binary becomes the program; what known-answer tests said is kept with it. */
 static hac_status load_entry(hac_device *device, size_t index, const hac_program_entry *entry, hac_error *err)
 {
     hac_loaded_program *p = &device->programs[index];
@@ -155,6 +176,7 @@ static hac_status load_entry(hac_device *device, size_t index, const hac_program
     hac_status status = load_binary(device, entry->binary, entry->binary_bytes, &p->program, err);
     if (status != HAC_OK)
         return status;
+    free(p->notes);
     p->notes = hac_steal_ptr(notes);
     return HAC_OK;
 }
@@ -163,16 +185,33 @@ static hac_status load_entry(hac_device *device, size_t index, const hac_program
 static hac_status load_from_image(hac_device *device, size_t index, hac_error *err)
 {
     hac_program_entry entry;
-    size_t offset = 0, entries = 0;
+    size_t offset = device->image_entries, entries = 0;
     while (hac_program_entry_read(device->image, device->image_bytes, &offset, &entry) == HAC_OK) {
         entries++;
         if (is_entry_of(&entry, index, device->programs[index].hash))
             return load_entry(device, index, &entry, err);
     }
-    if (entries > 0)
-        return hac_fail(err, HAC_UNSUPPORTED, "the image given as program.binary has no program \"%s\" %s",
-                        hac_programs()[index].name, "of this version: make it anew");
+    if (entries > 0 || device->image_entries > 0)
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "the image given as program.binary has no program \"%s\" of this version; build it "
+                        "again with `hacctl kernels build`",
+                        hac_programs()[index].name);
     return load_binary(device, device->image, device->image_bytes, &device->programs[index].program, err);
+}
+
+/* The same, with what the tests on this machine said. */
+static hac_status load_from_image_with(hac_device *device, size_t index, const char *notes,
+                                       size_t notes_bytes, hac_error *err)
+{
+    hac_autofree char *copy = strndup(notes, notes_bytes);
+    if (copy == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = load_from_image(device, index, err);
+    if (status != HAC_OK)
+        return status;
+    free(device->programs[index].notes);
+    device->programs[index].notes = hac_steal_ptr(copy);
+    return HAC_OK;
 }
 
 static char *file_of(const hac_device *device, size_t index)
@@ -198,8 +237,15 @@ static hac_status load_from_file(hac_device *device, size_t index, hac_error *er
     if (status == HAC_OK && (hac_program_entry_read(data, bytes, &offset, &entry) != HAC_OK ||
                              offset != bytes || !is_entry_of(&entry, index, device->programs[index].hash)))
         status = hac_fail(err, HAC_NOT_FOUND, "%s: damaged, or made for another program", path);
-    if (status == HAC_OK)
+    bool by_image = device->image != NULL && status == HAC_OK;
+    if (by_image &&
+        (entry.binary_bytes != sizeof in_image || memcmp(entry.binary, in_image, sizeof in_image) != 0))
+        status = hac_fail(err, HAC_NOT_FOUND, "%s: made without an image", path);
+    else if (by_image)
+        status = load_from_image_with(device, index, entry.notes, entry.notes_bytes, err);
+    else if (status == HAC_OK)
         status = load_entry(device, index, &entry, err);
+    device->programs[index].saved = status == HAC_OK;
     if (status == HAC_OK || status == HAC_NO_MEMORY)
         return status;
     if (err != NULL)
@@ -258,7 +304,9 @@ hac_status hac_program_build(hac_device *device, const char *program, hac_error 
     size_t index = find_program(program);
     if (index == NO_PROGRAM)
         return no_such_program(program, err);
-    return device->programs[index].program != NULL ? HAC_OK : build(device, index, err);
+    if (device->programs[index].program != NULL)
+        return HAC_OK;
+    return device->image != NULL ? load_from_image(device, index, err) : build(device, index, err);
 }
 
 /* The program, from where it can be had. HAC_NOT_FOUND: its binary has to be built first. */
@@ -266,7 +314,7 @@ static hac_status load(hac_device *device, size_t index, hac_error *err)
 {
     if (device->programs[index].program != NULL)
         return HAC_OK;
-    if (device->image != NULL)
+    if (device->image != NULL && device->directory == NULL)
         return load_from_image(device, index, err);
     if (device->directory != NULL) {
         hac_status status = load_from_file(device, index, err);
@@ -276,7 +324,7 @@ static hac_status load(hac_device *device, size_t index, hac_error *err)
     if (device->never_build)
         return hac_fail(err, HAC_NOT_FOUND, "program %s has not been built for this device yet",
                         hac_programs()[index].name);
-    return build(device, index, err);
+    return device->image != NULL ? load_from_image(device, index, err) : build(device, index, err);
 }
 
 bool hac_program_is_ready(hac_device *device, const char *program)
@@ -284,9 +332,10 @@ bool hac_program_is_ready(hac_device *device, const char *program)
     size_t index = find_program(program);
     if (index == NO_PROGRAM)
         return false;
+    /* a test of another program may have had this one built, which says nothing of its own tests */
     if (device->programs[index].program != NULL)
-        return true;
-    if (device->image != NULL)
+        return device->directory == NULL || device->programs[index].saved;
+    if (device->image != NULL && device->directory == NULL)
         return load_from_image(device, index, NULL) == HAC_OK;
     return device->directory != NULL && load_from_file(device, index, NULL) == HAC_OK;
 }
@@ -338,12 +387,64 @@ hac_status hac_program_save(hac_device *device, const char *program, const char 
                                .name_bytes = strlen(program),
                                .notes = failures,
                                .notes_bytes = failures != NULL ? strlen(failures) : 0};
-    hac_status status = get_binary(device, index, &binary, &entry.binary_bytes, err);
+    hac_status status = HAC_OK;
+    if (device->image == NULL)
+        status = get_binary(device, index, &binary, &entry.binary_bytes, err);
+    else
+        entry.binary_bytes = sizeof in_image;
     if (status == HAC_OK)
         status = make_directory(device->directory, err);
-    entry.binary = binary;
+    entry.binary = device->image == NULL ? binary : (const uint8_t *)in_image;
     if (status == HAC_OK)
         status = hac_program_file_write(path, &entry, err);
+    device->programs[index].saved |= status == HAC_OK;
+    return status;
+}
+
+/* Images ---------------------------------------------------------------------------------------- */
+
+/* The saved file of a program, which is one entry. */
+static hac_status read_saved(const hac_device *device, size_t index, uint8_t **ret, size_t *ret_bytes,
+                             hac_error *err)
+{
+    hac_autofree char *path = file_of(device, index);
+    hac_autofree uint8_t *data = NULL;
+    hac_program_entry entry;
+    size_t offset = 0;
+    if (path == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_program_file_read(path, &data, ret_bytes, err);
+    if (status != HAC_OK)
+        return status;
+    if (hac_program_entry_read(data, *ret_bytes, &offset, &entry) != HAC_OK || offset != *ret_bytes)
+        return hac_fail(err, HAC_IO, "%s: damaged", path);
+    *ret = hac_steal_ptr(data);
+    return HAC_OK;
+}
+
+hac_status hac_program_image_write(hac_device *device, const char *const *programs, size_t n, int fd,
+                                   uint64_t *ret_bytes, hac_error *err)
+{
+    hac_autofree uint8_t *header = NULL;
+    size_t bytes = 0;
+    if (device->directory == NULL || device->image != NULL)
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "device \"%s\" runs from an image already; build it with a profile "
+                        "that says `program: source`",
+                        device->facts.name);
+    hac_status status = hac_image_header(&device->facts, (uint32_t)n, &header, &bytes, err);
+    if (status == HAC_OK)
+        status = hac_program_write_fully(fd, "the image", header, bytes, err);
+    *ret_bytes = bytes;
+    for (size_t i = 0; status == HAC_OK && i < n; i++) {
+        hac_autofree uint8_t *entry = NULL;
+        size_t index = find_program(programs[i]);
+        status = index == NO_PROGRAM ? no_such_program(programs[i], err)
+                                     : read_saved(device, index, &entry, &bytes, err);
+        if (status == HAC_OK)
+            status = hac_program_write_fully(fd, "the image", entry, bytes, err);
+        *ret_bytes += bytes;
+    }
     return status;
 }
 

@@ -89,7 +89,7 @@ hac_status hac_program_file_read(const char *path, uint8_t **ret, size_t *ret_by
     return HAC_OK;
 }
 
-static hac_status write_fully(int fd, const char *path, const void *data, size_t bytes, hac_error *err)
+hac_status hac_program_write_fully(int fd, const char *path, const void *data, size_t bytes, hac_error *err)
 {
     for (size_t done = 0; done < bytes;) {
         ssize_t n = write(fd, (const uint8_t *)data + done, bytes - done);
@@ -118,9 +118,9 @@ static hac_status write_entry(int fd, const char *path, const hac_program_entry 
                           .binary_bytes = entry->binary_bytes,
                           .checksum = XXH3_64bits(body, bytes)};
     memcpy(header.magic, magic, sizeof magic);
-    hac_status status = write_fully(fd, path, &header, sizeof header, err);
+    hac_status status = hac_program_write_fully(fd, path, &header, sizeof header, err);
     if (status == HAC_OK)
-        status = write_fully(fd, path, body, bytes, err);
+        status = hac_program_write_fully(fd, path, body, bytes, err);
     if (status == HAC_OK && fsync(fd) != 0)
         status = hac_fail_errno(err, HAC_IO, errno, "%s: fsync", path);
     return status;

@@ -6,7 +6,7 @@
  *     name  notes  binary
  *
  * in the machine's byte order, the checksum (XXH3) over all that follows the header. A .bin file is one
- * entry; an image for `program: {binary: …}` is any number of them one behind the other.
+ * entry; an image (image.h) has any number of them one behind the other.
  */
 #ifndef OPENCL_PROGRAM_FILE_H
 #define OPENCL_PROGRAM_FILE_H
@@ -43,5 +43,9 @@ HAC_MUST_USE hac_status hac_program_file_read(const char *path, uint8_t **ret, s
 /* Writes one entry under a temporary name beside `path`, syncs it and renames it. */
 HAC_MUST_USE hac_status hac_program_file_write(const char *path, const hac_program_entry *entry,
                                                hac_error *err);
+
+/* All of `data`; `path` is for messages. */
+HAC_MUST_USE hac_status hac_program_write_fully(int fd, const char *path, const void *data, size_t bytes,
+                                                hac_error *err);
 
 #endif

@@ -539,6 +539,12 @@ HAC_API HAC_MUST_USE hac_status hac_client_query(hac_client *client, hac_topic t
 HAC_API HAC_MUST_USE hac_status hac_calibrate(hac_client *client, int tune, const hac_job_options *options,
                                               hac_job **ret_job, hac_error *err);
 
+/* Builds the kernels of a device ahead of time and writes them as one image to `fd`, an empty memfd or
+ * regular file: for a profile's `program: {binary: …}`. Waits until it is whole. *ret_text is malloc'ed JSON:
+ * {"device", "bytes", "programs", "left_out": why a program is not in it, or null}. */
+HAC_API HAC_MUST_USE hac_status hac_build_kernels(hac_client *client, const char *device, int fd,
+                                                  char **ret_text, hac_error *err);
+
 /* The daemon finishes what runs, takes nothing new, and leaves. */
 HAC_API HAC_MUST_USE hac_status hac_client_drain(hac_client *client, hac_error *err);
 /* The daemon reads its configuration and profiles again; a bad one keeps the old and is the error. */

@@ -85,6 +85,14 @@ HAC_MUST_USE hac_status hac_program_build(hac_device *device, const char *progra
 HAC_MUST_USE hac_status hac_program_save(hac_device *device, const char *program, const char *failures,
                                          hac_error *err);
 
+/*
+ * Writes an image of these programs, which must have been saved, to the descriptor. A device whose options
+ * name an image takes its programs from there, and needs no compiler; what it saves beside is what the
+ * known-answer tests said of them on this machine. HAC_UNSUPPORTED: it has an image itself.
+ */
+HAC_MUST_USE hac_status hac_program_image_write(hac_device *device, const char *const *programs, size_t n,
+                                                int fd, uint64_t *ret_bytes, hac_error *err);
+
 /* What the known-answer test of codelet and type said when the loaded program was built; NULL: it passed,
  * was not run, or the program is not loaded. Valid until the device is closed. */
 const char *hac_program_failure(hac_device *device, const char *program, const char *codelet, hac_type type,
