@@ -39,6 +39,7 @@ import org.hac.HacQuery;
 import org.hac.HacResult;
 import org.hac.HacTable;
 import org.hac.HacType;
+import org.hac.InternalsTest;
 
 /**
  * Tests of org.hac against a running hacd, started by tests/integration/jni_test.py. Names of tests are arguments;
@@ -73,6 +74,10 @@ public final class HacTest {
 
     private static void test(String name) throws Exception {
         switch (name) {
+        case "internals":
+            InternalsTest.testMemory();
+            InternalsTest.testJson();
+            break;
         case "types":
             testTypes();
             break;

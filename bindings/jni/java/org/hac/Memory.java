@@ -3,39 +3,45 @@ package org.hac;
 
 import java.nio.ByteBuffer;
 
-/** Native memory of any size, read through direct buffers of 1 GiB each; values do not lie across their bounds. */
+/** Native memory of any size, read through direct buffers of 1 GiB each; aligned values do not lie across their bounds. */
 final class Memory {
-    private static final int SHIFT = 30;
-    private static final int MASK = (1 << SHIFT) - 1;
-
+    private final int shift;
+    private final int mask;
     private final long address;
     private final long bytes;
     private final ByteBuffer[] parts;
 
     Memory(long address, long bytes) {
+        this(address, bytes, 30);
+    }
+
+    /** @param shift the size of a part as a power of two, 3 to 30 */
+    Memory(long address, long bytes, int shift) {
+        this.shift = shift;
+        this.mask = (1 << shift) - 1;
         this.address = address;
         this.bytes = bytes;
-        parts = new ByteBuffer[Math.toIntExact((bytes + MASK) >>> SHIFT)];
+        parts = new ByteBuffer[Math.toIntExact((bytes + mask) >>> shift)];
         for (int i = 0; i < parts.length; i++) {
-            long at = (long) i << SHIFT;
-            parts[i] = Native.bufferAt(address + at, (int) Math.min(bytes - at, 1L << SHIFT));
+            long at = (long) i << shift;
+            parts[i] = Native.bufferAt(address + at, (int) Math.min(bytes - at, 1L << shift));
         }
     }
 
     byte getByte(long at) {
-        return parts[(int) (at >>> SHIFT)].get((int) at & MASK);
+        return parts[(int) (at >>> shift)].get((int) at & mask);
     }
 
     short getShort(long at) {
-        return parts[(int) (at >>> SHIFT)].getShort((int) at & MASK);
+        return parts[(int) (at >>> shift)].getShort((int) at & mask);
     }
 
     int getInt(long at) {
-        return parts[(int) (at >>> SHIFT)].getInt((int) at & MASK);
+        return parts[(int) (at >>> shift)].getInt((int) at & mask);
     }
 
     long getLong(long at) {
-        return parts[(int) (at >>> SHIFT)].getLong((int) at & MASK);
+        return parts[(int) (at >>> shift)].getLong((int) at & mask);
     }
 
     boolean getBit(long at) {
@@ -45,8 +51,8 @@ final class Memory {
     byte[] get(long at, long n) {
         byte[] copy = new byte[Math.toIntExact(n)];
         for (int done = 0; done < copy.length;) {
-            ByteBuffer part = parts[(int) (at + done >>> SHIFT)].duplicate();
-            part.position((int) (at + done) & MASK);
+            ByteBuffer part = parts[(int) (at + done >>> shift)].duplicate();
+            part.position((int) (at + done) & mask);
             int take = Math.min(part.remaining(), copy.length - done);
             part.get(copy, done, take);
             done += take;
