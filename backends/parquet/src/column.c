@@ -12,6 +12,7 @@
 #include "sizes.h"
 #include "values.h"
 
+#define PARTS_BYTES (64 * 1024)
 #define CLOCK_CALLS 16 /* one in so many reads is timed, and stands for all of them */
 
 /* The data page that is being read. */
@@ -24,6 +25,8 @@ typedef struct data_page {
     hac_parquet_hybrid levels;
     hac_parquet_values values;
     size_t place, place_end; /* in the room; equal: it lies elsewhere */
+    bool in_parts;           /* its values are read from the file as they are needed … */
+    size_t first;            /* … from this byte of the page on */
 } data_page;
 
 /* Codes that were looked at and not yet read. */
@@ -270,12 +273,34 @@ static hac_status begin_levels(hac_parquet_column *c, const uint8_t *data, size_
     return why == NULL ? HAC_OK : hac_fail(err, HAC_FAILED, "%s", why);
 }
 
+/* A large page that holds nothing but plain values: in parts, which stay in the processor's cache. */
+static bool open_in_parts(hac_parquet_column *c)
+{
+    const hac_parquet_page_header *h = &c->pages.header;
+    size_t levels = (size_t)h->definition_bytes + h->repetition_bytes;
+    bool unchecked = !h->has_checksum || c->file->limits.ignore_checksums;
+    c->page.in_parts = c->page.kind == HAC_VALUES_FIXED && !c->target.is_text &&
+                       c->leaf->max_definition == 0 && c->pages.chunk->codec == HAC_PARQUET_UNCOMPRESSED &&
+                       h->compressed == h->uncompressed && unchecked && h->uncompressed > PARTS_BYTES;
+    if (!c->page.in_parts)
+        return false;
+    c->page.first = levels;
+    c->page.values =
+        (hac_parquet_values){.kind = HAC_VALUES_FIXED, .count = (h->uncompressed - levels) / c->target.width};
+    c->page.open = true;
+    c->page.has_levels = false;
+    c->page.place = c->page.place_end = 0;
+    return true;
+}
+
 static hac_status open_page(hac_parquet_column *c, hac_error *err)
 {
     const hac_parquet_page_header *h = &c->pages.header;
     const uint8_t *data = NULL;
     size_t place = 0, used = 0, bytes = h->uncompressed;
     bool in_room = hac_parquet_values_in_room(&c->target, h->encoding);
+    if (open_in_parts(c))
+        return HAC_OK;
     hac_status status = load(c, in_room, &data, &place, err);
     if (status == HAC_OK)
         status = begin_levels(c, data, bytes, &used, err);
@@ -439,19 +464,37 @@ static void spread(const hac_parquet_target *t, const void *from, const uint8_t 
         t->kernels->spread_16(from, states, n, ret);
 }
 
+/* The next n values of a page that is read in parts. */
+static hac_status next_part(hac_parquet_column *c, size_t n, hac_parquet_values *ret, hac_error *err)
+{
+    hac_parquet_values *v = &c->page.values;
+    const uint8_t *data = NULL;
+    if (n > v->count - v->at)
+        n = v->count - v->at; /* which is found to be too few */
+    hac_status status = hac_parquet_pages_part(&c->pages, c->page.first + v->at * c->target.width,
+                                               n * c->target.width, &data, err);
+    *ret = (hac_parquet_values){.kind = HAC_VALUES_FIXED, .data = data, .count = n};
+    v->at += n;
+    return status;
+}
+
 /* No row is null. */
 static hac_status read_full(hac_parquet_column *c, piece *p, hac_error *err)
 {
     const uint16_t *positions = NULL;
+    hac_parquet_values part, *values = c->page.in_parts ? &part : &c->page.values;
     bool marked = false;
+    hac_status status = c->page.in_parts ? next_part(c, p->rows, &part, err) : HAC_OK;
+    if (status != HAC_OK)
+        return status;
     if (p->selection != NULL) {
         for (size_t i = 0; i < p->given; i++)
             c->positions[i] = (uint16_t)(p->selection[i] - p->base);
         positions = c->positions;
     }
     memset(p->states, HAC_ROW_OK, p->given);
-    hac_status status = hac_parquet_values_get(&c->page.values, &c->context, p->rows, positions, p->given,
-                                               p->values, c->marks, &marked, err);
+    status = hac_parquet_values_get(values, &c->context, p->rows, positions, p->given, p->values, c->marks,
+                                    &marked, err);
     if (status == HAC_OK && marked)
         memcpy(p->states, c->marks, p->given);
     p->marked = marked;

@@ -23,11 +23,14 @@ void hac_parquet_pages_clear(hac_parquet_pages *pages)
     pages->bytes = pages->room = 0;
 }
 
-static void announce(const hac_parquet_file *file, const hac_parquet_chunk *chunk)
+/* Once for each chunk, where they are read in order: it costs time also of a file that is in memory. */
+static void announce(hac_parquet_pages *pages, const hac_parquet_chunk *chunk)
 {
-    if (file->place.fd >= 0 && chunk != NULL)
-        (void)posix_fadvise(file->place.fd, (off_t)chunk->first_byte, (off_t)chunk->bytes,
-                            POSIX_FADV_WILLNEED);
+    const hac_parquet_place *place = &pages->file->place;
+    if (place->fd < 0 || chunk == NULL || chunk == pages->announced)
+        return;
+    (void)posix_fadvise(place->fd, (off_t)chunk->first_byte, (off_t)chunk->bytes, POSIX_FADV_WILLNEED);
+    pages->announced = chunk;
 }
 
 void hac_parquet_pages_begin(hac_parquet_pages *pages, const hac_parquet_chunk *chunk,
@@ -41,8 +44,8 @@ void hac_parquet_pages_begin(hac_parquet_pages *pages, const hac_parquet_chunk *
         pages->end += more < HEADER_SHORT ? more : HEADER_SHORT;
     pages->looked_at = true;
     pages->bytes = 0; /* the file may have changed */
-    announce(pages->file, chunk);
-    announce(pages->file, next);
+    announce(pages, chunk);
+    announce(pages, next);
 }
 
 static hac_status make_room(hac_parquet_pages *pages, size_t bytes, hac_error *err)
@@ -161,4 +164,11 @@ hac_status hac_parquet_pages_stored(hac_parquet_pages *pages, const uint8_t **re
     bool same = libdeflate_crc32(0, *ret, header->compressed) == header->checksum;
     pages->counters->decompress_seconds += hac_seconds_since(start);
     return same ? HAC_OK : hac_fail(err, HAC_FAILED, "its checksum is wrong");
+}
+
+hac_status hac_parquet_pages_part(hac_parquet_pages *pages, size_t first, size_t bytes, const uint8_t **ret,
+                                  hac_error *err)
+{
+    pages->looked_at = true;
+    return look(pages, pages->payload + first, bytes, ret, err);
 }

@@ -15,9 +15,10 @@ typedef struct hac_parquet_pages {
     hac_parquet_counters *counters;
     uint64_t at, end; /* of the file: the next page's header; the chunk's end */
     hac_parquet_page_header header;
-    uint64_t payload; /* where the page's bytes are */
-    bool looked_at;   /* by hac_parquet_pages_stored */
-    uint8_t *window;  /* file bytes [first, first + bytes); HAC_PARQUET_SLACK more are readable */
+    uint64_t payload;                   /* where the page's bytes are */
+    const hac_parquet_chunk *announced; /* the last one the kernel was told to read ahead */
+    bool looked_at;                     /* by hac_parquet_pages_stored */
+    uint8_t *window; /* file bytes [first, first + bytes); HAC_PARQUET_SLACK more are readable */
     uint64_t first;
     size_t bytes, room;
 } hac_parquet_pages;
@@ -34,5 +35,10 @@ HAC_MUST_USE hac_status hac_parquet_pages_next(hac_parquet_pages *pages, hac_err
 /* The page's bytes as stored, their checksum compared; valid until the next call. */
 HAC_MUST_USE hac_status hac_parquet_pages_stored(hac_parquet_pages *pages, const uint8_t **ret,
                                                  hac_error *err);
+
+/* Some of those bytes, for pages that need not be had whole; no checksum is compared. They lie in the page.
+ */
+HAC_MUST_USE hac_status hac_parquet_pages_part(hac_parquet_pages *pages, size_t first, size_t bytes,
+                                               const uint8_t **ret, hac_error *err);
 
 #endif

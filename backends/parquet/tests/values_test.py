@@ -258,6 +258,23 @@ class Quick(Values):
     def test_every_type_in_every_encoding(self):
         self.write_and_compare(range(12), 2)
 
+    def test_large_plain_pages(self):
+        """Those are read in parts."""
+        values = random.Random(3)
+        schema = pa.schema([pa.field(n, t, nullable=False) for n, t in
+                            [("a", pa.int64()), ("b", pa.int32()), ("c", pa.decimal128(30, 2)), ("d", pa.uint8()), ("e", pa.binary(9))]])
+        table = pa.table([[values.randint(-1 << 63, (1 << 63) - 1) for _ in range(60000)], list(range(60000)),
+                          [decimal.Decimal(values.randint(-1 << 80, 1 << 80)).scaleb(-2) for _ in range(60000)],
+                          [values.randrange(256) for _ in range(60000)], [values.randbytes(9) for _ in range(60000)]], schema=schema)
+        with tempfile.TemporaryDirectory() as folder:
+            for seed, version in enumerate(["1.0", "2.0", "1.0"]):
+                path = os.path.join(folder, f"{seed}.parquet")
+                pq.write_table(table, path, compression="none", use_dictionary=False, data_page_version=version,
+                               data_page_size=[100000, 1 << 20, 1 << 22][seed], row_group_size=50000,
+                               write_page_checksum=False)
+                self.compare(path)
+                walk(path, seed, 3)
+
     def test_rows_from_the_middle(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "middle.parquet")
@@ -415,6 +432,10 @@ class Lies(unittest.TestCase):
         pages[2][0].value(5).put(1, I32, 11)
         pages[3][0].value(5).put(1, I32, 9)
         self.refused(pages, "page 2: it holds fewer values than it should")
+        pages = self.make(list(range(40000)), nullable=False, data_page_size=1 << 20)
+        pages[0][0].value(5).put(1, I32, 40001)
+        pages.rows(40001)
+        self.refused(pages, "page 0: it holds fewer values than it should")
 
     def test_sizes(self):
         pages = self.make()

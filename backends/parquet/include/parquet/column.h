@@ -30,7 +30,7 @@ void hac_parquet_column_free(hac_parquet_column *column);
  * is damaged: "row group 3, column price, page 2: its checksum is wrong"; HAC_IO; HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_parquet_column_begin(hac_parquet_column *column, size_t group, hac_error *err);
 
-/* Leaves out rows. By the offset index where there is one, else by the headers of pages. */
+/* Leaves out rows. Pages are left out by their headers: an offset index may lie. */
 HAC_MUST_USE hac_status hac_parquet_column_skip(hac_parquet_column *column, uint64_t rows, hac_error *err);
 
 /*
