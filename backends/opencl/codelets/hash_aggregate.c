@@ -33,6 +33,7 @@ typedef struct aggregation {
     hac_hash_job *job;
     hac_hash_partials partials;
     uint64_t skipped;
+    hac_source_counters reading;
 } aggregation;
 
 /* The C engine's codelet, for this chunk; *ret_rows: that it read. */
@@ -127,7 +128,8 @@ static void put_values(const aggregation *a, hac_task_result *result)
 {
     const hac_hash_figures *f = &a->job->figures;
     uint64_t *v = result->values;
-    v[HAC_AGGREGATE_VALUE_ROWS] = f->rows;
+    hac_source_put_counters(&a->reading, v + HAC_AGGREGATE_VALUE_READ);
+    v[HAC_AGGREGATE_VALUE_ROWS] = f->rows + a->reading.passed_over;
     v[HAC_AGGREGATE_VALUE_KEPT] = f->kept;
     v[HAC_AGGREGATE_VALUE_SKIPPED] = a->skipped;
     v[HAC_AGGREGATE_VALUE_GROUPS] = a->partials.groups;
@@ -185,6 +187,8 @@ static hac_status run_waves(aggregation *a, hac_error *err)
             status = hac_hash_job_run_rows(a->job, rows, write_partial, a, err);
         a->job->figures.rows += read;
     }
+    if (status == HAC_OK && loader != NULL)
+        hac_hash_loader_count(loader, &a->reading);
     hac_hash_loader_free(loader);
     return status;
 }

@@ -477,6 +477,13 @@ hac_status hac_hash_loader_new(const hac_hash_load *load, hac_hash_loader **ret,
     return HAC_OK;
 }
 
+void hac_hash_loader_count(const hac_hash_loader *l, hac_source_counters *counters)
+{
+    for (unsigned i = 0; i < l->threads; i++)
+        if (l->sources[i] != NULL)
+            hac_source_count(l->sources[i], counters);
+}
+
 void hac_hash_loader_free(hac_hash_loader *l)
 {
     if (l == NULL)

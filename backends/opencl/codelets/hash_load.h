@@ -31,6 +31,8 @@ typedef struct hac_hash_load {
 
 /* Begins to read. HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_hash_loader_new(const hac_hash_load *load, hac_hash_loader **ret, hac_error *err);
+/* What its sources have counted so far, added; not while a wave is read: after the last one. */
+void hac_hash_loader_count(const hac_hash_loader *loader, hac_source_counters *counters);
 /* Waits for a thread that reads. */
 void hac_hash_loader_free(hac_hash_loader *loader);
 

@@ -419,7 +419,7 @@ static unsigned bits_of(uint64_t v)
 static void encode_delta(const uint64_t *values, size_t n, unsigned minis, unsigned mini_values, bool narrow,
                          bool cut)
 {
-    uint64_t mask = narrow ? UINT32_MAX : UINT64_MAX;
+    uint64_t mask = narrow && draw(2) ? UINT32_MAX : UINT64_MAX; /* some writers do not let them wrap */
     put_varint((uint64_t)minis * mini_values);
     put_varint(minis);
     put_varint(n);
@@ -523,9 +523,9 @@ static void test_delta_damage(void **state)
     assert_non_null(hac_parquet_delta_end(&d, &end));
     assert_non_null(hac_parquet_delta_get(&d, 100, got));
     out.data[out.bytes++] = 0; /* least */
-    memset(out.data + out.bytes, 33, 4);
+    memset(out.data + out.bytes, 65, 4);
     assert_null(hac_parquet_delta_begin(&d, k, true, false, out.data, out.bytes + 600));
-    assert_non_null(hac_parquet_delta_get(&d, 100, got)); /* 33 bits of 32 */
+    assert_non_null(hac_parquet_delta_get(&d, 100, got));
 }
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
