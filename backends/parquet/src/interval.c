@@ -257,7 +257,7 @@ static bool excludes_values(const hac_parquet_interval *interval, bool no_nans, 
     if (bound->repr != interval->repr)
         return false;
     for (size_t i = 0; i < bound->n_values; i++) {
-        hac_parquet_scalar value;
+        hac_parquet_scalar value = {.integer = 0};
         if (!load_constant(bound, &bound->values[i], &value) ||
             !excludes_value(interval, no_nans, bound->comparison, &value))
             return false;
