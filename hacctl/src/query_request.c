@@ -452,6 +452,7 @@ hac_status hac_query_request_convert(hac_query_request *request, const char *com
     take_texts(&request->options, args, NULL);
     request->options.select = "*";
     request->options.infer_schema = 1;
+    request->all_columns = true;
     hac_status status = check_out(&line, args->words[first + 1], err);
     if (status == HAC_OK && type != NULL)
         status = check_raw(&line, err);
@@ -481,6 +482,7 @@ hac_status hac_query_request_sort(hac_query_request *request, const char *comman
         return hac_fail(err, HAC_INVALID, "%s: name one input", command);
     take_texts(&request->options, args, NULL);
     request->options.select = "*";
+    request->all_columns = true;
     request->options.order_by = args->values[HAC_OPT_KEY];
     hac_status status = hac_args_refuse(args, command, HAC_OPT_BIT(HAC_OPT_DESCENDING),
                                         "not of whole rows; say --key 'a desc' for each key", err);
@@ -527,12 +529,26 @@ static void say_job(const hac_query_request *request, const hac_args *args, char
         snprintf(ret, bytes, "%s", request->named->name);
 }
 
+static void reword_all_columns(hac_error *err)
+{
+    static const char select[] = "--select: ", order[] = "--order-by: ";
+    char said[HAC_ERROR_MESSAGE_SIZE];
+    unsigned long at;
+    snprintf(said, sizeof said, "%s", err->message);
+    if (strncmp(said, select, sizeof select - 1) == 0)
+        (void)hac_fail(err, err->code, "%s", skip_place(said + sizeof select - 1, &at));
+    else if (strncmp(said, order, sizeof order - 1) == 0)
+        (void)hac_fail(err, err->code, "--key: %s", said + sizeof order - 1);
+}
+
 void hac_query_request_reword(const hac_query_request *request, const hac_args *args, hac_error *err)
 {
     static const hac_option_id texts[] = {HAC_OPT_SCHEMA, HAC_OPT_WHERE, HAC_OPT_GROUP_BY, HAC_OPT_SELECT,
                                           HAC_OPT_ORDER_BY};
     char said[HAC_ERROR_MESSAGE_SIZE], job[256];
     unsigned long at = 0;
+    if (err != NULL && request->all_columns)
+        reword_all_columns(err);
     if (err == NULL || request->named == NULL)
         return;
     snprintf(said, sizeof said, "%s", err->message);

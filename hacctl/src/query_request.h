@@ -30,6 +30,7 @@ typedef struct hac_query_request {
     hac_query_input input;
     bool convert;               /* the input is made a Parquet file first, which is then queried */
     const hac_named_job *named; /* NULL: none */
+    bool all_columns;           /* --select is not the user's: all columns are written */
 } hac_query_request;
 
 /*
@@ -52,8 +53,8 @@ HAC_MUST_USE hac_status hac_query_request_sort(hac_query_request *request, const
                                                const hac_args *args, size_t first, hac_error *err);
 void hac_query_request_clear(hac_query_request *request);
 
-/* What the compiler says of a text that the user did not write, but a job that has a name: of that job,
- * without the place in the text. */
+/* What the compiler says of a text that the user did not write, without the place in it: of the job that has
+ * a name, or of --key. */
 void hac_query_request_reword(const hac_query_request *request, const hac_args *args, hac_error *err);
 
 /* Whether a sort is one of whole rows. */

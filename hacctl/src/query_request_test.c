@@ -245,6 +245,10 @@ static void messages_of_named_jobs(void **state)
     (void)GOOD("a.csv", "--select", "x");
     assert_reworded("--schema: none", "--schema: none");
     hac_query_request_reword(&request, &args, NULL);
+    request.all_columns = true; /* of sorts of rows, and conversions */
+    assert_reworded("--select: character 1: column 'l' cannot be read", "column 'l' cannot be read");
+    assert_reworded("--order-by: character 3: unknown column 'x'", "--key: character 3: unknown column 'x'");
+    assert_reworded("--schema: none", "--schema: none");
 }
 
 static void values(void **state)

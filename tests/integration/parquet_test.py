@@ -191,6 +191,11 @@ class Parquet(SharedMachineTest):
         self.assertFalse(os.path.exists(self.m.path("none.parquet")))
         self.write("x.parquet", some_rows(10))
         self.m.bad(2, "parquet", "query", "x.parquet", "--select", "nothing", says="unknown column 'nothing'")
+        self.m.bad(2, "sort", "x.parquet", "--key", "id,nothing", "-o", "o", says="hacctl: --key: character 4: unknown column")
+        pyarrow.parquet.write_table(pyarrow.table({"a": [1], "l": [[1, 2]]}), self.m.path("list.parquet"))
+        self.assertEqual(self.m.good("parquet", "query", "list.parquet", "--select", "a"), b"a\n1\n")
+        for words in (["parquet", "convert", "list.parquet", "none.parquet"], ["sort", "list.parquet", "--key", "a", "-o", "o"]):
+            self.m.bad(2, *words, says="hacctl: column 'l.list.element' cannot be read: it is repeated")
 
     def test_sort_rows(self):
         rows = some_rows(20000, 7)
