@@ -92,6 +92,19 @@ class Parquet(SharedMachineTest):
         self.m.good("parquet", "convert", "in.tsv", "out.parquet", "--schema", "a:i8,b:u64", "--no-header")
         self.assertEqual(self.read("out.parquet"), [(1, 2)])
 
+    def test_inferred_types(self):
+        self.put("in.csv", "i,f,b,d,t,s,zero\n1,1.5,true,2020-01-31,2020-01-31 12:00:00,x,007\n,2,false,2021-01-01,,y,8\n")
+        result = self.m.run("parquet", "convert", "in.csv", "out.parquet")
+        self.assertEqual((result.code, result.err), (0, "hacctl: schema inferred: --schema "
+                         "'i:i64,f:f64,b:bool,d:date,t:timestamp,s:string,zero:string'\n"))
+        table = pyarrow.parquet.read_table(self.m.path("out.parquet"))
+        self.assertEqual([str(kind) for kind in table.schema.types],
+                         ["int64", "double", "bool", "date32[day]", "timestamp[us]", "string", "string"])
+        self.assertEqual(table.column("i").to_pylist(), [1, None])
+        self.assertEqual(self.m.good("--quiet", "parquet", "query", "in.csv", "--select", "sum(i + 1) as s"), b"s\n2\n")
+        self.put("late.csv", "i\n" + "1\n" * 70000 + "x\n")
+        self.m.bad(1, "parquet", "convert", "late.csv", "none.parquet", says="late.csv: line 70002, column i: 'x'")
+
     def test_convert_arrays(self):
         values = {"u32": (0, 2**32 - 1, 7), "i32": (-2**31, 2**31 - 1), "f32": (0.5, -1.25), "u64": (2**64 - 1, 1),
                   "i64": (-2**63, 2**63 - 1), "f64": (1e300, -0.0, 5e-324)}
