@@ -13,6 +13,7 @@
 #include "values.h"
 
 #define PARTS_BYTES (64 * 1024)
+#define ROOM_PAGES  4  /* of the largest size that are held at once: a dictionary's and those of one batch */
 #define CLOCK_CALLS 16 /* one in so many reads is timed, and stands for all of them */
 
 /* The data page that is being read. */
@@ -87,6 +88,8 @@ hac_status hac_parquet_column_new(const hac_parquet_file *file, size_t leaf, hac
                                             .room = &column->room,
                                             .scratch = &column->scratch,
                                             .at_once = file->limits.page_bytes};
+    if (file->limits.page_bytes < UINT32_MAX)
+        column->room.most = ROOM_PAGES * ((size_t)file->limits.page_bytes + HAC_PARQUET_SLACK);
     if (!hac_parquet_target_of(l, &column->target) || l->max_repetition > 0) {
         hac_parquet_column_free(column);
         return hac_fail(err, HAC_INVALID, "column %s is not read: its type is not known here", l->name);

@@ -44,11 +44,13 @@ void hac_parquet_room_begin(hac_parquet_room *room, size_t first, size_t end)
 
 static hac_status grow(hac_parquet_room *room, size_t size, hac_error *err)
 {
+    size_t most = room->most > 0 && room->most < ROOM_MAX ? room->most : ROOM_MAX;
     if (size <= room->size && room->data != NULL)
         return HAC_OK;
-    if (size > ROOM_MAX)
-        return hac_fail(err, HAC_FAILED, "the strings of %d rows take more than 4 GiB", HAC_BATCH_ROWS);
-    size_t doubled = 2 * room->size < ROOM_MAX ? 2 * room->size : ROOM_MAX;
+    if (size > most)
+        return hac_fail(err, HAC_FAILED, "the strings of %d rows take more than %zu bytes", HAC_BATCH_ROWS,
+                        most);
+    size_t doubled = 2 * room->size < most ? 2 * room->size : most;
     size_t wanted = size > doubled ? size : doubled;
     uint8_t *data = realloc(room->data, wanted + HAC_PARQUET_SLACK);
     if (data == NULL)
@@ -63,7 +65,7 @@ hac_status hac_parquet_room_place(hac_parquet_room *room, size_t bytes, size_t *
     bool low = room->gap_end == SIZE_MAX || bytes <= room->gap_end - room->low;
     size_t *next = low ? &room->low : &room->high;
     if (bytes > ROOM_MAX)
-        return hac_fail(err, HAC_FAILED, "the strings of a page take more than 4 GiB");
+        return hac_fail(err, HAC_FAILED, "it takes more than 4 GiB");
     hac_status status = grow(room, *next + bytes, err);
     if (status != HAC_OK)
         return status;

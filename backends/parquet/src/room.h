@@ -15,6 +15,7 @@
 
 typedef struct hac_parquet_room {
     uint8_t *data;
+    size_t most;    /* that it may grow to; 0: as far as refs reach */
     size_t size;    /* allocated; HAC_PARQUET_SLACK more are readable */
     size_t kept;    /* the dictionary's bytes */
     size_t low;     /* in use up to here … */
@@ -33,7 +34,8 @@ void hac_parquet_room_keep(hac_parquet_room *room);
 /* A batch begins: but for the dictionary only [first, end) is still needed; first == end: nothing. */
 void hac_parquet_room_begin(hac_parquet_room *room, size_t first, size_t end);
 
-/* A place for so many bytes. HAC_FAILED: there would be more than refs can tell apart; HAC_NO_MEMORY. */
+/* A place for so many bytes. HAC_FAILED: there would be more than `most`, or than refs can tell apart;
+ * HAC_NO_MEMORY. */
 HAC_MUST_USE hac_status hac_parquet_room_place(hac_parquet_room *room, size_t bytes, size_t *ret,
                                                hac_error *err);
 

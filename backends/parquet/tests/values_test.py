@@ -543,6 +543,15 @@ class Lies(unittest.TestCase):
             page[0].value(8).put(7, TRUE, False)
         self.accepted(plain)
 
+    def test_strings_of_a_batch(self):
+        """A batch's pages of strings are all in memory at once: up to four times the limit of one."""
+        texts = [("%04d" % i) * 250 for i in range(60)]
+        pq.write_table(pa.table({"a": texts}), self.path, use_dictionary=False, compression="zstd", data_page_size=1, write_batch_size=1)
+        line = dump(self.path, "--page-bytes", "2000")[1]
+        self.assertEqual(line["error"], "row group 0, column a, page 7: the strings of 1024 rows take more than 8512 bytes")
+        line = dump(self.path, "--page-bytes", "2000", "--batch", "3")[1]
+        self.assertEqual(line["values"], ["x" + t.encode().hex() for t in texts])
+
     def test_long_headers(self):
         """Statistics in a page's header may be long: it is read to its end."""
         pages = self.make()

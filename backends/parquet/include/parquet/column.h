@@ -2,7 +2,8 @@
 /*
  * The values of one column, a row group after the other, in pieces of up to HAC_BATCH_ROWS rows. Pages are
  * read, checked (CRC), decompressed and decoded as they are needed: a page that is skipped whole is not
- * decompressed. Memory: a page compressed and one uncompressed (of strings up to three), the dictionary.
+ * decompressed. Memory: a page compressed and one uncompressed, the dictionary; of strings as many pages as a
+ * batch goes over, up to four times the limit of one.
  *
  * Values come as expressions want them (expr/vector.h): widened to their representation, a state a row.
  */
