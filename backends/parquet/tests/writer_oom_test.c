@@ -69,10 +69,10 @@ static hac_status write_all(const hac_parquet_write_options *options, hac_error 
                                   {.type = fields[2].type, .values = floats}};
     hac_parquet_writer *writer = NULL;
     hac_status status = hac_parquet_writer_new(&schema, 3, options, discard, NULL, &writer, err);
-    for (int64_t batch = 0; status == HAC_OK && batch < 25; batch++) {
+    for (int64_t batch = 0; status == HAC_OK && batch < 21; batch++) {
         for (int64_t i = 0; i < HAC_BATCH_ROWS; i++) {
             numbers[i] = (batch * HAC_BATCH_ROWS + i) / 20;
-            refs[i] = (hac_string_ref){.length = (uint32_t)((batch * 31 + i) % 1000)};
+            refs[i] = (hac_string_ref){.length = (uint32_t)((batch * 31 + i) % 200)};
             floats[i] = (double)(batch * HAC_BATCH_ROWS + i);
         }
         status = hac_parquet_writer_add(writer, vectors, HAC_BATCH_ROWS, err);
@@ -111,7 +111,7 @@ static void test_groups(void **state)
     (void)state;
     exhaust(
         &(const hac_parquet_write_options){
-            .codec = HAC_PARQUET_UNCOMPRESSED, .group_bytes = 100000, .block_bytes = 100000, .threads = 3},
+            .codec = HAC_PARQUET_UNCOMPRESSED, .group_bytes = 200000, .block_bytes = 200000, .threads = 3},
         40);
 }
 
