@@ -3,7 +3,9 @@
 """Sorts through hacctl, every way there is, against an oracle that shares no code with hac."""
 import itertools
 import os
+import random
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -20,6 +22,25 @@ TWO_WAYS = [[], ["--algorithm", "radix"], ["--algorithm", "bitonic"]] + [
     ["--algorithm", "bitonic", "--scheme", "upper", "--fold", "none"],
     ["--algorithm", "bitonic", "--scheme", "proportional", "--fold", "none"]]
 ORDERS = ([], ["--descending"], ["--argsort"], ["--descending", "--argsort"])
+
+
+# A driver with short loops, little local memory and no f64, on a core of its own beside PoCL's.
+ONE_CORE = """name: cpu
+match: {platform: "Portable Computing Language", type: cpu}
+kind: cpu
+executors: [{threads: 1, affinity: [0], group: core0}]
+memory: {host: true}
+"""
+LLVMPIPE = """name: llvmpipe
+match: {platform: rusticl, device: "llvmpipe*"}
+kind: cpu
+style: simt
+executors: [{threads: 1, affinity: [1], group: core1}]
+memory: {host: true}
+limits: {max_loop_iterations: 65535, local_memory: 32KiB}
+sandbox: {jit: true}
+"""
+BOTH_DRIVERS = {"RUSTICL_ENABLE": "llvmpipe", "OCL_ICD_VENDORS": "/etc/OpenCL/vendors"}
 
 
 class SortCase(MachineTest):
@@ -93,18 +114,69 @@ class TwoDevices(SortCase):
         self.check(UNEVEN_DEVICES, ("u32", "f64"), 1)
 
 
-class Everything(SortCase):
-    """long: each type × way × order × size × pattern; hours. HAC_TEST_SLICE=I/N takes the I-th part."""
+class Matrix(SortCase):
+    """Machine × type × way × order × size × pattern."""
+
+    def machines(self):
+        """By name; the one with llvmpipe only where there is one."""
+        made = {"one": (self.machine(ONE_DEVICE), ONE_WAYS), "two": (self.machine(TWO_DEVICES), TWO_WAYS),
+                "uneven": (self.machine(UNEVEN_DEVICES), TWO_WAYS)}
+        other = self.machine(ONE_CORE, environment=BOTH_DRIVERS)
+        other.set_profile(LLVMPIPE, "01-llvmpipe.yaml")
+        states = {device["name"]: device["state"] for device in other.devices()}
+        if states.get("llvmpipe") == "ready":
+            made["llvmpipe"] = (other, TWO_WAYS)
+        else:
+            print(f"SKIPPED: no llvmpipe here, sorts beside it are NOT looked at: {states}", file=sys.stderr)
+        for machine, _ in made.values():
+            machine.baseline()
+        return made
+
+    @staticmethod
+    def cells(name, ways):
+        return itertools.product((name,), TYPES, ways, ORDERS, SMALL + MEDIUM + LARGE, PATTERNS)
+
+    def sort_cell(self, machines, cell, seed):
+        name, kind, way, order, items, pattern = cell
+        with self.subTest(machine=name):
+            self.sort(machines[name][0], kind, pattern, items, [*way, *order], seed)
+
+    @staticmethod
+    def close_up(machines):
+        for machine, _ in machines.values():
+            machine.check_clean(slack=16 << 20)
+
+
+class Sample(Matrix):
+    """full: cells drawn at random, for SECONDS; HAC_TEST_RANDOM=N draws those of another run again."""
+    SECONDS = 12
+
+    def test_sample(self):
+        number = int(os.environ.get("HAC_TEST_RANDOM", int.from_bytes(os.urandom(4), "little")))
+        rng, machines, done = random.Random(number), self.machines(), 0
+        cells = {name: list(self.cells(name, ways)) for name, (_, ways) in machines.items()}
+        end = time.monotonic() + self.SECONDS
+        with self.subTest(HAC_TEST_RANDOM=number):
+            while time.monotonic() < end:
+                name = rng.choice(list(cells))
+                self.sort_cell(machines, rng.choice(cells[name]), rng.randrange(1 << 31))
+                done += 1
+        print(f"{done} cells of {sum(map(len, cells.values()))}, HAC_TEST_RANDOM={number}")
+        self.assertGreater(done, 4)
+        self.close_up(machines)
+
+
+class Everything(Matrix):
+    """long: every cell; hours. HAC_TEST_SLICE=I/N takes the I-th part."""
 
     def test_all(self):
         index, parts = map(int, os.environ.get("HAC_TEST_SLICE", "0/1").split("/"))
-        machine = self.machine(TWO_DEVICES)
-        machine.baseline()
-        every = itertools.product(TYPES, TWO_WAYS, ORDERS, SMALL + MEDIUM + LARGE, PATTERNS)
-        for step, (kind, options, order, items, pattern) in enumerate(every):
+        machines = self.machines()
+        every = itertools.chain.from_iterable(self.cells(name, ways) for name, (_, ways) in machines.items())
+        for step, cell in enumerate(every):
             if step % parts == index:
-                self.sort(machine, kind, pattern, items, [*options, *order], step)
-        machine.check_clean(slack=16 << 20)
+                self.sort_cell(machines, cell, step)
+        self.close_up(machines)
 
 
 if __name__ == "__main__":
