@@ -99,6 +99,9 @@ def files(folder):
                     row_group_size=25 if count % 4 == 0 else N, write_page_checksum=count % 5 == 0,
                     write_statistics=False, dictionary_pagesize_limit=30 if count % 4 == 1 else 1 << 20)
                 count += 1
+    fields = [pa.field("a", pa.int32(), nullable=False), pa.field("b", pa.timestamp("ms"), nullable=False)]
+    pq.write_table(pa.table([list(range(60))] * 2, schema=pa.schema(fields)), folder / "required", store_schema=False,
+                   compression="none", use_dictionary=False, data_page_size=100, write_batch_size=20, write_statistics=False)
 
 
 def main(folder):

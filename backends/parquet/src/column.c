@@ -12,7 +12,6 @@
 #include "sizes.h"
 #include "values.h"
 
-#define PARTS_BYTES (64 * 1024)
 #define ROOM_PAGES  4  /* of the largest size that are held at once: a dictionary's and those of one batch */
 #define CLOCK_CALLS 16 /* one in so many reads is timed, and stands for all of them */
 
@@ -276,7 +275,7 @@ static hac_status begin_levels(hac_parquet_column *c, const uint8_t *data, size_
     return why == NULL ? HAC_OK : hac_fail(err, HAC_FAILED, "%s", why);
 }
 
-/* A large page that holds nothing but plain values: in parts, which stay in the processor's cache. */
+/* A page that holds nothing but plain values: in parts, which stay in the processor's cache. */
 static bool open_in_parts(hac_parquet_column *c)
 {
     const hac_parquet_page_header *h = &c->pages.header;
@@ -284,7 +283,7 @@ static bool open_in_parts(hac_parquet_column *c)
     bool unchecked = !h->has_checksum || c->file->limits.ignore_checksums;
     c->page.in_parts = c->page.kind == HAC_VALUES_FIXED && !c->target.is_text &&
                        c->leaf->max_definition == 0 && c->pages.chunk->codec == HAC_PARQUET_UNCOMPRESSED &&
-                       h->compressed == h->uncompressed && unchecked && h->uncompressed > PARTS_BYTES;
+                       h->compressed == h->uncompressed && unchecked;
     if (!c->page.in_parts)
         return false;
     c->page.first = levels;
