@@ -10,14 +10,17 @@ import os
 import random
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 from parquet_files import BINARY, DATA, I32, I64, NO_DATA, NO_ORACLE, STRUCT, TOOLS, TRUE, Decoder, File, Struct, encode
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 try:
     import duckdb
+    import make_page_seeds as seeds
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError:
@@ -491,6 +494,9 @@ class Lies(unittest.TestCase):
         pages[0][0].value(7).put(1, I32, 3)
         self.refused(pages, "page 0: it refers to entry 8 of a dictionary of 3")
         pages = self.make(use_dictionary=True)
+        pages[0][0].value(7).put(1, I32, 8)
+        self.refused(pages, "page 0: it refers to entry 8 of a dictionary of 8")
+        pages = self.make(use_dictionary=True)
         pages[0][0].value(7).put(1, I32, 1 << 30)
         self.refused(pages, "dictionary page: it holds fewer values than it should")
         pages = self.make(use_dictionary=True)
@@ -551,6 +557,58 @@ class Lies(unittest.TestCase):
         self.assertEqual(line["error"], "row group 0, column a, page 7: the strings of 1024 rows take more than 8512 bytes")
         line = dump(self.path, "--page-bytes", "2000", "--batch", "3")[1]
         self.assertEqual(line["values"], ["x" + t.encode().hex() for t in texts])
+
+    def test_prefixes_over_pages(self):
+        """Old writers go on from the last value of the page before (PARQUET-246). Not when that page is left out."""
+        texts = [b"the same %02d" % i for i in range(40)]
+        schema = pa.schema([pa.field("a", pa.string(), nullable=False)])
+        pq.write_table(pa.table([[t.decode() for t in texts]], schema=schema), self.path, use_dictionary=False,
+                       compression="none", column_encoding={"a": "DELTA_BYTE_ARRAY"}, data_page_size=1, write_batch_size=10)
+        pages = Pages(self.path)
+        self.assertEqual(len(pages), 4)
+        for i, page in enumerate(pages):
+            prefixes = [0 if i + k == 0 else 9 for k in range(10)]
+            rests = [t[p:] for t, p in zip(texts[10 * i:], prefixes)]
+            page[1] = seeds.delta(prefixes) + seeds.delta([len(r) for r in rests]) + b"".join(rests)
+            page[0].put(2, I32, len(page[1])).put(3, I32, len(page[1])).drop(4)
+        self.values = ["x" + t.hex() for t in texts]
+        self.accepted(pages)
+        self.assertEqual(dump(self.path, "--rows", "5", "17", "--batch", "1")[1]["values"], self.values[5:17])
+        self.assertEqual(dump(self.path, "--rows", "10", "17")[1]["error"],
+                         "row group 0, column a, page 1: a string begins with more than the one before it has")
+
+    def test_prefixes_left_out(self):
+        """Strings that are left out take no memory."""
+        texts = ["x" * 33 + "%07d" % i for i in range(12000)]
+        pq.write_table(pa.table({"a": texts}), self.path, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
+        line = dump(self.path, "--rows", "11990", "12000", "--page-bytes", "110000")[1]
+        self.assertEqual(line.get("values"), ["x" + t.encode().hex() for t in texts[-10:]])
+
+    def test_values_that_the_type_does_not_have(self):
+        """The footer says fewer digits, or bits, than values have."""
+        numbers = [None if i % 11 == 5 else i * 7 - 10000 for i in range(5000)]
+        decimals = pa.array([None if v is None else decimal.Decimal(v) for v in numbers], pa.decimal128(9, 0))
+        wide = pa.array([None if v is None else decimal.Decimal(v) for v in numbers], pa.decimal128(30, 0))
+        for array, change, low, high in (
+                (decimals, lambda e: e.put(8, I32, 4).value(10).value(5).put(2, I32, 4), -9999, 9999),
+                (wide, lambda e: e.put(8, I32, 4).value(10).value(5).put(2, I32, 4), -9999, 9999),
+                (wide, lambda e: e.put(8, I32, 30), -10 ** 30, 10 ** 30),
+                (pa.array(numbers, pa.int32()), lambda e: e.put(6, I32, 11), 0, 255),
+                (pa.array(numbers, pa.int32()), lambda e: e.put(6, I32, 15), -128, 127),
+                (pa.array(numbers, pa.int32()), lambda e: e.put(6, I32, 16), -32768, 32767)):
+            for encoding in ("PLAIN", None, "BYTE_STREAM_SPLIT", "DELTA_BINARY_PACKED"):
+                if array is wide and encoding == "DELTA_BINARY_PACKED":
+                    continue
+                pq.write_table(pa.table({"a": array}), self.path, store_schema=False, store_decimal_as_integer=True,
+                               use_dictionary=encoding is None, column_encoding=encoding and {"a": encoding})
+                file = File(self.path)
+                change(file.schema()[1])
+                file.write(self.path)
+                wanted = [v if v is None or low <= v <= high else "range" for v in numbers]
+                if (low, high) == (0, 255):
+                    wanted = [v if v is None or 0 <= v <= 255 else "range" for v in numbers]
+                self.assertEqual(dump(self.path)[1].get("values"), wanted, (str(array.type), encoding, high))
+                walk(self.path, 1, 2)
 
     def test_long_headers(self):
         """Statistics in a page's header may be long: it is read to its end."""
