@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--no-checksums] [--page-bytes N]: every leaf's values,
- * one JSON object a line and leaf, for comparison with other readers:
+ * parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--leave-out ROWS] [--no-checksums] [--page-bytes N]:
+ * every leaf's values, one JSON object a line and leaf, for comparison with other readers:
  *
  *     {"rows":3,"groups":1,"leaves":2}
  *     {"column":"a","type":"i64","values":[1,null,3]}
@@ -28,6 +28,7 @@ typedef struct options {
     const char *path;
     uint64_t first, end;
     size_t batch;
+    uint64_t left_out;   /* rows behind each batch */
     uint64_t page_bytes; /* 0: the default */
     bool no_checksums;
 } options;
@@ -124,6 +125,10 @@ static hac_status dump_group(const hac_parquet_file *file, hac_parquet_column *c
         if (status == HAC_OK)
             print_batch(&v, n, first);
         at += n;
+        uint64_t skipped = end - at < o->left_out ? end - at : o->left_out;
+        if (status == HAC_OK && skipped > 0)
+            status = hac_parquet_column_skip(column, skipped, err);
+        at += skipped;
     }
     return status;
 }
@@ -165,6 +170,8 @@ static void read_options(int argc, char **argv, options *ret)
             ret->end = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--batch") == 0 && i + 1 < argc) {
             ret->batch = strtoull(argv[++i], NULL, 10);
+        } else if (strcmp(argv[i], "--leave-out") == 0 && i + 1 < argc) {
+            ret->left_out = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--page-bytes") == 0 && i + 1 < argc) {
             ret->page_bytes = strtoull(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--no-checksums") == 0) {
@@ -174,9 +181,8 @@ static void read_options(int argc, char **argv, options *ret)
         }
     }
     if (ret->path == NULL || ret->batch < 1 || ret->batch > HAC_BATCH_ROWS) {
-        fprintf(
-            stderr,
-            "usage: parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--no-checksums] [--page-bytes N]\n");
+        fprintf(stderr, "usage: parquet_dump FILE [--rows FIRST END] [--batch ROWS] [--leave-out ROWS] "
+                        "[--no-checksums] [--page-bytes N]\n");
         exit(2);
     }
 }

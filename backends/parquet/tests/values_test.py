@@ -574,8 +574,9 @@ class Lies(unittest.TestCase):
         self.values = ["x" + t.hex() for t in texts]
         self.accepted(pages)
         self.assertEqual(dump(self.path, "--rows", "5", "17", "--batch", "1")[1]["values"], self.values[5:17])
-        self.assertEqual(dump(self.path, "--rows", "10", "17")[1]["error"],
-                         "row group 0, column a, page 1: a string begins with more than the one before it has")
+        for left_out in (("--rows", "10", "17"), ("--batch", "5", "--leave-out", "6")):
+            self.assertEqual(dump(self.path, *left_out)[1]["error"],
+                             "row group 0, column a, page 1: a string begins with more than the one before it has")
 
     def test_prefixes_left_out(self):
         """Strings that are left out take no memory."""
