@@ -81,6 +81,7 @@ typedef enum pattern {
     CLUSTERS,
     HALF_ZERO,
     OUTLIER,
+    STEPS,
     PATTERNS
 } pattern;
 
@@ -129,6 +130,8 @@ static uint64_t key_of(const sort *s, pattern p, uint64_t i)
         return ((r % 5) << (bits - 4)) ^ ((r >> 8) & 0x3fff);
     case HALF_ZERO:
         return r & 1 ? 0 : r >> 3;
+    case STEPS: /* the low bits are those of all keys, above them values that repeat */
+        return ((r % 60000) << (bits == 32 ? 9 : 30)) | 5;
     case OUTLIER:
         return i == n / 3 ? UINT64_MAX >> (64 - bits) : r & 0xffff;
     default:
@@ -366,7 +369,7 @@ static void large_buckets(void **state)
     (void)state;
     static const uint64_t sizes[] = {HAC_RADIX_LEAF_ITEMS - 1, HAC_RADIX_LEAF_ITEMS, HAC_RADIX_LEAF_ITEMS + 1,
                                      3 * HAC_RADIX_LEAF_ITEMS + 5};
-    static const pattern patterns[] = {RANDOM, FEW, LOW_BITS, HIGH_BITS, OUTLIER, REVERSED, SPECIAL};
+    static const pattern patterns[] = {RANDOM, FEW, LOW_BITS, HIGH_BITS, OUTLIER, REVERSED, SPECIAL, STEPS};
     if (test_small_sizes())
         return;
     hac_device *device = test_open_device(block.device);

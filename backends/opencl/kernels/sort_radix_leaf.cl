@@ -11,12 +11,14 @@
  */
 typedef struct {
     key least, most;
+    uint low; /* so many low bits are the same in all keys: whole numbers as floats, steps of a power of two */
     bool sorted;
 } extent;
 
 inline extent measure(__global const key *a, uint n)
 {
-    keys lo = KEY_MAX, hi = 0, down = 0;
+    keys lo = KEY_MAX, hi = 0, down = 0, differ = 0;
+    key first = a[0], unlike = 0;
     uint i = 0;
     for (; i + LANES < n; i += LANES) {
         keys v = LOAD(a + i);
@@ -24,22 +26,28 @@ inline extent measure(__global const key *a, uint n)
         lo = min(lo, v);
         hi = max(hi, v);
         down |= max(v, after) ^ after;
+        differ |= v ^ first;
     }
-    key l[LANES], h[LANES], d[LANES];
+    key l[LANES], h[LANES], d[LANES], u[LANES];
     STORE_OWN(lo, l);
     STORE_OWN(hi, h);
     STORE_OWN(down, d);
-    extent e = {KEY_MAX, 0, true};
+    STORE_OWN(differ, u);
+    extent e = {KEY_MAX, 0, 0, true};
     for (uint k = 0; k < LANES; k++) {
         e.least = min(e.least, l[k]);
         e.most = max(e.most, h[k]);
         e.sorted = e.sorted && d[k] == 0;
+        unlike |= u[k];
     }
     for (; i < n; i++) {
         e.least = min(e.least, a[i]);
         e.most = max(e.most, a[i]);
         e.sorted = e.sorted && (i == 0 || a[i - 1] <= a[i]);
+        unlike |= a[i] ^ first;
     }
+    if (unlike != 0)
+        e.low = (uint)popcount((key)((unlike & (0 - unlike)) - 1));
     return e;
 }
 
@@ -95,9 +103,10 @@ inline void digit_pass(__global const key *restrict from, __global key *restrict
     }
 }
 
+/* Of the range, without the low bits in which no keys differ. */
 inline uint significant_bits(extent e)
 {
-    return HAC_KEY_BITS - (uint)clz(e.most - e.least);
+    return HAC_KEY_BITS - (uint)clz((key)((e.most - e.least) >> e.low));
 }
 
 inline uint count_equal(__global const key *a, uint n, key v)
@@ -161,7 +170,7 @@ typedef struct {
 
 inline binning binning_of(extent e, uint n)
 {
-    uint bits = significant_bits(e);
+    uint bits = HAC_KEY_BITS - (uint)clz(e.most - e.least);
     binning g = {e.least, max(bits, 16u) - 16, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
     g.last = (uint)((e.most - e.least) >> g.shift);
     g.scale = (g.bins << 16) / (g.last + 1);
@@ -340,8 +349,8 @@ inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
     uint width = (significant_bits(e) + passes - 1) / passes;
     for (uint pass = 0; pass < passes; pass++) {
         __global key *from = pass & 1 ? b : a;
-        digit_starts(from, n, e.least, pass * width, width, at);
-        digit_pass(from, pass & 1 ? a : b, n, e.least, pass * width, width, at);
+        digit_starts(from, n, e.least, e.low + pass * width, width, at);
+        digit_pass(from, pass & 1 ? a : b, n, e.least, e.low + pass * width, width, at);
     }
     return passes & 1;
 }
@@ -351,14 +360,14 @@ inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
 inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
 {
     uint many[1 << DIGIT_BITS];
-    uint values = (uint)(e.most - e.least) + 1;
+    uint values = (uint)((e.most - e.least) >> e.low) + 1;
     for (uint d = 0; d < values; d++)
         many[d] = 0;
     for (size_t i = 0; i < n; i++)
-        many[min(a[i] - e.least, e.most - e.least)]++;
+        many[min(a[i] - e.least, e.most - e.least) >> e.low]++;
     uint p = 0;
     for (uint d = 0; d < values; d++) {
-        key v = unmap_key(e.least + d, o);
+        key v = unmap_key(e.least + ((key)d << e.low), o);
         uint end = p + many[d];
         for (; p + LANES <= end; p += LANES)
             STORE((keys)v, a + p);
@@ -377,7 +386,7 @@ inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scra
         uint at[MAX_BINS];
         binning by = binning_of(e, n);
         ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * LANES;
-        if (slots <= scratch_items && (e.most - e.least) >> 4 >= by.bins &&
+        if (slots <= scratch_items && (e.most - e.least) >> e.low >> 4 >= by.bins &&
             fill_bins(a, n, by, at, scratch)) {
             drain_bins(scratch, at, by.bins, a, n, o, identity);
             return;
@@ -464,9 +473,9 @@ inline void sort_indices(__global key *a, __global key *b, uint n, extent e, __g
     for (uint pass = 0; pass < passes; pass++) {
         bool back = pass & 1;
         __global key *from = back ? b : a;
-        digit_starts(from, n, e.least, pass * width, width, at);
-        digit_pass(from, back ? a : b, n, e.least, pass * width, width, at, back ? y : x, back ? x : y,
-                   pass + 1 < passes);
+        digit_starts(from, n, e.least, e.low + pass * width, width, at);
+        digit_pass(from, back ? a : b, n, e.least, e.low + pass * width, width, at, back ? y : x,
+                   back ? x : y, pass + 1 < passes);
     }
     if (passes & 1)
         for (size_t i = 0; i < n; i++)
