@@ -5,6 +5,7 @@ the host codelets; in both styles of kernels, on PoCL and on llvmpipe, on one de
 import collections
 import json
 import random
+import re
 import struct
 import sys
 from pathlib import Path
@@ -139,6 +140,10 @@ class Files(MachineTest):
         self.check(rows, [self.put("t.jsonl", as_jsonl(rows))], (), floats)
         self.check(rows, [self.put("a.csv", as_csv(rows[:25000])), self.put("none.csv", b""),
                           self.put("b.csv", as_csv(rows[25000:]))], (), floats)
+        many = rows * 8  # what the query reads of it is to be more than one task does
+        self.put("many.csv", as_csv(many))
+        self.m.good("parquet", "convert", "many.csv", "t.parquet", "--schema", SCHEMA, "--row-group-size", "1MiB")
+        self.check(many, ["t.parquet"], (), floats)
         self.fixed()
         self.words()
         self.skipped(rows)
@@ -175,12 +180,20 @@ class Files(MachineTest):
         self.assertEqual(self.receipt()["rows_skipped"], len(bad))
         wanted = self.m.run("mapreduce", *words, "--way", "host")
         got = self.m.run("mapreduce", *words, "--way", "flow-c")
-        self.assertEqual((wanted.code, got.code, got.err), (1, 1, wanted.err))
-        self.assertIn("bad.tsv: line 78, column k", got.err)
+        self.same_error(wanted, got)
+        self.assertIn(", column k: 'x", got.err)
         words = ("t.csv", "--schema", SCHEMA, "--group-by", "ok", "--select", "sum(n * 9223372036854775807) as s")
         wanted, got = (self.m.run("mapreduce", *words, "--way", way) for way in ("host", "flow-c"))
-        self.assertEqual((wanted.code, got.code, got.err), (1, 1, wanted.err))
+        self.same_error(wanted, got)
         self.assertIn("overflow", got.err)
+
+    def same_error(self, wanted, got):
+        """Of several devices any may be the first to find one."""
+        texts = [wanted.err, got.err]
+        if len(self.m.devices()) > 1:
+            texts = [re.sub(r"line \d+|'[^']*'", "", text) for text in texts]
+        self.assertEqual((wanted.code, got.code, texts[1]), (1, 1, texts[0]))
+        self.assertRegex(got.err, r": line \d+, ")
 
     def test_one_device(self):
         self.formats(ONE_DEVICE)
