@@ -110,9 +110,9 @@ class Client:
             raise RuntimeError(f"bench_query: {line}: no answer")
         return json.loads(answer)
 
-    def query(self, path, query):
+    def query(self, path, query, form="table"):
         where, group, select, order = query
-        self.last = self.ask("parquet " + "\t".join((str(path), where, group, select, order)))
+        self.last = self.ask(f"parquet {form} " + "\t".join((str(path), where, group, select, order)))
         return self.last["seconds"]
 
     def receipt(self):
@@ -148,12 +148,14 @@ def measure(client, connection, polars, pyarrow, path, name, turns):
     if work:
         ways["pyarrow"] = lambda: seconds_of(work)[0]
     times = take_turns(ways, turns)
+    receipt = client.receipt()["query"]
+    client.query(path, query, "csv")
     compare(name, client.last["result"], connection.sql(sql).fetchall())
     ours = times.pop("hac")
     ratio = min(times.values()) / ours
     print(f"  {name}: {ours * 1e3:.1f} ms; " + ", ".join(f"{n} {s * 1e3:.1f}" for n, s in times.items())
           + f"; ratio {ratio:.2f} (goal {goal})", flush=True)
-    return {"line": name, "seconds": ours, "peers": times, "ratio": ratio, "goal": goal, "query": client.receipt()["query"]}
+    return {"line": name, "seconds": ours, "peers": times, "ratio": ratio, "goal": goal, "query": receipt}
 
 
 def convert(machine, connection, rows, turns):

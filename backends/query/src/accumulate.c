@@ -2,7 +2,7 @@
 /* Rows to accumulators, once it is known which record each row belongs to: one loop an accumulator. */
 #include <math.h>
 
-#include "group_internal.h"
+#include "accumulate_few.h"
 #include "string_words.h"
 
 typedef struct batch {
@@ -10,6 +10,8 @@ typedef struct batch {
     const uint64_t *at; /* of each row, where its record is */
     size_t rows;
     bool one; /* all in one record */
+    const hac_few *few;
+    uint32_t stride;
 } batch;
 
 /* Runs `code` for each row `i` that is not null. */
@@ -26,6 +28,8 @@ typedef struct batch {
         }                                                                                                    \
     }
 
+#define RECORD(type, b, offset, group)                                                                       \
+    ((type *)(void *)((b)->records + (uint64_t)(group) * (b)->stride + (offset)))
 #define PLACE(type, b, offset, i) ((type *)(void *)((b)->records + (b)->at[i] + (offset)))
 
 /* ---- numbers ---- */
@@ -78,6 +82,13 @@ static void count_rows(const batch *b, uint32_t offset)
         *PLACE(uint64_t, b, offset, 0) += b->rows;
         return;
     }
+    if (b->few->groups > 0) {
+        uint64_t counts[HAC_FEW_GROUPS];
+        hac_few_count(b->few, counts);
+        for (size_t g = 0; g < b->few->groups; g++)
+            *RECORD(uint64_t, b, offset, g) += counts[g];
+        return;
+    }
     for (size_t i = 0; i < b->rows; i++)
         ++*PLACE(uint64_t, b, offset, i);
 }
@@ -119,12 +130,30 @@ static void sum_f32(const batch *b, uint32_t offset, const float *v, const uint8
     EACH_VALUE(states, b->rows, *PLACE(double, b, offset, i) += (double)v[i])
 }
 
+/* False: a sum left 128 bits. */
+static bool sum_few(const batch *b, uint32_t offset, const int64_t *values, size_t step)
+{
+    hac_i128 sums[HAC_FEW_GROUPS];
+    bool overflow = false;
+    hac_few_sum(b->few, values, step, sums);
+    for (size_t g = 0; g < b->few->groups; g++) {
+        hac_i128 *sum = RECORD(hac_i128, b, offset, g), next;
+        overflow |= __builtin_add_overflow(*sum, sums[g], &next);
+        *sum = next;
+    }
+    return !overflow;
+}
+
 static void sum_i64(const batch *b, uint32_t offset, const int64_t *v, const uint8_t *states)
 {
     if (b->one) {
         hac_i128 sum = *PLACE(hac_i128, b, offset, 0);
         EACH_VALUE(states, b->rows, sum += v[i])
         *PLACE(hac_i128, b, offset, 0) = sum;
+        return;
+    }
+    if (states == NULL && b->few->groups > 0) {
+        (void)sum_few(b, offset, v, 1); /* 2^63 rows of 64 bits stay within 128 */
         return;
     }
     EACH_VALUE(states, b->rows, *PLACE(hac_i128, b, offset, i) += v[i])
@@ -138,6 +167,9 @@ static void sum_u64(const batch *b, uint32_t offset, const uint64_t *v, const ui
 static bool sum_i128(const batch *b, uint32_t offset, const uint8_t *values, const uint8_t *states)
 {
     bool overflow = false;
+    const int64_t *pairs = (const int64_t *)(const void *)values;
+    if (states == NULL && b->few->groups > 0 && hac_few_narrow(b->few, pairs))
+        return sum_few(b, offset, pairs, 2);
     EACH_VALUE(states, b->rows, hac_i128 *sum = PLACE(hac_i128, b, offset, i); hac_i128 v, next;
                memcpy(&v, values + 16 * i, 16); overflow |= __builtin_add_overflow(*sum, v, &next);
                *sum = next)
@@ -397,7 +429,14 @@ hac_status hac_group_overflow(const hac_group_table *t, size_t accumulator, hac_
 hac_status hac_group_accumulate(hac_group_table *t, const hac_vector *columns, size_t rows, hac_error *err)
 {
     const hac_group_layout *l = &t->layout;
-    const batch b = {.records = t->records, .at = t->at, .rows = rows, .one = t->one_group};
+    hac_few few;
+    hac_few_init(t, t->one_group ? 0 : rows, &few);
+    const batch b = {.records = t->records,
+                     .at = t->at,
+                     .rows = rows,
+                     .one = t->one_group,
+                     .few = &few,
+                     .stride = l->stride};
     hac_status status = HAC_OK;
     size_t first = 0;
     const hac_accumulator *a = l->accumulators;

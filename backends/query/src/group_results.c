@@ -98,10 +98,27 @@ static hac_status put_extreme(hac_group_text *text, hac_vector *v, size_t row, c
 
 static hac_i128 power_128(unsigned digits)
 {
-    hac_i128 power = 1;
-    while (digits-- > 0)
-        power *= 10;
-    return power;
+    static const uint64_t powers[] = {UINT64_C(1),
+                                      UINT64_C(10),
+                                      UINT64_C(100),
+                                      UINT64_C(1000),
+                                      UINT64_C(10000),
+                                      UINT64_C(100000),
+                                      UINT64_C(1000000),
+                                      UINT64_C(10000000),
+                                      UINT64_C(100000000),
+                                      UINT64_C(1000000000),
+                                      UINT64_C(10000000000),
+                                      UINT64_C(100000000000),
+                                      UINT64_C(1000000000000),
+                                      UINT64_C(10000000000000),
+                                      UINT64_C(100000000000000),
+                                      UINT64_C(1000000000000000),
+                                      UINT64_C(10000000000000000),
+                                      UINT64_C(100000000000000000),
+                                      UINT64_C(1000000000000000000),
+                                      UINT64_C(10000000000000000000)};
+    return digits < 20 ? (hac_i128)powers[digits] : (hac_i128)powers[19] * powers[digits - 19];
 }
 
 static hac_status put_sum(const hac_group_table *t, size_t index, hac_vector *v, size_t row, hac_i128 sum,
