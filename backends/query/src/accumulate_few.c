@@ -13,8 +13,9 @@ void hac_few_init(const hac_group_table *t, size_t rows, hac_few *ret)
     ret->rows = rows;
     if (t->groups == 0 || t->groups > HAC_FEW_GROUPS || rows < ROWS_LEAST)
         return;
+    uint64_t inverse = (UINT64_C(1) << 32) / stride + 1; /* exact for so few multiples of it */
     for (size_t i = 0; i < rows; i++)
-        ret->of[i] = (uint8_t)((uint32_t)t->at[i] / stride);
+        ret->of[i] = (uint8_t)(t->at[i] * inverse >> 32);
     ret->groups = t->groups;
 }
 
@@ -27,23 +28,38 @@ void hac_few_count(const hac_few *few, uint64_t ret[HAC_FEW_GROUPS])
         ret[g] = (uint64_t)counts[0][g] + counts[1][g] + counts[2][g] + counts[3][g];
 }
 
+/* Numbers whose sum over a batch stays within 64 bits: as most are. */
+static bool are_short(const int64_t *values, size_t step, size_t rows)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < rows; i++)
+        bits |= (uint64_t)(values[i * step] ^ (values[i * step] >> 63));
+    return bits < (uint64_t)INT64_MAX / HAC_BATCH_ROWS;
+}
+
+static void sum_short(const hac_few *few, const int64_t *values, size_t step, hac_i128 *ret)
+{
+    int64_t sums[SETS][HAC_FEW_GROUPS] = {0};
+    size_t i = 0;
+    for (; i + SETS <= few->rows; i += SETS)
+        for (size_t s = 0; s < SETS; s++)
+            sums[s][few->of[i + s]] += values[(i + s) * step];
+    for (; i < few->rows; i++)
+        sums[0][few->of[i]] += values[i * step];
+    for (size_t g = 0; g < few->groups; g++)
+        ret[g] = (hac_i128)sums[0][g] + sums[1][g] + sums[2][g] + sums[3][g];
+}
+
 void hac_few_sum(const hac_few *few, const int64_t *values, size_t step, hac_i128 ret[HAC_FEW_GROUPS])
 {
-    struct {
-        uint64_t low;
-        int64_t high;
-    } sums[SETS][HAC_FEW_GROUPS];
-    memset(sums, 0, sizeof sums);
-    for (size_t i = 0; i < few->rows; i++) {
-        int64_t v = values[i * step];
-        sums[i % SETS][few->of[i]].low += (uint32_t)v;
-        sums[i % SETS][few->of[i]].high += v >> 32;
+    if (are_short(values, step, few->rows)) {
+        sum_short(few, values, step, ret);
+        return;
     }
-    for (size_t g = 0; g < few->groups; g++) {
+    for (size_t g = 0; g < few->groups; g++)
         ret[g] = 0;
-        for (size_t s = 0; s < SETS; s++)
-            ret[g] += (hac_i128)sums[s][g].high * ((hac_i128)1 << 32) + (hac_i128)sums[s][g].low;
-    }
+    for (size_t i = 0; i < few->rows; i++)
+        ret[few->of[i]] += values[i * step];
 }
 
 bool hac_few_narrow(const hac_few *few, const int64_t *pairs)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts and whole sums of a batch whose table has few groups. Adding each row to its record makes every
- * addition wait for the one before to the same record; here rows go to four sets of sums in turn, in halves
- * of 32 bits that cannot overflow in a batch, and records are touched once. Not for floats, whose order
- * counts.
+ * addition wait for the one before to the same record; here rows go to four sets of sums in turn, and records
+ * are touched once a batch. Not for floats, whose order counts.
  */
 #ifndef QUERY_ACCUMULATE_FEW_H
 #define QUERY_ACCUMULATE_FEW_H
