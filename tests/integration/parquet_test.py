@@ -210,6 +210,19 @@ class Parquet(SharedMachineTest):
         for words in (["parquet", "convert", "list.parquet", "none.parquet"], ["sort", "list.parquet", "--key", "a", "-o", "o"]):
             self.m.bad(2, *words, says="hacctl: column 'l.list.element' cannot be read: it is repeated")
 
+    def test_large_pages(self):
+        """A few bytes may stand for pages of many columns that no machine has the memory for."""
+        n, columns = 8 << 20, 12
+        zeros = pyarrow.Array.from_buffers(pyarrow.int64(), n, [None, pyarrow.py_buffer(bytes(8 * n))])
+        pyarrow.parquet.write_table(pyarrow.table({f"c{i}": zeros for i in range(columns)}), self.m.path("bomb.parquet"),
+                                    use_dictionary=False, compression="zstd", data_page_size=1 << 30, max_rows_per_page=n,
+                                    row_group_size=n, write_statistics=False)
+        self.assertLess(os.path.getsize(self.m.path("bomb.parquet")), 100000)
+        self.m.bad(1, "parquet", "query", "bomb.parquet", "--select", "*", "--limit", "1",
+                   says="its pages and those of the other columns take more than 512 MiB at a time; take fewer columns")
+        few = self.m.good("parquet", "query", "bomb.parquet", "--select", "sum(c0) as a, sum(c1) as b, count() as n")
+        self.assertEqual(few, f"a,b,n\n0,0,{n}\n".encode())
+
     def test_sort_rows(self):
         rows = some_rows(20000, 7)
         self.write("in.parquet", rows)

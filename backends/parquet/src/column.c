@@ -56,6 +56,8 @@ struct hac_parquet_column {
     data_page page;
     codes_ahead ahead;
     hac_parquet_counters counters;
+    hac_parquet_memory *memory; /* NULL: as much as it needs */
+    uint64_t counted;           /* of it, for this column */
     uint64_t reads;
     hac_parquet_scratch scratch;
     _Alignas(64) uint8_t states[HAC_PARQUET_SCRATCH]; /* of rows */
@@ -101,6 +103,8 @@ void hac_parquet_column_free(hac_parquet_column *column)
 {
     if (column == NULL)
         return;
+    if (column->memory != NULL)
+        column->memory->used -= column->counted;
     hac_parquet_pages_clear(&column->pages);
     hac_parquet_codecs_clear(&column->codecs);
     hac_parquet_room_clear(&column->room);
@@ -108,6 +112,11 @@ void hac_parquet_column_free(hac_parquet_column *column)
     free(column->buffer);
     free(column->scratch.last.data);
     free(column);
+}
+
+void hac_parquet_column_share(hac_parquet_column *column, hac_parquet_memory *memory)
+{
+    column->memory = memory;
 }
 
 void hac_parquet_column_counters(const hac_parquet_column *column, hac_parquet_counters *ret)
@@ -130,6 +139,44 @@ static hac_status fail_at(const hac_parquet_column *c, hac_status status, bool i
 }
 
 /* ---- pages --------------------------------------------------------------------------------------------- */
+
+static uint64_t more_than(uint64_t wanted, uint64_t room)
+{
+    return wanted > room ? wanted - room : 0;
+}
+
+/* What the page that was come to makes the column grow by; a dictionary's values are made beside its bytes.
+ */
+static uint64_t growth(const hac_parquet_column *c, bool in_room)
+{
+    const hac_parquet_page_header *h = &c->pages.header;
+    size_t least = c->target.width > 0 ? c->target.width : sizeof(uint32_t);
+    uint64_t entries = h->uncompressed / least < h->values ? h->uncompressed / least : h->values;
+    uint64_t made = in_room ? more_than((uint64_t)c->room.low + h->uncompressed, c->room.size)
+                            : more_than(h->uncompressed, c->buffer_room);
+    if (c->in_dictionary)
+        made += more_than(entries * c->target.size, c->dictionary.values_room);
+    return made + more_than(h->compressed, c->pages.room);
+}
+
+/* Counts what the column has, and `more`. */
+static hac_status count_memory(hac_parquet_column *c, uint64_t more, hac_error *err)
+{
+    hac_parquet_memory *memory = c->memory;
+    if (memory == NULL)
+        return HAC_OK;
+    uint64_t held = (uint64_t)c->pages.room + c->buffer_room + c->room.size + c->dictionary.values_room +
+                    c->dictionary.states_room + c->scratch.last.size + more;
+    uint64_t counted = more_than(held, HAC_PARQUET_COLUMN_BYTES), others = memory->used - c->counted;
+    if (counted > 0 && others > 0 && counted + others > memory->most)
+        return hac_fail(err, HAC_FAILED,
+                        "its pages and those of the other columns take more than %llu MiB at a time; "
+                        "take fewer columns, or write the file with smaller pages",
+                        (unsigned long long)(memory->most >> 20));
+    memory->used = others + counted;
+    c->counted = counted;
+    return HAC_OK;
+}
 
 static hac_status make_buffer(hac_parquet_column *c, size_t bytes, hac_error *err)
 {
@@ -171,7 +218,9 @@ static hac_status load(hac_parquet_column *c, bool in_room, const uint8_t **ret,
     const hac_parquet_page_header *h = &c->pages.header;
     const uint8_t *stored = NULL;
     size_t place = 0;
-    hac_status status = hac_parquet_pages_stored(&c->pages, &stored, err);
+    hac_status status = count_memory(c, growth(c, in_room), err);
+    if (status == HAC_OK)
+        status = hac_parquet_pages_stored(&c->pages, &stored, err);
     if (status != HAC_OK)
         return status;
     bool as_is = c->pages.chunk->codec == HAC_PARQUET_UNCOMPRESSED && h->compressed == h->uncompressed;
@@ -664,6 +713,8 @@ hac_status hac_parquet_column_read(hac_parquet_column *c, size_t rows, const uin
     bool marked = false;
     begin_room(c);
     status = read_batch(c, rows, selection, selection != NULL ? n_selected : rows, ret, &marked, err);
+    if (status == HAC_OK) /* strings that were put together, too */
+        status = count_memory(c, 0, err);
     if (status != HAC_OK)
         return failed(c, status, err);
     ret->type = c->target.type;

@@ -18,7 +18,8 @@
 #define GOOD_ROWS (HAC_BATCH_ROWS / 2) /* a batch of fewer is filled further */
 #define STRINGS_MOST                                                                                         \
     (UINT32_C(16) << 20) /* of a batch that is put together; more are handed out as they lie */
-#define ENTRIES_MOST (UINT32_C(1) << 16) /* of a dictionary that is judged */
+#define PAGES_MOST   (UINT64_C(512) << 20) /* of large pages, of all columns */
+#define ENTRIES_MOST (UINT32_C(1) << 16)   /* of a dictionary that is judged */
 
 enum { DROP = 0, KEEP = 1, UNKNOWN = 2 };
 
@@ -51,6 +52,7 @@ typedef struct reader {
 
 struct hac_parquet_source {
     const hac_parquet_file *file;
+    hac_parquet_memory pages;
     size_t first_group, end_group; /* that the source has */
     uint64_t first_row;            /* of them in the file */
     reader *readers;
@@ -94,7 +96,10 @@ static hac_status find_leaf(const hac_source_column *column, parquet_source *p, 
                         hac_value_type_name(found->type, there), hac_value_type_name(column->type, here));
     r->leaf = (size_t)leaf;
     r->group = SIZE_MAX;
-    return hac_parquet_column_new(p->file, r->leaf, &r->column, err);
+    hac_status status = hac_parquet_column_new(p->file, r->leaf, &r->column, err);
+    if (status == HAC_OK)
+        hac_parquet_column_share(r->column, &p->pages);
+    return status;
 }
 
 static hac_status make_readers(hac_source *source, parquet_source *p, hac_error *err)
@@ -165,6 +170,7 @@ static hac_status open_parquet(hac_source *source, hac_error *err)
     if (p == NULL)
         return hac_fail_no_memory(err);
     p->file = source->place.parquet;
+    p->pages.most = PAGES_MOST;
     p->group = SIZE_MAX;
     if (p->file == NULL)
         return hac_fail(err, HAC_INVALID, "the file's footer was not read");

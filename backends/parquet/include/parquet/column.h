@@ -22,10 +22,24 @@ typedef struct hac_parquet_counters {
     double read_seconds, decompress_seconds, decode_seconds;
 } hac_parquet_counters;
 
+/* What columns that are read side by side, by one thread, hold of their pages: small pages always fit, of
+ * large ones (a few bytes may say that they are decompressed to so many) not all columns can have one at a
+ * time. */
+typedef struct hac_parquet_memory {
+    uint64_t most; /* bytes beyond HAC_PARQUET_COLUMN_BYTES a column; one column alone may have more */
+    uint64_t used;
+} hac_parquet_memory;
+
+#define HAC_PARQUET_COLUMN_BYTES (UINT64_C(8) << 20)
+
 /* HAC_INVALID: the leaf's values are not read. Borrows the file. */
 HAC_MUST_USE hac_status hac_parquet_column_new(const hac_parquet_file *file, size_t leaf,
                                                hac_parquet_column **ret, hac_error *err);
 void hac_parquet_column_free(hac_parquet_column *column);
+
+/* Counts the column in `memory`, which outlives it. Reading fails with HAC_FAILED where there is too little.
+ */
+void hac_parquet_column_share(hac_parquet_column *column, hac_parquet_memory *memory);
 
 /* Begins the chunk of a row group, at its first row. Everything below fails with HAC_FAILED where the chunk
  * is damaged: "row group 3, column price, page 2: its checksum is wrong"; HAC_IO; HAC_NO_MEMORY. */
