@@ -8,6 +8,7 @@
 #include "chunk.h"
 #include "schema.h"
 
+#define PAGE_BYTES  8 /* no header of a page is shorter */
 #define GROUP_BYTES 5 /* the shortest row group: a list of columns and a number of rows */
 
 /* Where parts of the metadata begin. They are gone through when what they depend on is known: statistics are
@@ -120,6 +121,20 @@ static hac_status read_chunks(hac_parquet_file *file, hac_arena *arena, hac_parq
     return HAC_OK;
 }
 
+/* A page has a header, and at most 2^31 - 1 values: so many rows a few bytes may mean, and no more. */
+static hac_status check_rows(const hac_parquet_file *file, const hac_parquet_group *group, size_t index,
+                             hac_error *err)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < file->n_leaves; i++)
+        most = group->chunks[i].bytes > most ? group->chunks[i].bytes : most;
+    if (group->rows >> 31 <= most / PAGE_BYTES)
+        return HAC_OK;
+    return hac_fail(err, HAC_FAILED,
+                    "the footer is damaged: row group %zu has %" PRIu64 " rows, more than its pages can hold",
+                    index, group->rows);
+}
+
 static hac_status read_group(hac_thrift *t, hac_parquet_file *file, hac_arena *arena, hac_error *err)
 {
     part columns = {.n = 0};
@@ -142,7 +157,8 @@ static hac_status read_group(hac_thrift *t, hac_parquet_file *file, hac_arena *a
     hac_parquet_group *group = &file->groups[index];
     *group = (hac_parquet_group){.first_row = file->rows - (uint64_t)rows, .rows = (uint64_t)rows};
     file->n_groups++;
-    return read_chunks(file, arena, group, &columns, index, err);
+    hac_status status = read_chunks(file, arena, group, &columns, index, err);
+    return status == HAC_OK ? check_rows(file, group, index, err) : status;
 }
 
 /* The footer's own number of rows is not looked at: some writers leave it 0. */

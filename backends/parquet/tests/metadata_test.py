@@ -613,6 +613,7 @@ class Changed(unittest.TestCase):
         self.refused("rows", lambda f: f.groups()[0].drop(3))
         self.refused("-1 rows", lambda f: f.groups()[0].put(3, I64, -1))
         self.refused("rows", lambda f: f.groups().extend([Struct(f.groups()[0]).put(3, I64, 2**62)] * 2))
+        self.refused("more than its pages can hold", lambda f: f.groups()[0].put(3, I64, 2**40))
         self.refused("no metadata", lambda f: f.chunk(0, 0).drop(3))
         self.refused("encrypted", lambda f: f.meta.put(8, STRUCT, logical(1)))
 

@@ -15,6 +15,7 @@
 #define CHUNK_MOST       (64 * MIB)
 #define CHUNK_ROWS_LEAST (64 * KIB)
 #define CHUNK_ROWS_GOOD  (256 * KIB) /* before a chunk's rows go by partition a few thousand make a table */
+#define CHUNK_ROWS_MOST  (16 * MIB)  /* a task is short, whatever a file says how many rows it has */
 #define TABLE_CHUNKS     16          /* are enough, if that makes them so long */
 #define BATCH_ROWS       1024        /* chunks of tables begin at batches, and so at whole bytes of bitmaps */
 #define REGION_LEAST     (64 * KIB)
@@ -75,6 +76,8 @@ static uint64_t chunk_size(const hac_query_spec *spec)
     uint64_t wanted = units(spec) / CHUNKS_WANTED;
     if (spec->in_rows && wanted < CHUNK_ROWS_GOOD)
         wanted = clamp(units(spec) / TABLE_CHUNKS, CHUNK_ROWS_LEAST, CHUNK_ROWS_GOOD);
+    if (spec->in_rows && wanted > CHUNK_ROWS_MOST)
+        wanted = CHUNK_ROWS_MOST;
     if (spec->group_rows > 0)
         return of_row_groups(wanted, spec->group_rows);
     if (spec->in_rows)

@@ -305,6 +305,21 @@ static void test_parquet(void **state)
     }
 }
 
+/* A file that says to have more rows than any has is cut into short tasks all the same, or refused. */
+static void test_parquet_of_lies(void **state)
+{
+    (void)state;
+    hac_machine machine = new_machine(2, true);
+    hac_query_spec spec = new_parquet(UINT64_C(1) << 36, UINT64_C(1) << 31);
+    spec.keys = 0;
+    hac_plan *plan = plan_for(&machine, &spec), *none = NULL;
+    assert_true(plan->query.chunk <= UINT64_C(17) << 20);
+    hac_plan_free(plan);
+    spec = new_parquet(UINT64_C(1) << 44, UINT64_C(1) << 31);
+    spec.memory = UINT64_C(1) << 32;
+    assert_int_equal(hac_plan_query(&machine, &spec, &none, NULL), HAC_REFUSED);
+}
+
 static void test_parquet_footers(void **state)
 {
     (void)state;
@@ -847,6 +862,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_parquet),
+        cmocka_unit_test(test_parquet_of_lies),
         cmocka_unit_test(test_parquet_footers),
         cmocka_unit_test(test_why_not_flow_c),
         cmocka_unit_test(test_why_not_on_device),
