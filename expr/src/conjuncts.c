@@ -113,8 +113,8 @@ static hac_status make_conjunct(hac_cones *cones, hac_condition condition, hac_b
 static hac_status make_all(hac_cones *cones, const parts *p, hac_conjuncts *ret, hac_error *err)
 {
     hac_cleanup(hac_builder_free_cleanup) hac_builder *builder = NULL;
-    ret->conjuncts = calloc(p->n, sizeof *ret->conjuncts);
-    ret->bounds = calloc(p->n * HAC_BOUNDS_EACH, sizeof *ret->bounds);
+    ret->conjuncts = calloc(p->n + 1, sizeof *ret->conjuncts);
+    ret->bounds = calloc(p->n * HAC_BOUNDS_EACH + 1, sizeof *ret->bounds);
     if (ret->conjuncts == NULL || ret->bounds == NULL)
         return hac_fail_no_memory(err);
     hac_status status = hac_builder_new(&builder, err);

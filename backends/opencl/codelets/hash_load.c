@@ -363,6 +363,8 @@ static hac_status put_together(const hac_hash_loader *l, half *h, uint64_t n, ha
 /* So many chunks as the largest of these would fit the next wave. */
 static void choose_most(hac_hash_loader *l, uint64_t n)
 {
+    if (n == 0)
+        return;
     uint64_t mean = atomic_load(&l->bytes) / n + 1, fit = l->load.bytes / (mean + mean / 4);
     l->most = fit < 1 ? 1 : fit < l->load.chunks ? fit : l->load.chunks;
 }

@@ -211,12 +211,10 @@ static hac_status begin_parquet(hac_source *source, uint64_t first, uint64_t end
     parquet_source *p = source->parquet;
     (void)inside_quotes;
     (void)err;
-    uint64_t most = p->file->rows - p->first_row;
+    uint64_t most = 0;
     if (p->end_group > p->first_group) {
         const hac_parquet_group *last = &p->file->groups[p->end_group - 1];
         most = last->first_row + last->rows - p->first_row;
-    } else {
-        most = 0;
     }
     end = end < most ? end : most;
     p->row = p->first_row + (first < end ? first : end);
