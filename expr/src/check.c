@@ -138,7 +138,7 @@ static hac_node *check_column(hac_checker *c, hac_node *node)
         if (node->type.kind == HAC_KIND_NONE)
             return fail(c, node,
                         "column '%s' cannot be read: it is repeated, or of a type that is not known "
-                        "(`hacctl parquet inspect` says which)",
+                        "(`hacctl parquet inspect` says which); name others",
                         c->schema->fields[node->column].name);
         return node;
     }
