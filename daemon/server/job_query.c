@@ -271,10 +271,11 @@ static hac_status too_often(hac_job *job, hac_error *err)
     if (++state->tries <= TRIES_MAX)
         return HAC_OK;
     if (job->plan->query.passes > 1) /* more passes split the keys, not what one group holds */
-        return hac_fail(err, HAC_NO_MEMORY,
-                        "its groups do not fit an executor's memory, not even with %u passes over key ranges: "
-                        "filter more rows, or group by more keys",
-                        job->plan->query.passes);
+        return hac_fail(
+            err, HAC_NO_MEMORY,
+            "its groups do not fit an executor's memory, not even with %u passes over key ranges: "
+            "filter more rows, or group by more keys",
+            job->plan->query.passes);
     return hac_fail(err, HAC_INTERNAL, "the query's parts were found too small %u times", state->tries);
 }
 

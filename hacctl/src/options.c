@@ -39,8 +39,9 @@ static const hac_option options[HAC_OPT_COUNT] = {
                          "write what was done, where and why there (JSON)"},
     [HAC_OPT_PARSE] = {"parse", 0, "FORMAT", "csv tsv jsonl lines words kv fixed parquet",
                        "how the input becomes rows (default: by its suffix)"},
-    [HAC_OPT_SCHEMA] = {"schema", 0, "SCHEMA", NULL,
-                        "columns and their types: name:type,… (default: string; parquet convert and query infer them)"},
+    [HAC_OPT_SCHEMA] =
+        {"schema", 0, "SCHEMA", NULL,
+         "columns and their types: name:type,… (default: string; parquet convert and query infer them)"},
     [HAC_OPT_WHERE] = {"where", 0, "EXPR", NULL, "only rows for which this is true"},
     [HAC_OPT_GROUP_BY] = {"group-by", 0, "EXPR,…", NULL, "one row of result for each of these"},
     [HAC_OPT_SELECT] = {"select", 0, "EXPR,…", NULL,

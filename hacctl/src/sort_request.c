@@ -48,8 +48,10 @@ hac_status hac_sort_request_parse(hac_sort_request *request, const char *command
     if (status != HAC_OK)
         return status;
     if (!hac_args_has(args, HAC_OPT_TYPE))
-        return hac_fail(err, HAC_INVALID, "%s: --type is missing: one of u32, i32, f32, u64, i64, f64; rows of csv or Parquet want --key",
-                        command);
+        return hac_fail(
+            err, HAC_INVALID,
+            "%s: --type is missing: one of u32, i32, f32, u64, i64, f64; rows of csv or Parquet want --key",
+            command);
     options->type = hac_type_from_name(args->values[HAC_OPT_TYPE]);
     options->descending = hac_args_has(args, HAC_OPT_DESCENDING);
     options->argsort = hac_args_has(args, HAC_OPT_ARGSORT);

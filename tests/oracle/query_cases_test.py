@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries where mistakes hide: every number of groups, skew, long keys, odd files, killed executors. What is right is
 counted by Python's dictionaries, and exactly: with fractions, not with floats."""
+import array
 import collections
 import itertools
 import json
@@ -317,6 +318,13 @@ class Aggregates(Case, SharedMachineTest):
                 top = [f"{v}:{n}" for v, n in top]
                 self.assertEqual(got[k], (", ".join(top[:5]), ", ".join(top), ",".join(map(str, dict.fromkeys(values))),
                                           ", ".join(map(str, buckets))))
+
+    def test_many_distinct_values_of_one_group(self):
+        """They cannot be done by key ranges: the table of the merge has to have room for all of them."""
+        Path(self.m.path("v.bin")).write_bytes(array.array("q", (i * 7919 for i in range(6_000_000))).tobytes())
+        _, got = self.rows("v.bin", "--parse", "fixed", "--schema", "v:i64", "--group-by", "v >= 0 as g", "--select",
+                           "count(distinct v) as d")
+        self.assertEqual([tuple(r) for r in got], [("true", "6000000")])
 
     def test_quantiles(self):
         """Off by no more than the rounding to 10 bits: 1/1024 of the value."""

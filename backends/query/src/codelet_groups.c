@@ -49,8 +49,11 @@ static hac_status prepare(const job *j, worker *w, hac_error *err)
     const hac_query_task *t = &j->task;
     if (w->table != NULL)
         return HAC_OK;
+    /* a group's distinct values are in the partials, whatever little comes of them */
+    uint64_t partials =
+        t->region > UINT64_MAX / 8 / (t->chunks + 1) ? UINT64_MAX / 64 : t->chunks * t->region;
     hac_group_options options = {.seed = t->seed,
-                                 .memory = hac_query_table_memory(t->group_region),
+                                 .memory = hac_query_table_memory(t->group_region + partials / 4),
                                  .partitions = t->partitions,
                                  .pass = t->pass,
                                  .passes = t->passes};

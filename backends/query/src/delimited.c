@@ -128,7 +128,9 @@ static hac_status match_names(hac_source *source, const hac_record_view *view, h
             if (strcmp(source->columns[i].name, name) != 0)
                 continue;
             if (source->columns[i].place != UNPLACED)
-                return hac_fail(err, HAC_INVALID, "the header names two columns '%s'; rename one, or leave them out of --schema", name);
+                return hac_fail(
+                    err, HAC_INVALID,
+                    "the header names two columns '%s'; rename one, or leave them out of --schema", name);
             source->columns[i].place = f;
         }
     }

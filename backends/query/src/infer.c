@@ -196,7 +196,9 @@ static hac_status check_names(const hac_schema *schema, hac_error *err)
         if (name[0] == '\0')
             return hac_fail(err, HAC_INVALID, "column %zu has no name in the header" HINT, i + 1);
         if (hac_schema_find(schema, name, strlen(name)) != (int)i)
-            return hac_fail(err, HAC_INVALID, "the header names two columns '%s'; rename one, or leave them out of --schema", name);
+            return hac_fail(err, HAC_INVALID,
+                            "the header names two columns '%s'; rename one, or leave them out of --schema",
+                            name);
     }
     return HAC_OK;
 }

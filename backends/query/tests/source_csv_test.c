@@ -51,7 +51,8 @@ static void test_headers(void **state)
     check("a:i64", true, "",
           "error: the input is empty: its first line should name the columns (--no-header: it has none)");
     check("d:i64", true, "a,b,c\n1,2,3\n", "error: the header has no column 'd'");
-    check("a:i64", true, "a,b,a\n1,2,3\n", "error: the header names two columns 'a'; rename one, or leave them out of --schema");
+    check("a:i64", true, "a,b,a\n1,2,3\n",
+          "error: the header names two columns 'a'; rename one, or leave them out of --schema");
     check("b:i64", true, "a,b,a\n1,2,3\n", "2|\n");
 }
 
