@@ -100,7 +100,7 @@ static hac_status find_schema(hac_compiler *c, const hac_schema *header)
         if (header != NULL && !names)
             return hac_fail(
                 c->err, HAC_INVALID,
-                "--schema: the header has %zu columns, and without a schema at most %d can be read; "
+                "--schema: the input has %zu columns, and without a schema at most %d can be read; "
                 "name those that are needed",
                 header->n_fields, HAC_FIELDS_MAX);
         return hac_fail(
