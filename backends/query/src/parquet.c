@@ -298,7 +298,7 @@ static hac_status next_unit(hac_source *source, size_t most, hac_error *err)
 static hac_status go_to_unit(const parquet_source *p, reader *r, hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (r->group != p->group) {
+    if (r->group != p->group || r->at > p->unit) { /* columns go forward only */
         status = hac_parquet_column_begin(r->column, p->group, err);
         r->group = p->group;
         r->at = 0;

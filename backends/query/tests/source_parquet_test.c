@@ -324,8 +324,34 @@ static void test_row_groups(void **state)
     hac_test_assert_says(err.message, "row groups 3 … 5 are wanted, and the file has 5");
 }
 
+/* Chunks of one source in any order. */
+static void test_backwards(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    hac_parquet_write_options options = {.group_rows = 2000, .page_bytes = 512};
+    hac_cleanup(clear_bytes) bytes file = write_file(ROWS, &options);
+    hac_cleanup(hac_parquet_close_cleanup) hac_parquet_file *parquet = NULL;
+    hac_parquet_place place = {.fd = -1, .memory = file.data, .bytes = file.n};
+    assert_int_equal(hac_parquet_open(&place, &(hac_parquet_limits){0}, &parquet, &err), HAC_OK);
+    hac_source_place at = {.fd = -1, .memory = file.data, .bytes = file.n, .parquet = parquet};
+    hac_cleanup(hac_query_free_cleanup) hac_query *query = compile("");
+    hac_cleanup(hac_source_free_cleanup) hac_source *source = NULL;
+    assert_int_equal(hac_source_open(query, &at, NULL, &source, &err), HAC_OK);
+    for (uint64_t end = ROWS; end > 0; end -= 100) {
+        hac_batch batch;
+        uint64_t row = end - 100;
+        assert_int_equal(hac_source_begin(source, row, end, false, &err), HAC_OK);
+        while (hac_source_next(source, &batch, &err) == HAC_OK)
+            for (size_t r = 0; r < batch.rows; r++)
+                check_row(&batch, r, row++);
+        assert_int_equal(row, end);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_filters), cmocka_unit_test(test_row_groups)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_filters), cmocka_unit_test(test_row_groups),
+                                       cmocka_unit_test(test_backwards)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
