@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hacctl parquet query, convert, inspect: flow E. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -17,8 +18,13 @@ hac_status hac_cmd_parquet_query(hac_cli *cli, const hac_args *args, hac_error *
 /* The answer is text without an end: a copy that has one. */
 static hac_status copy_answer(const hac_job *job, char **ret, hac_error *err)
 {
-    *ret = strndup(hac_job_data(job), (size_t)hac_job_bytes(job));
-    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+    size_t bytes = (size_t)hac_job_bytes(job);
+    *ret = malloc(bytes + 1);
+    if (*ret == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(*ret, hac_job_data(job), bytes);
+    (*ret)[bytes] = '\0';
+    return HAC_OK;
 }
 
 static hac_status describe(hac_cli *cli, const hac_query_input *input, char **ret, hac_error *err)
