@@ -173,8 +173,8 @@ def convert(machine, connection, rows, turns):
     copy = f"copy (select * from read_csv('{source}', header=true, columns={{{types}}})) to '{theirs}' (format parquet)"
     times = take_turns({"hac": lambda: seconds_of(lambda: machine.hacctl(*product))[0],
                         "DuckDB": lambda: seconds_of(lambda: connection.execute(copy))[0]}, turns)
-    different = connection.sql(f"select count(*) from (from '{ours}' except all from '{theirs}')").fetchone()[0]
-    if different or connection.sql(f"select count(*) from '{ours}'").fetchone()[0] != rows:
+    different = connection.sql(f"select count(*) from (from '{ours}' except all from '{theirs}')").fetchall()[0][0]
+    if different or connection.sql(f"select count(*) from '{ours}'").fetchall()[0][0] != rows:
         raise RuntimeError(f"convert: {different} rows of {rows} differ")
     ratio = times["DuckDB"] / times["hac"]
     print(f"  csv of {source.stat().st_size / 1e6:.0f} MB to Parquet: {times['hac'] * 1e3:.0f} ms, DuckDB "

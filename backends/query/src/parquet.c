@@ -445,9 +445,18 @@ static hac_status judge_codes(parquet_source *p, conjunct *c, uint8_t *ret, hac_
         if (status != HAC_OK)
             return status;
     }
+    const uint8_t *of = c->verdicts.of;
+    uint8_t nulls = 0;
+    for (size_t i = 0; i < p->n; i++)
+        nulls |= states[i];
+    if (nulls == 0 && p->n_selected == p->n) {
+        for (size_t i = 0; i < p->n; i++)
+            ret[i] = of[codes[i]];
+        return HAC_OK;
+    }
     for (size_t i = 0; i < p->n_selected; i++) {
         uint16_t row = p->selection[i];
-        ret[i] = states[row] == HAC_ROW_OK ? c->verdicts.of[codes[row]] : c->verdicts.null;
+        ret[i] = states[row] == HAC_ROW_OK ? of[codes[row]] : c->verdicts.null;
     }
     return HAC_OK;
 }
