@@ -41,17 +41,24 @@ static hac_status describe(hac_cli *cli, const hac_query_input *input, char **re
     return status == HAC_OK ? copy_answer(job, ret, err) : status;
 }
 
-/* The columns of an answer, as --schema takes them: what one corrects when a guess was wrong. */
-static hac_status say_schema(hac_cli *cli, const char *answer, hac_error *err)
+/* What `report` makes of an answer. */
+static hac_status render(const char *answer, void (*report)(const cJSON *file, hac_text *text), char **ret,
+                         hac_error *err)
 {
     hac_autojson cJSON *json = NULL;
-    hac_autofree char *schema = NULL;
     hac_text text = HAC_TEXT_NONE;
     hac_status status = hac_read_object(answer, "the file", &json, err);
     if (status != HAC_OK)
         return status;
-    hac_report_parquet_schema(json, &text);
-    status = hac_text_finish(&text, &schema, NULL, err);
+    report(json, &text);
+    return hac_text_finish(&text, ret, NULL, err);
+}
+
+/* The columns of an answer, as --schema takes them: what one corrects when a guess was wrong. */
+static hac_status say_schema(hac_cli *cli, const char *answer, hac_error *err)
+{
+    hac_autofree char *schema = NULL;
+    hac_status status = render(answer, hac_report_parquet_schema, &schema, err);
     if (status == HAC_OK)
         hac_cli_say(cli, "schema inferred: --schema '%s'", schema);
     return status;
@@ -88,14 +95,8 @@ hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error
 
 static hac_status print_table(const char *answer, hac_error *err)
 {
-    hac_autojson cJSON *json = NULL;
     hac_autofree char *table = NULL;
-    hac_text text = HAC_TEXT_NONE;
-    hac_status status = hac_read_object(answer, "the file", &json, err);
-    if (status != HAC_OK)
-        return status;
-    hac_report_parquet(json, &text);
-    status = hac_text_finish(&text, &table, NULL, err);
+    hac_status status = render(answer, hac_report_parquet, &table, err);
     return status == HAC_OK ? hac_cli_print(table, err) : status;
 }
 

@@ -44,16 +44,27 @@ hac_status hac_query_check_merge(const hac_device_facts *facts, const hac_task *
     return status;
 }
 
+/* Of partials with lists of values: a group's are there, whatever little comes of them. Else 0. */
+static uint64_t values_bytes(const hac_query_task *t)
+{
+    bool lists = false;
+    for (size_t i = 0; i < t->query->n_aggregates; i++) {
+        uint8_t f = t->query->aggregate[i].function;
+        lists |= f == HAC_AGGREGATE_COUNT_DISTINCT || f == HAC_AGGREGATE_TOP_K ||
+                 f == HAC_AGGREGATE_QUANTILE || f == HAC_AGGREGATE_STRING_LIST;
+    }
+    if (!lists)
+        return 0;
+    return t->region > UINT64_MAX / 8 / (t->chunks + 1) ? UINT64_MAX / 64 : t->chunks * t->region;
+}
+
 static hac_status prepare(const job *j, worker *w, hac_error *err)
 {
     const hac_query_task *t = &j->task;
     if (w->table != NULL)
         return HAC_OK;
-    /* a group's distinct values are in the partials, whatever little comes of them */
-    uint64_t partials =
-        t->region > UINT64_MAX / 8 / (t->chunks + 1) ? UINT64_MAX / 64 : t->chunks * t->region;
     hac_group_options options = {.seed = t->seed,
-                                 .memory = hac_query_table_memory(t->group_region + partials / 4),
+                                 .memory = hac_query_table_memory(t->group_region + values_bytes(t) / 4),
                                  .partitions = t->partitions,
                                  .pass = t->pass,
                                  .passes = t->passes};

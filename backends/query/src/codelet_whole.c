@@ -142,16 +142,18 @@ static void count_rows(const hac_query_task *t, uint64_t *values)
     if (file == NULL)
         return;
     uint64_t end = options->groups != 0 ? options->first_group + options->groups : file->n_groups;
-    for (uint64_t g = options->first_group; g < end && g < file->n_groups; g++) {
-        const hac_parquet_group *group = &file->groups[g];
-        values[HAC_COMPILE_ROWS] += group->rows;
-        if (group->rows > values[HAC_COMPILE_GROUP_ROWS])
-            values[HAC_COMPILE_GROUP_ROWS] = group->rows;
-        for (size_t i = 0; i < t->query->columns.n_fields; i++) {
-            const hac_field *field = &t->query->columns.fields[i];
-            int leaf = hac_parquet_find(file, field->name, strlen(field->name));
-            values[HAC_COMPILE_DECODED] += leaf < 0 ? 0 : group->chunks[leaf].uncompressed;
-        }
+    end = end < file->n_groups ? end : file->n_groups;
+    for (uint64_t g = options->first_group; g < end; g++) {
+        uint64_t rows = file->groups[g].rows;
+        values[HAC_COMPILE_ROWS] += rows;
+        if (rows > values[HAC_COMPILE_GROUP_ROWS])
+            values[HAC_COMPILE_GROUP_ROWS] = rows;
+    }
+    for (size_t i = 0; i < t->query->columns.n_fields; i++) {
+        const hac_field *field = &t->query->columns.fields[i];
+        int leaf = hac_parquet_find(file, field->name, strlen(field->name));
+        for (uint64_t g = options->first_group; leaf >= 0 && g < end; g++)
+            values[HAC_COMPILE_DECODED] += file->groups[g].chunks[leaf].uncompressed;
     }
 }
 
