@@ -289,16 +289,21 @@ typedef enum hac_input_format {
     HAC_INPUT_LINES = 5,  /* one column `line` */
     HAC_INPUT_WORDS = 6,  /* one column `word`: maximal runs of bytes other than space, \t \n \v \f \r */
     HAC_INPUT_KV = 7,     /* columns `key` and `value`, cut at the first TAB */
-    HAC_INPUT_FIXED = 8,  /* records of fixed-width little-endian values, as the schema has them */
-    HAC_INPUT_PARQUET = 9 /* columns by name, types as the file has them; options->schema names those that
-                           * are wanted and what they have to be */
+    HAC_INPUT_FIXED = 8,  /* records of fixed-width values, as the schema has them */
+    HAC_INPUT_PARQUET = 9, /* columns by name, types as the file has them; options->schema names those that
+                            * are wanted and what they have to be */
+    HAC_INPUT_LENGTHS = 10,  /* records with their length, 4 bytes, in front (docs/flows/splice.md) */
+    HAC_INPUT_TYPEDBYTES = 11 /* Hadoop's typed bytes: a key and a value a record */
 } hac_input_format;
 
 typedef enum hac_result_format {
     HAC_RESULT_CSV = 0,    /* a header line, RFC 4180; null is an empty field, an empty string is "" */
     HAC_RESULT_JSON = 1,   /* one object a line */
     HAC_RESULT_TABLE = 2,  /* columns: hac_job_export_arrow */
-    HAC_RESULT_PARQUET = 3 /* a Parquet file */
+    HAC_RESULT_PARQUET = 3, /* a Parquet file */
+    HAC_RESULT_TSV = 4,    /* columns joined by TAB, no header, null as \N */
+    HAC_RESULT_TYPEDBYTES = 5 /* Hadoop's typed bytes: the first column, then the second, or a vector of the
+                               * others */
 } hac_result_format;
 
 typedef enum hac_compression {
@@ -363,13 +368,14 @@ typedef struct hac_query_options {
     uint64_t row_groups;        /* … and how many to read; 0: all that are left */
     int infer_schema; /* csv, tsv, jsonl without a schema: types as the first records look like. A later
                        * one that does not is an error */
+    int big_endian;   /* HAC_INPUT_FIXED, HAC_INPUT_LENGTHS: byte order of numbers and lengths */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL},      \
-            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0                                     \
+            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, 0                                  \
     }
 
 #define HAC_QUERY_FILES_MAX 64
@@ -404,6 +410,38 @@ HAC_API HAC_MUST_USE hac_status hac_query_buffer(hac_client *client, hac_buffer 
  * before this returns. At most options->job.memory_limit bytes, and what the user's quota has: HAC_REFUSED.
  * The descriptor may be any that can be read; `name` is used in messages, NULL allowed. */
 HAC_API HAC_MUST_USE hac_status hac_query_stream(hac_client *client, int fd, const char *name,
+                                                 const hac_query_options *options, hac_job **ret_job,
+                                                 hac_error *err);
+
+/* ---- queries over splits (flow B) ----------------------------------------------------------------- */
+
+/* The input of hac_query_splits, and where rows go. */
+typedef struct hac_splits {
+    size_t size;    /* sizeof(hac_splits): set by the INIT macro */
+    size_t n_inputs; /* files, pipes, sockets …, one after another; any number */
+    /* Opens input `index` when it is its turn; libhac closes it. *ret_name is used in messages and valid
+     * until the next call; NULL: none. */
+    hac_status (*open)(void *context, size_t index, int *ret_fd, const char **ret_name, hac_error *err);
+    /* Takes bytes of the result as they come, in order. May be NULL for queries that aggregate. */
+    hac_status (*write)(void *context, const void *bytes, size_t n, hac_error *err);
+    void *context;
+    const char *name;     /* of the whole input, for display; NULL allowed */
+    uint64_t split_bytes; /* of a split; 0: as the memory allows, at most 32 MiB */
+    int stop_fd;          /* becomes readable: the query is cancelled; -1: none */
+    int uncompressed;     /* take inputs as they are, also where they begin like gzip or zstd */
+} hac_splits;
+
+#define HAC_SPLITS_INIT {sizeof(hac_splits), 0, NULL, NULL, NULL, NULL, 0, -1, 0}
+
+/*
+ * Queries inputs as one source, in *splits*: whole records, read here while the devices work on those before,
+ * with a bounded memory however long the input is (docs/flows/splice.md). Inputs that begin like gzip or zstd
+ * are decompressed. The result of a query that gives rows without an order goes to `write` split by split,
+ * earlier than a split is full when the input pauses; other results are the job's when this returns
+ * (hac_job_data). Blocks until the query has ended; options->job.detach is not possible. Parquet and tables
+ * are no such sources. *ret_job is set also when it fails, if it got so far, for questions about it.
+ */
+HAC_API HAC_MUST_USE hac_status hac_query_splits(hac_client *client, const hac_splits *splits,
                                                  const hac_query_options *options, hac_job **ret_job,
                                                  hac_error *err);
 

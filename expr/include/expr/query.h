@@ -28,8 +28,10 @@ typedef enum hac_format {
     HAC_FORMAT_LINES, /* one column `line` */
     HAC_FORMAT_WORDS, /* one column `word` */
     HAC_FORMAT_KV,    /* `key` and `value`, cut at the first TAB */
-    HAC_FORMAT_FIXED, /* records of fixed-width little-endian binary values */
+    HAC_FORMAT_FIXED, /* records of fixed-width binary values */
     HAC_FORMAT_PARQUET,
+    HAC_FORMAT_LENGTHS,    /* records with their length in front (docs/flows/splice.md) */
+    HAC_FORMAT_TYPEDBYTES, /* Hadoop's typed bytes: a key and a value a record */
     HAC_FORMAT_END
 } hac_format;
 
@@ -38,6 +40,8 @@ typedef enum hac_output_format {
     HAC_OUTPUT_JSON,  /* one object a line */
     HAC_OUTPUT_TABLE, /* hac_table in the result buffer, for libhac */
     HAC_OUTPUT_PARQUET,
+    HAC_OUTPUT_TSV,        /* columns joined by TAB, no header, null as \N: what `hacctl pipe` writes */
+    HAC_OUTPUT_TYPEDBYTES, /* the first column, then the second, or a vector of all others */
     HAC_OUTPUT_END
 } hac_output_format;
 
@@ -49,6 +53,7 @@ typedef struct hac_source_options {
     bool skip_errors;   /* rows that cannot be parsed are counted and left out instead of failing the job */
     char null_text[32]; /* csv: an unquoted field with this text is null, besides the empty one */
     uint64_t first_group, groups; /* parquet: row groups; 0 of them: all from the first on */
+    bool big_endian;              /* fixed, lengths */
     bool inferred;                /* columns' types are guesses from the first records: errors say so */
 } hac_source_options;
 
