@@ -118,6 +118,7 @@ static void fill_wire(const hac_query_options *options, Hac__Client__QueryTable 
     ret->source.first_group = options->first_row_group;
     ret->source.groups = options->row_groups;
     ret->source.infer = options->infer_schema != 0;
+    ret->source.big_endian = options->big_endian != 0;
     if (options->result_format == HAC_RESULT_PARQUET)
         fill_parquet(&options->parquet, ret);
     ret->method.hot_keys = (uint32_t)options->hot_keys;

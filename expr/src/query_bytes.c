@@ -20,9 +20,18 @@
 #include "query_verify.h"
 
 #define MAGIC   "hacq"
-#define VERSION 2
+#define VERSION 3
 
-enum { HEADER = 1, SKIP_ERRORS = 2, AGGREGATES = 4, FILTER = 8, FINALS = 16, INFERRED = 32, ALL_FLAGS = 63 };
+enum {
+    HEADER = 1,
+    SKIP_ERRORS = 2,
+    AGGREGATES = 4,
+    FILTER = 8,
+    FINALS = 16,
+    INFERRED = 32,
+    BIG_ENDIAN_NUMBERS = 64,
+    ALL_FLAGS = 127
+};
 
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 
@@ -61,7 +70,8 @@ static void put_source(const hac_query *query, hac_text *text)
 {
     unsigned flags = (query->source.header ? HEADER : 0) | (query->source.skip_errors ? SKIP_ERRORS : 0) |
                      (query->aggregates ? AGGREGATES : 0) | (query->filter != NULL ? FILTER : 0) |
-                     (query->finals != NULL ? FINALS : 0) | (query->source.inferred ? INFERRED : 0);
+                     (query->finals != NULL ? FINALS : 0) | (query->source.inferred ? INFERRED : 0) |
+                     (query->source.big_endian ? BIG_ENDIAN_NUMBERS : 0);
     put(text, query->source.format, 1);
     put(text, query->source.delimiter, 1);
     put(text, flags, 1);
@@ -210,6 +220,7 @@ static bool take_source(reader *r, hac_query *query, unsigned *ret_flags)
     query->source.header = (flags & HEADER) != 0;
     query->source.skip_errors = (flags & SKIP_ERRORS) != 0;
     query->source.inferred = (flags & INFERRED) != 0;
+    query->source.big_endian = (flags & BIG_ENDIAN_NUMBERS) != 0;
     query->aggregates = (flags & AGGREGATES) != 0;
     take_name(r, query->source.null_text, sizeof query->source.null_text);
     query->source.first_group = take(r, 8);

@@ -48,7 +48,7 @@ static void test_round_trip(void **state)
         hac_error err = HAC_ERROR_NONE;
         query->limit = 1234567890123 + i;
         query->output = HAC_OUTPUT_JSON;
-        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL", 3, i, i % 3 == 0};
+        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL", 3, i, i % 2 == 1, i % 3 == 0};
         query->parquet = (hac_parquet_settings){1, 1 << 20, i, 1 << 21};
         write(query, &bytes);
         if (hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, &err) != HAC_OK)

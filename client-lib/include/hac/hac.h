@@ -284,24 +284,24 @@ HAC_API const void *hac_job_payload(const hac_job *job);
 typedef enum hac_input_format {
     HAC_INPUT_NONE = 0,
     HAC_INPUT_CSV = 2,
-    HAC_INPUT_TSV = 3,    /* TAB between fields, \t \n \\ \N escaped, no quotes */
-    HAC_INPUT_JSONL = 4,  /* one object a line */
-    HAC_INPUT_LINES = 5,  /* one column `line` */
-    HAC_INPUT_WORDS = 6,  /* one column `word`: maximal runs of bytes other than space, \t \n \v \f \r */
-    HAC_INPUT_KV = 7,     /* columns `key` and `value`, cut at the first TAB */
-    HAC_INPUT_FIXED = 8,  /* records of fixed-width values, as the schema has them */
-    HAC_INPUT_PARQUET = 9, /* columns by name, types as the file has them; options->schema names those that
-                            * are wanted and what they have to be */
-    HAC_INPUT_LENGTHS = 10,  /* records with their length, 4 bytes, in front (docs/flows/splice.md) */
+    HAC_INPUT_TSV = 3,        /* TAB between fields, \t \n \\ \N escaped, no quotes */
+    HAC_INPUT_JSONL = 4,      /* one object a line */
+    HAC_INPUT_LINES = 5,      /* one column `line` */
+    HAC_INPUT_WORDS = 6,      /* one column `word`: maximal runs of bytes other than space, \t \n \v \f \r */
+    HAC_INPUT_KV = 7,         /* columns `key` and `value`, cut at the first TAB */
+    HAC_INPUT_FIXED = 8,      /* records of fixed-width values, as the schema has them */
+    HAC_INPUT_PARQUET = 9,    /* columns by name, types as the file has them; options->schema names those that
+                               * are wanted and what they have to be */
+    HAC_INPUT_LENGTHS = 10,   /* records with their length, 4 bytes, in front (docs/flows/splice.md) */
     HAC_INPUT_TYPEDBYTES = 11 /* Hadoop's typed bytes: a key and a value a record */
 } hac_input_format;
 
 typedef enum hac_result_format {
-    HAC_RESULT_CSV = 0,    /* a header line, RFC 4180; null is an empty field, an empty string is "" */
-    HAC_RESULT_JSON = 1,   /* one object a line */
-    HAC_RESULT_TABLE = 2,  /* columns: hac_job_export_arrow */
-    HAC_RESULT_PARQUET = 3, /* a Parquet file */
-    HAC_RESULT_TSV = 4,    /* columns joined by TAB, no header, null as \N */
+    HAC_RESULT_CSV = 0,       /* a header line, RFC 4180; null is an empty field, an empty string is "" */
+    HAC_RESULT_JSON = 1,      /* one object a line */
+    HAC_RESULT_TABLE = 2,     /* columns: hac_job_export_arrow */
+    HAC_RESULT_PARQUET = 3,   /* a Parquet file */
+    HAC_RESULT_TSV = 4,       /* columns joined by TAB, no header, null as \N */
     HAC_RESULT_TYPEDBYTES = 5 /* Hadoop's typed bytes: the first column, then the second, or a vector of the
                                * others */
 } hac_result_format;
@@ -417,7 +417,7 @@ HAC_API HAC_MUST_USE hac_status hac_query_stream(hac_client *client, int fd, con
 
 /* The input of hac_query_splits, and where rows go. */
 typedef struct hac_splits {
-    size_t size;    /* sizeof(hac_splits): set by the INIT macro */
+    size_t size;     /* sizeof(hac_splits): set by the INIT macro */
     size_t n_inputs; /* files, pipes, sockets …, one after another; any number */
     /* Opens input `index` when it is its turn; libhac closes it. *ret_name is used in messages and valid
      * until the next call; NULL: none. */
@@ -431,7 +431,10 @@ typedef struct hac_splits {
     int uncompressed;     /* take inputs as they are, also where they begin like gzip or zstd */
 } hac_splits;
 
-#define HAC_SPLITS_INIT {sizeof(hac_splits), 0, NULL, NULL, NULL, NULL, 0, -1, 0}
+#define HAC_SPLITS_INIT                                                                                      \
+    {                                                                                                        \
+        sizeof(hac_splits), 0, NULL, NULL, NULL, NULL, 0, -1, 0                                              \
+    }
 
 /*
  * Queries inputs as one source, in *splits*: whole records, read here while the devices work on those before,
