@@ -18,8 +18,8 @@
 #define GUESS_OUTPUT 32
 
 /* By hac_format (expr/query.h). */
-static const char *const formats[] = {NULL,    "table", "csv", "tsv",   "jsonl",
-                                      "lines", "words", "kv",  "fixed", "parquet"};
+static const char *const formats[] = {NULL,    "table", "csv",   "tsv",     "jsonl",   "lines",
+                                      "words", "kv",    "fixed", "parquet", "lengths", "typedbytes"};
 #define FORMAT_TABLE   1
 #define FORMAT_CSV     2
 #define FORMAT_PARQUET 9
@@ -817,6 +817,8 @@ hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
                                 const Hac__Client__SubmitQuery *request, hac_frame *frame, hac_error *err)
 {
     hac_job *job = NULL;
+    if (request->splits)
+        return hac_fail(err, HAC_INVALID, "this hacd takes no splits");
     hac_status status = hac_job_begin(session, &query_kind, 0, &job, err);
     if (status != HAC_OK)
         return status;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/split_layout.h"
 #include "base/text.h"
 #include "base/value.h"
 #include "proto/frame.h"
@@ -25,8 +26,9 @@
 #define NAME_BYTES_MAX   127
 #define NULL_BYTES_MAX   31
 #define FORMAT_TABLE     1 /* HAC_FORMAT_TABLE */
-#define FORMAT_MOST      9
-#define OUTPUT_MOST      3
+#define FORMAT_PARQUET   9 /* HAC_FORMAT_PARQUET */
+#define FORMAT_MOST      11
+#define OUTPUT_MOST      5
 #define COMPRESSION_MOST 4
 #define COLUMNS_MAX      256
 #define PER_MILLE        1000
@@ -104,6 +106,11 @@ const hac_message_limits hac_client_limits[] = {
         {"spec", .flags = HAC_FIELD_NEEDED},
         {"inputs", .count = HAC_FRAME_MAX_FDS},
         {"options", .flags = HAC_FIELD_NEEDED}),
+    HAC_LIMITS(hac__client__append_split, false,
+        {"job", .flags = HAC_FIELD_NEEDED},
+        {"bytes", .most = HAC_WIRE_BYTES_MAX},
+        {"sets", .most = HAC_SPLIT_SETS_MAX},
+        {"set_bytes", .most = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__plan_query, false,
         {"spec", .flags = HAC_FIELD_NEEDED},
         {"sources", .most = HAC_WIRE_BYTES_MAX, .count = HAC_FRAME_MAX_FDS},
@@ -127,6 +134,8 @@ const hac_message_limits hac_client_limits[] = {
     HAC_LIMITS(hac__client__job_done, true,
         {"result_bytes", .most = HAC_WIRE_BYTES_MAX},
         {"text", .bytes = HAC_INLINE_MAX}),
+    HAC_LIMITS(hac__client__split_done, true,
+        {"result_bytes", .most = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__text, false,
         {"bytes", .most = HAC_TEXT_MAX}),
     {NULL, false, NULL, 0},
@@ -224,10 +233,25 @@ static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, u
     return HAC_OK;
 }
 
+/* What comes in splits is text, cut into records by the client. */
+static hac_status validate_splits(const Hac__Client__SubmitQuery *query, size_t n_fds, hac_error *err)
+{
+    uint32_t format = query->spec->source->format;
+    if (query->n_inputs > 0)
+        return hac_fail(err, HAC_PROTOCOL, "inputs: are there, but they come in splits");
+    if (format == FORMAT_TABLE || format == FORMAT_PARQUET || query->spec->describe)
+        return hac_fail(err, HAC_PROTOCOL, "splits: of %s", query->spec->describe ? "no query" : "no text");
+    return hac_validate_fd_count(n_fds, 0, err);
+}
+
 static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, size_t n_fds, hac_error *err)
 {
     uint64_t fds_seen = 0;
     hac_status status = validate_query_spec(query->spec, err);
+    if (status == HAC_OK && query->splits)
+        return validate_splits(query, n_fds, err);
+    if (status == HAC_OK && query->name[0] != '\0')
+        status = hac_fail(err, HAC_PROTOCOL, "name: is there, but there are no splits");
     if (status == HAC_OK && query->n_inputs == 0)
         status = hac_fail(err, HAC_PROTOCOL, "inputs: there are none");
     if (status == HAC_OK)
@@ -235,6 +259,21 @@ static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, s
     if (status == HAC_OK && fds_seen != all_descriptors(n_fds))
         status = hac_fail(err, HAC_PROTOCOL, "its inputs do not name each of the %zu descriptors", n_fds);
     return status;
+}
+
+/* Without a buffer it says that none follows, and no more. */
+static hac_status validate_append_split(const Hac__Client__AppendSplit *split, size_t n_fds, hac_error *err)
+{
+    bool data = split->buffer != 0;
+    if (!data && (!split->last || split->bytes != 0 || split->sets != 0))
+        return hac_fail(err, HAC_PROTOCOL, "buffer: is missing");
+    if (data && split->bytes < sizeof(hac_split_header))
+        return hac_fail(err, HAC_PROTOCOL, "bytes: is %llu, the header alone has %zu",
+                        (unsigned long long)split->bytes, sizeof(hac_split_header));
+    if (split->set_bytes > split->bytes || (split->set_bytes == 0) != (split->sets == 0))
+        return hac_fail(err, HAC_PROTOCOL, "set_bytes: is %llu, of %u data sets in %llu bytes",
+                        (unsigned long long)split->set_bytes, split->sets, (unsigned long long)split->bytes);
+    return hac_validate_fd_count(n_fds, 0, err);
 }
 
 static hac_status validate_plan_query(const Hac__Client__PlanQuery *plan, size_t n_fds, hac_error *err)
@@ -252,6 +291,8 @@ hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fd
         status = validate_submit_sort(request->submit_sort, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY)
         status = validate_submit_query(request->submit_query, n_fds, err);
+    else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT)
+        status = validate_append_split(request->append_split, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY)
         status = validate_plan_query(request->plan_query, n_fds, err);
     else if (status == HAC_OK)
@@ -288,6 +329,18 @@ static hac_status validate_job_done(const Hac__Client__JobDone *done, size_t *re
     return HAC_OK;
 }
 
+static hac_status validate_split_done(const Hac__Client__SplitDone *done, size_t *ret_fds, hac_error *err)
+{
+    bool buffer = done->result_case == HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER;
+    bool data = done->result_case == HAC__CLIENT__SPLIT_DONE__RESULT_DATA;
+    uint64_t room = buffer ? done->buffer->bytes : data ? done->data.len : 0;
+    if (done->result_bytes > room || (data && done->result_bytes != room))
+        return hac_fail(err, HAC_PROTOCOL, "result_bytes: is %llu, but there are %llu",
+                        (unsigned long long)done->result_bytes, (unsigned long long)room);
+    *ret_fds = buffer && done->buffer->attached ? 1 : 0;
+    return HAC_OK;
+}
+
 static hac_status validate_text(const Hac__Client__Text *text, size_t *ret_fds, hac_error *err)
 {
     if (text->bytes == text->text.len)
@@ -312,6 +365,8 @@ static hac_status validate_answer(const Hac__Client__Response *response, size_t 
         return HAC_OK;
     case HAC__CLIENT__RESPONSE__WHAT_DONE:
         return validate_job_done(response->done, ret_fds, err);
+    case HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE:
+        return validate_split_done(response->split_done, ret_fds, err);
     case HAC__CLIENT__RESPONSE__WHAT_TEXT:
         return validate_text(response->text, ret_fds, err);
     default:

@@ -281,11 +281,12 @@ static void test_query_spec(void **state)
     GOOD(SUBMIT_QUERY(c.query_spec.method = NULL), 0);
     GOOD(SUBMIT_QUERY((c.query_spec.limit = 0, c.query_spec.has_limit = 0)), 0);
     BAD(SUBMIT_QUERY(c.query_spec.has_limit = 0), 0, "limit: is there, but there is none");
-    GOOD(SUBMIT_QUERY(c.query_spec.output_format = 3), 0);
-    BAD(SUBMIT_QUERY(c.query_spec.output_format = 4), 0, "output_format: is 4");
+    GOOD(SUBMIT_QUERY(c.query_spec.output_format = 5), 0);
+    BAD(SUBMIT_QUERY(c.query_spec.output_format = 6), 0, "output_format: is 6");
     BAD(SUBMIT_QUERY(c.source.format = 0), 0, "source: format: is missing");
-    GOOD(SUBMIT_QUERY(c.source.format = 9), 0);
-    BAD(SUBMIT_QUERY(c.source.format = 10), 0, "source: format: is 10");
+    GOOD(SUBMIT_QUERY(c.source.format = 11), 0);
+    BAD(SUBMIT_QUERY(c.source.format = 12), 0, "source: format: is 12");
+    GOOD(SUBMIT_QUERY(c.source.big_endian = 1), 0);
     BAD(SUBMIT_QUERY(c.source.delimiter = 256), 0, "delimiter: is 256");
     GOOD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(31)), 0);
     BAD(SUBMIT_QUERY(c.source.null_text = text_of_bytes(32)), 0, "null_text: has 32 bytes");
@@ -357,6 +358,58 @@ static void test_query_inputs(void **state)
         "inputs[0]: data: has 16385 bytes");
     BAD(SUBMIT_QUERY(use_data(8, 0, 9)), 0, "inputs[0]: 9 bytes from byte 0 on, but it has 8");
     BAD(SUBMIT_QUERY(use_buffer(1, 4)), 0, "inputs[0]: offset: is 1");
+}
+
+static void use_splits(void)
+{
+    c.submit_query.n_inputs = 0;
+    c.submit_query.splits = 1;
+    c.submit_query.name = long_255;
+}
+
+static void test_query_splits(void **state)
+{
+    (void)state;
+    GOOD(SUBMIT_QUERY(use_splits()), 0);
+    GOOD(SUBMIT_QUERY((use_splits(), c.submit_query.name = NULL)), 0);
+    BAD(SUBMIT_QUERY((use_splits(), c.submit_query.name = long_256)), 0, "name: has 256 bytes");
+    BAD(SUBMIT_QUERY((use_splits(), c.submit_query.splits = 0)), 0,
+        "name: is there, but there are no splits");
+    BAD(SUBMIT_QUERY((use_splits(), c.submit_query.n_inputs = 1)), 0, "inputs: are there, but");
+    BAD(SUBMIT_QUERY((use_splits(), use_table())), 0, "splits: of no text");
+    BAD(SUBMIT_QUERY((use_splits(), c.source.format = 9)), 0, "splits: of no text");
+    BAD(SUBMIT_QUERY((use_splits(), c.query_spec.describe = 1)), 0, "splits: of no query");
+    BAD(SUBMIT_QUERY(use_splits()), 1, "1 descriptors");
+}
+
+static void use_set(uint64_t bytes, uint32_t sets, uint64_t set_bytes)
+{
+    c.split.bytes = bytes;
+    c.split.sets = sets;
+    c.split.set_bytes = set_bytes;
+}
+
+static void test_append_split(void **state)
+{
+    (void)state;
+#define SPLIT(change) REQUEST(append_split, APPEND_SPLIT, split, change)
+    GOOD(SPLIT(use_set(OFF_MAX, 1024, OFF_MAX)), 0);
+    BAD(SPLIT(use_set(OFF_MAX + 1, 1, 1)), 0, "append_split: bytes: is 9223");
+    BAD(SPLIT(use_set(OFF_MAX, 1025, 1)), 0, "append_split: sets: is 1025");
+    BAD(SPLIT(use_set(OFF_MAX, 1, OFF_MAX + 1)), 0, "append_split: set_bytes: is 9223");
+    GOOD(SPLIT(use_set(64, 0, 0)), 0);
+    BAD(SPLIT(use_set(63, 0, 0)), 0, "bytes: is 63, the header alone has 64");
+    BAD(SPLIT(use_set(1000, 2, 1001)), 0, "set_bytes: is 1001");
+    BAD(SPLIT(use_set(1000, 0, 1)), 0, "set_bytes: is 1");
+    BAD(SPLIT(use_set(1000, 1, 0)), 0, "set_bytes: is 0, of 1");
+    BAD(SPLIT(c.split.job = 0), 0, "append_split: job: is missing");
+    BAD(SPLIT(c.split.name = long_256), 0, "append_split: name: has 256");
+    BAD(SPLIT(c.split.buffer = 0), 0, "buffer: is missing");
+    GOOD(SPLIT((use_set(0, 0, 0), c.split.buffer = 0, c.split.last = 1)), 0);
+    BAD(SPLIT((use_set(0, 0, 0), c.split.buffer = 0)), 0, "buffer: is missing");
+    BAD(SPLIT((use_set(100, 0, 0), c.split.buffer = 0, c.split.last = 1)), 0, "buffer: is missing");
+    BAD(SPLIT((use_set(0, 1, 0), c.split.buffer = 0, c.split.last = 1)), 0, "buffer: is missing");
+    BAD(SPLIT(0), 1, "1 descriptors");
 }
 
 static void test_plan_query(void **state)
@@ -480,6 +533,40 @@ static void test_job_done(void **state)
     BAD_RESPONSE(DONE(c.done.seconds = -1), 0, "seconds: is negative");
 }
 
+static void split_with_buffer(uint64_t bytes, uint64_t result_bytes, int attached)
+{
+    c.split_done.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER;
+    c.split_done.buffer = &c.buffer;
+    c.buffer.bytes = bytes;
+    c.buffer.attached = attached;
+    c.split_done.result_bytes = result_bytes;
+}
+
+static void split_with_data(size_t length, uint64_t result_bytes)
+{
+    c.split_done.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_DATA;
+    c.split_done.data = (ProtobufCBinaryData){length, c.data};
+    c.split_done.result_bytes = result_bytes;
+}
+
+static void test_split_done(void **state)
+{
+    (void)state;
+#define SPLIT_DONE(change) RESPONSE(split_done, SPLIT_DONE, split_done, change)
+    GOOD_RESPONSE(SPLIT_DONE(0), 0);
+    BAD_RESPONSE(SPLIT_DONE(0), 1, "1 descriptors");
+    BAD_RESPONSE(SPLIT_DONE(c.split_done.result_bytes = 1), 0, "result_bytes: is 1, but there are 0");
+    GOOD_RESPONSE(SPLIT_DONE(split_with_data(HAC_INLINE_MAX, HAC_INLINE_MAX)), 0);
+    BAD_RESPONSE(SPLIT_DONE(split_with_data(HAC_INLINE_MAX + 1, HAC_INLINE_MAX + 1)), 0, "data: has 32769");
+    BAD_RESPONSE(SPLIT_DONE(split_with_data(100, 99)), 0, "result_bytes: is 99, but there are 100");
+    BAD_RESPONSE(SPLIT_DONE(split_with_data(100, 101)), 0, "result_bytes: is 101, but there are 100");
+    GOOD_RESPONSE(SPLIT_DONE(split_with_buffer(100, 99, 0)), 0);
+    GOOD_RESPONSE(SPLIT_DONE(split_with_buffer(100, 100, 1)), 1);
+    BAD_RESPONSE(SPLIT_DONE(split_with_buffer(100, 100, 1)), 0, "0 descriptors");
+    BAD_RESPONSE(SPLIT_DONE(split_with_buffer(100, 101, 0)), 0, "result_bytes: is 101, but there are 100");
+    BAD_RESPONSE(SPLIT_DONE(c.response.serial = 0), 0, "serial: is missing");
+}
+
 static void text_of(size_t length, uint64_t bytes)
 {
     c.text.text = (ProtobufCBinaryData){length, c.data};
@@ -538,7 +625,8 @@ int main(void)
         cmocka_unit_test(test_encode_refuses),    cmocka_unit_test(test_query_texts),
         cmocka_unit_test(test_query_spec_bytes),  cmocka_unit_test(test_query_spec),
         cmocka_unit_test(test_query_table),       cmocka_unit_test(test_query_inputs),
-        cmocka_unit_test(test_plan_query),
+        cmocka_unit_test(test_plan_query),        cmocka_unit_test(test_query_splits),
+        cmocka_unit_test(test_append_split),      cmocka_unit_test(test_split_done),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -40,6 +40,7 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__submit_calibrate__init(&c->calibrate);
     hac__client__build_kernels__init(&c->build_kernels);
     hac__client__submit_query__init(&c->submit_query);
+    hac__client__append_split__init(&c->split);
     hac__client__plan_query__init(&c->plan_query);
     hac__client__query_spec__init(&c->query_spec);
     hac__client__query_source__init(&c->source);
@@ -52,6 +53,7 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__job_accepted__init(&c->accepted);
     hac__client__job_event__init(&c->event);
     hac__client__job_done__init(&c->done);
+    hac__client__split_done__init(&c->split_done);
     hac__client__text__init(&c->text);
 }
 
@@ -151,6 +153,12 @@ static void client_queries_init(hac_sample_client *c)
     c->submit_query.options = c->plan_query.options = &c->options;
     c->submit_query.inputs = c->inputs;
     c->submit_query.n_inputs = 1;
+    c->split.job = 17;
+    c->split.buffer = 3;
+    c->split.bytes = 1 << 20;
+    c->split.sets = 4;
+    c->split.set_bytes = 1 << 18;
+    c->split.name = name_file;
     c->plan_query.sources = c->sources;
     c->plan_query.n_sources = 3;
 }
@@ -180,6 +188,8 @@ void hac_sample_client_init(hac_sample_client *c)
     c->done.result_case = HAC__CLIENT__JOB_DONE__RESULT_DATA;
     c->done.data = (ProtobufCBinaryData){4096, c->data};
     c->done.result_bytes = 4096;
+    c->split_done.job = 17;
+    c->split_done.split = 3;
     c->text.text = (ProtobufCBinaryData){100, c->data};
     c->text.bytes = 100;
 }
@@ -313,6 +323,7 @@ REQUEST(release, RELEASE, job)
 REQUEST(cancel, CANCEL, job)
 REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate)
 REQUEST(submit_query, SUBMIT_QUERY, submit_query)
+REQUEST(append_split, APPEND_SPLIT, split)
 REQUEST(plan_query, PLAN_QUERY, plan_query)
 REQUEST(drain, DRAIN, empty)
 REQUEST(reload, RELOAD, empty)
@@ -373,6 +384,22 @@ static size_t request_query_table(hac_sample_client *c)
     return request_submit_query(c);
 }
 
+static size_t request_query_splits(hac_sample_client *c)
+{
+    c->submit_query.n_inputs = 0;
+    c->submit_query.splits = 1;
+    c->submit_query.name = name_file;
+    return request_submit_query(c);
+}
+
+static size_t request_split_last(hac_sample_client *c)
+{
+    c->split.buffer = c->split.sets = 0;
+    c->split.bytes = c->split.set_bytes = 0;
+    c->split.last = 1;
+    return request_append_split(c);
+}
+
 RESPONSE(hello, HELLO, hello)
 RESPONSE(failure, FAILURE, failure)
 RESPONSE(buffer, BUFFER, buffer)
@@ -380,6 +407,7 @@ RESPONSE(accepted, ACCEPTED, accepted)
 RESPONSE(done, DONE, done)
 RESPONSE(text, TEXT, text)
 RESPONSE(ok, OK, empty)
+RESPONSE(split_done, SPLIT_DONE, split_done)
 
 static size_t response_event(hac_sample_client *c)
 {
@@ -428,6 +456,25 @@ static size_t response_done_attached(hac_sample_client *c)
 {
     c->buffer.attached = 1;
     response_done_buffer(c);
+    return 1;
+}
+
+static size_t response_split_rows(hac_sample_client *c)
+{
+    c->split_done.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_DATA;
+    c->split_done.data = (ProtobufCBinaryData){4096, c->data};
+    c->split_done.result_bytes = 4096;
+    c->split_done.enough = 1;
+    return response_split_done(c);
+}
+
+static size_t response_split_buffer(hac_sample_client *c)
+{
+    c->split_done.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER;
+    c->split_done.buffer = &c->buffer;
+    c->split_done.result_bytes = 100;
+    c->buffer.attached = 1;
+    response_split_done(c);
     return 1;
 }
 
@@ -499,6 +546,9 @@ static const struct {
                 S(request, submit_query),
                 S(request, query_file),
                 S(request, query_table),
+                S(request, query_splits),
+                S(request, append_split),
+                S(request, split_last),
                 S(request, plan_query),
                 S(request, build_kernels),
                 S(request, reload)},
@@ -506,7 +556,8 @@ static const struct {
                  S(response, buffer),         S(response, accepted),    S(response, buffer_attached),
                  S(response, event),          S(response, done),        S(response, done_failed),
                  S(response, done_calibrate), S(response, done_buffer), S(response, done_attached),
-                 S(response, text),           S(response, text_memfd),  S(response, ok)};
+                 S(response, text),           S(response, text_memfd),  S(response, ok),
+                 S(response, split_done),     S(response, split_rows),  S(response, split_buffer)};
 
 static const struct {
     const char *name;

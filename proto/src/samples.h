@@ -48,6 +48,7 @@ typedef struct hac_sample_client {
     Hac__Client__SubmitCalibrate calibrate;
     Hac__Client__BuildKernels build_kernels;
     Hac__Client__SubmitQuery submit_query;
+    Hac__Client__AppendSplit split;
     Hac__Client__PlanQuery plan_query;
     Hac__Client__QuerySpec query_spec;
     Hac__Client__QuerySource source;
@@ -60,6 +61,7 @@ typedef struct hac_sample_client {
     Hac__Client__JobAccepted accepted;
     Hac__Client__JobEvent event;
     Hac__Client__JobDone done;
+    Hac__Client__SplitDone split_done;
     Hac__Client__Text text;
     Hac__Client__SimulatedDevice *devices[17];
     Hac__Client__Capability *capabilities[33];
