@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/op_layout.h"
 #include "base/split_layout.h"
 #include "base/text.h"
 #include "base/value.h"
@@ -111,6 +112,29 @@ const hac_message_limits hac_client_limits[] = {
         {"bytes", .most = HAC_WIRE_BYTES_MAX},
         {"sets", .most = HAC_SPLIT_SETS_MAX},
         {"set_bytes", .most = HAC_WIRE_BYTES_MAX}),
+    HAC_LIMITS(hac__client__op_span, false,
+        {"buffer", .most = HAC_OPS_BUFFERS_MAX - 1},
+        {"offset", .most = HAC_WIRE_BYTES_MAX},
+        {"bytes", .most = HAC_WIRE_BYTES_MAX}),
+    HAC_LIMITS(hac__client__op_task, false,
+        {"codelet", .flags = HAC_FIELD_NEEDED, .bytes = HAC_OPS_CODELET_MAX},
+        {"type", .most = HAC_TYPE_COUNT - 1},
+        {"first", .most = HAC_WIRE_BYTES_MAX},
+        {"count", .most = HAC_WIRE_BYTES_MAX},
+        {"grain", .most = HAC_WIRE_BYTES_MAX},
+        {"spans", .count = HAC_OP_OPERANDS_MAX},
+        {"call", .flags = HAC_FIELD_NEEDED, .bytes = HAC_OP_CALL_MAX},
+        {"after", .count = HAC_OPS_AFTER_MAX},
+        {"memory", .most = HAC_WIRE_BYTES_MAX}),
+    HAC_LIMITS(hac__client__submit_ops, false,
+        {"buffers", .count = HAC_OPS_BUFFERS_MAX},
+        {"tasks", .count = HAC_OPS_TASKS_MAX},
+        {"options", .flags = HAC_FIELD_NEEDED},
+        {"threshold", .most = HAC_WIRE_BYTES_MAX}),
+    HAC_LIMITS(hac__client__plan_ops, false,
+        {"ops", .flags = HAC_FIELD_NEEDED},
+        {"sizes", .most = HAC_WIRE_BYTES_MAX, .count = HAC_OPS_BUFFERS_MAX},
+        {"devices", .count = DEVICES_MAX}),
     HAC_LIMITS(hac__client__plan_query, false,
         {"spec", .flags = HAC_FIELD_NEEDED},
         {"sources", .most = HAC_WIRE_BYTES_MAX, .count = HAC_FRAME_MAX_FDS},
@@ -293,6 +317,10 @@ hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fd
         status = validate_submit_query(request->submit_query, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT)
         status = validate_append_split(request->append_split, n_fds, err);
+    else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_OPS)
+        status = hac_submit_ops_validate(request->submit_ops, n_fds, err);
+    else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS)
+        status = hac_plan_ops_validate(request->plan_ops, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY)
         status = validate_plan_query(request->plan_query, n_fds, err);
     else if (status == HAC_OK)

@@ -412,6 +412,45 @@ static void test_append_split(void **state)
     BAD(SPLIT(0), 1, "1 descriptors");
 }
 
+static void test_ops(void **state)
+{
+    (void)state;
+#define OPS(change) REQUEST(submit_ops, SUBMIT_OPS, submit_ops, change)
+    GOOD(OPS(0), 0);
+    BAD(OPS(0), 1, "1 descriptors");
+    GOOD(OPS(c.submit_ops.n_buffers = 32), 0);
+    BAD(OPS(c.submit_ops.n_buffers = 33), 0, "submit_ops: buffers: has more than 32");
+    BAD(OPS(c.submit_ops.n_buffers = 1), 0, "tasks[0]: spans[0]: buffer: is 1 of 1");
+    BAD(OPS(c.op_buffers[1] = 0), 0, "buffers[1]: is missing");
+    BAD(OPS(c.submit_ops.n_tasks = 0), 0, "tasks: there are none");
+    BAD(OPS((c.submit_ops.n_tasks = 513, c.second_op.call.len = 1)), 0, "tasks: has more than 512");
+    BAD(OPS(c.submit_ops.options = NULL), 0, "submit_ops: options: is missing");
+    BAD(OPS(c.submit_ops.policy = 2), 0, "policy: 2 is not one of its values");
+    BAD(OPS(c.op_task.codelet = NULL), 0, "tasks: codelet: is missing");
+    BAD(OPS(c.op_task.codelet = (char *)(uintptr_t) "sort.small"), 0, "codelet: is no sub-operator's");
+    BAD(OPS(c.op_task.codelet = (char *)(uintptr_t) "op.map.cl"), 0, "codelet: is no sub-operator's");
+    BAD(OPS(c.op_task.codelet = (char *)(uintptr_t) "op"), 0, "codelet: is no sub-operator's");
+    BAD(OPS(c.op_task.type = 99), 0, "tasks: type: is 99");
+    BAD(OPS(c.op_task.first = 4095), 0, "tasks[0]: grain: is 4096");
+    BAD(OPS(c.op_task.count = 0), 0, "tasks[0]: grain: is 4096");
+    GOOD(OPS((c.op_task.count = 0, c.op_task.grain = 0)), 0);
+    BAD(OPS((c.op_task.grain = 0, c.op_task.first = OFF_MAX)), 0, "tasks[0]: count: the range ends");
+    BAD(OPS(c.op_span.offset = 63), 0, "spans[0]: offset");
+    BAD(OPS(c.op_span.offset = OFF_MAX - 62), 0, "spans[0]");
+    GOOD(OPS(c.op_task.n_spans = 8), 0);
+    BAD(OPS(c.op_task.n_spans = 9), 0, "spans: has more than 8");
+    BAD(OPS(c.op_task.call.len = 0), 0, "call: is missing");
+    BAD(OPS(c.op_task.call.len = 16385), 0, "call: has 16385");
+    BAD(OPS(c.op_after[0] = 1), 0, "tasks[1]: after: 1 does not come before it");
+    BAD(OPS(c.op_task.units = -1), 0, "units: is negative");
+#define PLAN_OPS(change) REQUEST(plan_ops, PLAN_OPS, plan_ops, (c.submit_ops.n_buffers = 0, (change)))
+    GOOD(PLAN_OPS(0), 0);
+    BAD(PLAN_OPS(c.submit_ops.n_buffers = 2), 0, "ops: buffers: are there");
+    BAD(PLAN_OPS(c.plan_ops.n_sizes = 1), 0, "buffer: is 1 of 1");
+    BAD(PLAN_OPS(c.plan_ops.ops = NULL), 0, "plan_ops: ops: is missing");
+    BAD(PLAN_OPS(0), 1, "1 descriptors");
+}
+
 static void test_plan_query(void **state)
 {
     (void)state;
@@ -615,18 +654,31 @@ static void test_encode_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_itself),    cmocka_unit_test(test_buffers),
-        cmocka_unit_test(test_sort_spec),         cmocka_unit_test(test_job_options),
-        cmocka_unit_test(test_input_in_a_buffer), cmocka_unit_test(test_input_inline),
-        cmocka_unit_test(test_input_descriptors), cmocka_unit_test(test_payload),
-        cmocka_unit_test(test_plan_sort),         cmocka_unit_test(test_other_requests),
-        cmocka_unit_test(test_answers),           cmocka_unit_test(test_events),
-        cmocka_unit_test(test_job_done),          cmocka_unit_test(test_text),
-        cmocka_unit_test(test_encode_refuses),    cmocka_unit_test(test_query_texts),
-        cmocka_unit_test(test_query_spec_bytes),  cmocka_unit_test(test_query_spec),
-        cmocka_unit_test(test_query_table),       cmocka_unit_test(test_query_inputs),
-        cmocka_unit_test(test_plan_query),        cmocka_unit_test(test_query_splits),
-        cmocka_unit_test(test_append_split),      cmocka_unit_test(test_split_done),
+        cmocka_unit_test(test_request_itself),
+        cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_sort_spec),
+        cmocka_unit_test(test_job_options),
+        cmocka_unit_test(test_input_in_a_buffer),
+        cmocka_unit_test(test_input_inline),
+        cmocka_unit_test(test_input_descriptors),
+        cmocka_unit_test(test_payload),
+        cmocka_unit_test(test_plan_sort),
+        cmocka_unit_test(test_other_requests),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_job_done),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_encode_refuses),
+        cmocka_unit_test(test_query_texts),
+        cmocka_unit_test(test_query_spec_bytes),
+        cmocka_unit_test(test_query_spec),
+        cmocka_unit_test(test_query_table),
+        cmocka_unit_test(test_query_inputs),
+        cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_plan_query),
+        cmocka_unit_test(test_query_splits),
+        cmocka_unit_test(test_append_split),
+        cmocka_unit_test(test_split_done),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -13,6 +13,7 @@ const char *const hac_sample_kind_names[HAC_SAMPLE_KINDS] = {"request", "respons
 
 static char name_cpu[] = "cpu.0", name_key[] = "sort.u32", name_file[] = "na\xc3\xafve.bin",
             name_stage[] = "merge 17";
+static char op_map[] = "op.map", op_reduce[] = "op.reduce";
 static char name_software[] = "hacctl 0.1.0", name_path[] = "/var/cache/hac",
             name_codelet[] = "radix.scatter";
 static char name_word[] = "word", text_schema[] = "day:date,\"unit price\":decimal(15,2)",
@@ -42,6 +43,11 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__submit_query__init(&c->submit_query);
     hac__client__append_split__init(&c->split);
     hac__client__plan_query__init(&c->plan_query);
+    hac__client__submit_ops__init(&c->submit_ops);
+    hac__client__plan_ops__init(&c->plan_ops);
+    hac__client__op_task__init(&c->op_task);
+    hac__client__op_task__init(&c->second_op);
+    hac__client__op_span__init(&c->op_span);
     hac__client__query_spec__init(&c->query_spec);
     hac__client__query_source__init(&c->source);
     hac__client__query_table__init(&c->table);
@@ -67,6 +73,12 @@ static void client_lists_init(hac_sample_client *c)
         c->inputs[i] = &c->input;
     for (size_t i = 0; i < COUNT(c->columns); i++)
         c->columns[i] = &c->column;
+    for (size_t i = 0; i < COUNT(c->op_tasks); i++)
+        c->op_tasks[i] = i == 0 ? &c->op_task : &c->second_op;
+    for (size_t i = 0; i < COUNT(c->op_spans); i++)
+        c->op_spans[i] = &c->op_span;
+    for (size_t i = 0; i < COUNT(c->op_buffers); i++)
+        c->op_buffers[i] = (uint32_t)i + 1;
     for (size_t i = 0; i < COUNT(c->sources); i++)
         c->sources[i] = i;
     for (size_t i = 0; i < COUNT(c->names); i++)
@@ -163,6 +175,40 @@ static void client_queries_init(hac_sample_client *c)
     c->plan_query.n_sources = 3;
 }
 
+/* A map over two devices, and a sum behind it. */
+static void client_ops_init(hac_sample_client *c)
+{
+    c->op_span.buffer = 1;
+    c->op_span.bytes = 1 << 20;
+    c->op_span.written = 1;
+    c->op_task.codelet = op_map;
+    c->op_task.name = name_word;
+    c->op_task.type = HAC_TYPE_F64;
+    c->op_task.count = 1 << 17;
+    c->op_task.grain = 4096;
+    c->op_task.spans = c->op_spans;
+    c->op_task.n_spans = 2;
+    c->op_task.call = (ProtobufCBinaryData){200, c->data};
+    c->op_task.units = 1 << 17;
+    c->op_task.memory = 1 << 21;
+    c->op_task.pin = name_cpu;
+    c->second_op.codelet = op_reduce;
+    c->second_op.call = c->op_task.call;
+    c->second_op.after = c->op_after;
+    c->second_op.n_after = 1;
+    c->submit_ops.name = name_word;
+    c->submit_ops.buffers = c->op_buffers;
+    c->submit_ops.n_buffers = 2;
+    c->submit_ops.tasks = c->op_tasks;
+    c->submit_ops.n_tasks = 2;
+    c->submit_ops.options = &c->options;
+    c->submit_ops.policy = HAC__CLIENT__OP_POLICY__OP_POLICY_RULE;
+    c->submit_ops.threshold = 1 << 20;
+    c->plan_ops.ops = &c->submit_ops;
+    c->plan_ops.sizes = c->sources;
+    c->plan_ops.n_sizes = 2;
+}
+
 void hac_sample_client_init(hac_sample_client *c)
 {
     memset(c, 0, sizeof *c);
@@ -170,6 +216,7 @@ void hac_sample_client_init(hac_sample_client *c)
     client_lists_init(c);
     client_requests_init(c);
     client_queries_init(c);
+    client_ops_init(c);
     c->response.serial = 1;
     c->failure.code = HAC_FAILED;
     c->failure.message = name_text;
@@ -325,6 +372,7 @@ REQUEST(submit_calibrate, SUBMIT_CALIBRATE, calibrate)
 REQUEST(submit_query, SUBMIT_QUERY, submit_query)
 REQUEST(append_split, APPEND_SPLIT, split)
 REQUEST(plan_query, PLAN_QUERY, plan_query)
+REQUEST(submit_ops, SUBMIT_OPS, submit_ops)
 REQUEST(drain, DRAIN, empty)
 REQUEST(reload, RELOAD, empty)
 
@@ -390,6 +438,13 @@ static size_t request_query_splits(hac_sample_client *c)
     c->submit_query.splits = 1;
     c->submit_query.name = name_file;
     return request_submit_query(c);
+}
+
+static size_t request_plan_ops(hac_sample_client *c)
+{
+    c->submit_ops.n_buffers = 0;
+    hac_sample_choose(c->request, plan_ops, HAC__CLIENT__REQUEST__WHAT_PLAN_OPS, &c->plan_ops);
+    return 0;
 }
 
 static size_t request_split_last(hac_sample_client *c)
@@ -550,6 +605,8 @@ static const struct {
                 S(request, append_split),
                 S(request, split_last),
                 S(request, plan_query),
+                S(request, submit_ops),
+                S(request, plan_ops),
                 S(request, build_kernels),
                 S(request, reload)},
   responses[] = {S(response, hello),          S(response, failure),     S(response, refused),

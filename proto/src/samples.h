@@ -50,6 +50,10 @@ typedef struct hac_sample_client {
     Hac__Client__SubmitQuery submit_query;
     Hac__Client__AppendSplit split;
     Hac__Client__PlanQuery plan_query;
+    Hac__Client__SubmitOps submit_ops;
+    Hac__Client__PlanOps plan_ops;
+    Hac__Client__OpTask op_task, second_op;
+    Hac__Client__OpSpan op_span;
     Hac__Client__QuerySpec query_spec;
     Hac__Client__QuerySource source;
     Hac__Client__QueryTable table;
@@ -67,6 +71,9 @@ typedef struct hac_sample_client {
     Hac__Client__Capability *capabilities[33];
     Hac__Client__Input *inputs[65];
     Hac__Client__TableColumn *columns[257];
+    Hac__Client__OpTask *op_tasks[513];
+    Hac__Client__OpSpan *op_spans[9];
+    uint32_t op_buffers[33], op_after[65];
     uint64_t sources[65];
     char *names[17];
     uint32_t steps[65];

@@ -17,6 +17,11 @@ HAC_MUST_USE hac_status hac_command_validate(const Hac__Executor__Command *comma
 HAC_MUST_USE hac_status hac_report_validate(const Hac__Executor__Report *report, size_t n_fds,
                                             hac_error *err);
 
+/* Graphs of sub-operators (ops_messages.c). */
+HAC_MUST_USE hac_status hac_submit_ops_validate(const Hac__Client__SubmitOps *ops, size_t n_fds,
+                                                hac_error *err);
+HAC_MUST_USE hac_status hac_plan_ops_validate(const Hac__Client__PlanOps *plan, size_t n_fds, hac_error *err);
+
 /* [offset, offset + bytes) lies within what off_t holds. */
 HAC_MUST_USE hac_status hac_validate_range(uint64_t offset, uint64_t bytes, hac_error *err);
 

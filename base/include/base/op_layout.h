@@ -32,7 +32,12 @@
 #define HAC_OP_LANES        64
 #define HAC_OP_KEY_BLOCK    65536
 #define HAC_OP_OPERANDS_MAX 8
-#define HAC_OP_CALL_MAX     16384                        /* bytes of a call */
+#define HAC_OP_CALL_MAX     16384 /* bytes of a call */
+/* Limits of a graph of sub-operators (SubmitOps). */
+#define HAC_OPS_BUFFERS_MAX 32
+#define HAC_OPS_TASKS_MAX   512
+#define HAC_OPS_AFTER_MAX   64
+#define HAC_OPS_CODELET_MAX 31
 #define HAC_OP_MAGIC        UINT64_C(0x314c4c4143434148) /* "HACCALL1" */
 
 typedef enum hac_vector_template {

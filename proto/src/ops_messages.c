@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the fields of a graph of sub-operators say about each other. */
+#include <string.h>
+
+#include "base/op_layout.h"
+#include "validate.h"
+
+static hac_status validate_span(const Hac__Client__OpSpan *span, size_t n_buffers, hac_error *err)
+{
+    if (span->buffer >= n_buffers)
+        return hac_fail(err, HAC_PROTOCOL, "buffer: is %u of %zu", span->buffer, n_buffers);
+    return hac_validate_aligned_range(span->offset, span->bytes, err);
+}
+
+static hac_status validate_task(const Hac__Client__OpTask *task, size_t index, size_t n_buffers,
+                                hac_error *err)
+{
+    size_t length = strlen(task->codelet);
+    if (strncmp(task->codelet, "op.", 3) != 0 || strcmp(task->codelet + length - 3, ".cl") == 0)
+        return hac_fail(err, HAC_PROTOCOL, "codelet: is no sub-operator's");
+    if (task->grain != 0 && (task->count == 0 || task->first % task->grain != 0))
+        return hac_fail(err, HAC_PROTOCOL, "grain: is %llu, of a range that it does not cut",
+                        (unsigned long long)task->grain);
+    if (task->first > (uint64_t)INT64_MAX - task->count)
+        return hac_fail(err, HAC_PROTOCOL, "count: the range ends too far away");
+    for (size_t i = 0; i < task->n_after; i++)
+        if (task->after[i] >= index)
+            return hac_fail(err, HAC_PROTOCOL, "after: %u does not come before it", task->after[i]);
+    for (size_t i = 0; i < task->n_spans; i++) {
+        hac_status status = validate_span(task->spans[i], n_buffers, err);
+        if (status != HAC_OK) {
+            (void)hac_error_prefix(err, "spans[%zu]", i);
+            return status;
+        }
+    }
+    return HAC_OK;
+}
+
+static hac_status validate_tasks(const Hac__Client__SubmitOps *ops, size_t n_buffers, hac_error *err)
+{
+    if (ops->n_tasks == 0)
+        return hac_fail(err, HAC_PROTOCOL, "tasks: there are none");
+    for (size_t i = 0; i < ops->n_tasks; i++) {
+        hac_status status = validate_task(ops->tasks[i], i, n_buffers, err);
+        if (status != HAC_OK) {
+            (void)hac_error_prefix(err, "tasks[%zu]", i);
+            return status;
+        }
+    }
+    return HAC_OK;
+}
+
+hac_status hac_submit_ops_validate(const Hac__Client__SubmitOps *ops, size_t n_fds, hac_error *err)
+{
+    for (size_t i = 0; i < ops->n_buffers; i++)
+        if (ops->buffers[i] == 0)
+            return hac_fail(err, HAC_PROTOCOL, "buffers[%zu]: is missing", i);
+    hac_status status = validate_tasks(ops, ops->n_buffers, err);
+    return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
+}
+
+hac_status hac_plan_ops_validate(const Hac__Client__PlanOps *plan, size_t n_fds, hac_error *err)
+{
+    if (plan->ops->n_buffers > 0)
+        return hac_fail(err, HAC_PROTOCOL, "ops: buffers: are there, but only sizes are planned with");
+    hac_status status = validate_tasks(plan->ops, plan->n_sizes, err);
+    return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
+}
