@@ -15,6 +15,9 @@
  *
  * Elements: i32, i64, f32, f64, u32 and u64 (indices), bool (a byte). There are no nulls.
  *
+ * `rows`, `columns` and `entries` of an operand that is written are the room it has. Of what an operand's
+ * form does not have, `entries`, `offsets` and `indices` are ignored.
+ *
  * Same answer everywhere. Floats are added up in an order that depends on the rows' numbers alone: in blocks
  * of HAC_OP_BLOCK rows, counted over the whole vector however it is cut; in a block lane l (of HAC_OP_LANES)
  * adds rows l, l + LANES … in turn, from 0.0; then lanes are added pairwise: for (s = LANES / 2; s > 0; s /=
@@ -26,7 +29,12 @@
 #ifndef BASE_OP_LAYOUT_H
 #define BASE_OP_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include <hac/type.h>
+
+#include "base/value.h"
 
 #define HAC_OP_BLOCK        4096
 #define HAC_OP_LANES        64
@@ -100,41 +108,97 @@ typedef enum hac_op_flag {
     HAC_OP_FAST = 4       /* determinism: fast; floats may be added up in any order */
 } hac_op_flag;
 
+/* clang-format off */
 /*
  * The codelets. Each is C on devices whose host codelets run, and has kernels under its name with ".cl"
- * behind it on others. Operands in order; "range" is what a task's first and count are over (grain: multiples
- * that pieces are cut at). R: read, W: written.
+ * behind it on others. Operands in order, R: read, W: written. The range is what a task's first and count are
+ * over: rows of the named vector as it lies there (not of the whole one), cut at multiples of the grain only;
+ * no range: first and count are 0.
  *
- *   op.map             W y, R x1 … x7 (rows of one row are the same for all): program over rows; range rows
- * of y, grain HAC_OP_BLOCK. A state that is no value (overflow …) fails, with the row op.reduce          W
- * partials (one a block; argmin, argmax: 16 bytes, value and u64 index), R x, [R y]; with a program: of what
- * it gives for the rows of x1 … x7; range rows, grain HAC_OP_BLOCK op.combine         W value (one row; of
- * arg… the u64 index, and the value behind it), R partials; no range op.scan_sums       W partials (of each
- * block), R x; range rows, grain HAC_OP_BLOCK op.scan            W y, R x, R partials: running function;
- * range rows, grain HAC_OP_BLOCK op.filter_count    W counts (u64 a block), R x1 … x7: program (bool); range
- * rows, grain HAC_OP_BLOCK op.filter_copy     W y, R x (to copy), R counts, R x1 … x5 (of the program); range
- * rows, grain HAC_OP_BLOCK op.gather          W y, R x, R index (u32, u64, i32 or i64): y[i] = x[index[i]];
- * range rows of y op.scatter         W y, R x, R index: y[index[i]] = x[i], of equal ones the last; rows of y
- * that no index names are 0; no range op.gemv            W y, R A, R x: y = A x, lanes along each row; range
- * rows of y op.gemm            W C, R A, R B: C = A B; range rows of C op.spmv            W y, R A (sparse),
- * R x; range rows of y op.distance        W D (rows of A × rows of B), R A, R B; range rows of A op.nearest
- * W index (u32), R A, R B, [W distance]: of each row of A the row of B with the least distance, the first of
- * equal ones; range rows of A, grain HAC_OP_BLOCK op.arg_rows        W index (u32), R A: argmin or argmax of
- * each row; range rows op.row_reduce      W y, R A (dense or sparse): function of each row; range rows
- *   op.keys            W tables (a block's: n × (1 + columns of x) f64 or i64 of x: count, then function of
- * each column), R keys (u32 … i64, below n), R x; range rows, grain HAC_OP_KEY_BLOCK op.keys_combine    W y
- * (n rows × (1 + columns)), R tables; range rows of y (keys) op.histogram       W tables (a block's n u64), R
- * x: n bins of equal width from a to b, the last one closed, values outside are left out; range rows, grain
- * HAC_OP_KEY_BLOCK; then op.keys_combine Host only: op.tokenize        W words (SparseTextVector), W row
- * (u64: the row of x that each is from), R x; no range. A word as the contract has it op.index           W id
- * (u32 a row), W distinct (SparseTextVector or FixValueVector, in ascending order), R x, [W id2, R x2: of one
- * numbering with x]; no range op.csr             W matrix (values f64: [R values] or 1.0; equal places are
- * added up in turn, with HAC_OP_SYMMETRIC each place both ways and once), R row, R column; no range
- *   op.transpose       W matrix, R matrix (dense or sparse); no range
+ *   codelet          operands                            range, grain
+ *   op.map           W y, R x1 ... x7                    rows of y, BLOCK
+ *                    y = the program of a row's values, element by element: x has y's rows and columns, or one
+ *                    row and one column, which is the same for all. The program's inputs are x1 ... in order
+ *                    and of their kinds, its output of y's. A state that is no value (overflow, null) fails,
+ *                    with the row.
+ *   op.reduce        W partials, R x, [R y]              rows of x, BLOCK
+ *                    or W partials, R x1 ... x7 and a program, of what it gives
+ *                    partial b is of block b. SUM, SQUARES, MAGNITUDE, MIN, MAX, LARGEST, PRODUCTS, COUNT (of
+ *                    rows; of bool: of true ones), ARGMIN, ARGMAX (16 bytes a partial: the value, 8 bytes, then
+ *                    the u64 number of its row in the whole vector). x has one column
+ *   op.combine       W value, R partials                 none
+ *                    `function` as of the reduce. One row; of ARG...: u64 with 2 columns, the row's number, then
+ *                    the value's 8 bytes
+ *   op.scan_sums     W partials, R x                     rows of x, BLOCK
+ *   op.scan          W y, R x, R partials                rows of y, BLOCK
+ *                    running SUM, MIN or MAX, partials of op.scan_sums for all blocks. A sum's y is (sum of the
+ *                    blocks before, in turn) + ((sum of the runs of LANES rows before in its block, in turn) +
+ *                    the sum of its run so far, in turn); partials are what that gives at a block's end
+ *   op.filter_count  W counts (u64), R x1 ... x7         rows of x1, BLOCK
+ *                    count b: rows of block b where the program (bool) is true; null is not true
+ *   op.filter_copy   W y, R x, R counts, R x1 ... x5     rows of x, BLOCK
+ *                    rows of x for which it is true, in order: those of block b from row counts[0] + ... +
+ *                    counts[b - 1] on
+ *   op.gather        W y, R x, R index                   rows of y, BLOCK
+ *                    y[i] = x[index[i]], whole rows; index: u32, u64, i32 or i64
+ *   op.scatter       W y, R x, R index                   none
+ *                    y[index[i]] = x[i], of equal ones the last; rows that no index names are 0
+ *   op.gemv          W y, R A, R x                       rows of y, 1
+ *                    y = A x; lanes along each row
+ *   op.gemm          W C, R A, R B                       rows of C, 1
+ *   op.spmv          W y, R A (sparse), R x              rows of y, 1
+ *   op.distance      W D, R A, R B                       rows of A, 1
+ *                    D: rows of A x rows of B. EUCLIDEAN, SQUARED_EUCLIDEAN, MANHATTAN, COSINE (1 - cosine; 1
+ *                    where a row is all 0); sums by ascending column from 0.0
+ *   op.nearest       W index (u32), R A, R B, [W distance]   rows of A, BLOCK
+ *                    the row of B with the least distance, the first of equal ones (EUCLIDEAN: of equal
+ *                    squares); a distance that is infinite or NaN is never the least: 0 where all are, and
+ *                    the distance is infinite
+ *   op.arg_rows      W index (u32), R A (dense)          rows of A, BLOCK
+ *                    ARGMIN or ARGMAX of each row
+ *   op.row_reduce    W y, R A (dense, sparse, variable)  rows of A, BLOCK
+ *                    SUM, SQUARES, MAGNITUDE, MIN, MAX, LARGEST of each row, COUNT of its entries (y u64); an
+ *                    empty row is 0
+ *   op.keys          W tables, R keys (u32 ... i64, below n), [R x]   rows of keys, KEY_BLOCK
+ *                    table b, of block b: n rows x (1 + columns of x) of f64 (of floats) or i64: the key's
+ *                    rows, then SUM, MIN or MAX of each column; 0 where it has none
+ *   op.keys_combine  W y, R tables                       rows of y, BLOCK
+ *                    y: n rows as a table's, all blocks together; `function` as of op.keys
+ *   op.histogram     W tables (u64), R x                 rows of x, KEY_BLOCK
+ *                    table b: n bins of block b; x falls into bin floor((x - a) / (b - a) * n), x = b into the
+ *                    last one; what is outside of a ... b or NaN is left out. Then op.keys_combine
  *
- * Values that tasks give back: 0 rows of the first output, 1 its entries, 2 rows of the second, 3 its entries
- * (of those whose size the data decides: filter_copy gives the rows that its blocks kept; tokenize, index,
- * csr; HAC_REFUSED with the size needed in 0 and 1 where an output has no room).
+ * Host only, without a range:
+ *
+ *   op.tokenize      W words (SparseTextVector), W row (u64: the row of x that each is from), R x
+ *                    words as `--parse words` has them: runs of bytes other than space, \t \n \v \f \r
+ *   op.index         W id (u32 a row), W distinct (of x's form), R x, [W id2, R x2: of one numbering with x]
+ *                    distinct values in ascending order (bytes of text; NaN last, -0.0 is 0.0), numbered
+ *   op.csr           W matrix (f64), R row, R column, [R values (f64)]
+ *                    equal places are added up in turn; without values each entry is 1.0; with
+ *                    HAC_OP_SYMMETRIC each place is there both ways and once: the first in turn counts
+ *   op.transpose     W matrix, R matrix (both dense or both sparse)
+ *
+ * Kinds. SUM, SQUARES, MAGNITUDE, PRODUCTS, MIN, MAX, LARGEST and ARG... of i32, i64 are i64, of u32, u64 and
+ * bool u64, of f32 f32 or f64 (widened before anything is added), of f64 f64; COUNT is u64. An integer sum
+ * that leaves its 64 bits on the way (in the order above) fails, with the block. gemv, gemm, spmv, distance
+ * and nearest are of one kind throughout, f32 or f64, the first three also i64. Floats: NaN equals NaN and is
+ * above all numbers for MIN, MAX and ARG...; a NaN that is computed is always the positive quiet one.
+ *
+ * Values that tasks give back: 0 rows of the first output, 1 its entries, 2 rows of the second, 3 its entries,
+ * of those whose size the data decides: op.filter_copy (rows that its blocks kept), op.tokenize, op.index (2
+ * and 3 are of `distinct`, 0 and 1 of id), op.csr. Where an output has no room for these nothing is written,
+ * and the task still succeeds: compare the values with what was there, and ask again with more.
  */
+/* clang-format on */
+
+/*
+ * The type that a task of `codelet` has (hac_task.type, OpTask.type): kernels are built for it, models are
+ * kept by it. HAC_TYPE_NONE: no such codelet, or too few operands.
+ */
+hac_type hac_op_type(const char *codelet, const hac_op_operand *operands, size_t n);
+
+/* Bytes of an element of `kind` in a vector, 0 for what vectors do not have. */
+size_t hac_op_element_size(unsigned kind);
 
 #endif
