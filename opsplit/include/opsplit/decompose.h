@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The decomposition of flow D: which sub-operators an OP becomes, and which component of the vectors, or
+ * which iterations of a loop, each of them gets, in which order.
+ *
+ * - Every piece that a library knows is a sub-operator, one that none knows an exception sub-operator. An OP
+ *   without any that a library knows is placed as a whole: one sub-operator, one component.
+ * - In a dependent chain A → B → D every component passes through all, in order, pipelined: component c is at
+ *   depth d in slot c + d.
+ * - Sub-operators that do not depend on each other work side by side and begin with a component each: the
+ * j-th of them takes component (r + j) mod N in round r, so that all components get their turn with every
+ * one.
+ * - An independent loop becomes sub-loops: equal parts of its iterations; a dependent one stays one, round by
+ *   round.
+ *
+ * Pure data: made from a checked logic file and sizes, without devices; placing is hacd's.
+ */
+#ifndef OPSPLIT_DECOMPOSE_H
+#define OPSPLIT_DECOMPOSE_H
+
+#include "opsplit/logic.h"
+
+/* ---- components ---------------------------------------------------------------------------------- */
+
+typedef struct hac_component_range {
+    uint64_t first, count;
+} hac_component_range;
+
+/*
+ * Component `i` of `n` of `rows` rows, by range: their sizes differ by at most one `grain` (the last one may
+ * be less). Ranges begin at multiples of the grain (1: any row), so that blocks of sums are not cut.
+ */
+hac_component_range hac_component_of_rows(uint64_t rows, unsigned n, uint64_t grain, unsigned i);
+
+/* By weight: `weights` of each row, not negative; ret_ranges has room for n. Sums of components differ by at
+ * most one row's weight (and the grain). Negative and NaN weights count as 0. */
+void hac_components_by_weight(const double *weights, uint64_t rows, unsigned n, uint64_t grain,
+                              hac_component_range *ret_ranges);
+
+/* The component of a row where components are no ranges. `value`: the row's bits (HASH; of text a hash of it)
+ * or what the expression gave (EXPRESSION, as i64). */
+unsigned hac_component_of_row(hac_partitioner partitioner, uint64_t row, uint64_t value, unsigned n);
+
+/* ---- sub-loops ----------------------------------------------------------------------------------- */
+
+/* Iterations of [from, to) by `by` (not 0); 0 when there are none. */
+uint64_t hac_loop_iterations(int64_t from, int64_t to, int64_t by);
+/* Sub-loop `i` of `n`: numbers of iterations, [first, first + count); iteration k has the index from + k ×
+ * by. 0 … 10 in 5: [0,2) [2,4) [4,6) [6,8) [8,10). */
+hac_component_range hac_sub_loop(uint64_t iterations, unsigned n, unsigned i);
+
+/* ---- steps --------------------------------------------------------------------------------------- */
+
+typedef enum hac_suboperator_kind {
+    HAC_SUBOPERATOR_LIBRARY = 0,
+    HAC_SUBOPERATOR_USER,
+    HAC_SUBOPERATOR_EXCEPTION,
+    HAC_SUBOPERATOR_WHOLE, /* an OP that no library knows a piece of */
+    HAC_SUBOPERATOR_LOOP   /* a loop, or one of its sub-loops */
+} hac_suboperator_kind;
+
+/* A sub-operator of a step: a node of the step's graph. */
+typedef struct hac_suboperator {
+    hac_suboperator_kind kind;
+    const char *name;             /* of the piece, the OP or the loop */
+    const hac_logic_piece *piece; /* NULL: WHOLE, LOOP */
+    unsigned depth;               /* length of the longest chain of sub-operators before it */
+    unsigned lane;                /* its place among those of its depth */
+    unsigned components;          /* that it is cut into; 1: it is not */
+    bool barrier;                 /* needs all components of what it reads before its first one */
+    size_t *after;                /* earlier sub-operators of the step that it has to wait for */
+    size_t n_after;
+} hac_suboperator;
+
+/* One sub-operator over one component: what becomes a task. In the order in which a single worker would take
+ * them: by slot, then by sub-operator. */
+typedef struct hac_part {
+    size_t suboperator;
+    unsigned component;
+    unsigned slot;
+    size_t *after; /* earlier parts that must be done before */
+    size_t n_after;
+} hac_part;
+
+typedef struct hac_decomposed_step {
+    const hac_logic_step *step;
+    unsigned components;
+    hac_suboperator *suboperators;
+    size_t n_suboperators;
+    hac_part *parts;
+    size_t n_parts;
+    unsigned slots;
+    hac_component_range *sub_loops; /* of FOR: iterations of each component, when they are known; else NULL */
+    struct hac_decomposed_step *body, *otherwise; /* of control */
+    size_t n_body, n_otherwise;
+} hac_decomposed_step;
+
+typedef struct hac_decomposition {
+    const hac_logic *logic; /* borrowed */
+    hac_decomposed_step *steps;
+    size_t n_steps;
+} hac_decomposition;
+
+typedef struct hac_decompose_options {
+    unsigned components; /* of vectors whose split is not stated, and of independent loops; 0: 1 */
+} hac_decompose_options;
+
+/* One step by itself, as a runtime takes it; ret is cleared by hac_decomposed_step_clear. */
+HAC_MUST_USE hac_status hac_decompose_step(const hac_logic *logic, const hac_logic_step *step,
+                                           const hac_decompose_options *options, hac_decomposed_step *ret,
+                                           hac_error *err);
+void hac_decomposed_step_clear(hac_decomposed_step *step);
+
+/* The whole file. options may be NULL. */
+HAC_MUST_USE hac_status hac_decompose(const hac_logic *logic, const hac_decompose_options *options,
+                                      hac_decomposition **ret, hac_error *err);
+void hac_decomposition_free(hac_decomposition *decomposition);
+
+/* For `explain`: text, and as a JSON value under `key` (NULL: at the top). `rows`: of each dimension of the
+ * logic file, UINT64_MAX where it is not known; NULL: none is. Components are row ranges where rows are
+ * known. */
+void hac_decomposition_print(const hac_decomposition *decomposition, const uint64_t *rows, hac_text *ret);
+void hac_decomposition_json(const hac_decomposition *decomposition, const uint64_t *rows, const char *key,
+                            hac_text *ret);
+
+#endif

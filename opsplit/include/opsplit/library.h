@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library of flow D: vector templates, sub-operators, and what users have added to them.
+ *
+ * Two tables say all that there is to say of what is built in. The checker, the reference page
+ * (docs/opsplit-library.md), the schema for editors (docs/opsplit.schema.json), `hacctl opsplit subop` and
+ * the decomposition are made from them, so that none of these can differ from the others.
+ *
+ * Users add sub-operators (typed expressions with named, typed arguments) and OPs (compositions of pieces
+ * with parameters). Each is a YAML file with a version, kept for the user (hac_library_directory):
+ *
+ *     subop/damp@1.yaml    op/rank_step@2.yaml
+ */
+#ifndef OPSPLIT_LIBRARY_H
+#define OPSPLIT_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/op_layout.h"
+#include "base/text.h"
+#include "base/value.h"
+
+/* ---- vector templates ---------------------------------------------------------------------------- */
+
+typedef struct hac_vector_template_info {
+    const char *name;  /* "FixValueVector" */
+    const char *holds; /* one line */
+    const char *split; /* how it is split into components: one line */
+    const char *value; /* how a logic file writes one as `value` */
+} hac_vector_template_info;
+
+/* By hac_vector_template; NULL: there is none of that number. */
+const hac_vector_template_info *hac_vector_template_get(hac_vector_template form);
+/* HAC_VECTOR_NONE: no template is called that. */
+hac_vector_template hac_vector_template_find(const char *name);
+
+/* ---- sub-operators ------------------------------------------------------------------------------- */
+
+/* Sets of templates: 1 << hac_vector_template. */
+#define HAC_FORM(name)  (1u << HAC_VECTOR_##name)
+#define HAC_FORM_VALUES HAC_FORM(FIX_VALUE)
+#define HAC_FORM_ONE    (HAC_FORM(VAR) | HAC_FORM(PVAR))
+#define HAC_FORM_PLAIN  (HAC_FORM_VALUES | HAC_FORM_ONE) /* values without offsets */
+
+typedef enum hac_argument_kind {
+    HAC_ARGUMENT_VECTOR = 1,  /* a vector's name */
+    HAC_ARGUMENT_VECTORS,     /* a name, or a list of names */
+    HAC_ARGUMENT_EXPRESSION,  /* over rows of vectors */
+    HAC_ARGUMENT_SCALAR,      /* a number, or an expression over Vars */
+    HAC_ARGUMENT_EXTENT,      /* how many: a whole number, a Var, or a vector that has as many rows */
+    HAC_ARGUMENT_WORD,        /* one of the row's `words` */
+    HAC_ARGUMENT_INTEGER,     /* a whole number */
+    HAC_ARGUMENT_TRUTH,       /* true or false */
+    HAC_ARGUMENT_RESULT,      /* the name of a vector that is written */
+    HAC_ARGUMENT_RESULTS,     /* a name, or a list of names, one for each of `in` */
+    HAC_ARGUMENT_ASSIGNMENTS, /* of let: any names, each with an expression */
+    HAC_ARGUMENT_KIND_END
+} hac_argument_kind;
+
+/* What elements an argument may have; of a result: what it gets. */
+typedef enum hac_element_rule {
+    HAC_ELEMENT_NUMBER = 0, /* integers, floats, bool */
+    HAC_ELEMENT_INTEGER,    /* i32, i64, u32, u64 */
+    HAC_ELEMENT_FLOAT,      /* f32, f64; given integers: refused with the advice to convert */
+    HAC_ELEMENT_TEXT,
+    HAC_ELEMENT_ANY,
+    HAC_ELEMENT_BOOL,
+    HAC_ELEMENT_U32,   /* results: row numbers */
+    HAC_ELEMENT_U64,   /* results: counts */
+    HAC_ELEMENT_I64,   /* results */
+    HAC_ELEMENT_F64,   /* results */
+    HAC_ELEMENT_SAME,  /* results: as the argument named by the row's `same` */
+    HAC_ELEMENT_TOTAL, /* results: of a function over `same`: sums i64, u64 or f64; count i64; else the same
+                        */
+    HAC_ELEMENT_END
+} hac_element_rule;
+
+enum {
+    HAC_ARGUMENT_REQUIRED = 1,
+    HAC_ARGUMENT_ONE_OF = 2, /* of the rows with this flag at least one has to be given */
+    HAC_ARGUMENT_EITHER = 4, /* … and no more than one */
+    HAC_ARGUMENT_MATRIX = 8, /* may have columns > 1 */
+    HAC_ARGUMENT_BELOW = 16  /* result: its values are numbers of rows of `below` (see hac_logic_vector) */
+};
+
+#define HAC_ARGUMENTS_MAX 12
+
+/*
+ * Shapes: `rows` and `columns` are letters. Arguments that have one in common have as many; '1' is one; '*'
+ * in a result is a number that only the data says; 'e' (of an extent) is what the argument of kind EXTENT or
+ * the values' bound (`below` of a vector) says. NULL: any.
+ */
+typedef struct hac_subop_argument {
+    const char *name; /* "in"; NULL ends the list */
+    hac_argument_kind kind;
+    unsigned flags;
+    unsigned forms; /* set of templates; of a result: the template that it gets, if there is one bit */
+    hac_element_rule elements;
+    const char *same; /* of ELEMENT_SAME and ELEMENT_TOTAL */
+    const char *rows, *columns;
+    const char *below; /* of a result with HAC_ARGUMENT_BELOW: the argument whose rows bound it */
+    const char *words; /* of WORD: "sum min max", the first is the default unless REQUIRED */
+    const char *text;  /* what it is */
+} hac_subop_argument;
+
+typedef enum hac_subop_id {
+    HAC_SUBOP_NONE = 0,
+    HAC_SUBOP_MAP,
+    HAC_SUBOP_REDUCE,
+    HAC_SUBOP_SCAN,
+    HAC_SUBOP_FILTER,
+    HAC_SUBOP_SORT,
+    HAC_SUBOP_REDUCE_BY_KEY,
+    HAC_SUBOP_GATHER,
+    HAC_SUBOP_SCATTER,
+    HAC_SUBOP_DOT,
+    HAC_SUBOP_AXPY,
+    HAC_SUBOP_GEMV,
+    HAC_SUBOP_GEMM,
+    HAC_SUBOP_SPMV,
+    HAC_SUBOP_NORM,
+    HAC_SUBOP_DISTANCE,
+    HAC_SUBOP_NEAREST,
+    HAC_SUBOP_ARGMIN,
+    HAC_SUBOP_ARGMAX,
+    HAC_SUBOP_ROW_REDUCE,
+    HAC_SUBOP_TOKENIZE,
+    HAC_SUBOP_INDEX,
+    HAC_SUBOP_CSR,
+    HAC_SUBOP_TRANSPOSE,
+    HAC_SUBOP_TERM_COUNTS,
+    HAC_SUBOP_HISTOGRAM,
+    HAC_SUBOP_RANGE,
+    HAC_SUBOP_FILL,
+    HAC_SUBOP_DENSE,
+    HAC_SUBOP_LET,
+    HAC_SUBOP_FOR, /* control: steps, not pieces (logic.h) */
+    HAC_SUBOP_WHILE,
+    HAC_SUBOP_IF,
+    HAC_SUBOP_END
+} hac_subop_id;
+
+/* How components of its operands depend on those of what comes before it. */
+typedef enum hac_subop_walk {
+    HAC_WALK_ROWS = 1, /* component by component: rows of a result need the same rows of the operands */
+    HAC_WALK_ALL,      /* a result's component needs all of some operand (`whole` of the matrix or vector) */
+    HAC_WALK_SERIAL,   /* one task over everything */
+    HAC_WALK_CONTROL
+} hac_subop_walk;
+
+typedef struct hac_subop_info {
+    hac_subop_id id;
+    const char *name;
+    const char *text;     /* one line */
+    const char *codelets; /* "op.reduce op.combine": what it becomes, in order; "": work of the client */
+    const char *unit;     /* of the cost model: "rows", "entries", "multiplications", "bytes" */
+    const char *kinds;    /* "cpu gpu": processor types that have it; "cpu": host codelets only */
+    hac_subop_walk walk;
+    unsigned operands_max; /* vectors that its expression may read */
+    hac_subop_argument arguments[HAC_ARGUMENTS_MAX + 1];
+    const char *example; /* YAML of one piece */
+} hac_subop_info;
+
+/* By number, HAC_SUBOP_NONE and beyond the end: NULL. */
+const hac_subop_info *hac_subop_get(hac_subop_id id);
+const hac_subop_info *hac_subop_find(const char *name);
+/* An argument's row by name; NULL: there is none. */
+const hac_subop_argument *hac_subop_argument_find(const hac_subop_info *subop, const char *name);
+
+/* The functions that `function` may name, as words: "sum", "squared_euclidean" …; -1: no such one. */
+int hac_op_function_find(const char *name);
+const char *hac_op_function_name(hac_op_function function);
+
+/* Names of element types that vectors may have; HAC_KIND_NONE: no such one. "string" is one, of texts. */
+hac_kind hac_element_find(const char *name);
+const char *hac_element_name(hac_kind kind);
+/* Bytes of one element; 0: text. */
+size_t hac_element_size(hac_kind kind);
+
+/* The Markdown page and the JSON Schema that are made from the tables. */
+void hac_library_reference(hac_text *ret);
+void hac_library_json_schema(hac_text *ret);
+
+/* ---- what users have added ----------------------------------------------------------------------- */
+
+#define HAC_LIBRARY_NAME_MAX    64   /* with the terminating zero */
+#define HAC_LIBRARY_ENTRIES_MAX 1024 /* versions included */
+
+typedef struct hac_library hac_library;
+
+typedef enum hac_library_kind { HAC_LIBRARY_SUBOP = 0, HAC_LIBRARY_OP = 1 } hac_library_kind;
+
+/* A user's definition. */
+typedef struct hac_library_entry {
+    hac_library_kind kind;
+    char name[HAC_LIBRARY_NAME_MAX];
+    unsigned version; /* from 1 */
+    char *text;       /* the file as it was added */
+    char *about;      /* its `text`: one line, or "" */
+} hac_library_entry;
+
+/* $XDG_DATA_HOME/hac/opsplit, else ~/.local/share/hac/opsplit. *ret is malloc'ed. HAC_INVALID: neither is
+ * set.
+ */
+HAC_MUST_USE hac_status hac_library_directory(char **ret, hac_error *err);
+
+/*
+ * Reads what the folder has; one that is not there is an empty one, NULL: only what is built in. Files that
+ * are no definitions are HAC_INVALID with their name. Nothing is kept open.
+ */
+HAC_MUST_USE hac_status hac_library_open(const char *directory, hac_library **ret, hac_error *err);
+void hac_library_free(hac_library *library);
+
+size_t hac_library_count(const hac_library *library);
+/* In order: sub-operators first, by name, then version. */
+const hac_library_entry *hac_library_at(const hac_library *library, size_t i);
+/* Version 0: the newest. NULL: no such one. */
+const hac_library_entry *hac_library_find(const hac_library *library, hac_library_kind kind, const char *name,
+                                          unsigned version);
+
+/*
+ * Checks a definition (types included, the ones it uses as well) and stores it as the next version of its
+ * name; one that is the same as the newest is not stored again. *ret_version is its version, *ret_new whether
+ * it is a new one. HAC_INVALID: it is wrong, or the name is built in; `file` is for messages.
+ */
+HAC_MUST_USE hac_status hac_library_add(hac_library *library, hac_library_kind kind, const char *file,
+                                        const char *text, size_t length, char *ret_name,
+                                        unsigned *ret_version, bool *ret_new, hac_error *err);
+/* Version 0: all of them. HAC_NOT_FOUND: there is none; HAC_INVALID: it is built in. */
+HAC_MUST_USE hac_status hac_library_remove(hac_library *library, hac_library_kind kind, const char *name,
+                                           unsigned version, hac_error *err);
+
+#endif
