@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "yaml_tree.h"
+#include "config/yaml_tree.h"
 
 /* The type of a key, and what its `offset` leads to. */
 typedef enum hac_key_type {

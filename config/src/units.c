@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "config/profile.h"
-#include "yaml_tree.h"
+#include "config/yaml_tree.h"
 
 enum { NUMBER_MAX = 63 }; /* bytes of one quantity */
 

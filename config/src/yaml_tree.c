@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "yaml_tree.h"
+#include "config/yaml_tree.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,6 +21,7 @@ typedef struct reader {
     const char *text;
     size_t length;
     unsigned nodes;
+    bool columns; /* in messages */
     hac_error *err;
 } reader;
 
@@ -41,18 +42,49 @@ void hac_yaml_free(hac_yaml_node *node)
 
 /* Messages ------------------------------------------------------------------------------------------ */
 
-hac_status hac_yaml_fail(const char *file, unsigned line, hac_error *err, const char *fmt, ...)
+static hac_status fail_with(const char *file, unsigned line, unsigned column, hac_error *err, const char *fmt,
+                            va_list args)
 {
     enum { SHOWN = 160 }; /* of a long path its end says more */
-    char message[HAC_ERROR_MESSAGE_SIZE];
-    va_list args;
-    va_start(args, fmt);
+    char message[HAC_ERROR_MESSAGE_SIZE], place[16] = "";
     vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
+    if (column > 0)
+        snprintf(place, sizeof place, ":%u", column);
     size_t length = strlen(file);
     if (length > SHOWN)
-        return hac_fail(err, HAC_INVALID, "...%s:%u: %s", file + length - SHOWN, line, message);
-    return hac_fail(err, HAC_INVALID, "%s:%u: %s", file, line, message);
+        return hac_fail(err, HAC_INVALID, "...%s:%u%s: %s", file + length - SHOWN, line, place, message);
+    return hac_fail(err, HAC_INVALID, "%s:%u%s: %s", file, line, place, message);
+}
+
+hac_status hac_yaml_fail(const char *file, unsigned line, hac_error *err, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    hac_status status = fail_with(file, line, 0, err, fmt, args);
+    va_end(args);
+    return status;
+}
+
+hac_status hac_yaml_fail_at(const char *file, unsigned line, unsigned column, hac_error *err, const char *fmt,
+                            ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    hac_status status = fail_with(file, line, column, err, fmt, args);
+    va_end(args);
+    return status;
+}
+
+/* A message of the reader itself. */
+HAC_PRINTF(3, 4)
+static hac_status refuse(const reader *r, yaml_mark_t mark, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    hac_status status = fail_with(r->file, (unsigned)mark.line + 1,
+                                  r->columns ? (unsigned)mark.column + 1 : 0, r->err, fmt, args);
+    va_end(args);
+    return status;
 }
 
 const char *hac_yaml_show(const char *text, char *buffer)
@@ -94,12 +126,22 @@ static unsigned line_of(yaml_mark_t mark)
     return (unsigned)mark.line + 1;
 }
 
-static unsigned line_at(const reader *r, size_t offset)
+static unsigned column_of(yaml_mark_t mark)
 {
-    unsigned line = 1;
-    for (size_t i = 0; i < offset && i < r->length; i++)
-        line += r->text[i] == '\n';
-    return line;
+    return (unsigned)mark.column + 1;
+}
+
+static yaml_mark_t mark_at(const reader *r, size_t offset)
+{
+    yaml_mark_t mark = {.index = offset};
+    for (size_t i = 0; i < offset && i < r->length; i++) {
+        mark.column += ((unsigned char)r->text[i] & 0xC0) != 0x80;
+        if (r->text[i] == '\n') {
+            mark.line++;
+            mark.column = 0;
+        }
+    }
+    return mark;
 }
 
 static hac_status parser_failed(const reader *r)
@@ -109,15 +151,13 @@ static hac_status parser_failed(const reader *r)
         return hac_fail_no_memory(r->err);
     const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
     if (parser->error == YAML_READER_ERROR)
-        return hac_yaml_fail(r->file, line_at(r, parser->problem_offset), r->err, "%s; allowed: UTF-8 text",
-                             problem);
-    unsigned line = line_of(parser->problem_mark);
+        return refuse(r, mark_at(r, parser->problem_offset), "%s; allowed: UTF-8 text", problem);
+    yaml_mark_t mark = parser->problem_mark;
     if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0)
-        return hac_yaml_fail(r->file, line, r->err,
-                             "aliases are not allowed; put a text that begins with * in quotes");
+        return refuse(r, mark, "aliases are not allowed; put a text that begins with * in quotes");
     if (parser->context != NULL)
-        return hac_yaml_fail(r->file, line, r->err, "%s, %s", problem, parser->context);
-    return hac_yaml_fail(r->file, line, r->err, "%s", problem);
+        return refuse(r, mark, "%s, %s", problem, parser->context);
+    return refuse(r, mark, "%s", problem);
 }
 
 static hac_status next_event(reader *r, yaml_event_t *event)
@@ -131,7 +171,7 @@ static hac_status next_event(reader *r, yaml_event_t *event)
 static hac_status check_node(const reader *r, const yaml_event_t *event)
 {
     const yaml_char_t *anchor = NULL, *tag = NULL;
-    unsigned line = line_of(event->start_mark);
+    yaml_mark_t mark = event->start_mark;
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         anchor = event->data.scalar.anchor;
@@ -146,13 +186,12 @@ static hac_status check_node(const reader *r, const yaml_event_t *event)
         tag = event->data.mapping_start.tag;
         break;
     default:
-        return hac_yaml_fail(r->file, line, r->err,
-                             "aliases are not allowed; put a text that begins with * in quotes");
+        return refuse(r, mark, "aliases are not allowed; put a text that begins with * in quotes");
     }
     if (anchor != NULL)
-        return hac_yaml_fail(r->file, line, r->err, "anchors (&) are not allowed");
+        return refuse(r, mark, "anchors (&) are not allowed");
     if (tag != NULL)
-        return hac_yaml_fail(r->file, line, r->err, "tags (!) are not allowed");
+        return refuse(r, mark, "tags (!) are not allowed");
     return HAC_OK;
 }
 
@@ -162,7 +201,7 @@ static hac_status copy_scalar(const reader *r, const yaml_event_t *event, char *
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (memchr(value, '\0', length) != NULL)
-        return hac_yaml_fail(r->file, line_of(event->start_mark), r->err, "a text holds a NUL character");
+        return refuse(r, event->start_mark, "a text holds a NUL character");
     char *copy = strndup(value, length);
     if (copy == NULL)
         return hac_fail_no_memory(r->err);
@@ -175,8 +214,8 @@ static hac_status copy_scalar(const reader *r, const yaml_event_t *event, char *
 static hac_status new_node(reader *r, const yaml_event_t *event, hac_yaml_node **ret)
 {
     if (++r->nodes > HAC_YAML_NODES_MAX)
-        return hac_yaml_fail(r->file, line_of(event->start_mark), r->err,
-                             "too many values; allowed: at most %d in a file", HAC_YAML_NODES_MAX);
+        return refuse(r, event->start_mark, "too many values; allowed: at most %d in a file",
+                      HAC_YAML_NODES_MAX);
     hac_yaml_node *node = calloc(1, sizeof *node);
     if (node == NULL)
         return hac_fail_no_memory(r->err);
@@ -184,6 +223,7 @@ static hac_status new_node(reader *r, const yaml_event_t *event, hac_yaml_node *
                  : event->type == YAML_SEQUENCE_START_EVENT ? HAC_YAML_LIST
                                                             : HAC_YAML_MAP;
     node->line = node->key_line = line_of(event->start_mark);
+    node->column = node->key_column = column_of(event->start_mark);
     *ret = node;
     return HAC_OK;
 }
@@ -193,9 +233,9 @@ static hac_status check_duplicate(const reader *r, const hac_yaml_node *node)
     char path[HAC_YAML_PATH_SIZE];
     for (const hac_yaml_node *other = node->parent->first; other != NULL; other = other->next)
         if (strcmp(other->key, node->key) == 0)
-            return hac_yaml_fail(r->file, node->key_line, r->err,
-                                 "key `%s`: given twice, first in line %u; allowed: once",
-                                 hac_yaml_path(node, path), other->key_line);
+            return hac_yaml_fail_at(r->file, node->key_line, r->columns ? node->key_column : 0, r->err,
+                                    "key `%s`: given twice, first in line %u; allowed: once",
+                                    hac_yaml_path(node, path), other->key_line);
     return HAC_OK;
 }
 
@@ -204,12 +244,13 @@ static hac_status read_key(reader *r, const yaml_event_t *key, hac_yaml_node *no
 {
     hac_status status = check_node(r, key);
     if (status == HAC_OK && key->type != YAML_SCALAR_EVENT)
-        return hac_yaml_fail(r->file, line_of(key->start_mark), r->err, "a key must be a word");
+        return refuse(r, key->start_mark, "a key must be a word");
     if (status == HAC_OK)
         status = copy_scalar(r, key, &node->key);
     if (status != HAC_OK)
         return status;
     node->key_line = line_of(key->start_mark);
+    node->key_column = column_of(key->start_mark);
     status = check_duplicate(r, node);
     return status != HAC_OK ? status : next_event(r, value);
 }
@@ -224,8 +265,8 @@ static hac_status read_child(reader *r, yaml_event_t *event, unsigned depth, hac
     hac_cleanup(yaml_event_delete) yaml_event_t value = {0};
     const yaml_event_t *start = event;
     if (parent->count == HAC_YAML_CHILDREN_MAX)
-        return hac_yaml_fail(r->file, line_of(event->start_mark), r->err,
-                             "too many entries; allowed: at most %d in a map or list", HAC_YAML_CHILDREN_MAX);
+        return refuse(r, event->start_mark, "too many entries; allowed: at most %d in a map or list",
+                      HAC_YAML_CHILDREN_MAX);
     hac_status status = new_node(r, event, &node);
     if (status != HAC_OK)
         return status;
@@ -261,6 +302,18 @@ static hac_status read_children(reader *r, unsigned depth, hac_yaml_node *node)
     }
 }
 
+/* Where the text of a scalar begins if the file has it character by character; else 0. */
+static unsigned text_column(const yaml_event_t *event)
+{
+    const yaml_mark_t *start = &event->start_mark, *end = &event->end_mark;
+    unsigned quote = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    size_t characters = 0;
+    for (size_t i = 0; i < event->data.scalar.length; i++)
+        characters += (event->data.scalar.value[i] & 0xC0) != 0x80;
+    bool as_written = start->line == end->line && end->column - start->column == characters + 2 * quote;
+    return as_written ? column_of(*start) + quote : 0;
+}
+
 /* Fills `node` from the value that begins with `event`; recursion ends at HAC_YAML_DEPTH_MAX. */
 static hac_status read_value(reader *r, const yaml_event_t *event, unsigned depth, hac_yaml_node *node)
 {
@@ -268,12 +321,13 @@ static hac_status read_value(reader *r, const yaml_event_t *event, unsigned dept
     if (status != HAC_OK)
         return status;
     node->line = line_of(event->start_mark);
+    node->column = column_of(event->start_mark);
     if (depth > HAC_YAML_DEPTH_MAX)
-        return hac_yaml_fail(r->file, node->line, r->err, "nested too deep; allowed: %d levels",
-                             HAC_YAML_DEPTH_MAX);
+        return refuse(r, event->start_mark, "nested too deep; allowed: %d levels", HAC_YAML_DEPTH_MAX);
     if (event->type == YAML_SCALAR_EVENT) {
         node->kind = HAC_YAML_SCALAR;
         node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        node->text_column = text_column(event);
         return copy_scalar(r, event, &node->text);
     }
     node->kind = event->type == YAML_MAPPING_START_EVENT ? HAC_YAML_MAP : HAC_YAML_LIST;
@@ -289,7 +343,7 @@ static hac_status read_root(reader *r, const yaml_event_t *start, hac_yaml_node 
     hac_cleanup(yaml_event_delete) yaml_event_t event = {0};
     if (start->type == YAML_DOCUMENT_START_EVENT &&
         start->data.document_start.tag_directives.start != start->data.document_start.tag_directives.end)
-        return hac_yaml_fail(r->file, line_of(start->start_mark), r->err, "%%TAG is not allowed");
+        return refuse(r, start->start_mark, "%%TAG is not allowed");
     hac_status status = new_node(r, start, &root);
     if (status != HAC_OK)
         return status;
@@ -303,8 +357,9 @@ static hac_status read_root(reader *r, const yaml_event_t *start, hac_yaml_node 
     if (hac_yaml_is_null(root))
         root->kind = HAC_YAML_MAP;
     if (root->kind != HAC_YAML_MAP)
-        return hac_yaml_fail(r->file, root->line, r->err, "the file holds a %s; allowed: keys with values",
-                             root->kind == HAC_YAML_LIST ? "list" : "single value");
+        return hac_yaml_fail_at(r->file, root->line, r->columns ? root->column : 0, r->err,
+                                "the file holds a %s; allowed: keys with values",
+                                root->kind == HAC_YAML_LIST ? "list" : "single value");
     *ret = hac_steal_ptr(root);
     return HAC_OK;
 }
@@ -320,8 +375,7 @@ static hac_status read_end(reader *r)
         if (event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT)
             return HAC_OK;
         if (event.type != YAML_DOCUMENT_END_EVENT)
-            return hac_yaml_fail(r->file, line_of(event.start_mark), r->err,
-                                 "a second document begins; allowed: one in a file");
+            return refuse(r, event.start_mark, "a second document begins; allowed: one in a file");
     }
 }
 
@@ -342,12 +396,12 @@ static hac_status read_stream(reader *r, hac_yaml_node **ret)
     return status;
 }
 
-hac_status hac_yaml_parse(const char *file, const char *text, size_t length, hac_yaml_node **ret,
-                          hac_error *err)
+static hac_status parse(const char *file, const char *text, size_t length, bool columns, hac_yaml_node **ret,
+                        hac_error *err)
 {
     if (length > HAC_YAML_BYTES_MAX)
-        return hac_yaml_fail(file, 1, err, "the file is too large; allowed: at most 256KiB");
-    reader r = {.file = file, .text = text, .length = length, .err = err};
+        return hac_yaml_fail_at(file, 1, columns, err, "the file is too large; allowed: at most 256KiB");
+    reader r = {.file = file, .text = text, .length = length, .columns = columns, .err = err};
     if (!yaml_parser_initialize(&r.parser))
         return hac_fail_no_memory(err);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
@@ -356,6 +410,18 @@ hac_status hac_yaml_parse(const char *file, const char *text, size_t length, hac
     hac_status status = read_stream(&r, ret);
     yaml_parser_delete(&r.parser);
     return status;
+}
+
+hac_status hac_yaml_parse(const char *file, const char *text, size_t length, hac_yaml_node **ret,
+                          hac_error *err)
+{
+    return parse(file, text, length, false, ret, err);
+}
+
+hac_status hac_yaml_parse_columns(const char *file, const char *text, size_t length, hac_yaml_node **ret,
+                                  hac_error *err)
+{
+    return parse(file, text, length, true, ret, err);
 }
 
 bool hac_yaml_is_null(const hac_yaml_node *node)

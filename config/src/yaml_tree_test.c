@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "yaml_tree.h"
+#include "config/yaml_tree.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -367,9 +367,59 @@ static void test_read_file(void **state)
     rmdir(directory);
 }
 
+static void test_columns(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"a: 1\n  b: 2\n", "t.yaml:2:4: mapping values are not allowed"},
+        {"ä: {c: &x 1}\n", "t.yaml:1:8: anchors (&) are not allowed"},
+        {"a: 1\nbc: {d: 1, d: 2}\n", "t.yaml:2:12: key `bc.d`: given twice"},
+        {"a: 1\näb: \xFF\n", "t.yaml:2:5: invalid leading UTF-8 octet"},
+        {"  - a\n", "t.yaml:1:3: the file holds a list"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hac_yaml_node *root = NULL;
+        hac_error err = HAC_ERROR_NONE;
+        const char *text = cases[i].text;
+        assert_int_equal(hac_yaml_parse_columns("t.yaml", text, strlen(text), &root, &err), HAC_INVALID);
+        if (strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("%s: %s", text, err.message);
+    }
+}
+
+/* Where a text begins, character by character, is known for those that stand in one line as they are. */
+static void test_text_columns(void **state)
+{
+    static const char text[] = "aä: bc\nd: \"e f\"\ng: \"h\\n\"\ni: j\n  k\nl: 'it''s'\nm: [n, 'ö']\n";
+    static const struct {
+        const char *path;
+        unsigned line, column, key_column, text_column;
+    } cases[] = {{"aä", 1, 5, 1, 5}, {"d", 2, 4, 1, 5}, {"g", 3, 4, 1, 0},
+                 {"i", 4, 4, 1, 0},  {"l", 6, 4, 1, 0}, {"m", 7, 4, 1, 0}};
+    hac_yaml_node *root = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    (void)state;
+    assert_int_equal(hac_yaml_parse("t.yaml", text, strlen(text), &root, &err), HAC_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hac_yaml_node *node = hac_yaml_get(root, cases[i].path);
+        assert_int_equal(node->line, cases[i].line);
+        assert_int_equal(node->column, cases[i].column);
+        assert_int_equal(node->key_column, cases[i].key_column);
+        assert_int_equal(node->text_column, cases[i].text_column);
+    }
+    const hac_yaml_node *list = hac_yaml_get(root, "m");
+    assert_int_equal(list->first->text_column, 5);
+    assert_int_equal(list->first->next->text_column, 9);
+    hac_yaml_free(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_text_columns),
         cmocka_unit_test(test_tree),
         cmocka_unit_test(test_path),
         cmocka_unit_test(test_long_path_is_cut),

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "functions.h"
 #include "literal.h"
 #include "query_verify.h"
-#include "suggest.h"
 #include "types.h"
 
 #define fail(checker, node, ...)                                                                             \

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/suggest.h"
 #include "functions.h"
 #include "query_verify.h"
-#include "suggest.h"
 #include "types.h"
 
 #define ARENA_BYTES (16u * 1024 * 1024)
@@ -480,7 +480,7 @@ static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *
 
 static hac_expr_source source_of(const char *option, const char *text)
 {
-    return (hac_expr_source){option, text != NULL ? text : ""};
+    return (hac_expr_source){.option = option, .text = text != NULL ? text : ""};
 }
 
 hac_status hac_query_compile(const hac_query_text *text, const hac_schema *header, hac_query **ret,

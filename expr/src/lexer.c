@@ -16,6 +16,10 @@ hac_status hac_expr_fail(const hac_expr_source *source, size_t at, hac_error *er
     size_t character = 1;
     for (size_t i = 0; i < at && source->text[i] != '\0'; i++)
         character += ((unsigned char)source->text[i] & 0xc0) != 0x80;
+    if (source->character != NULL) {
+        *source->character = character;
+        return hac_fail(err, HAC_INVALID, "%s", message);
+    }
     return hac_fail(err, HAC_INVALID, "%s%scharacter %zu: %s", source->option,
                     source->option[0] != '\0' ? ": " : "", character, message);
 }
@@ -111,7 +115,7 @@ hac_status hac_lexer_next(hac_lexer *lexer, hac_token *ret, hac_error *err)
     hac_token token = {.kind = HAC_TOKEN_END, .text = start};
     if (hac_is_name_start(*start)) {
         token.kind = HAC_TOKEN_NAME;
-        while (hac_is_name_part(*end))
+        while (hac_is_name_part(*end) || (*end == '.' && hac_is_name_start(end[1])))
             end++;
     } else if (is_digit(*start) || (*start == '.' && is_digit(start[1]))) {
         token.kind = HAC_TOKEN_NUMBER;

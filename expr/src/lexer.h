@@ -12,6 +12,7 @@
 typedef struct hac_expr_source {
     const char *option;
     const char *text;
+    size_t *character; /* where a failure is noted, instead of in its message; NULL: in the message */
 } hac_expr_source;
 
 /* Fails with "--where: character 7: " before the message; `at` is a byte offset, characters are counted from

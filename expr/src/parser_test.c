@@ -57,7 +57,7 @@ static void parse(const char *text, bool shown, hac_text *ret)
     hac_arena arena = {.limit = ARENA_BYTES};
     hac_error err = HAC_ERROR_NONE;
     hac_parser parser = {.arena = &arena, .err = &err};
-    hac_expr_source source = {"", text};
+    hac_expr_source source = {"", text, NULL};
     hac_node *node = NULL;
     if (hac_parse_expression(&parser, &source, &node) == HAC_OK) {
         assert_int_equal(parser.depth, 0);
@@ -344,7 +344,7 @@ static void test_items(void **state)
     hac_arena arena = {.limit = ARENA_BYTES};
     hac_error err = HAC_ERROR_NONE;
     hac_parser parser = {.arena = &arena, .err = &err};
-    hac_expr_source source = {"--select", " a , b + 1  as c,* , count(*) as \"x y\", d as count"};
+    hac_expr_source source = {"--select", " a , b + 1  as c,* , count(*) as \"x y\", d as count", NULL};
     hac_item items[5];
     size_t n = 0;
     assert_int_equal(hac_parse_items(&parser, &source, HAC_ITEM_NAMES | HAC_ITEM_STAR, 5, items, &n), HAC_OK);
@@ -359,7 +359,7 @@ static void test_items(void **state)
     assert_int_equal(hac_parse_items(&parser, &source, HAC_ITEM_NAMES | HAC_ITEM_STAR, 4, items, &n),
                      HAC_INVALID);
     assert_string_equal(err.message, "--select: character 41: more than 4 items");
-    source = (hac_expr_source){"--order-by", "a desc, b ASC, desc desc, c"};
+    source = (hac_expr_source){"--order-by", "a desc, b ASC, desc desc, c", NULL};
     assert_int_equal(hac_parse_items(&parser, &source, HAC_ITEM_DIRECTIONS, 5, items, &n), HAC_OK);
     assert_int_equal(n, 4);
     assert_true(items[0].descending && !items[1].descending && items[2].descending && !items[3].descending);
@@ -390,7 +390,7 @@ static void test_item_errors(void **state)
         hac_arena arena = {.limit = ARENA_BYTES};
         hac_error err = HAC_ERROR_NONE;
         hac_parser parser = {.arena = &arena, .err = &err};
-        hac_expr_source source = {"--x", cases[i].text};
+        hac_expr_source source = {"--x", cases[i].text, NULL};
         hac_item items[4];
         size_t n = 0;
         assert_int_equal(hac_parse_items(&parser, &source, cases[i].flags, 4, items, &n), HAC_INVALID);
@@ -410,7 +410,7 @@ static void test_memory(void **state)
         hac_arena arena = {.limit = limit};
         hac_error err = HAC_ERROR_NONE;
         hac_parser parser = {.arena = &arena, .err = &err};
-        hac_expr_source source = {"", text};
+        hac_expr_source source = {"", text, NULL};
         hac_node *node = NULL;
         hac_status status = hac_parse_expression(&parser, &source, &node);
         assert_true(status == HAC_OK || status == HAC_NO_MEMORY);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "did you mean": names for messages. */
-#ifndef EXPR_SUGGEST_H
-#define EXPR_SUGGEST_H
+#ifndef BASE_SUGGEST_H
+#define BASE_SUGGEST_H
 
 #include <stddef.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small YAML reader: libyaml's events become a tree whose nodes know their line. It takes the part of YAML
- * that a configuration needs (maps, lists, scalars) and refuses the rest (aliases, anchors, tags, several
- * documents, keys that are no scalars, duplicate keys), so that the size of the tree is bounded by the size
- * of the text and a file means what it looks like.
+ * A small YAML reader: libyaml's events become a tree whose nodes know their line and column. It takes the
+ * part of YAML that a configuration needs (maps, lists, scalars) and refuses the rest (aliases, anchors,
+ * tags, several documents, keys that are no scalars, duplicate keys), so that the size of the tree is bounded
+ * by the size of the text and a file means what it looks like.
  *
- * Messages are "FILE:LINE: what is wrong", with "key `a.b`: " before it where a key is concerned.
+ * Messages are "FILE:LINE: what is wrong", with "key `a.b`: " before it where a key is concerned; on request
+ * "FILE:LINE:COLUMN: …" (hac_yaml_parse_columns).
  */
 #ifndef CONFIG_YAML_TREE_H
 #define CONFIG_YAML_TREE_H
@@ -29,11 +30,14 @@ typedef struct hac_yaml_node {
     hac_yaml_kind kind;
     bool plain;    /* a scalar without quotes: may be a number, true, null … */
     unsigned line; /* where the value begins, from 1 */
-    unsigned key_line;
-    char *key;    /* name within the parent, if that is a map */
-    size_t index; /* place within the parent */
-    char *text;   /* of a scalar; holds no NUL */
-    size_t count; /* children */
+    unsigned column;
+    unsigned key_line, key_column;
+    unsigned text_column; /* of a scalar that stands in one line as it is, without escapes: where its text
+                           * begins; else 0 */
+    char *key;            /* name within the parent, if that is a map */
+    size_t index;         /* place within the parent */
+    char *text;           /* of a scalar; holds no NUL */
+    size_t count;         /* children */
     struct hac_yaml_node *first, *next;
     const struct hac_yaml_node *parent;
 } hac_yaml_node;
@@ -46,6 +50,9 @@ HAC_MUST_USE hac_status hac_yaml_read_file(const char *path, char **ret_text, si
 /* `file` is for messages only. An empty text is an empty map; a root that is no map is refused. */
 HAC_MUST_USE hac_status hac_yaml_parse(const char *file, const char *text, size_t length, hac_yaml_node **ret,
                                        hac_error *err);
+/* The same, messages with columns. */
+HAC_MUST_USE hac_status hac_yaml_parse_columns(const char *file, const char *text, size_t length,
+                                               hac_yaml_node **ret, hac_error *err);
 void hac_yaml_free(hac_yaml_node *node);
 
 /* The node at a path such as "memory.limit" below a map, or NULL. */
@@ -64,5 +71,8 @@ const char *hac_yaml_show(const char *text, char *buffer);
 /* Fails with HAC_INVALID and "FILE:LINE: message". */
 hac_status hac_yaml_fail(const char *file, unsigned line, hac_error *err, const char *fmt, ...)
     HAC_PRINTF(4, 5);
+/* "FILE:LINE:COLUMN: message"; column 0: without. */
+hac_status hac_yaml_fail_at(const char *file, unsigned line, unsigned column, hac_error *err, const char *fmt,
+                            ...) HAC_PRINTF(5, 6);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "suggest.h"
+#include "base/suggest.h"
 
 #include <stdbool.h>
 #include <stdint.h>
