@@ -96,6 +96,8 @@ static void release_inputs(hac_job *job)
     close_descriptors(job);
     release_buffer(&job->input);
     release_buffer(&job->payload);
+    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
+        release_buffer(&job->shared[i]);
     free(job->data);
     job->data = NULL;
 }

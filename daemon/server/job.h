@@ -150,6 +150,7 @@ struct hac_job {
     uint8_t *data; /* inline input */
     size_t data_bytes;
     hac_pool_buffer *input, *payload;
+    hac_pool_buffer *shared[HAC_PLAN_MAX_BUFFERS]; /* what the plan's buffers of that role are, by index */
     uint64_t input_offset, payload_offset;
     hac_job_descriptor *descriptors;
     size_t n_descriptors;

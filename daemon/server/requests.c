@@ -8,6 +8,7 @@
 #include "base/type.h"
 #include "image.h"
 #include "job_calibrate.h"
+#include "job_ops.h"
 #include "job_query.h"
 #include "job_sort.h"
 #include "leaving.h"
@@ -93,6 +94,13 @@ static hac_status handle_submit_query(hac_session *session, const Hac__Client__R
                                       hac_frame *frame, hac_error *err)
 {
     return hac_job_query_submit(session, request->serial, request->submit_query, frame, err);
+}
+
+static hac_status handle_submit_ops(hac_session *session, const Hac__Client__Request *request,
+                                    hac_frame *frame, hac_error *err)
+{
+    (void)frame;
+    return hac_job_ops_submit(session, request->serial, request->submit_ops, err);
 }
 
 static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,
@@ -311,6 +319,28 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 
+static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                  hac_error *err)
+{
+    (void)frame;
+    const Hac__Client__PlanOps *wanted = request->plan_ops;
+    const planned_machine where = {wanted->simulate, wanted->devices, wanted->n_devices,
+                                   wanted->ops->options};
+    hac_autofree hac_machine *simulated = NULL;
+    const hac_machine *machine = NULL;
+    hac_ops_spec spec = {.tasks = NULL};
+    hac_plan *plan = NULL;
+    hac_status status = hac_ops_spec_read(wanted->ops, wanted->sizes, wanted->n_sizes, &spec, err);
+    if (status == HAC_OK)
+        status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
+    if (status == HAC_OK)
+        status = hac_plan_ops(machine, &spec, &plan, err);
+    if (status == HAC_OK)
+        status = send_plan(session, request->serial, plan, wanted->format, err);
+    free((void *)(uintptr_t)spec.tasks);
+    return status;
+}
+
 /* ---- questions ---------------------------------------------------------------------------------------- */
 
 /* The job of that id, if it is this user's (root's are all). */
@@ -526,6 +556,8 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_PLAN_SORT] = handle_plan_sort,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY] = handle_submit_query,
     [HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY] = handle_plan_query,
+    [HAC__CLIENT__REQUEST__WHAT_SUBMIT_OPS] = handle_submit_ops,
+    [HAC__CLIENT__REQUEST__WHAT_PLAN_OPS] = handle_plan_ops,
     [HAC__CLIENT__REQUEST__WHAT_QUERY] = handle_query,
     [HAC__CLIENT__REQUEST__WHAT_WAIT] = handle_wait,
     [HAC__CLIENT__REQUEST__WHAT_RESULT] = handle_result,
@@ -540,7 +572,8 @@ static handler *const handlers[] = {
 /* When to try again, in seconds; 0: that would be for nothing. A plan is refused for a limit of its own. */
 static double retry_after(size_t what, hac_status code)
 {
-    bool plan = what == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT || what == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY;
+    bool plan = what == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT ||
+                what == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY || what == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS;
     return code == HAC_REFUSED && !plan ? 0.1 : 0;
 }
 

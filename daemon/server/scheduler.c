@@ -95,6 +95,14 @@ static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
         run->buffers[index] = buffer;
         return HAC_OK;
     }
+    if (wanted->role == HAC_BUFFER_SHARED) {
+        if (job->shared[index] == NULL)
+            return hac_fail(err, HAC_INTERNAL, "the plan wants a vector that the job has not");
+        hac_pool_hold(job->shared[index]);
+        run->buffers[index] = job->shared[index];
+        run->offsets[index] = 0;
+        return HAC_OK;
+    }
     if (wanted == payload_result(job)) { /* behind the keys; the result buffer comes before it in the plan */
         run->buffers[index] = run->buffers[job->plan->result_buffer];
         run->offsets[index] = payload_place(job);
@@ -291,6 +299,14 @@ static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Execu
     }
 }
 
+/* The codelet on that device: CPUs run host codelets. */
+static const char *codelet_on(const hac_job *job, const hac_plan_task *task, uint32_t plan_device)
+{
+    const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
+    bool cpu = strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0;
+    return task->kernels == NULL || cpu ? task->codelet : task->kernels;
+}
+
 /* What an executor runs for the first time (kernels to load, memory to map) says little of later runs. */
 static bool is_cold(hac_executor *executor, const hac_plan_task *task)
 {
@@ -342,7 +358,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     Hac__Executor__Span spans[HAC_PLAN_MAX_SPANS], *list[HAC_PLAN_MAX_SPANS];
     hac_executor_input input = {.run = &run};
     fill_spans(job, task, spans, list, &input);
-    run.codelet = (char *)(uintptr_t)task->codelet;
+    run.codelet = (char *)(uintptr_t)codelet_on(job, task, plan_device);
     run.type = task->type;
     run.descending = task->descending;
     run.first = piece->first;
@@ -359,7 +375,10 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
         input.send_descriptor = !(descriptor->executors & bit);
         descriptor->executors |= bit;
     }
-    if ((job->spec.inline_data || job->kind->sends_data) && job->data != NULL) {
+    if (task->data != NULL) {
+        run.data.data = (uint8_t *)(uintptr_t)task->data;
+        run.data.len = task->data_bytes;
+    } else if ((job->spec.inline_data || job->kind->sends_data) && job->data != NULL) {
         run.data.data = job->data;
         run.data.len = job->data_bytes;
     }

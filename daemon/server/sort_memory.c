@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAGES_SLACK (HAC_PLAN_MAX_BUFFERS * UINT64_C(4096)) /* the pool's buffers are whole pages */
+#define PAGES_SLACK (8 * UINT64_C(4096)) /* of a sort's buffers at most: the pool's buffers are whole pages  \
+                                          */
 
 typedef struct search {
     const hac_machine *machine;

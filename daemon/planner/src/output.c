@@ -31,7 +31,11 @@ const char *hac_format_count(double count, char *text, size_t room)
 
 const char *hac_format_role(hac_buffer_role role)
 {
-    return role == HAC_BUFFER_INPUT ? "input" : role == HAC_BUFFER_OUTPUT ? "result" : "work memory";
+    static const char *const names[] = {[HAC_BUFFER_INPUT] = "input",
+                                        [HAC_BUFFER_OUTPUT] = "result",
+                                        [HAC_BUFFER_WORK] = "work memory",
+                                        [HAC_BUFFER_SHARED] = "the client's"};
+    return names[role];
 }
 
 double hac_sort_memory_ratio(const hac_plan *plan)

@@ -256,7 +256,7 @@ hac_status hac_plan_check(const hac_plan *plan, hac_error *err)
     if (plan->n_tasks == 0 || plan->n_tasks > HAC_PLAN_MAX_TASKS)
         return hac_fail(err, HAC_INTERNAL, "plan: %zu tasks", plan->n_tasks);
     if (plan->result_buffer < -1 || plan->result_buffer >= (int)plan->n_buffers ||
-        (plan->result_buffer == -1 && plan->n_buffers > 0))
+        (plan->result_buffer == -1 && plan->n_buffers > 0 && plan->buffers[0].role != HAC_BUFFER_SHARED))
         return hac_fail(err, HAC_INTERNAL, "plan: no result buffer");
     for (size_t t = 0; t < plan->n_tasks; t++) {
         status = check_task(plan, t, err);

@@ -64,6 +64,8 @@ static void write_head(hac_text *out, const hac_plan *plan)
                       sort->scheme);
     } else if (strcmp(plan->flow, "mapreduce") == 0) {
         write_query_head(out, plan);
+    } else if (strcmp(plan->flow, "opsplit") == 0) {
+        hac_text_addf(out, "opsplit: a graph of %zu sub-operators\n", plan->n_tasks);
     } else {
         hac_text_addf(out, "%s\n", plan->flow);
     }
@@ -219,7 +221,7 @@ static void write_candidates(hac_text *out, const hac_plan *plan)
 {
     if (plan->n_candidates == 0)
         return;
-    hac_text_add(out, "ways that were priced\n");
+    hac_text_add(out, strcmp(plan->flow, "opsplit") == 0 ? "placements\n" : "ways that were priced\n");
     for (size_t i = 0; i < plan->n_candidates; i++) {
         const hac_plan_candidate *c = &plan->candidates[i];
         char time[32];

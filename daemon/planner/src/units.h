@@ -22,6 +22,7 @@
  *   query.merge, .finish,  bytes of groups, rows
  *   .gather
  *   query.compile          1
+ *   op.*                   as the client has it: elements, or multiplications (base/op_layout.h)
  *
  * A device's price comes from, in this order: the capability that its profile fixes for the codelet
  * ("radix.leaf.u32"), the one it fixes for the whole flow ("sort.u32", "bitonic.u32"), its learnt model, and

@@ -22,7 +22,7 @@
 #include "planner/flow_c.h"
 
 #define HAC_PLAN_MAX_DEVICES 16
-#define HAC_PLAN_MAX_BUFFERS 8
+#define HAC_PLAN_MAX_BUFFERS 32
 #define HAC_PLAN_MAX_SPANS   8 /* of one task; the executor protocol has the same limit */
 #define HAC_PLAN_MAX_PARAMS  16
 #define HAC_PLAN_MAX_TASKS   65536
@@ -38,7 +38,8 @@ typedef enum hac_access_mode {
 typedef enum hac_buffer_role {
     HAC_BUFFER_INPUT = 0, /* the client's; never written */
     HAC_BUFFER_OUTPUT,    /* handed to the client */
-    HAC_BUFFER_WORK       /* temporary; back to the pool when the job ends */
+    HAC_BUFFER_WORK,      /* temporary; back to the pool when the job ends */
+    HAC_BUFFER_SHARED     /* the client's, read and written (flow D) */
 } hac_buffer_role;
 
 typedef struct hac_plan_buffer {
@@ -63,7 +64,8 @@ typedef struct hac_plan_span {
 } hac_plan_span;
 
 typedef struct hac_plan_task {
-    const char *codelet; /* static string */
+    const char *codelet; /* static, or in plan->strings */
+    const char *kernels; /* what it is on devices that are no CPUs; NULL: the same (flow D) */
     hac_type type;
     bool descending;
 
@@ -88,6 +90,8 @@ typedef struct hac_plan_task {
     size_t n_spans;
     uint64_t params[HAC_PLAN_MAX_PARAMS];
     size_t n_params;
+    const uint8_t *data; /* its own inline data (flow D); NULL: the job's. Borrowed from the job */
+    size_t data_bytes;
 
     /* Tasks that must be done before this one starts: plan->edges[first_edge … first_edge + n_edges). */
     uint32_t first_edge, n_edges;

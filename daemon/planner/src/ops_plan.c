@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "planner/ops_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/type.h"
+#include "simulate.h"
+#include "team.h"
+#include "units.h"
+
+#define TEAM_PAYS 0.97 /* of the best single device's time: what several have to save, models being models   \
+                        */
+
+typedef struct planning {
+    const hac_machine *machine;
+    const hac_ops_spec *spec;
+    hac_plan *plan;
+    uint32_t eligible;                       /* machine devices */
+    uint32_t place[HAC_MACHINE_MAX_DEVICES]; /* of each in the plan */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* when what was placed on it so far ends */
+    double *end;                             /* of each task */
+} planning;
+
+/* Where a task goes: machine devices, and what is said of it. */
+typedef struct placement {
+    uint32_t mask;
+    bool cut;
+    double seconds;
+    char why[160];
+} placement;
+
+/* ---- devices ---- */
+
+static hac_status find_devices(planning *p, hac_error *err)
+{
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (p->machine->devices[d].usable && (p->spec->device_mask == 0 || (p->spec->device_mask >> d & 1)))
+            p->eligible |= UINT32_C(1) << d;
+    if (p->eligible == 0)
+        return hac_fail(err, HAC_FAILED, "no usable device for these sub-operators");
+    return HAC_OK;
+}
+
+static bool is_cpu(const planning *p, uint32_t device)
+{
+    return strcmp(p->machine->devices[device].kind, "cpu") == 0;
+}
+
+/* Those that have only a host codelet: on CPUs, where there is one. */
+static bool is_host_only(const char *codelet)
+{
+    static const char *const names[] = {"op.tokenize", "op.index", "op.csr", "op.transpose"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], codelet) == 0)
+            return true;
+    return false;
+}
+
+/* The devices that can run it. */
+static uint32_t able_devices(const planning *p, const hac_op_spec *op)
+{
+    uint32_t able = 0, cpus = 0;
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
+        const hac_machine_device *device = &p->machine->devices[d];
+        if (!(p->eligible >> d & 1))
+            continue;
+        bool kernels = !is_host_only(op->codelet) && (p->spec->kernels || !is_cpu(p, d));
+        if (kernels && device->lacks_f64 && op->type == HAC_TYPE_F64)
+            continue;
+        able |= UINT32_C(1) << d;
+        cpus |= is_cpu(p, d) ? UINT32_C(1) << d : 0;
+    }
+    return is_host_only(op->codelet) && cpus != 0 ? cpus : able;
+}
+
+/* Of the able ones those of a kind, or of that name. */
+static uint32_t named_devices(const planning *p, uint32_t able, const char *name)
+{
+    uint32_t mask = 0;
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((able >> d & 1) && (strcmp(p->machine->devices[d].kind, name) == 0 ||
+                                strcmp(p->machine->devices[d].name, name) == 0))
+            mask |= UINT32_C(1) << d;
+    return mask;
+}
+
+/* ---- prices ---- */
+
+static hac_plan_task task_of(const planning *p, const hac_op_spec *op)
+{
+    hac_plan_task task = {.codelet = op->codelet, .type = op->type, .units = fmax(op->units, 1)};
+    memcpy(task.spans, op->spans, sizeof(task.spans));
+    task.n_spans = op->n_spans;
+    (void)p;
+    return task;
+}
+
+static hac_status check_capability(const planning *p, const hac_op_spec *op, uint32_t device, hac_error *err)
+{
+    const hac_machine_device *d = &p->machine->devices[device];
+    if (!p->machine->simulated || hac_machine_capability(d, op->codelet, op->type) > 0)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "profile %s has no capability \"%s.%s\", which this job needs", d->name,
+                    op->codelet, hac_type_name(op->type));
+}
+
+static double price(const planning *p, const hac_op_spec *op, uint32_t device, bool together,
+                    hac_price_source *source)
+{
+    hac_plan_task task = task_of(p, op);
+    return hac_price_task(p->machine, device, 0, &task, 1, together, source);
+}
+
+/* "cpu.0 1.20 ms, gpu.0 0.40 ms", up to a few of them. */
+static void list_prices(const planning *p, const hac_op_spec *op, uint32_t mask, char *ret, size_t room)
+{
+    int used = 0;
+    unsigned n = 0;
+    ret[0] = '\0';
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES && n < 4; d++) {
+        if (!(mask >> d & 1) || (size_t)used >= room)
+            continue;
+        hac_price_source source;
+        double seconds = price(p, op, d, false, &source);
+        used += snprintf(ret + used, room - (size_t)used, "%s%s %.3g ms%s", n++ == 0 ? "" : ", ",
+                         p->machine->devices[d].name, seconds * 1e3,
+                         source == HAC_PRICE_ASSUMED ? " (a guess)" : "");
+    }
+}
+
+/* ---- measured ---- */
+
+/* The device that would end it first, after what is placed there already. */
+static uint32_t first_to_end(const planning *p, const hac_op_spec *op, uint32_t mask, double ready,
+                             double *ret_end)
+{
+    uint32_t best = 0;
+    *ret_end = INFINITY;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        if (!(mask >> d & 1))
+            continue;
+        double end = fmax(ready, p->free_at[d]) + price(p, op, d, false, NULL);
+        if (end < *ret_end) {
+            *ret_end = end;
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* Of a group of devices that share cores the best: of a range that is cut. */
+static void form_team(const planning *p, const hac_op_spec *op, uint32_t mask, hac_team *ret)
+{
+    uint32_t index[HAC_MACHINE_MAX_DEVICES];
+    double rate[HAC_MACHINE_MAX_DEVICES];
+    size_t n = 0;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        if (!(mask >> d & 1))
+            continue;
+        index[n] = d;
+        rate[n++] = op->units / fmax(price(p, op, d, true, NULL), 1e-9);
+    }
+    hac_team_form(p->machine, index, rate, n, ret);
+}
+
+static double team_seconds(const hac_op_spec *op, const hac_team *team)
+{
+    double rate = 0;
+    for (size_t i = 0; i < team->n; i++)
+        rate += team->capability[i];
+    return op->units / rate + HAC_DISPATCH_SECONDS;
+}
+
+static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, double ready, placement *ret)
+{
+    char prices[120];
+    hac_team team = {.n = 0};
+    double end;
+    uint32_t best = first_to_end(p, op, mask, ready, &end);
+    ret->seconds = price(p, op, best, false, NULL);
+    ret->mask = UINT32_C(1) << best;
+    list_prices(p, op, mask, prices, sizeof(prices));
+    if (op->grain > 0)
+        form_team(p, op, mask, &team);
+    if (team.n > 1 && team_seconds(op, &team) < TEAM_PAYS * ret->seconds) {
+        ret->mask = 0;
+        ret->cut = true;
+        ret->seconds = team_seconds(op, &team);
+        for (size_t i = 0; i < team.n; i++)
+            ret->mask |= UINT32_C(1) << team.machine_index[i];
+        snprintf(ret->why, sizeof(ret->why), "measured: %.3g ms on %zu together; %s", ret->seconds * 1e3,
+                 team.n, prices);
+        return;
+    }
+    bool alone = (mask & (mask - 1)) == 0;
+    snprintf(ret->why, sizeof(ret->why), "%s%s", alone ? "the only device that can: " : "measured: ", prices);
+}
+
+/* ---- rule and pin ---- */
+
+/* The processor type that the rule names. */
+static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op)
+{
+    uint64_t threshold = spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD;
+    bool is_float = op->type == HAC_TYPE_F32 || op->type == HAC_TYPE_F64;
+    return is_float == (op->memory >= threshold) ? "cpu" : "gpu";
+}
+
+/* Narrows to the devices of one kind; what they are compared by follows from the models. */
+static void by_name(const planning *p, const hac_op_spec *op, uint32_t mask, double ready, const char *why,
+                    placement *ret)
+{
+    char said[160];
+    measure(p, op, mask, ready, ret);
+    snprintf(said, sizeof(said), "%.100s", why);
+    memcpy(ret->why, said, sizeof(said));
+}
+
+static hac_status place(const planning *p, const hac_op_spec *op, double ready, placement *ret,
+                        hac_error *err)
+{
+    uint32_t able = able_devices(p, op);
+    char why[120];
+    memset(ret, 0, sizeof(*ret));
+    if (able == 0)
+        return hac_fail(err, HAC_FAILED, "%s: no device can run it (f64 is missing)", op->name);
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        hac_status status = able >> d & 1 ? check_capability(p, op, d, err) : HAC_OK;
+        if (status != HAC_OK)
+            return status;
+    }
+    if (op->pin[0] != '\0') {
+        uint32_t pinned = named_devices(p, able, op->pin);
+        if (pinned == 0)
+            return hac_fail(err, HAC_INVALID, "%s: no device that can run it is called '%s' or of that kind",
+                            op->name, op->pin);
+        snprintf(why, sizeof(why), "pinned to %.64s", op->pin);
+        by_name(p, op, pinned, ready, why, ret);
+        return HAC_OK;
+    }
+    if (p->spec->policy != HAC_OPS_RULE) {
+        measure(p, op, able, ready, ret);
+        return HAC_OK;
+    }
+    const char *kind = rule_kind(p->spec, op);
+    uint32_t mask = named_devices(p, able, kind);
+    bool is_float = op->type == HAC_TYPE_F32 || op->type == HAC_TYPE_F64;
+    uint64_t threshold = p->spec->threshold > 0 ? p->spec->threshold : HAC_OPS_THRESHOLD;
+    snprintf(why, sizeof(why), "rule: %s, %.3g MiB %s %.3g MiB: %s%s", is_float ? "float" : "integer",
+             (double)op->memory / 0x1p20, op->memory < threshold ? "<" : "≥", (double)threshold / 0x1p20,
+             kind, mask == 0 ? ", of which there is none; measured" : "");
+    by_name(p, op, mask != 0 ? mask : able, ready, why, ret);
+    return HAC_OK;
+}
+
+/* ---- the plan ---- */
+
+static uint32_t plan_mask(const planning *p, uint32_t machine_mask)
+{
+    uint32_t mask = 0;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (machine_mask >> d & 1)
+            mask |= UINT32_C(1) << p->place[d];
+    return mask;
+}
+
+static int lone_device(uint32_t mask)
+{
+    return (mask & (mask - 1)) == 0 ? __builtin_ctz(mask) : -1;
+}
+
+/* What it runs as on devices of another kind; NULL: everywhere the same. */
+static hac_status name_codelets(planning *p, const hac_op_spec *op, hac_plan_task *task, hac_error *err)
+{
+    char kernels[64];
+    const char *name = op->codelet;
+    snprintf(kernels, sizeof(kernels), "%.40s.cl", op->codelet);
+    hac_status status = HAC_OK;
+    if (!is_host_only(op->codelet))
+        status = hac_plan_add_string(p->plan, kernels, &task->kernels, err);
+    if (status == HAC_OK && p->spec->kernels && task->kernels != NULL)
+        name = task->kernels;
+    return status == HAC_OK ? hac_plan_add_string(p->plan, name, &task->codelet, err) : status;
+}
+
+static hac_status add_task(planning *p, const hac_op_spec *op, const placement *where, hac_error *err)
+{
+    hac_plan_task task = task_of(p, op);
+    hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
+    hac_status status = name_codelets(p, op, &task, err);
+    if (status == HAC_OK)
+        status = hac_plan_add_string(p->plan, op->name, &task.stage, err);
+    if (status != HAC_OK)
+        return status;
+    task.range = op->grain > 0;
+    task.first = op->first;
+    task.count = op->count;
+    task.grain = op->grain;
+    task.device_mask = plan_mask(p, where->mask);
+    task.device = task.range ? -1 : lone_device(task.device_mask);
+    task.repeatable = true;
+    task.data = op->call;
+    task.data_bytes = op->call_bytes;
+    snprintf(decision.name, sizeof(decision.name), "%.90s", op->name);
+    memcpy(decision.reason, where->why, sizeof(decision.reason));
+    status = hac_plan_add_candidate(p->plan, &decision, err);
+    return status == HAC_OK ? hac_plan_add_task(p->plan, &task, op->after, op->n_after, NULL, err) : status;
+}
+
+static hac_status place_all(planning *p, hac_error *err)
+{
+    for (size_t i = 0; i < p->spec->n_tasks; i++) {
+        const hac_op_spec *op = &p->spec->tasks[i];
+        placement where;
+        double ready = 0;
+        for (size_t a = 0; a < op->n_after; a++)
+            ready = fmax(ready, p->end[op->after[a]]);
+        hac_status status = place(p, op, ready, &where, err);
+        if (status == HAC_OK)
+            status = add_task(p, op, &where, err);
+        if (status != HAC_OK)
+            return status;
+        for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+            if (where.mask >> d & 1) {
+                p->free_at[d] = fmax(ready, p->free_at[d]) + where.seconds;
+                p->end[i] = fmax(p->end[i], p->free_at[d]);
+            }
+    }
+    return HAC_OK;
+}
+
+/* All eligible devices, with equal shares: ranges are shared out by what each is measured at. */
+static void add_devices(planning *p)
+{
+    unsigned n = (unsigned)__builtin_popcount(p->eligible);
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        if (!(p->eligible >> d & 1))
+            continue;
+        hac_plan_device *device = &p->plan->devices[p->plan->n_devices];
+        p->place[d] = (uint32_t)p->plan->n_devices++;
+        snprintf(device->name, sizeof(device->name), "%s", p->machine->devices[d].name);
+        device->machine_index = d;
+        device->share = 1.0 / n;
+        p->free_at[d] = p->machine->devices[d].backlog;
+    }
+}
+
+static hac_status add_buffers(planning *p, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < p->spec->n_buffers && status == HAC_OK; i++) {
+        char name[16];
+        uint8_t index;
+        snprintf(name, sizeof(name), "vector %u", (unsigned)(i & 0xff));
+        status = hac_plan_add_buffer(p->plan, name, HAC_BUFFER_SHARED, p->spec->sizes[i], &index, err);
+    }
+    return status;
+}
+
+/* Shares of the whole, and how the two fastest compare, as the ranges' prices have them. */
+static void compare_devices(planning *p)
+{
+    double rate[HAC_MACHINE_MAX_DEVICES] = {0}, sum = 0;
+    for (size_t i = 0; i < p->spec->n_tasks; i++)
+        for (size_t d = 0; d < p->plan->n_devices; d++)
+            if (p->plan->tasks[i].device_mask >> d & 1)
+                rate[d] +=
+                    p->spec->tasks[i].units /
+                    fmax(price(p, &p->spec->tasks[i], p->plan->devices[d].machine_index, false, NULL), 1e-9);
+    for (size_t d = 0; d < p->plan->n_devices; d++)
+        sum += rate[d];
+    double first = 0, second = 0;
+    for (size_t d = 0; d < p->plan->n_devices; d++) {
+        p->plan->devices[d].capability = rate[d];
+        p->plan->devices[d].share = rate[d] / sum;
+        second = rate[d] > first ? first : fmax(second, rate[d]);
+        first = fmax(first, rate[d]);
+    }
+    p->plan->k = first > 0 ? second / first : 0;
+    p->plan->k_source = p->machine->simulated ? "profile" : "model";
+}
+
+/* A job that starts over finds its vectors as they were: nothing is written that is read before. */
+static hac_status check_order(const hac_ops_spec *spec, hac_error *err)
+{
+    for (size_t w = 0; w < spec->n_tasks; w++)
+        for (size_t s = 0; s < spec->tasks[w].n_spans; s++) {
+            const hac_plan_span *written = &spec->tasks[w].spans[s];
+            for (size_t r = 0; (written->access & HAC_PLAN_WRITE) && r <= w; r++)
+                for (size_t t = 0; t < spec->tasks[r].n_spans; t++) {
+                    const hac_plan_span *read = &spec->tasks[r].spans[t];
+                    if ((r != w || s != t) && read->buffer == written->buffer &&
+                        (read->access & HAC_PLAN_READ) && read->offset < written->offset + written->bytes &&
+                        written->offset < read->offset + read->bytes)
+                        return hac_fail(err, HAC_INVALID, "%s writes over what %s reads", spec->tasks[w].name,
+                                        r == w ? "it" : spec->tasks[r].name);
+                }
+        }
+    return HAC_OK;
+}
+
+static hac_status check_spans(const hac_ops_spec *spec, hac_error *err)
+{
+    for (size_t i = 0; i < spec->n_tasks; i++)
+        for (size_t s = 0; s < spec->tasks[i].n_spans; s++) {
+            const hac_plan_span *span = &spec->tasks[i].spans[s];
+            if (span->buffer >= spec->n_buffers || span->bytes > spec->sizes[span->buffer] ||
+                span->offset > spec->sizes[span->buffer] - span->bytes)
+                return hac_fail(err, HAC_INVALID, "%s: span %zu lies outside its buffer", spec->tasks[i].name,
+                                s);
+        }
+    return check_order(spec, err);
+}
+
+static hac_status make(planning *p, hac_error *err)
+{
+    hac_simulation simulation;
+    hac_status status = hac_plan_new("opsplit", &p->plan, err);
+    if (status != HAC_OK)
+        return status;
+    p->plan->result_buffer = -1;
+    add_devices(p);
+    status = add_buffers(p, err);
+    if (status == HAC_OK)
+        status = place_all(p, err);
+    if (status != HAC_OK)
+        return status;
+    compare_devices(p);
+    status = hac_plan_simulate(p->plan, p->machine, &simulation, err);
+    if (status == HAC_OK)
+        p->plan->predicted_seconds = simulation.seconds;
+    if (status != HAC_OK || (status = hac_plan_check(p->plan, err)) == HAC_OK)
+        return status;
+    if (err != NULL && status == HAC_INTERNAL)
+        err->code = status = HAC_INVALID; /* the graph is the client's */
+    return status;
+}
+
+hac_status hac_plan_ops(const hac_machine *machine, const hac_ops_spec *spec, hac_plan **ret, hac_error *err)
+{
+    planning p = {.machine = machine, .spec = spec};
+    hac_status status = check_spans(spec, err);
+    if (status == HAC_OK)
+        status = find_devices(&p, err);
+    if (status != HAC_OK)
+        return status;
+    p.end = calloc(spec->n_tasks + 1, sizeof(*p.end));
+    status = p.end == NULL ? hac_fail_no_memory(err) : make(&p, err);
+    free(p.end);
+    if (status != HAC_OK) {
+        hac_plan_free(p.plan);
+        return status;
+    }
+    *ret = p.plan;
+    return HAC_OK;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where sub-operators go: the source's rule with all its cases and edges, pins, and the models. */
+#include "planner/ops_plan.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "test_machines.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+static const uint64_t sizes[] = {64 * MIB, 64 * MIB, 64 * MIB};
+
+/* A map of vector 0 to vector 1 over 2^20 rows. */
+static hac_op_spec map_of(hac_type type, uint64_t memory)
+{
+    hac_op_spec op = {.codelet = "op.map",
+                      .name = "step/map",
+                      .pin = "",
+                      .type = type,
+                      .count = 1 << 20,
+                      .grain = 4096,
+                      .n_spans = 2,
+                      .units = 1 << 20,
+                      .memory = memory,
+                      .call = (const uint8_t *)"call",
+                      .call_bytes = 4};
+    op.spans[0] = (hac_plan_span){1, HAC_PLAN_WRITE, 0, 8 * MIB, 0, 8 * MIB};
+    op.spans[1] = (hac_plan_span){0, HAC_PLAN_READ, 0, 8 * MIB, 0, 8 * MIB};
+    return op;
+}
+
+static void set_rate(hac_machine_device *device, const char *key, double rate)
+{
+    snprintf(device->capability[device->n_capability].key, sizeof(device->capability[0].key), "%s", key);
+    device->capability[device->n_capability++].items_per_second = rate;
+}
+
+/* dev0 is a gpu, dev1 a cpu; both map. */
+static hac_machine machine_of(double gpu, double cpu)
+{
+    hac_machine machine = test_machine((double[]){1e8, 1e8}, 2);
+    static const char *const types[] = {"none", "i64", "f32", "f64"};
+    for (size_t i = 0; i < 4; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "op.map.%s", types[i]);
+        set_rate(&machine.devices[0], key, gpu);
+        set_rate(&machine.devices[1], key, cpu);
+    }
+    return machine;
+}
+
+static hac_plan *plan_of(const hac_machine *machine, hac_ops_spec spec)
+{
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    spec.sizes = sizes;
+    spec.n_buffers = 3;
+    if (hac_plan_ops(machine, &spec, &plan, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return plan;
+}
+
+static void refuse(const hac_machine *machine, hac_ops_spec spec, hac_status status, const char *what)
+{
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    spec.sizes = sizes;
+    spec.n_buffers = 3;
+    assert_int_equal(hac_plan_ops(machine, &spec, &plan, &err), status);
+    if (strstr(err.message, what) == NULL)
+        fail_msg("wanted \"%s\", got \"%s\"", what, err.message);
+}
+
+/* "dev0", "dev1", "dev0+dev1" of the only task, and what is said of it. */
+static void expect(const hac_machine *machine, hac_ops_spec spec, const char *where, const char *why)
+{
+    hac_plan *plan = plan_of(machine, spec);
+    char names[64] = "";
+    for (size_t d = 0; d < plan->n_devices; d++)
+        if (plan->tasks[0].device_mask >> d & 1) {
+            strcat(names, names[0] != '\0' ? "+" : "");
+            strcat(names, plan->devices[d].name);
+        }
+    if (strcmp(names, where) != 0 || strstr(plan->candidates[0].reason, why) == NULL)
+        fail_msg("on %s (%s), wanted %s (%s)", names, plan->candidates[0].reason, where, why);
+    hac_plan_free(plan);
+}
+
+static void test_rule(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9);
+    static const struct {
+        hac_type type;
+        uint64_t memory;
+        const char *where;
+    } cases[] = {{HAC_TYPE_I64, MIB, "dev1"},         {HAC_TYPE_I64, 3 * GIB - 1, "dev1"},
+                 {HAC_TYPE_I64, 3 * GIB, "dev0"},     {HAC_TYPE_F64, MIB, "dev0"},
+                 {HAC_TYPE_F32, 3 * GIB - 1, "dev0"}, {HAC_TYPE_F64, 3 * GIB, "dev1"},
+                 {HAC_TYPE_NONE, 0, "dev1"}, /* text and bool count as integers */
+                 {HAC_TYPE_NONE, 4 * GIB, "dev0"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hac_op_spec op = map_of(cases[i].type, cases[i].memory);
+        expect(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1, .policy = HAC_OPS_RULE}, cases[i].where,
+               "rule: ");
+    }
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    hac_ops_spec spec = {.tasks = &op, .n_tasks = 1, .policy = HAC_OPS_RULE, .threshold = MIB};
+    expect(&machine, spec, "dev1", "rule: float, 1 MiB ≥ 1 MiB: cpu");
+    spec.threshold = MIB + 1;
+    expect(&machine, spec, "dev0", "rule: float");
+    machine.devices[0].usable = false; /* what the rule names is not present */
+    expect(&machine, spec, "dev1", "gpu, of which there is none; measured");
+}
+
+static void test_pins(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e6);
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    hac_ops_spec spec = {.tasks = &op, .n_tasks = 1, .policy = HAC_OPS_RULE};
+    op.pin = "cpu";
+    expect(&machine, spec, "dev1", "pinned to cpu");
+    op.pin = "dev1";
+    expect(&machine, spec, "dev1", "pinned to dev1");
+    op.pin = "gpu";
+    expect(&machine, spec, "dev0", "pinned to gpu");
+    op.pin = "dsp";
+    refuse(&machine, spec, HAC_INVALID, "step/map: no device that can run it is called 'dsp'");
+    op.pin = "cpu";
+    spec.device_mask = 1;
+    refuse(&machine, spec, HAC_INVALID, "'cpu'");
+}
+
+static void test_measured(void **state)
+{
+    (void)state;
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    hac_ops_spec spec = {.tasks = &op, .n_tasks = 1};
+    hac_machine machine = machine_of(1e9, 1e9);
+    expect(&machine, spec, "dev0+dev1", "on 2 together");
+    machine = machine_of(1e9, 1e6); /* the second one would save nothing */
+    expect(&machine, spec, "dev0", "measured: dev0 1.0");
+    machine = machine_of(1e6, 1e9);
+    expect(&machine, spec, "dev1", "measured: dev0");
+    machine = machine_of(1e9, 1e9);
+    op.grain = 0; /* it cannot be cut */
+    expect(&machine, spec, "dev0", "measured: ");
+    op.grain = 4096;
+    snprintf(machine.devices[0].group, sizeof(machine.devices[0].group), "cores");
+    snprintf(machine.devices[1].group, sizeof(machine.devices[1].group), "cores");
+    expect(&machine, spec, "dev0", "measured: ");
+    spec.device_mask = 2;
+    expect(&machine, spec, "dev1", "the only device that can");
+    machine.devices[1].usable = false;
+    refuse(&machine, spec, HAC_FAILED, "no usable device");
+}
+
+/* Two that do not wait for each other go to two devices, though one is somewhat faster. */
+static void test_side_by_side(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e7, 0.8e7);
+    hac_op_spec ops[2] = {map_of(HAC_TYPE_F64, MIB), map_of(HAC_TYPE_F64, MIB)};
+    ops[0].grain = ops[1].grain = 0;
+    ops[1].spans[0].buffer = 2;
+    hac_plan *plan = plan_of(&machine, (hac_ops_spec){.tasks = ops, .n_tasks = 2});
+    assert_int_equal(plan->tasks[0].device_mask, 1);
+    assert_int_equal(plan->tasks[1].device_mask, 2);
+    assert_string_equal(plan->tasks[0].codelet, "op.map");
+    assert_string_equal(plan->tasks[0].kernels, "op.map.cl");
+    assert_true(plan->predicted_seconds > 0.1 && plan->predicted_seconds < 0.15);
+    hac_plan_free(plan);
+    uint32_t first = 0; /* one behind the other: both on the faster one */
+    ops[1].after = &first;
+    ops[1].n_after = 1;
+    ops[1].spans[1].buffer = 1;
+    plan = plan_of(&machine, (hac_ops_spec){.tasks = ops, .n_tasks = 2});
+    assert_int_equal(plan->tasks[1].device_mask, 1);
+    hac_plan_free(plan);
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9);
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    hac_plan *plan = plan_of(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1, .kernels = true});
+    assert_string_equal(plan->tasks[0].codelet, "op.map.cl");
+    hac_plan_free(plan);
+    machine.devices[0].lacks_f64 = true;
+    expect(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1}, "dev1", "the only device");
+    machine.devices[1].lacks_f64 = true; /* host codelets have it all the same */
+    expect(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1}, "dev1", "the only device");
+    refuse(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1, .kernels = true}, HAC_FAILED,
+           "no device can run it");
+    op.codelet = "op.index";
+    op.type = HAC_TYPE_NONE;
+    refuse(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1}, HAC_INVALID,
+           "profile dev1 has no capability \"op.index.none\"");
+    set_rate(&machine.devices[1], "op.index.none", 1e6);
+    plan = plan_of(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1});
+    assert_string_equal(plan->tasks[0].codelet, "op.index");
+    assert_null(plan->tasks[0].kernels);
+    hac_plan_free(plan);
+}
+
+static void test_bad_graphs(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9);
+    hac_op_spec ops[2] = {map_of(HAC_TYPE_F64, MIB), map_of(HAC_TYPE_F64, MIB)};
+    hac_ops_spec spec = {.tasks = ops, .n_tasks = 1};
+    ops[0].spans[0].bytes = 64 * MIB + 64;
+    refuse(&machine, spec, HAC_INVALID, "step/map: span 0 lies outside its buffer");
+    ops[0] = map_of(HAC_TYPE_F64, MIB);
+    ops[0].spans[1].buffer = 3;
+    refuse(&machine, spec, HAC_INVALID, "span 1 lies outside");
+    ops[0] = map_of(HAC_TYPE_F64, MIB);
+    ops[0].spans[1].buffer = 1;
+    refuse(&machine, spec, HAC_INVALID, "step/map writes over what it reads");
+    ops[0] =
+        map_of(HAC_TYPE_F64, MIB); /* 0 to 1, then 2 to 0, though in order: the first could not run again */
+    uint32_t first = 0;
+    ops[1].after = &first;
+    ops[1].n_after = 1;
+    ops[1].spans[0].buffer = 0;
+    ops[1].spans[1].buffer = 2;
+    spec.n_tasks = 2;
+    refuse(&machine, spec, HAC_INVALID, "writes over what step/map reads");
+    ops[1] = map_of(HAC_TYPE_F64, MIB); /* both write the same, and neither waits */
+    refuse(&machine, spec, HAC_INVALID, "touch the same bytes");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rule),     cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_measured), cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_kernels),  cmocka_unit_test(test_bad_graphs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
