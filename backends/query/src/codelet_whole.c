@@ -162,8 +162,16 @@ hac_status hac_query_run_compile(hac_device *device, const hac_task *task, hac_t
 {
     (void)device;
     size_t bytes = task->n_params > 1 && task->params[1] != 0 ? task->params[1] : task->inline_in_bytes;
-    hac_query_task t = {.place = place_of(task, task->n_spans > 0 ? &task->spans[0] : NULL, bytes)};
-    hac_status status = hac_query_compile_spec(task->inline_in, bytes, &t, err);
+    const hac_span *span = task->n_spans > 0 ? &task->spans[0] : NULL;
+    bool split = task->n_params > HAC_QUERY_PARAM_SPLIT && task->params[HAC_QUERY_PARAM_SPLIT] != 0;
+    hac_query_task t = {.place = {.fd = -1}};
+    hac_status status = HAC_OK;
+    if (split)
+        status = hac_query_open_split(task, span, &t, err);
+    else
+        t.place = place_of(task, span, bytes);
+    if (status == HAC_OK)
+        status = hac_query_compile_spec(task->inline_in, bytes, &t, err);
     if (status == HAC_OK && t.describe)
         status = hac_fail(err, HAC_INVALID, "a description is no query");
     if (status == HAC_OK)

@@ -91,7 +91,8 @@ hac_status hac_source_read_header(hac_records *records, hac_record_view *ret, ui
     hac_status status = HAC_OK;
     if (place->bytes >= sizeof mark && (status = hac_place_read(place, 0, mark, sizeof mark, err)) != HAC_OK)
         return status;
-    uint64_t start = memcmp(mark, "\xef\xbb\xbf", sizeof mark) == 0 ? sizeof mark : 0;
+    bool begins = place->lines_before == 0 || place->head != 0; /* else it is a record's */
+    uint64_t start = begins && memcmp(mark, "\xef\xbb\xbf", sizeof mark) == 0 ? sizeof mark : 0;
     *ret_end = start;
     if (ret == NULL)
         return HAC_OK;
@@ -166,8 +167,8 @@ static hac_status open_delimited(hac_source *source, hac_error *err)
 static hac_status begin_delimited(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
                                   hac_error *err)
 {
-    bool whole = first <= source->data_start;
-    return hac_records_begin(&source->records, whole ? source->data_start : first, end,
+    bool whole = source->place.split || first <= source->data_start;
+    return hac_records_begin(&source->records, first < source->data_start ? source->data_start : first, end,
                              !whole && inside_quotes, whole, err);
 }
 

@@ -77,6 +77,8 @@ static hac_status copy_slice(void *context, uint64_t item, unsigned worker, hac_
 static uint64_t header_bytes(const hac_query *query, uint8_t *result, uint64_t room)
 {
     hac_output output = {.data = result, .room = room};
+    if (query->headless)
+        return 0;
     hac_output_header(&output, query->output, &query->outputs, query->n_visible);
     return output.bytes;
 }

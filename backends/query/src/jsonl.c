@@ -526,8 +526,9 @@ static hac_status begin_jsonl(hac_source *source, uint64_t first, uint64_t end, 
                               hac_error *err)
 {
     (void)inside_quotes;
-    bool whole = first <= source->data_start;
-    return hac_records_begin(&source->records, whole ? source->data_start : first, end, false, whole, err);
+    bool whole = source->place.split || first <= source->data_start;
+    return hac_records_begin(&source->records, first < source->data_start ? source->data_start : first, end,
+                             false, whole, err);
 }
 
 static hac_status next_jsonl(hac_source *source, hac_error *err)

@@ -27,7 +27,7 @@ static hac_status begin_lines(hac_source *source, uint64_t first, uint64_t end, 
                               hac_error *err)
 {
     (void)inside_quotes;
-    return hac_records_begin(&source->records, first, end, false, first == 0, err);
+    return hac_records_begin(&source->records, first, end, false, source->place.split || first == 0, err);
 }
 
 static inline hac_string_ref line_of(const hac_record_view *view, size_t i)

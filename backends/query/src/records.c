@@ -246,8 +246,12 @@ uint64_t hac_line_number(const hac_source_place *place, uint64_t position)
 {
     uint8_t block[16384];
     const hac_scanner *scanner = hac_scanner_best();
-    uint64_t lines = 1;
-    for (uint64_t at = 0; at < position;) {
+    uint64_t lines = 1, at = 0;
+    if (position >= place->head) { /* a split's header comes again and again */
+        lines += place->lines_before;
+        at = place->head;
+    }
+    while (at < position) {
         uint64_t left = position - at;
         size_t n = left < sizeof block ? (size_t)left : sizeof block;
         if (hac_place_read(place, at, block, n, NULL) != HAC_OK)

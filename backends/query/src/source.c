@@ -182,7 +182,9 @@ void hac_source_where(hac_source *source, size_t row, char *ret)
     if (format == HAC_FORMAT_TABLE || format == HAC_FORMAT_PARQUET)
         snprintf(ret, 32, "row %llu", (unsigned long long)start + 1);
     else if (format == HAC_FORMAT_FIXED)
-        snprintf(ret, 32, "record %llu", (unsigned long long)(start / source->query->schema_columns + 1));
+        snprintf(
+            ret, 32, "record %llu",
+            (unsigned long long)(start / source->query->schema_columns + source->place.lines_before + 1));
     else if ((line = hac_line_number(&source->place, start)) > 0)
         snprintf(ret, 32, "line %llu", (unsigned long long)line);
     else

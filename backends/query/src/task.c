@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/split_layout.h"
 
 HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 
@@ -118,6 +119,48 @@ hac_status hac_query_open_parquet(hac_source_place *place, hac_parquet_file **re
     return status;
 }
 
+/* ---- splits ---- */
+
+static hac_status read_starts(const hac_span *span, const hac_split_header *h, hac_query_task *t,
+                              hac_error *err)
+{
+    size_t n = h->n_sets + (size_t)1;
+    t->starts = malloc(n * sizeof *t->starts);
+    if (t->starts == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(t->starts, span->data + sizeof *h, n * sizeof *t->starts);
+    bool sound = t->starts[0] == h->header_bytes && t->starts[n - 1] == h->text_bytes;
+    for (size_t i = 1; i < n; i++)
+        sound = sound && t->starts[i - 1] <= t->starts[i];
+    return sound ? HAC_OK : hac_fail(err, HAC_INVALID, "a split whose data sets are not one after another");
+}
+
+hac_status hac_query_open_split(const hac_task *task, const hac_span *span, hac_query_task *t, hac_error *err)
+{
+    hac_split_header h;
+    uint64_t sets = (uint32_t)param(task, HAC_QUERY_PARAM_SPLIT), room = span == NULL ? 0 : span->bytes;
+    if (room < sizeof h)
+        return hac_fail(err, HAC_INVALID, "a split of %llu bytes", (unsigned long long)room);
+    memcpy(&h, span->data, sizeof h);
+    if (h.magic != HAC_SPLIT_MAGIC || h.n_sets != sets || sets > HAC_SPLIT_SETS_MAX ||
+        h.text_offset % 64 != 0 || h.text_offset > room ||
+        h.text_offset < sizeof h + (sets + 1) * sizeof(uint64_t) || h.text_bytes > room - h.text_offset ||
+        h.header_bytes > h.text_bytes)
+        return hac_fail(err, HAC_INVALID, "what lies in the split's buffer is no split of %llu data sets",
+                        (unsigned long long)sets);
+    t->sets = sets;
+    t->source_bytes = h.text_bytes;
+    t->place = (hac_source_place){.fd = -1,
+                                  .memory = span->data + h.text_offset,
+                                  .bytes = h.text_bytes,
+                                  .split = true,
+                                  .head = h.header_bytes,
+                                  .lines_before = h.lines_before};
+    return read_starts(span, &h, t, err);
+}
+
+/* ---- sources ---- */
+
 static hac_status find_place(const hac_task *task, int table_span, size_t inline_bytes, hac_query_task *t,
                              hac_error *err)
 {
@@ -126,6 +169,8 @@ static hac_status find_place(const hac_task *task, int table_span, size_t inline
     t->place = (hac_source_place){.fd = -1};
     if (table_span < 0)
         return HAC_OK;
+    if (t->generation != 0)
+        return hac_query_open_split(task, span, t, err);
     if (t->table.n_columns != 0) {
         t->table.rows = t->source_bytes;
         t->place.memory = span == NULL ? NULL : span->data;
@@ -159,6 +204,20 @@ static void read_params(const hac_task *task, hac_query_task *t)
     t->seed = param(task, HAC_QUERY_PARAM_SEED);
     t->pass = (uint32_t)pass;
     t->passes = (uint32_t)(pass >> 32);
+    t->generation = (uint32_t)(param(task, HAC_QUERY_PARAM_SPLIT) >> 32);
+    t->carry = param(task, HAC_QUERY_PARAM_CARRY);
+}
+
+/* Of rows that are given round by round: those that earlier ones gave count, and the first one has the
+ * header. */
+static void continue_rows(hac_query_task *t)
+{
+    hac_query *query = t->query;
+    if (t->generation == 0 || query->aggregates)
+        return;
+    query->headless = t->generation > 1;
+    if (query->limit != UINT64_MAX)
+        query->limit -= t->carry < query->limit ? t->carry : query->limit;
 }
 
 hac_status hac_query_task_read(const hac_task *task, int table_span, hac_query_task *ret, hac_error *err)
@@ -174,6 +233,8 @@ hac_status hac_query_task_read(const hac_task *task, int table_span, hac_query_t
     hac_status status = hac_query_blob_read(task->inline_in, inline_bytes, &t.query, &t.table, err);
     if (status == HAC_OK)
         status = find_place(task, table_span, inline_bytes, &t, err);
+    if (status == HAC_OK)
+        continue_rows(&t);
     if (status != HAC_OK)
         hac_query_task_clear(&t);
     else
@@ -195,6 +256,8 @@ void hac_query_task_clear(hac_query_task *task)
 {
     hac_query_free(task->query);
     free(task->table.columns);
+    free(task->starts);
+    task->starts = NULL;
     hac_parquet_close(task->parquet);
     task->parquet = NULL;
     task->query = NULL;
@@ -203,6 +266,11 @@ void hac_query_task_clear(hac_query_task *task)
 
 void hac_query_task_chunk(const hac_query_task *task, uint64_t chunk, uint64_t *ret_first, uint64_t *ret_end)
 {
+    if (task->starts != NULL) {
+        *ret_first = task->starts[chunk];
+        *ret_end = task->starts[chunk + 1];
+        return;
+    }
     uint64_t first = chunk * task->chunk_bytes, left = task->source_bytes - first;
     *ret_first = first;
     *ret_end = first + (left < task->chunk_bytes ? left : task->chunk_bytes);
@@ -260,6 +328,8 @@ hac_status hac_query_check_chunks(const hac_task *task, hac_error *err)
                         (unsigned long long)source);
     /* a source without bytes has one chunk without rows */
     uint64_t own = source == 0 ? 1 : source / chunk + (source % chunk != 0);
+    if (p[HAC_QUERY_PARAM_SPLIT] >> 32 != 0)
+        own = (uint32_t)p[HAC_QUERY_PARAM_SPLIT];
     if (task->first > own || task->count > own - task->first || first > chunks || own > chunks - first)
         return hac_fail(err, HAC_INVALID, "chunks %llu … %llu of %llu, behind %llu of %llu",
                         (unsigned long long)task->first, (unsigned long long)(task->first + task->count),

@@ -17,7 +17,8 @@
  *   query.quotes     chunks          0 quotes W                          common
  *   query.aggregate  chunks          0 partials W, 1 quotes R, 2 table R common
  *   hash.aggregate   chunks          the same, on the device (flow C)    common
- *   query.merge      partitions      0 partials R, 1 groups W            common
+ *   query.merge      partitions      0 partials R, 1 groups W, 2 carry R common
+ *   query.carry      partitions      0 partials R, 1 carry W, 2 carry R  common   (splits)
  *   query.finish     -               0 groups R, 1 result W              common
  *   query.rows       chunks          0 rows W, 1 quotes R, 2 table R     common   (no aggregation)
  *   query.gather     -               0 rows R, 1 result W                common
@@ -35,6 +36,12 @@
  * region of groups begins at p × GROUP_REGION.
  *
  * query.whole with a result span of length 0 gives the result inline, when it is at most 32 KiB.
+ *
+ * A job whose input comes in splits (base/split_layout.h) runs in *rounds*: its spans "table" are splits, a
+ * chunk is a data set, and their partials are kept until there is no room for more. query.carry then merges
+ * them with what earlier ones left, the carry, to a new carry: the groups of partition p as a partial
+ * (query/partial.h) at p × GROUP_REGION, in place of rows. The last round's query.merge adds the carry (its
+ * regions are of CARRY bytes) before all partials, so that the result is that of a single merge, to the bit.
  *
  * With several passes each merge's span of groups is its pass's part of one buffer; query.finish gets all of
  * them, and partitions × passes as its number of partitions.
@@ -62,6 +69,10 @@ typedef enum hac_query_param {
     HAC_QUERY_PARAM_SHAPE,  /* flow C: low 32 bits work-groups, high 32 bits work-items; 0: the device's */
     HAC_QUERY_PARAM_INLINE, /* bytes of the compiled query at the front of the inline data; 0: all of it */
     HAC_QUERY_PARAM_FILE_BYTES, /* parquet, whose source bytes are rows: bytes of the file */
+    HAC_QUERY_PARAM_SPLIT, /* low 32 bits: data sets of the split that the source is; high 32 bits: carries
+                            * that were written before, and 1. 0: the input does not come in splits */
+    HAC_QUERY_PARAM_CARRY, /* bytes of a partition's region of the carry that is read, 0: there is none; of
+                            * rows: how many of them earlier rounds gave */
     HAC_QUERY_N_PARAMS
 } hac_query_param;
 

@@ -137,6 +137,7 @@ typedef struct hac_query {
     uint64_t limit;
     hac_output_format output;
     hac_parquet_settings parquet;
+    bool headless; /* csv: the result goes on another's and has no header; does not travel */
 } hac_query;
 
 /*

@@ -16,7 +16,8 @@
     HAC_QUERY_CODELET("query.footer", 0, 1, HAC_QUERY_N_PARAMS, footer)                                      \
     HAC_QUERY_CODELET("query.quotes", 1, 2, HAC_QUERY_N_PARAMS, quotes)                                      \
     HAC_QUERY_CODELET("query.aggregate", 3, 3, HAC_QUERY_N_PARAMS, aggregate)                                \
-    HAC_QUERY_CODELET("query.merge", 2, 2, HAC_QUERY_N_PARAMS, merge)                                        \
+    HAC_QUERY_CODELET("query.merge", 2, 3, HAC_QUERY_N_PARAMS, merge)                                        \
+    HAC_QUERY_CODELET("query.carry", 3, 3, HAC_QUERY_N_PARAMS, carry)                                        \
     HAC_QUERY_CODELET("query.finish", 2, 2, HAC_QUERY_N_PARAMS, finish)                                      \
     HAC_QUERY_CODELET("query.rows", 3, 3, HAC_QUERY_N_PARAMS, rows)                                          \
     HAC_QUERY_CODELET("query.gather", 2, 2, HAC_QUERY_N_PARAMS, gather)                                      \
@@ -44,6 +45,7 @@ HAC_QUERY_DECLARE(footer)
 HAC_QUERY_DECLARE(quotes)
 HAC_QUERY_DECLARE(aggregate)
 HAC_QUERY_DECLARE(merge)
+HAC_QUERY_DECLARE(carry)
 HAC_QUERY_DECLARE(finish)
 HAC_QUERY_DECLARE(rows)
 HAC_QUERY_DECLARE(gather)

@@ -46,6 +46,9 @@ static inline bool hac_partial_stops(const hac_group_layout *layout, uint64_t ro
     return rows > probe && fresh * HAC_PARTIAL_NEW_SHARE > probe;
 }
 
+/* A carry (base/query_layout.h) is a partial with groups alone; its number is this and its generation. */
+#define HAC_PARTIAL_CARRY (UINT64_C(1) << 63)
+
 #define HAC_PARTIAL_MAGIC UINT64_C(0x3154524150434148) /* "HACPART1" */
 
 /* All offsets count from the header and are multiples of 8. */

@@ -43,6 +43,10 @@ typedef struct hac_source_place {
     uint64_t bytes;        /* of the source (table: of its memory); what a file has beyond is ignored, less is
                             * an error */
     const hac_parquet_file *parquet; /* of such a source: opened */
+    /* A split: chunks begin where records do. */
+    bool split;
+    uint64_t head;         /* bytes of the header's line in front of the records */
+    uint64_t lines_before; /* of the source it is from, before byte `head`: lines, or records */
 } hac_source_place;
 
 /* What was not done, and what it took. */

@@ -35,6 +35,10 @@ typedef struct hac_query_task {
     hac_parquet_file *parquet; /* owned; place has it, too */
     uint64_t source_bytes;     /* rows of a table, of parquet */
     uint64_t chunk_bytes;      /* likewise */
+    uint64_t *starts;          /* owned: of the data sets of a split, and its end; NULL: it is none */
+    uint64_t sets;             /* of the split */
+    uint32_t generation;       /* of the partials of a job with splits: carries before, and 1; 0: no splits */
+    uint64_t carry;            /* bytes of a region of the carry, or rows of earlier rounds */
     uint64_t first_chunk, chunks, region, group_region, seed;
     uint32_t partitions, pass, passes;
     bool describe; /* a Parquet file, instead of a query */
@@ -49,6 +53,11 @@ void hac_query_task_clear(hac_query_task *task);
 /* Reads the footer of a parquet source; place->parquet is *ret. */
 HAC_MUST_USE hac_status hac_query_open_parquet(hac_source_place *place, hac_parquet_file **ret,
                                                hac_error *err);
+
+/* The source of a task whose parameters say that it is a split: checks its header and keeps a copy of its
+ * starts. Nothing in it is trusted, and it may change. `span` may be NULL. HAC_INVALID. */
+HAC_MUST_USE hac_status hac_query_open_split(const hac_task *task, const hac_span *span, hac_query_task *t,
+                                             hac_error *err);
 
 /* Bytes (rows) of chunk `chunk` of the source. */
 void hac_query_task_chunk(const hac_query_task *task, uint64_t chunk, uint64_t *ret_first, uint64_t *ret_end);
