@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/short_number.h"
 #include "base/value_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -77,6 +78,31 @@ static void check_decimal(const char *text, size_t bytes, unsigned scale)
     must(value == again);
 }
 
+/* Where the short way says true, it says what the long one says. */
+static void check_short(const char *text, size_t bytes)
+{
+    char *copy = malloc(bytes + HAC_SHORT_NUMBER);
+    int64_t short_i64, short_decimal, i64;
+    double short_f64, f64;
+    float short_f32, f32;
+    __int128 decimal;
+    must(copy != NULL);
+    memset(copy, '5', bytes + HAC_SHORT_NUMBER);
+    if (bytes > 0)
+        memcpy(copy, text, bytes);
+    if (hac_short_i64(copy, bytes, &short_i64))
+        must(hac_parse_i64(text, bytes, &i64) == HAC_TEXT_OK && i64 == short_i64);
+    if (hac_short_f64(copy, bytes, &short_f64))
+        must(hac_parse_f64(text, bytes, &f64) == HAC_TEXT_OK && memcmp(&f64, &short_f64, sizeof f64) == 0);
+    if (hac_short_f32(copy, bytes, &short_f32))
+        must(hac_parse_f32(text, bytes, &f32) == HAC_TEXT_OK && memcmp(&f32, &short_f32, sizeof f32) == 0);
+    for (unsigned scale = 0; scale <= 18; scale += 6)
+        if (hac_short_decimal(copy, bytes, 18, scale, &short_decimal))
+            must(hac_parse_decimal(text, bytes, 18, scale, &decimal) == HAC_TEXT_OK &&
+                 decimal == short_decimal);
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     const char *text = (const char *)data;
@@ -98,6 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (hac_parse_u64(text, bytes, &u) == HAC_TEXT_OK && *text != '-')
         must(u == strtoull(terminated, NULL, 10));
     (void)!hac_parse_bool(text, bytes, &b);
+    check_short(text, bytes);
     free(terminated);
     return 0;
 }

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/short_number.h"
 #include "base/value_text.h"
 #include "exponent.h"
 #include "powers_of_ten.h"
@@ -35,31 +36,14 @@ typedef struct decimal_text {
 
 #define DIGITS_64 19 /* of them any number fits 64 bits */
 
-/* Eight digits at once. */
-static bool eight_digits(const char *p, uint64_t *ret)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    if ((((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
-          (((v + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4)) !=
-         UINT64_C(0x3333333333333333)))
-        return false;
-    v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
-    v = (v & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
-    *ret = (v & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
-    return true;
-}
-
 /* Adds digits to *value, modulo 2^64. */
 static const char *take_digits(const char *p, const char *end, uint64_t *value)
 {
-    uint64_t eight;
-    while (end - p >= 8 && eight_digits(p, &eight)) {
-        *value = *value * 100000000 + eight;
-        p += 8;
+    for (; end - p >= 8; p += 8) {
+        uint64_t eight = hac_eight_characters(p);
+        if (hac_not_digits(eight) != 0)
+            break;
+        *value = *value * HAC_HUNDRED_MILLION + hac_eight_digits(eight);
     }
     for (; p < end && is_digit(*p); p++)
         *value = *value * 10 + (uint64_t)(*p - '0');

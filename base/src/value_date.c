@@ -2,6 +2,7 @@
 /* Dates and timestamps from and to text. */
 #include <string.h>
 
+#include "base/short_number.h"
 #include "base/value_text.h"
 
 #define MICROSECONDS_A_SECOND INT64_C(1000000)
@@ -65,13 +66,21 @@ static unsigned days_of_month(unsigned year, unsigned month)
     return days[month - 1] + (month == 2 && leap ? 1u : 0u);
 }
 
-/* A date at the front. */
+#define DATE_BYTES 10
+
+/* A date at the front: its eight digits are one number. */
 static hac_text_status take_date(const char **at, const char *end, int64_t *ret)
 {
-    unsigned year, month, day;
-    if (!take(at, end, 4, &year) || !take_char(at, end, '-') || !take(at, end, 2, &month) ||
-        !take_char(at, end, '-') || !take(at, end, 2, &day))
+    const uint64_t dashes = UINT64_C(0xff0000ff00000000), dash = '-' ^ '0';
+    if (end - *at < DATE_BYTES)
         return HAC_TEXT_MALFORMED;
+    uint64_t front = hac_eight_characters(*at), back = hac_eight_characters(*at + DATE_BYTES - 8);
+    uint64_t digits = (front & UINT32_MAX) | (front >> 8 & UINT64_C(0xffff00000000)) | (back >> 48 << 48);
+    if ((front & dashes) != (dash << 32 | dash << 56) || hac_not_digits(digits) != 0)
+        return HAC_TEXT_MALFORMED;
+    unsigned number = (unsigned)hac_eight_digits(digits);
+    unsigned year = number / 10000, month = number / 100 % 100, day = number % 100;
+    *at += DATE_BYTES;
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_of_month(year, month))
         return HAC_TEXT_RANGE;
     *ret = hac_days_from_civil(year, month, day);

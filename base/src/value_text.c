@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/short_number.h"
 #include "base/value.h"
 #include "exponent.h"
 
@@ -21,6 +22,13 @@ static hac_text_status parse_magnitude(const char *text, size_t bytes, bool *ret
         return HAC_TEXT_MALFORMED;
     uint64_t value = 0;
     bool overflow = false;
+    for (; end - p >= 8; p += 8) {
+        uint64_t eight = hac_eight_characters(p);
+        if (hac_not_digits(eight) != 0)
+            return HAC_TEXT_MALFORMED;
+        overflow |= __builtin_mul_overflow(value, HAC_HUNDRED_MILLION, &value);
+        overflow |= __builtin_add_overflow(value, hac_eight_digits(eight), &value);
+    }
     for (; p < end; p++) {
         if (!is_digit(*p))
             return HAC_TEXT_MALFORMED;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/short_number.h"
 #include "base/value_text.h"
 #include "source_parts.h"
 
@@ -30,8 +31,12 @@ static void skip_blanks(json *j)
         j->at++;
 }
 
-static bool take(json *j, uint8_t byte)
+static inline bool take(json *j, uint8_t byte)
 {
+    if (j->at < j->end && *j->at == byte) { /* mostly there are no blanks */
+        j->at++;
+        return true;
+    }
     skip_blanks(j);
     if (j->at == j->end || *j->at != byte)
         return false;
@@ -42,21 +47,19 @@ static bool take(json *j, uint8_t byte)
 /* ---- strings ---- */
 
 /* The next quote or backslash. Reads up to 8 bytes beyond the end: the window has them. */
-static uint8_t *find_special(uint8_t *at, const uint8_t *end)
+static inline uint8_t *find_special(uint8_t *at, const uint8_t *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    while (at < end) {
-        uint64_t word, quote, slash;
-        memcpy(&word, at, sizeof word);
-        quote = word ^ ones * '"';
-        slash = word ^ ones * '\\';
-        if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops)
-            break;
-        at += sizeof word;
+    for (; at < end; at += 8) {
+        uint64_t word = hac_eight_characters(at), quote = word ^ ones * ('"' ^ '0'),
+                 slash = word ^ ones * ('\\' ^ '0');
+        uint64_t found = (((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
+        if (found != 0) { /* the lowest bit is right, others may not be */
+            at += __builtin_ctzll(found) / 8;
+            return at < end ? at : NULL;
+        }
     }
-    while (at < end && *at != '"' && *at != '\\')
-        at++;
-    return at < end ? at : NULL;
+    return NULL;
 }
 
 /* The four digits of a \u; -1: they are none. */
@@ -130,28 +133,36 @@ static bool escape(json *j, uint8_t **to)
     return true;
 }
 
-/* A string, at its opening quote: its text, unescaped where it stands. */
-static bool read_string(json *j, uint8_t **ret, size_t *ret_bytes)
+/* Behind `plain` bytes of a string comes a backslash. */
+static bool unescape_string(json *j, uint8_t *start, size_t plain, size_t *ret_bytes)
 {
-    uint8_t *start = ++j->at, *to = start;
-    for (;;) {
-        uint8_t *special = find_special(j->at, j->end);
-        if (special == NULL)
-            return problem(j, "a string has no closing quote");
-        size_t plain = (size_t)(special - j->at);
-        if (to != j->at)
-            memmove(to, j->at, plain);
-        to += plain;
+    uint8_t *to = start + plain, *special = to;
+    do {
         j->at = special;
-        if (*special == '"')
-            break;
         if (!escape(j, &to))
             return false;
-    }
-    j->at++;
-    *ret = start;
+        special = find_special(j->at, j->end);
+        if (special == NULL)
+            return problem(j, "a string has no closing quote");
+        plain = (size_t)(special - j->at);
+        memmove(to, j->at, plain);
+        to += plain;
+    } while (*special == '\\');
+    j->at = special + 1;
     *ret_bytes = (size_t)(to - start);
     return true;
+}
+
+/* A string, at its opening quote: its text, unescaped where it stands. */
+static inline bool read_string(json *j, uint8_t **ret, size_t *ret_bytes)
+{
+    uint8_t *start = ++j->at, *special = find_special(start, j->end);
+    if (special == NULL)
+        return problem(j, "a string has no closing quote");
+    *ret = start;
+    *ret_bytes = (size_t)(special - start);
+    j->at = special + 1;
+    return *special == '"' || unescape_string(j, start, *ret_bytes, ret_bytes);
 }
 
 static bool skip_string(json *j)
@@ -175,16 +186,23 @@ static bool is_digit(const json *j)
     return j->at < j->end && *j->at >= '0' && *j->at <= '9';
 }
 
-static bool digits(json *j)
+/* At least one digit. Reads up to 8 bytes beyond the end: the window has them. */
+static inline bool digits(json *j)
 {
-    if (!is_digit(j))
-        return problem(j, "a number is incomplete");
-    while (is_digit(j))
-        j->at++;
-    return true;
+    const uint8_t *first = j->at;
+    uint64_t others;
+    while (j->at < j->end) {
+        others = hac_not_digits(hac_eight_characters(j->at));
+        j->at += others != 0 ? __builtin_ctzll(others) / 8 : 8;
+        if (others != 0)
+            break;
+    }
+    if (j->at > j->end)
+        j->at = j->end;
+    return j->at > first || problem(j, "a number is incomplete");
 }
 
-static bool skip_number(json *j)
+static inline bool skip_number(json *j)
 {
     if (*j->at == '-')
         j->at++;
@@ -222,7 +240,7 @@ static bool skip_word(json *j)
 }
 
 /* A value that is neither object nor array. */
-static bool skip_scalar(json *j)
+static inline bool skip_scalar(json *j)
 {
     if (j->at == j->end)
         return problem(j, "expected a value");
@@ -320,20 +338,60 @@ static int32_t find_column(const hac_source *source, const uint8_t *name, size_t
     return -1;
 }
 
-static int32_t column_of_key(hac_source *source, size_t n, const uint8_t *name, size_t bytes)
+/* The n-th member's name and what is around it are what they were in the line before. */
+static inline bool as_before(const json *j, const hac_json_key *key)
 {
-    if (n >= HAC_JSON_KEYS || bytes > sizeof source->keys->text)
-        return find_column(source, name, bytes);
-    hac_json_key *key = &source->keys[n];
-    if (key->bytes != bytes || memcmp(key->text, name, bytes) != 0) {
-        key->bytes = (uint32_t)bytes;
-        memcpy(key->text, name, bytes);
-        key->column = find_column(source, name, bytes);
+    uint64_t word, last;
+    size_t n = key->lead_bytes;
+    if (n == 0 || (size_t)(j->end - j->at) < n)
+        return false;
+    if (n < 8) { /* both can be read further */
+        memcpy(&word, j->at, 8);
+        memcpy(&last, key->lead, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        return (word ^ last) >> (64 - 8 * n) == 0;
+#else
+        return (word ^ last) << (64 - 8 * n) == 0;
+#endif
     }
-    return key->column;
+    for (size_t i = 0; i + 8 < n; i += 8) {
+        memcpy(&word, j->at + i, 8);
+        memcpy(&last, key->lead + i, 8);
+        if (word != last)
+            return false;
+    }
+    memcpy(&word, j->at + n - 8, 8);
+    memcpy(&last, key->lead + n - 8, 8);
+    return word == last;
 }
 
-static bool column_value(const hac_source *source, json *j, hac_source_column *column, size_t row)
+/* From behind '{' or ',' up to a value: which column it is of, -1: of none. */
+static bool read_key(hac_source *source, json *j, size_t n, int32_t *ret)
+{
+    const uint8_t *lead = j->at;
+    uint8_t *name;
+    size_t bytes;
+    skip_blanks(j);
+    if (j->at == j->end || *j->at != '"')
+        return problem(j, "expected a name in quotes");
+    if (!read_string(j, &name, &bytes))
+        return false;
+    bool escaped = j->at != name + bytes + 1;
+    if (!take(j, ':'))
+        return problem(j, "expected ':' behind a name");
+    skip_blanks(j);
+    *ret = find_column(source, name, bytes);
+    if (n >= HAC_JSON_KEYS)
+        return true;
+    hac_json_key *key = &source->keys[n];
+    size_t whole = (size_t)(j->at - lead);
+    key->column = *ret;
+    key->lead_bytes = escaped || whole > sizeof key->lead ? 0 : (uint32_t)whole;
+    memcpy(key->lead, lead, key->lead_bytes);
+    return true;
+}
+
+static inline bool column_value(const hac_source *source, json *j, hac_source_column *column, size_t row)
 {
     const uint8_t *base = source->records.window.data;
     uint8_t *text;
@@ -360,28 +418,43 @@ static bool column_value(const hac_source *source, json *j, hac_source_column *c
     return true;
 }
 
-static bool member(hac_source *source, json *j, size_t n, size_t row)
+static inline bool member(hac_source *source, json *j, size_t n, size_t row)
 {
-    uint8_t *name;
-    size_t bytes;
-    skip_blanks(j);
-    if (j->at == j->end || *j->at != '"')
-        return problem(j, "expected a name in quotes");
-    if (!read_string(j, &name, &bytes))
+    const hac_json_key *key = &source->keys[n < HAC_JSON_KEYS ? n : 0];
+    int32_t column;
+    if (n < HAC_JSON_KEYS && as_before(j, key)) {
+        j->at += key->lead_bytes;
+        column = key->column;
+    } else if (!read_key(source, j, n, &column)) {
         return false;
-    if (!take(j, ':'))
-        return problem(j, "expected ':' behind a name");
-    int32_t column = column_of_key(source, n, name, bytes);
+    }
     return column < 0 ? skip_value(j) : column_value(source, j, &source->columns[column], row);
+}
+
+/* All columns of rows [row, end) are null until a member gives them a value. */
+static void clear_rows(hac_source *source, size_t row, size_t end)
+{
+    for (size_t i = 0; i < source->n_columns; i++) {
+        memset(&source->columns[i].refs[row], 0, (end - row) * sizeof(hac_string_ref));
+        memset(&source->columns[i].states[row], HAC_ROW_NULL, end - row);
+    }
+}
+
+/* The rows are all there: says which columns have nulls. */
+static void mark_nulls(hac_source *source, size_t end)
+{
+    for (size_t i = 0; i < source->n_columns; i++) {
+        uint8_t *states = source->columns[i].states, any = 0;
+        for (size_t r = 0; r < source->rows; r++)
+            any |= states[r];
+        source->columns[i].marked = any != HAC_ROW_OK;
+        memset(states + source->rows, HAC_ROW_OK, end - source->rows);
+    }
 }
 
 /* The line's object into row `row`. A name that comes twice: the last counts. */
 static bool read_object(hac_source *source, json *j, size_t row)
 {
-    for (size_t i = 0; i < source->n_columns; i++) {
-        source->columns[i].refs[row] = (hac_string_ref){0, 0};
-        source->columns[i].states[row] = HAC_ROW_NULL;
-    }
     if (!take(j, '{'))
         return problem(j, "expected an object");
     if (!take(j, '}')) {
@@ -394,11 +467,7 @@ static bool read_object(hac_source *source, json *j, size_t row)
             return problem(j, "expected ',' or '}'");
     }
     skip_blanks(j);
-    if (j->at < j->end)
-        return problem(j, "something follows the object");
-    for (size_t i = 0; i < source->n_columns; i++)
-        source->columns[i].marked |= source->columns[i].states[row] != HAC_ROW_OK;
-    return true;
+    return j->at == j->end || problem(j, "something follows the object");
 }
 
 /* ---- names without a source ---- */
@@ -513,8 +582,6 @@ static hac_status open_jsonl(hac_source *source, hac_error *err)
     source->keys = calloc(HAC_JSON_KEYS, sizeof *source->keys);
     if (source->keys == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = 0; i < HAC_JSON_KEYS; i++)
-        source->keys[i] = (hac_json_key){.bytes = UINT32_MAX, .column = -1};
     hac_status status =
         hac_records_init(&source->records, &source->place, (hac_scan){.what = HAC_SCAN_LINES}, err);
     if (status == HAC_OK)
@@ -540,6 +607,7 @@ static hac_status next_jsonl(hac_source *source, hac_error *err)
     size_t used = 0;
     for (size_t i = 0; i < source->n_columns; i++)
         source->columns[i].bytes = view.data;
+    clear_rows(source, 0, view.n);
     for (; used < view.n; used++) {
         uint32_t begin = view.marks[view.ends[used]];
         json j = {view.data + begin, view.data + view.marks[view.ends[used + 1]] - 1, NULL};
@@ -548,12 +616,15 @@ static hac_status next_jsonl(hac_source *source, hac_error *err)
             continue;
         if (!read_object(source, &j, source->rows)) {
             if (hac_source_bad_record(source, view.base + begin, "byte %zu of the line: %s",
-                                      (size_t)(j.at - view.data) - begin + 1, j.problem))
+                                      (size_t)(j.at - view.data) - begin + 1, j.problem)) {
+                clear_rows(source, source->rows, source->rows + 1);
                 continue;
+            }
             break;
         }
         source->starts[source->rows++] = view.base + begin;
     }
+    mark_nulls(source, view.n);
     hac_records_take(&source->records, used);
     return HAC_OK;
 }

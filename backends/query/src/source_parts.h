@@ -30,11 +30,12 @@ typedef struct hac_source_format {
     hac_status (*next)(hac_source *source, hac_error *err);
 } hac_source_format;
 
-/* The n-th key of the line before, and its column (-1: none is asked for): the next line is likely alike. */
+/* Of the line before, what stood before the n-th value: its name with quotes and colon, and blanks; the next
+ * line is likely alike. lead_bytes 0: unknown. And the column of that name, -1: none is asked for. */
 typedef struct hac_json_key {
-    uint32_t bytes;
+    uint32_t lead_bytes;
     int32_t column;
-    uint8_t text[56];
+    uint8_t lead[56];
 } hac_json_key;
 #define HAC_JSON_KEYS 64
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/short_number.h"
 #include "base/text.h"
 #include "base/value_text.h"
 #include "source_parts.h"
@@ -125,17 +126,35 @@ static hac_text_status parse_trimmed(const hac_source_column *column, const char
     return bytes < whole ? parse_one(column, text, bytes, row) : HAC_TEXT_MALFORMED;
 }
 
+/* What is read behind a text lies in the source's window, or in the room behind it. */
+_Static_assert(HAC_SHORT_NUMBER <= HAC_SCAN_PAD, "short numbers are read beyond the window");
+
 /* Rows first … rows, up to one that does not parse; returns it, or rows. The usual types have loops of their
- * own: a switch a value costs as much as the value. */
-#define CONVERT(parse)                                                                                       \
+ * own for what short numbers are (`quick`), as a switch and a call a value cost as much as the value. */
+#define CONVERT(quick)                                                                                       \
     for (; r < rows; r++) {                                                                                  \
-        if (column->states[r] != HAC_ROW_OK)                                                                 \
-            continue;                                                                                        \
         const char *text = bytes + column->refs[r].offset;                                                   \
         size_t n = column->refs[r].length;                                                                   \
-        if (__builtin_expect((status = (parse)) != HAC_TEXT_OK, 0))                                          \
+        if (column->states[r] != HAC_ROW_OK || (quick))                                                      \
+            continue;                                                                                        \
+        if ((status = parse_one(column, text, n, r)) != HAC_TEXT_OK)                                         \
             break;                                                                                           \
     }
+
+static size_t convert_integers(const hac_source_column *column, const char *bytes, size_t r, size_t rows,
+                               hac_text_status *ret)
+{
+    hac_kind kind = (hac_kind)column->type.kind;
+    hac_text_status status = HAC_TEXT_OK;
+    int64_t *values = column->values, low = 0, high = INT64_MAX;
+    if (kind >= HAC_KIND_U8 && kind < HAC_KIND_U64)
+        high = (int64_t)unsigned_limit(kind);
+    else if (kind != HAC_KIND_U64)
+        integer_limits(kind, &low, &high);
+    CONVERT(hac_short_i64(text, n, &values[r]) && values[r] >= low && values[r] <= high)
+    *ret = status;
+    return r;
+}
 
 static size_t convert_rows(const hac_source_column *column, const char *bytes, size_t r, size_t rows,
                            hac_text_status *ret)
@@ -143,14 +162,27 @@ static size_t convert_rows(const hac_source_column *column, const char *bytes, s
     hac_text_status status = HAC_TEXT_OK;
     void *values = column->values;
     switch (column->type.kind) {
+    case HAC_KIND_I8:
+    case HAC_KIND_I16:
+    case HAC_KIND_I32:
     case HAC_KIND_I64:
-        CONVERT(hac_parse_i64(text, n, (int64_t *)values + r))
+    case HAC_KIND_U8:
+    case HAC_KIND_U16:
+    case HAC_KIND_U32:
+    case HAC_KIND_U64:
+        r = convert_integers(column, bytes, r, rows, &status);
+        break;
+    case HAC_KIND_F32:
+        CONVERT(hac_short_f32(text, n, (float *)values + r))
         break;
     case HAC_KIND_F64:
-        CONVERT(hac_parse_f64(text, n, (double *)values + r))
+        CONVERT(hac_short_f64(text, n, (double *)values + r))
+        break;
+    case HAC_KIND_DECIMAL:
+        CONVERT(hac_short_decimal(text, n, column->type.precision, column->type.scale, (int64_t *)values + r))
         break;
     default:
-        CONVERT(parse_one(column, text, n, r))
+        CONVERT(false)
         break;
     }
     if (status == HAC_TEXT_MALFORMED)

@@ -253,6 +253,71 @@ static void test_random_strings(void **state)
     hac_text_clear(&wanted);
 }
 
+/* Lines are read by what stood in the one before: mostly alike, now and then of another shape. */
+static void test_shapes(void **state)
+{
+    (void)state;
+    /* blanks, escapes in names, long names, one that comes twice, others that are missing */
+    static const struct {
+        const char *front, *middle, *back; /* around a number each, of a and b if they have them */
+        bool has_a, has_b;
+    } shapes[] = {
+        {"{\"a\":", ",\"b two\":", "}", true, true},
+        {"{\"a\": ", ", \"b two\": ", "}", true, true},
+        {"{ \"a\" : ", " , \"b two\" :\t", " }", true, true},
+        {"{\"\\u0061\":", ",\"b\\u0020two\":", "}", true, true},
+        {"{\"x\":-1.5e3,\"a\":",
+         ",\"more bytes than are kept of the line before, or nearly so ...\":[],\"b two\":", "}", true, true},
+        {"{\"a\":12345678901,\"a\":", ",\"b two\":", ",\"y\":\"\"}", true, true},
+        {"{\"a\":", ",\"b three\":", "}", true, false},
+        {"{\"ab\":{\"a\":9},\"a\":", ",\"b\":", "}", true, false},
+        {"{\"aa\":", ",\"b two\":", "}", false, true},
+        {"{\"A\":", ",\"b_two\":", "}", false, false},
+    };
+    uint64_t seed = 77;
+    size_t shape = 0;
+    hac_text text = HAC_TEXT_NONE, wanted = HAC_TEXT_NONE;
+    for (int row = 0; row < 20000; row++) {
+        if (hac_random_u64(&seed) % 4 == 0)
+            shape = hac_random_u64(&seed) % (sizeof shapes / sizeof *shapes);
+        int a = (int)(hac_random_u64(&seed) >> hac_random_u64(&seed) % 32 >> 33), b = row - 10000;
+        hac_text_addf(&text, "%s%d%s%d%s\n", shapes[shape].front, a, shapes[shape].middle, b,
+                      shapes[shape].back);
+        char fields[2][16] = {"-", "-"};
+        if (shapes[shape].has_a)
+            snprintf(fields[0], sizeof fields[0], "%d", a);
+        if (shapes[shape].has_b)
+            snprintf(fields[1], sizeof fields[1], "%d", b);
+        hac_text_addf(&wanted, "%s|%s|\n", fields[0], fields[1]);
+    }
+    hac_text_add_bytes(&wanted, "", 1);
+    test_query q;
+    test_query_make(&q, HAC_FORMAT_JSONL, false, "a:i64 b:i64");
+    strcpy(q.fields[1].name, "b two");
+    for (int i = 0; i < 4; i++) {
+        test_reading reading = {.data = text.data,
+                                .bytes = text.bytes,
+                                .chunk = i == 0 ? 0 : 1 + hac_random_u64(&seed) % (text.bytes / 4),
+                                .file = i % 2 == 1};
+        hac_autofree char *got = test_read(&q.query, &reading);
+        assert_string_equal(got, wanted.data);
+    }
+    hac_text_clear(&text);
+    hac_text_clear(&wanted);
+}
+
+/* What a line in error had set is not what the next line is given. */
+static void test_skipped_lines(void **state)
+{
+    (void)state;
+    test_query q;
+    test_query_make(&q, HAC_FORMAT_JSONL, false, "a:i64 b:string");
+    q.query.source.skip_errors = true;
+    const char *text = "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\",}\n{\"c\":3}\n{\"a\":4,\"b\":\"z\"\n"
+                       "{\"b\":\"w\"}\n{\"a\":-,\"b\":\"v\"}\n{\"a\":6}\n{\"b\":\"u\",\"a\":\"x\"}\n{}\n";
+    test_check_chunks(&q.query, text, strlen(text), "1|<1:x>|\n-|-|\n-|<1:w>|\n6|-|\n-|-|\nskipped: 4");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,7 +326,8 @@ int main(void)
         cmocka_unit_test(test_bytes),          cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_errors),         cmocka_unit_test(test_rows_before_an_error),
         cmocka_unit_test(test_deep_nesting),   cmocka_unit_test(test_damaged_texts),
-        cmocka_unit_test(test_random_strings),
+        cmocka_unit_test(test_random_strings), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_skipped_lines),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }
