@@ -6,6 +6,7 @@
 
 #include "base/type.h"
 #include "jobs.h"
+#include "ops.h"
 #include "query.h"
 #include "sort.h"
 
@@ -241,6 +242,48 @@ hac_status hac_simulate_query(hac_client *client, const hac_simulated_device *de
     plan.n_devices = n_devices;
     plan.devices = machine->device_at;
     return plan_query(client, sources, n_sources, options, format, &plan, ret_text, err);
+}
+
+/* ---- plans of sub-operators ---- */
+
+static hac_status plan_ops(hac_client *client, const hac_ops *ops, hac_plan_format format,
+                           Hac__Client__PlanOps *plan, char **ret_text, hac_error *err)
+{
+    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = NULL;
+    hac_status status = hac_ops_encode(client, ops, true, &wire, err);
+    if (status != HAC_OK)
+        return status;
+    if (format > HAC_PLAN_SVG)
+        return hac_fail(err, HAC_INVALID, "plan format %d does not exist", format);
+    plan->ops = hac_ops_wire_message(wire);
+    plan->sizes = (uint64_t *)(uintptr_t)ops->sizes;
+    plan->n_sizes = ops->n_buffers;
+    plan->format = (Hac__Client__PlanFormat)format;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_PLAN_OPS;
+    request.plan_ops = plan;
+    return call_text(client, &request, ret_text, err);
+}
+
+hac_status hac_explain_ops(hac_client *client, const hac_ops *ops, hac_plan_format format, char **ret_text,
+                           hac_error *err)
+{
+    Hac__Client__PlanOps plan = HAC__CLIENT__PLAN_OPS__INIT;
+    return plan_ops(client, ops, format, &plan, ret_text, err);
+}
+
+hac_status hac_simulate_ops(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
+                            const hac_ops *ops, hac_plan_format format, char **ret_text, hac_error *err)
+{
+    hac_autofree simulated_machine *machine = NULL;
+    hac_status status = encode_machine(devices, n_devices, &machine, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__PlanOps plan = HAC__CLIENT__PLAN_OPS__INIT;
+    plan.simulate = true;
+    plan.n_devices = n_devices;
+    plan.devices = machine->device_at;
+    return plan_ops(client, ops, format, &plan, ret_text, err);
 }
 
 /* ---- questions ---- */

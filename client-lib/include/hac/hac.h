@@ -448,6 +448,70 @@ HAC_API HAC_MUST_USE hac_status hac_query_splits(hac_client *client, const hac_s
                                                  const hac_query_options *options, hac_job **ret_job,
                                                  hac_error *err);
 
+/* ---- graphs of sub-operators (flow D) --------------------------------------------------------------- */
+
+/* A part of a vector that lies in one of the graph's buffers, as <base/op_layout.h> has it: offset is a
+ * multiple of 64. */
+typedef struct hac_op_span {
+    uint32_t buffer; /* index into hac_ops.buffers */
+    int written;     /* else it is read */
+    uint64_t offset, bytes;
+} hac_op_span;
+
+/* A sub-operator over its vectors, or over one component of these. */
+typedef struct hac_op_task {
+    const char *codelet;          /* "op.map" */
+    const char *name;             /* for plans, logs and messages; NULL: the codelet's */
+    hac_type type;                /* of its elements: models are kept by it; NONE: no number */
+    uint64_t first, count, grain; /* its range, and where it may be cut; grain 0: it is not cut */
+    const hac_op_span *spans;     /* at most 8 */
+    size_t n_spans;
+    const void *call; /* docs/flows/opsplit.md; at most 16 KiB */
+    size_t call_bytes;
+    const uint32_t *after; /* earlier tasks that must be done before */
+    size_t n_after;
+    double units;    /* its work, for models: elements, or multiplications */
+    uint64_t memory; /* bytes that it works on: what the rule of placement asks for */
+    const char *pin; /* a processor type (cpu, gpu, fpga, dsp, arm) or a device; NULL: none */
+} hac_op_task;
+
+typedef enum hac_op_policy {
+    HAC_OP_POLICY_MEASURED = 0, /* where the models say that it ends first */
+    HAC_OP_POLICY_RULE = 1      /* by type and size: docs/flows/opsplit.md */
+} hac_op_policy;
+
+/* At most 32 buffers and 512 tasks; all of it is at most 64 KiB in a message. */
+typedef struct hac_ops {
+    size_t size; /* sizeof(hac_ops): set by the INIT macro */
+    const char *name;
+    hac_buffer *const *buffers;
+    const uint64_t *sizes; /* for hac_explain_ops and hac_simulate_ops: bytes of each, in place of buffers */
+    size_t n_buffers;
+    const hac_op_task *tasks;
+    size_t n_tasks;
+    hac_op_policy policy;
+    uint64_t threshold; /* bytes; of the rule; 0: 3 GiB */
+    int kernels;        /* OpenCL kernels also where host codelets could run */
+    hac_job_options job;
+} hac_ops;
+
+#define HAC_OPS_INIT                                                                                         \
+    {                                                                                                        \
+        sizeof(hac_ops), NULL, NULL, NULL, 0, NULL, 0, HAC_OP_POLICY_MEASURED, 0, 0,                         \
+        {                                                                                                    \
+            NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL                                                       \
+        }                                                                                                    \
+    }
+
+/* Runs a graph. The buffers stay the caller's and must not change, or be freed, until the job has ended; what
+ * a task writes no other one may have read before. */
+HAC_API HAC_MUST_USE hac_status hac_ops_submit(hac_client *client, const hac_ops *ops, hac_job **ret_job,
+                                               hac_error *err);
+/* What task `task` of a graph that is done has given back: at most 4 numbers; *ret_n says how many. */
+#define HAC_OP_VALUES_MAX 4
+HAC_API HAC_MUST_USE hac_status hac_job_op_values(const hac_job *job, size_t task,
+                                                  uint64_t ret_values[HAC_OP_VALUES_MAX], size_t *ret_n,
+                                                  hac_error *err);
 /* ---- Arrow C Data Interface ---------------------------------------------------------------------- */
 
 /* The standard's own structures (https://arrow.apache.org/docs/format/CDataInterface.html), with its guard.
@@ -554,6 +618,14 @@ HAC_API HAC_MUST_USE hac_status hac_simulate_query(hac_client *client, const hac
                                                    size_t n_devices, const uint64_t *sources,
                                                    size_t n_sources, const hac_query_options *options,
                                                    hac_plan_format format, char **ret_text, hac_error *err);
+
+/* The plan of a graph of sub-operators before it runs, here or on a machine one does not have; `sizes` stand
+ * for its buffers. *ret_text is malloc'ed. */
+HAC_API HAC_MUST_USE hac_status hac_explain_ops(hac_client *client, const hac_ops *ops,
+                                                hac_plan_format format, char **ret_text, hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_simulate_ops(hac_client *client, const hac_simulated_device *devices,
+                                                 size_t n_devices, const hac_ops *ops, hac_plan_format format,
+                                                 char **ret_text, hac_error *err);
 
 typedef enum hac_topic {
     HAC_TOPIC_STATUS = 0,   /* JSON: version, daemon pid and socket */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/op_layout.h"
+#include "buffers.h"
+#include "jobs.h"
+#include "options.h"
+
+struct hac_ops_wire {
+    Hac__Client__SubmitOps message;
+    Hac__Client__JobOptions options;
+    uint32_t buffers[HAC_OPS_BUFFERS_MAX];
+    Hac__Client__OpTask *tasks;
+    Hac__Client__OpTask **task_list;
+    Hac__Client__OpSpan *spans;
+    Hac__Client__OpSpan **span_list;
+};
+
+void hac_ops_wire_free(hac_ops_wire *wire)
+{
+    if (wire == NULL)
+        return;
+    free(wire->tasks);
+    free(wire->task_list);
+    free(wire->spans);
+    free(wire->span_list);
+    free(wire);
+}
+
+Hac__Client__SubmitOps *hac_ops_wire_message(hac_ops_wire *wire)
+{
+    return &wire->message;
+}
+
+static hac_status check_task(const hac_ops *ops, size_t index, hac_error *err)
+{
+    const hac_op_task *task = &ops->tasks[index];
+    bool graph = task->codelet != NULL && task->call != NULL && task->n_spans <= HAC_OP_OPERANDS_MAX &&
+                 task->call_bytes > 0 && task->call_bytes <= HAC_OP_CALL_MAX &&
+                 task->n_after <= HAC_OPS_AFTER_MAX && isfinite(task->units) && task->units >= 0;
+    for (size_t i = 0; graph && i < task->n_spans; i++)
+        graph = task->spans[i].buffer < ops->n_buffers && task->spans[i].offset % 64 == 0;
+    for (size_t i = 0; graph && i < task->n_after; i++)
+        graph = task->after[i] < index;
+    return graph ? HAC_OK
+                 : hac_fail(err, HAC_INVALID,
+                            "task %zu (%s) is no sub-operator: its codelet, call, spans, order or units",
+                            index, task->name != NULL ? task->name : "without a name");
+}
+
+static hac_status check_ops(hac_client *client, const hac_ops *ops, bool plan, hac_error *err)
+{
+    if (ops->n_tasks == 0 || ops->n_tasks > HAC_OPS_TASKS_MAX || ops->n_buffers > HAC_OPS_BUFFERS_MAX)
+        return hac_fail(err, HAC_INVALID, "a graph has 1 to %d tasks and at most %d buffers, not %zu and %zu",
+                        HAC_OPS_TASKS_MAX, HAC_OPS_BUFFERS_MAX, ops->n_tasks, ops->n_buffers);
+    if (ops->n_buffers > 0 && (plan ? (const void *)ops->sizes : (const void *)ops->buffers) == NULL)
+        return hac_fail(err, HAC_INVALID, "the graph's %s are not given", plan ? "sizes" : "buffers");
+    for (size_t i = 0; !plan && i < ops->n_buffers; i++)
+        if (ops->buffers[i] == NULL || ops->buffers[i]->client != client)
+            return hac_fail(err, HAC_INVALID, "buffer %zu is none of this client", i);
+    if ((unsigned)ops->policy > HAC_OP_POLICY_RULE)
+        return hac_fail(err, HAC_INVALID, "policy %d does not exist", (int)ops->policy);
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < ops->n_tasks && status == HAC_OK; i++)
+        status = check_task(ops, i, err);
+    return status;
+}
+
+static void encode_task(hac_ops_wire *wire, const hac_op_task *from, size_t index, size_t *n_spans)
+{
+    Hac__Client__OpTask *to = wire->task_list[index] = &wire->tasks[index];
+    hac__client__op_task__init(to);
+    to->codelet = hac_field(from->codelet);
+    to->name = hac_field(from->name);
+    to->type = (uint32_t)from->type;
+    to->first = from->first;
+    to->count = from->count;
+    to->grain = from->grain;
+    to->call = (ProtobufCBinaryData){from->call_bytes, (uint8_t *)(uintptr_t)from->call};
+    to->after = (uint32_t *)(uintptr_t)from->after;
+    to->n_after = from->n_after;
+    to->units = from->units;
+    to->memory = from->memory;
+    to->pin = hac_field(from->pin);
+    to->spans = wire->span_list + *n_spans;
+    to->n_spans = from->n_spans;
+    for (size_t i = 0; i < from->n_spans; i++) {
+        Hac__Client__OpSpan *span = wire->span_list[*n_spans] = &wire->spans[*n_spans];
+        hac__client__op_span__init(span);
+        span->buffer = from->spans[i].buffer;
+        span->offset = from->spans[i].offset;
+        span->bytes = from->spans[i].bytes;
+        span->written = from->spans[i].written != 0;
+        ++*n_spans;
+    }
+}
+
+static void encode(hac_ops_wire *wire, const hac_ops *ops, bool plan)
+{
+    size_t n_spans = 0;
+    Hac__Client__SubmitOps *message = &wire->message;
+    hac__client__submit_ops__init(message);
+    for (size_t i = 0; i < ops->n_tasks; i++)
+        encode_task(wire, &ops->tasks[i], i, &n_spans);
+    for (size_t i = 0; !plan && i < ops->n_buffers; i++)
+        wire->buffers[i] = hac_mapping_id(ops->buffers[i]->mapping);
+    message->name = hac_field(ops->name);
+    message->buffers = wire->buffers;
+    message->n_buffers = plan ? 0 : ops->n_buffers;
+    message->tasks = wire->task_list;
+    message->n_tasks = ops->n_tasks;
+    message->options = &wire->options;
+    message->policy = (Hac__Client__OpPolicy)ops->policy;
+    message->threshold = ops->threshold;
+    message->kernels = ops->kernels != 0;
+}
+
+hac_status hac_ops_encode(hac_client *client, const hac_ops *ops, bool plan, hac_ops_wire **ret,
+                          hac_error *err)
+{
+    hac_ops known = HAC_OPS_INIT;
+    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = calloc(1, sizeof(*wire));
+    size_t n_spans = 1;
+    if (wire == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_options_read(ops, "graph", "HAC_OPS_INIT", &known, sizeof(known), err);
+    if (status == HAC_OK)
+        status = check_ops(client, &known, plan, err);
+    if (status == HAC_OK)
+        status = hac_job_options_encode(&known.job, &wire->options, err);
+    if (status != HAC_OK)
+        return status;
+    for (size_t i = 0; i < known.n_tasks; i++)
+        n_spans += known.tasks[i].n_spans;
+    wire->tasks = calloc(known.n_tasks, sizeof(*wire->tasks));
+    wire->task_list = calloc(known.n_tasks, sizeof(*wire->task_list));
+    wire->spans = calloc(n_spans, sizeof(*wire->spans));
+    wire->span_list = calloc(n_spans, sizeof(*wire->span_list));
+    if (wire->tasks == NULL || wire->task_list == NULL || wire->spans == NULL || wire->span_list == NULL)
+        return hac_fail_no_memory(err);
+    encode(wire, &known, plan);
+    *ret = hac_steal_ptr(wire);
+    return HAC_OK;
+}
+
+hac_status hac_ops_submit(hac_client *client, const hac_ops *ops, hac_job **ret_job, hac_error *err)
+{
+    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = NULL;
+    hac_cleanup(hac_job_unref_cleanup) hac_job *job = NULL;
+    hac_status status = hac_ops_encode(client, ops, false, &wire, err);
+    if (status == HAC_OK)
+        status = hac_job_new(client, &ops->job, &job, err);
+    if (status != HAC_OK)
+        return status;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_OPS;
+    request.submit_ops = &wire->message;
+    status = hac_job_submit(job, &request, NULL, 0, ops->job.detach != 0, err);
+    if (status == HAC_OK)
+        *ret_job = hac_steal_ptr(job);
+    return status;
+}
+
+hac_status hac_job_op_values(const hac_job *job, size_t task, uint64_t ret_values[HAC_OP_VALUES_MAX],
+                             size_t *ret_n, hac_error *err)
+{
+    const uint8_t *data = hac_job_data(job);
+    uint64_t bytes = hac_job_bytes(job), at = 0;
+    for (size_t i = 0; data != NULL && at < bytes; i++) {
+        uint8_t n = data[at++];
+        uint64_t values = n * sizeof(*ret_values);
+        if (n > HAC_OP_VALUES_MAX || values > bytes - at)
+            break;
+        if (i == task) {
+            memcpy(ret_values, data + at, values);
+            *ret_n = n;
+            return HAC_OK;
+        }
+        at += values;
+    }
+    return hac_fail(err, HAC_NOT_FOUND, "the job has no values of a task %zu", task);
+}
