@@ -32,14 +32,15 @@ static bool given(const char *text)
 
 /* ---- the columns of the source ---- */
 
-static hac_status all_strings(const char *const *names, size_t n, hac_schema *ret, hac_error *err)
+static hac_status all_of_kind(hac_kind kind, const char *const *names, size_t n, hac_schema *ret,
+                              hac_error *err)
 {
     hac_field *fields = calloc(n, sizeof *fields);
     if (fields == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         strncpy(fields[i].name, names[i], sizeof fields[i].name - 1);
-        fields[i].type = HAC_TYPE(STRING);
+        fields[i].type = (hac_value_type){.kind = (uint8_t)kind};
     }
     *ret = (hac_schema){fields, n};
     return HAC_OK;
@@ -78,11 +79,12 @@ static hac_status fixed_schema(hac_compiler *c, const char *const *names, size_t
         return hac_fail(c->err, HAC_INVALID,
                         "--schema: %s has its own column%s: %s%s%s; leave the schema out", format,
                         n > 1 ? "s" : "", names[0], n > 1 ? ", " : "", n > 1 ? names[1] : "");
-    return all_strings(names, n, &c->schema, c->err);
+    return all_of_kind(HAC_KIND_STRING, names, n, &c->schema, c->err);
 }
 
 static hac_status find_schema(hac_compiler *c, const hac_schema *header)
 {
+    bool schema_given = given(c->text->schema);
     switch (c->text->source.format) {
     case HAC_FORMAT_LINES:
         return fixed_schema(c, (const char *const[]){"line"}, 1, "lines");
@@ -90,11 +92,19 @@ static hac_status find_schema(hac_compiler *c, const hac_schema *header)
         return fixed_schema(c, (const char *const[]){"word"}, 1, "words");
     case HAC_FORMAT_KV:
         return fixed_schema(c, (const char *const[]){"key", "value"}, 2, "kv");
+    case HAC_FORMAT_LENGTHS:
+        if (!schema_given)
+            return all_of_kind(HAC_KIND_BYTES, (const char *const[]){"record"}, 1, &c->schema, c->err);
+        break;
+    case HAC_FORMAT_TYPEDBYTES:
+        if (!schema_given)
+            return all_of_kind(HAC_KIND_STRING, (const char *const[]){"key", "value"}, 2, &c->schema, c->err);
+        break;
     default:
         break;
     }
     bool names = header != NULL && header->n_fields <= HAC_FIELDS_MAX;
-    if (!given(c->text->schema)) {
+    if (!schema_given) {
         if (names && header->n_fields > 0)
             return copy_schema(header, &c->schema, c->err);
         if (header != NULL && !names)
@@ -122,9 +132,9 @@ static hac_status check_options(const hac_query_text *text, hac_error *err)
         if (texts[i] != NULL && strnlen(texts[i], HAC_QUERY_TEXT_MAX) == HAC_QUERY_TEXT_MAX)
             return hac_fail(err, HAC_INVALID, "%s: longer than %d bytes", names[i], HAC_QUERY_TEXT_MAX - 1);
     if (source->format <= HAC_FORMAT_NONE || source->format >= HAC_FORMAT_END)
-        return hac_fail(
-            err, HAC_INVALID,
-            "--parse: the input's format is not known; give one of csv tsv jsonl lines words kv fixed");
+        return hac_fail(err, HAC_INVALID,
+                        "--parse: the input's format is not known; give one of csv tsv jsonl lines words kv "
+                        "fixed lengths typedbytes");
     if (strchr("\"\r\n", source->delimiter) != NULL && source->delimiter != '\0')
         return hac_fail(err, HAC_INVALID, "a quote or a line's end cannot be the delimiter");
     return HAC_OK;

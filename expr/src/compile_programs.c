@@ -48,6 +48,9 @@ static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *q
 {
     bool fixed = c->text->source.format == HAC_FORMAT_FIXED;
     size_t at = 0;
+    if (c->text->source.format == HAC_FORMAT_LENGTHS &&
+        (query->widths = calloc(c->schema.n_fields + 1, 1)) == NULL)
+        return hac_fail_no_memory(c->err);
     for (size_t i = 0; i < c->schema.n_fields; i++) {
         const hac_field *field = &c->schema.fields[i];
         if (fixed && hac_kind_is_text(field->type.kind))
@@ -55,6 +58,8 @@ static hac_status set_positions(hac_compiler *c, const int *inputs, hac_query *q
                             field->name, field->type.kind == HAC_KIND_STRING ? "a string" : "bytes");
         if (inputs[i] >= 0)
             query->positions[inputs[i]] = (uint16_t)at;
+        if (query->widths != NULL)
+            query->widths[i] = (uint8_t)hac_value_size(field->type);
         at += fixed ? hac_value_size(field->type) : 1;
     }
     query->schema_columns = at;

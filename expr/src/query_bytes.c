@@ -5,7 +5,7 @@
  *   "hacq" version(1)
  *   format(1) delimiter(1) flags(1) null text, first row group(8) row groups(8)
  *   output format(1) compression(1) row group bytes(8) rows(8) block bytes(8) limit(8)
- *   schema columns(2), columns(2): position(2) type(3) name …
+ *   schema columns(2), lengths: their widths(1) …; columns(2): position(2) type(3) name …
  *   outputs(2), visible(2): type(3) name …
  *   keys(2), aggregates(2): function(1) argument(2) type(3) k(4) low(8) high(8) …
  *   order(2): column(2) descending(1) …
@@ -89,6 +89,8 @@ static void put_source(const hac_query *query, hac_text *text)
 static void put_columns(const hac_query *query, hac_text *text)
 {
     put(text, query->schema_columns, 2);
+    for (size_t i = 0; query->widths != NULL && i < query->schema_columns; i++)
+        put(text, query->widths[i], 1);
     put(text, query->columns.n_fields, 2);
     for (size_t i = 0; i < query->columns.n_fields; i++) {
         put(text, query->positions[i], 2);
@@ -235,9 +237,23 @@ static bool take_source(reader *r, hac_query *query, unsigned *ret_flags)
     return !r->broken && flags <= ALL_FLAGS;
 }
 
+static bool take_widths(reader *r, hac_query *query)
+{
+    size_t n = query->schema_columns;
+    if (query->source.format != HAC_FORMAT_LENGTHS)
+        return true;
+    if (n > HAC_FIELDS_MAX || (query->widths = calloc(n + 1, 1)) == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        query->widths[i] = (uint8_t)take(r, 1);
+    return !r->broken;
+}
+
 static bool take_columns(reader *r, hac_query *query)
 {
     query->schema_columns = take_count(r, HAC_RECORD_BYTES_MAX);
+    if (!take_widths(r, query))
+        return false;
     size_t n = take_count(r, HAC_FIELDS_MAX);
     query->columns.fields = calloc(n + 1, sizeof *query->columns.fields);
     query->positions = calloc(n + 1, sizeof *query->positions);

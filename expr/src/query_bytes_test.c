@@ -48,7 +48,8 @@ static void test_round_trip(void **state)
         hac_error err = HAC_ERROR_NONE;
         query->limit = 1234567890123 + i;
         query->output = HAC_OUTPUT_JSON;
-        query->source = (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL", 3, i, i % 2 == 1, i % 3 == 0};
+        query->source =
+            (hac_source_options){HAC_FORMAT_CSV, ';', true, i % 2 == 0, "NULL", 3, i, i % 2 == 1, i % 3 == 0};
         query->parquet = (hac_parquet_settings){1, 1 << 20, i, 1 << 21};
         write(query, &bytes);
         if (hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, &err) != HAC_OK)
@@ -224,6 +225,48 @@ static void test_cross_references(void **state)
     REFUSED(5, q->aggregate[2].high = 1);
 }
 
+static hac_query *make_lengths(void)
+{
+    const hac_query_text text = {.schema = "a:i32,b:string,c:decimal(30,2),d:bytes,e:u8",
+                                 .select = "c, e",
+                                 .limit = UINT64_MAX,
+                                 .source = {.format = HAC_FORMAT_LENGTHS, .big_endian = true}};
+    hac_query *query = NULL;
+    assert_int_equal(hac_query_compile(&text, NULL, &query, NULL), HAC_OK);
+    return query;
+}
+
+/* Where a column is in a record depends on those in front of it, read or not. */
+static void test_widths(void **state)
+{
+    (void)state;
+    static const uint8_t widths[] = {4, 0, 16, 0, 1};
+    hac_query *query = make_lengths(), *again = NULL;
+    hac_text bytes = HAC_TEXT_NONE;
+    write(query, &bytes);
+    assert_int_equal(hac_query_read((const uint8_t *)bytes.data, bytes.bytes, &again, NULL), HAC_OK);
+    assert_true(again->source.big_endian && again->schema_columns == 5 && again->columns.n_fields == 2);
+    assert_true(again->positions[0] == 2 && again->positions[1] == 4);
+    assert_memory_equal(again->widths, widths, sizeof widths);
+    for (size_t n = 0; n < bytes.bytes; n++)
+        assert_false(harmless((const uint8_t *)bytes.data, n));
+    hac_query_free(again);
+    hac_query_free(query);
+    hac_text_clear(&bytes);
+    query = make_lengths();
+    query->widths[0] = 3;
+    assert_refused(query, "a width that there is none of");
+    query = make_lengths();
+    query->widths[0] = 32;
+    assert_refused(query, "a width that is too large");
+    query = make_lengths();
+    query->widths[4] = 2;
+    assert_refused(query, "another width than the column's type");
+    query = make_lengths();
+    query->positions[1] = 5;
+    assert_refused(query, "a column behind the last");
+}
+
 static void test_not_one(void **state)
 {
     (void)state;
@@ -268,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_flipped),    cmocka_unit_test(test_cross_references),
         cmocka_unit_test(test_not_one),    cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_widths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,30 @@ static hac_status verify_source(const hac_source_options *source, hac_error *err
     return HAC_OK;
 }
 
+/* Of records with their length in front: every column's width is one that there is, that of a column which
+ * the query reads its type's. */
+static hac_status verify_widths(const hac_query *query, hac_error *err)
+{
+    if (query->source.format != HAC_FORMAT_LENGTHS)
+        return query->widths == NULL ? HAC_OK : wrong(err, "widths of columns that have none");
+    if (query->widths == NULL || query->schema_columns == 0 || query->schema_columns > HAC_FIELDS_MAX)
+        return wrong(err, "records of %zu columns", query->schema_columns);
+    for (size_t i = 0; i < query->schema_columns; i++)
+        if (query->widths[i] > 16 || (query->widths[i] & (query->widths[i] - 1)) != 0)
+            return wrong(err, "column %zu of %u bytes", i, query->widths[i]);
+    for (size_t i = 0; i < query->columns.n_fields; i++)
+        if (query->positions[i] >= query->schema_columns ||
+            query->widths[query->positions[i]] != hac_value_size(query->columns.fields[i].type))
+            return wrong(err, "the width of column %zu", i);
+    return HAC_OK;
+}
+
 static hac_status verify_columns(const hac_query *query, hac_error *err)
 {
     bool fixed = query->source.format == HAC_FORMAT_FIXED;
+    hac_status status = verify_widths(query, err);
+    if (status != HAC_OK)
+        return status;
     if (query->schema_columns > (fixed ? HAC_RECORD_BYTES_MAX : HAC_FIELDS_MAX) ||
         query->columns.n_fields > query->schema_columns)
         return wrong(err, "%zu columns of %zu", query->columns.n_fields, query->schema_columns);

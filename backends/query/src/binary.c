@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed (records of little-endian values) and table. */
+/* fixed (records of values of fixed width) and table. */
 #include <string.h>
 
 #include "source_parts.h"
 #include "widen.h"
-
-/* Decimals from outside may have more digits than their type: such a record is in error. */
-static hac_status check_decimals(hac_source *source, const hac_source_column *column, hac_error *err)
-{
-    char where[32];
-    for (size_t r = 0; (r = hac_source_decimals_fit(column, r, source->rows)) < source->rows; r++) {
-        if (!source->query->source.skip_errors) {
-            hac_source_where(source, r, where);
-            return hac_fail(err, HAC_FAILED, "%s, column %s: the value has more than %d digits", where,
-                            column->name, column->type.precision);
-        }
-        source->n_dropped += !source->dropped[r];
-        source->dropped[r] = true;
-    }
-    return HAC_OK;
-}
 
 /* ---- fixed ---- */
 
@@ -83,15 +67,24 @@ static hac_status next_fixed(hac_source *source, hac_error *err)
         source->starts[r] = source->next + r * record;
     source->rows = rows;
     source->next += rows * record;
-    for (size_t i = 0; i < source->n_columns && status == HAC_OK; i++) {
+    for (size_t i = 0; i < source->n_columns; i++) {
         hac_source_column *column = &source->columns[i];
-        hac_widen(column->type, window->data + at + column->place, record, rows, column->values);
-        status = check_decimals(source, column, err);
+        const uint8_t *from = window->data + at + column->place;
+        if (source->query->source.big_endian)
+            hac_widen_big(column->type, from, record, source->rows, column->values);
+        else
+            hac_widen(column->type, from, record, source->rows, column->values);
+        hac_source_check_decimals(source, column);
     }
-    return status;
+    return HAC_OK;
 }
 
-const hac_source_format hac_format_fixed = {false, open_fixed, begin_fixed, next_fixed};
+static uint64_t fixed_number(hac_source *source, uint64_t position)
+{
+    return position / source->query->schema_columns + source->place.lines_before + 1;
+}
+
+const hac_source_format hac_format_fixed = {false, open_fixed, begin_fixed, next_fixed, fixed_number};
 
 /* ---- table ---- */
 
@@ -206,19 +199,19 @@ static void table_nulls(const hac_source *source, hac_source_column *column)
             ((hac_string_ref *)column->values)[r] = (hac_string_ref){0, 0};
 }
 
-static hac_status table_values(hac_source *source, hac_source_column *column, hac_error *err)
+static void table_values(hac_source *source, hac_source_column *column)
 {
     size_t size = hac_value_size(column->type);
     table_nulls(source, column);
     if (column->repr == HAC_REPR_STRING)
-        return HAC_OK;
+        return;
     if (column->repr == HAC_REPR_BOOL) {
         table_bools(source, column);
-        return HAC_OK;
+        return;
     }
     const uint8_t *from = source->place.memory + table_column(source, column)->values + source->next * size;
     hac_widen(column->type, from, size, source->rows, column->values);
-    return check_decimals(source, column, err);
+    hac_source_check_decimals(source, column);
 }
 
 static hac_status next_table(hac_source *source, hac_error *err)
@@ -237,10 +230,10 @@ static hac_status next_table(hac_source *source, hac_error *err)
     uint64_t *starts = source->starts, next = source->next;
     for (size_t r = 0; r < rows; r++)
         starts[r] = next + r;
-    for (size_t i = 0; i < source->n_columns && status == HAC_OK; i++)
-        status = table_values(source, &source->columns[i], err);
+    for (size_t i = 0; i < source->n_columns; i++)
+        table_values(source, &source->columns[i]);
     source->next += rows;
-    return status;
+    return HAC_OK;
 }
 
-const hac_source_format hac_format_table = {false, open_table, begin_table, next_table};
+const hac_source_format hac_format_table = {false, open_table, begin_table, next_table, NULL};

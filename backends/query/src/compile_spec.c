@@ -28,7 +28,8 @@ static hac_status read_source(const Hac__Client__QuerySpec *spec, hac_source_opt
     *ret = (hac_source_options){.format = (hac_format)s->format,
                                 .delimiter = s->delimiter == 0 ? ',' : (uint8_t)s->delimiter,
                                 .header = s->header,
-                                .skip_errors = s->skip_errors};
+                                .skip_errors = s->skip_errors,
+                                .big_endian = s->big_endian};
     strcpy(ret->null_text, s->null_text);
     ret->first_group = s->first_group;
     ret->groups = s->groups;

@@ -220,7 +220,7 @@ static void choose_records(hac_source *source, const hac_record_view *view, uint
         uint64_t position = view->base + view->marks[view->ends[used]];
         if (fields != source->n_fields) {
             if (is_blank(view, used) ||
-                hac_source_bad_record(source, position, "%zu field%s instead of %zu", fields,
+                hac_source_bad_record(source, position, NULL, "%zu field%s instead of %zu", fields,
                                       fields == 1 ? "" : "s", source->n_fields))
                 continue;
             break;
@@ -250,4 +250,4 @@ static hac_status next_delimited(hac_source *source, hac_error *err)
     return HAC_OK;
 }
 
-const hac_source_format hac_format_delimited = {true, open_delimited, begin_delimited, next_delimited};
+const hac_source_format hac_format_delimited = {true, open_delimited, begin_delimited, next_delimited, NULL};

@@ -615,7 +615,7 @@ static hac_status next_jsonl(hac_source *source, hac_error *err)
         if (j.at == j.end)
             continue;
         if (!read_object(source, &j, source->rows)) {
-            if (hac_source_bad_record(source, view.base + begin, "byte %zu of the line: %s",
+            if (hac_source_bad_record(source, view.base + begin, NULL, "byte %zu of the line: %s",
                                       (size_t)(j.at - view.data) - begin + 1, j.problem)) {
                 clear_rows(source, source->rows, source->rows + 1);
                 continue;
@@ -629,4 +629,4 @@ static hac_status next_jsonl(hac_source *source, hac_error *err)
     return HAC_OK;
 }
 
-const hac_source_format hac_format_jsonl = {true, open_jsonl, begin_jsonl, next_jsonl};
+const hac_source_format hac_format_jsonl = {true, open_jsonl, begin_jsonl, next_jsonl, NULL};

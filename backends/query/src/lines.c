@@ -73,7 +73,7 @@ static hac_status next_lines(hac_source *source, hac_error *err)
     return HAC_OK;
 }
 
-const hac_source_format hac_format_lines = {true, open_lines, begin_lines, next_lines};
+const hac_source_format hac_format_lines = {true, open_lines, begin_lines, next_lines, NULL};
 
 /* ---- words ---- */
 
@@ -218,4 +218,4 @@ static hac_status next_words(hac_source *source, hac_error *err)
     return HAC_NOT_FOUND;
 }
 
-const hac_source_format hac_format_words = {true, open_words, begin_words, next_words};
+const hac_source_format hac_format_words = {true, open_words, begin_words, next_words, NULL};

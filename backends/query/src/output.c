@@ -6,24 +6,10 @@
 
 #include "base/text.h"
 #include "base/value_text.h"
+#include "output_parts.h"
 
 /* What one value of a fixed width takes at most: its text, quotes, a separator. */
 #define VALUE_MAX (HAC_PRINT_MAX + 4)
-
-static void put(hac_output *output, const void *data, size_t bytes)
-{
-    uint64_t at = output->bytes;
-    output->bytes += bytes;
-    if (output->bytes <= output->room)
-        memcpy(output->data + at, data, bytes);
-}
-
-static void put_byte(hac_output *output, char byte)
-{
-    if (output->bytes < output->room)
-        output->data[output->bytes] = (uint8_t)byte;
-    output->bytes++;
-}
 
 /* ---- values of fixed width ---- */
 
@@ -41,7 +27,7 @@ static size_t print_decimal(const hac_vector *column, size_t row, char *ret)
     return hac_print_decimal(value, column->type.scale, ret);
 }
 
-static size_t print_value(const hac_vector *column, size_t row, char *ret)
+size_t hac_output_print(const hac_vector *column, size_t row, char *ret)
 {
     const void *values = column->values;
     switch (column->type.kind) {
@@ -92,13 +78,13 @@ static void put_value(hac_output *output, const hac_vector *column, size_t row, 
     size_t n = 0;
     if (quotes)
         text[n++] = '"';
-    n += print_value(column, row, text + n);
+    n += hac_output_print(column, row, text + n);
     if (quotes)
         text[n++] = '"';
     if (fits)
         output->bytes += n;
     else
-        put(output, text, n);
+        hac_output_put(output, text, n);
 }
 
 /* ---- strings ---- */
@@ -142,19 +128,19 @@ static bool csv_is_plain(const uint8_t *text, size_t bytes)
 static void csv_string(hac_output *output, const uint8_t *text, size_t bytes)
 {
     if (bytes > 0 && csv_is_plain(text, bytes)) {
-        put(output, text, bytes);
+        hac_output_put(output, text, bytes);
         return;
     }
-    put_byte(output, '"');
+    hac_output_byte(output, '"');
     for (size_t i = 0; i < bytes;) {
         const uint8_t *quote = memchr(text + i, '"', bytes - i);
         size_t n = quote != NULL ? (size_t)(quote - text) - i + 1 : bytes - i;
-        put(output, text + i, n);
+        hac_output_put(output, text + i, n);
         if (quote != NULL)
-            put_byte(output, '"');
+            hac_output_byte(output, '"');
         i += n;
     }
-    put_byte(output, '"');
+    hac_output_byte(output, '"');
 }
 
 /* Length of what needs neither escape nor check: printable ASCII but " and \. */
@@ -176,19 +162,19 @@ static void json_escape(hac_output *output, uint8_t byte)
     static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt", digits[] = "0123456789abcdef";
     const char *found = byte != 0 ? strchr(named, byte) : NULL;
     if (found != NULL) {
-        put(output, (const char[]){'\\', names[found - named]}, 2);
+        hac_output_put(output, (const char[]){'\\', names[found - named]}, 2);
         return;
     }
-    put(output, (const char[]){'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]}, 6);
+    hac_output_put(output, (const char[]){'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]}, 6);
 }
 
 /* Bytes that are no UTF-8 become U+FFFD, one each. */
 static void json_string(hac_output *output, const uint8_t *text, size_t bytes)
 {
-    put_byte(output, '"');
+    hac_output_byte(output, '"');
     for (size_t i = 0; i < bytes;) {
         size_t n = json_plain(text + i, bytes - i);
-        put(output, text + i, n);
+        hac_output_put(output, text + i, n);
         i += n;
         if (i == bytes)
             break;
@@ -197,10 +183,40 @@ static void json_string(hac_output *output, const uint8_t *text, size_t bytes)
             continue;
         }
         n = hac_utf8_sequence((const char *)text + i, bytes - i);
-        put(output, n > 0 ? (const char *)text + i : "\xef\xbf\xbd", n > 0 ? n : 3);
+        hac_output_put(output, n > 0 ? (const char *)text + i : "\xef\xbf\xbd", n > 0 ? n : 3);
         i += n > 0 ? n : 1;
     }
-    put_byte(output, '"');
+    hac_output_byte(output, '"');
+}
+
+/* What a field of tsv cannot hold as it is. */
+static char tsv_escape(uint8_t byte)
+{
+    return byte == '\t' ? 't' : byte == '\n' ? 'n' : byte == '\r' ? 'r' : byte == '\\' ? '\\' : 0;
+}
+
+static size_t tsv_plain(const uint8_t *text, size_t bytes)
+{
+    size_t i = 0;
+    for (; bytes - i >= 16; i += 16) {
+        bytes16 v = load16(text + i);
+        if (any16((bytes16)((v == '\t') | (v == '\n') | (v == '\r') | (v == '\\'))))
+            break;
+    }
+    while (i < bytes && tsv_escape(text[i]) == 0)
+        i++;
+    return i;
+}
+
+static void tsv_string(hac_output *output, const uint8_t *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        size_t n = tsv_plain(text + i, bytes - i);
+        hac_output_put(output, text + i, n);
+        i += n;
+        if (i < bytes)
+            hac_output_put(output, (const char[]){'\\', tsv_escape(text[i])}, 2);
+    }
 }
 
 /* Lower case, two digits a byte. In csv no bytes are "", so that they are not null. */
@@ -208,14 +224,14 @@ static void put_hex(hac_output *output, const uint8_t *data, size_t bytes, bool 
 {
     char block[256];
     if (quotes || bytes == 0)
-        put_byte(output, '"');
+        hac_output_byte(output, '"');
     for (size_t i = 0, n; i < bytes; i += n) {
         n = bytes - i < sizeof block / 2 ? bytes - i : sizeof block / 2;
         hac_print_hex(data + i, n, block);
-        put(output, block, 2 * n);
+        hac_output_put(output, block, 2 * n);
     }
     if (quotes || bytes == 0)
-        put_byte(output, '"');
+        hac_output_byte(output, '"');
 }
 
 /* ---- rows ---- */
@@ -224,7 +240,7 @@ static void put_cell(hac_output *output, bool json, const hac_vector *column, si
 {
     if (column->states != NULL && column->states[row] != HAC_ROW_OK) {
         if (json)
-            put(output, "null", 4);
+            hac_output_put(output, "null", 4);
         return;
     }
     if (!hac_kind_is_text(column->type.kind)) {
@@ -249,20 +265,41 @@ void hac_output_header(hac_output *output, hac_output_format format, const hac_s
     for (size_t i = 0; i < n_visible; i++) {
         const char *name = schema->fields[i].name;
         if (i > 0)
-            put_byte(output, ',');
+            hac_output_byte(output, ',');
         csv_string(output, (const uint8_t *)name, strlen(name));
     }
-    put_byte(output, '\n');
+    hac_output_byte(output, '\n');
 }
 
 static void csv_row(hac_output *output, size_t n_visible, const hac_vector *columns, size_t row)
 {
     for (size_t i = 0; i < n_visible; i++) {
         if (i > 0)
-            put_byte(output, ',');
+            hac_output_byte(output, ',');
         put_cell(output, false, &columns[i], row);
     }
-    put_byte(output, '\n');
+    hac_output_byte(output, '\n');
+}
+
+static void tsv_row(hac_output *output, size_t n_visible, const hac_vector *columns, size_t row)
+{
+    for (size_t i = 0; i < n_visible; i++) {
+        const hac_vector *column = &columns[i];
+        hac_string_ref ref;
+        if (i > 0)
+            hac_output_byte(output, '\t');
+        if (column->states != NULL && column->states[row] != HAC_ROW_OK) {
+            hac_output_put(output, "\\N", 2);
+        } else if (!hac_kind_is_text(column->type.kind)) {
+            put_value(output, column, row, false);
+        } else if ((ref = ((const hac_string_ref *)column->values)[row]).length > 0) {
+            if (column->type.kind == HAC_KIND_BYTES)
+                put_hex(output, column->bytes + ref.offset, ref.length, false);
+            else
+                tsv_string(output, column->bytes + ref.offset, ref.length);
+        }
+    }
+    hac_output_byte(output, '\n');
 }
 
 static void json_row(hac_output *output, const hac_schema *schema, size_t n_visible,
@@ -270,12 +307,12 @@ static void json_row(hac_output *output, const hac_schema *schema, size_t n_visi
 {
     for (size_t i = 0; i < n_visible; i++) {
         const char *name = schema->fields[i].name;
-        put_byte(output, i > 0 ? ',' : '{');
+        hac_output_byte(output, i > 0 ? ',' : '{');
         json_string(output, (const uint8_t *)name, strlen(name));
-        put_byte(output, ':');
+        hac_output_byte(output, ':');
         put_cell(output, true, &columns[i], row);
     }
-    put(output, n_visible > 0 ? "}\n" : "{}\n", n_visible > 0 ? 2 : 3);
+    hac_output_put(output, n_visible > 0 ? "}\n" : "{}\n", n_visible > 0 ? 2 : 3);
 }
 
 void hac_output_rows(hac_output *output, hac_output_format format, const hac_schema *schema, size_t n_visible,
@@ -284,6 +321,10 @@ void hac_output_rows(hac_output *output, hac_output_format format, const hac_sch
     for (size_t row = 0; row < rows; row++) {
         if (format == HAC_OUTPUT_JSON)
             json_row(output, schema, n_visible, columns, row);
+        else if (format == HAC_OUTPUT_TSV)
+            tsv_row(output, n_visible, columns, row);
+        else if (format == HAC_OUTPUT_TYPEDBYTES)
+            hac_output_typed_row(output, n_visible, columns, row);
         else
             csv_row(output, n_visible, columns, row);
     }

@@ -640,7 +640,7 @@ static hac_status next_parquet(hac_source *source, hac_error *err)
     return status == HAC_NOT_FOUND && source->rows > 0 ? HAC_OK : status;
 }
 
-const hac_source_format hac_format_parquet = {false, open_parquet, begin_parquet, next_parquet};
+const hac_source_format hac_format_parquet = {false, open_parquet, begin_parquet, next_parquet, NULL};
 
 /* ---- what is asked of it beside rows ---- */
 

@@ -15,11 +15,17 @@ HAC_DEFINE_CLEANUP(hac_source *, hac_source_free)
 static const hac_source_format *format_of(hac_format format)
 {
     static const hac_source_format *const formats[HAC_FORMAT_END] = {
-        [HAC_FORMAT_TABLE] = &hac_format_table,     [HAC_FORMAT_CSV] = &hac_format_delimited,
-        [HAC_FORMAT_TSV] = &hac_format_delimited,   [HAC_FORMAT_JSONL] = &hac_format_jsonl,
-        [HAC_FORMAT_LINES] = &hac_format_lines,     [HAC_FORMAT_WORDS] = &hac_format_words,
-        [HAC_FORMAT_KV] = &hac_format_lines,        [HAC_FORMAT_FIXED] = &hac_format_fixed,
+        [HAC_FORMAT_TABLE] = &hac_format_table,
+        [HAC_FORMAT_CSV] = &hac_format_delimited,
+        [HAC_FORMAT_TSV] = &hac_format_delimited,
+        [HAC_FORMAT_JSONL] = &hac_format_jsonl,
+        [HAC_FORMAT_LINES] = &hac_format_lines,
+        [HAC_FORMAT_WORDS] = &hac_format_words,
+        [HAC_FORMAT_KV] = &hac_format_lines,
+        [HAC_FORMAT_FIXED] = &hac_format_fixed,
         [HAC_FORMAT_PARQUET] = &hac_format_parquet,
+        [HAC_FORMAT_LENGTHS] = &hac_format_lengths,
+        [HAC_FORMAT_TYPEDBYTES] = &hac_format_typedbytes,
     };
     return format > HAC_FORMAT_NONE && format < HAC_FORMAT_END ? formats[format] : NULL;
 }
@@ -36,9 +42,10 @@ static void place_arrays(hac_source_column *column, bool text, uint8_t *memory)
     size_t values = HAC_BATCH_ROWS * hac_repr_size(column->repr);
     column->values = memory;
     column->states = memory + values;
-    if (text)
-        column->refs =
-            column->repr == HAC_REPR_STRING ? column->values : (void *)(memory + values + HAC_BATCH_ROWS);
+    if (column->repr == HAC_REPR_STRING)
+        column->refs = column->values;
+    else if (text)
+        column->refs = (void *)(memory + values + HAC_BATCH_ROWS);
 }
 
 static hac_status make_columns(hac_source *source, hac_error *err)
@@ -100,6 +107,8 @@ void hac_source_free(hac_source *source)
         return;
     hac_records_clear(&source->records);
     hac_parquet_source_free(source);
+    hac_typed_free(source->typed);
+    free(source->lengths);
     free(source->keys);
     free(source->columns);
     free(source->vectors);
@@ -115,20 +124,69 @@ hac_status hac_source_begin(hac_source *source, uint64_t first, uint64_t end, bo
     return source->format->begin(source, first, end, inside_quotes, err);
 }
 
-bool hac_source_bad_record(hac_source *source, uint64_t position, const char *fmt, ...)
+hac_status hac_source_begin_whole(hac_source *source, uint64_t first, uint64_t end, bool inside_quotes,
+                                  hac_error *err)
+{
+    (void)inside_quotes;
+    if (first > 0 && !source->place.split)
+        return hac_fail(
+            err, HAC_INVALID,
+            "an input of lengths or typedbytes cannot be cut into chunks, as records are found from "
+            "its start only: read it with `hacctl splice`");
+    source->end = end < source->place.bytes ? end : source->place.bytes;
+    source->next = first;
+    hac_window_seek(&source->records.window, first < source->end ? first : source->end);
+    return HAC_OK;
+}
+
+/* Puts an error off until the rows before it are through; where it is, is found out then. */
+static void fail_later(hac_source *source, uint64_t position, const char *column, const char *fmt,
+                       va_list args)
+{
+    char message[384];
+    vsnprintf(message, sizeof message, fmt, args);
+    source->late_at = position;
+    hac_fail(&source->late, HAC_FAILED, "%s%s: %s", column != NULL ? ", column " : "",
+             column != NULL ? column : "", message);
+}
+
+bool hac_source_bad_record(hac_source *source, uint64_t position, const char *column, const char *fmt, ...)
 {
     if (source->query->source.skip_errors) {
         source->skipped++;
         return true;
     }
-    char message[256];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
+    fail_later(source, position, column, fmt, args);
     va_end(args);
-    hac_fail(&source->late, HAC_FAILED, "%s", message);
-    (void)!hac_line_error(&source->place, position, &source->late);
     return false;
+}
+
+void hac_source_bad_value(hac_source *source, size_t row, const hac_source_column *column, const char *fmt,
+                          ...)
+{
+    if (source->query->source.skip_errors) {
+        source->n_dropped += !source->dropped[row];
+        source->dropped[row] = true;
+        return;
+    }
+    va_list args;
+    va_start(args, fmt);
+    fail_later(source, source->starts[row], column->name, fmt, args);
+    va_end(args);
+    source->rows = row;
+}
+
+void hac_source_lost(hac_source *source, uint64_t position, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fail_later(source, position, NULL, fmt, args);
+    va_end(args);
+    hac_error why = source->late;
+    if (source->query->source.skip_errors)
+        hac_fail(&source->late, HAC_FAILED, "%s" HAC_LOST_TEXT, why.message);
 }
 
 /* What lies behind the last row is read by machines that work on whole batches: empty strings. */
@@ -156,12 +214,37 @@ static void clear_batch(hac_source *source)
     }
 }
 
+static void name_position(hac_source *source, uint64_t position, char *ret)
+{
+    hac_format format = source->query->source.format;
+    bool lines = source->format->number == NULL;
+    if (format == HAC_FORMAT_TABLE || format == HAC_FORMAT_PARQUET) {
+        snprintf(ret, 32, "row %llu", (unsigned long long)position + 1);
+        return;
+    }
+    uint64_t number =
+        lines ? hac_line_number(&source->place, position) : source->format->number(source, position);
+    snprintf(ret, 32, "%s %llu",
+             number == 0 ? "byte"
+             : lines     ? "line"
+                         : "record",
+             (unsigned long long)(number == 0 ? position : number));
+}
+
+/* What was put off. */
+static hac_status report(hac_source *source, hac_error *err)
+{
+    char where[32];
+    name_position(source, source->late_at, where);
+    return hac_fail(err, source->late.code, "%s%s", where, source->late.message);
+}
+
 hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
 {
     for (;;) {
         clear_batch(source);
         if (source->late.code != HAC_OK)
-            return hac_fail(err, source->late.code, "%s", source->late.message);
+            return report(source, err);
         hac_status status = source->format->next(source, err);
         if (status == HAC_OK && source->format->text)
             status = hac_source_convert(source, err);
@@ -177,18 +260,7 @@ hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
 
 void hac_source_where(hac_source *source, size_t row, char *ret)
 {
-    uint64_t start = source->starts[row < HAC_BATCH_ROWS ? row : 0], line;
-    hac_format format = source->query->source.format;
-    if (format == HAC_FORMAT_TABLE || format == HAC_FORMAT_PARQUET)
-        snprintf(ret, 32, "row %llu", (unsigned long long)start + 1);
-    else if (format == HAC_FORMAT_FIXED)
-        snprintf(
-            ret, 32, "record %llu",
-            (unsigned long long)(start / source->query->schema_columns + source->place.lines_before + 1));
-    else if ((line = hac_line_number(&source->place, start)) > 0)
-        snprintf(ret, 32, "line %llu", (unsigned long long)line);
-    else
-        snprintf(ret, 32, "byte %llu", (unsigned long long)start);
+    name_position(source, source->starts[row < HAC_BATCH_ROWS ? row : 0], ret);
 }
 
 uint64_t hac_source_skipped(const hac_source *source)

@@ -224,23 +224,38 @@ static void shown_field(const uint8_t *text, size_t bytes, char ret[SHOWN_MAX + 
         snprintf(ret + n, 4, "%s", "...");
 }
 
+const char *hac_source_text_problem(const hac_source_column *column, const char *text, size_t bytes,
+                                    hac_text_status status, char ret[HAC_TEXT_PROBLEM_MAX])
+{
+    char field[SHOWN_MAX + 4], type[HAC_VALUE_TYPE_NAME_MAX];
+    shown_field((const uint8_t *)text, bytes, field);
+    hac_value_type_name(column->type, type);
+    if (status == HAC_TEXT_RANGE)
+        snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' is out of the range of %s", field, type);
+    else
+        snprintf(ret, HAC_TEXT_PROBLEM_MAX, "'%s' is not %s (%s)", field,
+                 kind_text((hac_kind)column->type.kind), type);
+    return ret;
+}
+
+hac_text_status hac_source_parse(const hac_source_column *column, const char *text, size_t bytes, size_t row)
+{
+    hac_text_status status = parse_one(column, text, bytes, row);
+    return status == HAC_TEXT_MALFORMED ? parse_trimmed(column, text, bytes, row) : status;
+}
+
 static hac_status fail_value(hac_source *source, const hac_source_column *column, size_t row,
                              hac_text_status status, hac_error *err)
 {
-    char field[SHOWN_MAX + 4], type[HAC_VALUE_TYPE_NAME_MAX], where[32];
+    char problem[HAC_TEXT_PROBLEM_MAX], where[32];
     hac_string_ref ref = column->refs[row];
     if (err == NULL)
         return HAC_FAILED;
     hac_source_where(source, row, where);
-    shown_field(column->bytes + ref.offset, ref.length, field);
-    hac_value_type_name(column->type, type);
+    hac_source_text_problem(column, (const char *)column->bytes + ref.offset, ref.length, status, problem);
     const char *hint =
         source->query->source.inferred ? ", which the records before it looked like; give --schema" : "";
-    if (status == HAC_TEXT_RANGE)
-        return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is out of the range of %s%s", where,
-                        column->name, field, type, hint);
-    return hac_fail(err, HAC_FAILED, "%s, column %s: '%s' is not %s (%s)%s", where, column->name, field,
-                    kind_text((hac_kind)column->type.kind), type, hint);
+    return hac_fail(err, HAC_FAILED, "%s, column %s: %s%s", where, column->name, problem, hint);
 }
 
 hac_status hac_source_convert(hac_source *source, hac_error *err)
@@ -308,16 +323,16 @@ static __int128 power_of_ten(unsigned n)
     return power;
 }
 
-size_t hac_source_decimals_fit(const hac_source_column *column, size_t first, size_t rows)
+void hac_source_check_decimals(hac_source *source, const hac_source_column *column)
 {
     if (column->type.kind != HAC_KIND_DECIMAL)
-        return rows;
+        return;
     const __int128 limit = power_of_ten(column->type.precision);
-    for (size_t r = first; r < rows; r++) {
+    for (size_t r = 0; r < source->rows; r++) {
         __int128 value = column->repr == HAC_REPR_I128 ? ((const __int128 *)column->values)[r]
                                                        : ((const int64_t *)column->values)[r];
         if ((value >= limit || value <= -limit) && column->states[r] == HAC_ROW_OK)
-            return r;
+            hac_source_bad_value(source, r, column, "the value has more than %d digits",
+                                 column->type.precision);
     }
-    return rows;
 }

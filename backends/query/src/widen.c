@@ -1,19 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "widen.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "expr/vector.h"
 
-#define WIDEN(to, type)                                                                                      \
+static inline uint16_t swap16(uint16_t v)
+{
+    return __builtin_bswap16(v);
+}
+
+static inline uint32_t swap32(uint32_t v)
+{
+    return __builtin_bswap32(v);
+}
+
+static inline uint64_t swap64(uint64_t v)
+{
+    return __builtin_bswap64(v);
+}
+
+static inline unsigned __int128 swap128(unsigned __int128 v)
+{
+    return (unsigned __int128)__builtin_bswap64((uint64_t)v) << 64 | __builtin_bswap64((uint64_t)(v >> 64));
+}
+
+static inline uint8_t swap8(uint8_t v)
+{
+    return v;
+}
+
+/* `bits` is the unsigned type of the value's size. */
+#define WIDEN(to, type, bits, swap)                                                                          \
     for (size_t r = 0; r < rows; r++) {                                                                      \
+        bits raw;                                                                                            \
         type value;                                                                                          \
-        memcpy(&value, from + r * stride, sizeof value);                                                     \
+        memcpy(&raw, from + r * stride, sizeof raw);                                                         \
+        raw = big ? swap(raw) : raw;                                                                         \
+        memcpy(&value, &raw, sizeof value);                                                                  \
         ((to *)values)[r] = (to)value;                                                                       \
     }
 
 static inline __attribute__((always_inline)) void widen(hac_value_type type, const uint8_t *from,
-                                                        size_t stride, size_t rows, void *values)
+                                                        size_t stride, size_t rows, bool big, void *values)
 {
     switch (type.kind) {
     case HAC_KIND_BOOL:
@@ -21,46 +51,62 @@ static inline __attribute__((always_inline)) void widen(hac_value_type type, con
             ((uint8_t *)values)[r] = from[r * stride] != 0;
         break;
     case HAC_KIND_I8:
-        WIDEN(int64_t, int8_t)
+        WIDEN(int64_t, int8_t, uint8_t, swap8)
         break;
     case HAC_KIND_I16:
-        WIDEN(int64_t, int16_t)
+        WIDEN(int64_t, int16_t, uint16_t, swap16)
         break;
     case HAC_KIND_I32:
     case HAC_KIND_DATE:
-        WIDEN(int64_t, int32_t)
+        WIDEN(int64_t, int32_t, uint32_t, swap32)
         break;
     case HAC_KIND_U8:
-        WIDEN(uint64_t, uint8_t)
+        WIDEN(uint64_t, uint8_t, uint8_t, swap8)
         break;
     case HAC_KIND_U16:
-        WIDEN(uint64_t, uint16_t)
+        WIDEN(uint64_t, uint16_t, uint16_t, swap16)
         break;
     case HAC_KIND_U32:
-        WIDEN(uint64_t, uint32_t)
+        WIDEN(uint64_t, uint32_t, uint32_t, swap32)
         break;
     case HAC_KIND_F32:
-        WIDEN(float, float)
+        WIDEN(float, float, uint32_t, swap32)
         break;
     default:
         if (hac_repr_of(type) == HAC_REPR_I128)
-            WIDEN(__int128, __int128)
+            WIDEN(__int128, __int128, unsigned __int128, swap128)
         else
-            WIDEN(uint64_t, uint64_t)
+            WIDEN(uint64_t, uint64_t, uint64_t, swap64)
     }
+}
+
+/* Constants where values lie side by side, so that these loops become vectors. */
+static inline __attribute__((always_inline)) void
+widen_all(hac_value_type type, const uint8_t *from, size_t stride, size_t rows, bool big, void *values)
+{
+    size_t size = hac_value_size(type);
+    if (stride != size)
+        widen(type, from, stride, rows, big, values);
+    else if (!big && size == hac_repr_size(hac_repr_of(type)) && type.kind != HAC_KIND_BOOL)
+        memcpy(values, from, rows * size);
+    else if (size == 16)
+        widen(type, from, 16, rows, big, values);
+    else if (size == 8)
+        widen(type, from, 8, rows, big, values);
+    else if (size == 4)
+        widen(type, from, 4, rows, big, values);
+    else if (size == 2)
+        widen(type, from, 2, rows, big, values);
+    else
+        widen(type, from, 1, rows, big, values);
 }
 
 void hac_widen(hac_value_type type, const uint8_t *from, size_t stride, size_t rows, void *ret_values)
 {
-    size_t size = hac_value_size(type);
-    if (stride != size)
-        widen(type, from, stride, rows, ret_values);
-    else if (size == hac_repr_size(hac_repr_of(type)) && type.kind != HAC_KIND_BOOL)
-        memcpy(ret_values, from, rows * size);
-    else if (size == 4) /* constants, so that these loops become vectors */
-        widen(type, from, 4, rows, ret_values);
-    else if (size == 2)
-        widen(type, from, 2, rows, ret_values);
-    else
-        widen(type, from, 1, rows, ret_values);
+    widen_all(type, from, stride, rows, false, ret_values);
+}
+
+void hac_widen_big(hac_value_type type, const uint8_t *from, size_t stride, size_t rows, void *ret_values)
+{
+    widen_all(type, from, stride, rows, true, ret_values);
 }

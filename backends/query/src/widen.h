@@ -12,5 +12,7 @@
  * the type's representation, one behind the other. Any bytes are a value. Not for strings.
  */
 void hac_widen(hac_value_type type, const uint8_t *from, size_t stride, size_t rows, void *ret_values);
+/* The same of values that are stored big-endian. */
+void hac_widen_big(hac_value_type type, const uint8_t *from, size_t stride, size_t rows, void *ret_values);
 
 #endif

@@ -46,7 +46,8 @@ static uint8_t *allocate(size_t room)
 hac_status hac_window_init(hac_window *window, const hac_source_place *place, hac_error *err)
 {
     uint64_t room = place->bytes < HAC_WINDOW_BLOCK ? place->bytes : HAC_WINDOW_BLOCK + SLACK;
-    *window = (hac_window){.place = place, .room = (size_t)(room > 64 ? room : 64)};
+    *window = (hac_window){
+        .place = place, .room = (size_t)(room > 64 ? room : 64), .most = (size_t)HAC_RECORD_MAX + 1};
     window->data = allocate(window->room);
     return window->data != NULL ? HAC_OK : hac_fail_no_memory(err);
 }
@@ -92,8 +93,8 @@ static uint64_t wanted(const hac_window *window, uint64_t until)
         want = until - position + SLACK;
     if (want > most)
         want = most;
-    if (want > HAC_RECORD_MAX + 1 - window->bytes)
-        want = HAC_RECORD_MAX + 1 - window->bytes;
+    if (want > window->most - window->bytes)
+        want = window->most - window->bytes;
     return want < left ? want : left;
 }
 

@@ -17,6 +17,7 @@ typedef struct hac_window {
     uint8_t *data; /* owned; HAC_SCAN_PAD bytes behind `room` are readable */
     size_t room, bytes;
     uint64_t base; /* where in the source data[0] is */
+    size_t most;   /* bytes that it may hold: HAC_RECORD_MAX + 1, unless its user says more after init */
 } hac_window;
 
 /* An empty window at the source's start; for sources of a few bytes a small one. */
@@ -30,8 +31,8 @@ bool hac_window_at_end(const hac_window *window); /* it holds the source's last 
 /*
  * Forgets the first `drop` bytes and reads more behind the rest; at least a byte unless the source ends. What
  * lies behind position `until` is read sparingly. Grows when one record fills it. HAC_FAILED: the file cannot
- * be read or has become shorter. The window never holds more than HAC_RECORD_MAX + 1 bytes: a record that is
- * not whole then is too long, wherever it was read.
+ * be read or has become shorter. The window never holds more than `most` bytes: a record that is not whole
+ * then is too long, wherever it was read.
  */
 HAC_MUST_USE hac_status hac_window_refill(hac_window *window, size_t drop, uint64_t until, hac_error *err);
 

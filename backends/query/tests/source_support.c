@@ -19,11 +19,13 @@ void test_query_make(test_query *ret, hac_format format, bool header, const char
         assert_int_equal(hac_value_type_parse(colon + 1, bytes, &ret->fields[n].type, NULL), HAC_OK);
         ret->positions[n] = (uint16_t)(format == HAC_FORMAT_FIXED ? at : n);
         at += hac_value_size(ret->fields[n].type);
+        ret->widths[n] = (uint8_t)hac_value_size(ret->fields[n].type);
         part = colon + 1 + bytes;
         part += *part == ' ';
     }
     ret->query.source = (hac_source_options){.format = format, .header = header, .delimiter = ','};
     ret->query.columns = (hac_schema){ret->fields, n};
+    ret->query.widths = format == HAC_FORMAT_LENGTHS ? ret->widths : NULL;
     ret->query.positions = ret->positions;
     ret->query.schema_columns = format == HAC_FORMAT_FIXED ? at : n;
 }
@@ -119,8 +121,10 @@ static void read_source(const hac_query *query, const hac_source_place *place, c
     uint64_t chunk = reading->chunk > 0 ? reading->chunk : all + 1;
     hac_status status = hac_source_open(query, place, reading->table, &source, &err);
     bool quotes = query->source.format == HAC_FORMAT_CSV;
-    for (uint64_t at = 0; at < all && status == HAC_OK; at += chunk)
-        status = read_chunk(source, quotes ? place : NULL, at, at + chunk, text, &err);
+    for (uint64_t at = 0, i = 0, end; at < all && status == HAC_OK; at = end, i++) {
+        end = reading->cuts == NULL ? at + chunk : i < reading->n_cuts ? reading->cuts[i] : all;
+        status = read_chunk(source, quotes ? place : NULL, at, end, text, &err);
+    }
     if (status != HAC_OK) {
         assert_int_equal(status, err.code);
         hac_text_addf(text, "error: %s", err.message);
@@ -141,6 +145,7 @@ char *test_read(const hac_query *query, const test_reading *reading)
         reading->table == NULL ? malloc(reading->bytes > 0 ? reading->bytes : 1) : NULL;
     memcpy(exact != NULL ? exact : memory, reading->data, reading->bytes);
     hac_source_place place = {.fd = -1, .memory = exact != NULL ? exact : memory, .bytes = reading->bytes};
+    place.split = reading->cuts != NULL;
     if (reading->file) {
         assert_int_equal(hac_memfd_create("source", FILE_OFFSET + reading->bytes + 7, false, &fd, NULL),
                          HAC_OK);
@@ -155,6 +160,46 @@ char *test_read(const hac_query *query, const test_reading *reading)
     hac_text_add(&text, "");
     assert_int_equal(hac_text_finish(&text, &ret, NULL, NULL), HAC_OK);
     return ret;
+}
+
+void test_put(hac_text *text, bool big, size_t bytes, __int128 value)
+{
+    char data[16];
+    for (size_t i = 0; i < bytes; i++)
+        data[big ? bytes - 1 - i : i] = (char)(value >> (8 * i));
+    hac_text_add_bytes(text, data, bytes);
+}
+
+void test_put_text(hac_text *text, bool big, const char *data, size_t bytes)
+{
+    test_put(text, big, 4, (__int128)bytes);
+    hac_text_add_bytes(text, data, bytes);
+}
+
+void test_check_records(const hac_query *query, const hac_text *data, const uint64_t *ends, size_t n,
+                        const char *wanted)
+{
+    static const size_t steps[] = {0, 1, 2, 3, 7, 64, 1000, 1024, 1025};
+    hac_autofree uint64_t *cuts = calloc(n + 1, sizeof *cuts);
+    assert_non_null(cuts);
+    for (size_t s = 0; s < sizeof steps / sizeof *steps && steps[s] < n + 1; s++) {
+        size_t n_cuts = 0, step = steps[s];
+        if (step > 0 && n / step > 5000) /* each chunk of a file is read anew */
+            continue;
+        for (size_t i = step; step > 0 && i < n; i += step)
+            cuts[n_cuts++] = ends[i - 1];
+        for (int file = 0; file < 2; file++) {
+            test_reading reading = {.data = data->data == NULL ? "" : data->data,
+                                    .bytes = data->bytes,
+                                    .cuts = step > 0 ? cuts : NULL,
+                                    .n_cuts = n_cuts,
+                                    .file = file != 0};
+            hac_autofree char *got = test_read(query, &reading);
+            if (strcmp(got, wanted) != 0)
+                fail_msg("format %d, chunks of %zu records, file %d: gives\n%.2000s\nnot\n%.2000s",
+                         (int)query->source.format, step, file, got, wanted);
+        }
+    }
 }
 
 char *test_read_text(const hac_query *query, const char *text)

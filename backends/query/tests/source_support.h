@@ -14,6 +14,7 @@ typedef struct test_query {
     hac_query query;
     hac_field fields[32];
     uint16_t positions[32];
+    uint8_t widths[32]; /* lengths */
 } test_query;
 
 /* A query for the columns of `schema` ("a:i64 b:string", no quotes), in that order, at positions 0, 1 …
@@ -26,7 +27,9 @@ typedef struct test_reading {
     size_t bytes;
     const hac_table *table; /* data is its memory */
     uint64_t chunk;         /* bytes, or rows; 0: all in one */
-    bool file;              /* through a descriptor, behind some other bytes */
+    const uint64_t *cuts;   /* or where chunks begin, from the second on; n_cuts of them */
+    size_t n_cuts;
+    bool file; /* through a descriptor, behind some other bytes */
 } test_reading;
 
 /*
@@ -35,6 +38,16 @@ typedef struct test_reading {
  */
 char *test_read(const hac_query *query, const test_reading *reading);
 char *test_read_text(const hac_query *query, const char *text); /* in one chunk */
+
+/* Bytes for binary formats: a number of 1 … 16 bytes, little- or big-endian; text with its length (4 bytes)
+ * in front. */
+void test_put(hac_text *text, bool big, size_t bytes, __int128 value);
+void test_put_text(hac_text *text, bool big, const char *data, size_t bytes);
+
+/* Fails unless `data`, whose records end at `ends`, gives `wanted` in one chunk and in chunks of 1, 2, 3, 7 …
+ * records, from memory and from a file. */
+void test_check_records(const hac_query *query, const hac_text *data, const uint64_t *ends, size_t n,
+                        const char *wanted);
 
 /* Fails unless a reading in chunks of 1 … 64 bytes, from memory and from a file, gives `wanted`. */
 void test_check_chunks(const hac_query *query, const char *data, size_t bytes, const char *wanted);

@@ -30,7 +30,7 @@ typedef enum hac_format {
     HAC_FORMAT_KV,    /* `key` and `value`, cut at the first TAB */
     HAC_FORMAT_FIXED, /* records of fixed-width binary values */
     HAC_FORMAT_PARQUET,
-    HAC_FORMAT_LENGTHS,    /* records with their length in front (docs/flows/splice.md) */
+    HAC_FORMAT_LENGTHS,    /* records of binary values with their length in front */
     HAC_FORMAT_TYPEDBYTES, /* Hadoop's typed bytes: a key and a value a record */
     HAC_FORMAT_END
 } hac_format;
@@ -123,6 +123,7 @@ typedef struct hac_query {
     uint16_t *positions;   /* of each in the schema as written (no header, table: also in the source); fixed:
                             * the byte of a record at which it begins */
     size_t schema_columns; /* of the schema as written; fixed: the bytes of a record */
+    uint8_t *widths;       /* lengths: hac_value_size of each column of the schema; else NULL */
     hac_program *filter;   /* one bool output; NULL: all rows count */
     hac_program *rows;     /* outputs: n_keys keys, then arguments; without aggregation the output columns */
     hac_program *finals;   /* inputs: keys, then results of the aggregates; NULL without aggregation */

@@ -2,7 +2,9 @@
 /*
  * Sources: one chunk of a file, of text in memory, or of a table, as batches of rows. A chunk of text owns
  * the records that start in [first_byte, end_byte): reading begins at the first record start in it and goes
- * on past its end until its last record is whole. All bytes are untrusted.
+ * on past its end until its last record is whole. All bytes are untrusted. Records of lengths and typedbytes
+ * cannot be found from anywhere: a chunk of these begins where a record does, and only
+ * splits have more than one (HAC_INVALID).
  *
  *   csv    RFC 4180, LF or CR LF. An unquoted empty field is null in every type, "" is an empty
  *          string. A quote inside an unquoted field, or one that is never closed, fails the job even
@@ -18,9 +20,17 @@
  *   lines  LF or CR LF. kv: likewise; without a TAB the value is null.
  *   words  as the contract has them; a byte order mark is part of a word.
  *   fixed  the source's size is a multiple of the record's.
- *   parquet  rows of row groups; columns by name, of the very type. What the filter rules out is left out
- * early, where that is cheaper (hac_source_filtered). table  columns by position, of the very type. A string
- * that does not lie within its column fails the job even under skip_errors.
+ *   lengths   a length of four bytes and that many bytes: the schema's columns, as in fixed; text has a
+ * length of its own in front, but the last column, if it is text, is what is left. A record that is too short
+ *          or has bytes left over is in error. A length beyond the source's end fails the job even under
+ *          skip_errors.
+ *   typedbytes   a key and a value in turn: columns 0 and 1; or of more than two columns the value is a
+ * vector or list of those from 1 on (missing ones are null). Whole numbers are taken where they fit exactly,
+ *          floats into f32 and f64, bool, text as in csv; numbers become text in a column of strings. No text
+ * is null in columns of other types. What is not typed bytes, or nested more than 64 deep, fails the job even
+ * under skip_errors. parquet  rows of row groups; columns by name, of the very type. What the filter rules
+ * out is left out early, where that is cheaper (hac_source_filtered). table  columns by position, of the very
+ * type. A string that does not lie within its column fails the job even under skip_errors.
  *
  * Blanks around a value that is not a string do not count. A record has at most 64 MiB and 65,535
  * fields.
