@@ -23,6 +23,8 @@ hac_status hac_setup_check(const Hac__Executor__Setup *setup, hac_error *err)
                             CPU_SETSIZE - 1);
     if (setup->slowdown != 0 && !(setup->slowdown >= 1.0 && setup->slowdown <= 1e6))
         return hac_fail(err, HAC_INVALID, "slowdown: %g is not from 1 to 1e6", setup->slowdown);
+    if (setup->byte_order > HAC_ORDER_BIG)
+        return hac_fail(err, HAC_INVALID, "byte_order: %u is none", setup->byte_order);
     return HAC_OK;
 }
 
@@ -76,6 +78,7 @@ hac_status hac_setup_open(const Hac__Executor__Setup *setup, bool never_build, h
         .index = setup->device_index,
         .style = setup->simt ? HAC_STYLE_ONLY_SIMT : HAC_STYLE_ONLY_BLOCK,
         .copy_memory = setup->copy_memory,
+        .byte_order = (hac_order_choice)setup->byte_order,
         .threads = wanted_threads(setup),
         .vector_width = setup->vector_width,
         .block_items = setup->block_items,

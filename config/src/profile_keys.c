@@ -18,6 +18,11 @@ static const hac_choice kinds[] = {{"cpu", HAC_KIND_CPU}, {"gpu", HAC_KIND_GPU},
 static const hac_choice styles[] = {
     {"auto", HAC_STYLE_AUTO}, {"block", HAC_STYLE_CHOICE_BLOCK}, {"simt", HAC_STYLE_CHOICE_SIMT}, {NULL, 0}};
 
+static const hac_choice byte_orders[] = {{"native", HAC_BYTE_ORDER_NATIVE},
+                                         {"little", HAC_BYTE_ORDER_LITTLE},
+                                         {"big", HAC_BYTE_ORDER_BIG},
+                                         {NULL, 0}};
+
 static const hac_choice match_types[] = {{"any", HAC_MATCH_ANY},
                                          {"cpu", HAC_MATCH_CPU},
                                          {"gpu", HAC_MATCH_GPU},
@@ -321,6 +326,15 @@ static const hac_key keys[] = {
      .allowed = "`source`, or `{binary: /absolute/path}`",
      .fallback = "source",
      .help = "Kernels come from the source, or are an image made elsewhere, as FPGAs need it"},
+    {.path = "byte_order",
+     .type = HAC_KEY_CHOICE,
+     .flags = HAC_KEY_OVERRIDE,
+     .offset = DEVICE(byte_order),
+     .choices = byte_orders,
+     .fallback = "native",
+     .help = "Order in which blocks of text are stored for the device; native: the driver's. With the other "
+             "one, for tests, blocks are stored in it and turned back right before kernels read them, in "
+             "place of such a device's loads"},
     {.path = "tuning.vector_width",
      .type = HAC_KEY_INTEGER,
      .flags = HAC_KEY_OVERRIDE | HAC_KEY_POWER_OF_TWO,

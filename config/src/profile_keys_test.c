@@ -78,6 +78,7 @@ static void test_everything(void **state)
              "    env: {CUDA_VISIBLE_DEVICES: 0, HAC_X: 'a b=c', POCL_DEBUG: ''}\n"
              "memory: {limit: 4GiB, host: true}\n"
              "program: {binary: /opt/kernels.bin}\n"
+             "byte_order: big\n"
              "tuning: {vector_width: 8, block_items: 16384, work_group: 256}\n"
              "limits: {max_loop_iterations: 65535, max_allocation: 2GiB, local_memory: 48KiB}\n"
              "link: {bandwidth: 25GB/s, latency: 10us}\n"
@@ -101,6 +102,7 @@ static void test_everything(void **state)
     assert_int_equal(d.memory_limit, UINT64_C(4) << 30);
     assert_true(d.host_memory);
     assert_string_equal(d.program_binary, "/opt/kernels.bin");
+    assert_int_equal(d.byte_order, HAC_BYTE_ORDER_BIG);
     assert_int_equal(d.vector_width, 8);
     assert_int_equal(d.block_items, 16384);
     assert_int_equal(d.work_group, 256);
@@ -135,6 +137,7 @@ static void assert_defaults(hac_device_config d)
     assert_int_equal(d.n_capability, 0);
     assert_int_equal(d.kind, expected.kind);
     assert_int_equal(d.style, expected.style);
+    assert_int_equal(d.byte_order, HAC_BYTE_ORDER_NATIVE);
     assert_int_equal(d.threads, 0);
     assert_int_equal(d.memory_limit, 0);
     assert_true(d.host_memory);
@@ -152,6 +155,7 @@ static void test_defaults(void **state)
     assert_defaults(load(HEAD));
     assert_defaults(load(HEAD
                          "style: auto\ngroup: none\nexecutors: [{}]\nmemory: {}\nprogram: source\n"
+                         "byte_order: native\n"
                          "tuning: {}\nlimits: {}\nlink: {}\nsandbox: {}\ncapability: {}\ntesting: {}\n"));
     /* the words that stand for a default, and the default itself */
     assert_defaults(load(HEAD
@@ -246,6 +250,8 @@ static void test_choices(void **state)
     hac_device_config_clear(&unsaid);
     assert_refused("name: x\nmatch: {type: cpu}\nkind: CPU\n",
                    "t.yaml:3: key `kind`: `CPU` is not known; allowed: `cpu`, `gpu`, `fpga`, `dsp`, `arm`");
+    BAD_LINES(
+        {"byte_order: middle", "byte_order`: `middle` is not known; allowed: `native`, `little`, `big`"});
     BAD_LINES({"style: vector", "style`: `vector` is not known; allowed: `auto`, `block`, `simt`"},
               {"style: [simt]", "style`: is a list, not a single value"}, {"style:", "style`: has no value"},
               {"group: a b", "group`: `a b` is not a name"}, {"group: {}", "group`: is a map"});
@@ -528,7 +534,7 @@ static void test_unknown(void **state)
     BAD_LINES(
         {"kin: gpu",
          "kin`: unknown key, did you mean `kind`?; allowed: name, match, kind, style, group, executors, "
-         "memory, program, tuning, limits, link, sandbox, capability, testing"},
+         "memory, program, byte_order, tuning, limits, link, sandbox, capability, testing"},
         {"memry: {limit: 1GiB}", "memry`: unknown key, did you mean `memory`?"},
         {"slowdown: 2", "slowdown`: unknown key, did you mean `testing.slowdown`?"},
         {"xyzzy: 2", "xyzzy`: unknown key; allowed: name, match"}, {"'': 2", "`: unknown key; allowed: name"},

@@ -75,6 +75,10 @@ static void make_key(hac_server_device *device)
     snprintf(device->key, sizeof device->key, "%.40s|%.32s|%.16s|t%u|p%u|%s|b%u|w%u|v%u|s%.3g",
              device->device, device->driver, device->kernel_hash, c->threads, device->tuning.placement,
              device->simt ? "simt" : "block", c->block_items, c->work_group, c->vector_width, c->slowdown);
+    if (c->byte_order != HAC_BYTE_ORDER_NATIVE) {
+        size_t n = strlen(device->key);
+        snprintf(device->key + n, sizeof device->key - n, "|e%d", (int)c->byte_order);
+    }
     describe_image(c, image, sizeof image);
     snprintf(device->program_key, sizeof device->program_key,
              "%.60s|%.60s|%u|%.32s|%.16s|%d|b%u|v%u|w%u|l%u|m%llu|c%d%s", device->platform, device->device,
@@ -355,6 +359,7 @@ static void fill_setup(const hac_server_device *device, const char *program_dire
     ret->local_memory = c->local_memory;
     ret->jit = c->jit;
     ret->slowdown = c->slowdown;
+    ret->byte_order = c->byte_order;
     ret->program_directory = (char *)(uintptr_t)program_directory;
     ret->scratch_directory = (char *)(uintptr_t)scratch_directory;
 }

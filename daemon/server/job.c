@@ -154,6 +154,7 @@ void hac_job_free(hac_job *job)
     if (job->kind->free_state != NULL)
         job->kind->free_state(job);
     hac_plan_free(job->plan);
+    hac_splice_buffers_clear(&job->splice);
     free(job->result_data);
     free(job->text);
     hac_text_clear(&job->log);

@@ -21,6 +21,7 @@
 #include "planner/plan_output.h"
 #include "planner/sort_plan.h"
 #include "pool.h"
+#include "splice_buffers.h"
 
 struct hac_server;
 struct hac_session;
@@ -155,7 +156,8 @@ struct hac_job {
     hac_job_descriptor *descriptors;
     size_t n_descriptors;
 
-    hac_plan *plan; /* the current one, the last one when the job has ended */
+    hac_plan *plan;            /* the current one, the last one when the job has ended */
+    hac_splice_buffers splice; /* of the tasks so far that have any */
     hac_run run;
     unsigned restarts, retries;
     uint32_t losses[HAC_DEVICES_MAX]; /* executors lost on each device */

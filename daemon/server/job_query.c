@@ -153,6 +153,7 @@ hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error
     hac_job_set_plan(job, plan);
     state->planned = true;
     memset(&state->totals, 0, sizeof state->totals);
+    hac_splice_buffers_clear(&job->splice); /* all of it is done anew */
     state->result_room = 0;
     if (!job->quick)
         note_plan(job);
@@ -635,6 +636,8 @@ static void receipt(const hac_job *job, hac_text *text)
             hac_flow_c_json(&query->flow_c, query->hot_keys, text);
     }
     hac_json_close(text, '}');
+    if (!state->parquet && !state->spec.table)
+        hac_splice_buffers_json(&job->splice, text);
 }
 
 static const hac_job_kind query_kind = {.flow = "mapreduce",

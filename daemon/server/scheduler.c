@@ -624,7 +624,9 @@ void hac_scheduler_kick(hac_server *server)
 
 /* ---- what came of it -------------------------------------------------------------------------------- */
 
-static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, bool lost)
+/* `done` is NULL of a piece whose executor died. */
+static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, bool lost,
+                   const Hac__Executor__Done *done)
 {
     hac_run *run = &job->run;
     if (run->n_records == HAC_JOB_RECORDS_MAX)
@@ -654,6 +656,9 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
         .attempt = dispatch->attempt,
         .lost = lost,
     };
+    if (done != NULL)
+        hac_splice_buffers_stages(job->plan->tasks[dispatch->task].codelet, done,
+                                  &run->records[run->n_records - 1]);
 }
 
 /* Page faults, too, are better known than nothing; but not among figures without: a device alone would seem
@@ -731,7 +736,8 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
         job->build_seconds += waited;
         hac_job_note(job, "kernels are built, after %.1f s", waited);
     }
-    record(job, dispatch, done->seconds, false);
+    record(job, dispatch, done->seconds, false, done);
+    hac_splice_buffers_add(&job->splice, job->plan->devices[dispatch->plan_device].name, task->codelet, done);
     learn(job, dispatch, done);
     state->busy[dispatch->plan_device] += done->seconds;
     state->units[dispatch->plan_device] += (double)dispatch->count;
@@ -858,7 +864,7 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
     server->tasks_lost++;
     if (started) {
         job->retries++;
-        record(job, dispatch, 0, true);
+        record(job, dispatch, 0, true, NULL);
         hac_job_note(job, "the executor of %s %s during %s", server->devices.items[device]->config.name, how,
                      task->codelet);
     }

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash_load.h"
 #include "hash_partial.h"
 #include "query/codelets.h"
 #include "query/pool.h"
+#include "splice/pipeline.h"
 
 #define PER_MILLE   0xffff
-#define WAVE_CHUNKS 2 /* a work-item of block style, or a thread that reads */
+#define BLOCKS_EACH 4 /* of a WorkingBuffer: a work-item of block style, or a thread that reads */
 
 const char *hac_hash_aggregate_program(const hac_device_facts *facts, hac_type type)
 {
@@ -34,13 +34,17 @@ typedef struct aggregation {
     hac_hash_partials partials;
     uint64_t skipped;
     hac_source_counters reading;
+    hac_splice_counters splice;
+    uint64_t start;
+    uint64_t by_engine; /* nanoseconds; no map of the device's */
 } aggregation;
 
-/* The C engine's codelet, for this chunk; *ret_rows: that it read. */
-static hac_status by_engine(aggregation *a, uint64_t chunk, uint64_t *ret_rows, hac_error *err)
+/* The C engine's codelet, for this chunk; *ret_rows: that it read. `again`: its block was spliced, too. */
+static hac_status by_engine(aggregation *a, uint64_t chunk, bool again, uint64_t *ret_rows, hac_error *err)
 {
     hac_task one = *a->task;
     hac_task_result result = {0};
+    uint64_t from = hac_now_ns();
     one.first = chunk;
     one.count = 1;
     hac_status status = hac_query_run_aggregate(a->device, &one, &result, err);
@@ -51,6 +55,10 @@ static hac_status by_engine(aggregation *a, uint64_t chunk, uint64_t *ret_rows, 
     a->job->figures.kept += result.values[HAC_AGGREGATE_VALUE_KEPT];
     a->skipped += result.values[HAC_AGGREGATE_VALUE_SKIPPED];
     *ret_rows = result.values[HAC_AGGREGATE_VALUE_ROWS];
+    hac_splice_add_values(&a->splice, from, result.values + HAC_AGGREGATE_VALUE_SPLICE, again);
+    if (again)
+        hac_splice_count_result(&a->splice, result.values[HAC_AGGREGATE_VALUE_NEEDED]);
+    a->by_engine += hac_now_ns() - from;
     return HAC_OK;
 }
 
@@ -58,14 +66,18 @@ static hac_status by_engine(aggregation *a, uint64_t chunk, uint64_t *ret_rows, 
 static hac_status refused(hac_hash_partials *partials, uint64_t chunk, hac_error *err)
 {
     uint64_t rows;
-    return by_engine(partials->context, chunk, &rows, err);
+    return by_engine(partials->context, chunk, true, &rows, err);
 }
 
 static hac_status write_partial(void *context, const hac_hash_groups *groups, hac_error *err)
 {
     aggregation *a = context;
     a->skipped += groups->refused ? 0 : groups->skipped;
-    return hac_hash_partials_write(&a->partials, groups, err);
+    a->partials.bytes = 0;
+    hac_status status = hac_hash_partials_write(&a->partials, groups, err);
+    if (status == HAC_OK && !groups->refused)
+        hac_splice_count_result(&a->splice, a->partials.bytes);
+    return status;
 }
 
 static hac_hash_options options_of(const hac_task *task, const hac_query_task *query)
@@ -152,57 +164,77 @@ static void put_values(const aggregation *a, hac_task_result *result)
         v[HAC_AGGREGATE_VALUE_BARS + i] = f->work_groups.rows[i];
         v[HAC_AGGREGATE_VALUE_BARS + HAC_HOT_BARS + i] = f->work_groups.hits[i];
     }
+    hac_splice_put_values(&a->splice, a->start, v + HAC_AGGREGATE_VALUE_SPLICE);
     result->n_values = HAC_AGGREGATE_N_VALUES;
 }
 
-/* A source that is no table: waves of chunks in memory, the next being read while the device does one. */
-static hac_status run_waves(aggregation *a, hac_error *err)
+static hac_pipeline_options pipeline_of(const aggregation *a)
 {
     const hac_device_facts *facts = a->job->facts;
     unsigned threads = hac_pool_threads();
     uint64_t wanted =
         facts->style == HAC_STYLE_SIMT || facts->compute_units < threads ? threads : facts->compute_units;
-    hac_hash_load load = {.task = &a->query,
-                          .quotes = a->task->spans[1],
-                          .first = a->task->first,
-                          .n = a->task->count,
-                          .chunks = WAVE_CHUNKS * wanted,
-                          .bytes = facts->max_allocation / 2};
-    hac_hash_loader *loader = NULL;
-    const hac_hash_rows *rows;
-    bool too_large;
-    bool through = a->task->count == 0;
-    hac_status status = through ? HAC_OK : hac_hash_loader_new(&load, &loader, err);
+    return (hac_pipeline_options){.task = &a->query,
+                                  .quotes = a->task->spans[1],
+                                  .first = a->task->first,
+                                  .n = a->task->count,
+                                  .blocks = BLOCKS_EACH * wanted,
+                                  .bytes = facts->max_allocation / 2,
+                                  .other_order = facts->other_order};
+}
+
+/* One WorkingBuffer, or a data set that fits none. */
+static hac_status run_work(aggregation *a, const hac_pipeline_work *work, hac_error *err)
+{
+    uint64_t read = 0, from = hac_now_ns(), other = a->by_engine;
+    if (work->buffer == NULL) {
+        hac_status status = by_engine(a, work->chunk, false, &read, err);
+        a->job->figures.rows += read;
+        return status;
+    }
+    hac_status status = hac_hash_job_run_rows(a->job, work->buffer, write_partial, a, err);
+    hac_stage_add(&a->splice.stages[HAC_STAGE_MAP], from, hac_now_ns(), a->by_engine - other);
+    return status;
+}
+
+/* A source that is no table: flow B brings it to the device. */
+static hac_status run_pipeline(aggregation *a, hac_error *err)
+{
+    const hac_pipeline_options options = pipeline_of(a);
+    hac_pipeline *pipeline;
+    hac_pipeline_work work;
     a->job->before = a->query.first_chunk;
     a->job->all_chunks = a->query.chunks;
+    if (a->task->count == 0)
+        return HAC_OK;
+    hac_status status = hac_pipeline_new(&options, &pipeline, err);
+    if (status != HAC_OK)
+        return status;
+    bool through = false;
     while (status == HAC_OK && !through) {
-        uint64_t read = 0;
-        status = hac_hash_loader_next(loader, &rows, &too_large, err);
+        status = hac_pipeline_next(pipeline, &work, err);
         through = status == HAC_NOT_FOUND;
-        if (through)
-            status = HAC_OK;
-        else if (status == HAC_OK && too_large)
-            status = by_engine(a, rows->first_chunk, &read, err);
-        else if (status == HAC_OK)
-            status = hac_hash_job_run_rows(a->job, rows, write_partial, a, err);
-        a->job->figures.rows += read;
+        if (status == HAC_OK) /* here HAC_NOT_FOUND is of a program */
+            status = run_work(a, &work, err);
     }
-    if (status == HAC_OK && loader != NULL)
-        hac_hash_loader_count(loader, &a->reading);
-    hac_hash_loader_free(loader);
+    if (through) {
+        hac_pipeline_count(pipeline, &a->reading, &a->splice);
+        status = HAC_OK;
+    }
+    hac_pipeline_free(pipeline);
     return status;
 }
 
 hac_status hac_hash_aggregate_run(hac_device *device, const hac_task *task, hac_task_result *result,
                                   hac_error *err)
 {
-    aggregation a = {.task = task, .device = device};
+    aggregation a = {.task = task, .device = device, .start = hac_now_ns()};
     hac_status status = begin(&a, err);
     if (status == HAC_OK && a.query.table.n_columns != 0)
         status =
             hac_hash_job_run(a.job, a.query.chunk_bytes, task->first, task->count, write_partial, &a, err);
     else if (status == HAC_OK)
-        status = run_waves(&a, err);
+        status = run_pipeline(&a, err);
     if (status == HAC_OK)
         put_values(&a, result);
     end(&a);

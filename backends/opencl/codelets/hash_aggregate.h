@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Codelet hash.aggregate: flow C on the device. Span, parameters and values: base/query_layout.h. A table in
- * memory is worked on where it is; every other source is read into columns by hash_load.h. HAC_UNSUPPORTED
+ * memory is worked on where it is; every other source comes as columns, by splice/pipeline.h. HAC_UNSUPPORTED
  * says what of the query this device cannot do; the planner takes query.aggregate then. Both write partials
  * that merge to the same groups, bit for bit.
  *

@@ -111,6 +111,7 @@ static void set_rows(wave *w)
         uint64_t first, rows = hac_hash_chunk_rows(job, w->first + c, &first);
         state[STATE_FROM] = first - w->view.first_row;
         state[STATE_ROWS] = rows;
+        state[STATE_COLUMNS] = hac_hash_chunk_index(job, w->first + c);
         state[STATE_SAMPLE] = job->options.hot_keys ? hac_hash_sample_rows(job, rows) : 0;
     }
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../kernels/expr_device_ops.cl"
 #include "base/cleanup.h"
 
 #define MEMORY_SHARE   8  /* of the device's memory for tables */
@@ -133,34 +134,53 @@ hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t fir
     return hac_windows_close(&job->windows, 0, status, err);
 }
 
-hac_status hac_hash_job_run_rows(hac_hash_job *job, const hac_hash_rows *rows, hac_hash_sink sink,
+/* Kernels take the index's words of a column for the plan's. */
+_Static_assert((int)HAC_INDEX_COLUMN_WORDS == EXPR_COLUMN_WORDS && (int)HAC_INDEX_KIND == EXPR_COLUMN_KIND &&
+                   (int)HAC_INDEX_VALIDITY == EXPR_COLUMN_VALIDITY &&
+                   (int)HAC_INDEX_VALUES == EXPR_COLUMN_VALUES &&
+                   (int)HAC_INDEX_CHARACTERS == EXPR_COLUMN_BYTES &&
+                   (int)HAC_INDEX_N_CHARACTERS == EXPR_COLUMN_N_BYTES,
+               "the look-up index has other words than the plan");
+
+hac_status hac_hash_job_run_rows(hac_hash_job *job, hac_working_buffer *rows, hac_hash_sink sink,
                                  void *context, hac_error *err)
 {
+    if (job->facts->turns_order)
+        hac_working_buffer_turn(rows);
     job->loaded = rows;
-    job->memory = rows->memory;
-    job->rows = rows->rows;
+    job->memory = (hac_span){rows->memory, rows->bytes};
+    job->rows = rows->records;
     job->most_rows = 0;
     job->sink = sink;
     job->context = context;
-    for (size_t i = 0; i < job->n_columns; i++) {
-        job->columns[i] = rows->columns[i];
-        hac_expr_plan_set_column(&job->plan, i, &rows->columns[i]);
-    }
-    for (uint64_t c = 0; c < rows->n_chunks; c++)
-        job->most_rows = rows->chunks[c].rows > job->most_rows ? rows->chunks[c].rows : job->most_rows;
-    hac_status status = hac_windows_open(&job->windows, rows->memory.data, rows->memory.bytes, HAC_READ,
-                                         &job->rows_window, err);
+    for (size_t i = 0; i < rows->n_blocks; i++)
+        job->most_rows = rows->blocks[i].records > job->most_rows ? rows->blocks[i].records : job->most_rows;
+    hac_status status =
+        hac_windows_open(&job->windows, rows->memory, rows->bytes, HAC_READ, &job->rows_window, err);
     if (status == HAC_OK)
-        status = run_style(job, rows->first_chunk, rows->n_chunks, err);
+        status = run_style(job, rows->first_chunk, rows->n_blocks, err);
     return hac_windows_close(&job->windows, 0, status, err);
+}
+
+const hac_table_column *hac_hash_chunk_columns(const hac_hash_job *job, uint64_t chunk)
+{
+    return job->loaded != NULL
+               ? hac_working_buffer_columns(job->loaded, (size_t)(chunk - job->loaded->first_chunk))
+               : job->columns;
+}
+
+uint64_t hac_hash_chunk_index(const hac_hash_job *job, uint64_t chunk)
+{
+    return job->loaded != NULL
+               ? hac_working_buffer_element(job->loaded, (size_t)(chunk - job->loaded->first_chunk))
+               : UINT64_MAX;
 }
 
 uint64_t hac_hash_chunk_rows(const hac_hash_job *job, uint64_t chunk, uint64_t *ret_first)
 {
     if (job->loaded != NULL) {
-        const hac_hash_chunk *c = &job->loaded->chunks[chunk - job->loaded->first_chunk];
-        *ret_first = c->first;
-        return c->rows;
+        *ret_first = 0;
+        return job->loaded->blocks[chunk - job->loaded->first_chunk].records;
     }
     uint64_t first = chunk * job->chunk_rows;
     *ret_first = first < job->rows ? first : job->rows;
@@ -250,7 +270,7 @@ hac_status hac_hash_deliver(hac_hash_job *job, uint64_t chunk, uint64_t first_ro
     job->figures.groups += pieces->n;
     hac_hash_groups groups = {
         .chunk = chunk,
-        .skipped = job->loaded != NULL ? job->loaded->chunks[chunk - job->loaded->first_chunk].skipped : 0,
+        .skipped = job->loaded != NULL ? job->loaded->blocks[chunk - job->loaded->first_chunk].skipped : 0,
         .pairs = pieces->pairs,
         .n = pieces->n,
         .first_row = first_row,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow C on a device, behind the codelet hash.aggregate: chunks of columns in memory to groups. hash_load.c
- * makes such columns of sources that are no tables; hash_block.c and hash_simt.c drive the kernels of the two
- * styles; hash_shape.c says what the kernels' tables look like; hash_view.c brings the rows to the device.
+ * Flow C on a device, behind the codelet hash.aggregate: chunks of columns in memory to groups. Of sources
+ * that are no tables such columns come as blocks in WorkingBuffers (backends/splice); hash_block.c and
+ * hash_simt.c drive the kernels of the two styles; hash_shape.c says what the kernels' tables look like;
+ * hash_view.c brings the rows to the device.
  */
 #ifndef CODELETS_HASH_JOB_H
 #define CODELETS_HASH_JOB_H
@@ -12,6 +13,7 @@
 #include "base/table.h"
 #include "expr_plan.h"
 #include "query/layout.h"
+#include "splice/working_buffer.h"
 #include "windows.h"
 
 /* The words of hash_layout.cl for a query, and what else follows from them. */
@@ -57,28 +59,13 @@ typedef struct hac_hash_figures {
     uint64_t grown, passes; /* tables made larger, key-range passes beyond the first */
 } hac_hash_figures;
 
-/* A chunk of rows that were read: where it lies among them. */
-typedef struct hac_hash_chunk {
-    uint64_t first, rows;
-    uint64_t skipped; /* records that could not be read */
-} hac_hash_chunk;
-
-/* Chunks that were read into columns in memory. */
-typedef struct hac_hash_rows {
-    hac_table_column columns[HAC_FIELDS_MAX]; /* of the query, by input */
-    hac_span memory;                          /* at most what a window holds */
-    uint64_t rows;                            /* that the columns have room for */
-    uint64_t first_chunk, n_chunks;           /* of the source */
-    const hac_hash_chunk *chunks;
-} hac_hash_rows;
-
 /* One chunk's groups. */
 typedef struct hac_hash_groups {
     uint64_t chunk;
-    uint64_t skipped;       /* as the hac_hash_chunk says */
+    uint64_t skipped;       /* records that could not be read, of a chunk in a WorkingBuffer */
     const uint64_t **pairs; /* in the order of their first rows */
     uint64_t n;
-    uint64_t first_row; /* of the table, that PAIR_FIRST counts from */
+    uint64_t first_row; /* of the table, or of the chunk's block, that PAIR_FIRST counts from */
     uint64_t kept;
     bool refused; /* not aggregated: the rule of partials sends the chunk's rows to windows */
 } hac_hash_groups;
@@ -94,10 +81,10 @@ typedef struct hac_hash_job {
     hac_span memory;                          /* borrowed */
     hac_table_column columns[HAC_FIELDS_MAX]; /* of the query, by input */
     size_t n_columns;
-    uint64_t rows;               /* of the columns */
-    uint64_t chunk_rows;         /* of a table's chunks */
-    const hac_hash_rows *loaded; /* NULL: the columns are a table's */
-    uint64_t most_rows;          /* of a chunk */
+    uint64_t rows;                    /* of the columns */
+    uint64_t chunk_rows;              /* of a table's chunks */
+    const hac_working_buffer *loaded; /* NULL: the columns are a table's */
+    uint64_t most_rows;               /* of a chunk */
     uint64_t before, all_chunks; /* those of other sources in front of these; those of all: for the figures */
     uint64_t pairs;              /* room of a table that did before; 0: none was made yet */
     uint32_t passes; /* key ranges that a chunk is done in: tables of all its keys would not fit */
@@ -125,10 +112,10 @@ void hac_hash_job_clear(hac_hash_job *job);
 HAC_MUST_USE hac_status hac_hash_job_run(hac_hash_job *job, uint64_t chunk_rows, uint64_t first, uint64_t n,
                                          hac_hash_sink sink, void *context, hac_error *err);
 
-/* The same of chunks that were read; their rows are numbered among those in memory. `rows` is borrowed until
- * the next run. */
-HAC_MUST_USE hac_status hac_hash_job_run_rows(hac_hash_job *job, const hac_hash_rows *rows,
-                                              hac_hash_sink sink, void *context, hac_error *err);
+/* The same of data sets in a WorkingBuffer: rows are numbered in each block. `rows` is borrowed until the
+ * next run. Of a device that is only said to have the other byte order it is turned first. */
+HAC_MUST_USE hac_status hac_hash_job_run_rows(hac_hash_job *job, hac_working_buffer *rows, hac_hash_sink sink,
+                                              void *context, hac_error *err);
 
 /* ---- hash_shape.c ---- */
 
@@ -162,6 +149,9 @@ HAC_MUST_USE hac_status hac_hash_run_simt(hac_hash_job *job, uint64_t first, uin
 
 /* Rows of chunk `chunk`: *ret_first and how many. */
 uint64_t hac_hash_chunk_rows(const hac_hash_job *job, uint64_t chunk, uint64_t *ret_first);
+/* Where its columns are, by input; and the byte of the memory where kernels find that, ~0: in the plan. */
+const hac_table_column *hac_hash_chunk_columns(const hac_hash_job *job, uint64_t chunk);
+uint64_t hac_hash_chunk_index(const hac_hash_job *job, uint64_t chunk);
 /* Rows of phase 1, of a chunk of so many. */
 uint64_t hac_hash_sample_rows(const hac_hash_job *job, uint64_t rows);
 /* Opens the plan (as it is now) and the shape. */

@@ -94,12 +94,13 @@ static hac_status gather_strings(hac_hash_partials *p, const hac_table_column *c
     return HAC_OK;
 }
 
-static hac_status gather(hac_hash_partials *p, const uint64_t *rows, size_t n, hac_error *err)
+static hac_status gather(hac_hash_partials *p, const hac_table_column *columns, const uint64_t *rows,
+                         size_t n, hac_error *err)
 {
     const hac_query *q = p->query;
     uint64_t used = 0;
     for (size_t i = 0; i < q->columns.n_fields; i++) {
-        const hac_table_column *c = &p->job->columns[i];
+        const hac_table_column *c = &columns[i];
         uint8_t *values = p->values + i * HAC_BATCH_ROWS * 16, *states = p->states + i * HAC_BATCH_ROWS;
         p->columns[i] = (hac_vector){.type = c->type, .values = values};
         if (c->validity != HAC_TABLE_NONE) {
@@ -128,14 +129,16 @@ static hac_status put_groups(hac_hash_partials *p, const hac_hash_groups *g, uin
 {
     uint64_t rows[HAC_BATCH_ROWS];
     const uint64_t *figures[HAC_BATCH_ROWS];
+    uint64_t begins, in_chunk = hac_hash_chunk_rows(p->job, g->chunk, &begins);
     for (size_t i = 0; i < n; i++) {
         rows[i] = g->pairs[first + i][PAIR_FIRST] + g->first_row;
         figures[i] = g->pairs[first + i] + p->job->shape.tail;
-        if (rows[i] >= p->job->rows)
-            return hac_fail(err, HAC_DEVICE, "a group's row is %llu of %llu", (unsigned long long)rows[i],
-                            (unsigned long long)p->job->rows);
+        if (rows[i] < begins || rows[i] - begins >= in_chunk)
+            return hac_fail(err, HAC_DEVICE, "a group's row is %llu, of %llu from %llu on",
+                            (unsigned long long)rows[i], (unsigned long long)in_chunk,
+                            (unsigned long long)begins);
     }
-    hac_status status = gather(p, rows, n, err);
+    hac_status status = gather(p, hac_hash_chunk_columns(p->job, g->chunk), rows, n, err);
     if (status != HAC_OK)
         return status;
     hac_batch batch = {.rows = n, .n_columns = p->query->columns.n_fields, .columns = p->columns};
@@ -146,6 +149,7 @@ static hac_status put_groups(hac_hash_partials *p, const hac_hash_groups *g, uin
 void hac_hash_partials_count(hac_hash_partials *p, uint64_t groups, uint64_t bytes)
 {
     p->groups += groups;
+    p->bytes = bytes;
     p->needed = bytes > p->needed ? bytes : p->needed;
 }
 

@@ -22,7 +22,8 @@ struct hac_hash_partials {
     uint64_t first_chunk; /* number of chunk 0 of the source among all */
     uint8_t *regions;     /* region c is that of number c */
     uint64_t region;
-    uint64_t groups, needed; /* results: groups in all partials, the largest partial */
+    uint64_t groups, needed; /* results: groups in all partials, the largest partial, */
+    uint64_t bytes;          /* the last one */
     void *context;           /* the caller's */
     /* Writes the partial of a chunk that was refused, and counts it. */
     hac_status (*refused)(hac_hash_partials *partials, uint64_t chunk, hac_error *err);

@@ -42,6 +42,7 @@ typedef struct tables {
     uint32_t n_hot, pass;
     uint64_t scratch_bytes;
     hac_hash_view view;
+    uint64_t index; /* hac_hash_chunk_index of the chunk */
     again again;
 } tables;
 
@@ -169,6 +170,7 @@ static hac_status enqueue_rows(tables *t, const buffers *b, uint64_t first, uint
     hac_arguments a = {.kernel = kernel, .err = err};
     hac_argument_mem(&a, job->plan_window);
     hac_argument_mem(&a, t->view.mem);
+    hac_argument_u64(&a, t->index);
     hac_argument_mem(&a, job->shape_window);
     hac_argument_u64(&a, first - t->view.first_row);
     hac_argument_u64(&a, end - t->view.first_row);
@@ -263,6 +265,7 @@ static hac_status enqueue_merge(tables *t, const buffers *b, bool fresh, uint32_
     hac_arguments a = {.kernel = kernel, .err = err};
     hac_argument_mem(&a, job->plan_window);
     hac_argument_mem(&a, t->view.mem);
+    hac_argument_u64(&a, t->index);
     hac_argument_mem(&a, job->shape_window);
     hac_argument_u32(&a, fresh);
     hac_argument_u32(&a, source);
@@ -488,6 +491,7 @@ static hac_status run_chunk(tables *t, uint64_t chunk, hac_error *err)
     size_t keep = job->windows.n;
     uint64_t kept = 0;
     const hac_hash_figures before = job->figures;
+    t->index = hac_hash_chunk_index(job, chunk);
     hac_status status = hac_hash_view_open(job, first, rows, &t->view, err);
     if (status == HAC_OK)
         status = hac_hash_open_plan(job, err);

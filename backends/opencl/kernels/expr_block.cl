@@ -37,7 +37,7 @@ typedef double8 vd;
 #define TO_VI_32(v) CONVERT(CONVERT(v, int8), long8)
 
 typedef struct {
-    __global const ulong *plan, *constants;
+    __global const ulong *plan, *constants, *columns;
     __global const uchar *table;
     __global ulong *values;
     __global uchar *states;
@@ -157,7 +157,7 @@ inline void load_strings(machine *m, __global const ulong *column, ulong first, 
 /* Rows first … first + rows - 1 of input `k`, widened. */
 inline void load_column(machine *m, uint k, ulong first, uint r)
 {
-    __global const ulong *column = m->plan + m->plan[EXPR_PLAN_COLUMNS] + k * EXPR_COLUMN_WORDS;
+    __global const ulong *column = m->columns + k * EXPR_COLUMN_WORDS;
     ulong at = column[EXPR_COLUMN_VALUES];
     uint whole = m->rows / LANES;
     m->clean[r] = 1;

@@ -7,6 +7,7 @@ inline void machine_begin(machine *m, __global const ulong *plan, __global const
     m->plan = plan;
     m->constants = plan + plan[EXPR_PLAN_CONSTANTS];
     m->table = table;
+    m->columns = columns_at(plan, table, ~0UL);
     m->values = (__global ulong *)scratch;
     m->states = scratch + plan[EXPR_PLAN_REGISTERS] * (BATCH * sizeof(ulong));
 }

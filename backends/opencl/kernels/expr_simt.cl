@@ -26,7 +26,7 @@ typedef double vd;
 #define TO_VI_32(v) ((long)(int)(v))
 
 typedef struct {
-    __global const ulong *plan, *constants;
+    __global const ulong *plan, *constants, *columns;
     __global const uchar *table;
     __global ulong *values; /* this work-item's */
     __global uchar *states;
@@ -55,7 +55,7 @@ typedef struct {
 
 inline void load_column(machine *m, uint k, ulong row, uint r)
 {
-    __global const ulong *column = m->plan + m->plan[EXPR_PLAN_COLUMNS] + k * EXPR_COLUMN_WORDS;
+    __global const ulong *column = m->columns + k * EXPR_COLUMN_WORDS;
     __global const uchar *values = m->table + column[EXPR_COLUMN_VALUES];
     uint state = 0;
     if (column[EXPR_COLUMN_VALIDITY] != ~0UL)

@@ -8,6 +8,7 @@ inline void machine_begin(machine *m, __global const ulong *plan, __global const
     m->plan = plan;
     m->constants = plan + plan[EXPR_PLAN_CONSTANTS];
     m->table = table;
+    m->columns = columns_at(plan, table, ~0UL);
     m->lanes = (uint)get_local_size(0);
     m->values = (__global ulong *)scratch + get_local_id(0);
     m->states = scratch + plan[EXPR_PLAN_REGISTERS] * m->lanes * sizeof(ulong) + get_local_id(0);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a table's columns (base/table.h), the same in both styles. Goes behind expr_device_ops.cl. */
 
+/* The columns' words: the plan's own, or, where rows lie in blocks with an index (splice/working_buffer.h), a
+ * block's: at byte `at` of the table. ~0: the plan's. */
+inline __global const ulong *columns_at(__global const ulong *plan, __global const uchar *table, ulong at)
+{
+    return at == ~0UL ? plan + plan[EXPR_PLAN_COLUMNS] : (__global const ulong *)(table + at);
+}
+
 inline long bit_at(__global const uchar *bits, ulong i)
 {
     return (bits[i >> 3] >> (i & 7)) & 1;

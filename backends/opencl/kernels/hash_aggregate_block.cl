@@ -146,7 +146,7 @@ inline ulong null_bits(const table *t, machine *m, uint row)
 
 inline bool same_string(machine *m, uint input, ulong a, ulong b)
 {
-    __global const ulong *column = m->plan + m->plan[EXPR_PLAN_COLUMNS] + input * EXPR_COLUMN_WORDS;
+    __global const ulong *column = m->columns + input * EXPR_COLUMN_WORDS;
     ulong at_a, n_a, at_b, n_b;
     if (!string_at(m->table, column, a, &at_a, &n_a) || !string_at(m->table, column, b, &at_b, &n_b) ||
         n_a != n_b)
@@ -487,6 +487,7 @@ aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __gl
     t->shift = 64 - bucket_bits;
     t->pool = pool + g * pool_pairs * t->stride;
     t->state = states + g * STATE_WORDS;
+    m->columns = columns_at(plan, rows_of, t->state[STATE_COLUMNS]);
     t->pairs = (uint)t->state[STATE_PAIRS];
     t->hot = (uint)t->state[STATE_HOT];
     ulong from = t->state[STATE_FROM], rows = t->state[STATE_ROWS], sample = t->state[STATE_SAMPLE];

@@ -74,10 +74,10 @@ inline ulong hash_keys(const table *t, machine *m)
     return h;
 }
 
-inline bool same_string(__global const uchar *rows_of, __global const ulong *plan, uint input, ulong a,
+inline bool same_string(__global const uchar *rows_of, __global const ulong *columns, uint input, ulong a,
                         ulong b)
 {
-    __global const ulong *column = plan + plan[EXPR_PLAN_COLUMNS] + input * EXPR_COLUMN_WORDS;
+    __global const ulong *column = columns + input * EXPR_COLUMN_WORDS;
     ulong at_a, n_a, at_b, n_b;
     if (!string_at(rows_of, column, a, &at_a, &n_a) || !string_at(rows_of, column, b, &at_b, &n_b) ||
         n_a != n_b)
@@ -104,7 +104,7 @@ inline bool same_string(__global const uchar *rows_of, __global const ulong *pla
             if ((pair)[PAIR_KEYS + k] != key_of(t, m, k))                                                    \
                 return false;                                                                                \
             if (key[1] == KEY_STRING && !(nulls >> k & 1) &&                                                 \
-                !same_string(m->table, m->plan, (uint)key[2], (pair)[PAIR_FIRST], row))                      \
+                !same_string(m->table, m->columns, (uint)key[2], (pair)[PAIR_FIRST], row))                      \
                 return false;                                                                                \
         }                                                                                                    \
         return true;                                                                                         \
@@ -467,13 +467,14 @@ inline void block_end(const table *t, __local block *s, __global ulong *sm_rest,
 }
 
 /*
- * One launch of phase 1 or 2: rows first … end - 1 of the table by all blocks. `fresh`: 1 when the blocks'
+ * One launch of phase 1 or 2: rows first … end - 1 of the table, or of a block of it with the columns at byte
+ * `index`, by all blocks. `fresh`: 1 when the blocks'
  * tables are to be emptied first. `hot_rows`: rows whose keys are hot, `n_hot` of them (phase 2, fresh):
  * every block enters all of them, with empty accumulators: they are the first of sm_pool[]. `sm_pairs`: room of sm_pool[]; `gm_pairs`: of
  * gm_pool[], a multiple of the thread groups. Only keys of the pass-th of `passes` ranges of hashes are taken
  * in.
  */
-__kernel void aggregate_rows(__global const ulong *plan, __global const uchar *rows_of,
+__kernel void aggregate_rows(__global const ulong *plan, __global const uchar *rows_of, ulong index,
                              __global const ulong *shape, ulong first, ulong end, uint fresh, uint pass,
                              uint passes, uint canaries, __global const ulong *hot_rows, uint n_hot,
                              uint bucket_bits, uint gm_pairs, uint sm_pairs, __global uint *buckets,
@@ -487,6 +488,7 @@ __kernel void aggregate_rows(__global const ulong *plan, __global const uchar *r
     spare_pair spare = {NOBODY, 0, 0};
     uint kept = 0, hits = 0, local_hits = 0;
     machine_begin(m, plan, rows_of, scratch + b * scratch_bytes);
+    m->columns = columns_at(plan, rows_of, index);
     table_begin(t, shape);
     t->buckets = buckets + ((ulong)b << bucket_bits);
     t->mask = (1u << bucket_bits) - 1;
@@ -557,7 +559,7 @@ inline void merge_pair(const table *t, __global ulong *to, __global const ulong 
     }
 }
 
-inline bool same_pair(const table *t, __global const ulong *plan, __global const uchar *rows_of,
+inline bool same_pair(const table *t, __global const ulong *columns, __global const uchar *rows_of,
                       __global const ulong *a, __global const ulong *b)
 {
     if (a[PAIR_HASH] != b[PAIR_HASH] || a[PAIR_NULLS] != b[PAIR_NULLS])
@@ -569,20 +571,20 @@ inline bool same_pair(const table *t, __global const ulong *plan, __global const
         if (a[PAIR_KEYS + k] != b[PAIR_KEYS + k])
             return false;
         if (key[1] == KEY_STRING && !(a[PAIR_NULLS] >> k & 1) &&
-            !same_string(rows_of, plan, (uint)key[2], a[PAIR_FIRST], b[PAIR_FIRST]))
+            !same_string(rows_of, columns, (uint)key[2], a[PAIR_FIRST], b[PAIR_FIRST]))
             return false;
     }
     return true;
 }
 
 /* From `slot` on: the pair of the same keys, or the first free slot. Reads only. */
-inline uint look_up_pair(const table *t, __global const ulong *plan, __global const uchar *rows_of, uint slot,
-                         __global const ulong *pair, uint *ret_number)
+inline uint look_up_pair(const table *t, __global const ulong *columns, __global const uchar *rows_of,
+                         uint slot, __global const ulong *pair, uint *ret_number)
 {
     for (uint i = 0; i < PROBES_MAX; i++) {
         uint number = t->buckets[slot];
         *ret_number = number;
-        if (number == 0 || same_pair(t, plan, rows_of, t->gm_pool + (ulong)(number - 1) * t->stride, pair))
+        if (number == 0 || same_pair(t, columns, rows_of, t->gm_pool + (ulong)(number - 1) * t->stride, pair))
             return slot;
         slot = (slot + 1) & t->mask;
     }
@@ -596,7 +598,7 @@ inline uint look_up_pair(const table *t, __global const ulong *plan, __global co
  * buckets, and its thread group g its own part of the pool: global_offset[g] = global_pairs · (g + num_groups
  * · b) / (num_groups · Bs). Pairs without rows (hot keys that did not occur, lost insertions) are left out.
  */
-__kernel void aggregate_merge(__global const ulong *plan, __global const uchar *rows_of,
+__kernel void aggregate_merge(__global const ulong *plan, __global const uchar *rows_of, ulong index,
                               __global const ulong *shape, uint fresh, uint source_first, uint source_end,
                               uint part, uint parts, uint canaries, uint bucket_bits, uint gm_pairs,
                               uint sm_pairs, __global const uint *buckets, __global const ulong *gm_pool,
@@ -611,6 +613,7 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
     uint n_blocks = (uint)get_num_groups(0), all = 1u << bucket_bits;
     table own_table, *t = &own_table;
     __global uint *counter = counters + b * BLOCK_WORDS;
+    __global const ulong *columns = columns_at(plan, rows_of, index);
     table_begin(t, shape);
     t->buckets = global_buckets + ((ulong)b << global_bits);
     t->mask = (1u << global_bits) - 1;
@@ -649,7 +652,7 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
             uint slot = (uint)pair[PAIR_HASH] & t->mask, number = 0;
             for (;;) {
                 if (pending) {
-                    slot = look_up_pair(t, plan, rows_of, slot, pair, &number);
+                    slot = look_up_pair(t, columns, rows_of, slot, pair, &number);
                     if (slot == NOBODY || number != 0)
                         pending = false;
                     if (slot == NOBODY)

@@ -71,6 +71,7 @@
 #define STATE_FROM       19 /* set by the host: the chunk's first row, its rows, those of phase 1 (0: no hot keys) */
 #define STATE_ROWS       20
 #define STATE_SAMPLE     21
+#define STATE_COLUMNS    22 /* likewise: byte of the rows where the words of their columns are; ~0: the plan's */
 #define STATE_WORDS      24
 
 #define STATUS_DONE    0

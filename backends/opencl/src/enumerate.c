@@ -99,6 +99,7 @@ static void describe(cl_platform_id platform, cl_device_id device, hac_device_li
     l->available = get_number(device, CL_DEVICE_AVAILABLE) != 0;
     l->compiler = get_number(device, CL_DEVICE_COMPILER_AVAILABLE) != 0;
     l->unified_memory = get_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    l->little_endian = get_number(device, CL_DEVICE_ENDIAN_LITTLE) != 0;
     find_problem(l);
 }
 

@@ -86,6 +86,9 @@ void hac_device_facts_of(const hac_device_listing *l, const hac_device_options *
     f.global_memory = least(l->global_memory, o->memory_limit);
     f.max_allocation = least(l->max_allocation, o->max_allocation) & ~UINT64_C(63);
     f.host_memory = l->unified_memory && !o->copy_memory;
+    bool little = o->byte_order == HAC_ORDER_NATIVE ? l->little_endian : o->byte_order == HAC_ORDER_LITTLE;
+    f.other_order = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+    f.turns_order = little != l->little_endian;
     f.fp64 = l->fp64;
     f.int64_atomics = l->int64_atomics;
     f.vector_width = auto_vector_width(l->device_id);

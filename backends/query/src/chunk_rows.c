@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/codelets.h"
 #include "query/layout.h"
 
 #define STRING_BYTES ((size_t)64 << 20)
@@ -34,6 +35,8 @@ hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, 
         status = hac_query_machine(task->query->filter, &r.filter, err);
     if (status == HAC_OK)
         status = hac_query_machine(task->query->rows, &r.rows, err);
+    for (size_t i = 0; i < task->query->columns.n_fields; i++)
+        r.row_bytes += hac_repr_size(hac_repr_of(task->query->columns.fields[i].type)) + 1;
     r.columns = calloc(task->query->rows->n_outputs + 1, sizeof *r.columns);
     if (status == HAC_OK && r.columns == NULL)
         status = hac_fail_no_memory(err);
@@ -51,6 +54,60 @@ void hac_chunk_rows_clear(hac_chunk_rows *rows)
     hac_machine_c_free(rows->rows);
     free(rows->columns);
     *rows = (hac_chunk_rows){0};
+}
+
+/* ---- stages ---- */
+
+/* The map ends, what follows is the source's. Returns now. */
+static uint64_t leave_map(hac_chunk_rows *r)
+{
+    uint64_t now = hac_now_ns();
+    if (r->since != 0)
+        hac_stage_add(&r->map, r->since, now, 0);
+    r->since = 0;
+    return now;
+}
+
+/* The source has worked since `from`; of that reading was what it did beyond `before`. */
+static void enter_map(hac_chunk_rows *r, uint64_t from, uint64_t before)
+{
+    r->since = hac_now_ns();
+    hac_stage_add(&r->preprocess, from, r->since, hac_source_reading(r->source).busy - before);
+}
+
+hac_status hac_chunk_rows_begin(hac_chunk_rows *r, const hac_query_task *task, const hac_span *quotes,
+                                uint64_t chunk, hac_error *err)
+{
+    uint64_t first, end, from = leave_map(r), before = hac_source_reading(r->source).busy;
+    hac_query_task_chunk(task, chunk, &first, &end);
+    hac_status status = hac_source_begin(r->source, first, end,
+                                         hac_query_inside_quotes(quotes, task->first_chunk, chunk), err);
+    enter_map(r, from, before);
+    return status;
+}
+
+void hac_chunk_rows_end(hac_chunk_rows *r)
+{
+    (void)leave_map(r);
+}
+
+void hac_chunk_rows_count(const hac_chunk_rows *r, hac_splice_counters *counters)
+{
+    hac_splice_counters own = {0};
+    hac_stage reads = hac_source_reading(r->source);
+    hac_stage_merge(&own.stages[HAC_STAGE_READ], &reads);
+    hac_stage_merge(&own.stages[HAC_STAGE_PREPROCESS], &r->preprocess);
+    hac_stage_merge(&own.stages[HAC_STAGE_MAP], &r->map);
+    own.values[HAC_SPLICE_BLOCKS] = own.values[HAC_SPLICE_SPLICED] = own.values[HAC_SPLICE_TRIGGERS] =
+        r->batches;
+    own.values[HAC_SPLICE_SPLICED_RECORDS] = r->read;
+    own.values[HAC_SPLICE_BLOCK_BYTES] = r->read * r->row_bytes;
+    own.values[HAC_SPLICE_BLOCK_LARGEST] = own.values[HAC_SPLICE_FILL] = r->largest * r->row_bytes;
+    own.values[HAC_SPLICE_CAPACITY] = HAC_BATCH_ROWS * r->row_bytes;
+    own.values[HAC_SPLICE_ELEMENTS] = 1;
+    own.values[HAC_SPLICE_BLOCKS_MOST] = own.values[HAC_SPLICE_THREADS] =
+        counters->values[HAC_SPLICE_THREADS] + 1;
+    hac_splice_merge(counters, &own);
 }
 
 /* ---- errors ---- */
@@ -186,10 +243,14 @@ hac_status hac_chunk_rows_next(hac_chunk_rows *r, size_t *ret_n, hac_error *err)
     hac_batch batch;
     bool filtered;
     do {
+        uint64_t from = leave_map(r), before = hac_source_reading(r->source).busy;
         hac_status status = hac_source_next(r->source, &batch, err);
+        enter_map(r, from, before);
         if (status != HAC_OK)
             return status;
         r->read += batch.rows;
+        r->batches++;
+        r->largest = batch.rows > r->largest ? batch.rows : r->largest;
         filtered = r->filter != NULL && !hac_source_filtered(r->source);
         if (filtered)
             status = apply_filter(r, &batch, kept, err);

@@ -4,6 +4,7 @@
 #define QUERY_CHUNK_ROWS_H
 
 #include "expr/machine.h"
+#include "query/stages.h"
 #include "query/task.h"
 
 typedef struct hac_chunk_rows {
@@ -12,6 +13,9 @@ typedef struct hac_chunk_rows {
     hac_machine_c *filter, *rows;
     hac_vector *columns;
     uint64_t read, kept;
+    hac_stage preprocess, map;
+    uint64_t since; /* when the map began of what the source gave last; 0: it is not at work */
+    uint64_t row_bytes, batches, largest; /* of a row; batches, and rows of the largest */
 } hac_chunk_rows;
 
 HAC_MUST_USE hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, hac_error *err);
@@ -20,6 +24,14 @@ void hac_chunk_rows_clear(hac_chunk_rows *rows);
 /* The next rows that count of the chunk that the source has begun: outputs of query->rows, at rows->columns.
  * HAC_NOT_FOUND: the chunk is through. HAC_FAILED: a row that counts is in error ("line 17, --select: …"). */
 HAC_MUST_USE hac_status hac_chunk_rows_next(hac_chunk_rows *rows, size_t *ret_n, hac_error *err);
+
+/* Begins chunk `chunk` of the task's source; `quotes` is the span. */
+HAC_MUST_USE hac_status hac_chunk_rows_begin(hac_chunk_rows *rows, const hac_query_task *task,
+                                             const hac_span *quotes, uint64_t chunk, hac_error *err);
+/* What was made of the chunk's rows is written: the map's time ends here. */
+void hac_chunk_rows_end(hac_chunk_rows *rows);
+/* Adds stages and buffers, as where the map runs in C. */
+void hac_chunk_rows_count(const hac_chunk_rows *rows, hac_splice_counters *counters);
 
 /* Whether rows [first, end) of a table need no machine: nothing is filtered, and the outputs of query->rows
  * are columns as they are there, without nulls. Then `values` is where those rows lie, of each, and they

@@ -13,6 +13,8 @@ typedef struct worker {
     hac_chunk_rows rows;
     hac_partial_writer *writer;
     uint64_t groups, needed;
+    uint64_t read, skipped; /* rows and records before this chunk */
+    hac_splice_counters counters;
 } worker;
 
 typedef struct job {
@@ -77,15 +79,14 @@ hac_status hac_query_check_quotes(const hac_device_facts *facts, const hac_task 
 
 static hac_status begin_chunk(job *j, worker *w, uint64_t chunk, hac_error *err)
 {
-    uint64_t first, end;
     if (w->rows.source == NULL) {
         hac_status status = hac_chunk_rows_init(&j->task, &w->rows, err);
         if (status != HAC_OK)
             return status;
     }
-    hac_query_task_chunk(&j->task, chunk, &first, &end);
-    return hac_source_begin(w->rows.source, first, end,
-                            hac_query_inside_quotes(&j->quotes, j->task.first_chunk, chunk), err);
+    w->read = w->rows.read;
+    w->skipped = hac_source_skipped(w->rows.source);
+    return hac_chunk_rows_begin(&w->rows, &j->task, &j->quotes, chunk, err);
 }
 
 static uint8_t *region_of(const job *j, uint64_t number)
@@ -93,10 +94,17 @@ static uint8_t *region_of(const job *j, uint64_t number)
     return j->regions.data + number * j->task.region;
 }
 
-static void note(worker *w, uint64_t groups, uint64_t needed)
+/* Chunk `chunk` is through: its partial, or rows, of so many bytes. */
+static void note(const job *j, worker *w, uint64_t chunk, uint64_t groups, uint64_t needed)
 {
+    uint64_t first, end;
+    hac_chunk_rows_end(&w->rows);
+    hac_query_task_chunk(&j->task, chunk, &first, &end);
     w->groups += groups;
     w->needed = needed > w->needed ? needed : w->needed;
+    hac_splice_count_set(
+        &w->counters, w->rows.read - w->read + hac_source_skipped(w->rows.source) - w->skipped, end - first);
+    hac_splice_count_result(&w->counters, needed);
 }
 
 static hac_status make_writer(const job *j, worker *w, hac_error *err)
@@ -142,7 +150,7 @@ static hac_status aggregate_chunk(void *context, uint64_t item, unsigned thread,
     if (status == HAC_OK)
         status = hac_partial_end(w->writer, &needed, &groups, err);
     if (status == HAC_OK)
-        note(w, groups, needed);
+        note(j, w, chunk, groups, needed);
     return status;
 }
 
@@ -157,15 +165,15 @@ static hac_status rows_chunk(void *context, uint64_t item, unsigned number, hac_
     hac_status status = begin_chunk(j, w, chunk, err);
     if (status != HAC_OK)
         return status;
-    chunk += j->task.first_chunk;
-    hac_rows_begin(&writer, region_of(j, chunk), j->task.region, j->task.seed, chunk);
+    uint64_t place = j->task.first_chunk + chunk;
+    hac_rows_begin(&writer, region_of(j, place), j->task.region, j->task.seed, place);
     while (writer.rows < most && (status = hac_chunk_rows_next(&w->rows, &n, err)) == HAC_OK)
         hac_rows_add(&writer, w->rows.columns, query->outputs.n_fields,
                      n < most - writer.rows ? n : (size_t)(most - writer.rows));
     if (status != HAC_OK && status != HAC_NOT_FOUND)
         return status;
     hac_rows_end(&writer);
-    note(w, writer.rows, writer.bytes);
+    note(j, w, chunk, writer.rows, writer.bytes);
     return HAC_OK;
 }
 
@@ -176,6 +184,7 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
 {
     job j = {.regions = task->spans[0], .quotes = task->spans[1], .first = task->first};
     unsigned threads = hac_pool_threads();
+    uint64_t start = hac_now_ns();
     hac_status status = hac_query_task_read(task, 2, &j.task, err);
     if (status != HAC_OK)
         return status;
@@ -188,14 +197,18 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
         status = hac_pool_run(task->count, work, &j, err);
     uint64_t *v = result->values;
     memset(v, 0, sizeof result->values);
-    result->n_values = HAC_AGGREGATE_VALUE_READ + HAC_READ_N_VALUES;
+    result->n_values = HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES;
     hac_source_counters counters = {0};
+    hac_splice_counters splice = {0};
     for (unsigned i = 0; j.workers != NULL && i < threads; i++) {
         worker *w = &j.workers[i];
         v[HAC_AGGREGATE_VALUE_ROWS] += w->rows.read;
         v[HAC_AGGREGATE_VALUE_KEPT] += w->rows.kept;
-        if (w->rows.source != NULL)
+        if (w->rows.source != NULL) {
             hac_source_count(w->rows.source, &counters);
+            hac_chunk_rows_count(&w->rows, &splice);
+        }
+        hac_splice_merge(&splice, &w->counters);
         v[HAC_AGGREGATE_VALUE_GROUPS] += w->groups;
         if (w->needed > v[HAC_AGGREGATE_VALUE_NEEDED])
             v[HAC_AGGREGATE_VALUE_NEEDED] = w->needed;
@@ -205,6 +218,7 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
     v[HAC_AGGREGATE_VALUE_ROWS] += counters.passed_over;
     v[HAC_AGGREGATE_VALUE_SKIPPED] = counters.skipped;
     hac_source_put_counters(&counters, v + HAC_AGGREGATE_VALUE_READ);
+    hac_splice_put_values(&splice, start, v + HAC_AGGREGATE_VALUE_SPLICE);
     free(j.workers);
     hac_query_task_clear(&j.task);
     return status;

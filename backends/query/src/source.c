@@ -268,6 +268,11 @@ uint64_t hac_source_skipped(const hac_source *source)
     return source->skipped;
 }
 
+hac_stage hac_source_reading(const hac_source *source)
+{
+    return source->records.window.reading;
+}
+
 void hac_source_put_counters(const hac_source_counters *counters, uint64_t *ret)
 {
     const hac_parquet_counters *columns = &counters->columns;

@@ -112,8 +112,10 @@ hac_status hac_window_refill(hac_window *window, size_t drop, uint64_t until, ha
         if (want > window->room - window->bytes)
             want = window->room - window->bytes;
     }
+    uint64_t from = hac_now_ns();
     status = hac_place_read(window->place, window->base + window->bytes, window->data + window->bytes,
                             (size_t)want, err);
+    hac_stage_add(&window->reading, from, hac_now_ns(), 0);
     if (status == HAC_OK)
         window->bytes += (size_t)want;
     return status;

@@ -8,6 +8,7 @@
 #define QUERY_WINDOW_H
 
 #include "query/source.h"
+#include "query/stages.h"
 
 #define HAC_WINDOW_BLOCK (UINT64_C(1) << 18)
 #define HAC_RECORD_MAX   (UINT64_C(64) << 20) /* bytes of one record */
@@ -16,8 +17,9 @@ typedef struct hac_window {
     const hac_source_place *place;
     uint8_t *data; /* owned; HAC_SCAN_PAD bytes behind `room` are readable */
     size_t room, bytes;
-    uint64_t base; /* where in the source data[0] is */
-    size_t most;   /* bytes that it may hold: HAC_RECORD_MAX + 1, unless its user says more after init */
+    uint64_t base;     /* where in the source data[0] is */
+    size_t most;       /* bytes that it may hold: HAC_RECORD_MAX + 1, unless its user says more after init */
+    hac_stage reading; /* since it was made */
 } hac_window;
 
 /* An empty window at the source's start; for sources of a few bytes a small one. */

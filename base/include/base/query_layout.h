@@ -122,6 +122,55 @@ typedef enum hac_read_value {
     HAC_READ_N_VALUES
 } hac_read_value;
 
+/*
+ * Flow B's four buffers and the stages between them, of one task (docs/flows/splice.md). Where the map runs
+ * in C, on a CPU, batches are mapped where the preprocessor left them: the WorkingBuffer is a batch a thread,
+ * there is no splicing, and a block is a batch.
+ */
+typedef enum hac_splice_value {
+    HAC_SPLICE_SETS = 0,    /* DirectBuffer: data sets, */
+    HAC_SPLICE_SET_RECORDS, /* records in them, those with errors, too, */
+    HAC_SPLICE_SET_BYTES,   /* bytes (of tables and parquet: rows), */
+    HAC_SPLICE_SET_LARGEST, /* of the largest */
+    HAC_SPLICE_BLOCKS,      /* LaunchingBuffer: data blocks, */
+    HAC_SPLICE_BLOCK_BYTES,
+    HAC_SPLICE_BLOCK_LARGEST,
+    HAC_SPLICE_BLOCKS_MOST,     /* at a time: in the ring, or threads' batches */
+    HAC_SPLICE_THREADS,         /* that read and preprocess side by side */
+    HAC_SPLICE_CAPACITY,        /* WorkingBuffer: bytes that one may have, */
+    HAC_SPLICE_ELEMENTS,        /* blocks that its look-up index has room for, */
+    HAC_SPLICE_FILL,            /* the most that one had, its look-up index included, */
+    HAC_SPLICE_SPLICED,         /* blocks, */
+    HAC_SPLICE_SPLICED_RECORDS, /* elements of look-up indices, */
+    HAC_SPLICE_PAUSES,          /* blocks that had to wait for the device to be triggered, */
+    HAC_SPLICE_TRIGGERS,        /* and how often it was, ends of tasks included */
+    HAC_SPLICE_RESULT_BYTES,    /* ResultBuffer: partials or rows, */
+    HAC_SPLICE_RESULT_LARGEST,  /* of one data set */
+    HAC_SPLICE_STAGES,          /* HAC_SPLICE_STAGE_VALUES for each hac_splice_stage */
+} hac_splice_value;
+
+typedef enum hac_splice_stage {
+    HAC_STAGE_READ = 0,   /* bytes of the source into the preprocessor's windows */
+    HAC_STAGE_PREPROCESS, /* records found, parsed, converted: the preset parse function */
+    HAC_STAGE_SPLICE,     /* blocks copied into the WorkingBuffer */
+    HAC_STAGE_MAP,        /* expressions and the aggregation of each data set */
+    HAC_SPLICE_N_STAGES
+} hac_splice_stage;
+
+/* Of each stage: nanoseconds at work, of all threads together; nanoseconds from the task's beginning to its
+ * first work, and to the end of its last. */
+#define HAC_SPLICE_STAGE_VALUES 3
+#define HAC_SPLICE_N_VALUES     (HAC_SPLICE_STAGES + HAC_SPLICE_STAGE_VALUES * HAC_SPLICE_N_STAGES)
+
+/* Whether of several tasks' values the greatest counts, and not the sum; not for what HAC_SPLICE_STAGES has.
+ */
+static inline int hac_splice_greatest(unsigned value)
+{
+    return value == HAC_SPLICE_SET_LARGEST || value == HAC_SPLICE_BLOCK_LARGEST ||
+           value == HAC_SPLICE_BLOCKS_MOST || value == HAC_SPLICE_THREADS || value == HAC_SPLICE_CAPACITY ||
+           value == HAC_SPLICE_FILL || value == HAC_SPLICE_RESULT_LARGEST;
+}
+
 /* Values of query.aggregate, hash.aggregate and query.rows; the sums over pieces are the job's. */
 typedef enum hac_aggregate_value {
     HAC_AGGREGATE_VALUE_ROWS = 0, /* read */
@@ -132,12 +181,13 @@ typedef enum hac_aggregate_value {
                                    * the   partial is not there, and the plan is made again with larger regions
                                    */
     HAC_AGGREGATE_VALUE_READ,     /* hac_read_value */
+    HAC_AGGREGATE_VALUE_SPLICE = HAC_AGGREGATE_VALUE_READ + HAC_READ_N_VALUES, /* hac_splice_value */
     /* of hash.aggregate: */
     HAC_AGGREGATE_VALUE_HOT_HITS =
-        HAC_AGGREGATE_VALUE_READ + HAC_READ_N_VALUES, /* rows of phase 2 whose keys were chosen as hot */
-    HAC_AGGREGATE_VALUE_HOT_KEYS,                     /* in the largest hot set */
-    HAC_AGGREGATE_VALUE_SAMPLED,                      /* rows of phase 1 */
-    HAC_AGGREGATE_VALUE_COVERED,                      /* those of them whose keys became hot */
+        HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES, /* rows of phase 2 whose keys were chosen as hot */
+    HAC_AGGREGATE_VALUE_HOT_KEYS,                         /* in the largest hot set */
+    HAC_AGGREGATE_VALUE_SAMPLED,                          /* rows of phase 1 */
+    HAC_AGGREGATE_VALUE_COVERED,                          /* those of them whose keys became hot */
     HAC_AGGREGATE_VALUE_CHOSEN,       /* how often a hot set was chosen: once a chunk at least */
     HAC_AGGREGATE_VALUE_BEHIND,       /* rows of phase 2 */
     HAC_AGGREGATE_VALUE_LOCAL_HITS,   /* those of them that were reduced in local memory, hot or not */

@@ -40,6 +40,13 @@ typedef enum hac_style_choice {
     HAC_STYLE_CHOICE_SIMT
 } hac_style_choice;
 
+/* As Setup.byte_order has it. */
+typedef enum hac_byte_order {
+    HAC_BYTE_ORDER_NATIVE = 0,
+    HAC_BYTE_ORDER_LITTLE,
+    HAC_BYTE_ORDER_BIG
+} hac_byte_order;
+
 typedef struct hac_capability {
     char key[HAC_NAME_MAX]; /* "sort.u32" */
     double items_per_second;
@@ -61,6 +68,7 @@ typedef struct hac_device_config {
     bool host_memory;             /* memory.host: false makes kernels work on copies; unless given:
                                      true for kinds cpu and arm */
     char *program_binary;         /* absolute path, NULL: source */
+    hac_byte_order byte_order;    /* native: what the driver says */
     uint32_t vector_width;        /* 0: auto */
     uint32_t block_items;         /* 0: auto */
     uint32_t work_group;          /* 0: auto */

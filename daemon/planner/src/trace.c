@@ -4,7 +4,7 @@
 
 #include "output.h"
 
-enum lane { LANE_MEASURED = 1, LANE_PREDICTED = 2 };
+enum lane { LANE_MEASURED = 1, LANE_PREDICTED = 2, LANE_STAGES = 3 };
 
 static void write_name(hac_text *out, const char *what, size_t device, int lane, const char *name)
 {
@@ -72,6 +72,44 @@ static void write_measured(hac_text *out, const hac_plan *plan, const hac_run_re
     close_event(out);
 }
 
+/* Each stage has a lane of its own: stages overlap. What an executor says of them is kept within its task. */
+static void write_stages(hac_text *out, const hac_plan *plan, const hac_run_record *record)
+{
+    if (record->task >= plan->n_tasks || record->device >= plan->n_devices)
+        return;
+    for (int i = 0; i < HAC_RECORD_STAGES; i++) {
+        const hac_run_stage *stage = &record->stages[i];
+        double end = stage->end < record->seconds ? stage->end : record->seconds;
+        if (stage->name == NULL || !(end > stage->start))
+            continue;
+        hac_json_open(out, NULL, '{');
+        hac_json_string(out, "ph", "X");
+        hac_json_string(out, "name", stage->name);
+        hac_json_string(out, "cat", "stage");
+        hac_json_unsigned(out, "pid", record->device + 1);
+        hac_json_integer(out, "tid", LANE_STAGES + i);
+        hac_json_number(out, "ts", (record->start + stage->start) * 1e6);
+        hac_json_number(out, "dur", (end - stage->start) * 1e6);
+        hac_json_open(out, "args", '{');
+        hac_json_unsigned(out, "task", record->task);
+        hac_json_number(out, "busy_ms", stage->busy * 1e3);
+        close_event(out);
+    }
+}
+
+/* Names of the stages' lanes, of the devices that have any. */
+static void write_stage_names(hac_text *out, size_t device, const hac_run_record *records, size_t n)
+{
+    const char *names[HAC_RECORD_STAGES] = {0};
+    for (size_t r = 0; r < n; r++)
+        for (int i = 0; records[r].device == device && i < HAC_RECORD_STAGES; i++)
+            if (records[r].stages[i].end > records[r].stages[i].start)
+                names[i] = records[r].stages[i].name;
+    for (int i = 0; i < HAC_RECORD_STAGES; i++)
+        if (names[i] != NULL)
+            write_name(out, "thread_name", device, LANE_STAGES + i, names[i]);
+}
+
 hac_status hac_trace_to_json(const hac_plan *plan, const hac_run_record *records, size_t n_records,
                              const char *job_name, char **ret, hac_error *err)
 {
@@ -88,11 +126,14 @@ hac_status hac_trace_to_json(const hac_plan *plan, const hac_run_record *records
         write_name(&out, "process_name", d, 0, plan->devices[d].name);
         write_name(&out, "thread_name", d, LANE_MEASURED, "measured");
         write_name(&out, "thread_name", d, LANE_PREDICTED, "predicted");
+        write_stage_names(&out, d, records, n_records);
     }
     for (size_t t = 0; t < plan->n_tasks; t++)
         write_predicted(&out, plan, t);
-    for (size_t i = 0; i < n_records; i++)
+    for (size_t i = 0; i < n_records; i++) {
         write_measured(&out, plan, &records[i]);
+        write_stages(&out, plan, &records[i]);
+    }
     hac_json_close(&out, ']');
     hac_json_close(&out, '}');
     return hac_text_finish(&out, ret, NULL, err);

@@ -41,6 +41,8 @@ typedef struct hac_device_facts {
     bool host_memory;             /* zero copy: kernels work on host memory in place */
     bool fp64;
     bool int64_atomics; /* on both memories; 32-bit ones every device has */
+    bool other_order;   /* its byte order is not the host's, or is said not to be: */
+    bool turns_order;   /* it is the host's in fact, and what was stored in the other one is turned back */
 } hac_device_facts;
 
 const hac_device_facts *hac_device_get_facts(const hac_device *device);

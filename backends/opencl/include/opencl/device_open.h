@@ -23,7 +23,7 @@ typedef struct hac_device_listing {
     uint32_t index; /* among devices of the same platform and name */
     uint32_t compute_units, max_work_group, clock_mhz;
     uint64_t global_memory, max_allocation, local_memory;
-    bool fp64, int64_atomics, available, compiler, unified_memory;
+    bool fp64, int64_atomics, available, compiler, unified_memory, little_endian;
     char problem[128]; /* why it cannot be used; empty: nothing known */
     cl_platform_id platform_id;
     cl_device_id device_id;
@@ -44,12 +44,20 @@ typedef enum hac_style_choice_cl {
     HAC_STYLE_ONLY_SIMT
 } hac_style_choice_cl;
 
+/* As Setup.byte_order has it. */
+typedef enum hac_order_choice {
+    HAC_ORDER_NATIVE = 0, /* what the driver says */
+    HAC_ORDER_LITTLE,
+    HAC_ORDER_BIG
+} hac_order_choice;
+
 /* How a device is to be opened. All zero: the first usable device, source builds in process, no files. */
 typedef struct hac_device_options {
     const char *platform, *device; /* as listed; NULL or empty: any */
     uint32_t index;
     hac_style_choice_cl style;
     bool copy_memory;
+    hac_order_choice byte_order; /* not the driver's: what is stored in it is turned back for kernels */
     /* 0: automatic, or what the driver says; never more than the driver says */
     uint32_t threads; /* worker threads of a CPU device; what the driver was told before it started */
     uint32_t vector_width, block_items, work_group, max_loop_iterations;

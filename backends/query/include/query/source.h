@@ -42,6 +42,7 @@
 #include "expr/query.h"
 #include "parquet/column.h"
 #include "parquet/prune.h"
+#include "query/stages.h"
 
 typedef struct hac_source hac_source;
 
@@ -109,6 +110,8 @@ bool hac_source_filtered(const hac_source *source);
 /* Records left out so far; all that is counted, added to *counters. */
 uint64_t hac_source_skipped(const hac_source *source);
 void hac_source_count(const hac_source *source, hac_source_counters *counters);
+/* What bringing the bytes of text and of fixed records into memory took so far; of other sources nothing. */
+hac_stage hac_source_reading(const hac_source *source);
 /* As values of a task: hac_read_value (base/query_layout.h). */
 void hac_source_put_counters(const hac_source_counters *counters, uint64_t *ret);
 

@@ -7,6 +7,15 @@
 
 #include "planner/plan.h"
 
+#define HAC_RECORD_STAGES 4
+
+/* A stage within a task, where its codelet has several at a time; times in seconds from the task's start. */
+typedef struct hac_run_stage {
+    const char *name;  /* NULL: none */
+    double start, end; /* its first work, the end of its last */
+    double busy;       /* of all its threads together */
+} hac_run_stage;
+
 /* What one executed (sub-)task did; times in seconds from the job's start. */
 typedef struct hac_run_record {
     uint32_t task;   /* index into plan->tasks */
@@ -16,6 +25,7 @@ typedef struct hac_run_record {
     double predicted_seconds;
     uint32_t attempt; /* 0 the first time */
     bool lost;        /* its executor died before it was done */
+    hac_run_stage stages[HAC_RECORD_STAGES];
 } hac_run_record;
 
 /* CONTRACT, "Plans": flow, k, k_source, shares, predicted_seconds, devices, tasks, and the sort's fields;
@@ -29,7 +39,8 @@ HAC_MUST_USE hac_status hac_plan_to_text(const hac_plan *plan, char **ret, hac_e
  * by colour, side-by-side stretches framed, step numbers above. Any other plan as a time line. */
 HAC_MUST_USE hac_status hac_plan_to_svg(const hac_plan *plan, char **ret, hac_error *err);
 
-/* Chrome/Perfetto trace (JSON): one process a device with a lane "measured" and a lane "predicted". */
+/* Chrome/Perfetto trace (JSON): one process a device with a lane "measured" and a lane "predicted",
+ * and a lane for each stage of its tasks, so that their overlap is seen. */
 HAC_MUST_USE hac_status hac_trace_to_json(const hac_plan *plan, const hac_run_record *records,
                                           size_t n_records, const char *job_name, char **ret, hac_error *err);
 

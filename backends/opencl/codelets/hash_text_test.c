@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow C of sources that are no tables, in both styles: what the loader makes of chunks against the sources
- * themselves, and the kernels' answers against those of the host codelets, byte for byte.
+ * Flow C of sources that are no tables, in both styles: the kernels' answers against those of the host
+ * codelets, byte for byte.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "hash_aggregate.h"
-#include "hash_load.h"
 #include "query/codelets.h"
 #include "query/task.h"
 #include "test_codelets.h"
@@ -214,6 +213,25 @@ static char *answer_of(trial *r, hac_device *device, bool hot, hac_error *err)
     return (char *)out.data;
 }
 
+/* Whoever did it, every data set went through the buffers once. */
+static void check_buffers(const trial *r)
+{
+    const uint64_t *v = r->values + HAC_AGGREGATE_VALUE_SPLICE;
+    uint64_t records = r->values[HAC_AGGREGATE_VALUE_ROWS] + r->values[HAC_AGGREGATE_VALUE_SKIPPED];
+    assert_int_equal(v[HAC_SPLICE_SETS], r->chunks);
+    assert_int_equal(v[HAC_SPLICE_SET_RECORDS], records);
+    assert_int_equal(v[HAC_SPLICE_SPLICED_RECORDS], r->values[HAC_AGGREGATE_VALUE_ROWS]);
+    assert_int_equal(v[HAC_SPLICE_SPLICED], v[HAC_SPLICE_BLOCKS]);
+    assert_true(v[HAC_SPLICE_RESULT_BYTES] >= v[HAC_SPLICE_RESULT_LARGEST]);
+    assert_true(v[HAC_SPLICE_RESULT_LARGEST] > 0 && v[HAC_SPLICE_THREADS] > 0);
+    assert_true(v[HAC_SPLICE_FILL] <= v[HAC_SPLICE_CAPACITY]);
+    for (unsigned i = 0; records != 0 && i < HAC_SPLICE_N_STAGES; i++) {
+        const uint64_t *stage = v + HAC_SPLICE_STAGES + i * HAC_SPLICE_STAGE_VALUES;
+        assert_true(stage[1] <= stage[2]);
+        assert_true(i == HAC_STAGE_SPLICE || stage[2] > 0);
+    }
+}
+
 static void try_query(hac_device *device, const text *t, const char *where, const char *group_by,
                       const char *select, uint64_t chunk)
 {
@@ -223,6 +241,7 @@ static void try_query(hac_device *device, const text *t, const char *where, cons
     assert_non_null(expected);
     uint64_t rows = r->values[HAC_AGGREGATE_VALUE_ROWS], kept = r->values[HAC_AGGREGATE_VALUE_KEPT],
              skipped = r->values[HAC_AGGREGATE_VALUE_SKIPPED];
+    check_buffers(r);
     for (int hot = 0; hot < 2; hot++) {
         char *got = answer_of(r, device, hot != 0, &err);
         if (got == NULL)
@@ -231,6 +250,7 @@ static void try_query(hac_device *device, const text *t, const char *where, cons
         assert_int_equal(r->values[HAC_AGGREGATE_VALUE_ROWS], rows);
         assert_int_equal(r->values[HAC_AGGREGATE_VALUE_KEPT], kept);
         assert_int_equal(r->values[HAC_AGGREGATE_VALUE_SKIPPED], skipped);
+        check_buffers(r);
         if (hot && rows > 2200 * r->chunks && where == NULL)
             assert_true(r->values[HAC_AGGREGATE_VALUE_HOT_KEYS] > 0);
         free(got);
@@ -250,13 +270,21 @@ static bool loops_are_short(void)
 }
 
 #define FIRST_STYLE (loops_are_short() ? HAC_STYLE_ONLY_SIMT : HAC_STYLE_ONLY_BLOCK)
-#define LAST_WAY    (HAC_STYLE_ONLY_SIMT + 1) /* lock-step style on a copy of the memory */
+#define COPY_WAY    (HAC_STYLE_ONLY_SIMT + 1) /* lock-step style on a copy of the memory */
+#define LAST_WAY    (HAC_STYLE_ONLY_SIMT + 2) /* a device that is said to be big-endian */
 
 static hac_device *device_of(int way)
 {
-    return test_open_device(
-        (hac_device_options){.style = (hac_style_choice_cl)(way == LAST_WAY ? HAC_STYLE_ONLY_SIMT : way),
-                             .copy_memory = way == LAST_WAY});
+    hac_device_options options = {.style = (hac_style_choice_cl)way};
+    if (way >= COPY_WAY)
+        options.style = way == LAST_WAY && !loops_are_short() ? HAC_STYLE_ONLY_BLOCK : HAC_STYLE_ONLY_SIMT;
+    options.copy_memory = way == COPY_WAY;
+    options.byte_order = way == LAST_WAY ? HAC_ORDER_BIG : HAC_ORDER_NATIVE;
+    hac_device *device = test_open_device(options);
+    const hac_device_facts *facts = hac_device_get_facts(device);
+    assert_int_equal(facts->other_order, way == LAST_WAY);
+    assert_int_equal(facts->turns_order, way == LAST_WAY);
+    return device;
 }
 
 static const char exact[] = "count() as c, count(n) as cn, sum(n) as sn, avg(n) as an, sum(k) as sk";
@@ -343,163 +371,9 @@ static void test_known_count(void **state)
     free(t.bytes);
 }
 
-/* ---- the loader ---- */
-
-static void add_loaded(hac_text *out, const hac_hash_rows *rows, size_t n_columns, uint64_t row)
-{
-    const uint8_t *memory = rows->memory.data;
-    for (size_t c = 0; c < n_columns; c++) {
-        const hac_table_column *column = &rows->columns[c];
-        const uint8_t *bytes;
-        uint64_t n, word = 0;
-        if (column->validity != HAC_TABLE_NONE && !(memory[column->validity + row / 8] >> row % 8 & 1)) {
-            hac_text_add(out, "null|");
-        } else if (column->type.kind == HAC_KIND_STRING) {
-            assert_true(hac_table_string(column, memory, row, &bytes, &n));
-            hac_text_add_bytes(out, (const char *)bytes, n);
-            hac_text_add(out, "|");
-        } else {
-            if (column->type.kind == HAC_KIND_BOOL)
-                word = memory[column->values + row / 8] >> row % 8 & 1;
-            else
-                memcpy(&word, memory + column->values + row * hac_value_size(column->type),
-                       hac_value_size(column->type));
-            hac_text_addf(out, "%llx|", (unsigned long long)word);
-        }
-    }
-    hac_text_add(out, "\n");
-}
-
-/* The same of a batch, whose values are widened. */
-static void add_batch(hac_text *out, const hac_batch *batch)
-{
-    for (size_t r = 0; r < batch->rows; r++) {
-        for (size_t c = 0; c < batch->n_columns; c++) {
-            const hac_vector *v = &batch->columns[c];
-            uint64_t word = 0, mask = UINT64_MAX >>
-                                      (64 - 8 * (hac_value_size(v->type) + (hac_value_size(v->type) == 0)));
-            memcpy(&word, (const uint8_t *)v->values + r * hac_repr_size(hac_repr_of(v->type)),
-                   hac_repr_size(hac_repr_of(v->type)));
-            if (v->states != NULL && v->states[r] != HAC_ROW_OK)
-                hac_text_add(out, "null|");
-            else if (v->type.kind == HAC_KIND_STRING)
-                hac_text_addf(out, "%.*s|", (int)(word >> 32), (const char *)v->bytes + (uint32_t)word);
-            else
-                hac_text_addf(out, "%llx|", (unsigned long long)(word & mask));
-        }
-        hac_text_add(out, "\n");
-    }
-}
-
-static char *finished(hac_text *out)
-{
-    char *ret;
-    size_t n;
-    hac_error err = HAC_ERROR_NONE;
-    assert_int_equal(hac_text_finish(out, &ret, &n, &err), HAC_OK);
-    hac_text_clear(out);
-    return ret;
-}
-
-static char *read_by_source(const hac_query_task *task, uint64_t chunks, const hac_span *quotes)
-{
-    hac_error err = HAC_ERROR_NONE;
-    hac_text out = HAC_TEXT_NONE;
-    hac_source *source;
-    hac_batch batch;
-    assert_int_equal(hac_source_open(task->query, &task->place, NULL, &source, &err), HAC_OK);
-    for (uint64_t c = 0; c < chunks; c++) {
-        uint64_t first, end;
-        hac_query_task_chunk(task, c, &first, &end);
-        hac_text_addf(&out, "chunk %d\n", (int)c);
-        assert_int_equal(hac_source_begin(source, first, end, hac_query_inside_quotes(quotes, 0, c), &err),
-                         HAC_OK);
-        while (hac_source_next(source, &batch, &err) == HAC_OK)
-            add_batch(&out, &batch);
-    }
-    hac_source_free(source);
-    return finished(&out);
-}
-
-/* Chunks that are too large are read by the source; *ret_waves: all. */
-static char *read_by_loader(const hac_hash_load *load, size_t n_columns, uint64_t *ret_waves)
-{
-    hac_error err = HAC_ERROR_NONE;
-    hac_text out = HAC_TEXT_NONE;
-    hac_hash_loader *loader;
-    const hac_hash_rows *rows;
-    hac_status status;
-    bool too_large;
-    assert_int_equal(hac_hash_loader_new(load, &loader, &err), HAC_OK);
-    *ret_waves = 0;
-    while ((status = hac_hash_loader_next(loader, &rows, &too_large, &err)) == HAC_OK) {
-        assert_true(rows->n_chunks >= 1 && rows->n_chunks <= load->chunks);
-        (*ret_waves)++;
-        if (too_large)
-            hac_text_add(&out, "too large\n");
-        for (uint64_t c = 0; c < rows->n_chunks && !too_large; c++) {
-            const hac_hash_chunk *chunk = &rows->chunks[c];
-            hac_text_addf(&out, "chunk %d\n", (int)(rows->first_chunk + c));
-            assert_true(chunk->first + chunk->rows <= rows->rows);
-            for (uint64_t r = chunk->first; r < chunk->first + chunk->rows; r++)
-                add_loaded(&out, rows, n_columns, r);
-        }
-    }
-    assert_int_equal(status, HAC_NOT_FOUND);
-    hac_hash_loader_free(loader);
-    return finished(&out);
-}
-
-static void test_loader(void **state)
-{
-    (void)state;
-    hac_error err = HAC_ERROR_NONE;
-    static const hac_format formats[] = {HAC_FORMAT_CSV, HAC_FORMAT_TSV, HAC_FORMAT_JSONL, HAC_FORMAT_FIXED};
-    for (size_t i = 0; i < 4; i++) {
-        text t = text_new(formats[i], 3000, 0);
-        trial *r = trial_new(&t, NULL, NULL,
-                             i == 3 ? "sum(k) as a, sum(n) as b, sum(f) as c, count(b) as d"
-                                    : "sum(k) as a, count(s) as b, sum(n) as c, sum(f) as d, count(b) as e",
-                             4096, false);
-        hac_query_task task;
-        hac_task_result result;
-        hac_task quotes = r->task;
-        quotes.n_spans = 2;
-        quotes.spans[0] = r->task.spans[1];
-        quotes.spans[1] = r->task.spans[2];
-        if (formats[i] == HAC_FORMAT_CSV)
-            assert_int_equal(hac_query_run_quotes(NULL, &quotes, &result, &err), HAC_OK);
-        assert_int_equal(hac_query_task_read(&r->task, 2, &task, &err), HAC_OK);
-        char *expected = read_by_source(&task, r->chunks, &r->task.spans[1]);
-        static const uint64_t bytes[] = {0, 1 << 20, 30000, 10000, 6000};
-        for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++) {
-            hac_hash_load load = {.task = &task,
-                                  .quotes = r->task.spans[1],
-                                  .n = r->chunks,
-                                  .chunks = 1 + dice(7),
-                                  .bytes = bytes[b]};
-            uint64_t waves;
-            char *got = read_by_loader(&load, task.query->columns.n_fields, &waves);
-            assert_string_equal(got, expected);
-            assert_true(waves >= (r->chunks + load.chunks - 1) / load.chunks);
-            free(got);
-        }
-        hac_hash_load tiny = {.task = &task, .quotes = r->task.spans[1], .n = 3, .chunks = 2, .bytes = 100};
-        uint64_t waves;
-        char *got = read_by_loader(&tiny, task.query->columns.n_fields, &waves);
-        assert_string_equal(got, "too large\ntoo large\ntoo large\n");
-        free(got);
-        free(expected);
-        hac_query_task_clear(&task);
-        trial_free(r);
-        free(t.bytes);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loader),
         cmocka_unit_test(test_known_count),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_errors),

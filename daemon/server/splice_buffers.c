@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "splice_buffers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST (UINT64_C(1) << 48) /* an executor may lie */
+
+static const char *const stage_names[HAC_SPLICE_N_STAGES] = {
+    [HAC_STAGE_READ] = "read",
+    [HAC_STAGE_PREPROCESS] = "preprocess",
+    [HAC_STAGE_SPLICE] = "splice",
+    [HAC_STAGE_MAP] = "map",
+};
+
+void hac_splice_buffers_clear(hac_splice_buffers *buffers)
+{
+    free(buffers->devices);
+    *buffers = (hac_splice_buffers){0};
+}
+
+/* ---- what tasks report ---- */
+
+/* Its hac_splice_value values; NULL: it has none. */
+static const uint64_t *values_of(const char *codelet, const Hac__Executor__Done *done)
+{
+    bool has = strcmp(codelet, "query.aggregate") == 0 || strcmp(codelet, "hash.aggregate") == 0 ||
+               strcmp(codelet, "query.rows") == 0;
+    if (!has || done->n_values < HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES)
+        return NULL;
+    return done->values + HAC_AGGREGATE_VALUE_SPLICE;
+}
+
+static uint64_t bounded(uint64_t value)
+{
+    return value < MOST ? value : MOST;
+}
+
+static hac_splice_device *device_of(hac_splice_buffers *buffers, const char *name)
+{
+    for (size_t i = 0; i < buffers->n_devices; i++)
+        if (strcmp(buffers->devices[i].name, name) == 0)
+            return &buffers->devices[i];
+    hac_splice_device *devices =
+        reallocarray(buffers->devices, buffers->n_devices + 1, sizeof *buffers->devices);
+    if (devices == NULL)
+        return NULL;
+    buffers->devices = devices;
+    hac_splice_device *device = &devices[buffers->n_devices++];
+    memset(device, 0, sizeof *device);
+    snprintf(device->name, sizeof device->name, "%s", name);
+    return device;
+}
+
+static void add_values(uint64_t *to, const uint64_t *values)
+{
+    for (unsigned i = 0; i < HAC_SPLICE_N_VALUES; i++) {
+        uint64_t value = bounded(values[i]);
+        if (i < HAC_SPLICE_STAGES && hac_splice_greatest(i))
+            to[i] = value > to[i] ? value : to[i];
+        else
+            to[i] += value;
+    }
+}
+
+void hac_splice_buffers_add(hac_splice_buffers *buffers, const char *device, const char *codelet,
+                            const Hac__Executor__Done *done)
+{
+    const uint64_t *values = values_of(codelet, done);
+    hac_splice_device *to = values != NULL ? device_of(buffers, device) : NULL;
+    if (to == NULL)
+        return;
+    add_values(to->values, values);
+    to->tasks++;
+    to->seconds += done->seconds;
+}
+
+void hac_splice_buffers_stages(const char *codelet, const Hac__Executor__Done *done, hac_run_record *record)
+{
+    const uint64_t *values = values_of(codelet, done);
+    for (unsigned i = 0; values != NULL && i < HAC_SPLICE_N_STAGES; i++) {
+        const uint64_t *from = values + HAC_SPLICE_STAGES + i * HAC_SPLICE_STAGE_VALUES;
+        record->stages[i] = (hac_run_stage){.name = stage_names[i],
+                                            .busy = (double)bounded(from[0]) * 1e-9,
+                                            .start = (double)bounded(from[1]) * 1e-9,
+                                            .end = (double)bounded(from[2]) * 1e-9};
+    }
+}
+
+/* ---- the receipt ---- */
+
+static double busy_seconds(const uint64_t *values, unsigned stage)
+{
+    return (double)values[HAC_SPLICE_STAGES + stage * HAC_SPLICE_STAGE_VALUES] * 1e-9;
+}
+
+/* No block was copied: batches were mapped where they were. */
+static bool in_place(const uint64_t *values)
+{
+    return busy_seconds(values, HAC_STAGE_SPLICE) <= 0;
+}
+
+/* Seconds that the stage was at work, of its threads on average. */
+static double at_work(const uint64_t *values, unsigned stage)
+{
+    bool threads = stage == HAC_STAGE_READ || stage == HAC_STAGE_PREPROCESS || in_place(values);
+    uint64_t n = threads && values[HAC_SPLICE_THREADS] > 1 ? values[HAC_SPLICE_THREADS] : 1;
+    return busy_seconds(values, stage) / (double)n;
+}
+
+typedef struct member {
+    const char *name;
+    unsigned value;
+} member;
+
+static void add_buffer(hac_text *text, const char *name, const uint64_t *values, const member *members,
+                       size_t n)
+{
+    hac_json_open(text, name, '{');
+    for (size_t i = 0; i < n; i++)
+        hac_json_unsigned(text, members[i].name, values[members[i].value]);
+    hac_json_close(text, '}');
+}
+
+#define ADD_BUFFER(name, members) add_buffer(text, name, values, members, sizeof members / sizeof *members)
+
+static void add_buffers(hac_text *text, const uint64_t *values)
+{
+    static const member direct[] = {{"data_sets", HAC_SPLICE_SETS},
+                                    {"records", HAC_SPLICE_SET_RECORDS},
+                                    {"bytes", HAC_SPLICE_SET_BYTES},
+                                    {"largest_bytes", HAC_SPLICE_SET_LARGEST}};
+    static const member launching[] = {{"blocks", HAC_SPLICE_BLOCKS},
+                                       {"bytes", HAC_SPLICE_BLOCK_BYTES},
+                                       {"largest_bytes", HAC_SPLICE_BLOCK_LARGEST},
+                                       {"most_at_once", HAC_SPLICE_BLOCKS_MOST}};
+    static const member working[] = {
+        {"capacity_bytes", HAC_SPLICE_CAPACITY}, {"index_blocks", HAC_SPLICE_ELEMENTS},
+        {"highest_fill_bytes", HAC_SPLICE_FILL}, {"blocks", HAC_SPLICE_SPLICED},
+        {"records", HAC_SPLICE_SPLICED_RECORDS}, {"pauses", HAC_SPLICE_PAUSES},
+        {"triggers", HAC_SPLICE_TRIGGERS}};
+    static const member result[] = {{"bytes", HAC_SPLICE_RESULT_BYTES},
+                                    {"largest_bytes", HAC_SPLICE_RESULT_LARGEST}};
+    ADD_BUFFER("direct_buffer", direct);
+    ADD_BUFFER("launching_buffer", launching);
+    ADD_BUFFER("working_buffer", working);
+    ADD_BUFFER("result_buffer", result);
+}
+
+/* Share: of the time of the tasks. */
+static void add_stages(hac_text *text, const hac_splice_device *device)
+{
+    hac_json_open(text, "stages", '{');
+    for (unsigned i = 0; i < HAC_SPLICE_N_STAGES; i++) {
+        hac_json_open(text, stage_names[i], '{');
+        hac_json_number(text, "busy_seconds", busy_seconds(device->values, i));
+        if (device->seconds > 0)
+            hac_json_number(text, "share", at_work(device->values, i) / device->seconds);
+        else
+            hac_json_null(text, "share");
+        hac_json_close(text, '}');
+    }
+    hac_json_close(text, '}');
+}
+
+static unsigned slowest(const hac_splice_device *devices, size_t n)
+{
+    double most = 0;
+    unsigned ret = HAC_STAGE_READ;
+    for (unsigned i = 0; i < HAC_SPLICE_N_STAGES; i++) {
+        double seconds = 0;
+        for (size_t d = 0; d < n; d++)
+            seconds += at_work(devices[d].values, i);
+        if (seconds > most) {
+            most = seconds;
+            ret = i;
+        }
+    }
+    return ret;
+}
+
+static void add_device(hac_text *text, const hac_splice_device *device)
+{
+    hac_json_open(text, NULL, '{');
+    hac_json_string(text, "name", device->name);
+    hac_json_unsigned(text, "tasks", device->tasks);
+    hac_json_unsigned(text, "threads", device->values[HAC_SPLICE_THREADS]);
+    hac_json_bool(text, "in_place", in_place(device->values));
+    add_buffers(text, device->values);
+    add_stages(text, device);
+    hac_json_string(text, "slowest_stage", stage_names[slowest(device, 1)]);
+    hac_json_close(text, '}');
+}
+
+void hac_splice_buffers_json(const hac_splice_buffers *buffers, hac_text *text)
+{
+    uint64_t all[HAC_SPLICE_N_VALUES] = {0};
+    if (buffers->n_devices == 0)
+        return;
+    for (size_t d = 0; d < buffers->n_devices; d++)
+        for (unsigned i = 0; i < HAC_SPLICE_STAGES; i++) {
+            uint64_t value = buffers->devices[d].values[i];
+            all[i] = !hac_splice_greatest(i) ? all[i] + value : value > all[i] ? value : all[i];
+        }
+    hac_json_open(text, "splice", '{');
+    add_buffers(text, all);
+    hac_json_string(text, "slowest_stage", stage_names[slowest(buffers->devices, buffers->n_devices)]);
+    hac_json_open(text, "devices", '[');
+    for (size_t d = 0; d < buffers->n_devices; d++)
+        add_device(text, &buffers->devices[d]);
+    hac_json_close(text, ']');
+    hac_json_close(text, '}');
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flow B's buffers in a job's receipt (docs/flows/splice.md): what codelets report of them
+ * (base/query_layout.h, hac_splice_value), added up by device. What executors say is added, never used.
+ */
+#ifndef SERVER_SPLICE_BUFFERS_H
+#define SERVER_SPLICE_BUFFERS_H
+
+#include "base/query_layout.h"
+#include "base/text.h"
+#include "planner/plan_output.h"
+#include "proto/messages.h"
+
+/* What the tasks of one device have reported. */
+typedef struct hac_splice_device {
+    char name[HAC_PLAN_NAME_MAX];
+    uint64_t values[HAC_SPLICE_N_VALUES];
+    uint64_t tasks;
+    double seconds; /* of them */
+} hac_splice_device;
+
+typedef struct hac_splice_buffers {
+    hac_splice_device *devices; /* owned */
+    size_t n_devices;
+} hac_splice_buffers;
+
+void hac_splice_buffers_clear(hac_splice_buffers *buffers);
+
+/* Adds what a task of `codelet` on `device` reports; nothing of other codelets, or where there is no memory.
+ */
+void hac_splice_buffers_add(hac_splice_buffers *buffers, const char *device, const char *codelet,
+                            const Hac__Executor__Done *done);
+
+/* When each stage of such a task was at work, for its record. */
+void hac_splice_buffers_stages(const char *codelet, const Hac__Executor__Done *done, hac_run_record *record);
+
+/* Member "splice" of the receipt; nothing where nothing was reported. */
+void hac_splice_buffers_json(const hac_splice_buffers *buffers, hac_text *text);
+
+#endif
