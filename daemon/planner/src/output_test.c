@@ -242,7 +242,15 @@ static void test_trace(void **state)
     hac_machine machine = test_machine(capability, 2);
     hac_plan *plan = plan_for(&machine, 16, HAC_SORT_BITONIC, HAC_SCHEME_UPPER);
     const hac_run_record records[] = {
-        {.task = 0, .device = 1, .count = 8, .start = 1e-3, .seconds = 2e-3, .predicted_seconds = 1e-3},
+        {.task = 0,
+         .device = 1,
+         .count = 8,
+         .start = 1e-3,
+         .seconds = 2e-3,
+         .predicted_seconds = 1e-3,
+         .stages = {{.name = "read", .start = 0.5e-3, .end = 1.5e-3, .busy = 0.25e-3},
+                    {.name = "splice"},                                    /* it had nothing to do */
+                    {.name = "map", .start = 1e-3, .end = 9, .busy = 1}}}, /* cut to its task */
         {.task = 1, .device = 0, .first = 8, .count = 8, .start = 1e-3, .seconds = 5e-3, .lost = true},
         {.task = 99, .device = 0},
     };
@@ -251,11 +259,20 @@ static void test_trace(void **state)
     cJSON *json = cJSON_Parse(text);
     assert_non_null(json);
     const cJSON *event;
-    unsigned predicted = 0, measured = 0, names = 0;
+    unsigned predicted = 0, measured = 0, names = 0, stages = 0;
     cJSON_ArrayForEach(event, field(json, "traceEvents"))
     {
         if (strcmp(field(event, "ph")->valuestring, "M") == 0) {
             names++;
+            continue;
+        }
+        if (strcmp(field(event, "cat")->valuestring, "stage") == 0) {
+            bool first = stages++ == 0;
+            assert_text(event, "name", first ? "read" : "map");
+            assert_int_equal((int)number(event, "pid"), 2);
+            assert_int_equal((int)number(event, "tid"), first ? 3 : 5);
+            assert_true(fabs(number(event, "ts") - (first ? 1500 : 2000)) < 1e-6);
+            assert_true(fabs(number(event, "dur") - 1000) < 1e-6);
             continue;
         }
         bool is_measured = strcmp(field(event, "cat")->valuestring, "measured") == 0;
@@ -269,7 +286,8 @@ static void test_trace(void **state)
             assert_int_equal((int)number(event, "pid"), 2);
         }
     }
-    assert_int_equal(names, 6);
+    assert_int_equal(names, 8);
+    assert_int_equal(stages, 2);
     assert_int_equal(measured, 2);
     assert_int_equal(predicted, plan->n_tasks);
     cJSON_Delete(json);
