@@ -95,6 +95,8 @@ static void encode_task(hac_ops_wire *wire, const hac_op_task *from, size_t inde
         span->offset = from->spans[i].offset;
         span->bytes = from->spans[i].bytes;
         span->written = from->spans[i].written != 0;
+        span->touch_first = from->spans[i].touch_first;
+        span->touch_bytes = from->spans[i].touch_bytes;
         ++*n_spans;
     }
 }

@@ -45,12 +45,14 @@ static void read_task(const Hac__Client__OpTask *from, hac_op_spec *ret)
                          .call_bytes = from->call.len};
     for (size_t s = 0; s < from->n_spans; s++) {
         const Hac__Client__OpSpan *span = from->spans[s];
-        ret->spans[s] = (hac_plan_span){.buffer = (uint8_t)span->buffer,
-                                        .access = span->written ? HAC_PLAN_WRITE : HAC_PLAN_READ,
-                                        .offset = span->offset,
-                                        .bytes = span->bytes,
-                                        .touch_first = span->offset,
-                                        .touch_end = span->offset + span->bytes};
+        ret->spans[s] =
+            (hac_plan_span){.buffer = (uint8_t)span->buffer,
+                            .access = span->written ? HAC_PLAN_WRITE : HAC_PLAN_READ,
+                            .offset = span->offset,
+                            .bytes = span->bytes,
+                            .touch_first = span->touch_bytes > 0 ? span->touch_first : span->offset,
+                            .touch_end = span->touch_bytes > 0 ? span->touch_first + span->touch_bytes
+                                                               : span->offset + span->bytes};
     }
 }
 

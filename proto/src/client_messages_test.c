@@ -438,6 +438,14 @@ static void test_ops(void **state)
     BAD(OPS(c.op_span.offset = 63), 0, "spans[0]: offset");
     BAD(OPS(c.op_span.offset = OFF_MAX - 62), 0, "spans[0]");
     GOOD(OPS(c.op_task.n_spans = 8), 0);
+    GOOD(OPS((c.op_span.offset = 64, c.op_span.bytes = 128, c.op_span.touch_first = 64,
+              c.op_span.touch_bytes = 128)),
+         0);
+    BAD(OPS((c.op_span.offset = 64, c.op_span.touch_first = 63, c.op_span.touch_bytes = 1)), 0,
+        "touch_bytes: are outside");
+    BAD(OPS((c.op_span.bytes = 128, c.op_span.touch_first = 1, c.op_span.touch_bytes = 128)), 0,
+        "touch_bytes: are outside");
+    BAD(OPS(c.op_span.touch_first = 64), 0, "touch_first: is there");
     BAD(OPS(c.op_task.n_spans = 9), 0, "spans: has more than 8");
     BAD(OPS(c.op_task.call.len = 0), 0, "call: is missing");
     BAD(OPS(c.op_task.call.len = 16385), 0, "call: has 16385");

@@ -9,7 +9,15 @@ static hac_status validate_span(const Hac__Client__OpSpan *span, size_t n_buffer
 {
     if (span->buffer >= n_buffers)
         return hac_fail(err, HAC_PROTOCOL, "buffer: is %u of %zu", span->buffer, n_buffers);
-    return hac_validate_aligned_range(span->offset, span->bytes, err);
+    hac_status status = hac_validate_aligned_range(span->offset, span->bytes, err);
+    uint64_t end = span->offset + span->bytes;
+    if (status == HAC_OK && span->touch_bytes == 0 && span->touch_first != 0)
+        return hac_fail(err, HAC_PROTOCOL, "touch_first: is there, but touches nothing");
+    if (status == HAC_OK && span->touch_bytes > 0 &&
+        (span->touch_first < span->offset || span->touch_first > end ||
+         span->touch_bytes > end - span->touch_first))
+        return hac_fail(err, HAC_PROTOCOL, "touch_bytes: are outside the span");
+    return status;
 }
 
 static hac_status validate_task(const Hac__Client__OpTask *task, size_t index, size_t n_buffers,

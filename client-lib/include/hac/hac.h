@@ -456,6 +456,9 @@ typedef struct hac_op_span {
     uint32_t buffer; /* index into hac_ops.buffers */
     int written;     /* else it is read */
     uint64_t offset, bytes;
+    uint64_t touch_first,
+        touch_bytes; /* bytes of the buffer that the task looks at, or writes: tasks on parts
+                      * of one vector may run side by side; 0 bytes: all of the span */
 } hac_op_span;
 
 /* A sub-operator over its vectors, or over one component of these. */

@@ -11,8 +11,9 @@
 #include "team.h"
 #include "units.h"
 
-#define TEAM_PAYS 0.97 /* of the best single device's time: what several have to save, models being models   \
-                        */
+#define TEAM_PAYS                                                                                            \
+    0.97 /* of the best single device's time: what several have to save, models being models                 \
+          */
 
 typedef struct planning {
     const hac_machine *machine;
@@ -393,8 +394,8 @@ static hac_status check_order(const hac_ops_spec *spec, hac_error *err)
                 for (size_t t = 0; t < spec->tasks[r].n_spans; t++) {
                     const hac_plan_span *read = &spec->tasks[r].spans[t];
                     if ((r != w || s != t) && read->buffer == written->buffer &&
-                        (read->access & HAC_PLAN_READ) && read->offset < written->offset + written->bytes &&
-                        written->offset < read->offset + read->bytes)
+                        (read->access & HAC_PLAN_READ) && read->touch_first < written->touch_end &&
+                        written->touch_first < read->touch_end)
                         return hac_fail(err, HAC_INVALID, "%s writes over what %s reads", spec->tasks[w].name,
                                         r == w ? "it" : spec->tasks[r].name);
                 }
