@@ -201,23 +201,45 @@ hac_status hac_failure(const Hac__Client__Failure *failure, hac_error *err)
     return hac_fail(err, code, "%s", message);
 }
 
+static hac_status copy_text(hac_call *call, const ProtobufCBinaryData *text, hac_error *err)
+{
+    call->reply.text = malloc(text->len + 1);
+    if (call->reply.text == NULL)
+        return hac_fail_no_memory(err);
+    if (text->len > 0)
+        memcpy(call->reply.text, text->data, text->len);
+    call->reply.text[text->len] = '\0';
+    return HAC_OK;
+}
+
 static hac_status take_text(hac_call *call, const Hac__Client__Text *text, hac_frame *frame, hac_error *err)
 {
-    if (text->bytes == text->text.len) {
-        call->reply.text = malloc(text->text.len + 1);
-        if (call->reply.text == NULL)
-            return hac_fail_no_memory(err);
-        if (text->text.len > 0)
-            memcpy(call->reply.text, text->text.data, text->text.len);
-        call->reply.text[text->text.len] = '\0';
-        return HAC_OK;
-    }
+    if (text->bytes == text->text.len)
+        return copy_text(call, &text->text, err);
     hac_autoclose int fd = hac_frame_take_fd(frame, 0);
     size_t bytes = 0;
     hac_status status = hac_memfd_read_text(fd, HAC_TEXT_MAX, &call->reply.text, &bytes, err);
     if (status == HAC_OK && bytes != text->bytes)
         status = hac_fail(err, HAC_PROTOCOL, "a text of %zu bytes where %llu were announced", bytes,
                           (unsigned long long)text->bytes);
+    return status;
+}
+
+static hac_status take_split(hac_client *client, hac_call *call, const Hac__Client__SplitDone *done,
+                             hac_frame *frame, hac_error *err)
+{
+    call->reply.job = done->job;
+    call->reply.split = done->split;
+    call->reply.bytes = done->result_bytes;
+    call->reply.enough = done->enough != 0;
+    if (done->result_case == HAC__CLIENT__SPLIT_DONE__RESULT_DATA)
+        return copy_text(call, &done->data, err);
+    if (done->result_case != HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER)
+        return HAC_OK;
+    hac_status status =
+        hac_mappings_take(&client->mappings, done->buffer, frame, true, &call->reply.mapping, err);
+    if (status == HAC_OK && call->reply.mapping->bytes < done->result_bytes)
+        status = hac_fail(err, HAC_PROTOCOL, "a buffer is smaller than the rows that lie in it");
     return status;
 }
 
@@ -238,6 +260,8 @@ static hac_status take_reply(hac_client *client, hac_call *call, const Hac__Clie
         return hac_mappings_grown(&client->mappings, response->buffer, frame, err);
     case HAC__CLIENT__RESPONSE__WHAT_TEXT:
         return take_text(call, response->text, frame, err);
+    case HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE:
+        return take_split(client, call, response->split_done, frame, err);
     default:
         return HAC_OK;
     }
@@ -391,4 +415,23 @@ hac_status hac_client_call_grow(hac_client *client, Hac__Client__Request *reques
 {
     hac_call call = {.expected = HAC__CLIENT__RESPONSE__WHAT_BUFFER, .growing = mapping};
     return run_call(client, &call, request, NULL, 0, UINT64_MAX, err);
+}
+
+hac_status hac_client_ask(hac_client *client, hac_call *call, Hac__Client__Request *request, hac_error *err)
+{
+    request->serial = call->serial = hac_client_next_serial(client);
+    LIST_INSERT_HEAD(&client->calls, call, waiting);
+    hac_status status = hac_client_send(client, request, NULL, 0, err);
+    if (status != HAC_OK && !call->answered)
+        LIST_REMOVE(call, waiting);
+    return status;
+}
+
+void hac_client_forget(hac_client *client, hac_call *call)
+{
+    if (!call->answered)
+        LIST_REMOVE(call, waiting);
+    free(call->reply.text);
+    hac_buffer_give_back(client, call->reply.mapping);
+    call->reply = (hac_reply){0};
 }

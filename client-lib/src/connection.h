@@ -2,8 +2,9 @@
 /*
  * One connection to hacd: requests out, responses in, and who waits for which.
  *
- * Every request has a serial and one final answer. Three ways to ask:
+ * Every request has a serial and one final answer. Four ways to ask:
  *   - hac_client_call: blocks until the answer is there (and takes in whatever else arrives meanwhile);
+ *   - hac_client_ask: the answer comes while something else is waited for;
  *   - hac_client_tell: nobody waits; the serial carries TELL, and its answer is dropped;
  *   - jobs (jobs.h) lie in a table by their request's serial.
  * What arrives is taken in by hac_client_receive alone, one frame at a time. A message is used up before any
@@ -32,13 +33,16 @@
 
 /* What hac_client_call brings back; which member counts follows from the request. */
 typedef struct hac_reply {
-    hac_mapping *mapping; /* Buffer: a user of it */
-    char *text;           /* Text: malloc'ed, NUL-terminated */
+    hac_mapping *mapping; /* Buffer, SplitDone with one: a user of it */
+    char *text;           /* Text, SplitDone with data: malloc'ed, NUL-terminated */
+    uint64_t bytes;       /* SplitDone: of the rows, in `mapping` or `text` */
+    uint64_t job, split;  /* SplitDone */
+    bool enough;          /* SplitDone */
     uint32_t version;     /* Hello */
     char software[64];    /* Hello */
 } hac_reply;
 
-/* A blocking request that waits for its answer; lives on its caller's stack. */
+/* A request that waits for its answer; lives with who asked. */
 typedef struct hac_call {
     LIST_ENTRY(hac_call) waiting;
     uint64_t serial;
@@ -110,6 +114,16 @@ HAC_MUST_USE hac_status hac_client_call_fd(hac_client *client, Hac__Client__Requ
 /* hac_client_call of a BufferGrow. */
 HAC_MUST_USE hac_status hac_client_call_grow(hac_client *client, Hac__Client__Request *request,
                                              hac_mapping *mapping, hac_error *err);
+
+/*
+ * Asks without waiting: `call`, with its members from `expected` to `err` set, must stay where it is until
+ * its `answered` is true. Then its status counts (its message is in call->err), and its reply is the
+ * caller's.
+ */
+HAC_MUST_USE hac_status hac_client_ask(hac_client *client, hac_call *call, Hac__Client__Request *request,
+                                       hac_error *err);
+/* Nobody waits for this one any more, or it is answered: frees its reply. */
+void hac_client_forget(hac_client *client, hac_call *call);
 
 /* Asks without caring for the answer. */
 void hac_client_tell(hac_client *client, Hac__Client__Request *request);

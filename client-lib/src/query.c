@@ -60,9 +60,9 @@ static hac_status check_texts(const hac_query_options *options, hac_error *err)
 
 static hac_status check_options(const hac_query_options *options, bool table, hac_error *err)
 {
-    if (!table && (options->input_format < HAC_INPUT_CSV || options->input_format > HAC_INPUT_PARQUET))
+    if (!table && (options->input_format < HAC_INPUT_CSV || options->input_format > HAC_INPUT_TYPEDBYTES))
         return hac_fail(err, HAC_INVALID, "the query's input format is not set");
-    if ((unsigned)options->result_format > HAC_RESULT_PARQUET ||
+    if ((unsigned)options->result_format > HAC_RESULT_TYPEDBYTES ||
         (unsigned)options->hot_keys > HAC_HOT_KEYS_OFF)
         return hac_fail(err, HAC_INVALID, "result format %d or hot keys %d does not exist",
                         (int)options->result_format, (int)options->hot_keys);
@@ -160,6 +160,8 @@ static hac_status submit(const hac_query_call *call, hac_job *job, hac_error *er
     query.inputs = call->inputs;
     query.n_inputs = call->n_inputs;
     query.options = &wire.options;
+    query.splits = call->splits;
+    query.name = hac_field(call->name);
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY;
     request.submit_query = &query;
@@ -194,7 +196,7 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
     Hac__Client__Input *input = &files->input[index];
     uint64_t bytes = 0;
     bool is_stream = false;
-    hac_stream file = {fd, files->name[index]};
+    hac_stream file = {.fd = fd, .name = files->name[index]};
     hac_utf8_copy_line(files->name[index], sizeof(files->name[index]), name != NULL ? name : "the input");
     hac_status status = hac_stream_look(&file, &is_stream, &bytes, err);
     if (status != HAC_OK)
@@ -321,7 +323,7 @@ hac_status hac_query_stream(hac_client *client, int fd, const char *name, const 
     uint64_t bytes = 0;
     bool is_stream;
     hac_utf8_copy_line(line, sizeof(line), name != NULL ? name : "the input");
-    hac_stream stream = {fd, line};
+    hac_stream stream = {.fd = fd, .name = line};
     hac_status status = hac_query_options_read(options, &known, err);
     if (status == HAC_OK)
         status = hac_stream_look(&stream, &is_stream, &bytes, err);

@@ -31,11 +31,16 @@ typedef struct hac_query_call {
     size_t n_inputs;
     const int *fds; /* of inputs in descriptors, in their order */
     size_t n_fds;
+    bool splits; /* instead of inputs: they follow, and are called `name` */
+    const char *name;
     hac_mapping *owned; /* memory to give back when the job has ended; given back on failure, too */
 } hac_query_call;
 
 HAC_MUST_USE hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_job **ret_job,
                                          hac_error *err);
+
+/* Whether the query gives a row for each row of the source that its filter keeps. */
+bool hac_query_gives_rows(const hac_query_options *options);
 
 /* Whether the result of a job that is done is a table, as far as its first bytes say. */
 bool hac_result_is_table(const hac_job *job);

@@ -190,11 +190,11 @@ static void test_bad_options(void **state)
     options = lines();
     options.input_format = HAC_INPUT_NONE;
     expect_invalid(&options, "input format is not set");
-    options.input_format = (hac_input_format)10;
+    options.input_format = (hac_input_format)12;
     expect_invalid(&options, "input format is not set");
     options = lines();
-    options.result_format = (hac_result_format)4;
-    expect_invalid(&options, "result format 4");
+    options.result_format = (hac_result_format)6;
+    expect_invalid(&options, "result format 6");
     options = lines();
     options.delimiter = '\n';
     expect_invalid(&options, "delimiter");

@@ -99,7 +99,7 @@ static hac_status from_stream(hac_client *client, const source *s, hac_sort_call
     if (s->items != UINT64_MAX && __builtin_mul_overflow(s->items, s->key_bytes, &most))
         return hac_fail(err, HAC_INVALID, "%" PRIu64 " keys are more than can be", s->items);
     hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
-    hac_stream stream = {s->fd, s->name};
+    hac_stream stream = {.fd = s->fd, .name = s->name, .raw = true};
     hac_status status = hac_stream_read(client, &stream, s->offset, most, &buffer, &bytes, err);
     if (status != HAC_OK)
         return status;
@@ -122,7 +122,7 @@ static hac_status open_source(const source *s, hac_client *client, uint8_t *room
 {
     uint64_t size = 0;
     bool is_stream = false;
-    hac_stream stream = {s->fd, s->name};
+    hac_stream stream = {.fd = s->fd, .name = s->name, .raw = true};
     hac_status status = hac_stream_look(&stream, &is_stream, &size, err);
     if (status != HAC_OK)
         return status;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -11,8 +10,6 @@
 #include "base/error.h"
 
 #define FIRST_BYTES (UINT64_C(1) << 20)
-#define PIPE_BYTES  (1 << 20) /* a pipe of the default 64 KiB moves a third as much a second */
-#define READ_MOST   (UINT64_C(1) << 30)
 
 hac_status hac_stream_look(const hac_stream *stream, bool *ret_is_stream, uint64_t *ret_bytes, hac_error *err)
 {
@@ -31,78 +28,98 @@ hac_status hac_stream_look(const hac_stream *stream, bool *ret_is_stream, uint64
     return HAC_OK;
 }
 
-/* Reads at most `room` bytes; *ret 0: the end. */
-static hac_status read_some(const hac_stream *stream, uint8_t *at, uint64_t room, uint64_t *ret,
-                            hac_error *err)
+/* Until the input has something, or the end. */
+static hac_status wait_for(const hac_input *input, int stop_fd, hac_error *err)
 {
-    for (;;) {
-        ssize_t n = read(stream->fd, at, (size_t)(room < READ_MOST ? room : READ_MOST));
-        if (n >= 0) {
-            *ret = (uint64_t)n;
-            return HAC_OK;
-        }
-        if (errno == EAGAIN) {
-            struct pollfd p = {stream->fd, POLLIN, 0};
-            (void)poll(&p, 1, -1);
-        } else if (errno != EINTR) {
-            return hac_fail_errno(err, HAC_FAILED, errno, "cannot read %s", stream->name);
-        }
-    }
+    struct pollfd p[] = {{hac_input_wants(input), POLLIN, 0}, {stop_fd, POLLIN, 0}};
+    int n = poll(p, 2, p[0].fd < 0 ? 0 : -1);
+    if (n < 0 && errno != EINTR)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot wait for %s", hac_input_name(input));
+    if (n > 0 && p[1].revents != 0)
+        return hac_fail(err, HAC_CANCELLED, "cancelled");
+    return HAC_OK;
 }
 
-static hac_status pass_over(const hac_stream *stream, uint64_t bytes, hac_buffer *buffer, hac_error *err)
+/* Reads at most `room` bytes; *ret 0: the end. */
+static hac_status read_some(hac_input *input, uint8_t *at, uint64_t room, int stop_fd, uint64_t *ret,
+                            hac_error *err)
+{
+    hac_status status;
+    do {
+        status = hac_input_wants(input) >= 0 || stop_fd >= 0 ? wait_for(input, stop_fd, err) : HAC_OK;
+        if (status == HAC_OK)
+            status = hac_input_read(input, at, room, ret, err);
+    } while (status == HAC_AGAIN);
+    return status;
+}
+
+static hac_status pass_over(hac_input *input, uint64_t bytes, hac_buffer *buffer, hac_error *err)
 {
     uint64_t room = hac_buffer_bytes(buffer);
     for (uint64_t left = bytes; left > 0;) {
         uint64_t n;
-        hac_status status = read_some(stream, hac_buffer_data(buffer), left < room ? left : room, &n, err);
+        hac_status status = read_some(input, hac_buffer_data(buffer), left < room ? left : room, -1, &n, err);
         if (status != HAC_OK)
             return status;
         if (n == 0)
-            return hac_fail(err, HAC_FAILED, "%s ends before byte %" PRIu64, stream->name, bytes);
+            return hac_fail(err, HAC_FAILED, "%s ends before byte %" PRIu64, hac_input_name(input), bytes);
         left -= n;
     }
     return HAC_OK;
 }
 
-/* The buffer grows by doubling. */
-static hac_status read_all(const hac_stream *stream, hac_buffer *buffer, uint64_t most, uint64_t *ret_bytes,
-                           hac_error *err)
+/* By doubling. */
+static hac_status grow(const hac_input *input, hac_buffer *buffer, uint64_t filled, hac_error *err)
 {
-    uint64_t filled = 0, n = 1;
-    while (n > 0 && filled < most) {
+    uint64_t room = hac_buffer_bytes(buffer);
+    hac_status status = hac_buffer_grow(buffer, room < INT64_MAX / 2 ? room * 2 : INT64_MAX, err);
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "%s, after %" PRIu64 " bytes", hac_input_name(input), filled);
+    return status;
+}
+
+hac_status hac_stream_append(hac_input *input, hac_buffer *buffer, uint64_t *filled, uint64_t most,
+                             int stop_fd, hac_error *err)
+{
+    uint64_t n = 1;
+    while (n > 0 && *filled < most) {
+        hac_status status = HAC_OK;
+        if (*filled == hac_buffer_bytes(buffer))
+            status = grow(input, buffer, *filled, err);
         uint64_t room = hac_buffer_bytes(buffer);
-        if (filled == room) {
-            hac_status status = hac_buffer_grow(buffer, room < INT64_MAX / 2 ? room * 2 : INT64_MAX, err);
-            if (status != HAC_OK) {
-                (void)hac_error_prefix(err, "%s, after %" PRIu64 " bytes", stream->name, filled);
-                return status;
-            }
-            room = hac_buffer_bytes(buffer);
-        }
         if (room > most)
             room = most;
-        hac_status status =
-            read_some(stream, (uint8_t *)hac_buffer_data(buffer) + filled, room - filled, &n, err);
+        if (status == HAC_OK)
+            status = read_some(input, (uint8_t *)hac_buffer_data(buffer) + *filled, room - *filled, stop_fd,
+                               &n, err);
         if (status != HAC_OK)
             return status;
-        filled += n;
+        *filled += n;
     }
-    *ret_bytes = filled;
     return HAC_OK;
+}
+
+hac_status hac_stream_buffer(hac_client *client, hac_buffer **ret, hac_error *err)
+{
+    return hac_buffer_alloc_growable(client, FIRST_BYTES, ret, err);
 }
 
 hac_status hac_stream_read(hac_client *client, const hac_stream *stream, uint64_t skip, uint64_t most,
                            hac_buffer **ret_buffer, uint64_t *ret_bytes, hac_error *err)
 {
     hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
-    (void)fcntl(stream->fd, F_SETPIPE_SZ, PIPE_BYTES); /* no pipe, or not allowed: slower */
-    hac_status status = hac_buffer_alloc_growable(client, FIRST_BYTES, &buffer, err);
+    hac_cleanup(hac_input_free_cleanup) hac_input *input = NULL;
+    uint64_t filled = 0;
+    hac_status status = hac_input_open(stream->fd, stream->name, stream->raw, &input, err);
     if (status == HAC_OK)
-        status = pass_over(stream, skip, buffer, err);
+        status = hac_stream_buffer(client, &buffer, err);
     if (status == HAC_OK)
-        status = read_all(stream, buffer, most, ret_bytes, err);
+        status = pass_over(input, skip, buffer, err);
     if (status == HAC_OK)
-        *ret_buffer = hac_steal_ptr(buffer);
-    return status;
+        status = hac_stream_append(input, buffer, &filled, most, -1, err);
+    if (status != HAC_OK)
+        return status;
+    *ret_buffer = hac_steal_ptr(buffer);
+    *ret_bytes = filled;
+    return HAC_OK;
 }

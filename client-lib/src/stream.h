@@ -8,6 +8,7 @@
 #include <hac/hac.h>
 
 #include "base/cleanup.h"
+#include "input.h"
 
 HAC_DEFINE_CLEANUP(hac_buffer *, hac_buffer_free)
 
@@ -15,6 +16,7 @@ HAC_DEFINE_CLEANUP(hac_buffer *, hac_buffer_free)
 typedef struct hac_stream {
     int fd;
     const char *name;
+    bool raw; /* not decompressed, whatever it looks like */
 } hac_stream;
 
 /* Whether this has to be read as a stream; HAC_FAILED: a directory, or not open for reading. A regular file
@@ -28,5 +30,13 @@ HAC_MUST_USE hac_status hac_stream_look(const hac_stream *stream, bool *ret_is_s
 HAC_MUST_USE hac_status hac_stream_read(hac_client *client, const hac_stream *stream, uint64_t skip,
                                         uint64_t most, hac_buffer **ret_buffer, uint64_t *ret_bytes,
                                         hac_error *err);
+
+/* A new buffer for it. */
+HAC_MUST_USE hac_status hac_stream_buffer(hac_client *client, hac_buffer **ret, hac_error *err);
+
+/* Reads an input behind the `*filled` bytes of a buffer that can grow, to its end or until there are `most`.
+ * HAC_CANCELLED: stop_fd (-1: none) has become readable. */
+HAC_MUST_USE hac_status hac_stream_append(hac_input *input, hac_buffer *buffer, uint64_t *filled,
+                                          uint64_t most, int stop_fd, hac_error *err);
 
 #endif

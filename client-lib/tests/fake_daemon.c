@@ -158,10 +158,10 @@ static uint32_t pool_alloc(fake_daemon *daemon, uint64_t bytes, bool growable)
 {
     uint32_t id = FAKE_BUFFERS;
     pthread_mutex_lock(&daemon->lock);
-    for (uint32_t i = 0; i < FAKE_BUFFERS && id == FAKE_BUFFERS; i++)
+    for (uint32_t i = 1; i < FAKE_BUFFERS && id == FAKE_BUFFERS; i++)
         if (daemon->buffers[i].fd >= 0 && !daemon->buffers[i].in_use && daemon->buffers[i].bytes >= bytes)
             id = i;
-    for (uint32_t i = 0; i < FAKE_BUFFERS && id == FAKE_BUFFERS; i++)
+    for (uint32_t i = 1; i < FAKE_BUFFERS && id == FAKE_BUFFERS; i++)
         if (daemon->buffers[i].fd < 0)
             id = i;
     must(id < FAKE_BUFFERS, "no buffer left");
@@ -220,7 +220,7 @@ static uint64_t new_job(fake_daemon *daemon, uint32_t result, uint64_t bytes)
     uint64_t id = ++daemon->n_jobs;
     must(id < FAKE_JOBS || result == FAKE_BUFFERS, "too many jobs");
     if (id < FAKE_JOBS)
-        daemon->jobs[id] = (fake_job){result, bytes};
+        daemon->jobs[id] = (fake_job){.result = result, .bytes = bytes};
     pthread_mutex_unlock(&daemon->lock);
     return id;
 }
@@ -316,10 +316,24 @@ static uint8_t *echo_text(fake_session *session, const Hac__Client__SubmitQuery 
     return result;
 }
 
+static void submit_splits(fake_session *session, const Hac__Client__Request *request)
+{
+    const Hac__Client__QuerySpec *spec = request->submit_query->spec;
+    uint64_t id = new_job(session->daemon, FAKE_BUFFERS - 1, 0);
+    fake_job *job = &session->daemon->jobs[id];
+    job->splits = true;
+    job->rows = spec->group_by[0] == '\0';
+    fake_send_accepted(session, request->serial, id);
+}
+
 static void submit_query(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     const Hac__Client__SubmitQuery *query = request->submit_query;
     uint64_t bytes = 0;
+    if (query->splits) {
+        submit_splits(session, request);
+        return;
+    }
     uint8_t *result = query->spec->table != NULL ? echo_table(session, query, frame, &bytes)
                                                  : echo_text(session, query, frame, &bytes);
     uint32_t id = pool_alloc(session->daemon, bytes > 0 ? bytes : 1, false);
@@ -344,6 +358,181 @@ static void send_result(fake_session *session, uint64_t serial, uint64_t id)
     done.buffer = &buffer;
     done.result_bytes = job.bytes;
     fake_send_done(session, serial, &done, fd);
+}
+
+/* ---- splits ---- */
+
+void fake_send_split_done(fake_session *session, uint64_t serial, uint64_t job, uint64_t split,
+                          const void *rows, size_t bytes, bool enough)
+{
+    fake_daemon *daemon = session->daemon;
+    Hac__Client__Buffer buffer = HAC__CLIENT__BUFFER__INIT;
+    Hac__Client__SplitDone done;
+    int fd = -1;
+    hac__client__split_done__init(&done);
+    done.job = job;
+    done.split = split;
+    done.enough = enough;
+    done.result_bytes = bytes;
+    if (bytes > HAC_INLINE_MAX) {
+        uint32_t id = pool_alloc(daemon, bytes, false);
+        must(pwrite(daemon->buffers[id].fd, rows, bytes, 0) == (ssize_t)bytes, "write rows");
+        buffer.buffer = id;
+        buffer.bytes = daemon->buffers[id].bytes;
+        fd = fd_for(session, id);
+        buffer.attached = fd >= 0;
+        done.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER;
+        done.buffer = &buffer;
+    } else if (bytes > 0) {
+        done.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_DATA;
+        done.data = (ProtobufCBinaryData){bytes, (uint8_t *)(uintptr_t)rows};
+    }
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE;
+    r.split_done = &done;
+    fake_send(session, &r, &fd, fd >= 0);
+}
+
+fake_split fake_read_split(fake_daemon *daemon, const Hac__Client__AppendSplit *ask)
+{
+    fake_split split = {.memory = malloc(ask->bytes)};
+    must(ask->buffer < FAKE_BUFFERS && daemon->buffers[ask->buffer].in_use, "a split in no buffer");
+    must(split.memory != NULL &&
+             pread(daemon->buffers[ask->buffer].fd, split.memory, ask->bytes, 0) == (ssize_t)ask->bytes,
+         "read a split");
+    memcpy(&split.header, split.memory, sizeof(split.header));
+    const hac_split_header *h = &split.header;
+    split.starts = (const uint64_t *)(void *)(split.memory + sizeof(*h));
+    split.text = split.memory + h->text_offset;
+    must(h->magic == HAC_SPLIT_MAGIC && h->text_offset % 64 == 0 &&
+             h->text_offset >= sizeof(*h) + (h->n_sets + 1) * sizeof(uint64_t) && h->n_sets == ask->sets &&
+             h->text_offset + h->text_bytes == ask->bytes,
+         "a split's header");
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < h->n_sets; i++) {
+        must(split.starts[i] < split.starts[i + 1], "a split's starts");
+        if (split.starts[i + 1] - split.starts[i] > largest)
+            largest = split.starts[i + 1] - split.starts[i];
+    }
+    must(split.starts[0] == h->header_bytes && split.starts[h->n_sets] == h->text_bytes &&
+             largest == ask->set_bytes,
+         "a split's sets");
+    return split;
+}
+
+fake_job *fake_find_job(fake_daemon *daemon, uint64_t id)
+{
+    must(id < FAKE_JOBS, "no such job");
+    return &daemon->jobs[id];
+}
+
+void fake_end_job(fake_session *session, uint64_t id, const char *failure)
+{
+    fake_daemon *daemon = session->daemon;
+    fake_job *job = fake_find_job(daemon, id);
+    job->last = true;
+    if (job->waiting == 0)
+        return;
+    Hac__Client__Failure why;
+    Hac__Client__JobDone done;
+    hac__client__job_done__init(&done);
+    hac__client__failure__init(&why);
+    done.job = id;
+    done.state = HAC__CLIENT__JOB_STATE__JOB_DONE;
+    if (failure != NULL) {
+        done.state = HAC__CLIENT__JOB_STATE__JOB_FAILED;
+        why.code = HAC_FAILED;
+        why.message = (char *)(uintptr_t)failure;
+        done.failure = &why;
+    }
+    Hac__Client__Buffer buffer = HAC__CLIENT__BUFFER__INIT;
+    int fd = -1;
+    if (failure == NULL && !job->rows && job->bytes > 0) {
+        uint32_t result = pool_alloc(daemon, job->bytes, false);
+        job->result = result;
+        must(pwrite(daemon->buffers[result].fd, job->text, job->bytes, 0) == (ssize_t)job->bytes, "write");
+        buffer.buffer = result;
+        buffer.bytes = daemon->buffers[result].bytes;
+        fd = fd_for(session, result);
+        buffer.attached = fd >= 0;
+        done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
+        done.buffer = &buffer;
+        done.result_bytes = job->bytes;
+    }
+    fake_send_done(session, job->waiting, &done, fd);
+    job->waiting = 0;
+}
+
+unsigned fake_in_use(fake_daemon *daemon)
+{
+    unsigned count = 0;
+    pthread_mutex_lock(&daemon->lock);
+    for (uint32_t i = 0; i < FAKE_BUFFERS; i++)
+        count += daemon->buffers[i].in_use;
+    pthread_mutex_unlock(&daemon->lock);
+    return count;
+}
+
+/* Rows are the bytes of the sets, at once or at the end. */
+static void append_split(fake_session *session, const Hac__Client__Request *request)
+{
+    const Hac__Client__AppendSplit *ask = request->append_split;
+    fake_job *job = fake_find_job(session->daemon, ask->job);
+    must(job->splits && !job->last, "a split that no job takes");
+    fake_split split = {0};
+    const uint8_t *rows = NULL;
+    size_t bytes = 0;
+    if (ask->buffer != 0) {
+        split = fake_read_split(session->daemon, ask);
+        rows = split.text + split.header.header_bytes;
+        bytes = split.header.text_bytes - split.header.header_bytes;
+    }
+    if (!job->rows && bytes > 0) {
+        job->text = realloc(job->text, job->bytes + bytes);
+        must(job->text != NULL, "realloc");
+        memcpy(job->text + job->bytes, rows, bytes);
+        job->bytes += bytes;
+    }
+    fake_send_split_done(session, request->serial, ask->job, job->n_splits++, rows, job->rows ? bytes : 0,
+                         false);
+    free(split.memory);
+    if (ask->last)
+        fake_end_job(session, ask->job, NULL);
+}
+
+static void cancel_job(fake_session *session, const Hac__Client__Request *request)
+{
+    fake_job *job = fake_find_job(session->daemon, request->cancel->job);
+    if (job->splits && job->waiting != 0) {
+        Hac__Client__JobDone done;
+        hac__client__job_done__init(&done);
+        done.job = request->cancel->job;
+        done.state = HAC__CLIENT__JOB_STATE__JOB_CANCELLED;
+        fake_send_done(session, job->waiting, &done, -1);
+        job->waiting = 0;
+    }
+    fake_send_ok(session, request->serial);
+}
+
+static void wait_for_job(fake_session *session, const Hac__Client__Request *request)
+{
+    fake_job *job = fake_find_job(session->daemon, request->wait->job);
+    if (!job->splits) {
+        send_result(session, request->serial, request->wait->job);
+        return;
+    }
+    job->waiting = request->serial;
+    if (job->last)
+        fake_end_job(session, request->wait->job, NULL);
+}
+
+static void release_job(fake_session *session, const Hac__Client__Request *request)
+{
+    const fake_job *job = fake_find_job(session->daemon, request->release->job);
+    if (!job->splits || job->result != FAKE_BUFFERS - 1)
+        pool_release(session->daemon, job->result);
+    fake_send_ok(session, request->serial);
 }
 
 /* ---- requests ---- */
@@ -395,13 +584,20 @@ void fake_default(fake_session *session, const Hac__Client__Request *request, ha
     case HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY:
         submit_query(session, request, frame);
         break;
+    case HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT:
+        append_split(session, request);
+        break;
     case HAC__CLIENT__REQUEST__WHAT_WAIT:
+        wait_for_job(session, request);
+        break;
     case HAC__CLIENT__REQUEST__WHAT_RESULT:
         send_result(session, request->serial, request->wait->job);
         break;
+    case HAC__CLIENT__REQUEST__WHAT_CANCEL:
+        cancel_job(session, request);
+        break;
     case HAC__CLIENT__REQUEST__WHAT_RELEASE:
-        pool_release(session->daemon, session->daemon->jobs[request->release->job].result);
-        fake_send_ok(session, request->serial);
+        release_job(session, request);
         break;
     case HAC__CLIENT__REQUEST__WHAT_QUERY:
     case HAC__CLIENT__REQUEST__WHAT_PLAN_SORT:
@@ -505,6 +701,8 @@ void fake_stop(fake_daemon *daemon)
     hac_close(daemon->listener);
     for (size_t i = 0; i < FAKE_BUFFERS; i++)
         hac_close(daemon->buffers[i].fd);
+    for (size_t i = 0; i < FAKE_JOBS; i++)
+        free(daemon->jobs[i].text);
     unlink(daemon->path);
     rmdir(daemon->directory);
     free(daemon);

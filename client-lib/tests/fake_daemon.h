@@ -16,11 +16,12 @@
 
 #include <hac/hac.h>
 
+#include "base/split_layout.h"
 #include "base/test_support.h"
 #include "proto/frame.h"
 #include "proto/messages.h"
 
-enum { FAKE_BUFFERS = 64, FAKE_JOBS = 4096, FAKE_REQUESTS = 32 };
+enum { FAKE_BUFFERS = 64 /* and none has the number 0 */, FAKE_JOBS = 4096, FAKE_REQUESTS = 32 };
 
 typedef struct fake_daemon fake_daemon;
 
@@ -44,7 +45,19 @@ typedef struct fake_buffer {
 typedef struct fake_job {
     uint32_t result; /* buffer */
     uint64_t bytes;
+    bool splits, rows, last; /* input in splits; which come back at once; all have come */
+    uint64_t n_splits;
+    uint64_t waiting; /* serial of a `wait` that is not answered */
+    uint8_t *text;    /* what all sets held */
 } fake_job;
+
+/* What a split holds; the pointers are into malloc'ed `memory`. */
+typedef struct fake_split {
+    uint8_t *memory;
+    hac_split_header header;
+    const uint64_t *starts;
+    const uint8_t *text;
+} fake_split;
 
 /* Starts one that listens at fake_path. */
 fake_daemon *fake_start(fake_hook *hook, void *context);
@@ -73,6 +86,18 @@ void fake_send_event(fake_session *session, uint64_t job, double fraction, const
 /* fd -1: none */
 void fake_send_done(fake_session *session, uint64_t serial, Hac__Client__JobDone *done, int fd);
 void fake_send_data(fake_session *session, uint64_t serial, uint64_t job, const void *data, size_t bytes);
+
+/* rows NULL: none. More than 32 KiB of them go in a buffer. */
+void fake_send_split_done(fake_session *session, uint64_t serial, uint64_t job, uint64_t split,
+                          const void *rows, size_t bytes, bool enough);
+
+/* A split as executors find it; aborts when its layout is wrong. */
+fake_split fake_read_split(fake_daemon *daemon, const Hac__Client__AppendSplit *ask);
+fake_job *fake_find_job(fake_daemon *daemon, uint64_t id);
+/* Ends a job of splits: the answer to `wait`, if it has come. failure NULL: it is done. */
+void fake_end_job(fake_session *session, uint64_t id, const char *failure);
+/* Pool buffers that are not given back. */
+unsigned fake_in_use(fake_daemon *daemon);
 
 /* What the daemon does without a hook. */
 void fake_default(fake_session *session, const Hac__Client__Request *request, hac_frame *frame);

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cutting and filling: random records of each format, in pieces of random size, into splits of random size.
+ * What was put in has to come out, each set has to begin at a record, and sets have to be the same however
+ * the bytes came.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/split_layout.h"
+#include "base/test_support.h"
+#include "count.h"
+#include "fill.h"
+
+enum { TEXT_MOST = 1 << 16, SETS_MOST = 1 << 14 };
+
+static uint64_t seed = 1;
+
+static uint64_t random_below(uint64_t n)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (seed >> 33) % n;
+}
+
+/* ---- records, and where they begin ---- */
+
+typedef struct text {
+    uint8_t bytes[TEXT_MOST];
+    size_t n;
+    bool starts[TEXT_MOST + 1]; /* a set may begin here */
+} text;
+
+static void put(text *t, const void *bytes, size_t n)
+{
+    if (t->n + n <= TEXT_MOST) {
+        memcpy(t->bytes + t->n, bytes, n);
+        t->n += n;
+    }
+}
+
+static void put_byte(text *t, uint8_t byte)
+{
+    put(t, &byte, 1);
+}
+
+static void put_from(text *t, const char *alphabet, size_t most)
+{
+    for (size_t n = random_below(most + 1); n > 0; n--)
+        put_byte(t, (uint8_t)alphabet[random_below(strlen(alphabet))]);
+}
+
+static void put_number(text *t, uint32_t number, bool big_endian)
+{
+    for (int i = 0; i < 4; i++)
+        put_byte(t, (uint8_t)(number >> 8 * (big_endian ? 3 - i : i)));
+}
+
+static void put_csv(text *t)
+{
+    for (uint64_t fields = random_below(4) + 1; fields > 0; fields--) {
+        bool quoted = random_below(2) == 0;
+        if (quoted)
+            put_byte(t, '"');
+        for (uint64_t n = random_below(8); n > 0; n--) {
+            put_from(t, quoted ? "ab\n,\r" : "abc ", 6);
+            if (quoted && random_below(3) == 0)
+                put(t, "\"\"", 2);
+        }
+        if (quoted)
+            put_byte(t, '"');
+        put_byte(t, fields > 1 ? ',' : '\n');
+    }
+}
+
+static void put_typed(text *t, int depth)
+{
+    static const uint8_t sizes[] = {[1] = 1, [2] = 1, [3] = 4, [4] = 8, [5] = 4, [6] = 8};
+    uint64_t kind = random_below(depth < 5 ? 12 : 8);
+    uint8_t code = kind == 11 ? 77 : (uint8_t)kind;
+    uint64_t n = random_below(6);
+    put_byte(t, code);
+    if (code >= 1 && code <= 6) {
+        put(t, "\x0a\x0a\x0a\xff\xff\xff\x07\x08", sizes[code]);
+    } else if (code == 9) {
+        while (n-- > 0)
+            put_typed(t, depth + 1);
+        put_byte(t, 255);
+    } else if (code == 8 || code == 10) {
+        put_number(t, (uint32_t)n, true);
+        for (uint64_t i = code == 10 ? 2 * n : n; i > 0; i--)
+            put_typed(t, depth + 1);
+    } else {
+        put_number(t, (uint32_t)n, true);
+        put(t, "\xff\n\"  x", (size_t)n);
+    }
+}
+
+static void put_record(text *t, const hac_cut_rule *rule)
+{
+    size_t long_one = random_below(20) == 0 ? 4000 : 40;
+    uint32_t length;
+    switch (rule->format) {
+    case HAC_INPUT_CSV:
+        put_csv(t);
+        break;
+    case HAC_INPUT_WORDS:
+        put_from(t, "abc\"", random_below(30) == 0 ? 3000 : 12);
+        put_byte(t, (uint8_t) " \n\t\r\v\f"[random_below(6)]);
+        break;
+    case HAC_INPUT_FIXED:
+        for (uint64_t i = 0; i < rule->record_bytes; i++)
+            put_byte(t, (uint8_t)random_below(256));
+        break;
+    case HAC_INPUT_LENGTHS:
+        length = (uint32_t)random_below(long_one);
+        put_number(t, length, rule->big_endian);
+        while (length-- > 0)
+            put_byte(t, (uint8_t)random_below(256));
+        break;
+    case HAC_INPUT_TYPEDBYTES:
+        put_typed(t, 0);
+        put_typed(t, 0);
+        break;
+    default:
+        put_from(t, "abc\"\r\t, ", long_one);
+        put_byte(t, '\n');
+    }
+}
+
+/* Words may be parted behind any blank, the others where a record ends. */
+static void make_text(text *t, const hac_cut_rule *rule, size_t bytes)
+{
+    memset(t, 0, sizeof(*t));
+    t->starts[0] = true;
+    while (t->n < bytes) {
+        size_t before = t->n;
+        put_record(t, rule);
+        if (t->n >= TEXT_MOST - 8192) {
+            t->n = before;
+            break;
+        }
+        t->starts[t->n] = true;
+    }
+    for (size_t i = 0; rule->format == HAC_INPUT_WORDS && i < t->n; i++)
+        t->starts[i + 1] |= strchr(" \n\t\r\v\f", t->bytes[i]) != NULL;
+}
+
+/* ---- filling ---- */
+
+typedef struct sets {
+    uint64_t end[SETS_MOST], lines[SETS_MOST]; /* lines: that the split says are before its first set */
+    bool first[SETS_MOST];                     /* of its split */
+    size_t n;
+} sets;
+
+static void take_split(sets *s, hac_fill *fill, const text *t, uint64_t *base)
+{
+    hac_fill_split split = hac_fill_close(fill);
+    hac_split_header h;
+    memcpy(&h, fill->memory, sizeof(h));
+    const uint64_t *starts = (const uint64_t *)(void *)(fill->memory + sizeof(h));
+    assert_true(h.magic == HAC_SPLIT_MAGIC && h.text_offset + h.text_bytes == split.bytes);
+    assert_true(split.bytes <= fill->room);
+    assert_int_equal(h.n_sets, split.sets);
+    assert_int_equal(starts[0], h.header_bytes);
+    const uint8_t *at = fill->memory + h.text_offset;
+    if (h.header_bytes > 0)
+        assert_memory_equal(at, t->bytes, h.header_bytes);
+    if (*base == 0)
+        *base = h.header_bytes;
+    for (uint32_t i = 0; i < h.n_sets; i++) {
+        size_t bytes = (size_t)(starts[i + 1] - starts[i]);
+        assert_memory_equal(at + starts[i], t->bytes + *base, bytes);
+        *base += bytes;
+        assert_true(s->n < SETS_MOST && bytes <= split.largest);
+        s->end[s->n] = *base;
+        s->first[s->n] = i == 0;
+        s->lines[s->n++] = i == 0 ? h.lines_before : 0;
+    }
+}
+
+static uint8_t *memory_for(uint8_t **memory, size_t bytes)
+{
+    uint8_t *old = *memory;
+    *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    assert_non_null(*memory);
+    return old;
+}
+
+/* All of a text; pieces of at most `piece` bytes (0: as much as fits), splits of about `split` bytes. */
+static void fill_all(const text *t, const hac_cut_rule *rule, bool header, size_t piece, size_t split,
+                     sets *ret)
+{
+    hac_fill fill;
+    hac_fill_state state;
+    hac_error err = HAC_ERROR_NONE;
+    uint8_t *memory = NULL;
+    size_t fed = 0, room = (size_t)hac_fill_bytes(split);
+    uint64_t base = 0, free_bytes;
+    ret->n = 0;
+    hac_fill_init(&fill, rule, header);
+    (void)memory_for(&memory, room);
+    hac_fill_memory(&fill, memory, room);
+    hac_fill_begin(&fill);
+    for (;;) {
+        if (hac_fill_cut(&fill, &state, &err) != HAC_OK)
+            fail_msg("%s", err.message);
+        if (state == HAC_FILL_ENDED)
+            break;
+        if (state == HAC_FILL_MORE) {
+            uint8_t *at = hac_fill_room(&fill, &free_bytes);
+            size_t n = t->n - fed < free_bytes ? t->n - fed : (size_t)free_bytes;
+            if (piece > 0 && n > piece)
+                n = random_below(piece) + 1;
+            memcpy(at, t->bytes + fed, n);
+            fed += n;
+            hac_fill_read(&fill, n);
+            if (n == 0)
+                hac_fill_end(&fill);
+            continue;
+        }
+        if (state == HAC_FILL_FULL)
+            take_split(ret, &fill, t, &base);
+        size_t needs = (size_t)hac_fill_needs(&fill);
+        room = state == HAC_FILL_GROW ? 2 * fill.room : needs > room ? needs + 64 : room;
+        if (random_below(2) == 0 && room <= fill.room) {
+            hac_fill_memory(&fill, memory, fill.room); /* the same again */
+        } else {
+            uint8_t *old = memory_for(&memory, room);
+            hac_fill_memory(&fill, memory, room);
+            free(old);
+        }
+        room = (size_t)hac_fill_bytes(split);
+    }
+    if (hac_fill_due(&fill))
+        take_split(ret, &fill, t, &base);
+    assert_int_equal(fed, t->n);
+    assert_int_equal(base, t->n);
+    hac_fill_clear(&fill);
+    free(memory);
+}
+
+static uint64_t lines_of(const text *t, const hac_cut_rule *rule, uint64_t end)
+{
+    uint64_t count = 0;
+    bool records = rule->format == HAC_INPUT_FIXED || rule->format == HAC_INPUT_LENGTHS ||
+                   rule->format == HAC_INPUT_TYPEDBYTES;
+    for (uint64_t i = 0; i < end; i++)
+        count += records ? t->starts[i] : t->bytes[i] == '\n';
+    return count;
+}
+
+static void check_sets(const text *t, const hac_cut_rule *rule, const sets *s, uint64_t header)
+{
+    uint64_t start = header;
+    for (size_t i = 0; i < s->n; i++) {
+        bool one = true;
+        assert_true(t->starts[start]);
+        for (uint64_t k = start + 1; k < s->end[i]; k++)
+            one &= !t->starts[k];
+        if (s->end[i] - start > rule->set_bytes && !one)
+            fail_msg("a set of %llu bytes at %llu", (unsigned long long)(s->end[i] - start),
+                     (unsigned long long)start);
+        if (s->first[i])
+            assert_int_equal(s->lines[i], lines_of(t, rule, start));
+        start = s->end[i];
+    }
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    static const hac_input_format formats[] = {HAC_INPUT_CSV,   HAC_INPUT_TSV,     HAC_INPUT_JSONL,
+                                               HAC_INPUT_LINES, HAC_INPUT_WORDS,   HAC_INPUT_KV,
+                                               HAC_INPUT_FIXED, HAC_INPUT_LENGTHS, HAC_INPUT_TYPEDBYTES};
+    static text t;
+    static sets one, other;
+    for (size_t round = 0; round < 450; round++) {
+        hac_cut_rule rule = {.format = formats[round % 9],
+                             .record_bytes = random_below(40) + 1,
+                             .big_endian = random_below(2) == 0,
+                             .set_bytes =
+                                 random_below(3) == 0 ? random_below(60) + 1 : random_below(5000) + 1};
+        bool delimited = rule.format == HAC_INPUT_CSV || rule.format == HAC_INPUT_TSV;
+        bool header = random_below(2) == 0;
+        make_text(&t, &rule, random_below(20000));
+        uint64_t first = 0;
+        while (delimited && header && first < t.n && !(first > 0 && t.starts[first]))
+            first++;
+        /* the last newline may be missing */
+        if (t.n > 1 && rule.format < HAC_INPUT_FIXED && random_below(2) == 0 && !t.starts[t.n - 1] &&
+            t.bytes[t.n - 1] == '\n')
+            t.n--;
+        fill_all(&t, &rule, header, 0, (size_t)TEXT_MOST, &one);
+        if (t.n > first)
+            check_sets(&t, &rule, &one, first);
+        for (int again = 0; again < 3; again++) {
+            fill_all(&t, &rule, header, random_below(again == 0 ? 3 : 3000) + 1, random_below(9000) + 1,
+                     &other);
+            assert_int_equal(one.n, other.n);
+            assert_memory_equal(one.end, other.end, one.n * sizeof(one.end[0]));
+            if (t.n > first)
+                check_sets(&t, &rule, &other, first);
+        }
+    }
+}
+
+/* ---- single cases ---- */
+
+static hac_status cut_all(const hac_cut_rule *rule, const void *bytes, size_t n, hac_cut *cut, uint64_t *ends,
+                          size_t *ret_n, hac_error *err)
+{
+    hac_cut_view view = {bytes, 0, n, true};
+    hac_status status;
+    *ret_n = 0;
+    hac_cut_begin(cut, rule);
+    while ((status = hac_cut_next(cut, &view, &ends[*ret_n], err)) == HAC_OK)
+        ++*ret_n;
+    return status;
+}
+
+static void test_ragged(void **state)
+{
+    (void)state;
+    static const struct {
+        hac_cut_rule rule;
+        const char *bytes;
+        size_t n, n_sets;
+        bool ragged;
+    } cases[] = {
+        {{HAC_INPUT_FIXED, 4, false, 100}, "abcdabcda", 9, 1, true},
+        {{HAC_INPUT_FIXED, 4, false, 100}, "abcdabcd", 8, 1, false},
+        {{HAC_INPUT_FIXED, 4, false, 8}, "abcdabcda", 9, 2, true},
+        {{HAC_INPUT_LENGTHS, 0, true, 100}, "\0\0\0\1a\0\0\0\2b", 10, 1, true},
+        {{HAC_INPUT_LENGTHS, 0, true, 100}, "\0\0\0\1a\0\0", 7, 1, true},
+        {{HAC_INPUT_LENGTHS, 0, false, 5}, "\1\0\0\0a\0\0\0\0", 9, 2, false},
+        {{HAC_INPUT_TYPEDBYTES, 0, false, 100}, "\1a\1b\1a", 6, 1, true},
+        {{HAC_INPUT_TYPEDBYTES, 0, false, 100}, "\1a\1b", 4, 1, false},
+        {{HAC_INPUT_CSV, 0, false, 100}, "a\n\"b\n", 5, 1, true},
+        {{HAC_INPUT_LINES, 0, false, 100}, "a\nb", 3, 1, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hac_cut cut;
+        uint64_t ends[8];
+        size_t n;
+        assert_int_equal(cut_all(&cases[i].rule, cases[i].bytes, cases[i].n, &cut, ends, &n, NULL),
+                         HAC_NOT_FOUND);
+        assert_int_equal(n, cases[i].n_sets);
+        assert_int_equal(ends[n - 1], cases[i].n);
+        assert_int_equal(cut.ragged, cases[i].ragged);
+    }
+}
+
+static void fails(const hac_cut_rule *rule, const void *bytes, size_t n, const char *says)
+{
+    hac_cut cut;
+    uint64_t ends[64];
+    size_t n_sets;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(cut_all(rule, bytes, n, &cut, ends, &n_sets, &err), HAC_FAILED);
+    hac_test_assert_says(err.message, says);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    const hac_cut_rule typed = {HAC_INPUT_TYPEDBYTES, 0, false, 100};
+    const hac_cut_rule lengths = {HAC_INPUT_LENGTHS, 0, true, 100};
+    uint8_t deep[200];
+    memset(deep, 9, sizeof(deep));
+    fails(&typed, "\1a\1b\1a\x0b", 7, "record 2, at byte 4: 11 at byte 6 is no type");
+    fails(&typed, "\xff", 1, "record 1, at byte 0: 255 at byte 0 is no type");
+    fails(&typed, "\7\xff\xff\xff\xff", 5, "negative");
+    fails(&typed, deep, sizeof(deep), "64 deep");
+    fails(&typed, "\7\x7f\xff\xff\xff", 5, "longer than 64 MiB");
+    fails(&lengths, "\0\0\0\0\4\0\0\1", 8, "record 2, at byte 4: a record is longer than 64 MiB");
+    size_t n = (size_t)HAC_CUT_RECORD_MAX + 100;
+    char *large = malloc(n);
+    assert_non_null(large);
+    memset(large, 'x', n);
+    memcpy(large, "a\nb\n\"", 5);
+    large[n - 1] = '\n';
+    fails(&(hac_cut_rule){HAC_INPUT_CSV, 0, false, 1 << 20}, large, n,
+          "line 3: a record is longer than 64 MiB: perhaps a quoted field is not closed");
+    fails(&(hac_cut_rule){HAC_INPUT_JSONL, 0, false, 1 << 20}, large, n,
+          "line 3: a record is longer than 64 MiB");
+    fails(&(hac_cut_rule){HAC_INPUT_WORDS, 0, false, 1 << 20}, large, n, "line 3: a word is longer");
+    large[HAC_CUT_RECORD_MAX + 3] = '\n'; /* as long as may be */
+    hac_cut cut;
+    uint64_t ends[8];
+    const hac_cut_rule lines = {HAC_INPUT_LINES, 0, false, 1 << 20};
+    assert_int_equal(cut_all(&lines, large, n, &cut, ends, &n, NULL), HAC_NOT_FOUND);
+    assert_int_equal(n, 3);
+    free(large);
+}
+
+static void test_early(void **state)
+{
+    (void)state;
+    hac_cut cut;
+    uint64_t end = 0;
+    hac_cut_begin(&cut, &(hac_cut_rule){HAC_INPUT_CSV, 0, false, 1 << 20});
+    hac_cut_view view = {(const uint8_t *)"a,b\n\"c\nd", 0, 8, false};
+    assert_int_equal(hac_cut_next(&cut, &view, &end, NULL), HAC_AGAIN);
+    assert_int_equal(hac_cut_early(&cut, &view, &end), HAC_OK);
+    assert_true(end == 4 && cut.start == 4 && cut.lines == 1);
+    assert_int_equal(hac_cut_next(&cut, &view, &end, NULL), HAC_AGAIN);
+    assert_int_equal(hac_cut_early(&cut, &view, &end), HAC_NOT_FOUND);
+    hac_cut_begin(&cut, &(hac_cut_rule){HAC_INPUT_FIXED, 3, false, 1 << 20});
+    assert_int_equal(hac_cut_next(&cut, &view, &end, NULL), HAC_AGAIN);
+    assert_int_equal(hac_cut_early(&cut, &view, &end), HAC_OK);
+    assert_true(end == 6 && cut.lines == 2);
+    assert_int_equal(hac_cut_early(&cut, &view, &end), HAC_NOT_FOUND);
+    hac_cut_begin(&cut, &(hac_cut_rule){HAC_INPUT_LENGTHS, 0, true, 1 << 20});
+    view.data = (const uint8_t *)"\0\0\0\1x\0\0\0";
+    assert_int_equal(hac_cut_next(&cut, &view, &end, NULL), HAC_AGAIN);
+    assert_int_equal(hac_cut_early(&cut, &view, &end), HAC_OK);
+    assert_true(end == 5 && cut.lines == 1);
+}
+
+/* Marks at the start go, wherever the first read ends; words keep theirs. */
+static void test_marks(void **state)
+{
+    (void)state;
+    static text with, without;
+    static sets s;
+    const hac_cut_rule rule = {HAC_INPUT_CSV, 0, false, 100};
+    for (size_t piece = 1; piece < 6; piece++) {
+        memset(&without, 0, sizeof(without));
+        put(&without, "a,b\n1,2\n", 8);
+        hac_fill fill;
+        hac_fill_state at;
+        uint8_t memory[16384] __attribute__((aligned(64)));
+        put(&with,
+            "\xef\xbb\xbf"
+            "a,b\n1,2\n",
+            with.n == 0 ? 11 : 0);
+        hac_fill_init(&fill, &rule, true);
+        hac_fill_memory(&fill, memory, sizeof(memory));
+        hac_fill_begin(&fill);
+        uint64_t room, base = 0;
+        for (size_t fed = 0; hac_fill_cut(&fill, &at, NULL) == HAC_OK && at == HAC_FILL_MORE;) {
+            size_t n = with.n - fed < piece ? with.n - fed : piece;
+            memcpy(hac_fill_room(&fill, &room), with.bytes + fed, n);
+            fed += n;
+            hac_fill_read(&fill, n);
+            if (n == 0)
+                hac_fill_end(&fill);
+        }
+        assert_int_equal(at, HAC_FILL_ENDED);
+        s.n = 0;
+        take_split(&s, &fill, &without, &base);
+        assert_int_equal(base, 8);
+        hac_fill_clear(&fill);
+    }
+}
+
+static void test_record_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *schema;
+        uint64_t bytes;
+        const char *says;
+    } cases[] = {
+        {"a:i64", 8, NULL},
+        {"a:i64,b:u8, c : f32", 13, NULL},
+        {"\"a,b:c\":i16,\"x\"\"y\":DECIMAL( 15 , 2 ),z:decimal(38,3)", 26, NULL},
+        {"d:date,t:timestamp,b:bool", 13, NULL},
+        {"a:string", 0, "column 1: records of fixed width have no strings"},
+        {"a:i64,b", 0, "column 2 has no type"},
+        {"a:i64,b:int128x", 0, "column 2"},
+        {"", 0, "need a schema"},
+        {NULL, 0, "need a schema"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t bytes = 0;
+        hac_error err = HAC_ERROR_NONE;
+        hac_status status = hac_record_bytes(cases[i].schema, &bytes, &err);
+        assert_int_equal(status, cases[i].says == NULL ? HAC_OK : HAC_INVALID);
+        if (cases[i].says == NULL)
+            assert_int_equal(bytes, cases[i].bytes);
+        else
+            hac_test_assert_says(err.message, cases[i].says);
+    }
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    static uint8_t bytes[20000];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t) "\n\"xy"[random_below(4)];
+    for (size_t round = 0; round < 300; round++) {
+        size_t from = random_below(70), n = round < 200 ? round : random_below(sizeof(bytes) - from);
+        hac_text_counts wanted = {0, 0};
+        for (size_t i = from; i < from + n; i++) {
+            wanted.newlines += bytes[i] == '\n';
+            wanted.quotes += bytes[i] == '"';
+        }
+        hac_text_counts counts = hac_count_text(bytes + from, n);
+        assert_true(counts.newlines == wanted.newlines && counts.quotes == wanted.quotes);
+        assert_int_equal(hac_count_lines(bytes + from, n), wanted.newlines);
+    }
+    memset(bytes, '\n', sizeof(bytes)); /* no counter overflows */
+    assert_int_equal(hac_count_lines(bytes, sizeof(bytes)), sizeof(bytes));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random), cmocka_unit_test(test_ragged), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_early),  cmocka_unit_test(test_marks),  cmocka_unit_test(test_record_bytes),
+        cmocka_unit_test(test_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flight.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* ---- answers ---- */
+
+/* hacd has not taken a split: mostly because the job has ended, which then says why. */
+static hac_status split_failed(hac_flight *flight, const hac_slot *slot, hac_error *err)
+{
+    hac_job *job = flight->job;
+    hac_status status = hac_client_check(flight->client, err);
+    if (status != HAC_OK)
+        return status;
+    status = job->flying ? hac_job_cancel(job, NULL) : HAC_OK;
+    while (status == HAC_OK && job->flying)
+        status = hac_client_receive(flight->client, UINT64_MAX, NULL);
+    if (!job->flying && job->error.code != HAC_OK && job->error.code != HAC_CANCELLED)
+        return hac_fail(err, job->error.code, "%s", job->error.message);
+    return hac_fail(err, slot->err.code, "%s", slot->err.message);
+}
+
+static hac_status protocol_error(hac_flight *flight, const char *what, hac_error *err)
+{
+    hac_client_break(flight->client, HAC_PROTOCOL, what);
+    return hac_client_check(flight->client, err);
+}
+
+static hac_status write_rows(hac_flight *flight, const hac_reply *reply, hac_error *err)
+{
+    const void *rows = reply->mapping != NULL ? (const void *)reply->mapping->address : reply->text;
+    if (reply->bytes == 0)
+        return HAC_OK;
+    if (flight->write == NULL)
+        return protocol_error(flight, "hacd gives rows where none were asked for", err);
+    hac_status status = flight->write(flight->context, rows, (size_t)reply->bytes, err);
+    if (status != HAC_OK && err != NULL && err->code != status)
+        (void)hac_fail(err, status, "the result cannot be written");
+    return status;
+}
+
+static hac_status take_answer(hac_flight *flight, hac_slot *slot, hac_error *err)
+{
+    const hac_reply *reply = &slot->call.reply;
+    hac_status status;
+    if (slot->call.status != HAC_OK)
+        status = split_failed(flight, slot, err);
+    else if (reply->job != flight->job->id || reply->split != slot->number)
+        status = protocol_error(flight, "hacd answers for another split than it was given", err);
+    else
+        status = write_rows(flight, reply, err);
+    flight->enough |= reply->enough;
+    hac_client_forget(flight->client, &slot->call);
+    return status;
+}
+
+/* Those that have come, in order. */
+static hac_status take_answers(hac_flight *flight, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && flight->n_flying > 0 && flight->queue[0]->call.answered) {
+        hac_slot *slot = flight->queue[0];
+        memmove(flight->queue, flight->queue + 1, --flight->n_flying * sizeof(slot));
+        slot->flying = false;
+        status = take_answer(flight, slot, err);
+    }
+    return status;
+}
+
+/* A job that has ended needs no more input, and has failed, mostly. */
+static hac_status look_at_job(hac_flight *flight, hac_error *err)
+{
+    const hac_job *job = flight->job;
+    if (job->flying)
+        return HAC_OK;
+    flight->enough = true;
+    return job->error.code == HAC_OK ? HAC_OK : hac_fail(err, job->error.code, "%s", job->error.message);
+}
+
+static hac_status receive_all(hac_flight *flight, hac_error *err)
+{
+    hac_status status;
+    do
+        status = hac_client_receive(flight->client, 0, err);
+    while (status == HAC_OK);
+    return status == HAC_AGAIN ? HAC_OK : status;
+}
+
+/* Something has come while another thing was waited for. */
+static bool has_news(const hac_flight *flight)
+{
+    return !flight->job->flying || (flight->n_flying > 0 && flight->queue[0]->call.answered);
+}
+
+hac_status hac_flight_wait(hac_flight *flight, int input, int timeout_ms, hac_flight_event *ret,
+                           hac_error *err)
+{
+    struct pollfd p[] = {
+        {flight->client->socket, POLLIN, 0}, {flight->stop_fd, POLLIN, 0}, {input, POLLIN, 0}};
+    bool news = has_news(flight);
+    int n = poll(p, sizeof(p) / sizeof(p[0]), news ? 0 : timeout_ms);
+    if (n < 0 && errno != EINTR)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot wait for the input");
+    if (n <= 0)
+        p[0].revents = p[1].revents = p[2].revents = 0;
+    if (p[1].revents != 0)
+        return hac_fail(err, HAC_CANCELLED, "cancelled");
+    hac_status status = p[0].revents != 0 ? receive_all(flight, err) : hac_client_check(flight->client, err);
+    if (status == HAC_OK)
+        status = take_answers(flight, err);
+    if (status == HAC_OK)
+        status = look_at_job(flight, err);
+    *ret = (hac_flight_event){.readable = p[2].revents != 0, .quiet = n == 0 && !news};
+    return status;
+}
+
+static hac_status wait_for_answer(hac_flight *flight, hac_error *err)
+{
+    size_t before = flight->n_flying;
+    hac_flight_event event;
+    hac_status status = take_answers(flight, err);
+    while (status == HAC_OK && flight->n_flying == before && before > 0)
+        status = hac_flight_wait(flight, -1, -1, &event, err);
+    return status;
+}
+
+/* ---- buffers ---- */
+
+static void drop_buffer(hac_slot *slot)
+{
+    hac_buffer_free(hac_steal_ptr(slot->buffer));
+}
+
+static uint64_t bytes_of(const hac_slot *slot)
+{
+    return slot->buffer == NULL ? 0 : hac_buffer_bytes(slot->buffer);
+}
+
+/* One that does not fly, if possible with a buffer that is large enough. What was filled last is still read
+ * from: it can be the next one, but not be replaced. NULL: none. */
+static hac_slot *free_slot(hac_flight *flight, uint64_t bytes)
+{
+    hac_slot *small = NULL, *empty = NULL, *last = flight->filling;
+    for (size_t i = 0; i < HAC_FLIGHT_SLOTS; i++) {
+        hac_slot *slot = &flight->slots[i];
+        if (slot->flying || slot == last)
+            continue;
+        if (bytes_of(slot) >= bytes)
+            return slot;
+        *(slot->buffer == NULL ? &empty : &small) = slot;
+    }
+    if (small != NULL)
+        return small;
+    if (empty != NULL && !flight->scarce)
+        return empty;
+    return !last->flying && bytes_of(last) >= bytes ? last : NULL;
+}
+
+/* A slot's buffer is replaced unless it has the size. */
+static hac_status fit_slot(hac_flight *flight, hac_slot *slot, uint64_t bytes, hac_error *err)
+{
+    bool wasteful = bytes_of(slot) > 2 * flight->usual && bytes <= flight->usual;
+    if (bytes_of(slot) >= bytes && (!wasteful || slot == flight->filling))
+        return HAC_OK;
+    drop_buffer(slot);
+    return hac_buffer_alloc(flight->client, bytes > flight->usual ? bytes : flight->usual, &slot->buffer,
+                            err);
+}
+
+hac_status hac_flight_buffer(hac_flight *flight, uint64_t bytes, hac_error *err)
+{
+    hac_error local = HAC_ERROR_NONE;
+    for (;;) {
+        hac_slot *slot = free_slot(flight, bytes);
+        hac_status status = slot == NULL ? HAC_REFUSED : fit_slot(flight, slot, bytes, &local);
+        if (status == HAC_OK) {
+            flight->filling = slot;
+            return HAC_OK;
+        }
+        bool refused = status == HAC_REFUSED || status == HAC_NO_MEMORY;
+        if (refused && !flight->scarce) {
+            flight->scarce = true;
+            continue;
+        }
+        if (!refused || flight->n_flying == 0)
+            return hac_fail(err, status, "%s", local.message);
+        status = wait_for_answer(flight, err);
+        if (status != HAC_OK)
+            return status;
+    }
+}
+
+hac_status hac_flight_first(hac_flight *flight, uint64_t least, hac_error *err)
+{
+    hac_slot *slot = flight->filling = &flight->slots[0];
+    hac_status status = hac_buffer_alloc(flight->client, flight->usual, &slot->buffer, err);
+    while ((status == HAC_REFUSED || status == HAC_NO_MEMORY) && flight->usual / 2 >= least) {
+        flight->usual /= 2;
+        status = hac_buffer_alloc(flight->client, flight->usual, &slot->buffer, err);
+    }
+    return status;
+}
+
+/* ---- handing over ---- */
+
+hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, const char *name, bool last,
+                           hac_error *err)
+{
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && hac_flight_full(flight))
+        status = wait_for_answer(flight, err);
+    if (status != HAC_OK || (flight->enough && split != NULL))
+        return status;
+    hac_slot *slot = split != NULL ? flight->filling : free_slot(flight, 0);
+    char line[256];
+    hac_utf8_copy_line(line, sizeof(line), name);
+    Hac__Client__AppendSplit ask;
+    hac__client__append_split__init(&ask);
+    ask.job = flight->job->id;
+    ask.last = last;
+    if (split != NULL) {
+        ask.buffer = hac_mapping_id(slot->buffer->mapping);
+        ask.bytes = split->bytes;
+        ask.sets = split->sets;
+        ask.set_bytes = split->largest;
+        ask.name = line;
+    }
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT;
+    request.append_split = &ask;
+    slot->err = (hac_error)HAC_ERROR_NONE;
+    slot->call = (hac_call){.expected = HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE, .err = &slot->err};
+    slot->number = flight->sent;
+    status = hac_client_ask(flight->client, &slot->call, &request, err);
+    if (status != HAC_OK)
+        return status;
+    slot->flying = true;
+    flight->queue[flight->n_flying++] = slot;
+    flight->sent++;
+    flight->last_sent = last;
+    return HAC_OK;
+}
+
+/* ---- the end ---- */
+
+hac_status hac_flight_land(hac_flight *flight, hac_error *err)
+{
+    hac_flight_event event;
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && (flight->n_flying > 0 || flight->job->flying))
+        status = hac_flight_wait(flight, -1, -1, &event, err);
+    return status != HAC_OK ? status : hac_job_wait(flight->job, 0, err);
+}
+
+static bool all_answered(const hac_flight *flight)
+{
+    for (size_t i = 0; i < flight->n_flying; i++)
+        if (!flight->queue[i]->call.answered)
+            return false;
+    return true;
+}
+
+void hac_flight_abandon(hac_flight *flight)
+{
+    hac_status status = hac_client_check(flight->client, NULL);
+    if (status == HAC_OK && flight->job->flying)
+        status = hac_job_cancel(flight->job, NULL);
+    while (status == HAC_OK && (flight->job->flying || !all_answered(flight)))
+        status = hac_client_receive(flight->client, UINT64_MAX, NULL);
+    while (flight->n_flying > 0) {
+        hac_slot *slot = flight->queue[--flight->n_flying];
+        hac_client_forget(flight->client, &slot->call);
+        slot->flying = false;
+    }
+}
+
+void hac_flight_clear(hac_flight *flight)
+{
+    for (size_t i = 0; i < HAC_FLIGHT_SLOTS; i++)
+        drop_buffer(&flight->slots[i]);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "splits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/split_layout.h"
+#include "base/text.h"
+#include "fill.h"
+#include "flight.h"
+#include "options.h"
+
+enum {
+    PAUSE_MS = 10,    /* of an input, until what is there of a query for rows is handed over */
+    MEMORY_PART = 16, /* of the query's memory, for a split: five of them are there */
+};
+#define SPLIT_LEAST   (UINT64_C(1) << 20)
+#define SPLIT_MOST    (UINT64_C(32) << 20)
+#define SPLIT_ALLOWED (UINT64_C(1) << 30)
+
+/* ---- inputs ---- */
+
+void hac_turn_clear(hac_turn *turn)
+{
+    hac_input_free(hac_steal_ptr(turn->input));
+    hac_close(hac_steal_fd(&turn->fd));
+}
+
+hac_status hac_turn_next(hac_turn *turn, hac_error *err)
+{
+    const hac_splits *splits = turn->splits;
+    bool first = turn->fd < 0;
+    const char *name = NULL;
+    hac_turn_clear(turn);
+    turn->index = first ? 0 : turn->index + 1;
+    if (turn->index >= splits->n_inputs)
+        return HAC_NOT_FOUND;
+    hac_status status = splits->open(splits->context, turn->index, &turn->fd, &name, err);
+    if (status != HAC_OK) {
+        turn->fd = -1;
+        return status;
+    }
+    return hac_input_open(turn->fd, name, splits->uncompressed != 0, &turn->input, err);
+}
+
+hac_status hac_splits_rule(const hac_query_options *options, uint64_t set_bytes, hac_cut_rule *ret,
+                           hac_error *err)
+{
+    hac_cut_rule rule = {
+        .format = options->input_format, .big_endian = options->big_endian != 0, .set_bytes = set_bytes};
+    hac_status status = HAC_OK;
+    if (rule.format == HAC_INPUT_FIXED)
+        status = hac_record_bytes(options->schema, &rule.record_bytes, err);
+    if (status == HAC_OK)
+        *ret = rule;
+    return status;
+}
+
+hac_status hac_fail_ragged(const char *name, uint64_t bytes, const hac_cut_rule *rule, hac_error *err)
+{
+    return hac_fail(err, HAC_FAILED,
+                    "%s: %" PRIu64 " bytes are no whole number of records of %" PRIu64 " bytes", name, bytes,
+                    rule->record_bytes);
+}
+
+/* ---- one run ---- */
+
+typedef struct run {
+    hac_turn turn;
+    hac_fill fill;
+    hac_flight flight;
+    bool early; /* splits end where the input pauses */
+    bool idle;  /* nothing has come since that was done */
+} run;
+
+/* Memory for the next split; what is left over goes there. */
+static hac_status next_memory(run *r, uint64_t bytes, hac_error *err)
+{
+    hac_status status = hac_flight_buffer(&r->flight, bytes, err);
+    if (status != HAC_OK)
+        return status;
+    hac_buffer *buffer = r->flight.filling->buffer;
+    hac_fill_memory(&r->fill, hac_buffer_data(buffer), hac_buffer_bytes(buffer));
+    return HAC_OK;
+}
+
+static hac_status send_split(run *r, bool last, hac_error *err)
+{
+    hac_fill_split split = hac_fill_close(&r->fill);
+    hac_status status = hac_flight_send(&r->flight, &split, hac_input_name(r->turn.input), last, err);
+    if (status != HAC_OK || last || r->flight.enough)
+        return status;
+    return next_memory(r, hac_fill_needs(&r->fill), err);
+}
+
+/* A record is longer than the buffer. */
+static hac_status grow(run *r, hac_error *err)
+{
+    uint64_t left = r->fill.end - r->fill.cut.start, most = HAC_CUT_RECORD_MAX + HAC_SPLIT_SET_BYTES;
+    uint64_t text = r->fill.header_bytes + (2 * left < most ? 2 * left : most);
+    hac_slot *before = r->flight.filling;
+    hac_status status = next_memory(r, hac_fill_bytes(text), err);
+    if (status == HAC_OK && before != r->flight.filling)
+        hac_buffer_free(hac_steal_ptr(before->buffer));
+    return status;
+}
+
+/* Whether a pause is waited for: something is there that could be handed over. */
+static bool may_end_early(const run *r)
+{
+    return r->early && !r->idle && !hac_flight_full(&r->flight) && r->fill.end > r->fill.base;
+}
+
+static hac_status pause_comes(run *r, hac_error *err)
+{
+    r->idle = true;
+    return hac_fill_early(&r->fill) ? send_split(r, false, err) : HAC_OK;
+}
+
+/* Waits for the input and takes some of it. */
+static hac_status read_more(run *r, hac_error *err)
+{
+    int wants = hac_input_wants(r->turn.input);
+    int timeout_ms = wants < 0 ? 0 : may_end_early(r) ? PAUSE_MS : -1;
+    hac_flight_event event;
+    hac_status status = hac_flight_wait(&r->flight, wants, timeout_ms, &event, err);
+    if (status != HAC_OK || r->flight.enough)
+        return status;
+    if (wants >= 0 && !event.readable)
+        return event.quiet && timeout_ms > 0 ? pause_comes(r, err) : HAC_OK;
+    uint64_t room, n = 0;
+    uint8_t *at = hac_fill_room(&r->fill, &room);
+    status = hac_input_read(r->turn.input, at, room, &n, err);
+    if (status != HAC_OK)
+        return status == HAC_AGAIN ? HAC_OK : status;
+    if (n == 0)
+        hac_fill_end(&r->fill);
+    hac_fill_read(&r->fill, n);
+    r->idle = false;
+    return HAC_OK;
+}
+
+static hac_status end_input(run *r, hac_error *err)
+{
+    if (r->fill.cut.ragged && r->fill.rule.format == HAC_INPUT_FIXED)
+        return hac_fail_ragged(hac_input_name(r->turn.input), r->fill.end, &r->fill.rule, err);
+    return hac_fill_due(&r->fill) ? send_split(r, hac_turn_is_last(&r->turn), err) : HAC_OK;
+}
+
+static hac_status read_input(run *r, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    hac_fill_begin(&r->fill);
+    while (status == HAC_OK && !r->flight.enough) {
+        hac_fill_state state;
+        status = hac_fill_cut(&r->fill, &state, err);
+        if (status != HAC_OK)
+            return hac_error_prefix(err, "%s", hac_input_name(r->turn.input));
+        if (state == HAC_FILL_ENDED)
+            return end_input(r, err);
+        if (state == HAC_FILL_MORE)
+            status = read_more(r, err);
+        else
+            status = state == HAC_FILL_FULL ? send_split(r, false, err) : grow(r, err);
+    }
+    return status;
+}
+
+static hac_status read_inputs(run *r, hac_error *err)
+{
+    hac_status status = hac_flight_first(&r->flight, hac_fill_bytes(SPLIT_LEAST), err);
+    if (status != HAC_OK)
+        return status;
+    hac_fill_memory(&r->fill, hac_buffer_data(r->flight.filling->buffer),
+                    hac_buffer_bytes(r->flight.filling->buffer));
+    while (status == HAC_OK && !r->flight.enough) {
+        status = hac_turn_next(&r->turn, err);
+        if (status == HAC_OK)
+            status = read_input(r, err);
+    }
+    if (status != HAC_OK && status != HAC_NOT_FOUND)
+        return status;
+    status = HAC_OK;
+    if (!r->flight.last_sent && r->flight.job->flying)
+        status = hac_flight_send(&r->flight, NULL, "", true, err);
+    return status == HAC_OK ? hac_flight_land(&r->flight, err) : status;
+}
+
+/* ---- submission ---- */
+
+static hac_status submit(hac_client *client, const hac_splits *splits, const hac_query_options *options,
+                         hac_job **ret_job, hac_error *err)
+{
+    char line[256];
+    hac_utf8_copy_line(line, sizeof(line), splits->name != NULL ? splits->name : "the input");
+    hac_query_call call = {.options = options, .splits = true, .name = line};
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+static uint64_t split_bytes(const hac_splits *splits, const hac_query_options *options)
+{
+    uint64_t part = options->job.memory_limit / MEMORY_PART;
+    if (splits->split_bytes != 0)
+        return splits->split_bytes;
+    if (part == 0 || part > SPLIT_MOST)
+        return SPLIT_MOST;
+    return part < SPLIT_LEAST ? SPLIT_LEAST : part;
+}
+
+static hac_status run_splits(hac_client *client, const hac_splits *splits, const hac_query_options *options,
+                             hac_job **ret_job, hac_error *err)
+{
+    hac_cut_rule rule;
+    uint64_t bytes = split_bytes(splits, options);
+    hac_status status =
+        hac_splits_rule(options, bytes < HAC_SPLIT_SET_BYTES ? bytes : HAC_SPLIT_SET_BYTES, &rule, err);
+    hac_job *job = NULL;
+    if (status == HAC_OK)
+        status = submit(client, splits, options, &job, err);
+    if (status != HAC_OK)
+        return status;
+    run r = {.turn = {.splits = splits, .fd = -1}, .early = hac_query_gives_rows(options)};
+    r.flight = (hac_flight){.client = client,
+                            .job = job,
+                            .write = splits->write,
+                            .context = splits->context,
+                            .stop_fd = splits->stop_fd,
+                            .usual = hac_fill_bytes(bytes)};
+    hac_fill_init(&r.fill, &rule, options->no_header == 0);
+    hac_job_ref(job); /* its callbacks may free it */
+    status = read_inputs(&r, err);
+    if (status != HAC_OK)
+        hac_flight_abandon(&r.flight);
+    hac_flight_clear(&r.flight);
+    hac_fill_clear(&r.fill);
+    hac_turn_clear(&r.turn);
+    hac_job_unref(job);
+    *ret_job = job;
+    return status;
+}
+
+/* ---- the call ---- */
+
+static hac_status check(const hac_splits *splits, const hac_query_options *options, hac_error *err)
+{
+    if (splits->n_inputs == 0 || splits->open == NULL)
+        return hac_fail(err, HAC_INVALID, "there is no input");
+    if (options->input_format == HAC_INPUT_PARQUET)
+        return hac_fail(err, HAC_UNSUPPORTED,
+                        "a Parquet file has its index at its end: query it with hac_query_files");
+    if (options->job.detach != 0)
+        return hac_fail(err, HAC_INVALID,
+                        "a query over splits cannot be detached: its input comes from here");
+    if (splits->split_bytes > SPLIT_ALLOWED)
+        return hac_fail(err, HAC_INVALID, "splits of %" PRIu64 " bytes are too large; 1 GiB is possible",
+                        splits->split_bytes);
+    return HAC_OK;
+}
+
+hac_status hac_query_splits(hac_client *client, const hac_splits *splits, const hac_query_options *options,
+                            hac_job **ret_job, hac_error *err)
+{
+    hac_query_options known;
+    hac_splits given = HAC_SPLITS_INIT;
+    hac_status status = hac_query_options_read(options, &known, err);
+    if (status == HAC_OK)
+        status = hac_options_read(splits, "splits", "HAC_SPLITS_INIT", &given, sizeof(given), err);
+    if (status == HAC_OK)
+        status = check(&given, &known, err);
+    if (status != HAC_OK)
+        return status;
+    bool rows = hac_query_gives_rows(&known);
+    bool ordered = known.order_by != NULL && known.order_by[0] != '\0';
+    bool columns = known.result_format == HAC_RESULT_TABLE || known.result_format == HAC_RESULT_PARQUET;
+    if (rows && (ordered || columns))
+        return hac_query_whole(client, &given, &known, ret_job, err);
+    if (rows && given.write == NULL)
+        return hac_fail(err, HAC_INVALID,
+                        "the query gives rows as they come, and there is no way to write them");
+    return run_splits(client, &given, &known, ret_job, err);
+}

@@ -1,0 +1,722 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hac_query_splits against the fake daemon, which gives the records of every split back. */
+#include "../tests/fake_daemon.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static fake_daemon *the_daemon;
+static hac_client *client;
+
+/* ---- what the daemon does besides ---- */
+
+enum { HOLD = 4, SEEN = 512 };
+
+static struct daemon_state {
+    unsigned splits;
+    char names[SEEN][64];
+    uint64_t lines[SEEN], sets[SEEN], header[SEEN];
+    bool last[SEEN], data[SEEN];
+    /* what to do */
+    int fail_at, hang_up_at, enough_at, wrong_at; /* at that split, from 0; -1: never */
+    bool hold;                                    /* answers when HOLD are there, and no more come */
+    uint64_t held[2 * HOLD];
+    size_t n_held, most_held;
+    unsigned buffers; /* so many are to be had; 0: any number */
+    uint64_t most_bytes;
+    unsigned in_use;
+    char name[64];
+} daemon_is;
+
+static void note_split(fake_session *session, const Hac__Client__AppendSplit *ask)
+{
+    unsigned at = daemon_is.splits < SEEN ? daemon_is.splits : SEEN - 1;
+    snprintf(daemon_is.names[at], sizeof(daemon_is.names[at]), "%s", ask->name);
+    daemon_is.last[at] = ask->last;
+    daemon_is.data[at] = ask->buffer != 0;
+    if (ask->buffer != 0) {
+        fake_split split = fake_read_split(session->daemon, ask);
+        daemon_is.lines[at] = split.header.lines_before;
+        daemon_is.sets[at] = split.header.n_sets;
+        daemon_is.header[at] = split.header.header_bytes;
+        free(split.memory);
+    }
+    if (fake_in_use(session->daemon) > daemon_is.in_use)
+        daemon_is.in_use = fake_in_use(session->daemon);
+    daemon_is.splits++;
+}
+
+/* Answers are given when no more comes: more than HOLD splits never do. */
+static void answer_held(fake_session *session, uint64_t id, bool last)
+{
+    struct pollfd p = {session->socket, POLLIN, 0};
+    if (!last && (daemon_is.n_held < HOLD || poll(&p, 1, 5) > 0))
+        return;
+    fake_job *job = fake_find_job(session->daemon, id);
+    for (size_t i = 0; i < daemon_is.n_held; i++)
+        fake_send_split_done(session, daemon_is.held[i], id, job->n_splits++, NULL, 0, false);
+    daemon_is.n_held = 0;
+    if (last)
+        fake_end_job(session, id, NULL);
+}
+
+static bool hold_back(fake_session *session, const Hac__Client__Request *request)
+{
+    assert(daemon_is.n_held < 2 * HOLD);
+    daemon_is.held[daemon_is.n_held++] = request->serial;
+    if (daemon_is.n_held > daemon_is.most_held)
+        daemon_is.most_held = daemon_is.n_held;
+    answer_held(session, request->append_split->job, request->append_split->last);
+    return true;
+}
+
+static bool misbehave(fake_session *session, const Hac__Client__Request *request)
+{
+    int at = (int)daemon_is.splits - 1;
+    uint64_t job = request->append_split->job;
+    if (at == daemon_is.hang_up_at) {
+        session->hang_up = true;
+        return true;
+    }
+    if (at == daemon_is.wrong_at) {
+        fake_send_split_done(session, request->serial, job, 77, NULL, 0, false);
+        return true;
+    }
+    if (daemon_is.enough_at >= 0 && at >= daemon_is.enough_at) {
+        fake_send_split_done(session, request->serial, job, (uint64_t)at, "enough\n",
+                             at == daemon_is.enough_at ? 7 : 0, true);
+        if (request->append_split->last)
+            fake_end_job(session, job, NULL);
+        return true;
+    }
+    if (daemon_is.fail_at >= 0 && at >= daemon_is.fail_at) {
+        if (at == daemon_is.fail_at && at % 2 == 0) /* either may come first */
+            fake_end_job(session, job, "line 7: no number");
+        fake_send_failure(session, request->serial, HAC_NOT_FOUND, "the job has ended");
+        if (at == daemon_is.fail_at && at % 2 == 1)
+            fake_end_job(session, job, "line 7: no number");
+        return true;
+    }
+    return daemon_is.hold && hold_back(session, request);
+}
+
+static bool look(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    switch (request->what_case) {
+    case HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY:
+        snprintf(daemon_is.name, sizeof(daemon_is.name), "%s", request->submit_query->name);
+        return false;
+    case HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC:
+        if ((daemon_is.buffers == 0 || fake_in_use(session->daemon) < daemon_is.buffers) &&
+            (daemon_is.most_bytes == 0 || request->buffer_alloc->bytes <= daemon_is.most_bytes)) {
+            fake_default(session, request, frame);
+            answer_held(session, 1, false);
+            return true;
+        }
+        fake_send_failure(session, request->serial, HAC_REFUSED, "over quota");
+        return true;
+    case HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT:
+        note_split(session, request->append_split);
+        return misbehave(session, request);
+    default:
+        return false;
+    }
+}
+
+static int start(void **state)
+{
+    memset(&daemon_is, 0, sizeof(daemon_is));
+    daemon_is.fail_at = daemon_is.hang_up_at = daemon_is.enough_at = daemon_is.wrong_at = -1;
+    return fake_setup(state, look, &the_daemon, &client);
+}
+
+static int stop(void **state)
+{
+    return fake_teardown(state, the_daemon, client);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+/* ---- inputs and outputs ---- */
+
+typedef struct source {
+    const char *path; /* a file to open; else … */
+    const void *data; /* … this, in a file, … */
+    size_t bytes;
+    int fd; /* … or, of a pipe, a descriptor */
+} source;
+
+static struct io_state {
+    const source *sources;
+    size_t n, opened;
+    char *written;
+    size_t n_written, writes;
+    int fail_write_at; /* -1: never */
+    void (*on_write)(void);
+} io;
+
+static hac_status open_source(void *context, size_t index, int *ret_fd, const char **ret_name, hac_error *err)
+{
+    static char name[16];
+    (void)context;
+    assert_true(index < io.n && index == io.opened++);
+    const source *s = &io.sources[index];
+    if (s->path != NULL) {
+        *ret_fd = open(s->path, O_RDONLY | O_CLOEXEC);
+        if (*ret_fd < 0) {
+            if (err != NULL) {
+                err->code = HAC_FAILED;
+                snprintf(err->message, sizeof(err->message), "cannot open %s", s->path);
+            }
+            return HAC_FAILED;
+        }
+    } else if (s->data != NULL) {
+        *ret_fd = hac_test_file(s->data, s->bytes);
+        assert_int_equal(lseek(*ret_fd, 0, SEEK_SET), 0);
+    } else {
+        *ret_fd = s->fd;
+    }
+    snprintf(name, sizeof(name), "in%zu", index);
+    *ret_name = name;
+    return HAC_OK;
+}
+
+static hac_status write_rows(void *context, const void *bytes, size_t n, hac_error *err)
+{
+    (void)context;
+    if ((int)io.writes++ == io.fail_write_at) {
+        err->code = HAC_IO;
+        snprintf(err->message, sizeof(err->message), "the disk is full");
+        return HAC_IO;
+    }
+    io.written = realloc(io.written, io.n_written + n + 1);
+    assert_non_null(io.written);
+    memcpy(io.written + io.n_written, bytes, n);
+    io.n_written += n;
+    io.written[io.n_written] = '\0';
+    if (io.on_write != NULL)
+        io.on_write();
+    return HAC_OK;
+}
+
+static hac_splits splits_of(const source *sources, size_t n)
+{
+    free(io.written);
+    io = (struct io_state){.sources = sources, .n = n, .fail_write_at = -1};
+    hac_splits splits = HAC_SPLITS_INIT;
+    splits.n_inputs = n;
+    splits.open = open_source;
+    splits.write = write_rows;
+    splits.name = "all of it";
+    return splits;
+}
+
+static hac_query_options query(hac_input_format format)
+{
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    options.input_format = format;
+    return options;
+}
+
+static void run_ok(const hac_splits *splits, const hac_query_options *options, hac_job **ret_job)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_query_splits(client, splits, options, ret_job, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    assert_non_null(*ret_job);
+    assert_int_equal(hac_job_get_state(*ret_job), HAC_JOB_DONE);
+}
+
+static void run_rows(const hac_splits *splits, const hac_query_options *options)
+{
+    hac_job *job = NULL;
+    run_ok(splits, options, &job);
+    assert_int_equal(hac_job_bytes(job), 0);
+    hac_job_free(job);
+}
+
+static void run_fails(const hac_splits *splits, const hac_query_options *options, hac_status wanted,
+                      const char *says)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    assert_int_equal(hac_query_splits(client, splits, options, &job, &err), wanted);
+    hac_test_assert_says(err.message, says);
+    hac_job_free(job);
+}
+
+static void assert_written(const char *text)
+{
+    assert_int_equal(io.n_written, strlen(text));
+    assert_memory_equal(io.written, text, strlen(text));
+}
+
+static char *numbers(size_t lines, const char *header, size_t *ret_bytes)
+{
+    size_t room = lines * 24 + 64, n = (size_t)snprintf(NULL, 0, "%s", header);
+    char *text = malloc(room);
+    assert_non_null(text);
+    memcpy(text, header, n);
+    for (size_t i = 0; i < lines; i++)
+        n += (size_t)snprintf(text + n, room - n, "%zu,\"x\n%zu\"\n", i, i * i % 97);
+    *ret_bytes = n;
+    return text;
+}
+
+/* ---- what comes out ---- */
+
+static void test_rows(void **state)
+{
+    (void)state;
+    size_t bytes;
+    char *text = numbers(40000, "a,b\n", &bytes);
+    const source in[] = {{NULL, text, bytes, -1}};
+    hac_splits splits = splits_of(in, 1);
+    hac_query_options options = query(HAC_INPUT_CSV);
+    splits.split_bytes = 50000;
+    run_rows(&splits, &options);
+    assert_int_equal(io.n_written, bytes - 4);
+    assert_memory_equal(io.written, text + 4, bytes - 4);
+    assert_string_equal(daemon_is.name, "all of it");
+    assert_true(daemon_is.splits > 5 && daemon_is.last[daemon_is.splits - 1]);
+    assert_int_equal(daemon_is.lines[0], 1);
+    for (size_t i = 0; i < daemon_is.splits; i++) {
+        assert_int_equal(daemon_is.header[i], 4);
+        assert_string_equal(daemon_is.names[i], "in0");
+        assert_int_equal(daemon_is.lines[i] % 2, 1); /* two lines a record */
+    }
+    assert_true(daemon_is.in_use <= 6 + 4); /* the splits' buffers, and rows */
+    free(text);
+}
+
+static void test_aggregates(void **state)
+{
+    (void)state;
+    size_t bytes;
+    char *text = numbers(20000, "a,b\n", &bytes);
+    const source in[] = {{NULL, text, bytes, -1}, {NULL, "b,a\n9,9\n", 8, -1}};
+    hac_splits splits = splits_of(in, 2);
+    hac_query_options options = query(HAC_INPUT_CSV);
+    hac_job *job = NULL;
+    options.group_by = "a";
+    splits.write = NULL;
+    splits.split_bytes = 30000;
+    run_ok(&splits, &options, &job);
+    assert_int_equal(hac_job_bytes(job), bytes);
+    assert_memory_equal(hac_job_data(job), text + 4, bytes - 4);
+    assert_memory_equal((const char *)hac_job_data(job) + bytes - 4, "9,9\n", 4);
+    assert_string_equal(daemon_is.names[daemon_is.splits - 1], "in1");
+    assert_int_equal(daemon_is.lines[daemon_is.splits - 1], 1);
+    hac_job_free(job);
+    free(text);
+}
+
+static void test_small_inputs(void **state)
+{
+    (void)state;
+    const source in[] = {{NULL, "", 0, -1},
+                         {NULL, "a\n", 2, -1},
+                         {NULL, "a\r\n1\r\n", 6, -1},
+                         {NULL, "", 0, -1},
+                         {NULL, "a\n2", 3, -1},
+                         {"/dev/null", NULL, 0, -1},
+                         {NULL,
+                          "\xef\xbb\xbf"
+                          "a\n3\n",
+                          7, -1},
+                         {NULL, "", 0, -1}};
+    hac_splits splits = splits_of(in, sizeof(in) / sizeof(in[0]));
+    hac_query_options options = query(HAC_INPUT_CSV);
+    run_rows(&splits, &options);
+    assert_written("1\r\n23\n");
+    assert_int_equal(daemon_is.splits, 5); /* the second one's header as well, and the end */
+    assert_true(daemon_is.sets[0] == 0 && daemon_is.data[0] && !daemon_is.data[4] && daemon_is.last[4]);
+    const source nothing[] = {{"/dev/null", NULL, 0, -1}};
+    daemon_is.splits = 0;
+    splits = splits_of(nothing, 1);
+    run_rows(&splits, &options);
+    assert_int_equal(io.n_written, 0);
+    assert_true(daemon_is.splits == 1 && !daemon_is.data[0] && daemon_is.last[0]);
+}
+
+static void test_long_records(void **state)
+{
+    (void)state;
+    size_t n = 3000000;
+    char *text = malloc(n);
+    assert_non_null(text);
+    memset(text, 'x', n);
+    text[10] = text[2500000] = text[2500010] = text[n - 1] = '\n';
+    const source in[] = {{NULL, text, n, -1}, {NULL, text, 11, -1}};
+    for (uint64_t bytes = 4096; bytes <= 1 << 20; bytes *= 16) {
+        hac_splits splits = splits_of(in, 2);
+        hac_query_options options = query(HAC_INPUT_LINES);
+        splits.split_bytes = bytes;
+        run_rows(&splits, &options);
+        assert_int_equal(io.n_written, n + 11);
+        assert_memory_equal(io.written, text, n);
+    }
+    free(text);
+}
+
+static void test_compressed(void **state)
+{
+    (void)state;
+    static uint8_t packed[1000];
+    z_stream z = {0};
+    deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    z.next_in = (Bytef *)(uintptr_t) "one\ntwo\n";
+    z.avail_in = 8;
+    z.next_out = packed;
+    z.avail_out = sizeof(packed);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    size_t n = sizeof(packed) - z.avail_out;
+    const source in[] = {{NULL, packed, n, -1}, {NULL, "three\n", 6, -1}, {NULL, packed, n - 1, -1}};
+    hac_splits splits = splits_of(in, 2);
+    hac_query_options options = query(HAC_INPUT_LINES);
+    run_rows(&splits, &options);
+    assert_written("one\ntwo\nthree\n");
+    splits = splits_of(in, 1);
+    splits.uncompressed = 1;
+    run_rows(&splits, &options);
+    assert_int_equal(io.n_written, n);
+    splits = splits_of(in, 3);
+    run_fails(&splits, &options, HAC_FAILED, "in2: the gzip data are cut off");
+    /* the same for hac_query_stream */
+    int fd = hac_test_file(packed, n);
+    hac_job *job = NULL;
+    lseek(fd, 0, SEEK_SET);
+    assert_int_equal(hac_query_stream(client, fd, "x.gz", &options, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_bytes(job), 8);
+    assert_memory_equal(hac_job_data(job), "one\ntwo\n", 8);
+    hac_job_free(job);
+    close(fd);
+}
+
+static void test_bad_records(void **state)
+{
+    (void)state;
+    const source in[] = {{NULL, "12345678", 8, -1}, {NULL, "123456789", 9, -1}};
+    hac_splits splits = splits_of(in, 2);
+    hac_query_options options = query(HAC_INPUT_FIXED);
+    options.schema = "a:u32";
+    run_fails(&splits, &options, HAC_FAILED, "in1: 9 bytes are no whole number of records of 4 bytes");
+    splits = splits_of(in, 2);
+    options = query(HAC_INPUT_TYPEDBYTES);
+    run_fails(&splits, &options, HAC_FAILED, "in0: record 1, at byte 0: 49 at byte 0 is no type");
+}
+
+/* ---- when things happen ---- */
+
+static int pipe_in; /* the end that is written to */
+
+static void write_more(void)
+{
+    if (io.writes == 1) {
+        assert_written("one\n");
+        assert_int_equal(write(pipe_in, "ee\n", 3), 3);
+    } else {
+        close(pipe_in);
+    }
+}
+
+/* The second piece is written when the first one's rows are there: without an early end nothing would come.
+ */
+static void test_early(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    const source in[] = {{NULL, NULL, 0, ends[0]}};
+    hac_splits splits = splits_of(in, 1);
+    hac_query_options options = query(HAC_INPUT_LINES);
+    options.select = "upper(line), '(sum(' as \"max(\"";
+    pipe_in = ends[1];
+    io.on_write = write_more;
+    assert_int_equal(write(pipe_in, "one\nthr", 7), 7);
+    run_rows(&splits, &options);
+    assert_written("one\nthree\n");
+}
+
+static void *write_slowly(void *context)
+{
+    int fd = *(int *)context;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(write(fd, "a\nb\n", 4), 4);
+        poll(NULL, 0, 30);
+    }
+    close(fd);
+    return NULL;
+}
+
+/* What is summed must not depend on pauses. */
+static void test_no_early_end(void **state)
+{
+    (void)state;
+    static const char *const selects[] = {"sum(a)", "1 + Max (a)", "upper(first(line)) as x"};
+    for (size_t i = 0; i < 3; i++) {
+        int ends[2];
+        pthread_t thread;
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        const source in[] = {{NULL, NULL, 0, ends[0]}};
+        hac_splits splits = splits_of(in, 1);
+        hac_query_options options = query(HAC_INPUT_LINES);
+        options.select = selects[i];
+        daemon_is.splits = 0;
+        assert_int_equal(pthread_create(&thread, NULL, write_slowly, &ends[1]), 0);
+        run_rows(&splits, &options);
+        pthread_join(thread, NULL);
+        assert_int_equal(daemon_is.splits, 1);
+    }
+}
+
+static void test_back_pressure(void **state)
+{
+    (void)state;
+    size_t bytes;
+    char *text = numbers(50000, "", &bytes);
+    const source in[] = {{NULL, text, bytes, -1}};
+    hac_splits splits = splits_of(in, 1);
+    hac_query_options options = query(HAC_INPUT_CSV);
+    options.no_header = 1;
+    options.group_by = "a";
+    splits.split_bytes = 20000;
+    daemon_is.hold = true;
+    hac_job *job = NULL;
+    run_ok(&splits, &options, &job);
+    hac_job_free(job);
+    assert_int_equal(daemon_is.most_held, HOLD);
+    assert_true(daemon_is.splits > 20 && daemon_is.in_use <= HOLD + 1);
+    free(text);
+}
+
+/* With whatever the pool has: smaller splits, fewer of them at once. */
+static void test_little_memory(void **state)
+{
+    (void)state;
+    size_t bytes;
+    char *text = numbers(400000, "a,b\n", &bytes);
+    const source in[] = {{NULL, text, bytes, -1}};
+    hac_query_options options = query(HAC_INPUT_CSV);
+    options.group_by = "a";
+    for (unsigned buffers = 1; buffers < 4; buffers++) {
+        hac_job *job = NULL;
+        hac_splits splits = splits_of(in, 1);
+        daemon_is.buffers = buffers;
+        daemon_is.most_bytes = 3 << 20;
+        daemon_is.in_use = daemon_is.splits = 0;
+        run_ok(&splits, &options, &job);
+        assert_true(daemon_is.splits > 1);
+        assert_true(daemon_is.in_use <= buffers);
+        assert_int_equal(hac_job_bytes(job), bytes - 4);
+        assert_memory_equal(hac_job_data(job), text + 4, bytes - 4);
+        hac_job_free(job);
+    }
+    daemon_is.most_bytes = 1000;
+    hac_splits splits = splits_of(in, 1);
+    run_fails(&splits, &options, HAC_REFUSED, "over quota");
+    free(text);
+}
+
+/* Endless inputs: all of these end before they do. */
+static const source endless[] = {{"/dev/zero", NULL, 0, -1}};
+
+static hac_splits endless_splits(hac_query_options *options)
+{
+    *options = query(HAC_INPUT_FIXED);
+    options->schema = "a:u64";
+    hac_splits splits = splits_of(endless, 1);
+    splits.split_bytes = 40000;
+    return splits;
+}
+
+static void test_enough(void **state)
+{
+    (void)state;
+    hac_query_options options;
+    for (int at = 0; at < 7; at++) {
+        hac_splits splits = endless_splits(&options);
+        daemon_is.splits = 0;
+        daemon_is.enough_at = at;
+        run_rows(&splits, &options);
+        assert_memory_equal(io.written + io.n_written - 7, "enough\n", 7);
+        assert_true(daemon_is.last[daemon_is.splits - 1]);
+    }
+}
+
+static void test_job_fails(void **state)
+{
+    (void)state;
+    hac_query_options options;
+    for (int at = 0; at < 6; at++) {
+        hac_splits splits = endless_splits(&options);
+        daemon_is.splits = 0;
+        daemon_is.fail_at = at;
+        run_fails(&splits, &options, HAC_FAILED, "line 7: no number");
+    }
+}
+
+static void test_writer_fails(void **state)
+{
+    (void)state;
+    hac_query_options options;
+    for (int at = 0; at < 3; at++) {
+        hac_splits splits = endless_splits(&options);
+        io.fail_write_at = at;
+        run_fails(&splits, &options, HAC_IO, "the disk is full");
+    }
+    assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_CANCEL), 3);
+    const source in[] = {{"/nowhere/at/all", NULL, 0, -1}};
+    hac_splits splits = splits_of(in, 1);
+    run_fails(&splits, &options, HAC_FAILED, "cannot open /nowhere/at/all");
+}
+
+static int stop_pipe[2];
+
+static void ask_to_stop(void)
+{
+    if (io.writes == 5)
+        assert_int_equal(write(stop_pipe[1], "x", 1), 1);
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    hac_query_options options;
+    assert_int_equal(pipe2(stop_pipe, O_CLOEXEC), 0);
+    hac_splits splits = endless_splits(&options);
+    splits.stop_fd = stop_pipe[0];
+    io.on_write = ask_to_stop;
+    run_fails(&splits, &options, HAC_CANCELLED, "cancelled");
+    /* while it waits for an input that says nothing, in both ways of reading */
+    for (int i = 0; i < 2; i++) {
+        int ends[2];
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        const source in[] = {{NULL, NULL, 0, ends[0]}};
+        splits = splits_of(in, 1);
+        splits.stop_fd = stop_pipe[0];
+        options.order_by = i == 0 ? NULL : "a";
+        run_fails(&splits, &options, HAC_CANCELLED, "cancelled");
+        close(ends[1]);
+    }
+    close(stop_pipe[0]);
+    close(stop_pipe[1]);
+}
+
+static void test_daemon_dies(void **state)
+{
+    (void)state;
+    hac_query_options options;
+    for (int at = 0; at < 4; at++) {
+        hac_splits splits = endless_splits(&options);
+        hac_client_free(client);
+        client = fake_connect(the_daemon);
+        daemon_is.splits = 0;
+        daemon_is.hang_up_at = at;
+        run_fails(&splits, &options, HAC_NO_DAEMON, "has gone away");
+    }
+}
+
+static void test_wrong_answer(void **state)
+{
+    (void)state;
+    hac_query_options options;
+    hac_splits splits = endless_splits(&options);
+    daemon_is.wrong_at = 2;
+    run_fails(&splits, &options, HAC_PROTOCOL, "another split");
+}
+
+/* ---- all in one ---- */
+
+static void test_whole(void **state)
+{
+    (void)state;
+    const source in[] = {{NULL, "", 0, -1},
+                         {NULL,
+                          "\xef\xbb\xbf"
+                          "a,b\r\n1,\"x\ny\"",
+                          15, -1},
+                         {NULL, "a,b\n", 4, -1},
+                         {NULL, "a,b\n2,z\n", 8, -1}};
+    hac_splits splits = splits_of(in, 4);
+    hac_query_options options = query(HAC_INPUT_CSV);
+    hac_job *job = NULL;
+    options.order_by = "a";
+    splits.write = NULL;
+    run_ok(&splits, &options, &job);
+    assert_int_equal(hac_job_bytes(job), 17);
+    assert_memory_equal(hac_job_data(job), "a,b\r\n1,\"x\ny\"\n2,z\n", 17);
+    hac_job_free(job);
+    options.order_by = NULL;
+    options.result_format = HAC_RESULT_TABLE;
+    splits = splits_of(in + 3, 1);
+    run_ok(&splits, &options, &job);
+    assert_int_equal(hac_job_bytes(job), 8);
+    hac_job_free(job);
+}
+
+static void test_whole_fails(void **state)
+{
+    (void)state;
+    const source headers[] = {{NULL, "a,b\n1,2\n", 8, -1}, {NULL, "b,a\n1,2\n", 8, -1}};
+    const source open_quote[] = {{NULL, "a\n\"1\n", 5, -1}, {NULL, "a\n1\n", 4, -1}};
+    const source fixed[] = {{NULL, "12345", 5, -1}, {NULL, "1234", 4, -1}};
+    hac_query_options options = query(HAC_INPUT_CSV);
+    options.order_by = "a";
+    hac_splits splits = splits_of(headers, 2);
+    run_fails(&splits, &options, HAC_FAILED, "in1: its header is not the one of in0");
+    splits = splits_of(open_quote, 2);
+    run_fails(&splits, &options, HAC_FAILED, "in0 ends within a record");
+    splits = splits_of(headers, 1);
+    options.job.memory_limit = 7;
+    run_fails(&splits, &options, HAC_REFUSED, "more than the 7 bytes");
+    options = query(HAC_INPUT_FIXED);
+    options.order_by = "a";
+    options.schema = "a:u32";
+    splits = splits_of(fixed, 2);
+    run_fails(&splits, &options, HAC_FAILED, "in0: 5 bytes are no whole number of records of 4 bytes");
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    hac_query_options options = query(HAC_INPUT_CSV);
+    hac_splits splits = splits_of(endless, 0);
+    run_fails(&splits, &options, HAC_INVALID, "no input");
+    splits = splits_of(endless, 1);
+    options.job.detach = 1;
+    run_fails(&splits, &options, HAC_INVALID, "detached");
+    options = query(HAC_INPUT_PARQUET);
+    run_fails(&splits, &options, HAC_UNSUPPORTED, "Parquet");
+    options = query(HAC_INPUT_FIXED);
+    run_fails(&splits, &options, HAC_INVALID, "schema");
+    options = query(HAC_INPUT_CSV);
+    splits.write = NULL;
+    run_fails(&splits, &options, HAC_INVALID, "no way to write them");
+    splits.split_bytes = UINT64_MAX;
+    run_fails(&splits, &options, HAC_INVALID, "too large");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_rows),          TEST(test_aggregates),    TEST(test_small_inputs), TEST(test_long_records),
+        TEST(test_compressed),    TEST(test_bad_records),   TEST(test_early),        TEST(test_no_early_end),
+        TEST(test_back_pressure), TEST(test_little_memory), TEST(test_enough),       TEST(test_job_fails),
+        TEST(test_writer_fails),  TEST(test_stop),          TEST(test_daemon_dies),  TEST(test_wrong_answer),
+        TEST(test_whole),         TEST(test_whole_fails),   TEST(test_options),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(io.written);
+    return failed;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hac_query_splits where nothing can be given before the last row has come: all inputs, one behind the other,
+ * in one buffer.
+ */
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/split_layout.h"
+#include "base/text.h"
+#include "sort.h"
+#include "splits.h"
+#include "stream.h"
+
+typedef struct whole {
+    hac_turn turn;
+    const hac_query_options *options;
+    hac_cut_rule rule;
+    hac_buffer *buffer;
+    uint64_t filled;
+    uint64_t header_at, header_bytes; /* of the first input that has one, without its line end */
+    char first[256];                  /* its name */
+} whole;
+
+static uint8_t *bytes_of(const whole *w)
+{
+    return hac_buffer_data(w->buffer);
+}
+
+static hac_status put(whole *w, uint8_t byte, hac_error *err)
+{
+    if (w->filled == hac_buffer_bytes(w->buffer)) {
+        hac_status status = hac_buffer_grow(w->buffer, w->filled + 1, err);
+        if (status != HAC_OK)
+            return status;
+    }
+    bytes_of(w)[w->filled++] = byte;
+    return HAC_OK;
+}
+
+static void remove_bytes(whole *w, uint64_t at, uint64_t bytes)
+{
+    memmove(bytes_of(w) + at, bytes_of(w) + at + bytes, (size_t)(w->filled - at - bytes));
+    w->filled -= bytes;
+}
+
+static bool is_delimited(const whole *w)
+{
+    return w->rule.format == HAC_INPUT_CSV || w->rule.format == HAC_INPUT_TSV;
+}
+
+static void drop_mark(whole *w, uint64_t at)
+{
+    static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
+    if ((is_delimited(w) || w->rule.format == HAC_INPUT_JSONL) && w->filled - at >= sizeof(mark) &&
+        memcmp(bytes_of(w) + at, mark, sizeof(mark)) == 0)
+        remove_bytes(w, at, sizeof(mark));
+}
+
+/* Goes over the records of what was read from `at` on: whether the last one is whole. */
+static hac_status look_at_records(const whole *w, uint64_t at, bool *ret_ragged, hac_error *err)
+{
+    hac_cut cut;
+    uint64_t end;
+    hac_cut_view view = {bytes_of(w) + at, 0, w->filled - at, true};
+    hac_status status;
+    hac_cut_begin(&cut, &w->rule);
+    do
+        status = hac_cut_next(&cut, &view, &end, err);
+    while (status == HAC_OK);
+    *ret_ragged = cut.ragged;
+    return status == HAC_NOT_FOUND ? HAC_OK : hac_error_prefix(err, "%s", hac_input_name(w->turn.input));
+}
+
+/* Another input follows: this one's last record ends here. */
+static hac_status end_records(whole *w, uint64_t at, hac_error *err)
+{
+    const char *name = hac_input_name(w->turn.input);
+    bool ragged = false;
+    hac_status status = look_at_records(w, at, &ragged, err);
+    if (status == HAC_OK && ragged && w->rule.format == HAC_INPUT_FIXED)
+        return hac_fail_ragged(name, w->filled - at, &w->rule, err);
+    if (status == HAC_OK && ragged)
+        return hac_fail(err, HAC_FAILED, "%s ends within a record, and another input follows", name);
+    bool text = w->rule.format != HAC_INPUT_FIXED && w->rule.format != HAC_INPUT_LENGTHS &&
+                w->rule.format != HAC_INPUT_TYPEDBYTES;
+    if (status == HAC_OK && text && w->filled > at && bytes_of(w)[w->filled - 1] != '\n')
+        status = put(w, '\n', err);
+    return status;
+}
+
+/* The first of them stays; the others have to be the same, and go. */
+static hac_status take_header(whole *w, uint64_t at, hac_error *err)
+{
+    hac_cut cut;
+    hac_cut_rule rule = w->rule;
+    hac_cut_view view = {bytes_of(w) + at, 0, w->filled - at, true};
+    uint64_t end = 0;
+    rule.set_bytes = 0;
+    hac_cut_begin(&cut, &rule);
+    hac_status status = hac_cut_next(&cut, &view, &end, err);
+    if (status == HAC_NOT_FOUND) /* no bytes */
+        return HAC_OK;
+    if (status != HAC_OK)
+        return hac_error_prefix(err, "%s", hac_input_name(w->turn.input));
+    uint64_t bytes = end - (view.data[end - 1] == '\n');
+    bytes -= bytes > 0 && view.data[bytes - 1] == '\r';
+    if (w->first[0] == '\0') {
+        w->header_at = at;
+        w->header_bytes = bytes;
+        strcpy(w->first, hac_input_name(w->turn.input));
+        return HAC_OK;
+    }
+    if (bytes != w->header_bytes || memcmp(view.data, bytes_of(w) + w->header_at, (size_t)bytes) != 0)
+        return hac_fail(
+            err, HAC_FAILED,
+            "%s: its header is not the one of %s; rows that are ordered, or given as columns, can "
+            "come from several inputs only if these have the same header",
+            hac_input_name(w->turn.input), w->first);
+    remove_bytes(w, at, end);
+    return HAC_OK;
+}
+
+static hac_status read_one(whole *w, hac_error *err)
+{
+    uint64_t most = w->options->job.memory_limit, at = w->filled;
+    bool bounded = most != 0 && most < UINT64_MAX;
+    hac_status status = hac_stream_append(w->turn.input, w->buffer, &w->filled,
+                                          bounded ? most + 1 : UINT64_MAX, w->turn.splits->stop_fd, err);
+    if (status == HAC_OK && bounded && w->filled > most)
+        status =
+            hac_fail(err, HAC_REFUSED,
+                     "%s: rows that are ordered, or given as columns, need the whole input in memory; it has "
+                     "more than the %" PRIu64 " bytes that the query may use",
+                     hac_input_name(w->turn.input), most);
+    if (status != HAC_OK)
+        return status;
+    drop_mark(w, at);
+    if (is_delimited(w) && w->options->no_header == 0)
+        status = take_header(w, at, err);
+    return status == HAC_OK && !hac_turn_is_last(&w->turn) ? end_records(w, at, err) : status;
+}
+
+static hac_status submit(hac_client *client, whole *w, hac_job **ret_job, hac_error *err)
+{
+    char line[256];
+    const char *name = w->turn.splits->name;
+    Hac__Client__Input input, *list[] = {&input};
+    hac_query_call call = {.options = w->options, .inputs = list, .n_inputs = 1};
+    if (w->filled <= HAC_QUERY_DATA_MAX) {
+        hac_sort_input_inline(bytes_of(w), w->filled, &input);
+    } else {
+        call.owned = hac_buffer_take(hac_steal_ptr(w->buffer));
+        hac_sort_input_buffer(call.owned, 0, w->filled, &input);
+    }
+    hac_utf8_copy_line(line, sizeof(line), name != NULL ? name : "the input");
+    input.name = line;
+    return hac_query_submit(client, &call, ret_job, err);
+}
+
+/* Until the job has ended, or stop_fd says so: then it is cancelled. */
+static hac_status wait_for(hac_client *client, hac_job *job, int stop_fd, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && job->flying) {
+        struct pollfd p[] = {{client->socket, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+        if (poll(p, 2, -1) < 0 && errno != EINTR)
+            return hac_fail_errno(err, HAC_IO, errno, "cannot wait for hacd");
+        if (p[1].revents != 0) {
+            hac_status cancelled = hac_job_cancel(job, err);
+            if (cancelled != HAC_OK)
+                return cancelled;
+            stop_fd = -1;
+        }
+        status = hac_client_receive(client, 0, err);
+        status = status == HAC_AGAIN ? HAC_OK : status;
+    }
+    return status == HAC_OK ? hac_job_wait(job, 0, err) : status;
+}
+
+hac_status hac_query_whole(hac_client *client, const hac_splits *splits, const hac_query_options *options,
+                           hac_job **ret_job, hac_error *err)
+{
+    whole w = {.turn = {.splits = splits, .fd = -1}, .options = options};
+    hac_job *job = NULL;
+    hac_status status = hac_splits_rule(options, HAC_SPLIT_SET_BYTES, &w.rule, err);
+    if (status == HAC_OK)
+        status = hac_stream_buffer(client, &w.buffer, err);
+    while (status == HAC_OK) {
+        status = hac_turn_next(&w.turn, err);
+        if (status == HAC_OK)
+            status = read_one(&w, err);
+    }
+    if (status == HAC_NOT_FOUND)
+        status = submit(client, &w, &job, err);
+    hac_buffer_free(w.buffer);
+    hac_turn_clear(&w.turn);
+    if (job == NULL)
+        return status;
+    hac_job_ref(job); /* its callbacks may free it */
+    status = wait_for(client, job, splits->stop_fd, err);
+    hac_job_unref(job);
+    *ret_job = job;
+    return status;
+}

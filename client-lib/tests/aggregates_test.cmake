@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# The aggregates that libhac knows by name (src/aggregates.h) are those of the language's table.
+file(STRINGS ${TABLE} rows REGEX "AGGREGATE\\([A-Z]")
+set(there "")
+foreach(row IN LISTS rows)
+  if(row MATCHES "^ *{\"([a-z_0-9]+)\"")
+    list(APPEND there ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES there)
+list(SORT there)
+
+file(READ ${NAMES} text)
+string(REGEX MATCHALL "  X\\([a-z_0-9]+\\)" uses "${text}")
+set(here "")
+foreach(use IN LISTS uses)
+  string(REGEX REPLACE ".*\\(|\\)" "" name "${use}")
+  list(APPEND here ${name})
+endforeach()
+list(SORT here)
+
+list(LENGTH there count)
+if(count LESS 10 OR NOT here STREQUAL there)
+  message(FATAL_ERROR "aggregates.h\n  ${here}\nexpr/src/functions.c\n  ${there}")
+endif()
