@@ -164,6 +164,7 @@ static hac_status read_words(hac_source *source, hac_error *err)
     size_t start = begun ? words->index.marks[words->first] : window->bytes;
     if (window->bytes - start > HAC_RECORD_MAX) {
         uint64_t position = window->base + start;
+        words->unskippable = "its end is not looked for any further";
         hac_fail(err, HAC_FAILED, "a word is longer than 64 MiB");
         return hac_line_error(&source->place, position, err);
     }

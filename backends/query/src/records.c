@@ -120,19 +120,25 @@ static void end_last_record(hac_records *records)
     }
 }
 
-static hac_status fail_first(const hac_records *records, const char *what, hac_error *err)
+static hac_status fail_first(hac_records *records, const char *what, const char *unskippable, hac_error *err)
 {
+    records->unskippable = unskippable;
     uint64_t position = records->window.base + first_start(records);
     hac_fail(err, HAC_FAILED, "%s", what);
     return hac_line_error(records->window.place, position, err);
 }
 
+#define LOST "nobody can tell where the next record begins"
+#define LONG "its end is not looked for any further"
+
 /* skip_errors does not help here: with a quote too many, nobody can tell where the next record begins. */
-static hac_status fail_misquoted(const hac_records *records, hac_error *err)
+static hac_status fail_misquoted(hac_records *records, hac_error *err)
 {
+    records->unskippable = LOST;
     uint64_t position = records->window.base + records->scan.misquoted_at;
     if (records->scan.misquoted_at == records->window.bytes)
-        return fail_first(records, "a quoted field that begins in this record has no closing quote", err);
+        return fail_first(records, "a quoted field that begins in this record has no closing quote", LOST,
+                          err);
     hac_fail(err, HAC_FAILED,
              "a double quote inside a field: such a field must be in quotes, with each of its own "
              "quotes doubled");
@@ -154,13 +160,13 @@ static hac_status read_on(hac_records *records, hac_error *err)
     if (records->scan.misquoted)
         return fail_misquoted(records, err);
     if (records->scanned < window->bytes)
-        return fail_first(records, "a record has more than 65535 fields", err);
+        return fail_first(records, "a record has more than 65535 fields", LONG, err);
     if (window->bytes - start > HAC_RECORD_MAX)
         return fail_first(records,
                           records->scan.inside != 0
                               ? "a record is longer than 64 MiB: perhaps a quoted field is not closed"
                               : "a record is longer than 64 MiB",
-                          err);
+                          LONG, err);
     hac_status status = hac_window_refill(window, start, records->end, err);
     restart_index(records);
     return status;

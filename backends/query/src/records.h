@@ -16,11 +16,12 @@ typedef struct hac_records {
     const hac_scanner *scanner;
     hac_scan scan;
     hac_scan_index index;
-    size_t first;   /* first record that was not given out: it begins at marks[ends[first]] */
-    size_t scanned; /* bytes of the window */
-    uint64_t end;   /* of the chunk */
-    bool skipping;  /* in a record that belongs to the chunk before */
-    bool through;   /* no record follows those that were found */
+    size_t first;            /* first record that was not given out: it begins at marks[ends[first]] */
+    size_t scanned;          /* bytes of the window */
+    uint64_t end;            /* of the chunk */
+    bool skipping;           /* in a record that belongs to the chunk before */
+    bool through;            /* no record follows those that were found */
+    const char *unskippable; /* after an error that skip_errors does not help with: why */
 } hac_records;
 
 /* For the records of `place`; scan->what, delimiter and special are set. */

@@ -239,6 +239,16 @@ static hac_status report(hac_source *source, hac_error *err)
     return hac_fail(err, source->late.code, "%s%s", where, source->late.message);
 }
 
+/* Who asked for errors to be skipped is told why this one was not. */
+static void explain_failure(const hac_source *source, hac_error *err)
+{
+    if (err == NULL || !source->query->source.skip_errors || source->records.unskippable == NULL)
+        return;
+    hac_error what = *err;
+    (void)!hac_fail(err, what.code, "%s; it cannot be skipped, as %s", what.message,
+                    source->records.unskippable);
+}
+
 hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
 {
     for (;;) {
@@ -246,6 +256,8 @@ hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_error *err)
         if (source->late.code != HAC_OK)
             return report(source, err);
         hac_status status = source->format->next(source, err);
+        if (status == HAC_FAILED)
+            explain_failure(source, err);
         if (status == HAC_OK && source->format->text)
             status = hac_source_convert(source, err);
         if (status != HAC_OK)
