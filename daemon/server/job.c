@@ -262,7 +262,7 @@ double hac_job_fraction(const hac_job *job)
 {
     if (job->state == HAC_JOB_DONE)
         return 1.0;
-    if (job->run.total_seconds <= 0)
+    if (job->run.total_seconds <= 0 || job->kind->progress != NULL)
         return 0.0;
     double partial = 0;
     for (size_t i = 0; job->run.tasks != NULL && i < job->run.n_ready; i++) {
@@ -313,10 +313,15 @@ void hac_job_send_event(hac_job *job, const char *stage, const char *device, con
     event.fraction = fraction;
     event.stage = (char *)(uintptr_t)(stage != NULL ? stage : "");
     event.device = (char *)(uintptr_t)(device != NULL ? device : "");
-    event.note = (char *)(uintptr_t)note;
     event.items_per_second = elapsed > 0 ? (double)job->spec.items * fraction / elapsed : 0;
     event.eta_seconds = fraction > 0.02 ? elapsed * (1 - fraction) / fraction
                                         : (job->plan != NULL ? job->plan->predicted_seconds : -1);
+    char so_far[128] = "";
+    if (job->kind->progress != NULL) {
+        event.eta_seconds = -1;
+        job->kind->progress(job, elapsed, &event.items_per_second, so_far, sizeof so_far);
+    }
+    event.note = (char *)(uintptr_t)(note[0] != '\0' ? note : so_far);
     Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
     response.what_case = HAC__CLIENT__RESPONSE__WHAT_EVENT;
     response.event = &event;

@@ -84,8 +84,12 @@ typedef struct hac_run {
 typedef struct hac_job_kind {
     const char *flow; /* "sort", "calibrate", "tune" */
     /* Makes job->plan the next plan, or returns HAC_NOT_FOUND when there is none left: the job is done.
-     * Called first when the job starts, then whenever a plan has been executed. */
+     * Called first when the job starts, then whenever a plan has been executed. HAC_AGAIN: there is nothing
+     * to do until the client sends more, which hac_scheduler_wake tells. */
     hac_status (*next_plan)(hac_job *job, hac_error *err);
+    /* A buffer of the plan that the job has already, held on its own; NULL: memory is taken for it, or it is
+     * the job's input. May be NULL. */
+    hac_pool_buffer *(*buffer)(const hac_job *job, const hac_plan_buffer *wanted);
     /* One task has ended well; values and data are its report's. May be NULL. */
     void (*task_done)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
     /* Whether a piece that ended well did all that its units say: else nothing is learnt from it. NULL: it
@@ -103,6 +107,9 @@ typedef struct hac_job_kind {
     void (*receipt)(const hac_job *job, hac_text *text);
     void (*free_state)(hac_job *job);
     void (*ended)(hac_job *job); /* the job has ended, in whatever way; may be NULL */
+    /* Of a job whose input has no known end: how far it is, for people, and its rate. NULL: its plan tells.
+     */
+    void (*progress)(const hac_job *job, double elapsed, double *ret_rate, char *note, size_t room);
     bool has_result;
     bool sets_result_bytes; /* itself; else they are those of the plan's buffers */
     bool sends_data;        /* job->data goes with every task */
@@ -139,6 +146,7 @@ struct hac_job {
     hac_job_state state;
     bool detached, progress, quick; /* quick: inline, answered by one message */
     bool cancelling, active, restart;
+    bool waiting; /* for its client: neither queued nor active */
     int priority;
     double deadline_seconds;
     uint64_t memory_limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job_query.h"
+#include "query_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/query_layout.h"
 #include "job_input.h"
-#include "parquet_reading.h"
+#include "job_splits.h"
 #include "scheduler.h"
 #include "server.h"
 
@@ -25,32 +25,8 @@ static const char *const formats[] = {NULL,    "table", "csv",   "tsv",     "jso
 #define FORMAT_PARQUET 9
 #define OUTPUT_PARQUET 3 /* hac_output_format */
 
-/* What the tasks of the current plan have reported. */
-typedef struct query_totals {
-    uint64_t rows, kept, skipped, partial_groups, needed;
-    uint64_t groups, group_region, output_bytes; /* of the merges */
-    uint64_t result_rows, result_bytes;
-    uint64_t reading[HAC_READ_N_VALUES];
-} query_totals;
-
-struct hac_query_run {
-    hac_query_spec spec;
-    bool compiled;
-    bool parquet, writes_parquet;
-    hac_parquet_reading footers;
-    uint8_t *text; /* the packed specification */
-    size_t text_bytes;
-    uint8_t *source; /* inline */
-    size_t source_bytes;
-    uint8_t *query; /* compiled */
-    size_t query_bytes;
-    char *names[HAC_QUERY_SOURCES_MAX]; /* of the sources; NULL: none */
-    query_totals totals;
-    unsigned tries;
-    uint64_t result_room; /* bytes of the result's span */
-    bool planned;         /* the plan that answers it was made; else at most the one that compiles it */
-};
 typedef struct hac_query_run query_state;
+typedef hac_query_totals query_totals;
 
 /* ---- what goes with every task ------------------------------------------------------------------------ */
 
@@ -70,9 +46,16 @@ static hac_status set_data(hac_job *job, const uint8_t *front, size_t front_byte
     return HAC_OK;
 }
 
+hac_status hac_query_run_set_data(hac_job *job, hac_error *err)
+{
+    const query_state *state = job->query;
+    return state->compiled ? set_data(job, state->query, state->query_bytes, err)
+                           : set_data(job, state->text, state->text_bytes, err);
+}
+
 /* ---- plans -------------------------------------------------------------------------------------------- */
 
-static uint32_t allowed_devices(const hac_job *job)
+uint32_t hac_query_run_devices(const hac_job *job)
 {
     uint32_t all = (uint32_t)((UINT64_C(1) << job->server->devices.count) - 1);
     uint32_t mask = job->device_mask != 0 ? job->device_mask : all;
@@ -96,7 +79,7 @@ static uint64_t memory_for(const hac_job *job)
     return job->memory_limit != 0 && own < room ? own : room;
 }
 
-static void note_plan(hac_job *job)
+void hac_query_run_note_plan(hac_job *job)
 {
     const hac_query_info *query = &job->plan->query;
     char devices[256];
@@ -107,7 +90,7 @@ static void note_plan(hac_job *job)
                  devices);
 }
 
-static hac_status plan_compile(hac_job *job, hac_error *err)
+hac_status hac_query_run_plan_compile(hac_job *job, hac_error *err)
 {
     query_state *state = job->query;
     hac_plan *plan = NULL;
@@ -116,7 +99,7 @@ static hac_status plan_compile(hac_job *job, hac_error *err)
     if (status != HAC_OK)
         return status;
     hac_job_set_plan(job, plan);
-    return set_data(job, state->text, state->text_bytes, err);
+    return hac_query_run_set_data(job, err);
 }
 
 static hac_status plan_footers(hac_job *job, hac_error *err)
@@ -141,7 +124,7 @@ hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error
     /* what is small is compiled by the task that runs it */
     bool whole = !state->parquet && hac_query_is_whole(&state->spec);
     if (!state->compiled && !whole)
-        return plan_compile(job, err);
+        return hac_query_run_plan_compile(job, err);
     if (state->parquet && !hac_parquet_reading_apply(&state->footers, &state->spec))
         return plan_footers(job, err);
     state->spec.compiled_bytes = state->compiled ? state->query_bytes : state->text_bytes;
@@ -156,9 +139,8 @@ hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error
     hac_splice_buffers_clear(&job->splice); /* all of it is done anew */
     state->result_room = 0;
     if (!job->quick)
-        note_plan(job);
-    return state->compiled ? set_data(job, state->query, state->query_bytes, err)
-                           : set_data(job, state->text, state->text_bytes, err);
+        hac_query_run_note_plan(job);
+    return hac_query_run_set_data(job, err);
 }
 
 static hac_status next_plan(hac_job *job, hac_error *err)
@@ -166,7 +148,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     if (hac_devices_usable(&job->server->devices) == 0)
         return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
                         hac_devices_why_none(&job->server->devices));
-    return hac_query_run_next_plan(job, allowed_devices(job), err);
+    return hac_query_run_next_plan(job, hac_query_run_devices(job), err);
 }
 
 /* ---- what tasks report -------------------------------------------------------------------------------- */
@@ -176,7 +158,7 @@ static uint64_t value(const Hac__Executor__Done *done, size_t index)
     return index < done->n_values ? done->values[index] : 0;
 }
 
-static void fail_job(hac_job *job, hac_status code, const char *message)
+void hac_query_run_fail(hac_job *job, hac_status code, const char *message)
 {
     job->code = code;
     snprintf(job->message, sizeof job->message, "%s", message);
@@ -200,11 +182,11 @@ static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
     query_state *state = job->query;
     hac_query_spec *spec = &state->spec;
     if (done->n_values <= HAC_COMPILE_OUTPUT_BYTES || done->data.len == 0) {
-        fail_job(job, HAC_INTERNAL, "query.compile gave back no query");
+        hac_query_run_fail(job, HAC_INTERNAL, "query.compile gave back no query");
         return;
     }
     if (!keep_bytes(&state->query, &state->query_bytes, &done->data)) {
-        fail_job(job, HAC_NO_MEMORY, "out of memory");
+        hac_query_run_fail(job, HAC_NO_MEMORY, "out of memory");
         return;
     }
     const uint64_t most = UINT64_C(1) << 24;
@@ -252,18 +234,18 @@ static void take_result(hac_job *job, const Hac__Executor__Done *done)
         hac_parquet_reading_add(state->totals.reading, done, HAC_WHOLE_VALUE_READING);
     }
     if (done->data.len > 0 && !keep_bytes(&job->result_data, &job->result_data_bytes, &done->data))
-        fail_job(job, HAC_NO_MEMORY, "out of memory");
+        hac_query_run_fail(job, HAC_NO_MEMORY, "out of memory");
 }
 
-static bool is_codelet(const hac_plan_task *task, const char *name)
+bool hac_query_is_codelet(const hac_plan_task *task, const char *name)
 {
     return strcmp(task->codelet, name) == 0;
 }
 
-static bool makes_partials(const hac_plan_task *task)
+bool hac_query_makes_partials(const hac_plan_task *task)
 {
-    return is_codelet(task, "query.aggregate") || is_codelet(task, "hash.aggregate") ||
-           is_codelet(task, "query.rows");
+    return hac_query_is_codelet(task, "query.aggregate") || hac_query_is_codelet(task, "hash.aggregate") ||
+           hac_query_is_codelet(task, "query.rows");
 }
 
 static hac_status too_often(hac_job *job, hac_error *err)
@@ -292,9 +274,9 @@ static void take_partials(hac_job *job, const Hac__Executor__Done *done)
     if (totals->needed <= query->region || job->run.replan || job->code != HAC_OK)
         return;
     if (totals->needed > INT64_MAX / HAC_QUERY_PASSES_MAX) {
-        fail_job(job, HAC_INTERNAL, "a chunk cannot need that many bytes");
+        hac_query_run_fail(job, HAC_INTERNAL, "a chunk cannot need that many bytes");
     } else if (too_often(job, &err) != HAC_OK) {
-        fail_job(job, err.code, err.message);
+        hac_query_run_fail(job, err.code, err.message);
     } else {
         state->spec.region = (totals->needed + totals->needed / 4) * query->passes;
         job->run.replan = true;
@@ -309,7 +291,7 @@ static void note_flow_c(hac_job *job, const hac_plan_task *task, const Hac__Exec
 {
     const query_state *state = job->query;
     hac_flow_c *flow_c = &job->plan->query.flow_c;
-    if (is_codelet(task, "hash.aggregate")) {
+    if (hac_query_is_codelet(task, "hash.aggregate")) {
         hac_flow_c_add(flow_c, done->values, done->n_values);
         flow_c->partials = job->plan->query.chunks * job->plan->query.passes;
     }
@@ -321,15 +303,15 @@ void hac_query_run_task_done(hac_job *job, uint32_t index, const Hac__Executor__
 {
     query_state *state = job->query;
     const hac_plan_task *task = &job->plan->tasks[index];
-    if (is_codelet(task, "query.compile"))
+    if (hac_query_is_codelet(task, "query.compile"))
         take_compiled(job, done);
-    else if (is_codelet(task, "query.footer"))
+    else if (hac_query_is_codelet(task, "query.footer"))
         hac_parquet_reading_take(&state->footers, task->descriptor, done);
-    else if (makes_partials(task))
+    else if (hac_query_makes_partials(task))
         take_partials(job, done);
-    else if (is_codelet(task, "query.merge"))
+    else if (hac_query_is_codelet(task, "query.merge") || hac_query_is_codelet(task, "query.carry"))
         add_groups(&state->totals, done);
-    else if (!is_codelet(task, "query.quotes"))
+    else if (!hac_query_is_codelet(task, "query.quotes"))
         take_result(job, done);
     note_flow_c(job, task, done);
 }
@@ -362,7 +344,7 @@ static hac_status resize_result(hac_job *job, uint64_t bytes, hac_error *err)
     return resize(job, HAC_QUERY_BUFFER_RESULT, state->result_room, err);
 }
 
-static hac_status resize_groups(hac_job *job, uint64_t region, hac_error *err)
+hac_status hac_query_run_resize_groups(hac_job *job, uint64_t region, hac_error *err)
 {
     for (size_t t = 0; t < job->plan->n_tasks; t++)
         job->plan->tasks[t].params[HAC_QUERY_PARAM_GROUP_REGION] = region;
@@ -370,11 +352,11 @@ static hac_status resize_groups(hac_job *job, uint64_t region, hac_error *err)
 }
 
 /* Whether all tasks of that kind but this one have ended. */
-static bool last_of_its_kind(const hac_job *job, uint32_t index)
+bool hac_query_run_last_of_its_kind(const hac_job *job, uint32_t index)
 {
     const hac_plan_task *task = &job->plan->tasks[index];
     for (uint32_t t = 0; t < job->plan->n_tasks; t++)
-        if (t != index && is_codelet(&job->plan->tasks[t], task->codelet) &&
+        if (t != index && hac_query_is_codelet(&job->plan->tasks[t], task->codelet) &&
             job->run.tasks[t].done < job->plan->tasks[t].count)
             return false;
     return true;
@@ -386,12 +368,22 @@ static bool last_of_its_pass(const hac_job *job, uint32_t index)
     const hac_plan_task *task = &job->plan->tasks[index];
     for (uint32_t t = 0; t < job->plan->n_tasks; t++) {
         const hac_plan_task *other = &job->plan->tasks[t];
-        if (t != index && makes_partials(other) &&
+        if (t != index && hac_query_makes_partials(other) &&
             other->params[HAC_QUERY_PARAM_PASS] == task->params[HAC_QUERY_PARAM_PASS] &&
             job->run.tasks[t].done < other->count)
             return false;
     }
     return true;
+}
+
+hac_status hac_query_run_too_many_groups(hac_job *job, hac_error *err)
+{
+    return hac_fail(
+        err, HAC_NO_MEMORY,
+        "its groups do not fit the memory that it may use (%llu MiB): raise --memory, filter more "
+        "rows, group by fewer keys, or give the input as files to `hacctl mapreduce`, which goes "
+        "over them several times",
+        (unsigned long long)(job->query->spec.memory >> 20));
 }
 
 /* What was wanted next does not fit beside the partials: fewer keys at a time, with regions that are known
@@ -401,6 +393,8 @@ static hac_status fewer_keys(hac_job *job, hac_status status, hac_error *err)
     query_state *state = job->query;
     const hac_query_info *query = &job->plan->query;
     uint32_t passes = query->passes * 2;
+    if (status == HAC_REFUSED && state->rounds != NULL)
+        return hac_query_run_too_many_groups(job, err);
     if (status != HAC_REFUSED || state->spec.keys == 0 || passes > HAC_QUERY_PASSES_MAX ||
         ++state->tries > TRIES_MAX)
         return status;
@@ -424,7 +418,7 @@ static hac_status first_groups(hac_job *job, hac_error *err)
     uint64_t least = hac_query_group_region(0, query->partitions);
     if (memory != 0 && region > room)
         region = room > least ? room : least;
-    return fewer_keys(job, resize_groups(job, region, err), err);
+    return fewer_keys(job, hac_query_run_resize_groups(job, region, err), err);
 }
 
 static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
@@ -467,10 +461,10 @@ static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
             job->run.replan = true;
             return HAC_OK;
         }
-        status = resize_groups(job, region, err);
+        status = hac_query_run_resize_groups(job, region, err);
         return status == HAC_OK ? HAC_AGAIN : fewer_keys(job, status, err);
     }
-    if (!last_of_its_kind(job, index))
+    if (!hac_query_run_last_of_its_kind(job, index))
         return HAC_OK;
     uint64_t bytes = totals->output_bytes;
     if (bytes == 0)
@@ -479,7 +473,7 @@ static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
 }
 
 /* What its user is told besides the result: records that were left out, wishes that were not met. */
-static void note_remarks(hac_job *job)
+void hac_query_run_note_remarks(hac_job *job)
 {
     const query_state *state = job->query;
     const char *remark = job->plan->query.remark;
@@ -500,7 +494,8 @@ static hac_status result_ended(hac_job *job, hac_error *err)
 {
     query_state *state = job->query;
     uint64_t bytes = state->totals.result_bytes;
-    note_remarks(job);
+    if (state->rounds == NULL) /* else once, at the end */
+        hac_query_run_note_remarks(job);
     if (job->result_data != NULL && job->result_data_bytes == bytes && state->result_room == 0) {
         job->result_bytes = bytes; /* it came in the message */
         return HAC_OK;
@@ -518,12 +513,12 @@ static hac_status result_ended(hac_job *job, hac_error *err)
 hac_status hac_query_run_task_ended(hac_job *job, uint32_t index, hac_error *err)
 {
     const hac_plan_task *task = &job->plan->tasks[index];
-    if (is_codelet(task, "query.compile") || is_codelet(task, "query.footer") ||
-        is_codelet(task, "query.quotes"))
+    if (hac_query_is_codelet(task, "query.compile") || hac_query_is_codelet(task, "query.footer") ||
+        hac_query_is_codelet(task, "query.quotes"))
         return HAC_OK;
-    if (makes_partials(task))
+    if (hac_query_makes_partials(task))
         return partials_ended(job, index, err);
-    if (is_codelet(task, "query.merge"))
+    if (hac_query_is_codelet(task, "query.merge"))
         return merge_ended(job, index, err);
     return result_ended(job, err);
 }
@@ -562,22 +557,29 @@ bool hac_query_run_task_failed(hac_job *job, uint32_t index, const Hac__Executor
     if (job->run.replan || job->code != HAC_OK)
         return true; /* another piece was first */
     bool cannot = done->code == HAC_DEVICE || done->code == HAC_UNSUPPORTED || done->code == HAC_NO_MEMORY;
-    if (cannot && is_codelet(task, "hash.aggregate"))
+    if (cannot && hac_query_is_codelet(task, "hash.aggregate"))
         return leave_flow_c(job, done);
-    if (done->code == HAC_NO_MEMORY && (makes_partials(task) || is_codelet(task, "query.merge")) &&
-        more_passes(job))
+    if (done->code == HAC_NO_MEMORY && state->rounds != NULL) {
+        hac_error err = HAC_ERROR_NONE;
+        hac_query_run_fail(job, hac_query_run_too_many_groups(job, &err), err.message);
         return true;
-    const char *name = task->uses_descriptor ? state->names[task->descriptor] : state->names[0];
-    bool of_query = done->code == HAC_INVALID && is_codelet(task, "query.whole"); /* which it compiles */
+    }
+    if (done->code == HAC_NO_MEMORY &&
+        (hac_query_makes_partials(task) || hac_query_is_codelet(task, "query.merge")) && more_passes(job))
+        return true;
+    const char *name =
+        task->uses_descriptor || state->rounds != NULL ? state->names[task->descriptor] : state->names[0];
+    bool of_query =
+        done->code == HAC_INVALID && hac_query_is_codelet(task, "query.whole"); /* which it compiles */
     bool of_source =
         !of_query && (done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID);
-    if (is_codelet(task, "query.compile") && (!state->parquet || done->code == HAC_INVALID))
+    if (hac_query_is_codelet(task, "query.compile") && (!state->parquet || done->code == HAC_INVALID))
         of_source = false; /* it says what is wrong with the query */
     if (!of_source || name == NULL || name[0] == '\0')
         return false;
     hac_error err = HAC_ERROR_NONE;
     (void)hac_fail(&err, (hac_status)done->code, "%.128s: %s", name, done->message);
-    fail_job(job, err.code, err.message);
+    hac_query_run_fail(job, err.code, err.message);
     return true;
 }
 
@@ -607,11 +609,10 @@ void hac_query_run_end(hac_job *job)
 
 /* ---- the receipt -------------------------------------------------------------------------------------- */
 
-static void receipt(const hac_job *job, hac_text *text)
+void hac_query_run_receipt(const hac_job *job, hac_text *text)
 {
     const query_state *state = job->query;
     const query_totals *totals = &state->totals;
-    hac_json_open(text, "query", '{');
     hac_json_string(text, "input_format", state->spec.format);
     hac_json_unsigned(text, "sources", state->spec.n_sources);
     hac_json_unsigned(text, "rows_read", totals->rows);
@@ -635,6 +636,12 @@ static void receipt(const hac_job *job, hac_text *text)
         if (strcmp(query->way, "device") == 0)
             hac_flow_c_json(&query->flow_c, query->hot_keys, text);
     }
+}
+
+static void receipt(const hac_job *job, hac_text *text)
+{
+    hac_json_open(text, "query", '{');
+    hac_query_run_receipt(job, text);
     hac_json_close(text, '}');
     if (!state->parquet && !state->spec.table)
         hac_splice_buffers_json(&job->splice, text);
@@ -762,16 +769,26 @@ static hac_status choose_seed(hac_query_spec *spec, hac_error *err)
     return HAC_OK;
 }
 
+hac_status hac_query_run_take_spec(hac_job *job, const Hac__Client__QuerySpec *spec, hac_error *err)
+{
+    query_state *state = job->query = calloc(1, sizeof *state);
+    if (state == NULL)
+        return hac_fail_no_memory(err);
+    read_spec(spec, &state->spec);
+    state->parquet = spec->source->format == FORMAT_PARQUET && !spec->describe;
+    state->writes_parquet = spec->output_format == OUTPUT_PARQUET;
+    hac_status status = pack_spec(state, spec, err);
+    return status == HAC_OK ? choose_seed(&state->spec, err) : status;
+}
+
 static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitQuery *request,
                            hac_frame *frame, hac_error *err)
 {
-    query_state *state = job->query;
-    hac_query_spec *spec = &state->spec;
-    read_spec(request->spec, spec);
-    state->parquet = request->spec->source->format == FORMAT_PARQUET && !request->spec->describe;
-    state->writes_parquet = request->spec->output_format == OUTPUT_PARQUET;
+    hac_status status = hac_query_run_take_spec(job, request->spec, err);
+    if (status != HAC_OK)
+        return status;
+    hac_query_spec *spec = &job->query->spec;
     name_job(job, request);
-    hac_status status = pack_spec(state, request->spec, err);
     spec->n_sources = request->n_inputs;
     for (size_t i = 0; i < request->n_inputs && status == HAC_OK; i++) {
         spec->sources[i] = spec->table ? request->spec->table->rows : request->inputs[i]->bytes;
@@ -789,7 +806,7 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
         spec->input_bytes = 1; /* it looks at the footer alone: one task, however large the file is */
     spec->bytes = spec->input_bytes;
     job->spec.items = spec->table ? spec->sources[0] : spec->bytes;
-    return choose_seed(spec, err);
+    return HAC_OK;
 }
 
 hac_status hac_query_run_begin(hac_job *job, const hac_query_over *query, bool kernels, hac_error *err)
@@ -821,12 +838,11 @@ hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
 {
     hac_job *job = NULL;
     if (request->splits)
-        return hac_fail(err, HAC_INVALID, "this hacd takes no splits");
+        return hac_job_splits_submit(session, serial, request, err);
     hac_status status = hac_job_begin(session, &query_kind, 0, &job, err);
     if (status != HAC_OK)
         return status;
-    job->query = calloc(1, sizeof(query_state));
-    status = job->query == NULL ? hac_fail_no_memory(err) : fill_job(session, job, request, frame, err);
+    status = fill_job(session, job, request, frame, err);
     if (status != HAC_OK) {
         hac_job_free(job);
         return status;

@@ -11,6 +11,7 @@
 #include "job_ops.h"
 #include "job_query.h"
 #include "job_sort.h"
+#include "job_splits.h"
 #include "leaving.h"
 #include "planner/plan_output.h"
 #include "server.h"
@@ -101,6 +102,13 @@ static hac_status handle_submit_ops(hac_session *session, const Hac__Client__Req
 {
     (void)frame;
     return hac_job_ops_submit(session, request->serial, request->submit_ops, err);
+}
+
+static hac_status handle_append_split(hac_session *session, const Hac__Client__Request *request,
+                                      hac_frame *frame, hac_error *err)
+{
+    (void)frame;
+    return hac_job_splits_append(session, request->serial, request->append_split, err);
 }
 
 static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,
@@ -555,6 +563,7 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_SORT] = handle_submit_sort,
     [HAC__CLIENT__REQUEST__WHAT_PLAN_SORT] = handle_plan_sort,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_QUERY] = handle_submit_query,
+    [HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT] = handle_append_split,
     [HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY] = handle_plan_query,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_OPS] = handle_submit_ops,
     [HAC__CLIENT__REQUEST__WHAT_PLAN_OPS] = handle_plan_ops,

@@ -86,6 +86,13 @@ static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
     hac_run *run = &job->run;
     uint64_t bytes = bytes_of(job, index);
     bool payload = strcmp(wanted->name, "payload") == 0;
+    hac_pool_buffer *own = job->kind->buffer != NULL ? job->kind->buffer(job, wanted) : NULL;
+    if (own != NULL) {
+        run->offsets[index] = 0;
+        hac_pool_hold(own);
+        run->buffers[index] = own;
+        return HAC_OK;
+    }
     if (wanted->role == HAC_BUFFER_INPUT && !wanted->from_descriptor) {
         hac_pool_buffer *buffer = payload ? job->payload : job->input;
         if (buffer == NULL)
@@ -194,6 +201,27 @@ void hac_scheduler_start_plan(hac_job *job)
     hac_server_kick(job->server); /* its first tasks are to be handed out */
 }
 
+/* Out of all turns until its client sends more: it counts as nobody's running job, and holds no plan's
+ * memory. */
+static void wait_for_client(hac_job *job)
+{
+    hac_job_clear_run(job);
+    hac_list_remove(&job->turn);
+    job->active = false;
+    job->waiting = true;
+    job->user->active_jobs--;
+    job->server->n_active--;
+}
+
+void hac_scheduler_wake(hac_job *job)
+{
+    if (!job->waiting)
+        return;
+    job->waiting = false;
+    hac_list_append(&job->server->queued, &job->turn);
+    hac_server_kick(job->server);
+}
+
 /* The job's current plan has been executed (or, with restart, has to be made anew): what comes next. */
 static void advance(hac_job *job)
 {
@@ -204,6 +232,8 @@ static void advance(hac_job *job)
         job->state = HAC_JOB_PLANNED;
         job->planned_ns = hac_now_ns();
         hac_scheduler_start_plan(job);
+    } else if (status == HAC_AGAIN) {
+        wait_for_client(job);
     } else if (status == HAC_NOT_FOUND) {
         hac_job_finish(job, HAC_JOB_DONE, HAC_OK, "");
     } else {

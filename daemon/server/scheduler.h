@@ -25,6 +25,9 @@ uint64_t hac_scheduler_result_bytes(const hac_job *job);
  * back. */
 HAC_MUST_USE hac_status hac_scheduler_attach(hac_job *job, int buffer, hac_error *err);
 
+/* The client of a job that waited for more (hac_job_kind.next_plan) has sent it. */
+void hac_scheduler_wake(hac_job *job);
+
 /* Something has changed: activates queued jobs and hands out tasks as far as executors have room. */
 void hac_scheduler_kick(struct hac_server *server);
 

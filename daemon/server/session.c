@@ -288,6 +288,24 @@ void hac_session_send_accepted(hac_session *session, uint64_t serial, const hac_
     hac_session_send(session, &response, NULL, 0);
 }
 
+void hac_session_send_split_done(hac_session *session, uint64_t serial, const Hac__Client__SplitDone *done,
+                                 hac_pool_buffer *buffer)
+{
+    Hac__Client__SplitDone answer = *done;
+    Hac__Client__Buffer body;
+    size_t n_fds = 0;
+    if (buffer != NULL) {
+        n_fds = describe_buffer(session, buffer, &body);
+        answer.result_case = HAC__CLIENT__SPLIT_DONE__RESULT_BUFFER;
+        answer.buffer = &body;
+    }
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE;
+    response.split_done = &answer;
+    hac_session_send(session, &response, buffer != NULL ? &buffer->fd : NULL, n_fds);
+}
+
 void hac_session_send_done(hac_session *session, uint64_t serial, hac_job *job)
 {
     Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;

@@ -52,6 +52,9 @@ void hac_session_send_text(hac_session *session, uint64_t serial, const char *te
 void hac_session_send_buffer(hac_session *session, uint64_t serial, hac_pool_buffer *buffer);
 void hac_session_send_accepted(hac_session *session, uint64_t serial, const hac_job *job);
 /* A job that has ended, with its result. */
+/* `buffer`, if there is one, holds result_bytes of rows, and is the session's. */
+void hac_session_send_split_done(hac_session *session, uint64_t serial, const Hac__Client__SplitDone *done,
+                                 hac_pool_buffer *buffer);
 void hac_session_send_done(hac_session *session, uint64_t serial, hac_job *job);
 
 /* Client-side knowledge of a buffer ends with the buffer. */

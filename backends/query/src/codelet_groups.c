@@ -103,7 +103,9 @@ static hac_status merge_all(job *j, worker *w, uint64_t partition, hac_error *er
     if (status != HAC_OK)
         return status;
     hac_group_table_reset(w->table);
-    if (t->carry != 0)
+    if (t->chunks == 0) /* else partials have the group that there is without keys */
+        status = hac_group_table_ensure(w->table, err);
+    if (status == HAC_OK && t->carry != 0)
         status =
             hac_group_table_merge(w->table, HAC_PARTIAL_CARRY | (t->generation - UINT64_C(1)),
                                   j->carry.data + partition * t->carry, t->carry, (uint32_t)partition, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "query_build.h"
+#include "query_building.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,7 +118,7 @@ static uint64_t worst_region(const hac_query_spec *spec, uint64_t chunk, uint32_
 }
 
 /* A first guess: groups are no larger than twice what they were made of. A table's chunk counts its bytes. */
-static uint64_t guess_region(const hac_query_spec *spec, const hac_query_sizes *sizes)
+uint64_t hac_query_guess_region(const hac_query_spec *spec, const hac_query_sizes *sizes)
 {
     uint64_t bytes = sizes->chunk;
     if (spec->in_rows && units(spec) > 0)
@@ -134,26 +134,26 @@ static uint64_t guess_region(const hac_query_spec *spec, const hac_query_sizes *
 }
 
 /* Without a limit: so much that no product of sizes leaves 64 bits. */
-static uint64_t memory_of(const hac_query_spec *spec)
+uint64_t hac_query_memory(const hac_query_spec *spec)
 {
     return spec->memory != 0 ? spec->memory : INT64_MAX / 2;
 }
 
-static hac_status lacks_memory(const hac_query_spec *spec, double needed, hac_error *err)
+hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac_error *err)
 {
     return hac_fail(err, HAC_REFUSED,
                     "this query needs about %.0f MiB of memory, and %llu MiB are there for it; give it more "
                     "memory, or filter more rows",
-                    ceil(needed / (double)MIB), (unsigned long long)(memory_of(spec) / MIB));
+                    ceil(needed / (double)MIB), (unsigned long long)(hac_query_memory(spec) / MIB));
 }
 
 /* Sets region and passes so that all partials fit their part of the memory. */
 static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
 {
-    uint64_t room = (uint64_t)((double)memory_of(spec) * PARTIALS_PART);
+    uint64_t room = (uint64_t)((double)hac_query_memory(spec) * PARTIALS_PART);
     uint64_t most = room / sizes->chunks / 64 * 64;
     bool known = spec->region > 0;
-    uint64_t whole = known ? spec->region + spec->region / 16 : guess_region(spec, sizes);
+    uint64_t whole = known ? spec->region + spec->region / 16 : hac_query_guess_region(spec, sizes);
     sizes->passes = spec->passes > 0 ? spec->passes : 1;
     uint64_t region = sizes->passes > 1 ? whole / sizes->passes + whole / sizes->passes / 4 : whole;
     /* what is only a guess is cut to what there is room for: it may well do */
@@ -165,7 +165,8 @@ static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes
     }
     sizes->region = align(region > REGION_SLACK ? region : REGION_SLACK, 4 * KIB);
     if (region > most)
-        return lacks_memory(spec, (double)sizes->region * (double)sizes->chunks / PARTIALS_PART, err);
+        return hac_query_lacks_memory(spec, (double)sizes->region * (double)sizes->chunks / PARTIALS_PART,
+                                      err);
     /* a pass has its part of the groups: as many partitions in all, or empty ones take all the memory */
     sizes->partitions =
         (uint32_t)clamp(sizes->partitions / sizes->passes,
@@ -198,16 +199,17 @@ static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes,
     sizes->group_region =
         hac_query_group_region(sizes->passes == 1 && guess < all ? guess : all, sizes->partitions);
     if (sizes->passes > 1) {
-        uint64_t room = (uint64_t)((double)memory_of(spec) * GROUPS_PART) / regions / 64 * 64;
+        uint64_t room = (uint64_t)((double)hac_query_memory(spec) * GROUPS_PART) / regions / 64 * 64;
         uint64_t least = hac_query_group_region(0, sizes->partitions);
         sizes->group_region = clamp(sizes->group_region, least, room > least ? room : least);
     }
     if (sizes->group_region < spec->group_region)
         sizes->group_region = align(spec->group_region, 64);
     if (sizes->passes == 1 ||
-        (all <= memory_of(spec) && sizes->group_region <= (memory_of(spec) - all) / regions))
+        (all <= hac_query_memory(spec) && sizes->group_region <= (hac_query_memory(spec) - all) / regions))
         return HAC_OK;
-    return lacks_memory(spec, (double)sizes->group_region * (double)regions / (1 - PARTIALS_PART), err);
+    return hac_query_lacks_memory(spec, (double)sizes->group_region * (double)regions / (1 - PARTIALS_PART),
+                                  err);
 }
 
 static uint64_t guess_groups(const hac_query_spec *spec)
@@ -249,6 +251,8 @@ uint32_t hac_query_threads(const hac_machine *machine, const uint32_t *devices, 
 bool hac_query_is_whole(const hac_query_spec *spec)
 {
     size_t filled = 0;
+    if (spec->round.stage != HAC_ROUND_NONE)
+        return false;
     for (size_t i = 0; i < spec->n_sources; i++)
         filled += spec->sources[i] > 0;
     bool small = spec->bytes <= HAC_QUERY_WHOLE_BYTES && spec->input_bytes <= HAC_QUERY_WHOLE_BYTES;
@@ -269,18 +273,6 @@ void hac_query_model(const hac_query_spec *spec, const char *codelet, char *ret,
 
 /* ---- tasks ---- */
 
-typedef struct building {
-    hac_plan *plan;
-    const hac_machine *machine;
-    const hac_query_spec *spec;
-    const hac_query_sizes *sizes;
-    hac_query_way way;
-    uint32_t team, host; /* masks of plan devices */
-    int in, quotes, partials, groups, result;
-    uint32_t last[HAC_QUERY_SOURCES_MAX]; /* the tasks that the next ones wait for … */
-    size_t n_last;
-} building;
-
 static void add_device(hac_plan *plan, const hac_machine *machine, uint32_t index, double capability,
                        double share)
 {
@@ -300,7 +292,7 @@ static size_t find_device(const hac_plan *plan, uint32_t machine_index)
 }
 
 /* The team, with shares by capability, then the host devices that are not of it. */
-static void add_devices(building *b, const hac_team *team, const hac_team *host)
+void hac_building_devices(hac_query_building *b, const hac_team *team, const hac_team *host)
 {
     double sum = 0;
     for (size_t i = 0; i < team->n; i++)
@@ -321,8 +313,8 @@ static void add_devices(building *b, const hac_team *team, const hac_team *host)
         b->host = b->team;
 }
 
-static hac_status add_buffer(building *b, const char *name, hac_buffer_role role, uint64_t bytes, bool late,
-                             int *ret, hac_error *err)
+hac_status hac_building_buffer(hac_query_building *b, const char *name, hac_buffer_role role, uint64_t bytes,
+                               bool late, int *ret, hac_error *err)
 {
     uint8_t index = 0;
     hac_status status = hac_plan_add_buffer(b->plan, name, role, bytes, &index, err);
@@ -333,7 +325,7 @@ static hac_status add_buffer(building *b, const char *name, hac_buffer_role role
     return HAC_OK;
 }
 
-static hac_plan_span span(const building *b, int buffer, hac_access_mode access)
+hac_plan_span hac_building_span(const hac_query_building *b, int buffer, hac_access_mode access)
 {
     uint64_t bytes = buffer >= 0 ? b->plan->buffers[buffer].bytes : 0;
     return (hac_plan_span){.buffer = (uint8_t)(buffer >= 0 ? buffer : 0),
@@ -343,7 +335,7 @@ static hac_plan_span span(const building *b, int buffer, hac_access_mode access)
 }
 
 /* A CPU's local memory is ordinary memory: there hot keys gain nothing, unless somebody asks for them. */
-static bool places_hot_keys(const building *b)
+static bool places_hot_keys(const hac_query_building *b)
 {
     bool own = false;
     for (size_t d = 0; d < b->plan->n_devices; d++)
@@ -353,7 +345,7 @@ static bool places_hot_keys(const building *b)
 }
 
 /* The parameters that all tasks share. */
-static void fill_params(const building *b, uint32_t pass, hac_plan_task *task)
+void hac_building_params(const hac_query_building *b, uint32_t pass, hac_plan_task *task)
 {
     const hac_query_spec *spec = b->spec;
     const hac_query_sizes *sizes = b->sizes;
@@ -371,10 +363,12 @@ static void fill_params(const building *b, uint32_t pass, hac_plan_task *task)
     p[HAC_QUERY_PARAM_PASS] = sizes->passes > 1 ? pass | (uint64_t)sizes->passes << 32 : 0;
     p[HAC_QUERY_PARAM_METHOD] = method;
     p[HAC_QUERY_PARAM_SHAPE] = spec->work_groups | (uint64_t)spec->work_items << 32;
+    p[HAC_QUERY_PARAM_SPLIT] = spec->round.generation << 32;
+    p[HAC_QUERY_PARAM_CARRY] = b->way == HAC_QUERY_ROWS ? spec->round.rows_given : spec->round.carry;
     task->n_params = HAC_QUERY_N_PARAMS;
 }
 
-static hac_status set_model(building *b, hac_plan_task *task, hac_error *err)
+hac_status hac_building_model(hac_query_building *b, hac_plan_task *task, hac_error *err)
 {
     char name[64];
     hac_query_model(b->spec, task->codelet, name, sizeof(name));
@@ -384,7 +378,7 @@ static hac_status set_model(building *b, hac_plan_task *task, hac_error *err)
 /* ---- the stages ---- */
 
 /* What one source becomes in a stage: a range over its chunks, task->item_first being the first. */
-static hac_status add_source_task(building *b, const char *codelet, size_t source, uint32_t pass,
+static hac_status add_source_task(hac_query_building *b, const char *codelet, size_t source, uint32_t pass,
                                   hac_plan_task *task, const uint32_t *deps, size_t n_deps, uint32_t *ret,
                                   hac_error *err)
 {
@@ -401,22 +395,22 @@ static hac_status add_source_task(building *b, const char *codelet, size_t sourc
     task->descriptor = (uint8_t)source;
     task->units = (double)spec->bytes * (double)spec->sources[source] / (double)(all > 0 ? all : 1);
     task->item_count = chunks;
-    fill_params(b, pass, task);
+    hac_building_params(b, pass, task);
     task->params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
     task->params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[source];
     task->params[HAC_QUERY_PARAM_FIRST_CHUNK] = task->item_first;
-    hac_status status = set_model(b, task, err);
+    hac_status status = hac_building_model(b, task, err);
     return status == HAC_OK ? hac_plan_add_task(b->plan, task, deps, n_deps, ret, err) : status;
 }
 
-static void touch(hac_plan_span *s, uint64_t first, uint64_t count, uint64_t bytes)
+void hac_building_touch(hac_plan_span *s, uint64_t first, uint64_t count, uint64_t bytes)
 {
     s->touch_first = first * bytes;
     s->touch_end = (first + count) * bytes;
 }
 
 /* Counts the quotes in every chunk, so that each can be read by itself. */
-static hac_status add_quotes(building *b, uint32_t *ret, hac_error *err)
+static hac_status add_quotes(hac_query_building *b, uint32_t *ret, hac_error *err)
 {
     uint64_t first = 0;
     for (size_t i = 0; i < b->spec->n_sources; i++) {
@@ -424,9 +418,9 @@ static hac_status add_quotes(building *b, uint32_t *ret, hac_error *err)
         if (chunks == 0)
             continue;
         hac_plan_task task = {.device_mask = b->host, .stage = "quotes", .item_first = first, .n_spans = 2};
-        task.spans[0] = span(b, b->quotes, HAC_PLAN_WRITE);
-        task.spans[1] = span(b, b->in, HAC_PLAN_READ);
-        touch(&task.spans[0], first, chunks, sizeof(uint64_t));
+        task.spans[0] = hac_building_span(b, b->quotes, HAC_PLAN_WRITE);
+        task.spans[1] = hac_building_span(b, b->in, HAC_PLAN_READ);
+        hac_building_touch(&task.spans[0], first, chunks, sizeof(uint64_t));
         hac_status status = add_source_task(b, "query.quotes", i, 0, &task, NULL, 0, &ret[i], err);
         if (status != HAC_OK)
             return status;
@@ -436,8 +430,8 @@ static hac_status add_quotes(building *b, uint32_t *ret, hac_error *err)
 }
 
 /* One pass over all sources. `before`: the merge of the pass before, whose partials are overwritten. */
-static hac_status add_pass(building *b, uint32_t pass, const uint32_t *quotes, const uint32_t *before,
-                           hac_error *err)
+static hac_status add_pass(hac_query_building *b, uint32_t pass, const uint32_t *quotes,
+                           const uint32_t *before, hac_error *err)
 {
     uint64_t first = 0;
     b->n_last = 0;
@@ -453,12 +447,12 @@ static hac_status add_pass(building *b, uint32_t pass, const uint32_t *quotes, c
             deps[n_deps++] = *before;
         hac_plan_task task = {.device_mask = b->team, .item_first = first, .n_spans = 3, .part = 1};
         task.stage = b->way == HAC_QUERY_ROWS ? "rows" : "aggregate";
-        task.spans[0] = span(b, b->partials, HAC_PLAN_WRITE);
-        task.spans[1] = span(b, b->quotes, HAC_PLAN_READ);
-        task.spans[2] = span(b, b->in, HAC_PLAN_READ);
-        touch(&task.spans[0], first, chunks, b->sizes->region);
+        task.spans[0] = hac_building_span(b, b->partials, HAC_PLAN_WRITE);
+        task.spans[1] = hac_building_span(b, b->quotes, HAC_PLAN_READ);
+        task.spans[2] = hac_building_span(b, b->in, HAC_PLAN_READ);
+        hac_building_touch(&task.spans[0], first, chunks, b->sizes->region);
         if (b->quotes >= 0)
-            touch(&task.spans[1], first, chunks, sizeof(uint64_t));
+            hac_building_touch(&task.spans[1], first, chunks, sizeof(uint64_t));
         hac_status status = add_source_task(b, hac_query_codelet(b->spec, b->way), i, pass, &task, deps,
                                             n_deps, &b->last[b->n_last], err);
         if (status != HAC_OK)
@@ -469,11 +463,12 @@ static hac_status add_pass(building *b, uint32_t pass, const uint32_t *quotes, c
     return HAC_OK;
 }
 
-static hac_status add_merge(building *b, uint32_t pass, uint32_t *ret, hac_error *err)
+hac_status hac_building_merge(hac_query_building *b, uint32_t pass, uint32_t *ret, hac_error *err)
 {
     uint64_t bytes = b->sizes->group_region * b->sizes->partitions;
     uint64_t partitions = b->sizes->partitions;
-    hac_plan_task task = {.codelet = "query.merge",
+    bool carries = b->spec->round.stage == HAC_ROUND_CARRY;
+    hac_plan_task task = {.codelet = carries ? "query.carry" : "query.merge",
                           .range = true,
                           .count = partitions,
                           .grain = b->sizes->grain < partitions ? b->sizes->grain : partitions,
@@ -482,21 +477,23 @@ static hac_status add_merge(building *b, uint32_t pass, uint32_t *ret, hac_error
                           .repeatable = true,
                           .n_spans = 2,
                           .units = (double)(b->sizes->groups * (b->spec->group_bytes + GROUP_OVERHEAD)),
-                          .stage = "merge",
+                          .stage = carries ? "carry" : "merge",
                           .item_count = partitions};
-    task.spans[0] = span(b, b->partials, HAC_PLAN_READ);
+    task.spans[0] = hac_building_span(b, b->partials, HAC_PLAN_READ);
+    if (b->spec->round.stage != HAC_ROUND_NONE)
+        task.spans[task.n_spans++] = hac_building_span(b, b->carry, HAC_PLAN_READ);
     task.spans[1] = (hac_plan_span){.buffer = (uint8_t)b->groups,
                                     .access = HAC_PLAN_WRITE,
                                     .offset = pass * bytes,
                                     .bytes = bytes,
                                     .touch_first = pass * bytes,
                                     .touch_end = (pass + 1) * bytes};
-    fill_params(b, pass, &task);
+    hac_building_params(b, pass, &task);
     return hac_plan_add_task(b->plan, &task, b->last, b->n_last, ret, err);
 }
 
 /* The last task: query.finish or query.gather. */
-static hac_status add_finish(building *b, const uint32_t *deps, size_t n_deps, hac_error *err)
+hac_status hac_building_finish(hac_query_building *b, const uint32_t *deps, size_t n_deps, hac_error *err)
 {
     bool rows = b->way == HAC_QUERY_ROWS;
     hac_plan_task task = {.codelet = rows ? "query.gather" : "query.finish",
@@ -508,14 +505,14 @@ static hac_status add_finish(building *b, const uint32_t *deps, size_t n_deps, h
                           .units = (double)b->plan->buffers[b->result].bytes,
                           .stage = rows ? "gather" : "finish",
                           .item_count = 1};
-    task.spans[0] = span(b, rows ? b->partials : b->groups, HAC_PLAN_READ);
-    task.spans[1] = span(b, b->result, HAC_PLAN_WRITE);
-    fill_params(b, 0, &task);
+    task.spans[0] = hac_building_span(b, rows ? b->partials : b->groups, HAC_PLAN_READ);
+    task.spans[1] = hac_building_span(b, b->result, HAC_PLAN_WRITE);
+    hac_building_params(b, 0, &task);
     task.params[HAC_QUERY_PARAM_PARTITIONS] = (uint64_t)b->sizes->partitions * b->sizes->passes;
     return hac_plan_add_task(b->plan, &task, deps, n_deps, NULL, err);
 }
 
-static uint64_t guess_result(const hac_query_spec *spec, const hac_query_sizes *sizes)
+uint64_t hac_building_guess_result(const hac_query_spec *spec, const hac_query_sizes *sizes)
 {
     uint64_t rows = aggregates(spec) ? sizes->groups : rows_of(spec, units(spec)), bytes;
     if (__builtin_mul_overflow(rows, spec->output_bytes + 1, &bytes) || bytes > INT64_MAX / 64)
@@ -523,31 +520,32 @@ static uint64_t guess_result(const hac_query_spec *spec, const hac_query_sizes *
     return align(bytes + 4 * KIB, 64);
 }
 
-static hac_status add_buffers(building *b, hac_error *err)
+static hac_status add_buffers(hac_query_building *b, hac_error *err)
 {
     const hac_query_sizes *s = b->sizes;
     hac_status status = HAC_OK;
     bool rows = b->way == HAC_QUERY_ROWS;
     if (b->spec->place == HAC_QUERY_IN_BUFFER)
-        status =
-            add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, b->spec->input_bytes, false, &b->in, err);
+        status = hac_building_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, b->spec->input_bytes, false,
+                                     &b->in, err);
     if (status == HAC_OK && (b->spec->flags & HAC_COMPILED_NEEDS_QUOTES))
-        status = add_buffer(b, HAC_QUERY_BUFFER_QUOTES, HAC_BUFFER_WORK, s->chunks * sizeof(uint64_t), false,
-                            &b->quotes, err);
+        status = hac_building_buffer(b, HAC_QUERY_BUFFER_QUOTES, HAC_BUFFER_WORK,
+                                     s->chunks * sizeof(uint64_t), false, &b->quotes, err);
     if (status == HAC_OK)
-        status = add_buffer(b, HAC_QUERY_BUFFER_PARTIALS, HAC_BUFFER_WORK, s->region * s->chunks, false,
-                            &b->partials, err);
+        status = hac_building_buffer(b, HAC_QUERY_BUFFER_PARTIALS, HAC_BUFFER_WORK, s->region * s->chunks,
+                                     false, &b->partials, err);
     if (status == HAC_OK && !rows)
-        status = add_buffer(b, HAC_QUERY_BUFFER_GROUPS, HAC_BUFFER_WORK,
-                            s->group_region * s->partitions * s->passes, s->passes == 1, &b->groups, err);
+        status =
+            hac_building_buffer(b, HAC_QUERY_BUFFER_GROUPS, HAC_BUFFER_WORK,
+                                s->group_region * s->partitions * s->passes, s->passes == 1, &b->groups, err);
     if (status == HAC_OK)
-        status = add_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, guess_result(b->spec, s), true,
-                            &b->result, err);
+        status = hac_building_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT,
+                                     hac_building_guess_result(b->spec, s), true, &b->result, err);
     b->plan->result_buffer = b->result;
     return status;
 }
 
-static hac_status build_main(building *b, hac_error *err)
+static hac_status build_main(hac_query_building *b, hac_error *err)
 {
     uint32_t quotes[HAC_QUERY_SOURCES_MAX] = {0}, merges[HAC_QUERY_PASSES_MAX];
     hac_status status = add_buffers(b, err);
@@ -556,18 +554,18 @@ static hac_status build_main(building *b, hac_error *err)
     if (b->way == HAC_QUERY_ROWS) {
         if (status == HAC_OK)
             status = add_pass(b, 0, quotes, NULL, err);
-        return status == HAC_OK ? add_finish(b, b->last, b->n_last, err) : status;
+        return status == HAC_OK ? hac_building_finish(b, b->last, b->n_last, err) : status;
     }
     for (uint32_t pass = 0; pass < b->sizes->passes && status == HAC_OK; pass++) {
         status = add_pass(b, pass, quotes, pass > 0 ? &merges[pass - 1] : NULL, err);
         if (status == HAC_OK)
-            status = add_merge(b, pass, &merges[pass], err);
+            status = hac_building_merge(b, pass, &merges[pass], err);
     }
-    return status == HAC_OK ? add_finish(b, merges, b->sizes->passes, err) : status;
+    return status == HAC_OK ? hac_building_finish(b, merges, b->sizes->passes, err) : status;
 }
 
 /* All in one task: its result comes inline where it is small, else it runs again with a buffer for it. */
-static hac_status build_whole(building *b, hac_error *err)
+static hac_status build_whole(hac_query_building *b, hac_error *err)
 {
     const hac_query_spec *spec = b->spec;
     size_t source = 0; /* the one that is not empty, or else the first */
@@ -575,9 +573,10 @@ static hac_status build_whole(building *b, hac_error *err)
         source = spec->sources[i] > 0 ? i : source;
     hac_status status = HAC_OK;
     if (spec->place == HAC_QUERY_IN_BUFFER)
-        status = add_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false, &b->in, err);
+        status = hac_building_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false,
+                                     &b->in, err);
     if (status == HAC_OK)
-        status = add_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, 0, true, &b->result, err);
+        status = hac_building_buffer(b, HAC_QUERY_BUFFER_RESULT, HAC_BUFFER_OUTPUT, 0, true, &b->result, err);
     if (status != HAC_OK)
         return status;
     b->plan->result_buffer = b->result;
@@ -593,17 +592,17 @@ static hac_status build_whole(building *b, hac_error *err)
                           .part = 1,
                           .stage = "query",
                           .item_count = 1};
-    task.spans[0] = span(b, b->result, HAC_PLAN_WRITE);
-    task.spans[1] = span(b, b->in, HAC_PLAN_READ);
-    fill_params(b, 0, &task);
+    task.spans[0] = hac_building_span(b, b->result, HAC_PLAN_WRITE);
+    task.spans[1] = hac_building_span(b, b->in, HAC_PLAN_READ);
+    hac_building_params(b, 0, &task);
     task.params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
     task.params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[source];
     task.params[HAC_QUERY_PARAM_INLINE] = spec->place == HAC_QUERY_INLINE ? spec->compiled_bytes : 0;
-    status = set_model(b, &task, err);
+    status = hac_building_model(b, &task, err);
     return status == HAC_OK ? hac_plan_add_task(b->plan, &task, NULL, 0, NULL, err) : status;
 }
 
-static void fill_info(const building *b)
+void hac_building_info(const hac_query_building *b)
 {
     static const char *const ways[] = {"whole", "rows", "host", "device"};
     const hac_query_spec *spec = b->spec;
@@ -634,11 +633,23 @@ hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spe
     hac_status status = hac_plan_new("mapreduce", &plan, err);
     if (status != HAC_OK)
         return status;
-    building b = {plan, machine, spec, way == HAC_QUERY_WHOLE ? &small : sizes, way, 0, 0, -1, -1, -1, -1,
-                  -1,   {0},     0};
-    add_devices(&b, team, host);
-    fill_info(&b);
-    status = way == HAC_QUERY_WHOLE ? build_whole(&b, err) : build_main(&b, err);
+    hac_query_building b = {.plan = plan,
+                            .machine = machine,
+                            .spec = spec,
+                            .sizes = way == HAC_QUERY_WHOLE ? &small : sizes,
+                            .way = way,
+                            .in = -1,
+                            .quotes = -1,
+                            .partials = -1,
+                            .groups = -1,
+                            .result = -1,
+                            .carry = -1};
+    hac_building_devices(&b, team, host);
+    hac_building_info(&b);
+    if (spec->round.stage != HAC_ROUND_NONE)
+        status = hac_building_round(&b, err);
+    else
+        status = way == HAC_QUERY_WHOLE ? build_whole(&b, err) : build_main(&b, err);
     if (status == HAC_OK)
         *ret = hac_steal_ptr(plan);
     return status;
@@ -651,11 +662,12 @@ hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_s
     hac_status status = hac_plan_new("mapreduce", &plan, err);
     if (status != HAC_OK)
         return status;
-    building b = {.plan = plan, .machine = machine, .spec = spec, .in = -1};
-    add_devices(&b, team, team);
+    hac_query_building b = {.plan = plan, .machine = machine, .spec = spec, .in = -1};
+    hac_building_devices(&b, team, team);
     b.plan->sort.items = 1;
     if (spec->place == HAC_QUERY_IN_BUFFER)
-        status = add_buffer(&b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false, &b.in, err);
+        status = hac_building_buffer(&b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false,
+                                     &b.in, err);
     if (status != HAC_OK)
         return status;
     hac_plan_task task = {.codelet = "query.compile",
@@ -671,7 +683,7 @@ hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_s
                           .stage = "compile",
                           .item_count = 1};
     if (b.in >= 0) {
-        task.spans[0] = span(&b, b.in, HAC_PLAN_READ);
+        task.spans[0] = hac_building_span(&b, b.in, HAC_PLAN_READ);
         plan->result_buffer = b.in; /* it has none: never handed out, as the job's kind sees to */
     }
     status = hac_plan_add_task(plan, &task, NULL, 0, NULL, err);
@@ -688,8 +700,8 @@ hac_status hac_query_build_footers(const hac_machine *machine, const hac_query_s
     hac_query_sizes none = {.partitions = 1, .passes = 1};
     if (status != HAC_OK)
         return status;
-    building b = {.plan = plan, .machine = machine, .spec = spec, .sizes = &none, .in = -1};
-    add_devices(&b, team, team);
+    hac_query_building b = {.plan = plan, .machine = machine, .spec = spec, .sizes = &none, .in = -1};
+    hac_building_devices(&b, team, team);
     b.plan->sort.items = 1;
     for (size_t i = 1; i < spec->n_sources && status == HAC_OK; i++) {
         hac_plan_task task = {.codelet = "query.footer",
@@ -702,7 +714,7 @@ hac_status hac_query_build_footers(const hac_machine *machine, const hac_query_s
                               .units = 1,
                               .stage = "footers",
                               .item_count = 1};
-        fill_params(&b, 0, &task);
+        hac_building_params(&b, 0, &task);
         task.params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[i];
         status = hac_plan_add_task(plan, &task, NULL, 0, NULL, err);
     }

@@ -29,6 +29,9 @@ typedef struct hac_query_sizes {
 HAC_MUST_USE hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_query_sizes *ret,
                                        hac_error *err);
 
+/* Those of a round. */
+void hac_query_round_sizes(const hac_query_spec *spec, uint32_t threads, hac_query_sizes *ret);
+
 /* The most threads that a device has of those listed. */
 uint32_t hac_query_threads(const hac_machine *machine, const uint32_t *devices, size_t n);
 

@@ -34,7 +34,8 @@ static hac_status check_spec(const hac_query_spec *spec, hac_error *err)
     if (spec->n_sources == 0 || spec->n_sources > HAC_QUERY_SOURCES_MAX)
         return hac_fail(err, HAC_INVALID, "query: %zu sources; 1 to %d are possible", spec->n_sources,
                         HAC_QUERY_SOURCES_MAX);
-    if (spec->place != HAC_QUERY_IN_FILES && spec->n_sources > 1)
+    bool several = spec->place == HAC_QUERY_IN_FILES || spec->place == HAC_QUERY_IN_SPLITS;
+    if (!several && spec->n_sources > 1)
         return hac_fail(err, HAC_INVALID, "query: only files can be more than one source");
     uint64_t sum = 0;
     for (size_t i = 0; i < spec->n_sources; i++)
@@ -350,6 +351,45 @@ hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec
         status = hac_query_size(spec, hac_query_threads(machine, p.eligible, p.n_eligible), &p.sizes, err);
     if (status == HAC_OK)
         status = plan_all(&p, err);
+    free(p.candidates.list);
+    if (status != HAC_OK) {
+        hac_plan_free(p.best);
+        return status;
+    }
+    *ret = p.best;
+    return HAC_OK;
+}
+
+/* A round of host codelets alone: there is nothing to choose. */
+static hac_status plan_round(planning *p, hac_plan **ret, hac_error *err)
+{
+    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
+    hac_team team;
+    hac_simulation simulation;
+    make_team(p, HAC_QUERY_HOST, &team);
+    hac_status status =
+        hac_query_build(p->machine, p->spec, &p->sizes, HAC_QUERY_HOST, &team, &team, &plan, err);
+    if (status == HAC_OK)
+        status = hac_plan_simulate(plan, p->machine, &simulation, err);
+    if (status != HAC_OK)
+        return status;
+    plan->predicted_seconds = simulation.seconds;
+    *ret = hac_steal_ptr(plan);
+    return HAC_OK;
+}
+
+hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
+                                hac_error *err)
+{
+    planning p = {.machine = machine, .spec = spec};
+    hac_round_stage stage = spec->round.stage;
+    hac_status status = prepare(&p, err);
+    if (status != HAC_OK)
+        return status;
+    hac_query_round_sizes(spec, hac_query_threads(machine, p.eligible, p.n_eligible), &p.sizes);
+    if (stage != HAC_ROUND_AGGREGATE && stage != HAC_ROUND_ROWS)
+        return plan_round(&p, ret, err);
+    status = plan_all(&p, err);
     free(p.candidates.list);
     if (status != HAC_OK) {
         hac_plan_free(p.best);

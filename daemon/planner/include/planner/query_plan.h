@@ -29,12 +29,42 @@
 #define HAC_QUERY_BUFFER_PARTIALS "partials"
 #define HAC_QUERY_BUFFER_GROUPS   "groups"
 #define HAC_QUERY_BUFFER_RESULT   "result"
+#define HAC_QUERY_BUFFER_CARRY    "carry" /* of the job, as are its partials: they outlive a plan */
+#define HAC_QUERY_BUFFER_SPLIT    "split" /* and a digit */
 
 typedef enum hac_query_place {
     HAC_QUERY_IN_FILES = 0, /* descriptors, one a source */
     HAC_QUERY_IN_BUFFER,    /* pool memory: one source */
-    HAC_QUERY_INLINE        /* behind the query in its message: one source */
+    HAC_QUERY_INLINE,       /* behind the query in its message: one source */
+    HAC_QUERY_IN_SPLITS     /* pool memory, again and again: each source is a split */
 } hac_query_place;
+
+/* Rounds of a query whose input comes in splits (flow B). */
+typedef enum hac_round_stage {
+    HAC_ROUND_NONE = 0,
+    HAC_ROUND_COMPILE,   /* the query, with the first split for the names and types of columns */
+    HAC_ROUND_AGGREGATE, /* splits to partials, behind those that are there */
+    HAC_ROUND_CARRY,     /* partials and the carry to a new carry: partials can be overwritten then */
+    HAC_ROUND_MERGE,     /* the last one: partials and the carry to the result */
+    HAC_ROUND_ROWS       /* splits to rows, without aggregation */
+} hac_round_stage;
+
+#define HAC_ROUND_SPLITS_MAX 4
+#define HAC_ROUND_ROOM_MAX   1024 /* chunks whose partials are kept until they are merged */
+
+typedef struct hac_query_round {
+    hac_round_stage stage;
+    uint32_t sets[HAC_ROUND_SPLITS_MAX]; /* of each source: its data sets, which are chunks */
+    uint64_t set_bytes;                  /* of the largest one */
+    uint64_t generation;                 /* carries that were written before, and 1 */
+    uint64_t held;                       /* chunks whose partials are there */
+    uint64_t room;                       /* chunks that the buffer of partials has room for */
+    uint64_t region;                     /* bytes of a chunk's region */
+    uint32_t partitions;                 /* the same in all rounds */
+    uint64_t carry;                      /* bytes of a partition's region in the carry; 0: there is none */
+    uint64_t group_region;               /* of what is to be written, carry or groups */
+    uint64_t rows_given;                 /* by rounds before */
+} hac_query_round;
 
 /* Which codelets aggregate; what cannot be is planned otherwise, with a remark. */
 typedef enum hac_query_wish { HAC_QUERY_ANY_WAY = 0, HAC_QUERY_BY_HOST, HAC_QUERY_BY_FLOW_C } hac_query_wish;
@@ -74,6 +104,8 @@ typedef struct hac_query_spec {
     uint32_t passes;       /* at least */
     char refusal[120];     /* what kept flow C's kernels from doing it */
 
+    hac_query_round round;
+
     uint64_t memory;      /* bytes that the buffers may take together; 0: no limit */
     uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
 } hac_query_spec;
@@ -92,6 +124,35 @@ HAC_MUST_USE hac_status hac_plan_query_compile(const hac_machine *machine, const
  */
 HAC_MUST_USE hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
                                        hac_error *err);
+
+/* A round, by spec->round; errors as above. The sources are the splits that it takes. */
+HAC_MUST_USE hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec *spec,
+                                             hac_plan **ret, hac_error *err);
+
+/* What rounds have shown, and hold. */
+typedef struct hac_round_memory {
+    uint64_t needed;    /* bytes of the largest partial so far; 0: there was none */
+    uint64_t held;      /* chunks in the partials */
+    uint64_t sets;      /* of the next split */
+    uint64_t set_bytes; /* of its largest one */
+    uint64_t carry;     /* bytes of the carry */
+} hac_round_memory;
+
+/*
+ * Sets partitions, region and room of spec->round for a buffer of partials that is to be taken: regions as
+ * large as partials have been, or a guess; as many as make rounds worth a carry, which reads and writes all
+ * groups. HAC_REFUSED: the next split does not fit spec->memory.
+ */
+HAC_MUST_USE hac_status hac_round_fit(hac_query_spec *spec, const hac_round_memory *memory, hac_error *err);
+
+/* Whether the partials' buffer, of spec->round's region and room, does for the next split:
+ * HAC_ROUND_AGGREGATE. HAC_ROUND_CARRY: what is in it is to be merged first. HAC_ROUND_NONE: another one is
+ * to be taken. */
+hac_round_stage hac_round_next(const hac_query_spec *spec, const hac_round_memory *memory);
+
+/* Bytes of a partition's region for what a merge gives of the partials and the carry, whose partitions have
+ * at most `carried` bytes; as many as there is memory for. */
+uint64_t hac_round_group_region(const hac_query_spec *spec, const hac_round_memory *memory, uint64_t carried);
 
 /* Whether one query.whole does it. */
 bool hac_query_is_whole(const hac_query_spec *spec);

@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job_splits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/query_layout.h"
+#include "base/split_layout.h"
+#include "job_input.h"
+#include "query_run.h"
+#include "scheduler.h"
+#include "server.h"
+
+#define ROUND_BYTES (UINT64_C(16) << 20) /* of splits are enough for one round */
+
+/* By hac_format and hac_output_format (expr/query.h). */
+#define FORMAT_CSV     2
+#define FORMAT_TSV     3
+#define OUTPUT_TABLE   2
+#define OUTPUT_PARQUET 3
+
+typedef struct split {
+    hac_pool_buffer *buffer; /* held */
+    uint64_t bytes, set_bytes, serial;
+    uint32_t sets;
+    char *name;
+} split;
+
+typedef struct hac_splits {
+    split queue[HAC_SPLITS_IN_FLIGHT_MAX]; /* unanswered, oldest first … */
+    size_t n_queued;
+    size_t n_taken;     /* … of which the running plan has so many */
+    bool last;          /* no more will come */
+    bool any;           /* there was one */
+    bool needs_source;  /* to be compiled */
+    bool ordered;       /* rows are */
+    uint32_t output;    /* format */
+    uint64_t limit;     /* of rows; UINT64_MAX: none */
+    bool enough, ended; /* the limit is reached; the result is there */
+    uint64_t answered;
+    hac_query_totals before; /* this round */
+
+    hac_round_memory memory;
+    hac_pool_buffer *partials, *carry; /* held; NULL: none yet */
+    uint64_t carry_region;             /* of a partition in the carry; 0: there is none … */
+    uint64_t carried;                  /* … and what the largest one has of it */
+    uint64_t rounds, carries, bytes;
+    uint64_t round_ns; /* when it began */
+    double seconds;    /* of all rounds */
+} splits;
+
+/* ---- the splits ---------------------------------------------------------------------------------------- */
+
+static void release(hac_pool_buffer **buffer)
+{
+    if (*buffer != NULL)
+        hac_pool_release(*buffer);
+    *buffer = NULL;
+}
+
+static void drop(split *s)
+{
+    release(&s->buffer);
+    free(s->name);
+}
+
+/* Answers the first split; `rows` (NULL: none) are its session's from here on. */
+static void answer_first(hac_job *job, hac_pool_buffer *rows, uint64_t bytes)
+{
+    splits *s = job->query->rounds;
+    split *first = &s->queue[0];
+    Hac__Client__SplitDone done = HAC__CLIENT__SPLIT_DONE__INIT;
+    done.job = job->id;
+    done.split = s->answered++;
+    done.result_bytes = bytes;
+    done.enough = s->enough;
+    if (job->owner != NULL)
+        hac_session_send_split_done(job->owner, first->serial, &done, rows);
+    drop(first);
+    s->n_queued--;
+    memmove(s->queue, s->queue + 1, s->n_queued * sizeof *s->queue);
+}
+
+static void refuse_all(hac_job *job)
+{
+    splits *s = job->query->rounds;
+    hac_error err = HAC_ERROR_NONE;
+    (void)hac_fail(&err, job->code != HAC_OK ? job->code : HAC_INVALID, "%s",
+                   job->message[0] != '\0' ? job->message : "the job has ended");
+    for (size_t i = 0; i < s->n_queued; i++) {
+        if (job->owner != NULL)
+            hac_session_send_failure(job->owner, s->queue[i].serial, &err, 0);
+        drop(&s->queue[i]);
+    }
+    s->n_queued = 0;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(const hac_pool_buffer *buffer)
+{
+    return buffer != NULL ? buffer->bytes : 0;
+}
+
+/* Bytes that partials, carry, groups and result may take together: what is left of the job's limit, or of
+ * what its user may have, by the splits. */
+static uint64_t memory_for(const hac_job *job)
+{
+    const splits *s = job->query->rounds;
+    uint64_t room = hac_pool_room(job->user) + bytes_of(s->partials) + bytes_of(s->carry), own = 0;
+    for (size_t i = 0; i < s->n_queued; i++)
+        own += s->queue[i].buffer->bytes;
+    own = job->memory_limit > own ? job->memory_limit - own : 1;
+    return job->memory_limit != 0 && own < room ? own : room | 1;
+}
+
+static hac_pool_buffer *find_buffer(const hac_job *job, const hac_plan_buffer *wanted)
+{
+    const splits *s = job->query->rounds;
+    size_t n = strlen(HAC_QUERY_BUFFER_SPLIT);
+    if (strncmp(wanted->name, HAC_QUERY_BUFFER_SPLIT, n) == 0)
+        return s->queue[wanted->name[n] - '0'].buffer;
+    if (strcmp(wanted->name, HAC_QUERY_BUFFER_PARTIALS) == 0)
+        return s->partials;
+    return strcmp(wanted->name, HAC_QUERY_BUFFER_CARRY) == 0 ? s->carry : NULL;
+}
+
+/* A buffer of the running plan becomes the job's, in place of another one. */
+static void keep(hac_job *job, const char *name, hac_pool_buffer **ret)
+{
+    int index = hac_plan_find_buffer(job->plan, name);
+    if (index < 0 || job->run.buffers[index] == NULL || job->run.buffers[index] == *ret)
+        return;
+    release(ret);
+    *ret = job->run.buffers[index];
+    hac_pool_hold(*ret);
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------- */
+
+static bool gives_rows(const hac_job *job)
+{
+    return (job->query->spec.flags & HAC_COMPILED_AGGREGATES) == 0;
+}
+
+/* The splits that the next round takes: the first, and as many as come to a round's bytes, if they fit. */
+static void take_splits(hac_job *job, uint64_t room)
+{
+    splits *s = job->query->rounds;
+    hac_query_spec *spec = &job->query->spec;
+    uint64_t bytes = 0, sets = 0;
+    spec->round.set_bytes = 0;
+    s->n_taken = 0;
+    while (s->n_taken < s->n_queued && s->n_taken < HAC_ROUND_SPLITS_MAX) {
+        const split *next = &s->queue[s->n_taken];
+        if (s->n_taken > 0 && (bytes + next->bytes > ROUND_BYTES || sets + next->sets > room))
+            break;
+        spec->sources[s->n_taken] = next->bytes;
+        spec->round.sets[s->n_taken] = next->sets;
+        if (next->set_bytes > spec->round.set_bytes)
+            spec->round.set_bytes = next->set_bytes;
+        free(job->query->names[s->n_taken]);
+        job->query->names[s->n_taken] = strdup(next->name);
+        bytes += next->bytes;
+        sets += next->sets;
+        s->n_taken++;
+    }
+    spec->n_sources = s->n_taken;
+    spec->bytes = bytes;
+}
+
+static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
+{
+    hac_query_spec *spec = &job->query->spec;
+    splits *s = job->query->rounds;
+    hac_plan *plan = NULL;
+    spec->place = HAC_QUERY_IN_SPLITS;
+    spec->compiled_bytes = job->query->query_bytes;
+    spec->round.stage = stage;
+    spec->round.generation = s->carries + 1;
+    spec->round.held = s->memory.held;
+    spec->round.carry = s->carry_region;
+    if (spec->n_sources == 0)
+        spec->n_sources = 1;
+    hac_status status = hac_plan_query_round(hac_server_machine(job->server), spec, &plan, err);
+    if (status != HAC_OK)
+        return status;
+    if (job->plan != NULL) /* its kernels' figures are those of all rounds */
+        plan->query.flow_c = job->plan->query.flow_c;
+    bool first = !job->query->planned && stage != HAC_ROUND_COMPILE;
+    hac_job_set_plan(job, plan);
+    s->before = job->query->totals;
+    hac_query_totals *totals = &job->query->totals;
+    totals->needed = totals->groups = totals->group_region = totals->output_bytes = 0;
+    job->query->result_room = 0;
+    s->round_ns = hac_now_ns();
+    if (first)
+        hac_query_run_note_plan(job);
+    job->query->planned = stage != HAC_ROUND_COMPILE;
+    return hac_query_run_set_data(job, err);
+}
+
+static hac_status plan_compile(hac_job *job, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    hac_query_spec *spec = &job->query->spec;
+    if (s->n_queued > 0) {
+        take_splits(job, 0);
+        return start(job, HAC_ROUND_COMPILE, err);
+    }
+    /* without a source, or one of no bytes */
+    spec->place = HAC_QUERY_INLINE;
+    spec->round.stage = HAC_ROUND_NONE;
+    spec->n_sources = 1;
+    spec->sources[0] = 0;
+    return hac_query_run_plan_compile(job, err);
+}
+
+/* Rows of each split as it comes: what needs all of them cannot be. */
+static hac_status check_rows(const splits *s, hac_error *err)
+{
+    const char *why = s->ordered                    ? "in an order"
+                      : s->output == OUTPUT_PARQUET ? "as Parquet"
+                      : s->output == OUTPUT_TABLE   ? "as a table"
+                                                    : NULL;
+    return why == NULL ? HAC_OK
+                       : hac_fail(err, HAC_INVALID,
+                                  "rows of splits cannot be given %s: all input is needed first", why);
+}
+
+static hac_status plan_rows(hac_job *job, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    hac_query_spec *spec = &job->query->spec;
+    take_splits(job, HAC_ROUND_ROOM_MAX);
+    s->memory.sets = 0;
+    for (size_t i = 0; i < s->n_taken; i++)
+        s->memory.sets += spec->round.sets[i];
+    s->memory.set_bytes = spec->round.set_bytes;
+    spec->round.rows_given = job->query->totals.result_rows;
+    hac_status status = hac_round_fit(spec, &s->memory, err);
+    return status == HAC_OK ? start(job, HAC_ROUND_ROWS, err) : status;
+}
+
+/* Partials and carry to a carry, or to groups. */
+static hac_status plan_merge(hac_job *job, hac_round_stage stage, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    hac_query_spec *spec = &job->query->spec;
+    hac_status status = HAC_OK;
+    if (s->partials == NULL) /* there was no record */
+        status = hac_round_fit(spec, &s->memory, err);
+    spec->n_sources = 0;
+    spec->bytes = s->memory.held * spec->round.region;
+    spec->round.group_region = hac_round_group_region(spec, &s->memory, s->carried);
+    return status == HAC_OK ? start(job, stage, err) : status;
+}
+
+static hac_status plan_aggregate(hac_job *job, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    hac_query_spec *spec = &job->query->spec;
+    s->memory.sets = s->queue[0].sets;
+    s->memory.set_bytes = s->queue[0].set_bytes;
+    hac_round_stage next = s->partials != NULL ? hac_round_next(spec, &s->memory) : HAC_ROUND_NONE;
+    hac_status status = HAC_OK;
+    if (next == HAC_ROUND_CARRY)
+        return plan_merge(job, HAC_ROUND_CARRY, err);
+    if (next == HAC_ROUND_NONE) {
+        release(&s->partials);
+        status = hac_round_fit(spec, &s->memory, err);
+    }
+    take_splits(job, spec->round.room - s->memory.held);
+    return status == HAC_OK ? start(job, HAC_ROUND_AGGREGATE, err) : status;
+}
+
+/* Splits without records: they are through. Of a query that gives rows the first one makes their header. */
+static void pass_over(hac_job *job)
+{
+    splits *s = job->query->rounds;
+    while (s->n_queued > 0 && (s->enough || s->queue[0].sets == 0)) {
+        if (!s->enough && gives_rows(job) && s->rounds == 0)
+            return;
+        answer_first(job, NULL, 0);
+    }
+}
+
+/* What never had a split is an input of no bytes. */
+static hac_status plan_nothing(hac_job *job, uint32_t devices, hac_error *err)
+{
+    hac_query_spec *spec = &job->query->spec;
+    spec->place = HAC_QUERY_INLINE;
+    spec->round.stage = HAC_ROUND_NONE;
+    spec->round.generation = 0;
+    spec->n_sources = 1;
+    spec->sources[0] = spec->bytes = 0;
+    return hac_query_run_next_plan(job, devices, err);
+}
+
+static hac_status plan_end(hac_job *job, uint32_t devices, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    if (!s->any)
+        return plan_nothing(job, devices, err);
+    if (!gives_rows(job))
+        return plan_merge(job, HAC_ROUND_MERGE, err);
+    s->ended = true;
+    job->result_bytes = 0; /* its rows went with their splits */
+    return HAC_NOT_FOUND;
+}
+
+/* A round that did not come to its end is made anew: its splits are there, and the partials before it. */
+static void take_back(hac_job *job)
+{
+    splits *s = job->query->rounds;
+    if (s->n_taken > 0 && job->query->compiled)
+        job->query->totals = s->before;
+    s->n_taken = 0;
+}
+
+static hac_status next_plan(hac_job *job, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    struct hac_query_run *run = job->query;
+    if (s->ended)
+        return HAC_NOT_FOUND;
+    if (hac_devices_usable(&job->server->devices) == 0)
+        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
+                        hac_devices_why_none(&job->server->devices));
+    take_back(job);
+    hac_job_clear_run(job);
+    run->spec.device_mask = hac_query_run_devices(job);
+    run->spec.memory = memory_for(job);
+    if (run->spec.device_mask == 0)
+        return hac_fail(err, HAC_FAILED, "no device is left that can run this query");
+    if (!run->compiled && (s->n_queued > 0 || !s->needs_source))
+        return plan_compile(job, err);
+    if (run->compiled && gives_rows(job) && check_rows(s, err) != HAC_OK)
+        return HAC_INVALID;
+    if (run->compiled)
+        pass_over(job);
+    if (s->n_queued > 0)
+        return gives_rows(job) ? plan_rows(job, err) : plan_aggregate(job, err);
+    if (s->last || s->enough)
+        return plan_end(job, run->spec.device_mask, err);
+    return HAC_AGAIN;
+}
+
+/* ---- what tasks report --------------------------------------------------------------------------------- */
+
+static void end_round(hac_job *job)
+{
+    splits *s = job->query->rounds;
+    s->n_taken = 0;
+    s->rounds++;
+    s->seconds += hac_seconds_since(s->round_ns);
+}
+
+/* The partials of all splits of the round are there. Values of task reports that are to be added up over
+ * rounds are in job->query->totals by now: take_partials of job_query.c adds them, take_back takes them out.
+ */
+static void aggregated(hac_job *job)
+{
+    splits *s = job->query->rounds;
+    const hac_query_spec *spec = &job->query->spec;
+    uint64_t needed = job->query->totals.needed;
+    keep(job, HAC_QUERY_BUFFER_PARTIALS, &s->partials);
+    s->memory.needed = needed > s->memory.needed ? needed : s->memory.needed;
+    job->query->tries = 0;
+    for (size_t n = s->n_taken, i = 0; i < n; i++) {
+        s->memory.held += spec->round.sets[i];
+        answer_first(job, NULL, 0);
+    }
+    end_round(job);
+}
+
+/* Rows of all splits of the round go with the first one's answer. */
+static hac_status gave_rows(hac_job *job, uint64_t before, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    hac_query_totals *totals = &job->query->totals;
+    int index = hac_plan_find_buffer(job->plan, HAC_QUERY_BUFFER_RESULT);
+    hac_pool_buffer *rows = NULL;
+    uint64_t bytes = totals->result_bytes;
+    if (bytes > 0 && job->owner != NULL) {
+        rows = job->run.buffers[index];
+        hac_pool_hold(rows);
+        hac_status status = hac_session_hold(job->owner, rows, err);
+        if (status != HAC_OK) {
+            hac_pool_release(rows);
+            return status;
+        }
+    }
+    totals->result_rows += before;
+    s->memory.needed = totals->needed > s->memory.needed ? totals->needed : s->memory.needed;
+    s->enough = totals->result_rows >= s->limit;
+    for (size_t n = s->n_taken, i = 0; i < n; i++)
+        answer_first(job, i == 0 ? rows : NULL, i == 0 ? bytes : 0);
+    end_round(job);
+    return HAC_OK;
+}
+
+static hac_status carried(hac_job *job, uint32_t index, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    const hac_query_totals *totals = &job->query->totals;
+    uint64_t planned = job->plan->tasks[index].params[HAC_QUERY_PARAM_GROUP_REGION];
+    if (totals->group_region > INT64_MAX / 8192)
+        return hac_fail(err, HAC_INTERNAL, "a partition cannot need that many bytes");
+    if (totals->group_region > planned) {
+        uint64_t region = (totals->group_region + totals->group_region / 16 + 63) / 64 * 64;
+        job->query->totals.groups = job->query->totals.group_region = 0;
+        hac_status status = hac_query_run_resize_groups(job, region, err);
+        return status == HAC_OK        ? HAC_AGAIN
+               : status == HAC_REFUSED ? hac_query_run_too_many_groups(job, err)
+                                       : status;
+    }
+    keep(job, HAC_QUERY_BUFFER_GROUPS, &s->carry);
+    s->carry_region = planned;
+    s->carried = totals->group_region;
+    s->memory.carry = planned * job->query->spec.round.partitions;
+    s->memory.held = 0;
+    s->carries++;
+    s->seconds += hac_seconds_since(s->round_ns);
+    return HAC_OK;
+}
+
+static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
+{
+    splits *s = job->query->rounds;
+    const hac_plan_task *task = &job->plan->tasks[index];
+    uint64_t given = s->before.result_rows;
+    if (hac_query_is_codelet(task, "query.carry"))
+        return carried(job, index, err);
+    if (hac_query_makes_partials(task) && !gives_rows(job)) {
+        if (!job->run.replan && hac_query_run_last_of_its_kind(job, index))
+            aggregated(job);
+        return HAC_OK;
+    }
+    hac_status status = hac_query_run_task_ended(job, index, err);
+    if (status != HAC_OK || job->run.replan)
+        return status;
+    if (hac_query_is_codelet(task, "query.gather"))
+        return gave_rows(job, given, err);
+    s->ended |= hac_query_is_codelet(task, "query.finish") || hac_query_is_codelet(task, "query.whole");
+    return HAC_OK;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------- */
+
+static void ended(hac_job *job)
+{
+    splits *s = job->query->rounds;
+    if (job->state == HAC_JOB_DONE && job->plan != NULL)
+        hac_query_run_note_remarks(job);
+    if (job->query->totals.rows > 0)
+        job->spec.items = job->query->totals.rows;
+    while (job->state == HAC_JOB_DONE && s->n_queued > 0)
+        answer_first(job, NULL, 0);
+    refuse_all(job);
+    release(&s->partials);
+    release(&s->carry);
+}
+
+static void free_state(hac_job *job)
+{
+    splits *s = job->kind_state;
+    for (size_t i = 0; i < s->n_queued; i++)
+        drop(&s->queue[i]);
+    release(&s->partials);
+    release(&s->carry);
+    hac_query_run_end(job);
+    free(s);
+    job->kind_state = NULL;
+}
+
+static void progress(const hac_job *job, double elapsed, double *ret_rate, char *note, size_t room)
+{
+    const splits *s = job->query->rounds;
+    uint64_t rows = job->query->totals.rows;
+    *ret_rate = elapsed > 0 ? (double)rows / elapsed : 0;
+    snprintf(note, room, "%.1f MiB, %llu rows so far", (double)s->bytes / (double)(UINT64_C(1) << 20),
+             (unsigned long long)rows);
+}
+
+static void receipt(const hac_job *job, hac_text *text)
+{
+    const splits *s = job->query->rounds;
+    hac_json_open(text, "query", '{');
+    hac_query_run_receipt(job, text);
+    hac_json_unsigned(text, "splits", s->answered);
+    hac_json_unsigned(text, "rounds", s->rounds);
+    hac_json_unsigned(text, "carries", s->carries);
+    hac_json_number(text, "round_seconds", s->seconds);
+    hac_json_close(text, '}');
+}
+
+static const hac_job_kind splits_kind = {.flow = "splice",
+                                         .next_plan = next_plan,
+                                         .buffer = find_buffer,
+                                         .task_done = hac_query_run_task_done,
+                                         .did_all = hac_query_run_did_all,
+                                         .task_ended = task_ended,
+                                         .task_failed = hac_query_run_task_failed,
+                                         .receipt = receipt,
+                                         .free_state = free_state,
+                                         .ended = ended,
+                                         .progress = progress,
+                                         .has_result = true,
+                                         .sets_result_bytes = true,
+                                         .sends_data = true,
+                                         .user_errors = true};
+
+/* ---- requests ------------------------------------------------------------------------------------------ */
+
+static hac_status fill_job(hac_job *job, const Hac__Client__SubmitQuery *request, hac_error *err)
+{
+    const Hac__Client__QuerySpec *spec = request->spec;
+    splits *s = job->kind_state;
+    hac_status status = hac_query_run_take_spec(job, spec, err);
+    if (status != HAC_OK)
+        return status;
+    uint32_t format = spec->source->format;
+    job->query->rounds = s;
+    s->needs_source = ((format == FORMAT_CSV || format == FORMAT_TSV) && spec->source->header) ||
+                      (spec->source->infer && spec->schema[0] == '\0');
+    s->ordered = spec->order_by[0] != '\0';
+    s->output = spec->output_format;
+    s->limit = spec->has_limit ? spec->limit : UINT64_MAX;
+    snprintf(job->name, sizeof job->name, "%s", request->name);
+    status = hac_job_take_options(job, request->options, err);
+    if (status == HAC_OK && job->detached)
+        status = hac_fail(err, HAC_INVALID,
+                          "a job whose input comes in splits cannot be detached: they come "
+                          "from its client");
+    job->query->spec.fast = job->fast;
+    return status;
+}
+
+hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
+                                 const Hac__Client__SubmitQuery *request, hac_error *err)
+{
+    hac_job *job = NULL;
+    char what[64];
+    hac_status status = hac_job_begin(session, &splits_kind, sizeof(splits), &job, err);
+    if (status != HAC_OK)
+        return status;
+    status = fill_job(job, request, err);
+    if (status != HAC_OK) {
+        hac_job_free(job);
+        return status;
+    }
+    const char *format = job->query->spec.format;
+    snprintf(what, sizeof what, "query of %s in splits", format != NULL ? format : "data");
+    hac_job_start(session, serial, job, false, request->options, what);
+    return HAC_OK;
+}
+
+static hac_status find_job(const hac_session *session, uint64_t id, hac_job **ret, hac_error *err)
+{
+    hac_job *job = hac_job_find(session->server, id);
+    if (job == NULL || job->kind != &splits_kind || job->owner != session)
+        return hac_fail(err, HAC_NOT_FOUND, "this connection has no job %llu that takes splits",
+                        (unsigned long long)id);
+    *ret = job;
+    return HAC_OK;
+}
+
+static hac_status check_turn(const hac_job *job, hac_error *err)
+{
+    const splits *s = job->query->rounds;
+    if (hac_job_ended(job) && job->state != HAC_JOB_DONE)
+        return hac_fail(err, job->code, "%s", job->message);
+    if (job->code != HAC_OK || job->cancelling)
+        return hac_fail(err, job->cancelling ? HAC_CANCELLED : job->code, "%s", job->message);
+    if (s->last || (s->ended && !s->enough))
+        return hac_fail(err, HAC_INVALID, "a split comes behind the last one of job %llu",
+                        (unsigned long long)job->id);
+    if (s->n_queued == HAC_SPLITS_IN_FLIGHT_MAX)
+        return hac_fail(err, HAC_INVALID, "%d splits of job %llu are not answered yet: wait for one",
+                        HAC_SPLITS_IN_FLIGHT_MAX, (unsigned long long)job->id);
+    return HAC_OK;
+}
+
+/* No data, or none that is looked at. */
+static void answer_at_once(hac_session *session, uint64_t serial, hac_job *job)
+{
+    splits *s = job->query->rounds;
+    Hac__Client__SplitDone done = HAC__CLIENT__SPLIT_DONE__INIT;
+    done.job = job->id;
+    done.split = s->answered;
+    done.enough = s->enough;
+    hac_session_send_split_done(session, serial, &done, NULL);
+}
+
+hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
+                                 const Hac__Client__AppendSplit *request, hac_error *err)
+{
+    hac_job *job = NULL;
+    hac_status status = find_job(session, request->job, &job, err);
+    if (status == HAC_OK)
+        status = check_turn(job, err);
+    if (status != HAC_OK)
+        return status;
+    splits *s = job->query->rounds;
+    split new = {
+        .bytes = request->bytes, .sets = request->sets, .set_bytes = request->set_bytes, .serial = serial};
+    if (request->buffer != 0 && !s->enough) {
+        status = hac_job_take_buffer(session, request->buffer, 0, request->bytes, "split", &new.buffer, err);
+        new.name = status == HAC_OK ? strdup(request->name) : NULL;
+        if (status == HAC_OK && new.name == NULL) {
+            drop(&new);
+            status = hac_fail_no_memory(err);
+        }
+        if (status != HAC_OK)
+            return status;
+        s->queue[s->n_queued++] = new;
+        s->any = true;
+        s->bytes += request->bytes;
+        job->bytes_in = s->bytes;
+    } else {
+        answer_at_once(session, serial, job);
+    }
+    s->last |= request->last;
+    hac_scheduler_wake(job);
+    return HAC_OK;
+}
