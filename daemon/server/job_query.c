@@ -640,6 +640,7 @@ void hac_query_run_receipt(const hac_job *job, hac_text *text)
 
 static void receipt(const hac_job *job, hac_text *text)
 {
+    const query_state *state = job->query;
     hac_json_open(text, "query", '{');
     hac_query_run_receipt(job, text);
     hac_json_close(text, '}');

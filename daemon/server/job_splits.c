@@ -494,6 +494,7 @@ static void receipt(const hac_job *job, hac_text *text)
     hac_json_unsigned(text, "carries", s->carries);
     hac_json_number(text, "round_seconds", s->seconds);
     hac_json_close(text, '}');
+    hac_splice_buffers_json(&job->splice, text); /* of all rounds: nobody clears them between */
 }
 
 static const hac_job_kind splits_kind = {.flow = "splice",
