@@ -13,7 +13,7 @@
 #include "base/type.h"
 #include "opencl/device_open.h"
 
-#define MAX_CODELETS 64
+#define MAX_CODELETS 128
 #define SPIN_NS      UINT64_C(100000) /* shorter waits are spun: a sleep overshoots by about that */
 
 /* Whether a codelet may be used for a type, found out at its first task. */

@@ -31,7 +31,7 @@ static hac_type type_of(unsigned kind)
     case HAC_KIND_I32:
     case HAC_KIND_I64:
         return HAC_TYPE_I64;
-    default:
+    default: /* texts, too */
         return HAC_TYPE_U64;
     }
 }
@@ -60,7 +60,7 @@ hac_type hac_op_type(const char *codelet, const hac_op_operand *operands, size_t
             return others[i].type;
         operand = others[i].operand;
     }
-    if (strncmp(codelet, "op.", 3) != 0 || operand >= n || hac_op_element_size(operands[operand].kind) == 0)
+    if (strncmp(codelet, "op.", 3) != 0 || operand >= n)
         return HAC_TYPE_NONE;
     return type_of(operands[operand].kind);
 }

@@ -6,6 +6,7 @@
 #include "hash_aggregate.h"
 #include "host/data_random.h"
 #include "host/io_read.h"
+#include "host/op.h"
 #include "opencl/codelet.h"
 #include "query/codelets.h"
 #include "radix.h"
@@ -18,6 +19,7 @@ static const hac_codelet table[] = {
     HAC_EXPR_CODELETS
     HAC_HASH_CODELETS
     HAC_QUERY_CODELETS
+    HAC_OP_HOST_CODELETS
     /* clang-format on */
     {
         .name = "selftest.sum",

@@ -13,7 +13,8 @@
  *   Var, PVar           as FixValueVector; a Var has one row
  *   SparseMatrix        offsets[rows + 1] (u64), indices[entries] (u32, ascending in a row), values[entries]
  *
- * Elements: i32, i64, f32, f64, u32 and u64 (indices), bool (a byte). There are no nulls.
+ * Elements: i32, i64, f32, f64, u32 and u64 (indices), bool (a byte); of texts the kind is string. There are
+ * no nulls.
  *
  * `rows`, `columns` and `entries` of an operand that is written are the room it has. Of what an operand's
  * form does not have, `entries`, `offsets` and `indices` are ignored.

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "op_eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/pool.h"
+
+#define STRING_BYTES (1u << 20) /* of what one batch makes */
+#define ROOM         (HAC_BATCH_ROWS * 8)
+
+typedef struct eval_worker {
+    hac_machine_c *machine; /* made at its first batch */
+    uint8_t *room;          /* a column of each input */
+    hac_vector inputs[HAC_OP_OPERANDS_MAX];
+} eval_worker;
+
+struct hac_op_eval {
+    const hac_op_request *r;
+    size_t from; /* operand that input 0 is */
+    bool used[HAC_OP_OPERANDS_MAX];
+    eval_worker *workers;
+    unsigned n_workers;
+};
+
+hac_status hac_op_eval_new(hac_op_request *r, const char *name, hac_op_eval **ret, hac_error *err)
+{
+    const hac_op_rule *rule = hac_op_rule_find(name);
+    HAC_OP_TRY(hac_op_bind_constants(r, rule, err));
+    hac_op_eval *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return hac_fail_no_memory(err);
+    e->r = r;
+    e->from = rule->inputs;
+    e->n_workers = hac_pool_threads();
+    e->workers = calloc(e->n_workers, sizeof *e->workers);
+    if (e->workers == NULL) {
+        free(e);
+        return hac_fail_no_memory(err);
+    }
+    for (size_t i = 0; i < r->program->n_instructions; i++)
+        if (r->program->instructions[i].op == HAC_OP_COLUMN)
+            e->used[r->program->instructions[i].k] = true;
+    *ret = e;
+    return HAC_OK;
+}
+
+void hac_op_eval_free(hac_op_eval *e)
+{
+    if (e == NULL)
+        return;
+    for (unsigned i = 0; i < e->n_workers; i++) {
+        hac_machine_c_free(e->workers[i].machine);
+        free(e->workers[i].room);
+    }
+    free(e->workers);
+    free(e);
+}
+
+static hac_status worker_init(const hac_op_eval *e, eval_worker *w, hac_error *err)
+{
+    if (w->machine != NULL)
+        return HAC_OK;
+    if (w->room == NULL)
+        w->room = hac_op_alloc(HAC_OP_OPERANDS_MAX, ROOM);
+    if (w->room == NULL)
+        return hac_fail_no_memory(err);
+    return hac_machine_c_new(e->r->program, STRING_BYTES, &w->machine, err);
+}
+
+/* The machine reads whole blocks of 64 elements: the end of a vector is copied. */
+static void *load(const hac_op_vector *v, uint64_t first, size_t n, void *room)
+{
+    const uint8_t *x = hac_op_at(v, first);
+    bool narrow = v->kind == HAC_KIND_I32 || v->kind == HAC_KIND_U32;
+    if (narrow)
+        hac_op_kernels_best()->widen(v->kind, v->kind == HAC_KIND_I32 ? HAC_OP_I64 : HAC_OP_U64, x, n, room);
+    else if (v->kind == HAC_KIND_BOOL)
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)room)[i] = x[i] != 0;
+    else if (n == HAC_BATCH_ROWS)
+        return hac_op_at(v, first);
+    else
+        memcpy(room, x, n * v->size);
+    return room;
+}
+
+hac_status hac_op_eval_batch(hac_op_eval *e, unsigned worker, uint64_t first, size_t n, hac_vector *ret,
+                             hac_error *err)
+{
+    eval_worker *w = &e->workers[worker];
+    const hac_program *p = e->r->program;
+    HAC_OP_TRY(worker_init(e, w, err));
+    for (size_t i = 0; i < p->n_inputs; i++) {
+        w->inputs[i] = (hac_vector){.type = p->inputs[i]};
+        if (e->used[i])
+            w->inputs[i].values = load(&e->r->v[e->from + i], first, n, w->room + i * ROOM);
+    }
+    hac_batch batch = {.rows = n, .n_columns = p->n_inputs, .columns = w->inputs};
+    hac_machine_c_run(w->machine, &batch, ret);
+    return HAC_OK;
+}
+
+hac_status hac_op_eval_states(const hac_op_eval *e, const hac_vector *v, uint64_t first, size_t n, bool null,
+                              hac_error *err)
+{
+    if (v->states == NULL)
+        return HAC_OK;
+    const hac_op_vector *like = hac_op_program_like(e->r, e->from);
+    for (size_t i = 0; i < n; i++)
+        if (v->states[i] != HAC_ROW_OK && !(null && v->states[i] == HAC_ROW_NULL))
+            return hac_fail(err, HAC_FAILED, "row %llu: %s",
+                            (unsigned long long)(like->first + (first + i) / like->columns),
+                            v->states[i] == HAC_ROW_NULL ? "there is no value (a division by zero?)"
+                                                         : hac_row_state_text(v->states[i]));
+    return HAC_OK;
+}
+
+unsigned hac_op_eval_kind(const hac_vector *v)
+{
+    static const uint8_t kinds[HAC_REPR_END] = {
+        [HAC_REPR_BOOL] = HAC_KIND_BOOL, [HAC_REPR_I64] = HAC_KIND_I64, [HAC_REPR_U64] = HAC_KIND_U64,
+        [HAC_REPR_F32] = HAC_KIND_F32,   [HAC_REPR_F64] = HAC_KIND_F64,
+    };
+    return kinds[hac_repr_of(v->type)];
+}
+
+hac_status hac_op_check_inputs(const hac_op_request *r, size_t from, uint64_t rows, uint64_t columns,
+                               hac_error *err)
+{
+    for (size_t i = from; i < r->n; i++) {
+        if (hac_op_is_one(&r->v[i]))
+            continue;
+        HAC_OP_TRY(hac_op_need_rows(r, i, rows, err));
+        HAC_OP_TRY(hac_op_need_columns(r, i, columns, err));
+    }
+    return HAC_OK;
+}

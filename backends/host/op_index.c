@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op.index: distinct values in ascending order, and each row's number among them. Fixed-width values become
+ * unsigned integers in the same order; where these lie close together (ids) their bits are counted, else they
+ * go through a hash table. Everything is read once into memory of its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "op_index.h"
+
+#define DENSE_RANGE 64 /* bits of range for each row that are still counted */
+
+hac_status hac_op_check_of_index(const hac_op_request *r, hac_error *err)
+{
+    bool text = r->v[2].form == HAC_VECTOR_SPARSE_TEXT;
+    if (r->n == 4)
+        return hac_fail(err, HAC_INVALID, "3 or 5 operands are needed");
+    if (text ? r->v[1].form != HAC_VECTOR_SPARSE_TEXT : !hac_op_is_dense(&r->v[1]))
+        return hac_op_fail(err, 1, "the distinct values are not of the form of x");
+    HAC_OP_TRY(hac_op_need_columns(r, 1, 1, err));
+    for (size_t from = 2; from < r->n; from += 2) {
+        size_t id = from == 2 ? 0 : 3;
+        if ((r->v[from].form == HAC_VECTOR_SPARSE_TEXT) != text || (!text && !hac_op_is_dense(&r->v[from])))
+            return hac_op_fail(err, from, "it is not of the form of the distinct values");
+        HAC_OP_TRY(hac_op_need_kind(r, from, r->v[1].kind, err));
+        HAC_OP_TRY(hac_op_need_columns(r, from, 1, err));
+        HAC_OP_TRY(hac_op_need_dense(r, id, err));
+        HAC_OP_TRY(hac_op_need_kind(r, id, HAC_KIND_U32, err));
+        HAC_OP_TRY(hac_op_need_columns(r, id, 1, err));
+        HAC_OP_TRY(hac_op_need_rows(r, id, r->v[from].rows, err));
+    }
+    return HAC_OK;
+}
+
+/* ---- fixed-width values as ordered integers ---- */
+
+/* Of a float: NaN last, all of them alike; -0.0 is 0.0. */
+static uint64_t ordered_float(uint64_t bits, unsigned width)
+{
+    uint64_t sign = UINT64_C(1) << (width - 1), ones = sign | (sign - 1);
+    uint64_t infinity = width == 64 ? UINT64_C(0x7ff0000000000000) : UINT64_C(0x7f800000);
+    if ((bits & ~sign & ones) > infinity)
+        return ones;
+    if (bits == sign)
+        bits = 0;
+    return bits & sign ? ~bits & ones : bits | sign;
+}
+
+static uint64_t float_of(uint64_t key, unsigned width)
+{
+    uint64_t sign = UINT64_C(1) << (width - 1), ones = sign | (sign - 1);
+    if (key == ones)
+        return width == 64 ? UINT64_C(0x7ff8000000000000) : UINT64_C(0x7fc00000);
+    return key & sign ? key & ~sign : ~key & ones;
+}
+
+static uint64_t key_at(const hac_op_vector *x, uint64_t row)
+{
+    if (x->size == 1)
+        return __atomic_load_n(x->values + row, __ATOMIC_RELAXED) != 0;
+    uint64_t bits = x->size == 8 ? hac_op_once_u64((const uint64_t *)(const void *)x->values + row)
+                                 : hac_op_once_u32((const uint32_t *)(const void *)x->values + row);
+    switch (x->kind) {
+    case HAC_KIND_I32:
+        return bits ^ UINT64_C(1) << 31;
+    case HAC_KIND_I64:
+        return bits ^ UINT64_C(1) << 63;
+    case HAC_KIND_F32:
+        return ordered_float(bits, 32);
+    case HAC_KIND_F64:
+        return ordered_float(bits, 64);
+    default:
+        return bits;
+    }
+}
+
+static void put_value(const hac_op_vector *to, uint64_t row, uint64_t key)
+{
+    uint64_t bits = key;
+    if (to->kind == HAC_KIND_I32)
+        bits = key ^ UINT64_C(1) << 31;
+    else if (to->kind == HAC_KIND_I64)
+        bits = key ^ UINT64_C(1) << 63;
+    else if (to->kind == HAC_KIND_F32)
+        bits = float_of(key, 32);
+    else if (to->kind == HAC_KIND_F64)
+        bits = float_of(key, 64);
+    memcpy(hac_op_at(to, row), &bits, to->size);
+}
+
+/* The rows of x and x2, one behind the other. */
+typedef struct keys {
+    uint64_t *key;
+    uint64_t n, least, greatest;
+} keys;
+
+static hac_status read_keys(const hac_op_request *r, keys *k, hac_error *err)
+{
+    uint64_t n = r->v[2].rows + (r->n > 3 ? r->v[4].rows : 0), at = 0;
+    *k = (keys){.key = hac_op_alloc(n, sizeof *k->key), .n = n, .least = UINT64_MAX};
+    if (k->key == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t x = 2; x < r->n; x += 2)
+        for (uint64_t row = 0; row < r->v[x].rows; row++, at++) {
+            uint64_t key = key_at(&r->v[x], row);
+            k->key[at] = key;
+            k->least = key < k->least ? key : k->least;
+            k->greatest = key > k->greatest ? key : k->greatest;
+        }
+    return HAC_OK;
+}
+
+static uint32_t *ids_of(const hac_op_request *r, size_t x)
+{
+    return (uint32_t *)(void *)r->v[x == 2 ? 0 : 3].values;
+}
+
+/* ---- by bits ---- */
+
+/* Numbers of bits before each word. */
+static uint64_t count_words(const uint64_t *bits, uint64_t words, uint32_t *before)
+{
+    uint64_t sum = 0;
+    for (uint64_t w = 0; w < words; w++) {
+        before[w] = (uint32_t)sum;
+        sum += (uint64_t)__builtin_popcountll(bits[w]);
+    }
+    return sum;
+}
+
+static void write_by_bits(const hac_op_request *r, const keys *k, const uint64_t *bits,
+                          const uint32_t *before)
+{
+    uint64_t at = 0;
+    for (size_t x = 2; x < r->n; x += 2)
+        for (uint64_t row = 0; row < r->v[x].rows; row++, at++) {
+            uint64_t b = k->key[at] - k->least, below = bits[b / 64] & ((UINT64_C(1) << b % 64) - 1);
+            ids_of(r, x)[row] = before[b / 64] + (uint32_t)__builtin_popcountll(below);
+        }
+}
+
+static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t *ret_distinct,
+                                hac_error *err)
+{
+    uint64_t words = (k->greatest - k->least) / 64 + 1;
+    hac_autofree uint64_t *bits = calloc(words, sizeof *bits);
+    hac_autofree uint32_t *before = calloc(words, sizeof *before);
+    if (bits == NULL || before == NULL)
+        return hac_fail_no_memory(err);
+    for (uint64_t i = 0; i < k->n; i++)
+        bits[(k->key[i] - k->least) / 64] |= UINT64_C(1) << (k->key[i] - k->least) % 64;
+    *ret_distinct = count_words(bits, words, before);
+    if (*ret_distinct > r->v[1].rows || *ret_distinct > UINT32_MAX)
+        return HAC_OK;
+    uint64_t at = 0;
+    for (uint64_t w = 0; w < words; w++)
+        for (uint64_t left = bits[w]; left != 0; left &= left - 1)
+            put_value(&r->v[1], at++, k->least + w * 64 + (uint64_t)__builtin_ctzll(left));
+    write_by_bits(r, k, bits, before);
+    return HAC_OK;
+}
+
+/* ---- by hashing ---- */
+
+typedef struct slot {
+    uint64_t key;
+    uint32_t number; /* of first appearance + 1; 0: free */
+} slot;
+
+typedef struct numbering {
+    slot *slots;
+    uint64_t mask, n;
+    uint64_t *distinct; /* in order of their first appearance */
+    uint64_t room;
+} numbering;
+
+static void numbering_clear(numbering *t)
+{
+    free(t->slots);
+    free(t->distinct);
+}
+
+static uint64_t mixed(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    return h ^ h >> 32;
+}
+
+static slot *find_slot(slot *slots, uint64_t mask, uint64_t key)
+{
+    uint64_t i = mixed(key) & mask;
+    while (slots[i].number != 0 && slots[i].key != key)
+        i = (i + 1) & mask;
+    return &slots[i];
+}
+
+static hac_status grow(numbering *t, hac_error *err)
+{
+    uint64_t n = t->slots == NULL ? 1024 : (t->mask + 1) * 2;
+    slot *slots = calloc(n, sizeof *slots);
+    uint64_t *distinct = realloc(t->distinct, n / 2 * sizeof *distinct);
+    if (distinct != NULL)
+        t->distinct = distinct;
+    if (slots == NULL || distinct == NULL) {
+        free(slots);
+        return hac_fail_no_memory(err);
+    }
+    for (uint64_t i = 0; t->slots != NULL && i <= t->mask; i++)
+        if (t->slots[i].number != 0)
+            *find_slot(slots, n - 1, t->slots[i].key) = t->slots[i];
+    free(t->slots);
+    t->slots = slots;
+    t->mask = n - 1;
+    t->room = n / 2;
+    return HAC_OK;
+}
+
+/* Replaces each key by its number of first appearance. */
+static hac_status number_keys(keys *k, numbering *t, hac_error *err)
+{
+    for (uint64_t i = 0; i < k->n; i++) {
+        if (t->n == t->room)
+            HAC_OP_TRY(grow(t, err));
+        slot *s = find_slot(t->slots, t->mask, k->key[i]);
+        if (s->number == 0) {
+            if (t->n == UINT32_MAX)
+                return hac_fail(err, HAC_UNSUPPORTED, "more than 2^32 - 1 distinct values");
+            t->distinct[t->n++] = k->key[i];
+            *s = (slot){.key = k->key[i], .number = (uint32_t)t->n};
+        }
+        k->key[i] = s->number - 1;
+    }
+    return HAC_OK;
+}
+
+typedef struct ranked {
+    uint64_t key;
+    uint32_t number;
+} ranked;
+
+static int by_key(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+void hac_op_put_ids(const hac_op_request *r, const uint64_t *numbers, const uint32_t *ranks)
+{
+    uint64_t at = 0;
+    for (size_t x = 2; x < r->n; x += 2)
+        for (uint64_t row = 0; row < r->v[x].rows; row++)
+            ids_of(r, x)[row] = ranks[numbers[at++]];
+}
+
+static hac_status index_by_hash(const hac_op_request *r, keys *k, uint64_t *ret_distinct, hac_error *err)
+{
+    hac_cleanup(numbering_clear) numbering t = {0};
+    HAC_OP_TRY(number_keys(k, &t, err));
+    *ret_distinct = t.n;
+    if (t.n > r->v[1].rows)
+        return HAC_OK;
+    hac_autofree ranked *order = hac_op_alloc(t.n, sizeof *order);
+    hac_autofree uint32_t *ranks = hac_op_alloc(t.n, sizeof *ranks);
+    if (order == NULL || ranks == NULL)
+        return hac_fail_no_memory(err);
+    for (uint64_t i = 0; i < t.n; i++)
+        order[i] = (ranked){.key = t.distinct[i], .number = (uint32_t)i};
+    qsort(order, t.n, sizeof *order, by_key);
+    for (uint64_t i = 0; i < t.n; i++) {
+        ranks[order[i].number] = (uint32_t)i;
+        put_value(&r->v[1], i, order[i].key);
+    }
+    hac_op_put_ids(r, k->key, ranks);
+    return HAC_OK;
+}
+
+static hac_status index_values(const hac_op_request *r, uint64_t *ret_distinct, hac_error *err)
+{
+    keys k;
+    hac_status status = read_keys(r, &k, err);
+    if (status == HAC_OK && k.n != 0) {
+        uint64_t range = k.greatest - k.least;
+        status = range / DENSE_RANGE <= k.n ? index_by_bits(r, &k, ret_distinct, err)
+                                            : index_by_hash(r, &k, ret_distinct, err);
+    }
+    free(k.key);
+    return status;
+}
+
+hac_status hac_op_do_index(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
+{
+    uint64_t distinct = 0, bytes = 0;
+    if (r->v[2].form == HAC_VECTOR_SPARSE_TEXT)
+        HAC_OP_TRY(hac_op_index_texts(r, &distinct, &bytes, err));
+    else
+        HAC_OP_TRY(index_values(r, &distinct, err));
+    values[0] = values[1] = r->v[0].rows;
+    values[2] = distinct;
+    values[3] = r->v[2].form == HAC_VECTOR_SPARSE_TEXT ? bytes : distinct;
+    *n_values = 4;
+    return HAC_OK;
+}

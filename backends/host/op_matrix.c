@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op.gemv, op.gemm, op.spmv, op.row_reduce, op.arg_rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "op_parts.h"
+#include "query/pool.h"
+
+#define STEP_ELEMENTS 65536 /* that a thread takes at once */
+
+static bool is_number(unsigned kind)
+{
+    return hac_op_is_float(kind) || kind == HAC_KIND_I64;
+}
+
+static uint64_t step_of(uint64_t columns)
+{
+    return columns >= STEP_ELEMENTS ? 1 : STEP_ELEMENTS / columns;
+}
+
+/* All operands are of y's kind: f32, f64 or i64. */
+static hac_status check_kinds(const hac_op_request *r, hac_error *err)
+{
+    HAC_OP_TRY(hac_op_need_dense(r, 0, err));
+    if (!is_number(r->v[0].kind))
+        return hac_op_fail(err, 0, "products of matrices are of f32, f64 or i64");
+    HAC_OP_TRY(hac_op_need_kind(r, 1, r->v[0].kind, err));
+    HAC_OP_TRY(hac_op_need_kind(r, 2, r->v[0].kind, err));
+    HAC_OP_TRY(hac_op_need_dense(r, 2, err));
+    return hac_op_need_rows(r, 1, r->v[0].rows, err);
+}
+
+static hac_status fail_product(hac_error *err, const hac_op_vector *a, uint64_t row)
+{
+    return hac_fail(err, HAC_FAILED, "row %llu: a sum of products does not fit 64 bits",
+                    (unsigned long long)(a->first + row));
+}
+
+/* ---- op.gemv ---- */
+
+hac_status hac_op_check_of_gemv(const hac_op_request *r, hac_error *err)
+{
+    HAC_OP_TRY(check_kinds(r, err));
+    HAC_OP_TRY(hac_op_need_dense(r, 1, err));
+    HAC_OP_TRY(hac_op_need_columns(r, 0, 1, err));
+    HAC_OP_TRY(hac_op_need_columns(r, 2, 1, err));
+    return hac_op_need_rows(r, 2, r->v[1].columns, err);
+}
+
+static hac_status gemv_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
+{
+    const hac_op_request *r = context;
+    const hac_op_vector *y = &r->v[0], *a = &r->v[1], *x = &r->v[2];
+    const hac_op_kernels *k = hac_op_kernels_best();
+    hac_op_number number = hac_op_number_of(y->kind);
+    (void)worker;
+    for (uint64_t row = first; row < first + count; row++)
+        if (!k->reduce[number](HAC_OP_PRODUCTS, hac_op_at(a, row * a->columns), x->values, a->columns,
+                               hac_op_at(y, row)))
+            return fail_product(err, a, row);
+    return HAC_OK;
+}
+
+hac_status hac_op_do_gemv(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
+{
+    (void)values;
+    (void)n_values;
+    return hac_op_for_rows(r->first, r->count, step_of(r->v[1].columns), gemv_rows, r, err);
+}
+
+/* ---- op.gemm ---- */
+
+#define GEMM_ROWS  64  /* of C that a thread takes at once */
+#define GEMM_DEPTH 256 /* of a panel of B: 16 KiB */
+
+hac_status hac_op_check_of_gemm(const hac_op_request *r, hac_error *err)
+{
+    HAC_OP_TRY(check_kinds(r, err));
+    HAC_OP_TRY(hac_op_need_dense(r, 1, err));
+    HAC_OP_TRY(hac_op_need_rows(r, 2, r->v[1].columns, err));
+    return hac_op_need_columns(r, 2, r->v[0].columns, err);
+}
+
+static hac_status gemm_integers(const hac_op_request *r, uint64_t row, hac_error *err)
+{
+    const hac_op_vector *c = &r->v[0], *a = &r->v[1], *b = &r->v[2];
+    const int64_t *from = (const int64_t *)(const void *)hac_op_at(a, row * a->columns);
+    const int64_t *with = (const int64_t *)(const void *)b->values;
+    int64_t *to = (int64_t *)(void *)hac_op_at(c, row * c->columns);
+    bool bad = false;
+    memset(to, 0, c->columns * 8);
+    for (uint64_t k = 0; k < a->columns; k++, with += c->columns)
+        for (uint64_t j = 0; j < c->columns; j++) {
+            int64_t product;
+            bad |= __builtin_mul_overflow(from[k], with[j], &product);
+            bad |= __builtin_add_overflow(to[j], product, &to[j]);
+        }
+    return bad ? fail_product(err, a, row) : HAC_OK;
+}
+
+/* Rows k … k + depth - 1 of `width` columns of B, behind zeros. */
+static void pack_panel(const hac_op_vector *b, uint64_t k, size_t depth, uint64_t column, size_t width,
+                       uint8_t *panel)
+{
+    size_t bytes = width * b->size;
+    for (size_t i = 0; i < depth; i++, panel += HAC_OP_PANEL_BYTES) {
+        if (bytes < HAC_OP_PANEL_BYTES)
+            memset(panel, 0, HAC_OP_PANEL_BYTES);
+        memcpy(panel, hac_op_at(b, (k + i) * b->columns + column), bytes);
+    }
+}
+
+static void gemm_floats(const hac_op_request *r, uint64_t first, uint64_t count)
+{
+    const hac_op_vector *c = &r->v[0], *a = &r->v[1], *b = &r->v[2];
+    const hac_op_kernels *kernels = hac_op_kernels_best();
+    hac_op_number number = hac_op_number_of(c->kind);
+    uint64_t width = HAC_OP_PANEL_BYTES / c->size;
+    _Alignas(64) uint8_t panel[GEMM_DEPTH * HAC_OP_PANEL_BYTES];
+    if (a->columns == 0)
+        memset(hac_op_at(c, first * c->columns), 0, count * c->columns * c->size);
+    for (uint64_t k = 0; k < a->columns; k += GEMM_DEPTH)
+        for (uint64_t j = 0; j < c->columns; j += width) {
+            size_t depth = a->columns - k < GEMM_DEPTH ? (size_t)(a->columns - k) : GEMM_DEPTH;
+            size_t columns = c->columns - j < width ? (size_t)(c->columns - j) : (size_t)width;
+            pack_panel(b, k, depth, j, columns, panel);
+            kernels->gemm[number](hac_op_at(a, first * a->columns + k), a->columns, panel, (size_t)count,
+                                  depth, hac_op_at(c, first * c->columns + j), c->columns, columns, k > 0);
+        }
+}
+
+static hac_status gemm_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
+{
+    const hac_op_request *r = context;
+    (void)worker;
+    if (hac_op_is_float(r->v[0].kind)) {
+        gemm_floats(r, first, count);
+        return HAC_OK;
+    }
+    for (uint64_t row = first; row < first + count; row++)
+        HAC_OP_TRY(gemm_integers(r, row, err));
+    return HAC_OK;
+}
+
+hac_status hac_op_do_gemm(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
+{
+    (void)values;
+    (void)n_values;
+    return hac_op_for_rows(r->first, r->count, GEMM_ROWS, gemm_rows, r, err);
+}
+
+/* ---- op.spmv ---- */
+
+hac_status hac_op_check_of_spmv(const hac_op_request *r, hac_error *err)
+{
+    if (r->v[1].form != HAC_VECTOR_SPARSE_MATRIX)
+        return hac_op_fail(err, 1, "it is no sparse matrix");
+    HAC_OP_TRY(check_kinds(r, err));
+    HAC_OP_TRY(hac_op_need_columns(r, 0, 1, err));
+    HAC_OP_TRY(hac_op_need_columns(r, 2, 1, err));
+    return hac_op_need_rows(r, 2, r->v[1].columns, err);
+}
+
+static hac_status fail_column(hac_error *err, const hac_op_vector *a, uint64_t row)
+{
+    return hac_op_fail(err, 1, "row %llu: an index that is not below %llu columns",
+                       (unsigned long long)(a->first + row), (unsigned long long)a->columns);
+}
+
+/* Indices out of range read column 0 and are counted. */
+#define SPMV(T, multiply, finish)                                                                            \
+    {                                                                                                        \
+        const T *values = (const T *)(const void *)a->values, *with = (const T *)(const void *)x->values;    \
+        T sum = 0;                                                                                           \
+        for (uint64_t e = from; e < to; e++) {                                                               \
+            uint32_t column = hac_op_once_u32(indices + e);                                                  \
+            if (column >= columns)                                                                           \
+                return fail_column(err, a, row);                                                             \
+            multiply                                                                                         \
+        }                                                                                                    \
+        finish((T *)(void *)y->values)[row] = sum;                                                           \
+        break;                                                                                               \
+    }
+
+static hac_status spmv_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
+{
+    const hac_op_request *r = context;
+    const hac_op_vector *y = &r->v[0], *a = &r->v[1], *x = &r->v[2];
+    const uint32_t *indices = a->indices;
+    uint64_t columns = x->rows, from, to;
+    (void)worker;
+    for (uint64_t row = first; row < first + count; row++) {
+        bool bad = false;
+        if (!hac_op_row_at(a, row, &from, &to))
+            return hac_op_fail_offsets(err, 1, a, row);
+        switch (y->kind) {
+        case HAC_KIND_F32:
+            SPMV(float, sum += values[e] * with[column];, if (sum != sum) sum = __builtin_nanf("");)
+        case HAC_KIND_F64:
+            SPMV(double, sum += values[e] * with[column];, if (sum != sum) sum = __builtin_nan("");)
+        default:
+            SPMV(
+                int64_t,
+                {
+                    int64_t product;
+                    bad |= __builtin_mul_overflow(values[e], with[column], &product);
+                    bad |= __builtin_add_overflow(sum, product, &sum);
+                },
+                if (bad) return fail_product(err, a, row);)
+        }
+    }
+    return HAC_OK;
+}
+
+hac_status hac_op_do_spmv(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
+{
+    uint64_t rows = r->v[1].rows, mean = rows == 0 ? 1 : r->v[1].entries / rows + 1;
+    (void)values;
+    (void)n_values;
+    return hac_op_for_rows(r->first, r->count, step_of(mean), spmv_rows, r, err);
+}
+
+/* ---- op.row_reduce ---- */
+
+hac_status hac_op_check_of_row_reduce(const hac_op_request *r, hac_error *err)
+{
+    const hac_op_vector *y = &r->v[0], *a = &r->v[1];
+    bool count = r->call.function == HAC_OP_COUNT;
+    HAC_OP_TRY(hac_op_need_dense(r, 0, err));
+    HAC_OP_TRY(hac_op_need_columns(r, 0, 1, err));
+    if (!hac_op_is_dense(a) && a->form != HAC_VECTOR_SPARSE_MATRIX && a->form != HAC_VECTOR_VARIABLE_LEN)
+        return hac_op_fail(err, 1, "it has no rows of numbers");
+    if (count || a->kind != HAC_KIND_F32 || y->kind != HAC_KIND_F64)
+        HAC_OP_TRY(hac_op_need_kind(r, 0, count ? HAC_KIND_U64 : hac_op_sum_kind(a->kind), err));
+    return hac_op_need_rows(r, 1, y->rows, err);
+}
+
+typedef struct row_work {
+    const hac_op_request *r;
+    uint8_t **rooms; /* of each thread: a widened row */
+    uint64_t *room_elements;
+} row_work;
+
+/* Row `from` … as numbers; they may have to be widened into the thread's own room. */
+static hac_status row_numbers(row_work *w, hac_op_number number, uint64_t from, uint64_t n, unsigned worker,
+                              const void **ret, hac_error *err)
+{
+    const hac_op_vector *a = &w->r->v[1];
+    bool as_is = a->size == hac_op_number_size(number) && hac_op_number_of(a->kind) == number;
+    if (!as_is && w->room_elements[worker] < n) {
+        free(w->rooms[worker]);
+        w->rooms[worker] = hac_op_alloc(2 * n, 8);
+        w->room_elements[worker] = w->rooms[worker] == NULL ? 0 : 2 * n;
+        if (w->rooms[worker] == NULL)
+            return hac_fail_no_memory(err);
+    }
+    *ret = hac_op_numbers(a, number, from, n, w->rooms[worker]);
+    return HAC_OK;
+}
+
+static hac_status reduce_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
+{
+    row_work *w = context;
+    const hac_op_vector *y = &w->r->v[0], *a = &w->r->v[1];
+    hac_op_number number = hac_op_number_of(y->kind);
+    for (uint64_t row = first; row < first + count; row++) {
+        uint64_t from = row * a->columns, to = from + a->columns, n;
+        const void *x = NULL;
+        if (!hac_op_is_dense(a) && !hac_op_row_at(a, row, &from, &to))
+            return hac_op_fail_offsets(err, 1, a, row);
+        n = to - from;
+        if (w->r->call.function == HAC_OP_COUNT) {
+            memcpy(hac_op_at(y, row), &n, sizeof n);
+            continue;
+        }
+        HAC_OP_TRY(row_numbers(w, number, from, n, worker, &x, err));
+        if (!hac_op_kernels_best()->in_turn[number](w->r->call.function, x, n, hac_op_at(y, row)))
+            return hac_op_fail_sum(err, a, "the row", row);
+    }
+    return HAC_OK;
+}
+
+hac_status hac_op_do_row_reduce(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
+{
+    unsigned threads = hac_pool_threads();
+    row_work w = {.r = r,
+                  .rooms = calloc(threads, sizeof *w.rooms),
+                  .room_elements = calloc(threads, sizeof *w.room_elements)};
+    uint64_t rows = r->v[1].rows, mean = rows == 0 ? 1 : r->v[1].entries / rows + 1;
+    hac_status status = HAC_OK;
+    (void)values;
+    (void)n_values;
+    if (w.rooms == NULL || w.room_elements == NULL)
+        status = hac_fail_no_memory(err);
+    if (status == HAC_OK)
+        status = hac_op_for_rows(r->first, r->count, step_of(mean), reduce_rows, &w, err);
+    for (unsigned i = 0; w.rooms != NULL && i < threads; i++)
+        free(w.rooms[i]);
+    free(w.rooms);
+    free(w.room_elements);
+    return status;
+}
+
+/* ---- op.arg_rows ---- */
+
+hac_status hac_op_check_of_arg_rows(const hac_op_request *r, hac_error *err)
+{
+    HAC_OP_TRY(hac_op_need_dense(r, 0, err));
+    HAC_OP_TRY(hac_op_need_dense(r, 1, err));
+    HAC_OP_TRY(hac_op_need_kind(r, 0, HAC_KIND_U32, err));
+    HAC_OP_TRY(hac_op_need_columns(r, 0, 1, err));
+    if (r->v[1].columns > UINT32_MAX)
+        return hac_op_fail(err, 1, "more than 2^32 columns");
+    if (hac_op_sum_kind(r->v[1].kind) != r->v[1].kind)
+        return hac_op_fail(err, 1, "its elements have to be i64, u64, f32 or f64");
+    return hac_op_need_rows(r, 1, r->v[0].rows, err);
+}
+
+static hac_status arg_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
+{
+    const hac_op_request *r = context;
+    const hac_op_vector *a = &r->v[1];
+    hac_op_number number = hac_op_number_of(a->kind);
+    (void)worker;
+    (void)err;
+    for (uint64_t row = first; row < first + count; row++) {
+        uint64_t value, at;
+        hac_op_kernels_best()->arg[number](r->call.function == HAC_OP_ARGMAX, hac_op_at(a, row * a->columns),
+                                           (size_t)a->columns, &value, &at);
+        uint32_t index = (uint32_t)at;
+        memcpy(hac_op_at(&r->v[0], row), &index, sizeof index);
+    }
+    return HAC_OK;
+}
+
+hac_status hac_op_do_arg_rows(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
+{
+    (void)values;
+    (void)n_values;
+    return hac_op_for_rows(r->first, r->count, step_of(r->v[1].columns), arg_rows, r, err);
+}
