@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sub-operators in C that make matrices, tables and numberings, and distances, against plain oracles. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "test_ops.h"
+
+static uint64_t state = 362436069;
+
+static bool same(double a, double b)
+{
+    return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
+}
+
+/* ---- distances ---- */
+
+static double distance_of(unsigned function, const double *a, const double *b, size_t columns)
+{
+    double sum = 0, na = 0, nb = 0;
+    for (size_t c = 0; c < columns; c++) {
+        double d = a[c] - b[c];
+        sum += function == HAC_OP_COSINE ? a[c] * b[c] : function == HAC_OP_MANHATTAN ? fabs(d) : d * d;
+        na += a[c] * a[c];
+        nb += b[c] * b[c];
+    }
+    if (function == HAC_OP_EUCLIDEAN)
+        return sqrt(sum);
+    if (function == HAC_OP_COSINE)
+        return sqrt(na) == 0 || sqrt(nb) == 0 ? 1 : 1 - sum / (sqrt(na) * sqrt(nb));
+    return sum;
+}
+
+static float narrow_distance_of(unsigned function, const float *a, const float *b, size_t columns)
+{
+    float sum = 0, na = 0, nb = 0;
+    for (size_t c = 0; c < columns; c++) {
+        float d = a[c] - b[c];
+        sum += function == HAC_OP_COSINE ? a[c] * b[c] : function == HAC_OP_MANHATTAN ? fabsf(d) : d * d;
+        na += a[c] * a[c];
+        nb += b[c] * b[c];
+    }
+    if (function == HAC_OP_EUCLIDEAN)
+        return sqrtf(sum);
+    if (function == HAC_OP_COSINE)
+        return sqrtf(na) == 0 || sqrtf(nb) == 0 ? 1 : 1 - sum / (sqrtf(na) * sqrtf(nb));
+    return sum;
+}
+
+static double any_distance(unsigned function, const void *a, const void *b, unsigned kind, uint64_t i,
+                           uint64_t j, size_t columns)
+{
+    if (kind == HAC_KIND_F64)
+        return distance_of(function, (const double *)a + i * columns, (const double *)b + j * columns,
+                           columns);
+    return (double)narrow_distance_of(function, (const float *)a + i * columns,
+                                      (const float *)b + j * columns, columns);
+}
+
+static double value_of(const void *values, unsigned kind, uint64_t i)
+{
+    return kind == HAC_KIND_F64 ? ((const double *)values)[i] : (double)((const float *)values)[i];
+}
+
+static void try_distances(unsigned function, unsigned kind, uint64_t rows, uint64_t others, uint64_t columns,
+                          bool odd)
+{
+    test_call d, n;
+    test_call_init(&d, function);
+    void *all = test_dense(&d, kind, rows, others), *a = test_dense(&d, kind, rows, columns);
+    void *b = test_dense(&d, kind, others, columns);
+    test_fill(a, kind, rows * columns, &state, odd);
+    test_fill(b, kind, others * columns, &state, odd);
+    memset(a, 0, columns * hac_op_element_size(kind)); /* a row without a direction */
+    test_run_well(&d, NULL, "op.distance", rows, 100);
+    test_call_init(&n, function);
+    uint32_t *index = test_dense(&n, HAC_KIND_U32, rows, 1);
+    memcpy(test_dense(&n, kind, rows, columns), a, d.bytes[1]);
+    memcpy(test_dense(&n, kind, others, columns), b, d.bytes[2]);
+    void *least = test_dense(&n, kind, rows, 1);
+    test_run_well(&n, NULL, "op.nearest", rows, HAC_OP_BLOCK);
+    unsigned ranked = function == HAC_OP_EUCLIDEAN ? HAC_OP_SQUARED_EUCLIDEAN : function;
+    for (uint64_t i = 0; i < rows; i++) {
+        double best = INFINITY;
+        uint32_t at = 0;
+        for (uint64_t j = 0; j < others; j++) {
+            double expected = any_distance(function, a, b, kind, i, j, columns);
+            if (!same(value_of(all, kind, i * others + j), expected))
+                fail_msg("distance %llu %llu: %a, not %a", (unsigned long long)i, (unsigned long long)j,
+                         value_of(all, kind, i * others + j), expected);
+            double by = any_distance(ranked, a, b, kind, i, j, columns);
+            if (by < best) {
+                best = by;
+                at = (uint32_t)j;
+            }
+        }
+        assert_int_equal(index[i], at);
+        if (best < INFINITY)
+            assert_true(same(value_of(least, kind, i), any_distance(function, a, b, kind, i, at, columns)));
+    }
+    test_call_clear(&d);
+    test_call_clear(&n);
+}
+
+static void test_distances(void **unused)
+{
+    static const uint64_t shapes[][3] = {{1, 1, 1}, {31, 3, 2}, {64, 7, 5}, {129, 256, 64}, {4500, 4, 3}};
+    (void)unused;
+    for (size_t s = 0; s < 5; s++)
+        for (unsigned f = HAC_OP_EUCLIDEAN; f <= HAC_OP_COSINE; f++)
+            for (int odd = 0; odd < 2; odd++) {
+                try_distances(f, HAC_KIND_F64, shapes[s][0], shapes[s][1], shapes[s][2], odd);
+                try_distances(f, HAC_KIND_F32, shapes[s][0], shapes[s][1], shapes[s][2], odd);
+            }
+}
+
+/* ---- keys ---- */
+
+static void try_keys(unsigned function, unsigned kind, uint64_t rows, uint64_t n, uint64_t columns)
+{
+    test_call t, m;
+    bool floats = kind == HAC_KIND_F64 || kind == HAC_KIND_F32;
+    unsigned wide = floats ? HAC_KIND_F64 : HAC_KIND_I64;
+    uint64_t blocks = (rows + HAC_OP_KEY_BLOCK - 1) / HAC_OP_KEY_BLOCK, cells = columns + 1;
+    test_call_init(&t, function);
+    void *tables = test_dense(&t, wide, blocks * n, cells);
+    uint32_t *keys = test_dense(&t, HAC_KIND_U32, rows, 1);
+    void *x = columns == 0 ? NULL : test_dense(&t, kind, rows, columns);
+    t.call.n = n;
+    for (uint64_t i = 0; i < rows; i++)
+        keys[i] = (uint32_t)(hac_random_u64(&state) % n);
+    if (x != NULL)
+        test_fill(x, kind, rows * columns, &state, floats);
+    test_run_well(&t, NULL, "op.keys", rows, HAC_OP_KEY_BLOCK);
+    test_call_init(&m, function);
+    void *y = test_dense(&m, wide, n, cells);
+    memcpy(test_dense(&m, wide, blocks * n, cells), tables, t.bytes[0]);
+    test_run_well(&m, NULL, "op.keys_combine", n, HAC_OP_BLOCK);
+    double *sums = calloc(n * cells, 8), *block = calloc(n * cells, 8);
+    for (uint64_t first = 0; first < rows; first += HAC_OP_KEY_BLOCK) {
+        memset(block, 0, n * cells * 8);
+        for (uint64_t i = first; i < rows && i < first + HAC_OP_KEY_BLOCK; i++)
+            for (uint64_t c = 0; c < cells; c++) {
+                double *cell = &block[keys[i] * cells + c], v = 1;
+                if (c > 0)
+                    v = floats ? value_of(x, kind, i * columns + c - 1)
+                               : (double)((int32_t *)x)[i * columns + c - 1];
+                bool start = block[keys[i] * cells] == 1; /* the row that was just counted is its first */
+                if (c == 0 || function == HAC_OP_SUM)
+                    *cell += v;
+                else if (start || (function == HAC_OP_MIN ? v < *cell || (isnan(*cell) && !isnan(v))
+                                                          : v > *cell || (isnan(v) && !isnan(*cell))))
+                    *cell = v;
+            }
+        for (uint64_t k = 0; k < n; k++)
+            for (uint64_t c = cells; c-- > 0;) {
+                double *to = &sums[k * cells + c], v = block[k * cells + c];
+                if (c == 0 || function == HAC_OP_SUM)
+                    *to += v;
+                else if (block[k * cells] != 0 &&
+                         (sums[k * cells] == 0 ||
+                          (function == HAC_OP_MIN ? v < *to || (isnan(*to) && !isnan(v))
+                                                  : v > *to || (isnan(v) && !isnan(*to)))))
+                    *to = v;
+            }
+    }
+    for (uint64_t i = 0; i < n * cells; i++)
+        if (floats)
+            assert_true(same(((double *)y)[i], sums[i]));
+        else
+            assert_int_equal(((int64_t *)y)[i], (int64_t)sums[i]);
+    if (rows > 100) {
+        keys[100] = (uint32_t)n;
+        assert_int_equal(test_run(&t, NULL, "op.keys", 0, 0), HAC_INVALID);
+        assert_non_null(strstr(t.err.message, "operand 1: row 100: "));
+    }
+    free(sums);
+    free(block);
+    test_call_clear(&t);
+    test_call_clear(&m);
+}
+
+static void test_keys(void **unused)
+{
+    static const uint8_t functions[] = {HAC_OP_SUM, HAC_OP_MIN, HAC_OP_MAX};
+    static const uint64_t rows[] = {0, 1, 1000, 65535, 65536, 65537, 200000};
+    (void)unused;
+    for (size_t f = 0; f < 3; f++)
+        for (size_t s = 0; s < 7; s++) {
+            try_keys(functions[f], HAC_KIND_F64, rows[s], 7, 1);
+            try_keys(functions[f], HAC_KIND_F32, rows[s], 1000, 3);
+            try_keys(functions[f], HAC_KIND_I32, rows[s], 5000, 2);
+            try_keys(functions[f], HAC_KIND_I32, rows[s], 1, 0);
+        }
+}
+
+static void test_histogram(void **unused)
+{
+    test_call c, m;
+    uint64_t rows = 150000, bins[10] = {0};
+    (void)unused;
+    test_call_init(&c, 0);
+    uint64_t *tables = test_dense(&c, HAC_KIND_U64, 30, 1);
+    double *x = test_dense(&c, HAC_KIND_F64, rows, 1);
+    c.call.a = -50;
+    c.call.b = 150;
+    c.call.n = 10;
+    test_fill(x, HAC_KIND_F64, rows, &state, true);
+    x[0] = -50;
+    x[1] = 150;
+    x[2] = -30;
+    test_run_well(&c, NULL, "op.histogram", rows, HAC_OP_KEY_BLOCK);
+    test_call_init(&m, 0);
+    uint64_t *y = test_dense(&m, HAC_KIND_U64, 10, 1);
+    memcpy(test_dense(&m, HAC_KIND_U64, 30, 1), tables, 240);
+    test_run_well(&m, NULL, "op.keys_combine", 10, UINT64_MAX);
+    for (uint64_t i = 0; i < rows; i++)
+        if (x[i] >= -50 && x[i] <= 150)
+            bins[x[i] == 150 ? 9 : (size_t)floor((x[i] + 50) / 200 * 10)]++;
+    assert_memory_equal(y, bins, sizeof bins);
+    test_call_clear(&c);
+    test_call_clear(&m);
+}
+
+/* ---- csr, transpose ---- */
+
+#define NODES 37
+
+static void try_csr(uint64_t n, bool values, bool symmetric)
+{
+    static double sum[NODES][NODES];
+    static bool there[NODES][NODES];
+    test_call c, t;
+    memset(sum, 0, sizeof sum);
+    memset(there, 0, sizeof there);
+    test_call_init(&c, 0);
+    c.call.flags = symmetric ? HAC_OP_SYMMETRIC : 0;
+    test_sparse(&c, HAC_KIND_F64, NODES, NODES, 2 * n);
+    int64_t *row = test_dense(&c, HAC_KIND_I64, n, 1);
+    uint32_t *column = test_dense(&c, HAC_KIND_U32, n, 1);
+    double *v = values ? test_dense(&c, HAC_KIND_F64, n, 1) : NULL;
+    if (values)
+        test_fill(v, HAC_KIND_F64, n, &state, false);
+    for (uint64_t i = 0; i < n; i++) {
+        row[i] = (int64_t)(hac_random_u64(&state) % (NODES - 1)); /* the last row is empty where it may be */
+        column[i] = (uint32_t)(hac_random_u64(&state) % NODES);
+        double value = values ? v[i] : 1.0;
+        for (int turn = 0; turn < 1 + symmetric; turn++) {
+            size_t a = turn ? column[i] : (size_t)row[i], b = turn ? (size_t)row[i] : column[i];
+            if (there[a][b] && symmetric)
+                continue;
+            sum[a][b] = there[a][b] ? sum[a][b] + value : value;
+            there[a][b] = true;
+        }
+    }
+    test_run_well(&c, NULL, "op.csr", 0, 0);
+    uint64_t at = 0;
+    for (size_t i = 0; i < NODES; i++) {
+        assert_int_equal(test_offsets(&c, 0)[i], at);
+        for (size_t j = 0; j < NODES; j++)
+            if (there[i][j]) {
+                assert_int_equal(test_indices(&c, 0)[at], j);
+                assert_true(same(((double *)test_values(&c, 0))[at], sum[i][j]));
+                at++;
+            }
+    }
+    assert_int_equal(test_offsets(&c, 0)[NODES], at);
+    assert_int_equal(c.result.values[0], NODES);
+    assert_int_equal(c.result.values[1], at);
+
+    test_call_init(&t, 0);
+    test_sparse(&t, HAC_KIND_F64, NODES, NODES, at);
+    test_sparse(&t, HAC_KIND_F64, NODES, NODES, at);
+    memcpy(test_offsets(&t, 1), test_offsets(&c, 0), (NODES + 1) * 8);
+    memcpy(test_indices(&t, 1), test_indices(&c, 0), at * 4);
+    memcpy(test_values(&t, 1), test_values(&c, 0), at * 8);
+    test_run_well(&t, NULL, "op.transpose", 0, 0);
+    at = 0;
+    for (size_t i = 0; i < NODES; i++)
+        for (size_t j = 0; j < NODES; j++)
+            if (there[j][i]) {
+                assert_int_equal(test_indices(&t, 0)[at], j);
+                assert_true(same(((double *)test_values(&t, 0))[at++], sum[j][i]));
+            }
+    if (at > 0) { /* no room: said, and nothing written */
+        c.operands[0].entries = at - 1;
+        assert_int_equal(test_run(&c, NULL, "op.csr", 0, 0), HAC_OK);
+        assert_int_equal(c.result.values[1], at);
+        column[0] = NODES;
+        assert_int_equal(test_run(&c, NULL, "op.csr", 0, 0), HAC_INVALID);
+    }
+    test_call_clear(&c);
+    test_call_clear(&t);
+}
+
+static void test_csr(void **unused)
+{
+    static const uint64_t sizes[] = {0, 1, 5, 100, 3000};
+    (void)unused;
+    for (size_t s = 0; s < 5; s++)
+        for (int k = 0; k < 4; k++)
+            try_csr(sizes[s], k & 1, k & 2);
+}
+
+static void test_transpose(void **unused)
+{
+    test_call c;
+    (void)unused;
+    test_call_init(&c, 0);
+    uint32_t *y = test_dense(&c, HAC_KIND_U32, 77, 130), *x = test_dense(&c, HAC_KIND_U32, 130, 77);
+    test_fill(x, HAC_KIND_U32, 130 * 77, &state, true);
+    test_run_well(&c, NULL, "op.transpose", 0, 0);
+    for (size_t i = 0; i < 130; i++)
+        for (size_t j = 0; j < 77; j++)
+            assert_int_equal(y[j * 130 + i], x[i * 77 + j]);
+    test_call_clear(&c);
+}
+
+/* ---- numbering ---- */
+
+static double ordered(const void *values, unsigned kind, uint64_t i)
+{
+    switch (kind) {
+    case HAC_KIND_F64:
+        return ((const double *)values)[i];
+    case HAC_KIND_F32:
+        return (double)((const float *)values)[i];
+    case HAC_KIND_I64:
+        return (double)((const int64_t *)values)[i];
+    case HAC_KIND_I32:
+        return ((const int32_t *)values)[i];
+    default:
+        return (double)((const uint64_t *)values)[i];
+    }
+}
+
+static void try_index(unsigned kind, uint64_t rows, uint64_t spread)
+{
+    test_call c;
+    size_t size = hac_op_element_size(kind);
+    test_call_init(&c, 0);
+    uint32_t *id = test_dense(&c, HAC_KIND_U32, rows, 1);
+    uint8_t *distinct = test_dense(&c, kind, 2 * rows, 1), *x = test_dense(&c, kind, rows, 1);
+    uint32_t *id2 = test_dense(&c, HAC_KIND_U32, rows, 1);
+    uint8_t *x2 = test_dense(&c, kind, rows, 1);
+    for (uint64_t i = 0; i < rows; i++)
+        for (int both = 0; both < 2; both++) {
+            int64_t whole = (int64_t)(hac_random_u64(&state) % spread) - (int64_t)(spread / 2);
+            if (kind == HAC_KIND_U64)
+                whole += (int64_t)(spread / 2);
+            double d = i % 50 == 0 ? (double)NAN : i % 50 == 1 ? -0.0 : (double)whole / 8;
+            float f = (float)d;
+            memcpy((both ? x2 : x) + i * size,
+                   kind == HAC_KIND_F64   ? (const void *)&d
+                   : kind == HAC_KIND_F32 ? (const void *)&f
+                                          : (const void *)&whole,
+                   size);
+        }
+    test_run_well(&c, NULL, "op.index", 0, 0);
+    uint64_t n = c.result.values[2];
+    assert_int_equal(c.result.values[0], rows);
+    for (uint64_t i = 0; i + 1 < n; i++) /* strictly ascending, NaN last */
+        assert_true(ordered(distinct, kind, i) < ordered(distinct, kind, i + 1) ||
+                    (i + 2 == n && isnan(ordered(distinct, kind, i + 1))));
+    for (uint64_t i = 0; i < rows; i++) {
+        assert_true(id[i] < n && id2[i] < n);
+        double a = ordered(x, kind, i), b = ordered(x2, kind, i);
+        assert_true(ordered(distinct, kind, id[i]) == a ||
+                    (isnan(a) && isnan(ordered(distinct, kind, id[i]))));
+        assert_true(ordered(distinct, kind, id2[i]) == b ||
+                    (isnan(b) && isnan(ordered(distinct, kind, id2[i]))));
+    }
+    if (n > 1) {
+        c.operands[1].rows = n - 1;
+        assert_int_equal(test_run(&c, NULL, "op.index", 0, 0), HAC_OK);
+        assert_int_equal(c.result.values[2], n);
+    }
+    test_call_clear(&c);
+}
+
+static void test_index(void **unused)
+{
+    static const uint8_t kinds[] = {HAC_KIND_I64, HAC_KIND_U64, HAC_KIND_I32, HAC_KIND_F64, HAC_KIND_F32};
+    static const uint64_t rows[] = {0, 1, 2, 700, 20000};
+    (void)unused;
+    for (size_t k = 0; k < 5; k++)
+        for (size_t s = 0; s < 5; s++) {
+            try_index(kinds[k], rows[s], 10);
+            try_index(kinds[k], rows[s], 100000);
+            try_index(kinds[k], rows[s], UINT64_C(1) << 31);
+        }
+}
+
+static void put_texts(const test_call *c, size_t operand, char texts[][16], uint64_t rows)
+{
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < rows; i++) {
+        test_offsets(c, operand)[i] = at;
+        memcpy((char *)test_values(c, operand) + at, texts[i], strlen(texts[i]));
+        at += strlen(texts[i]);
+    }
+    test_offsets(c, operand)[rows] = at;
+}
+
+static void test_index_of_texts(void **unused)
+{
+    enum { ROWS = 5000 };
+    static char texts[ROWS][16], before[16];
+    test_call c;
+    (void)unused;
+    test_call_init(&c, 0);
+    uint32_t *id = test_dense(&c, HAC_KIND_U32, ROWS, 1);
+    test_text(&c, ROWS, 16 * ROWS);
+    test_text(&c, ROWS, 16 * ROWS);
+    for (int i = 0; i < ROWS; i++)
+        snprintf(texts[i], sizeof texts[i], i == 7 ? "" : "%s%llu", i % 2 ? "w" : "\xc3\xa4",
+                 (unsigned long long)(hac_random_u64(&state) % 900));
+    put_texts(&c, 2, texts, ROWS);
+    test_run_well(&c, NULL, "op.index", 0, 0);
+    uint64_t n = c.result.values[2];
+    assert_int_equal(test_offsets(&c, 1)[n], c.result.values[3]);
+    for (uint64_t i = 0; i < n; i++) {
+        char now[16] = "";
+        uint64_t from = test_offsets(&c, 1)[i], to = test_offsets(&c, 1)[i + 1];
+        memcpy(now, (char *)test_values(&c, 1) + from, to - from);
+        assert_true(i == 0 || strcmp(before, now) < 0);
+        memcpy(before, now, 16);
+        for (int row = 0; row < ROWS; row++)
+            assert_int_equal(id[row] == i, strcmp(texts[row], now) == 0);
+    }
+    test_offsets(&c, 2)[3] = 16 * ROWS + 1;
+    assert_int_equal(test_run(&c, NULL, "op.index", 0, 0), HAC_INVALID);
+    test_call_clear(&c);
+}
+
+static void test_tokenize(void **unused)
+{
+    static char lines[3000][16];
+    test_call c;
+    uint64_t words = 0, bytes = 0;
+    (void)unused;
+    test_call_init(&c, 0);
+    test_text(&c, 9000, 40000);
+    uint64_t *rows = test_dense(&c, HAC_KIND_U64, 9000, 1);
+    test_text(&c, 3000, 48000);
+    c.operands[2].first = 4096;
+    for (int i = 0; i < 3000; i++)
+        for (size_t j = 0; j < hac_random_u64(&state) % 16; j++)
+            lines[i][j] = " \t\n\v\f\rabcdefgh\xe4"[hac_random_u64(&state) % 15];
+    put_texts(&c, 2, lines, 3000);
+    test_run_well(&c, NULL, "op.tokenize", 0, 0);
+    for (int i = 0; i < 3000; i++)
+        for (char *rest = lines[i], *word; (word = strtok_r(rest, " \t\n\v\f\r", &rest)) != NULL; words++) {
+            assert_int_equal(test_offsets(&c, 0)[words], bytes);
+            assert_memory_equal((char *)test_values(&c, 0) + bytes, word, strlen(word));
+            assert_int_equal(rows[words], 4096 + i);
+            bytes += strlen(word);
+        }
+    assert_int_equal(c.result.values[0], words);
+    assert_int_equal(c.result.values[1], bytes);
+    assert_int_equal(c.result.values[2], words);
+    c.operands[0].rows = words - 1;
+    assert_int_equal(test_run(&c, NULL, "op.tokenize", 0, 0), HAC_OK);
+    assert_int_equal(c.result.values[0], words);
+    test_call_clear(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_distances),      cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_histogram),      cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_transpose),      cmocka_unit_test(test_index),
+        cmocka_unit_test(test_index_of_texts), cmocka_unit_test(test_tokenize),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
