@@ -178,7 +178,7 @@ static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
     spec->place = HAC_QUERY_IN_SPLITS;
     spec->compiled_bytes = job->query->query_bytes;
     spec->round.stage = stage;
-    spec->round.generation = s->carries + 1;
+    spec->round.generation = (gives_rows(job) ? s->rounds : s->carries) + 1;
     spec->round.held = s->memory.held;
     spec->round.carry = s->carry_region;
     if (spec->n_sources == 0)
