@@ -654,7 +654,6 @@ void hac_scheduler_kick(hac_server *server)
 
 /* ---- what came of it -------------------------------------------------------------------------------- */
 
-/* `done` is NULL of a piece whose executor died. */
 static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, bool lost,
                    const Hac__Executor__Done *done)
 {
@@ -686,9 +685,7 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
         .attempt = dispatch->attempt,
         .lost = lost,
     };
-    if (done != NULL)
-        hac_splice_buffers_stages(job->plan->tasks[dispatch->task].codelet, done,
-                                  &run->records[run->n_records - 1]);
+    hac_splice_buffers_stages(job->plan, done, &run->records[run->n_records - 1]);
 }
 
 /* Page faults, too, are better known than nothing; but not among figures without: a device alone would seem

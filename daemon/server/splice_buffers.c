@@ -76,9 +76,9 @@ void hac_splice_buffers_add(hac_splice_buffers *buffers, const char *device, con
     to->seconds += done->seconds;
 }
 
-void hac_splice_buffers_stages(const char *codelet, const Hac__Executor__Done *done, hac_run_record *record)
+void hac_splice_buffers_stages(const hac_plan *plan, const Hac__Executor__Done *done, hac_run_record *record)
 {
-    const uint64_t *values = values_of(codelet, done);
+    const uint64_t *values = done != NULL ? values_of(plan->tasks[record->task].codelet, done) : NULL;
     for (unsigned i = 0; values != NULL && i < HAC_SPLICE_N_STAGES; i++) {
         const uint64_t *from = values + HAC_SPLICE_STAGES + i * HAC_SPLICE_STAGE_VALUES;
         record->stages[i] = (hac_run_stage){.name = stage_names[i],

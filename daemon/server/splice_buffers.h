@@ -31,8 +31,8 @@ void hac_splice_buffers_clear(hac_splice_buffers *buffers);
 void hac_splice_buffers_add(hac_splice_buffers *buffers, const char *device, const char *codelet,
                             const Hac__Executor__Done *done);
 
-/* When each stage of such a task was at work, for its record. */
-void hac_splice_buffers_stages(const char *codelet, const Hac__Executor__Done *done, hac_run_record *record);
+/* When each stage of such a task was at work, for its record. `done` may be NULL: its executor died. */
+void hac_splice_buffers_stages(const hac_plan *plan, const Hac__Executor__Done *done, hac_run_record *record);
 
 /* Member "splice" of the receipt; nothing where nothing was reported. */
 void hac_splice_buffers_json(const hac_splice_buffers *buffers, hac_text *text);

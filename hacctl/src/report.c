@@ -7,6 +7,7 @@
 #include "grid.h"
 #include "human.h"
 #include "report_flow_c.h"
+#include "report_splice.h"
 
 /* What the daemon says, without what a terminal would obey; further lines are indented. */
 static void add_lines(hac_text *text, const char *before, const char *said)
@@ -202,6 +203,7 @@ void hac_report_job(const cJSON *job, time_t now, hac_text *text)
         add_field(text, field, now, receipt);
     }
     add_use(receipt, text);
+    hac_report_splice(receipt, text);
     hac_report_flow_c(cJSON_GetObjectItemCaseSensitive(receipt, "query"), text);
 }
 

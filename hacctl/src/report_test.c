@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,12 +225,49 @@ static void flow_c(void **state)
                 "  merged              - partials, - pairs to - groups\n");
 }
 
+static void splice(void **state)
+{
+    (void)state;
+    static const char stages[] =
+        "\"stages\":{\"read\":{\"busy_seconds\":0.05,\"share\":0.1},\"preprocess\":{\"busy_seconds\":0.4,"
+        "\"share\":0.5},\"splice\":{\"busy_seconds\":0.01,\"share\":0.025},\"map\":{\"busy_seconds\":0.4,"
+        "\"share\":1.5}},\"slowest_stage\":\"map\"";
+    char json[2048];
+    snprintf(
+        json, sizeof json,
+        "{\"id\":3,\"receipt\":{\"splice\":{\"devices\":[{\"name\":\"gpu\\u001b\",\"tasks\":2,\"threads\":1,"
+        "\"in_place\":false,\"direct_buffer\":{\"data_sets\":29,\"records\":1,\"bytes\":1048576,"
+        "\"largest_bytes\":1024},\"launching_buffer\":{\"blocks\":29,\"bytes\":2048,\"largest_bytes\":512,"
+        "\"most_at_once\":4},\"working_buffer\":{\"capacity_bytes\":4096,\"index_blocks\":8,"
+        "\"highest_fill_bytes\":1024,\"blocks\":29,\"records\":1,\"pauses\":3,\"triggers\":4},"
+        "\"result_buffer\":{\"bytes\":100,\"largest_bytes\":10},%s}]}}}",
+        stages);
+    assert_made(
+        job_then, json,
+        "id                   3\n\n"
+        "buffers of gpu?, in 2 tasks of 1 reading thread\n"
+        "  DirectBuffer     29 data sets of 1 record, 1 MiB; the largest 1 KiB\n"
+        "  LaunchingBuffer  29 blocks, 2 KiB; the largest 512 B; up to 4 at a time\n"
+        "  WorkingBuffer    [##########..............................] 1 KiB of 4 KiB, index of 8 blocks\n"
+        "                   29 blocks spliced, 3 pauses, 4 triggers\n"
+        "  ResultBuffer     100 B; the largest 10 B\n"
+        "  stages, busy share of the tasks' time; seconds of all threads\n"
+        "  read             [####....................................]  10 %  50 ms\n"
+        "  preprocess       [####################....................]  50 %  400 ms\n"
+        "  splice           [#.......................................] 2.5 %  10 ms\n"
+        "  map              [########################################] 150 %  400 ms  the slowest\n");
+    char *all = made(job_then, "{\"receipt\":{\"splice\":{\"devices\":[{\"in_place\":true},7]}}}");
+    assert_non_null(strstr(all, "a batch a thread, mapped in place: - at most\n"));
+    free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices),  cmocka_unit_test(flow_c),  cmocka_unit_test(odd_json_is_read_liberally),
         cmocka_unit_test(jobs),     cmocka_unit_test(one_job), cmocka_unit_test(models),
         cmocka_unit_test(settings), cmocka_unit_test(doctor),  cmocka_unit_test(receipt),
+        cmocka_unit_test(splice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static inline int hac_splice_greatest(unsigned value)
 {
     return value == HAC_SPLICE_SET_LARGEST || value == HAC_SPLICE_BLOCK_LARGEST ||
            value == HAC_SPLICE_BLOCKS_MOST || value == HAC_SPLICE_THREADS || value == HAC_SPLICE_CAPACITY ||
-           value == HAC_SPLICE_FILL || value == HAC_SPLICE_RESULT_LARGEST;
+           value == HAC_SPLICE_ELEMENTS || value == HAC_SPLICE_FILL || value == HAC_SPLICE_RESULT_LARGEST;
 }
 
 /* Values of query.aggregate, hash.aggregate and query.rows; the sums over pieces are the job's. */

@@ -18,9 +18,9 @@
 #include "expr/schema.h"
 #include "expr/vector.h"
 
-#define HAC_BLOCK_RECORDS_MAX (UINT64_C(1) << 28) /* kernels count a block's records, and pairs, in 32 bits  \
-                                                   */
-#define HAC_BLOCK_BYTES_MAX (UINT64_C(1) << 30)   /* offsets of text have a sign */
+/* Kernels count a block's records, and pairs, in 32 bits; offsets of text have a sign. */
+#define HAC_BLOCK_RECORDS_MAX (UINT64_C(1) << 28)
+#define HAC_BLOCK_BYTES_MAX   (UINT64_C(1) << 30)
 
 /* A column of the block. */
 typedef struct hac_block_column {
