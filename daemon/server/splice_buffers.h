@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flow B's buffers in a job's receipt (docs/flows/splice.md): what codelets report of them
- * (base/query_layout.h, hac_splice_value), added up by device. What executors say is added, never used.
+ * (base/query_layout.h, hac_splice_value), added up by device. What executors say is added, never used. What
+ * was done twice, as after an executor's death, counts twice.
  */
 #ifndef SERVER_SPLICE_BUFFERS_H
 #define SERVER_SPLICE_BUFFERS_H
