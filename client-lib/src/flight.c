@@ -37,10 +37,12 @@ static hac_status write_rows(hac_flight *flight, const hac_reply *reply, hac_err
         return HAC_OK;
     if (flight->write == NULL)
         return protocol_error(flight, "hacd gives rows where none were asked for", err);
-    hac_status status = flight->write(flight->context, rows, (size_t)reply->bytes, err);
-    if (status != HAC_OK && err != NULL && err->code != status)
-        (void)hac_fail(err, status, "the result cannot be written");
-    return status;
+    hac_error local = HAC_ERROR_NONE; /* *err may hold an old message */
+    hac_status status = flight->write(flight->context, rows, (size_t)reply->bytes, &local);
+    if (status == HAC_OK)
+        return HAC_OK;
+    return hac_fail(err, status, "%s",
+                    local.message[0] != '\0' ? local.message : "the result cannot be written");
 }
 
 static hac_status take_answer(hac_flight *flight, hac_slot *slot, hac_error *err)

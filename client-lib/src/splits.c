@@ -35,10 +35,13 @@ hac_status hac_turn_next(hac_turn *turn, hac_error *err)
     turn->index = first ? 0 : turn->index + 1;
     if (turn->index >= splits->n_inputs)
         return HAC_NOT_FOUND;
-    hac_status status = splits->open(splits->context, turn->index, &turn->fd, &name, err);
+    hac_error local = HAC_ERROR_NONE; /* *err may hold an old message */
+    hac_status status = splits->open(splits->context, turn->index, &turn->fd, &name, &local);
     if (status != HAC_OK) {
         turn->fd = -1;
-        return status;
+        if (local.message[0] == '\0')
+            (void)hac_fail(&local, status, "input %zu cannot be opened", turn->index + 1);
+        return hac_fail(err, status, "%s", local.message);
     }
     return hac_input_open(turn->fd, name, splits->uncompressed != 0, &turn->input, err);
 }

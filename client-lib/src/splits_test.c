@@ -566,6 +566,20 @@ static void test_job_fails(void **state)
     }
 }
 
+/* Callbacks that do not say why. */
+static hac_status refuse_to_open(void *context, size_t index, int *ret_fd, const char **ret_name,
+                                 hac_error *err)
+{
+    (void)context, (void)index, (void)ret_fd, (void)ret_name, (void)err;
+    return HAC_IO;
+}
+
+static hac_status refuse_to_write(void *context, const void *bytes, size_t n, hac_error *err)
+{
+    (void)context, (void)bytes, (void)n, (void)err;
+    return HAC_IO;
+}
+
 static void test_writer_fails(void **state)
 {
     (void)state;
@@ -579,6 +593,12 @@ static void test_writer_fails(void **state)
     const source in[] = {{"/nowhere/at/all", NULL, 0, -1}};
     hac_splits splits = splits_of(in, 1);
     run_fails(&splits, &options, HAC_FAILED, "cannot open /nowhere/at/all");
+    splits.open = refuse_to_open;
+    splits.n_inputs = 1;
+    run_fails(&splits, &options, HAC_IO, "input 1 cannot be opened");
+    splits = endless_splits(&options);
+    splits.write = refuse_to_write;
+    run_fails(&splits, &options, HAC_IO, "the result cannot be written");
 }
 
 static int stop_pipe[2];

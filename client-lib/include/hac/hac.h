@@ -407,26 +407,35 @@ HAC_API HAC_MUST_USE hac_status hac_query_buffer(hac_client *client, hac_buffer 
                                                  hac_job **ret_job, hac_error *err);
 
 /* Queries what a pipe, a socket or a terminal gives: it is read to its end, from where it is, into the pool
- * before this returns. At most options->job.memory_limit bytes, and what the user's quota has: HAC_REFUSED.
- * The descriptor may be any that can be read; `name` is used in messages, NULL allowed. */
+ * before this returns, decompressed if it begins like gzip or zstd. At most options->job.memory_limit bytes,
+ * and what the user's quota has: HAC_REFUSED. The descriptor may be any that can be read, also a compressed
+ * file's; `name` is used in messages, NULL allowed. */
 HAC_API HAC_MUST_USE hac_status hac_query_stream(hac_client *client, int fd, const char *name,
                                                  const hac_query_options *options, hac_job **ret_job,
                                                  hac_error *err);
 
 /* ---- queries over splits (flow B) ----------------------------------------------------------------- */
 
-/* The input of hac_query_splits, and where rows go. */
+/*
+ * The input of hac_query_splits, and where rows go. Inputs are read one after another, each from where its
+ * descriptor is to its end: of a file that is what it has when its turn comes, later growth is not looked at;
+ * one that is truncated while it is read is an error. Each csv and tsv input with a header has its own, and
+ * the columns may be in another order. A last line without its end is a record. Messages name the input.
+ */
 typedef struct hac_splits {
     size_t size;     /* sizeof(hac_splits): set by the INIT macro */
-    size_t n_inputs; /* files, pipes, sockets …, one after another; any number */
+    size_t n_inputs; /* files, pipes, sockets …; any number */
     /* Opens input `index` when it is its turn; libhac closes it. *ret_name is used in messages and valid
-     * until the next call; NULL: none. */
+     * until the next call; NULL: none. An error ends the query. */
     hac_status (*open)(void *context, size_t index, int *ret_fd, const char **ret_name, hac_error *err);
-    /* Takes bytes of the result as they come, in order. May be NULL for queries that aggregate. */
+    /* Takes bytes of the result as they come, in order; while it takes its time, nothing is read. An error
+     * cancels the query. May be NULL for queries that aggregate. */
     hac_status (*write)(void *context, const void *bytes, size_t n, hac_error *err);
     void *context;
     const char *name;     /* of the whole input, for display; NULL allowed */
-    uint64_t split_bytes; /* of a split; 0: as the memory allows, at most 32 MiB */
+    uint64_t split_bytes; /* of a split, at most 1 GiB; 0: a sixteenth of options->job.memory_limit, 1 to
+                           * 32 MiB, less where the quota has less. Below 1 MiB data sets are smaller, too,
+                           * and floats may be summed in another order */
     int stop_fd;          /* becomes readable: the query is cancelled; -1: none */
     int uncompressed;     /* take inputs as they are, also where they begin like gzip or zstd */
 } hac_splits;
@@ -438,11 +447,20 @@ typedef struct hac_splits {
 
 /*
  * Queries inputs as one source, in *splits*: whole records, read here while the devices work on those before,
- * with a bounded memory however long the input is (docs/flows/splice.md). Inputs that begin like gzip or zstd
- * are decompressed. The result of a query that gives rows without an order goes to `write` split by split,
- * earlier than a split is full when the input pauses; other results are the job's when this returns
- * (hac_job_data). Blocks until the query has ended; options->job.detach is not possible. Parquet and tables
- * are no such sources. *ret_job is set also when it fails, if it got so far, for questions about it.
+ * with a bounded memory however long the input is (docs/flows/splice.md): at most five splits, four of them
+ * handed over. A record has at most 64 MiB. Blocks until the query has ended; no
+ * callback may free the job. options->job.detach is not possible; Parquet and tables are no such
+ * sources.
+ *
+ * A query for rows, one without a group-by and without an aggregate in select, gives them to `write` split by
+ * split, and a split ends where the input pauses for 10 ms, so that first results do not wait for more input.
+ * What a query that aggregates gives is the job's when this returns (hac_job_data); it does not depend on how
+ * the bytes came. Rows that are ordered, or that are to be columns or a Parquet file, are the job's as well,
+ * and need the whole input in memory: HAC_REFUSED if it has more than options->job.memory_limit bytes.
+ * Several inputs must then have the same header.
+ *
+ * *ret_job is set also when it fails, if it got so far, for questions about it; set it to NULL before.
+ * HAC_CANCELLED: stop_fd.
  */
 HAC_API HAC_MUST_USE hac_status hac_query_splits(hac_client *client, const hac_splits *splits,
                                                  const hac_query_options *options, hac_job **ret_job,
