@@ -183,6 +183,8 @@ static void add_job_members(hac_text *t, const hac_job *job)
     const char *stage = NULL;
     if (job->state == HAC_JOB_RUNNING && job->run.n_ready > 0 && job->run.tasks != NULL)
         stage = job->plan->tasks[job->run.ready[0]].stage;
+    if (job->waiting)
+        stage = "waits for input";
     hac_json_string(t, "stage", stage);
     hac_json_open(t, "devices", '[');
     for (size_t i = 0; job->plan != NULL && i < job->plan->n_devices; i++)
@@ -215,8 +217,11 @@ static void add_device_use(hac_text *t, const hac_job *job)
 {
     hac_json_open(t, "devices", '[');
     for (uint32_t d = 0; job->plan != NULL && d < job->plan->n_devices; d++) {
-        double busy = 0, predicted = 0;
-        uint64_t pieces = 0, lost = 0;
+        hac_device_use none = {0};
+        const hac_device_use *before =
+            job->earlier != NULL ? &job->earlier[job->plan->devices[d].machine_index] : &none;
+        double busy = before->busy, predicted = before->predicted;
+        uint64_t pieces = before->pieces, lost = before->lost;
         for (size_t i = 0; i < job->run.n_records; i++) {
             const hac_run_record *r = &job->run.records[i];
             if (r->device != d)
@@ -244,8 +249,8 @@ static void add_device_use(hac_text *t, const hac_job *job)
 static double run_seconds(const hac_job *job)
 {
     return job->ended_ns > job->run.started_ns && job->run.started_ns != 0
-               ? (double)(job->ended_ns - job->run.started_ns) * 1e-9
-               : 0;
+               ? (double)(job->ended_ns - job->run.started_ns) * 1e-9 + job->earlier_seconds
+               : job->earlier_seconds;
 }
 
 static void add_receipt_members(hac_text *t, const hac_job *job)
@@ -266,7 +271,7 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
         else
             hac_json_null(t, "k");
         hac_json_string(t, "k_source", job->plan->k > 0 ? job->plan->k_source : NULL);
-        hac_json_number(t, "predicted_seconds", job->plan->predicted_seconds);
+        hac_json_number(t, "predicted_seconds", job->plan->predicted_seconds + job->earlier_predicted);
     }
     hac_json_number(t, "measured_seconds", run_seconds(job));
     hac_json_number(t, "queued_seconds",
@@ -332,9 +337,11 @@ static bool awaits_program(const hac_job *job, uint32_t plan_device, const hac_s
 static void why_waiting(hac_text *t, const hac_job *job)
 {
     const hac_server *server = job->server;
-    if (job->state == HAC_JOB_QUEUED)
+    if (job->state == HAC_JOB_QUEUED && !job->waiting)
         hac_text_addf(t, "It is queued: %u jobs run before it%s.\n", server->n_active,
                       server->probing ? ", and devices are being probed" : "");
+    if (job->waiting)
+        hac_text_add(t, "It waits for its client to send more of its input.\n");
     if (job->state == HAC_JOB_QUEUED && job->kind->measures && hac_builders_urgent(&server->builders))
         hac_text_add(t, "It measures, and waits until no kernels are being built any more.\n");
     for (uint32_t i = 0; job->plan != NULL && i < job->plan->n_devices; i++) {
@@ -449,8 +456,8 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
         why_candidates(&t, plan);
         why_not(&t, job);
         if (job->state == HAC_JOB_DONE)
-            hac_text_addf(&t, "Predicted %.3f ms, measured %.3f ms.\n", plan->predicted_seconds * 1e3,
-                          run_seconds(job) * 1e3);
+            hac_text_addf(&t, "Predicted %.3f ms, measured %.3f ms.\n",
+                          (plan->predicted_seconds + job->earlier_predicted) * 1e3, run_seconds(job) * 1e3);
         if (job->build_seconds > 0)
             hac_text_addf(&t, "Of these, %.1f s went to building kernels (once for this device).\n",
                           job->build_seconds);

@@ -119,6 +119,23 @@ void hac_job_clear_run(hac_job *job)
     run->n_ready = 0;
 }
 
+void hac_job_add_earlier(hac_job *job, double seconds)
+{
+    if (job->earlier == NULL)
+        job->earlier = calloc(HAC_DEVICES_MAX, sizeof *job->earlier);
+    job->earlier_seconds += seconds;
+    job->earlier_predicted += job->plan->predicted_seconds;
+    for (size_t i = 0; job->earlier != NULL && i < job->run.n_records; i++) {
+        const hac_run_record *r = &job->run.records[i];
+        hac_device_use *use = &job->earlier[job->plan->devices[r->device].machine_index];
+        use->busy += r->seconds;
+        use->predicted += r->predicted_seconds;
+        use->pieces += !r->lost;
+        use->lost += r->lost;
+    }
+    job->run.n_records = 0;
+}
+
 void hac_job_set_plan(hac_job *job, hac_plan *plan)
 {
     hac_job_clear_run(job);
@@ -154,6 +171,7 @@ void hac_job_free(hac_job *job)
     if (job->kind->free_state != NULL)
         job->kind->free_state(job);
     hac_plan_free(job->plan);
+    free(job->earlier);
     hac_splice_buffers_clear(&job->splice);
     free(job->result_data);
     free(job->text);

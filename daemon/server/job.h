@@ -117,6 +117,12 @@ typedef struct hac_job_kind {
     bool measures;          /* waits until no builder works: it would be measured along */
 } hac_job_kind;
 
+/* What a device has done for a job by plans before the current one. */
+typedef struct hac_device_use {
+    double busy, predicted; /* seconds */
+    uint64_t pieces, lost;
+} hac_device_use;
+
 /* A foreign descriptor. */
 typedef struct hac_job_descriptor {
     int fd;
@@ -166,6 +172,8 @@ struct hac_job {
 
     hac_plan *plan;            /* the current one, the last one when the job has ended */
     hac_splice_buffers splice; /* of the tasks so far that have any */
+    hac_device_use *earlier;   /* by server device, of the rounds of a job with splits; NULL: none yet */
+    double earlier_seconds, earlier_predicted; /* likewise */
     hac_run run;
     unsigned restarts, retries;
     uint32_t losses[HAC_DEVICES_MAX]; /* executors lost on each device */
@@ -234,6 +242,8 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
 void hac_job_send_event(hac_job *job, const char *stage, const char *device, const char *note);
 /* Drops the current plan's execution state and its buffers but those that hold the result. */
 void hac_job_clear_run(hac_job *job);
+/* Adds up what was recorded of the current plan, which has been executed, before another takes its place. */
+void hac_job_add_earlier(hac_job *job, double seconds);
 /* Takes over the next plan in place of the current one and of what was recorded of it. */
 void hac_job_set_plan(hac_job *job, hac_plan *plan);
 

@@ -37,6 +37,7 @@ typedef struct hac_splits {
     bool ordered;       /* rows are */
     uint32_t output;    /* format */
     uint64_t limit;     /* of rows; UINT64_MAX: none */
+    bool tight;         /* partials and the result do not fit side by side */
     bool enough, ended; /* the limit is reached; the result is there */
     uint64_t answered;
     hac_query_totals before; /* this round */
@@ -47,7 +48,6 @@ typedef struct hac_splits {
     uint64_t carried;                  /* … and what the largest one has of it */
     uint64_t rounds, carries, bytes;
     uint64_t round_ns; /* when it began */
-    double seconds;    /* of all rounds */
 } splits;
 
 /* ---- the splits ---------------------------------------------------------------------------------------- */
@@ -170,6 +170,32 @@ static void take_splits(hac_job *job, uint64_t room)
     spec->bytes = bytes;
 }
 
+/* The job is told of by its last plan: what merges also has the devices and the choice of what aggregated. */
+static void inherit(hac_plan *plan, hac_plan *from)
+{
+    plan->query.flow_c = from->query.flow_c; /* of all rounds */
+    if (plan->n_candidates > 0 || from->n_candidates == 0)
+        return;
+    plan->candidates = from->candidates;
+    plan->n_candidates = from->n_candidates;
+    from->candidates = NULL;
+    from->n_candidates = 0;
+    plan->k = from->k;
+    plan->k_source = from->k_source;
+    plan->query.hot_keys = from->query.hot_keys;
+    memcpy(plan->query.way, from->query.way, sizeof plan->query.way);
+    memcpy(plan->query.remark, from->query.remark, sizeof plan->query.remark);
+    for (size_t d = 0; d < from->n_devices; d++) {
+        size_t at = 0;
+        while (at < plan->n_devices && plan->devices[at].machine_index != from->devices[d].machine_index)
+            at++;
+        if (at == HAC_PLAN_MAX_DEVICES)
+            continue;
+        plan->devices[at] = from->devices[d];
+        plan->n_devices += at == plan->n_devices;
+    }
+}
+
 static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
 {
     hac_query_spec *spec = &job->query->spec;
@@ -178,7 +204,7 @@ static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
     spec->place = HAC_QUERY_IN_SPLITS;
     spec->compiled_bytes = job->query->query_bytes;
     spec->round.stage = stage;
-    spec->round.generation = (gives_rows(job) ? s->rounds : s->carries) + 1;
+    spec->round.generation = (stage == HAC_ROUND_ROWS ? s->rounds : s->carries) + 1;
     spec->round.held = s->memory.held;
     spec->round.carry = s->carry_region;
     if (spec->n_sources == 0)
@@ -186,8 +212,8 @@ static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
     hac_status status = hac_plan_query_round(hac_server_machine(job->server), spec, &plan, err);
     if (status != HAC_OK)
         return status;
-    if (job->plan != NULL) /* its kernels' figures are those of all rounds */
-        plan->query.flow_c = job->plan->query.flow_c;
+    if (job->plan != NULL)
+        inherit(plan, job->plan);
     bool first = !job->query->planned && stage != HAC_ROUND_COMPILE;
     hac_job_set_plan(job, plan);
     s->before = job->query->totals;
@@ -205,7 +231,7 @@ static hac_status plan_compile(hac_job *job, hac_error *err)
 {
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
-    if (s->n_queued > 0) {
+    if (s->needs_source) {
         take_splits(job, 0);
         return start(job, HAC_ROUND_COMPILE, err);
     }
@@ -249,7 +275,7 @@ static hac_status plan_merge(hac_job *job, hac_round_stage stage, hac_error *err
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
     hac_status status = HAC_OK;
-    if (s->partials == NULL) /* there was no record */
+    if (s->partials == NULL && !s->tight) /* there was no record */
         status = hac_round_fit(spec, &s->memory, err);
     spec->n_sources = 0;
     spec->bytes = s->memory.held * spec->round.region;
@@ -303,8 +329,15 @@ static hac_status plan_end(hac_job *job, uint32_t devices, hac_error *err)
     splits *s = job->query->rounds;
     if (!s->any)
         return plan_nothing(job, devices, err);
-    if (!gives_rows(job))
+    if (!gives_rows(job) && s->tight && s->memory.held > 0)
+        return plan_merge(job, HAC_ROUND_CARRY, err);
+    if (!gives_rows(job)) {
+        if (s->tight) {
+            release(&s->partials);
+            job->query->spec.round.room = 0;
+        }
         return plan_merge(job, HAC_ROUND_MERGE, err);
+    }
     s->ended = true;
     job->result_bytes = 0; /* its rows went with their splits */
     return HAC_NOT_FOUND;
@@ -354,7 +387,7 @@ static void end_round(hac_job *job)
     splits *s = job->query->rounds;
     s->n_taken = 0;
     s->rounds++;
-    s->seconds += hac_seconds_since(s->round_ns);
+    hac_job_add_earlier(job, hac_seconds_since(s->round_ns));
 }
 
 /* The partials of all splits of the round are there. Values of task reports that are to be added up over
@@ -401,15 +434,24 @@ static hac_status gave_rows(hac_job *job, uint64_t before, hac_error *err)
     return HAC_OK;
 }
 
+/* Bytes of a partition's region, where those planned were too few, or so many that memory is short for what
+ * follows; 0: they do. */
+static uint64_t better_region(const hac_job *job, uint64_t planned)
+{
+    const hac_query_spec *spec = &job->query->spec;
+    uint64_t needed = (job->query->totals.group_region + 63) / 64 * 64;
+    bool wasteful = planned > needed + needed / 2 && planned > spec->memory / 16 / spec->round.partitions;
+    return needed > planned ? needed : wasteful && needed > 0 ? needed : 0;
+}
+
 static hac_status carried(hac_job *job, uint32_t index, hac_error *err)
 {
     splits *s = job->query->rounds;
     const hac_query_totals *totals = &job->query->totals;
-    uint64_t planned = job->plan->tasks[index].params[HAC_QUERY_PARAM_GROUP_REGION];
+    uint64_t planned = job->plan->tasks[index].params[HAC_QUERY_PARAM_GROUP_REGION], region;
     if (totals->group_region > INT64_MAX / 8192)
         return hac_fail(err, HAC_INTERNAL, "a partition cannot need that many bytes");
-    if (totals->group_region > planned) {
-        uint64_t region = (totals->group_region + totals->group_region / 16 + 63) / 64 * 64;
+    if ((region = better_region(job, planned)) != 0) {
         job->query->totals.groups = job->query->totals.group_region = 0;
         hac_status status = hac_query_run_resize_groups(job, region, err);
         return status == HAC_OK        ? HAC_AGAIN
@@ -422,7 +464,7 @@ static hac_status carried(hac_job *job, uint32_t index, hac_error *err)
     s->memory.carry = planned * job->query->spec.round.partitions;
     s->memory.held = 0;
     s->carries++;
-    s->seconds += hac_seconds_since(s->round_ns);
+    hac_job_add_earlier(job, hac_seconds_since(s->round_ns));
     return HAC_OK;
 }
 
@@ -439,6 +481,10 @@ static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
         return HAC_OK;
     }
     hac_status status = hac_query_run_task_ended(job, index, err);
+    if (status == HAC_NO_MEMORY && s->memory.held > 0 && !s->tight) {
+        s->tight = job->run.replan = true; /* the groups alone may do */
+        return HAC_OK;
+    }
     if (status != HAC_OK || job->run.replan)
         return status;
     if (hac_query_is_codelet(task, "query.gather"))
@@ -492,7 +538,7 @@ static void receipt(const hac_job *job, hac_text *text)
     hac_json_unsigned(text, "splits", s->answered);
     hac_json_unsigned(text, "rounds", s->rounds);
     hac_json_unsigned(text, "carries", s->carries);
-    hac_json_number(text, "round_seconds", s->seconds);
+    hac_json_number(text, "round_seconds", job->earlier_seconds);
     hac_json_close(text, '}');
     hac_splice_buffers_json(&job->splice, text); /* of all rounds: nobody clears them between */
 }

@@ -55,6 +55,9 @@ class Job:
         self.enough = False
         self.answered = 0
         self.events = []
+        self.results = client.__dict__.setdefault("memfds", {})  # id: what hacd has sent once
+        self.early = []    # answers that came before they were waited for
+        self.told = set()  # serials of requests whose answers do not matter
         body = wire.message(f1=wire.query_spec(**spec), f3=options, f4=1, f5=name)
         self.id = self.expect(client.ask(wire.SUBMIT_QUERY, body), wire.R_ACCEPTED)[1][0]
 
@@ -76,13 +79,14 @@ class Job:
                 return self.free.pop(i)
         if self.free:
             old = self.free.pop()
-            os.close(self.buffers.pop(old)[0])
-            self.expect(self.client.ask(wire.BUFFER_RELEASE, wire.message(f1=old)), wire.R_OK)
-        got = self.expect(self.client.ask(wire.BUFFER_ALLOC, wire.message(f1=size)), wire.R_BUFFER)
-        if not got.get(3, [0])[0]:
-            raise AssertionError("a buffer that this client has not seen comes without its memfd")
-        self.buffers[got[1][0]] = (self.client.fds.pop(), got[2][0])
-        return got[1][0]
+            del self.buffers[old]
+            self.ask(wire.BUFFER_RELEASE, wire.message(f1=old), wire.R_OK)
+        got = self.ask(wire.BUFFER_ALLOC, wire.message(f1=size), wire.R_BUFFER)
+        known = got[1][0]
+        if got.get(3, [0])[0]:
+            self.results[known] = self.client.fds.pop()
+        self.buffers[known] = (self.results[known], got[2][0])
+        return known
 
     def append(self, sets, head=b"", lines_before=0, last=False, name="stream", data=None):
         """Hands over one split; returns its serial."""
@@ -103,15 +107,27 @@ class Job:
         while self.waiting:
             self.take_answer()
 
+    def ask(self, what, body, expected):
+        """An answer that is none to a split; those wait."""
+        serial = self.client.send(what, body)
+        while True:
+            got = self.client.receive()
+            if got is not None and got[1] != serial:
+                self.early.append(got)
+                continue
+            return self.expect(got and (got[0], got[2]), expected)
+
     def take_answer(self):
         """The next answer to a split."""
         while True:
-            got = self.client.receive()
+            got = self.early.pop(0) if self.early else self.client.receive()
             if got is None:
                 raise ConnectionError("hacd has closed the connection")
             what, serial, fields = got
             if what == wire.R_EVENT:
                 self.events.append(fields)
+                continue
+            if serial in self.told:
                 continue
             buffer = self.waiting.pop(serial)
             if buffer:
@@ -133,23 +149,10 @@ class Job:
         described = wire.decode(fields[buffer][0])
         known = described[1][0]
         if described.get(3, [0])[0]:
-            self.results = getattr(self, "results", {})
             self.results[known] = self.client.fds.pop()
         fd = self.results[known]
-        got = os.pread(fd, fields.get(size, [0])[0], 0)
-        self.expect_later(wire.BUFFER_RELEASE, known)
-        return got
-
-    def expect_later(self, what, buffer):
-        """Sends without waiting: answers to splits may come first."""
-        serial = self.client.send(what, wire.message(f1=buffer))
-        while True:
-            answer = self.client.receive()
-            if answer[1] == serial:
-                return
-            if answer[0] == wire.R_EVENT:
-                continue
-            raise AssertionError("take answers one after another when rows come with them")
+        self.told.add(self.client.send(wire.BUFFER_RELEASE, wire.message(f1=known)))
+        return os.pread(fd, fields.get(size, [0])[0], 0)
 
     def wait(self):
         """The job's end: its result's bytes. Refused: it failed."""
@@ -158,11 +161,10 @@ class Job:
             raise Refused(wire.decode(done.get(3, [b""])[0]))
         if 5 in done:
             described = wire.decode(done[5][0])
+            known = described[1][0]
             if described.get(3, [0])[0]:
-                fd = self.client.fds.pop()
-            else:
-                fd = self.buffers[described[1][0]][0]
-            return os.pread(fd, done[6][0], 0)
+                self.results[known] = self.client.fds.pop()
+            return os.pread(self.results[known], done[6][0], 0)
         return done.get(4, [b""])[0]
 
     def run(self, data, split_sets=16, head=b"", size=SET_BYTES):

@@ -226,7 +226,7 @@ static hac_status add_merge(hac_query_building *b, bool last, hac_error *err)
     const hac_query_round *round = &b->spec->round;
     uint64_t bytes = b->sizes->group_region * b->sizes->partitions;
     uint32_t merge;
-    hac_status status = add_partials(b, round->room, err);
+    hac_status status = add_partials(b, round->held, err);
     if (status == HAC_OK && round->carry != 0)
         status = hac_building_buffer(b, HAC_QUERY_BUFFER_CARRY, HAC_BUFFER_WORK,
                                      round->carry * b->sizes->partitions, false, &b->carry, err);
