@@ -14,24 +14,29 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Levenshtein's distance, without case; names of at most NAME_MAX_BYTES. */
+static unsigned least_of(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) without case; names of at most NAME_MAX_BYTES. */
 static unsigned distance(const char *a, const char *b)
 {
-    unsigned row[NAME_MAX_BYTES + 1];
-    size_t n = strlen(b);
+    unsigned rows[3][NAME_MAX_BYTES + 1]; /* the row of a letter of a, and the two before */
+    size_t n = strlen(b), m = strlen(a);
     for (size_t j = 0; j <= n; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        unsigned diagonal = row[0];
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= m; i++) {
+        unsigned *row = rows[i % 3], *above = rows[(i - 1) % 3];
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= n; j++) {
-            unsigned changed = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-            diagonal = row[j];
-            unsigned least = row[j - 1] < row[j] ? row[j - 1] + 1 : row[j] + 1;
-            row[j] = changed < least ? changed : least;
+            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            row[j] = least_of(above[j - 1] + !same, 1 + least_of(row[j - 1], above[j]));
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
+                row[j] = least_of(row[j], rows[(i - 2) % 3][j - 2] + 1);
         }
     }
-    return row[n];
+    return rows[m % 3][n];
 }
 
 const char *hac_suggest(const char *name, const void *list, size_t n, hac_suggest_name get)

@@ -56,53 +56,60 @@ typedef enum hac_argument_kind {
     HAC_ARGUMENT_TRUTH,       /* true or false */
     HAC_ARGUMENT_RESULT,      /* the name of a vector that is written */
     HAC_ARGUMENT_RESULTS,     /* a name, or a list of names, one for each of `in` */
-    HAC_ARGUMENT_ASSIGNMENTS, /* of let: any names, each with an expression */
+    HAC_ARGUMENT_ASSIGNMENTS, /* of let: any names instead of this one, each with an expression */
     HAC_ARGUMENT_KIND_END
 } hac_argument_kind;
 
 /* What elements an argument may have; of a result: what it gets. */
 typedef enum hac_element_rule {
-    HAC_ELEMENT_NUMBER = 0, /* integers, floats, bool */
-    HAC_ELEMENT_INTEGER,    /* i32, i64, u32, u64 */
-    HAC_ELEMENT_FLOAT,      /* f32, f64; given integers: refused with the advice to convert */
+    HAC_ELEMENT_VALUE = 0, /* integers, floats, bool */
+    HAC_ELEMENT_NUMBER,    /* integers, floats */
+    HAC_ELEMENT_INTEGER,   /* i32, i64, u32, u64 */
+    HAC_ELEMENT_FLOAT,     /* f32, f64 */
+    HAC_ELEMENT_LINEAR,    /* i64, f32, f64 */
+    HAC_ELEMENT_ANY,       /* text as well */
     HAC_ELEMENT_TEXT,
-    HAC_ELEMENT_ANY,
     HAC_ELEMENT_BOOL,
-    HAC_ELEMENT_U32,   /* results: row numbers */
-    HAC_ELEMENT_U64,   /* results: counts */
-    HAC_ELEMENT_I64,   /* results */
-    HAC_ELEMENT_F64,   /* results */
-    HAC_ELEMENT_SAME,  /* results: as the argument named by the row's `same` */
-    HAC_ELEMENT_TOTAL, /* results: of a function over `same`: sums i64, u64 or f64; count i64; else the same
+    HAC_ELEMENT_U32, /* row numbers */
+    HAC_ELEMENT_U64,
+    HAC_ELEMENT_I64,
+    HAC_ELEMENT_F64,
+    HAC_ELEMENT_SAME,  /* as the argument named by the row's `same` has */
+    HAC_ELEMENT_TOTAL, /* results: of `function` over `same`. sum, squares, magnitude: i64 of signed integers,
+                        * u64 of others, f64 of floats; min, max, largest: i64, u64, or the float itself;
+                        * count: u64
                         */
+    HAC_ELEMENT_KEYED, /* results of reduce_by_key: f64 of floats, else i64; mean: f64 */
     HAC_ELEMENT_END
 } hac_element_rule;
 
 enum {
     HAC_ARGUMENT_REQUIRED = 1,
     HAC_ARGUMENT_ONE_OF = 2, /* of the rows with this flag at least one has to be given */
-    HAC_ARGUMENT_EITHER = 4, /* … and no more than one */
-    HAC_ARGUMENT_MATRIX = 8, /* may have columns > 1 */
-    HAC_ARGUMENT_BELOW = 16  /* result: its values are numbers of rows of `below` (see hac_logic_vector) */
+    HAC_ARGUMENT_EITHER = 4, /* of the rows with this flag exactly one has to be given */
+    HAC_ARGUMENT_MATRIX = 8, /* may have several columns */
+    HAC_ARGUMENT_PAIR = 16,  /* VECTORS: exactly two */
+    HAC_ARGUMENT_MADE = 32   /* by the checker from the others; not to be written */
 };
 
 #define HAC_ARGUMENTS_MAX 12
 
 /*
- * Shapes: `rows` and `columns` are letters. Arguments that have one in common have as many; '1' is one; '*'
- * in a result is a number that only the data says; 'e' (of an extent) is what the argument of kind EXTENT or
- * the values' bound (`below` of a vector) says. NULL: any.
+ * Shapes: `rows` and `columns` are letters. Arguments that have one in common have as many; "1" is one, "*"
+ * in a result a number that only the data says, "=" as many as its counterpart among the vectors of `same`.
+ * "e" and "f" are what the argument EXTENT with that letter says, or without it the bound
+ * (hac_logic_vector.below) of the argument whose row has the letter as `below`. NULL: any.
  */
 typedef struct hac_subop_argument {
     const char *name; /* "in"; NULL ends the list */
     hac_argument_kind kind;
     unsigned flags;
-    unsigned forms; /* set of templates; of a result: the template that it gets, if there is one bit */
+    unsigned forms; /* set of templates; of a result: the one that it gets, 0: as its operands */
     hac_element_rule elements;
-    const char *same; /* of ELEMENT_SAME and ELEMENT_TOTAL */
+    const char *same; /* of ELEMENT_SAME, TOTAL and KEYED */
     const char *rows, *columns;
-    const char *below; /* of a result with HAC_ARGUMENT_BELOW: the argument whose rows bound it */
-    const char *words; /* of WORD: "sum min max", the first is the default unless REQUIRED */
+    const char *below; /* letter. Of a result: its values are numbers of that many rows */
+    const char *words; /* of WORD: "sum min max"; the first is the default */
     const char *text;  /* what it is */
 } hac_subop_argument;
 
@@ -146,7 +153,7 @@ typedef enum hac_subop_id {
 /* How components of its operands depend on those of what comes before it. */
 typedef enum hac_subop_walk {
     HAC_WALK_ROWS = 1, /* component by component: rows of a result need the same rows of the operands */
-    HAC_WALK_ALL,      /* a result's component needs all of some operand (`whole` of the matrix or vector) */
+    HAC_WALK_ALL,      /* a component of a result needs all of some operand */
     HAC_WALK_SERIAL,   /* one task over everything */
     HAC_WALK_CONTROL
 } hac_subop_walk;
@@ -186,6 +193,18 @@ void hac_library_json_schema(hac_text *ret);
 
 /* ---- what users have added ----------------------------------------------------------------------- */
 
+/* What is wrong with a file, all of it up to HAC_LOGIC_PROBLEMS_MAX messages. */
+typedef struct hac_logic_problems {
+    char **messages;
+    size_t n;
+} hac_logic_problems;
+#define HAC_LOGIC_PROBLEMS_NONE                                                                              \
+    {                                                                                                        \
+        NULL, 0                                                                                              \
+    }
+#define HAC_LOGIC_PROBLEMS_MAX 20
+void hac_logic_problems_clear(hac_logic_problems *problems);
+
 #define HAC_LIBRARY_NAME_MAX    64   /* with the terminating zero */
 #define HAC_LIBRARY_ENTRIES_MAX 1024 /* versions included */
 
@@ -222,13 +241,15 @@ const hac_library_entry *hac_library_find(const hac_library *library, hac_librar
                                           unsigned version);
 
 /*
- * Checks a definition (types included, the ones it uses as well) and stores it as the next version of its
- * name; one that is the same as the newest is not stored again. *ret_version is its version, *ret_new whether
- * it is a new one. HAC_INVALID: it is wrong, or the name is built in; `file` is for messages.
+ * Checks a definition (types included, those of the ones that it uses as well) and stores it as the next
+ * version of its name; one that is the same as the newest is not stored again. ret_name has
+ * HAC_LIBRARY_NAME_MAX bytes, *ret_version is its version, *ret_new whether it is a new one. HAC_INVALID: it
+ * is wrong (*problems, NULL allowed, says all that is), or the name is built in; `file` is for messages.
  */
 HAC_MUST_USE hac_status hac_library_add(hac_library *library, hac_library_kind kind, const char *file,
                                         const char *text, size_t length, char *ret_name,
-                                        unsigned *ret_version, bool *ret_new, hac_error *err);
+                                        unsigned *ret_version, bool *ret_new, hac_logic_problems *problems,
+                                        hac_error *err);
 /* Version 0: all of them. HAC_NOT_FOUND: there is none; HAC_INVALID: it is built in. */
 HAC_MUST_USE hac_status hac_library_remove(hac_library *library, hac_library_kind kind, const char *name,
                                            unsigned version, hac_error *err);

@@ -30,7 +30,6 @@
 #define HAC_LOGIC_INPUTS_MAX     64
 #define HAC_LOGIC_OUTPUTS_MAX    64
 #define HAC_LOGIC_SPLIT_MAX      1024
-#define HAC_LOGIC_PROBLEMS_MAX   20
 #define HAC_LOGIC_EXPRESSION_MAX 4096 /* bytes of one expression */
 
 typedef struct hac_logic_position {
@@ -86,12 +85,14 @@ typedef struct hac_logic_value {
 typedef struct hac_logic_expression {
     char *text;
     hac_logic_position at;
-    hac_program *program; /* one output, of type `kind`; its inputs are columns by the vectors below */
+    hac_program *program; /* one output, of type `kind`; its inputs are columns by the vectors below. NULL: a
+                           * copy of a vector of texts */
     hac_kind kind;        /* of the result: one that vectors have */
     int *vectors;         /* of each input of the program: a vector; those with one row hold for every row */
     size_t n_vectors;
     bool exact;    /* the same bits everywhere */
     bool constant; /* reads no vector */
+    int copy;      /* it is nothing but this vector, of the kind that is wanted; -1: it is not */
 } hac_logic_expression;
 
 typedef enum hac_vector_origin {
@@ -190,6 +191,9 @@ typedef struct hac_logic_reducer {
 
 /* ---- steps and pieces ---------------------------------------------------------------------------- */
 
+/* `function: mean` of reduce_by_key: sums and counts, divided. */
+#define HAC_LOGIC_MEAN ((int)HAC_OP_FUNCTION_END)
+
 typedef enum hac_piece_kind {
     HAC_PIECE_LIBRARY = 0, /* of the built-in library */
     HAC_PIECE_USER,        /* of the user's: a typed expression, run as a map */
@@ -200,16 +204,17 @@ typedef enum hac_piece_kind {
 typedef struct hac_logic_argument {
     const hac_subop_argument *spec; /* its row in the library */
     hac_logic_position at;
-    int *
-        vectors; /* VECTOR(S), RESULT(S); EXTENT: a vector whose rows count, or a Var; ASSIGNMENTS: targets */
+    int *vectors; /* VECTOR(S), RESULT(S); EXTENT: a vector whose rows count, or a Var; ASSIGNMENTS: the
+                     target */
     size_t n_vectors;
-    hac_logic_expression **expressions; /* EXPRESSION, SCALAR: one; ASSIGNMENTS: one for each vector */
+    hac_logic_expression **expressions; /* EXPRESSION, SCALAR, ASSIGNMENTS: one */
     size_t n_expressions;
-    int word;         /* WORD: hac_op_function for `function`, else its place in the row's words */
+    int word; /* WORD: hac_op_function (or HAC_LOGIC_MEAN) for `function`, else its place in the words */
     uint64_t integer; /* INTEGER, TRUTH, EXTENT without vectors */
     int dimension;    /* EXTENT: what it stands for */
 } hac_logic_argument;
 
+/* A `let` of several names is several pieces, one each. */
 typedef struct hac_logic_piece {
     hac_piece_kind kind;
     char *name;                  /* as written: "spmv", "damp" */
@@ -230,8 +235,8 @@ const hac_logic_argument *hac_logic_argument_get(const hac_logic_piece *piece, c
 int hac_logic_argument_vector(const hac_logic_piece *piece, const char *name);
 /* Its expression; NULL: it was not given. */
 const hac_logic_expression *hac_logic_argument_expression(const hac_logic_piece *piece, const char *name);
-/* A WORD of functions, given or the default. */
-hac_op_function hac_logic_argument_function(const hac_logic_piece *piece, const char *name);
+/* A WORD, given or the default. */
+int hac_logic_argument_word(const hac_logic_piece *piece, const char *name);
 bool hac_logic_argument_truth(const hac_logic_piece *piece, const char *name);
 
 /* How an OP walks its data (flow D): Map interfaces. */
@@ -305,17 +310,6 @@ typedef struct hac_logic {
     char **notes; /* not wrong, but worth a look: "FILE:LINE:COLUMN: …" */
     size_t n_notes;
 } hac_logic;
-
-/* What is wrong with a file, all of it up to HAC_LOGIC_PROBLEMS_MAX messages. */
-typedef struct hac_logic_problems {
-    char **messages;
-    size_t n;
-} hac_logic_problems;
-#define HAC_LOGIC_PROBLEMS_NONE                                                                              \
-    {                                                                                                        \
-        NULL, 0                                                                                              \
-    }
-void hac_logic_problems_clear(hac_logic_problems *problems);
 
 /* Reads and checks. `library` NULL: only what is built in. `problems` may be NULL; *err has the first one.
  * HAC_INVALID: the file is wrong; HAC_NOT_FOUND, HAC_IO: it cannot be read. */

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sections `outputs` and `reducer`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "check.h"
+
+static const char formats[] = "raw csv json xml parquet";
+static const char *const suffixes[] = {"bin", "csv", "json", "xml", "parquet"};
+
+HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
+
+/* ---- columns ---- */
+
+static hac_status check_column(hac_logic_checker *c, const hac_yaml_node *node, const char *name,
+                               const hac_logic_output *output, hac_logic_output_column *ret)
+{
+    const char *vector = NULL;
+    char show[HAC_YAML_SHOW_SIZE];
+    hac_status status = hac_logic_text(c, node, &vector);
+    if (status == HAC_OK)
+        status = hac_vector_read(c, node, vector, &ret->vector);
+    if (status != HAC_OK)
+        return status;
+    if (strlen(name) == 0 || strlen(name) >= HAC_FIELD_NAME_MAX - 24)
+        return hac_logic_problem(c, node, "`%s` is too long, or too short, for a column's name",
+                                 hac_yaml_show(name, show));
+    ret->name = hac_logic_copy(c, name);
+    if (ret->name == NULL)
+        return HAC_NO_MEMORY;
+    const hac_logic_vector *v = &c->logic->vectors[ret->vector];
+    if (v->kind == HAC_KIND_NONE)
+        return HAC_INVALID; /* reported where it is written */
+    if (v->form == HAC_VECTOR_VARIABLE_LEN && output->format != HAC_LOGIC_JSON)
+        return hac_logic_problem(c, node, "`%s` is a VariableLenVector, whose rows only json has", vector);
+    if (v->form == HAC_VECTOR_SPARSE_VALUE)
+        return hac_logic_problem(
+            c, node, "`%s` is a SparseValueVector; write out its zeros with `dense` first", vector);
+    return HAC_OK;
+}
+
+static hac_status check_rows(hac_logic_checker *c, const hac_yaml_node *node, const hac_logic_output *output)
+{
+    const hac_logic_output_column *first = &output->columns[0],
+                                  *last = &output->columns[output->n_columns - 1];
+    const hac_vector_state *a = &c->state[first->vector], *b = &c->state[last->vector];
+    bool sparse = false;
+    for (size_t i = 0; i < output->n_columns; i++)
+        sparse |= c->logic->vectors[output->columns[i].vector].form == HAC_VECTOR_SPARSE_MATRIX;
+    if (sparse && output->n_columns > 1)
+        return hac_logic_problem(c, node,
+                                 "a SparseMatrix is written as row, column, value, by itself; give it an "
+                                 "output of its own");
+    if (!hac_dimension_fits(c, a->rows, b->rows))
+        return hac_dimensions_differ(
+            c, node, &(hac_counted){hac_vector_name(c, last->vector), "rows", b->rows, false},
+            &(hac_counted){hac_vector_name(c, first->vector), "rows", a->rows, false});
+    return HAC_OK;
+}
+
+static hac_status check_columns(hac_logic_checker *c, const hac_yaml_node *map, hac_logic_output *output)
+{
+    const hac_yaml_node *columns = hac_logic_field(map, "columns");
+    if (columns == NULL)
+        return hac_logic_problem_key(
+            c, map,
+            "`columns` is missing: names and their vectors, as in {node: node, rank: "
+            "rank}, or a list of vectors");
+    bool list = columns->kind == HAC_YAML_LIST;
+    hac_status status = list ? HAC_OK : hac_logic_need(c, columns, HAC_YAML_MAP), first = status;
+    if (status == HAC_OK && columns->count == 0)
+        return hac_logic_problem(c, columns, "`columns` names none");
+    output->columns = status == HAC_OK ? hac_logic_alloc(c, columns->count * sizeof *output->columns) : NULL;
+    if (output->columns == NULL)
+        return status != HAC_OK ? status : HAC_NO_MEMORY;
+    for (const hac_yaml_node *node = columns->first; node != NULL; node = node->next) {
+        const char *name = list && node->kind == HAC_YAML_SCALAR ? node->text : node->key;
+        status = check_column(c, node, name != NULL ? name : "", output, &output->columns[output->n_columns]);
+        if (!hac_logic_goes_on(status))
+            return status;
+        first = first != HAC_OK ? first : status;
+        if (status != HAC_OK)
+            continue;
+        output->n_columns++;
+        if (first == HAC_OK)
+            first = check_rows(c, node, output);
+    }
+    return first;
+}
+
+/* ---- the query that writes ---- */
+
+static void add_field(hac_schema *schema, const char *name, hac_kind kind)
+{
+    hac_field *field = &schema->fields[schema->n_fields];
+    if (schema->n_fields == HAC_FIELDS_MAX)
+        return;
+    snprintf(field->name, sizeof field->name, "%s", name);
+    field->type = (hac_value_type){.kind = (uint8_t)kind};
+    schema->n_fields++;
+}
+
+/* The columns that the file will have. */
+static void file_columns(const hac_logic_checker *c, const hac_logic_output *output, hac_schema *ret)
+{
+    char name[HAC_FIELD_NAME_MAX];
+    for (size_t i = 0; i < output->n_columns; i++) {
+        const hac_logic_vector *v = &c->logic->vectors[output->columns[i].vector];
+        const hac_logic_dimension *columns =
+            &c->logic->dimensions[c->state[output->columns[i].vector].columns];
+        if (v->form == HAC_VECTOR_SPARSE_MATRIX) {
+            add_field(ret, "row", HAC_KIND_U64);
+            add_field(ret, "column", HAC_KIND_U32);
+        }
+        if (v->form == HAC_VECTOR_SPARSE_MATRIX || columns == c->logic->dimensions) {
+            add_field(ret, output->columns[i].name, v->kind);
+            continue;
+        }
+        uint64_t n = columns->kind == HAC_DIMENSION_CONSTANT ? columns->value : 1;
+        for (uint64_t j = 0; j < n && j < HAC_FIELDS_MAX; j++) {
+            snprintf(name, sizeof name, "%.*s%u", HAC_FIELD_NAME_MAX - 12, output->columns[i].name,
+                     (unsigned)j);
+            add_field(ret, name, v->kind);
+        }
+    }
+}
+
+static hac_status check_names(hac_logic_checker *c, const hac_yaml_node *map, const hac_schema *schema)
+{
+    for (size_t i = 0; i < schema->n_fields; i++)
+        if (hac_schema_find(schema, schema->fields[i].name, strlen(schema->fields[i].name)) != (int)i)
+            return hac_logic_problem_key(c, map, "two columns are called `%s`", schema->fields[i].name);
+    return HAC_OK;
+}
+
+static hac_status check_query(hac_logic_checker *c, const hac_yaml_node *map, const hac_logic_output *output)
+{
+    hac_cleanup(hac_query_free_cleanup) hac_query *query = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_schema schema = {calloc(HAC_FIELDS_MAX, sizeof *schema.fields), 0};
+    hac_query_text text = {.where = output->where,
+                           .order_by = output->order_by,
+                           .select = "*",
+                           .limit = UINT64_MAX,
+                           .source = {.format = HAC_FORMAT_TABLE}};
+    if (schema.fields == NULL)
+        return hac_logic_no_memory(c);
+    file_columns(c, output, &schema);
+    hac_status status = check_names(c, map, &schema);
+    if (status == HAC_OK && (output->where != NULL || output->order_by != NULL)) {
+        status = hac_query_compile(&text, &schema, &query, &err);
+        if (status == HAC_INVALID)
+            status = hac_problem_of_query(c, map, err.message);
+        else if (status != HAC_OK)
+            (void)hac_fail(c->err, status, "%s", err.message);
+    }
+    hac_schema_clear(&schema);
+    return status;
+}
+
+static hac_status check_raw(hac_logic_checker *c, const hac_yaml_node *map, const hac_logic_output *output)
+{
+    const hac_logic_vector *v = &c->logic->vectors[output->columns[0].vector];
+    bool plain = v->form == HAC_VECTOR_FIX_VALUE || v->form == HAC_VECTOR_VAR || v->form == HAC_VECTOR_PVAR;
+    if (output->format != HAC_LOGIC_RAW)
+        return HAC_OK;
+    if (output->n_columns != 1 || !plain)
+        return hac_logic_problem_key(c, map,
+                                     "raw is the values of one vector of numbers: one column, a "
+                                     "FixValueVector, Var or PVar");
+    if (output->where != NULL || output->order_by != NULL || output->limit != UINT64_MAX)
+        return hac_logic_problem_key(c, map, "raw takes no `where`, `order_by` or `limit`");
+    return HAC_OK;
+}
+
+static hac_status read_settings(hac_logic_checker *c, const hac_yaml_node *map, hac_logic_output *output)
+{
+    const hac_yaml_node *format = hac_logic_field(map, "format"), *where = hac_logic_field(map, "where");
+    const hac_yaml_node *order = hac_logic_field(map, "order_by"), *limit = hac_logic_field(map, "limit");
+    const char *text = NULL;
+    int place = HAC_LOGIC_CSV;
+    hac_status status = hac_logic_fields(c, map, "format columns where order_by limit");
+    if (status == HAC_OK && format != NULL)
+        status = hac_logic_word(c, format, formats, &place);
+    output->format = (hac_logic_format)place;
+    output->suffix = suffixes[place];
+    output->limit = UINT64_MAX;
+    if (status == HAC_OK && limit != NULL)
+        status = hac_logic_whole(c, limit, 1, UINT64_C(1) << 40, &output->limit);
+    if (status == HAC_OK && where != NULL && (status = hac_logic_text(c, where, &text)) == HAC_OK)
+        output->where = hac_logic_copy(c, text);
+    if (status == HAC_OK && order != NULL && (status = hac_logic_text(c, order, &text)) == HAC_OK)
+        output->order_by = hac_logic_copy(c, text);
+    return status;
+}
+
+static hac_status check_output(hac_logic_checker *c, const hac_yaml_node *node)
+{
+    hac_yaml_node key = hac_logic_key_node(node);
+    hac_status status = hac_logic_new_name(c, &key, node->key);
+    if (status == HAC_OK)
+        status = hac_logic_need(c, node, HAC_YAML_MAP);
+    if (status == HAC_OK && c->logic->n_outputs == HAC_LOGIC_OUTPUTS_MAX)
+        return hac_logic_problem(c, node, "more than %d outputs", HAC_LOGIC_OUTPUTS_MAX);
+    if (status != HAC_OK)
+        return status;
+    hac_logic_output *output = &c->logic->outputs[c->logic->n_outputs];
+    *output = (hac_logic_output){.name = hac_logic_copy(c, node->key), .at = hac_logic_key_at(node)};
+    if (output->name == NULL)
+        return HAC_NO_MEMORY;
+    status = read_settings(c, node, output);
+    if (status == HAC_OK)
+        status = check_columns(c, node, output);
+    if (status == HAC_OK)
+        status = check_raw(c, node, output);
+    if (status == HAC_OK)
+        status = check_query(c, node, output);
+    c->logic->n_outputs += status == HAC_OK;
+    return status;
+}
+
+hac_status hac_check_outputs(hac_logic_checker *c, const hac_yaml_node *map)
+{
+    hac_status status = hac_logic_need(c, map, HAC_YAML_MAP), first = status;
+    if (status == HAC_OK && map->count == 0)
+        return hac_logic_problem_key(c, map, "`outputs` names none");
+    for (const hac_yaml_node *node = status == HAC_OK ? map->first : NULL; node != NULL; node = node->next) {
+        status = check_output(c, node);
+        if (!hac_logic_goes_on(status))
+            return status;
+        first = first != HAC_OK ? first : status;
+    }
+    return first;
+}
+
+/* ---- reducer ---- */
+
+static hac_status check_key(hac_logic_checker *c, const hac_yaml_node *map, hac_logic_reducer *r)
+{
+    const hac_yaml_node *key = hac_logic_field(map, "key"), *keys = hac_logic_field(map, "keys");
+    const char *name = NULL;
+    if (key == NULL || keys == NULL)
+        return hac_logic_problem_key(c, map,
+                                     "`%s` is missing; as in {key: word, keys: each, values: {n: {function: "
+                                     "count}}}",
+                                     key == NULL ? "key" : "keys");
+    hac_status status = hac_logic_text(c, key, &name);
+    if (status == HAC_OK)
+        status = hac_vector_read(c, key, name, &r->key);
+    if (status != HAC_OK)
+        return status;
+    const hac_logic_vector *v = &c->logic->vectors[r->key];
+    if (v->kind == HAC_KIND_NONE)
+        return HAC_INVALID;
+    if ((!hac_kind_is_integer(v->kind) && v->kind != HAC_KIND_STRING) ||
+        c->state[r->key].columns != HAC_DIMENSION_ONE ||
+        (v->form != HAC_VECTOR_FIX_VALUE && v->form != HAC_VECTOR_SPARSE_TEXT))
+        return hac_logic_problem(c, key, "`%s` is a %s of %s; keys are whole numbers or texts, a row each",
+                                 name, hac_vector_template_get(v->form)->name, hac_element_name(v->kind));
+    status = hac_logic_text(c, keys, &name);
+    r->keys = status == HAC_OK ? hac_vector_lookup_or_add(c, keys, name) : -1;
+    if (r->keys < 0)
+        return HAC_INVALID;
+    int entries =
+        v->kind == HAC_KIND_STRING ? hac_dimension_data(c, keys, 1, "bytes of keys") : HAC_DIMENSION_NONE;
+    hac_written w = {v->form,
+                     v->kind,
+                     hac_dimension_data(c, keys, 0, "distinct keys"),
+                     HAC_DIMENSION_ONE,
+                     entries,
+                     HAC_DIMENSION_NONE,
+                     false,
+                     "the reducer"};
+    return hac_vector_write(c, keys, r->keys, &w);
+}
+
+static hac_kind reduced_kind(hac_op_function function, hac_kind kind)
+{
+    if (function == HAC_OP_COUNT)
+        return HAC_KIND_I64;
+    return hac_kind_is_float(kind) ? HAC_KIND_F64 : HAC_KIND_I64;
+}
+
+static hac_status check_value(hac_logic_checker *c, const hac_yaml_node *node, const hac_logic_reducer *r,
+                              hac_logic_reducer_value *ret)
+{
+    static const hac_op_function functions[] = {HAC_OP_SUM, HAC_OP_MIN, HAC_OP_MAX, HAC_OP_COUNT};
+    const hac_yaml_node *function, *in;
+    const char *name = NULL;
+    int place = 0;
+    hac_kind kind = HAC_KIND_I64;
+    hac_yaml_node key = hac_logic_key_node(node);
+    hac_status status = hac_logic_need(c, node, HAC_YAML_MAP);
+    if (status == HAC_OK)
+        status = hac_logic_fields(c, node, "function in");
+    if (status != HAC_OK)
+        return status;
+    function = hac_logic_field(node, "function");
+    in = hac_logic_field(node, "in");
+    if (function != NULL)
+        status = hac_logic_word(c, function, "sum min max count", &place);
+    ret->function = functions[place];
+    ret->in = -1;
+    if (status == HAC_OK && in == NULL && ret->function != HAC_OP_COUNT)
+        return hac_logic_problem_key(c, node, "`in` is missing: the vector whose rows are put together");
+    if (status == HAC_OK && in != NULL) {
+        status = hac_logic_text(c, in, &name);
+        if (status == HAC_OK)
+            status = hac_vector_read(c, in, name, &ret->in);
+        if (status != HAC_OK)
+            return status;
+        const hac_logic_vector *v = &c->logic->vectors[ret->in];
+        kind = v->kind;
+        if (kind == HAC_KIND_NONE)
+            return HAC_INVALID;
+        if (kind == HAC_KIND_STRING || v->form != HAC_VECTOR_FIX_VALUE ||
+            c->state[ret->in].columns != HAC_DIMENSION_ONE)
+            return hac_logic_problem(c, in, "`%s` is a %s of %s; values are numbers, a row each", name,
+                                     hac_vector_template_get(v->form)->name, hac_element_name(kind));
+        if (!hac_dimension_fits(c, c->state[ret->in].rows, c->state[r->key].rows))
+            return hac_dimensions_differ(
+                c, in, &(hac_counted){name, "rows", c->state[ret->in].rows, false},
+                &(hac_counted){hac_vector_name(c, r->key), "rows", c->state[r->key].rows, false});
+    }
+    ret->out = status == HAC_OK ? hac_vector_lookup_or_add(c, &key, node->key) : -1;
+    if (ret->out < 0)
+        return status != HAC_OK ? status : HAC_INVALID;
+    hac_written w = {HAC_VECTOR_FIX_VALUE,
+                     reduced_kind(ret->function, kind),
+                     c->state[r->keys].rows,
+                     HAC_DIMENSION_ONE,
+                     HAC_DIMENSION_NONE,
+                     HAC_DIMENSION_NONE,
+                     false,
+                     "the reducer"};
+    return hac_vector_write(c, &key, ret->out, &w);
+}
+
+hac_status hac_check_reducer(hac_logic_checker *c, const hac_yaml_node *map)
+{
+    if (map == NULL)
+        return HAC_OK;
+    hac_logic_reducer *r = hac_logic_alloc(c, sizeof *r);
+    if (r == NULL)
+        return HAC_NO_MEMORY;
+    r->at = hac_logic_key_at(map);
+    hac_status status = hac_logic_need(c, map, HAC_YAML_MAP);
+    if (status == HAC_OK)
+        status = hac_logic_fields(c, map, "key keys values");
+    if (status == HAC_OK)
+        status = check_key(c, map, r);
+    const hac_yaml_node *values = status == HAC_OK ? hac_logic_field(map, "values") : NULL;
+    if (status == HAC_OK && values != NULL)
+        status = hac_logic_need(c, values, HAC_YAML_MAP);
+    if (status != HAC_OK)
+        return status;
+    r->values = hac_logic_alloc(c, (values != NULL ? values->count : 0) * sizeof *r->values);
+    if (r->values == NULL)
+        return HAC_NO_MEMORY;
+    for (const hac_yaml_node *node = values != NULL ? values->first : NULL; node != NULL && status == HAC_OK;
+         node = node->next)
+        status = check_value(c, node, r, &r->values[r->n_values++]);
+    c->logic->reducer = r;
+    return status;
+}

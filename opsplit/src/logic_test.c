@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logic files: good ones become programs, and what is wrong with bad ones is said where it is. */
+#include "opsplit/logic.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- bad files ---- */
+
+typedef struct bad_case {
+    const char *text, *message; /* the beginning of the first problem, behind "t.yaml:" */
+} bad_case;
+
+/* Lines 1 to 9; the case's own begin in line 10. */
+static const char before[] = "inputs:\n"
+                             "  p: {parse: csv, schema: \"x:f64,y:f64,k:i64,w:f32,s:string\"}\n"
+                             "  q: {parse: csv, schema: \"x:f64\"}\n"
+                             "  m: {parse: csv, schema: \"a:f64,b:f64,c:i64\", matrix: {t: [a, b]}}\n"
+                             "vectors:\n"
+                             "  two: {value: 2.0}\n"
+                             "  n: {value: 5}\n"
+                             "  cent: {template: PVar, value: [[1.0, 2.0], [3, 4]]}\n"
+                             "operators:\n";
+static const char after[] = "outputs:\n  o: {columns: [p.x]}\n";
+
+static void check_bad(const char *text, const char *message)
+{
+    hac_logic *logic = NULL;
+    hac_logic_problems problems;
+    hac_error err = HAC_ERROR_NONE;
+    char expected[600];
+    if (hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, &problems, &err) == HAC_OK) {
+        hac_logic_free(logic);
+        fail_msg("this is taken:\n%s", text);
+    }
+    snprintf(expected, sizeof expected, "t.yaml:%s", message);
+    if (strncmp(err.message, expected, strlen(expected)) != 0)
+        fail_msg("%s\nsays: %s\nand not: %s", text, err.message, expected);
+    assert_null(logic);
+    if (problems.n > 0)
+        assert_string_equal(problems.messages[0], err.message);
+    hac_logic_problems_clear(&problems);
+}
+
+static void check_steps(const bad_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *text = NULL;
+        assert_true(asprintf(&text, "%s%s%s", before, cases[i].text, after) > 0);
+        check_bad(text, cases[i].message);
+        free(text);
+    }
+}
+
+#define CHECK_STEPS(...)                                                                                     \
+    check_steps((const bad_case[]){__VA_ARGS__}, sizeof((const bad_case[]){__VA_ARGS__}) / sizeof(bad_case))
+
+static void test_names(void **state)
+{
+    (void)state;
+    CHECK_STEPS(
+        {"  - mpa: {in: p.x, out: z}\n",
+         "10:5: `mpa` is in no library (did you mean `map`?); a sub-operator of your "
+         "own has `expr` and `out`"},
+        {"  - map: {expr: \"p.x + zz\", out: z}\n", "10:24: no vector is called `zz`; there are: p.x, p.y"},
+        {"  - map: {expr: \"tow\", out: z}\n",
+         "10:18: no vector is called `tow`; there are: p.x, p.y, p.k, p.w, p.s, "
+         "q.x, m.t, m.c, two, n, cent (did you mean two?)"},
+        {"  - scan: {in: cnet, out: z}\n", "10:16: no vector is called `cnet`; there are"},
+        {"  - map: {expr: \"later\", out: z}\n  - let: {later: 1}\n",
+         "10:17: vector `later` has no value here yet; read it behind what writes it"},
+        {"  - map: {exp: \"1\", out: z}\n",
+         "10:11: unknown key `exp`; there are: expr, out, device (did you mean expr?)"},
+        {"  - map: {expr: \"1\"}\n",
+         "10:5: `out` of `map` is missing: a row for every row; as in map: {expr:"},
+        {"  - map: {expr: \"1\", out: \"and\"}\n",
+         "10:27: `and` is a word of expressions; choose another name"},
+        {"  - map: {expr: \"1\", out: a b}\n",
+         "10:27: `a b` cannot be a name; names are letters, digits and _"},
+        {"  - map: {expr: \"1\", out: 3}\n", "10:27: `3` cannot be a name"},
+        {"  - let: {p.x: 3}\n",
+         "10:11: `p.x` is of an input, which is not written; give the result another name"},
+        {"  - op: a b\n    do: []\n", "10:9: `a b` cannot be a name"},
+        {"  - op: a\n    operation: VektorMap\n    do: []\n",
+         "11:16: `VektorMap` is not known here; there are: VectorMap"},
+        {"  - op: a\n    device: \"a/b\"\n    do: []\n",
+         "11:13: `a/b` is no device; write a processor type (cpu, gpu"},
+        {"  - op: a\n    do: []\n    fo: 1\n",
+         "12:5: unknown key `fo`; there are: op, operation, device, do, use, with"},
+        {"  - op: a\n", "10:9: an OP has `do`, a list of sub-operators, or `use`"},
+        {"  - op: a\n    use: b\n", "11:10: no OP is called `b`; of your own there are none"},
+        {"  - op: a\n    use: b\n    do: []\n", "10:9: an OP has `do` or `use`, not both"},
+        {"  - op: a\n    do: []\n    with: {}\n", "12:5: `with` goes with `use`"},
+        {"  - foo\n", "10:5: this is a single value; it has to be a map of keys"},
+        {"  - {}\n", "10:5: this is empty; a step is an OP"},
+        {"  - map: [1]\n", "10:10: `map` is a list; it has to be a map of keys"},
+        {"  - map: {expr: \"1\", out: z}\n    scan: {in: z, out: z}\n",
+         "11:5: `scan` stands beside `map`; every "
+         "sub-operator is an entry of its own"},
+        {"  - let: {}\n", "10:10: `let` has no name"});
+}
+
+static void test_expressions(void **state)
+{
+    (void)state;
+    CHECK_STEPS({"  - map: {expr: \"p.x +\", out: z}\n", "10:23: expected a value, but the text ends here"},
+                {"  - map: {expr: 'ä', out: z}\n", "10:18: no vector is called `ä`"},
+                {"  - map: {expr: \"upper(p.s)\", out: z}\n",
+                 "10:17: this gives string, and elements of vectors are"},
+                {"  - map: {expr: \"length(p.s)\", out: z}\n",
+                 "10:17: `p.s` is text, which expressions of sub-operators do not "
+                 "read; number it with `index`"},
+                {"  - map: {expr: \"sum(p.x)\", out: z}\n",
+                 "10:18: an aggregate is of many rows, and this expression is of one; "
+                 "use `reduce`"},
+                {"  - map: {expr: \"null\", out: z}\n", "10:18: null has no type here"},
+                {"  - map: {expr: \"\", out: z}\n", "10:17: `expr` is empty"},
+                {"  - filter: {where: \"p.x\", in: p.x, out: z}\n",
+                 "10:21: a condition is true or false, and this is f64"},
+                {"  - axpy: {a: \"p.x > 1\", x: p.x, y: p.y, out: z}\n",
+                 "10:15: this has as many rows as input `p`, and here one "
+                 "value is needed; `reduce` makes one of many"},
+                {"  - map:\n      expr: |\n        p.x +\n        zz\n      out: z\n",
+                 "11:13: character 7: no vector is called `zz`"},
+                {"  - map: {expr: \"p.x + p.y + two + n + cast(p.k as f64) + p.w + q.x\", out: z}\n",
+                 "10:17: `p.x` has as many "
+                 "rows"},
+                {"  - while: {condition: \"two\", rounds: 5}\n    do: [{let: {two: \"two / 2\"}}]\n",
+                 "10:24: a condition is true or false, and this is f64"});
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    CHECK_STEPS(
+        {"  - gemv: {matrix: p.x, in: m.c, out: z}\n",
+         "10:29: `m.c` has elements of type i64, and matrix has f64; they "
+         "have to be of one type: convert one with `map`"},
+        {"  - spmv: {matrix: m.t, in: p.x, out: z}\n",
+         "10:20: `m.t` is a FixValueVector; `matrix` of `spmv` takes "
+         "SparseMatrix"},
+        {"  - scan: {in: m.t, out: z}\n", "10:16: `m.t` has 2 columns; `in` of `scan` takes one column"},
+        {"  - scan: {in: p.s, out: z}\n",
+         "10:16: `p.s` is a SparseTextVector; `in` of `scan` takes FixValueVector, Var, "
+         "PVar"},
+        {"  - gather: {in: p.x, index: p.y, out: z}\n",
+         "10:30: `p.y` has elements of type f64, and here whole numbers are "
+         "needed; convert it"},
+        {"  - dot: {in: [p.x, p.k], out: z}\n",
+         "10:15: `p.k` has elements of type i64, and the first one has f64"},
+        {"  - dot: {in: [p.x], out: z}\n", "10:15: `in` takes two vectors, not 1"},
+        {"  - tokenize: {in: p.x, out: z}\n",
+         "10:20: `p.x` is a FixValueVector; `in` of `tokenize` takes SparseTextVector"},
+        {"  - csr: {row: p.k, column: p.k, value: p.w, rows: 5, columns: 5, out: z}\n",
+         "10:41: `p.w` has elements of type f32, and here f64 are needed"},
+        {"  - index: {in: [p.k, p.x], out: [a, b], distinct: d}\n",
+         "10:17: `p.x` has elements of type f64, and the first "
+         "one has i64"},
+        {"  - index: {in: [p.k, m.c], out: a, distinct: d}\n", "10:34: `out` has 1 names, and `in` has 2"},
+        {"  - filter: {where: \"p.x > 0\", in: [p.x, p.y], out: [z, z]}\n",
+         "10:53: `z` is named as a result twice"},
+        {"  - reduce: {in: p.s, function: sum, out: z}\n",
+         "10:5: `p.s` is text, of which `reduce` knows only the function "
+         "count"},
+        {"  - reduce: {in: p.x, expr: \"p.x\", out: z}\n", "10:5: `reduce` takes only one of `in` or `expr`"},
+        {"  - reduce: {out: z}\n", "10:5: `reduce` needs `in` or `expr`"},
+        {"  - sort: {in: p.x}\n", "10:5: `sort` needs `out` or `order`"},
+        {"  - sort: {in: p.x, descending: yes, out: z}\n", "10:33: `yes` is neither true nor false"},
+        {"  - scan: {in: p.x, function: avg, out: z}\n",
+         "10:31: `avg` is not known here; there are: sum, min, max"},
+        {"  - histogram: {in: p.x, bins: 0, from: 0, to: 1, out: z}\n",
+         "10:32: `0` is not a whole number from 1 to "
+         "1048576"},
+        {"  - index: {in: p.k, out: two, distinct: d}\n",
+         "10:27: vector `two` is a FixValueVector of f64, and `index` gives a "
+         "FixValueVector of u32; give the result another name"},
+        {"  - tokenize: {in: p.s, out: two}\n", "10:30: vector `two` is a Var of f64, and `tokenize` gives a "
+                                                "SparseTextVector of string"},
+        {"  - reduce_by_key: {key: p.k, function: count, keys: 5, out: z}\n",
+         "10:5: `in` of `reduce_by_key` is missing"},
+        {"  - reduce_by_key: {key: p.k, function: count, in: p.x, keys: 5, out: z}\n",
+         "10:5: the result of `function: count` is `count`, not `out`"},
+        {"  - reduce_by_key: {key: p.k, in: p.k, keys: cent, empty: cent, out: z}\n",
+         "10:59: `cent` has 2 columns, and `p.k` has 1 column; they have to be as many"},
+        {"  - argmin: {in: m.t, out: a, value: b}\n", "10:5: `value` is there for a vector only"});
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    CHECK_STEPS(
+        {"  - map: {expr: \"p.x + q.x\", out: z}\n",
+         "10:17: `p.x` has as many rows as input `p`, and `q.x` has as many "
+         "rows as input `q`; they have to be as many. If both inputs always"},
+        {"  - gemv: {matrix: m.t, in: p.x, out: z}\n",
+         "10:29: `p.x` has as many rows as input `p`, and `m.t` has 2 "
+         "columns; they have to be as many"},
+        {"  - gemm: {left: m.t, right: m.t, out: z}\n",
+         "10:30: `m.t` has as many rows as input `m`, and `m.t` has 2 "
+         "columns"},
+        {"  - filter: {where: \"p.x > 0\", in: p.x, out: a}\n  - map: {expr: \"a + p.y\", out: z}\n",
+         "11:17: `p.y` has as many rows as input `p`, and `a` has as many rows as `filter` gives in line 10"},
+        {"  - fill: {value: 1, rows: 10, out: z}\n  - map: {expr: \"z + p.x\", out: a}\n",
+         "11:17: `p.x` has as many rows as input `p`, and `z` has 10 rows"},
+        {"  - reduce_by_key: {key: p.k, in: p.x, out: z}\n",
+         "10:5: how many keys `reduce_by_key` has to do with cannot "
+         "be told here; add `keys`"},
+        {"  - reduce_by_key: {key: p.k, keys: 0, in: p.x, out: z}\n",
+         "10:37: `0` is not a whole number from 1"},
+        {"  - reduce_by_key: {key: p.k, keys: two, in: p.x, out: z}\n",
+         "10:37: `two` is a Var of f64; `keys` takes a "
+         "whole number, a Var of one, or a vector"},
+        {"  - csr: {row: p.k, column: p.k, out: z}\n",
+         "10:5: how many rows `csr` has to do with cannot be told"},
+        {"  - csr: {row: p.k, column: p.k, rows: 5, columns: 6, symmetric: true, out: z}\n",
+         "10:5: with `symmetric` there are as many rows as columns; here there are 5 rows, and 6 columns"},
+        {"  - nearest: {in: m.t, to: p.x, out: z}\n", "10:28: `p.x` has 1 column, and `m.t` has 2 columns"},
+        {"  - fill: {value: 1, rows: n, out: a}\n  - fill: {value: 1, rows: 6, out: b}\n  - dot: {in: [a, "
+         "b], out: c}\n",
+         "12:15: `b` has 6 rows, and `a` has 5 rows; they have to be as many"},
+        {"  - let: {n: \"n + 1\"}\n  - fill: {value: 1, rows: n, out: a}\n  - map: {expr: \"a + p.k\", out: "
+         "b}\n",
+         "12:17: `p.k` has as many rows as input `p`, and `a` has as many rows as `n` says"});
+}
+
+static void test_flow(void **state)
+{
+    (void)state;
+    CHECK_STEPS(
+        {"  - while: {condition: \"two > 1\"}\n    do: []\n",
+         "10:5: `rounds` is missing: the most rounds that are run, "
+         "as in rounds: 100"},
+        {"  - while: {rounds: 5}\n    do: []\n", "10:5: `condition` is missing"},
+        {"  - while: {condition: \"two > 1\", rounds: 0}\n    do: []\n",
+         "10:43: `0` is not a whole number from 1 to"},
+        {"  - while: {condition: \"two > 1\", rounds: 5}\n", "10:5: `do` is missing: a list of steps"},
+        {"  - while: {condition: \"nope > 1\", rounds: 3}\n    do: []\n",
+         "10:25: no vector is called `nope`"},
+        {"  - while: {condition: \"p.x > 1\", rounds: 3}\n    do: []\n",
+         "10:24: this has as many rows as input `p`, and "
+         "here one value is needed"},
+        {"  - while: {condition: \"two > 1\", rounds: 3}\n    do: [{let: {a: 1}}]\n  - let: {b: a}\n",
+         "12:14: vector `a` may have no value here: only some ways through line 10 give it one"},
+        {"  - for: {index: i, from: 0}\n    do: []\n",
+         "10:5: `to` is missing; as in {index: i, from: 0, to: 10}"},
+        {"  - for: {index: i, from: 0, to: 5, by: 0}\n    do: []\n", "10:41: a step of 0 never ends"},
+        {"  - for: {index: i, from: 0, to: p.k}\n    do: []\n", "10:34: this has as many rows as input `p`"},
+        {"  - for: {index: i, from: 0, to: 5, split: 0}\n    do: []\n",
+         "10:44: `0` is not a whole number from 1 to 1024"},
+        {"  - for: {index: i, from: 0, to: n}\n    do: [{let: {a: i}}]\n  - let: {b: a}\n",
+         "12:14: vector `a` may have no value here"},
+        {"  - for: {index: i, from: 0, to: 5}\n    do: [{let: {a: i}}]\n  - let: {b: i}\n",
+         "12:14: vector `i` has no value here yet"},
+        {"  - for: {index: i, from: 0, to: 5, collect: {m.t: all}}\n    do: []\n",
+         "10:47: `m.t` is a FixValueVector with "
+         "columns; `collect` takes a Var"},
+        {"  - for: {index: i, from: 0, to: 5, collect: {z: all}}\n    do: []\n",
+         "10:47: no vector is called `z`"},
+        {"  - if: {condition: \"two\"}\n    then: []\n",
+         "10:21: a condition is true or false, and this is f64"},
+        {"  - if: {condition: \"two > 1\"}\n", "10:5: `then` is missing: a list of steps"},
+        {"  - if: {condition: \"two > 1\"}\n    then: []\n    esle: []\n",
+         "12:5: unknown key `esle`; there are: if, then, "
+         "else (did you mean else?)"},
+        {"  - if: {condition: \"two > 1\"}\n    then: [{let: {a: 1}}]\n  - let: {b: a}\n",
+         "12:14: vector `a` may have no value here: only some ways through line 10"});
+}
+
+static const bad_case sections[] = {
+    {"", "1:1: `outputs` is missing: the files that are written"},
+    {"output: {}\n", "1:1: unknown key `output`; there are: name, text, inputs"},
+    {"- a\n", "1:1: the file holds a list"},
+    {"a: &x 1\n", "1:4: anchors (&) are not allowed"},
+    {"outputs: {}\n", "1:1: `outputs` names none"},
+    {"outputs: {o: {columns: [a]}}\n", "1:25: no vector is called `a`; there are none"},
+    {"vectors: {a: {value: 1}}\noutputs: {o: {format: cvs, columns: [a]}}\n",
+     "2:23: `cvs` is not known here; there "
+     "are: raw, csv, json, xml, parquet (did "
+     "you mean csv?)"},
+    {"vectors: {a: {value: 1}}\noutputs: {o: {colums: [a]}}\n",
+     "2:15: unknown key `colums`; there are: format, "
+     "columns, where, order_by, limit (did you mean "
+     "columns?)"},
+    {"vectors: {a: {value: 1}}\noutputs: {o: {format: csv}}\n", "2:11: `columns` is missing"},
+    {"vectors: {a: {value: 1}, b: {value: [1, 2]}}\noutputs: {o: {columns: [a, b]}}\n",
+     "2:28: `b` has 2 rows, and `a` has 1 row; they have to be as many"},
+    {"vectors: {a: {value: 1}}\noutputs: {o: {columns: {x: a}, order_by: \"y\"}}\n",
+     "2:43: unknown column 'y'"},
+    {"vectors: {a: {value: 1}}\noutputs: {o: {columns: {x: a}, limit: 0}}\n",
+     "2:39: `0` is not a whole number"},
+    {"vectors: {a: {value: [[1], []]}}\noutputs: {o: {columns: [a]}}\n",
+     "2:25: `a` is a VariableLenVector, whose "
+     "rows only json has"},
+    {"vectors: {a: {value: [x]}}\noutputs: {o: {format: raw, columns: [a]}}\n",
+     "2:11: raw is the values of one vector"},
+    {"vectors: {a: {tempalte: Var}}\n",
+     "1:15: unknown key `tempalte`; there are: template, type, value, rows, "
+     "columns, split, partitioner (did you mean template?)"},
+    {"vectors: {a: {template: Vat}}\n", "1:25: `Vat` is not known here; there are: FixValueVector"},
+    {"vectors: {a: {type: int}}\n", "1:21: `int` is not known here; there are: bool, i32"},
+    {"vectors: {a: {template: Var, type: string}}\n", "1:36: a Var cannot have elements of type string"},
+    {"vectors: {a: {split: 0}}\n", "1:22: `0` is not a whole number from 1 to 1024"},
+    {"vectors: {a: {split: 2, partitioner: modulo}}\n",
+     "1:38: `modulo` is not known here; there are: range, hash, "
+     "round-robin, weight"},
+    {"vectors: {a: {partitioner: {wait: b}}}\n", "1:29: unknown key `wait`; there are: weight, hash, expr"},
+    {"vectors: {a: {value: [1, x]}}\n", "1:26: values of one vector are of one type"},
+    {"vectors: {a: {type: i32, value: [1, 3000000000]}}\noutputs: {o: {columns: [a]}}\n",
+     "1:37: `3000000000` is not a value of type i32"},
+    {"vectors: {a: {type: i64, value: 1.5}}\noutputs: {o: {columns: [a]}}\n",
+     "1:33: `1.5` is not a value of type i64"},
+    {"vectors: {a: {template: FixValueVector, value: 1}}\n",
+     "1:14: one value does not make a FixValueVector; add "
+     "`rows`"},
+    {"vectors: {a: {template: FixValueVector, value: [[1], [2, 3]]}}\n",
+     "1:48: rows of a FixValueVector are of one "
+     "length"},
+    {"vectors: {a: {template: Var, value: [1, 2]}}\n", "1:37: a Var is one value; a list makes a PVar"},
+    {"vectors: {a: {value: {rows: 2, indices: [0]}}}\n",
+     "1:22: `values` is missing; a SparseValueVector is written "
+     "as {rows: 8"},
+    {"vectors: {a: {value: {rows: 2, indices: [1, 0], values: [1, 2]}}}\noperators: [{dense: {in: a, "
+     "out: b}}]\n"
+     "outputs: {o: {columns: [b]}}\n",
+     "1:45: indices are in ascending order"},
+    {"vectors: {a: {value: {rows: 2, columns: 2, entries: [[0, 2, 1]]}}}\noutputs: {o: {columns: [a]}}\n",
+     "1:58: `2` is not a whole number from 0 to 1"},
+    {"vectors: {a: {template: Var, type: f64}}\noutputs: {o: {columns: [a]}}\n",
+     "2:25: vector `a` has no value here"},
+    {"vectors: {b: {value: 1}, a: {template: Var, type: f64}}\noutputs: {o: {columns: [b]}}\n",
+     "1:26: nothing writes vector `a`, and it has no `value`"},
+    {"vectors: {a: {value: [1, 2, 3], partitioner: {weight: b}}, b: {value: [1, 2]}}\noutputs: {o: "
+     "{columns: [a]}}\n",
+     "1:55: `b` has 2 rows, and `a` has 3 rows"},
+    {"vectors: {a: {value: [1, 2, 3], partitioner: {expr: \"b +\"}}, b: {value: 2}}\noutputs: {o: "
+     "{columns: [a]}}\n",
+     "1:57: expected a value"},
+    {"inputs: {a: {parse: csw}}\n", "1:21: `csw` is not known here; there are: csv"},
+    {"inputs: {a: {parse: csv}}\n", "1:10: `schema` is missing"},
+    {"inputs: {a: {parse: lines, schema: \"a:i64\"}}\n", "1:28: this format has its own columns"},
+    {"inputs: {a: {parse: csv, schema: \"a:i65\"}}\n", "1:37: 'i65' is not a type"},
+    {"inputs: {a: {parse: csv, schema: \"a:i64\", where: \"b > 1\"}}\n", "1:51: unknown column 'b'"},
+    {"inputs: {a: {parse: csv, schema: \"a:i64\", select: \"a +\"}}\n", "1:55: expected a value"},
+    {"inputs: {a: {parse: csv, schema: \"a:date\"}}\n",
+     "1:10: column `a` is date, and elements of vectors are"},
+    {"inputs: {a: {parse: csv, schema: \"a:i64\", delimiter: \"ab\"}}\n",
+     "1:54: a delimiter is one character"},
+    {"inputs: {a: {parse: csv, schema: \"a:i64\", matrix: {m: [b]}}}\n",
+     "1:56: input `a` has no column `b`; there "
+     "are: a"},
+    {"inputs: {a: {parse: csv, schema: \"a:i64,b:f64\", matrix: {m: [a, b]}}}\n",
+     "1:65: column `b` is f64; columns of "
+     "a matrix are numbers of one type"},
+    {"inputs: {a: {parse: csv, schema: \"a:i64\", rows: b}}\n",
+     "1:49: `rows` is a whole number, or the name of an "
+     "input above"},
+    {"inputs: {a: {parse: csv, schema: \"a:i64\", header: 1}}\n", "1:51: `1` is neither true nor false"},
+    {"inputs: {a: {parse: words, directory: true, limit: 5}}\n",
+     "1:28: files of a directory are read one by one"},
+    {"inputs: {\"a b\": {parse: lines}}\n", "1:10: `a b` cannot be a name"},
+    {"vectors: {a: {value: [1]}}\nreducer: {key: a}\noutputs: {o: {columns: [a]}}\n",
+     "2:1: `keys` is missing"},
+    {"vectors: {a: {value: [1.5]}}\nreducer: {key: a, keys: b}\noutputs: {o: {columns: [a]}}\n",
+     "2:16: `a` is a FixValueVector of f64; keys are whole numbers or texts"},
+    {"vectors: {a: {value: [1]}}\nreducer: {key: a, keys: b, values: {c: {function: sum}}}\noutputs: {o: "
+     "{columns: "
+     "[a]}}\n",
+     "2:37: `in` is missing"},
+};
+
+static void test_sections(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        char *text = NULL;
+        bool outputs =
+            strncmp(sections[i].text, "inputs", 6) == 0 ||
+            (strncmp(sections[i].text, "vectors", 7) == 0 && strstr(sections[i].text, "outputs") == NULL);
+        assert_true(
+            asprintf(&text, "%s%s", sections[i].text, outputs ? "outputs: {o: {columns: [a]}}\n" : "") >= 0);
+        check_bad(text, sections[i].message);
+        free(text);
+    }
+}
+
+/* Everything that is wrong is reported, and what follows from it is not. */
+static void test_many_problems(void **state)
+{
+    static const char text[] = "vectors: {a: {value: 1}}\n"
+                               "operators:\n"
+                               "  - map: {expr: \"a +\", out: b}\n"
+                               "  - map: {expr: \"b + 1\", out: c}\n"
+                               "  - foo: {in: c, out: d}\n"
+                               "  - scan: {in: d, out: e, fnuction: sum}\n"
+                               "  - while: {condition: \"e > 1\"}\n"
+                               "    do:\n"
+                               "      - reduce: {in: e, function: avg, out: f}\n"
+                               "outputs: {o: {columns: [f]}}\n";
+    static const char *const expected[] = {
+        "t.yaml:3:21: ", "t.yaml:5:5: ", "t.yaml:6:27: ", "t.yaml:7:5: ", "t.yaml:9:35: ", "t.yaml:10:25: "};
+    hac_logic *logic = NULL;
+    hac_logic_problems problems;
+    (void)state;
+    assert_int_equal(hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, &problems, NULL),
+                     HAC_INVALID);
+    for (size_t i = 0; i < problems.n || i < 6; i++)
+        if (i >= 6 || i >= problems.n || strncmp(problems.messages[i], expected[i], strlen(expected[i])) != 0)
+            fail_msg("problem %zu of %zu: %s", i, problems.n,
+                     i < problems.n ? problems.messages[i] : "missing");
+    hac_logic_problems_clear(&problems);
+}
+
+/* ---- good files ---- */
+
+static hac_logic *parse(const char *text)
+{
+    hac_logic *logic = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, NULL, &err) != HAC_OK)
+        fail_msg("%s\n%s", text, err.message);
+    return logic;
+}
+
+static hac_logic *parse_steps(const char *steps)
+{
+    char *text = NULL;
+    assert_true(asprintf(&text, "%s%s%s", before, steps, after) > 0);
+    hac_logic *logic = parse(text);
+    free(text);
+    return logic;
+}
+
+static void read_folder(const char *path, size_t least)
+{
+    DIR *folder = opendir(path);
+    size_t n = 0;
+    assert_non_null(folder);
+    for (const struct dirent *file; (file = readdir(folder)) != NULL;) {
+        hac_logic *logic = NULL;
+        hac_error err = HAC_ERROR_NONE;
+        char name[1024];
+        if (strstr(file->d_name, ".yaml") == NULL)
+            continue;
+        snprintf(name, sizeof name, "%s/%s", path, file->d_name);
+        if (hac_logic_read(name, NULL, &logic, NULL, &err) != HAC_OK)
+            fail_msg("%s", err.message);
+        hac_logic_free(logic);
+        n++;
+    }
+    closedir(folder);
+    assert_true(n >= least);
+}
+
+static void test_good_files(void **state)
+{
+    (void)state;
+    read_folder(HAC_SOURCE_DIR "/opsplit/tests/good", 4);
+    read_folder(HAC_SOURCE_DIR "/docs/examples", 1);
+}
+
+static const hac_logic_vector *vector(const hac_logic *logic, const char *name)
+{
+    int index = hac_logic_vector_find(logic, name);
+    if (index < 0)
+        fail_msg("no vector %s", name);
+    return &logic->vectors[index];
+}
+
+static void check_vector(const hac_logic *logic, const char *name, hac_vector_template form, hac_kind kind)
+{
+    if (vector(logic, name)->form != form || vector(logic, name)->kind != kind)
+        fail_msg("%s is a %s of %s", name, hac_vector_template_get(vector(logic, name)->form)->name,
+                 hac_element_name(vector(logic, name)->kind));
+}
+
+static void test_pagerank(void **state)
+{
+    hac_logic *logic = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    (void)state;
+    assert_int_equal(hac_logic_read(HAC_SOURCE_DIR "/docs/examples/pagerank.yaml", NULL, &logic, NULL, &err),
+                     HAC_OK);
+    assert_string_equal(logic->name, "pagerank");
+    assert_int_equal(hac_logic_input_find(logic, "edges"), 0);
+    assert_int_equal(logic->inputs[0].source.delimiter, ' ');
+    assert_false(logic->inputs[0].source.header);
+    check_vector(logic, "edges.a", HAC_VECTOR_FIX_VALUE, HAC_KIND_I64);
+    check_vector(logic, "link", HAC_VECTOR_SPARSE_MATRIX, HAC_KIND_F64);
+    check_vector(logic, "src", HAC_VECTOR_FIX_VALUE, HAC_KIND_U32);
+    assert_int_equal(vector(logic, "src")->below, vector(logic, "node")->rows);
+    assert_int_equal(vector(logic, "rank")->rows, vector(logic, "node")->rows);
+    assert_int_equal(vector(logic, "link")->columns, vector(logic, "node")->rows);
+    assert_int_equal(*(const double *)vector(logic, "damping")->value->values * 100, 85);
+    assert_int_equal(logic->n_outputs, 1);
+    assert_string_equal(logic->outputs[0].name, "ranks");
+    assert_string_equal(logic->outputs[0].suffix, "csv");
+    assert_string_equal(logic->outputs[0].columns[0].name, "node");
+    assert_string_equal(logic->outputs[0].columns[1].name, "rank");
+    hac_logic_free(logic);
+}
+
+/* Steps and pieces as the file has them; an OP with control flow inside becomes several. */
+static void test_steps(void **state)
+{
+    hac_logic *logic = parse_steps("  - op: a\n    device: gpu\n    operation: VectorMap\n    do:\n"
+                                   "      - map: {expr: \"p.x + two\", out: z, device: cpu}\n"
+                                   "      - odd: {expr: \"z * 2\", out: zz}\n"
+                                   "      - if: {condition: \"two > 1\"}\n"
+                                   "        then: [{scan: {in: z, out: z}}]\n"
+                                   "      - reduce: {in: zz, function: max, out: s}\n"
+                                   "  - let: {s: \"s * 2\", t: s}\n");
+    (void)state;
+    assert_int_equal(logic->n_steps, 4);
+    assert_int_equal(logic->n_pieces, 6);
+    const hac_logic_step *a = &logic->steps[0], *branch = &logic->steps[1], *rest = &logic->steps[2];
+    assert_string_equal(a->name, "a");
+    assert_string_equal(rest->name, "a");
+    assert_int_equal(a->operation, HAC_OPERATION_VECTOR_MAP);
+    assert_string_equal(a->device, "gpu");
+    assert_int_equal(a->n_pieces, 2);
+    assert_string_equal(a->pieces[0].device, "cpu");
+    assert_string_equal(a->pieces[1].device, "gpu");
+    assert_int_equal(a->pieces[0].kind, HAC_PIECE_LIBRARY);
+    assert_int_equal(a->pieces[1].kind, HAC_PIECE_EXCEPTION);
+    assert_int_equal(a->pieces[1].subop->id, HAC_SUBOP_MAP);
+    assert_false(a->whole);
+    assert_int_equal(branch->kind, HAC_STEP_IF);
+    assert_int_equal(branch->body[0].pieces[0].subop->id, HAC_SUBOP_SCAN);
+    assert_int_equal(rest->pieces[0].number, 3);
+    assert_int_equal(hac_logic_argument_word(&rest->pieces[0], "function"), HAC_OP_MAX);
+    assert_int_equal(hac_logic_argument_word(&branch->body[0].pieces[0], "function"), HAC_OP_SUM);
+    const hac_logic_expression *e = hac_logic_argument_expression(&a->pieces[0], "expr");
+    assert_int_equal(e->n_vectors, 2);
+    assert_string_equal(logic->vectors[e->vectors[0]].name, "p.x");
+    assert_string_equal(logic->vectors[e->vectors[1]].name, "two");
+    assert_int_equal(e->program->n_inputs, 2);
+    assert_int_equal(a->pieces[0].n_reads, 2);
+    assert_int_equal(logic->steps[3].n_pieces, 2); /* a piece for each name of the let */
+    assert_int_equal(hac_logic_argument_expression(&logic->steps[3].pieces[1], "name")->copy,
+                     hac_logic_vector_find(logic, "s"));
+    hac_logic_free(logic);
+}
+
+/* An OP of which no library knows a piece is placed as a whole. */
+static void test_whole(void **state)
+{
+    hac_logic *logic = parse_steps("  - op: d\n    do:\n      - one: {expr: \"p.x\", out: z}\n"
+                                   "      - other: {expr: \"z\", out: zz}\n");
+    (void)state;
+    assert_true(logic->steps[0].whole);
+    hac_logic_free(logic);
+}
+
+static void test_growth(void **state)
+{
+    hac_logic *logic = parse_steps("  - let: {n: \"n * 0.5\"}\n" /* i64 to f64 */
+                                   "  - let: {two: \"p.x\"}\n"   /* Var to FixValueVector */
+                                   "  - let: {total: 64}\n"      /* i64 … */
+                                   "  - while: {condition: \"total > 1\", rounds: 9}\n"
+                                   "    do: [{let: {total: \"total / 2\"}}]\n"); /* … and f64 */
+    (void)state;
+    check_vector(logic, "n", HAC_VECTOR_VAR, HAC_KIND_F64);
+    assert_true(vector(logic, "n")->grown);
+    assert_int_equal(vector(logic, "n")->declared_kind, HAC_KIND_I64);
+    assert_true(*(const double *)vector(logic, "n")->value->values == 5.0);
+    check_vector(logic, "two", HAC_VECTOR_FIX_VALUE, HAC_KIND_F64);
+    assert_int_equal(logic->n_notes, 3);
+    hac_logic_free(logic);
+}
+
+/* `reduce` gives i64; a codelet's result does not become another type, what an expression gives does. */
+static void test_growth_has_limits(void **state)
+{
+    (void)state;
+    CHECK_STEPS({"  - reduce: {expr: \"p.k\", out: total}\n  - let: {total: \"total / 2\"}\n",
+                 "10:32: vector `total` is a Var of f64, and `reduce` gives a Var of i64; give the result "
+                 "another name"},
+                {"  - reduce: {in: p.x, out: n}\n  - reduce: {in: p.k, out: n}\n",
+                 "11:28: vector `n` is a Var of f64"});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_many_problems),
+        cmocka_unit_test(test_good_files),
+        cmocka_unit_test(test_pagerank),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_growth_has_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

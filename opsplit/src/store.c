@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What users have added: files NAME@VERSION.yaml in folders `subop` and `op`. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "check.h"
+
+struct hac_library {
+    char *directory; /* NULL: there is none */
+    hac_library_entry *entries;
+    size_t n;
+};
+
+static const char *const folders[] = {[HAC_LIBRARY_SUBOP] = "subop", [HAC_LIBRARY_OP] = "op"};
+
+HAC_DEFINE_CLEANUP(hac_library *, hac_library_free)
+HAC_DEFINE_CLEANUP(hac_yaml_node *, hac_yaml_free)
+HAC_DEFINE_CLEANUP(hac_logic_checker *, hac_checker_free)
+
+static void close_folder(DIR **folder)
+{
+    if (*folder != NULL)
+        closedir(*folder);
+}
+
+hac_status hac_library_directory(char **ret, hac_error *err)
+{
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    char *path = NULL;
+    int made = -1;
+    if (data != NULL && data[0] == '/')
+        made = asprintf(&path, "%s/hac/opsplit", data);
+    else if (home != NULL && home[0] == '/')
+        made = asprintf(&path, "%s/.local/share/hac/opsplit", home);
+    else
+        return hac_fail(err, HAC_INVALID,
+                        "neither XDG_DATA_HOME nor HOME is set; one of them says where your "
+                        "operators are kept");
+    if (made < 0)
+        return hac_fail_no_memory(err);
+    *ret = path;
+    return HAC_OK;
+}
+
+/* ---- entries ---- */
+
+static void clear_entry(hac_library_entry *entry)
+{
+    free(entry->text);
+    free(entry->about);
+}
+
+void hac_library_free(hac_library *library)
+{
+    if (library == NULL)
+        return;
+    for (size_t i = 0; i < library->n; i++)
+        clear_entry(&library->entries[i]);
+    free(library->entries);
+    free(library->directory);
+    free(library);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const hac_library_entry *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    int names = strcmp(x->name, y->name);
+    if (names != 0)
+        return names;
+    return x->version < y->version ? -1 : x->version > y->version;
+}
+
+static hac_status add_entry(hac_library *library, hac_library_entry *entry, hac_error *err)
+{
+    if (library->n == HAC_LIBRARY_ENTRIES_MAX)
+        return hac_fail(err, HAC_INVALID, "%s: more than %d operators; remove versions that are not used",
+                        library->directory, HAC_LIBRARY_ENTRIES_MAX);
+    hac_library_entry *entries = realloc(library->entries, (library->n + 1) * sizeof *entries);
+    if (entries == NULL)
+        return hac_fail_no_memory(err);
+    library->entries = entries;
+    entries[library->n++] = *entry;
+    qsort(entries, library->n, sizeof *entries, compare);
+    return HAC_OK;
+}
+
+size_t hac_library_count(const hac_library *library)
+{
+    return library->n;
+}
+
+const hac_library_entry *hac_library_at(const hac_library *library, size_t i)
+{
+    return i < library->n ? &library->entries[i] : NULL;
+}
+
+const hac_library_entry *hac_library_find(const hac_library *library, hac_library_kind kind, const char *name,
+                                          unsigned version)
+{
+    const hac_library_entry *found = NULL;
+    for (size_t i = 0; i < library->n; i++) {
+        const hac_library_entry *entry = &library->entries[i];
+        if (entry->kind == kind && strcmp(entry->name, name) == 0 &&
+            (version == 0 || entry->version == version))
+            found = entry; /* the last one is the newest */
+    }
+    return found;
+}
+
+/* ---- reading ---- */
+
+/* "damp@12.yaml"; false: another kind of file. */
+static bool parse_name(const char *file, char *ret_name, unsigned *ret_version)
+{
+    const char *at = strchr(file, '@');
+    size_t length = at != NULL ? (size_t)(at - file) : 0;
+    if (length == 0 || length >= HAC_LIBRARY_NAME_MAX || !isdigit((unsigned char)at[1]))
+        return false;
+    char *end;
+    unsigned long version = strtoul(at + 1, &end, 10);
+    if (strcmp(end, ".yaml") != 0 || version == 0 || version > 999999)
+        return false;
+    memcpy(ret_name, file, length);
+    ret_name[length] = '\0';
+    *ret_version = (unsigned)version;
+    return true;
+}
+
+/* Its `text`, whatever else the file is. */
+static hac_status read_about(const char *path, const char *text, char **ret, hac_error *err)
+{
+    hac_cleanup(hac_yaml_free_cleanup) hac_yaml_node *root = NULL;
+    hac_status status = hac_yaml_parse_columns(path, text, strlen(text), &root, err);
+    if (status != HAC_OK)
+        return status;
+    const hac_yaml_node *about = hac_logic_field(root, "text");
+    *ret = strdup(about != NULL && about->kind == HAC_YAML_SCALAR ? about->text : "");
+    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
+static hac_status read_entry(hac_library *library, hac_library_kind kind, const char *file, hac_error *err)
+{
+    hac_library_entry entry = {.kind = kind};
+    hac_autofree char *path = NULL;
+    size_t length = 0;
+    if (!parse_name(file, entry.name, &entry.version))
+        return HAC_OK; /* a temporary file, or not ours */
+    if (asprintf(&path, "%s/%s/%s", library->directory, folders[kind], file) < 0)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_yaml_read_file(path, &entry.text, &length, err);
+    if (status == HAC_OK && strlen(entry.text) != length)
+        status = hac_fail(err, HAC_INVALID, "%s: holds a NUL character", path);
+    if (status == HAC_OK)
+        status = read_about(path, entry.text, &entry.about, err);
+    if (status == HAC_OK)
+        status = add_entry(library, &entry, err);
+    if (status != HAC_OK)
+        clear_entry(&entry);
+    return status;
+}
+
+static hac_status read_folder(hac_library *library, hac_library_kind kind, hac_error *err)
+{
+    hac_autofree char *path = NULL;
+    if (asprintf(&path, "%s/%s", library->directory, folders[kind]) < 0)
+        return hac_fail_no_memory(err);
+    hac_cleanup(close_folder) DIR *folder = opendir(path);
+    if (folder == NULL)
+        return errno == ENOENT ? HAC_OK : hac_fail_errno(err, HAC_IO, errno, "%s: cannot read", path);
+    hac_status status = HAC_OK;
+    for (const struct dirent *file; status == HAC_OK && (file = readdir(folder)) != NULL;)
+        status = read_entry(library, kind, file->d_name, err);
+    return status;
+}
+
+hac_status hac_library_open(const char *directory, hac_library **ret, hac_error *err)
+{
+    hac_cleanup(hac_library_free_cleanup) hac_library *library = calloc(1, sizeof *library);
+    if (library == NULL)
+        return hac_fail_no_memory(err);
+    if (directory != NULL && (library->directory = strdup(directory)) == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = HAC_OK;
+    if (directory != NULL)
+        status = read_folder(library, HAC_LIBRARY_SUBOP, err);
+    if (status == HAC_OK && directory != NULL)
+        status = read_folder(library, HAC_LIBRARY_OP, err);
+    if (status == HAC_OK)
+        *ret = hac_steal_ptr(library);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static hac_status make_folders(const hac_library *library, hac_library_kind kind, hac_error *err)
+{
+    hac_autofree char *path = NULL;
+    if (asprintf(&path, "%s/%s", library->directory, folders[kind]) < 0)
+        return hac_fail_no_memory(err);
+    for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash != NULL)
+            *slash = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return hac_fail_errno(err, HAC_IO, errno, "%s: cannot make the folder", path);
+        if (slash == NULL)
+            return HAC_OK;
+        *slash = '/';
+    }
+}
+
+static hac_status write_text(int fd, const char *path, const char *text, size_t length, hac_error *err)
+{
+    while (length > 0) {
+        ssize_t n = write(fd, text, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);
+        text += n;
+        length -= (size_t)n;
+    }
+    return fsync(fd) == 0 ? HAC_OK : hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);
+}
+
+/* Whole or not at all: link() does not replace a version that somebody else has just added. */
+static hac_status write_file(const char *path, const char *text, size_t length, hac_error *err)
+{
+    hac_autofree char *temporary = NULL;
+    if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+        return hac_fail_no_memory(err);
+    hac_autoclose int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", temporary);
+    hac_status status = write_text(fd, temporary, text, length, err);
+    if (status == HAC_OK && link(temporary, path) != 0)
+        status = errno == EEXIST
+                     ? hac_fail(err, HAC_AGAIN, "%s was added by somebody else just now; try again", path)
+                     : hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);
+    (void)unlink(temporary);
+    return status;
+}
+
+static hac_status store(hac_library *library, hac_library_entry *entry, hac_error *err)
+{
+    hac_autofree char *path = NULL;
+    hac_status status = make_folders(library, entry->kind, err);
+    if (status != HAC_OK)
+        return status;
+    if (asprintf(&path, "%s/%s/%s@%u.yaml", library->directory, folders[entry->kind], entry->name,
+                 entry->version) < 0)
+        return hac_fail_no_memory(err);
+    status = write_file(path, entry->text, strlen(entry->text), err);
+    return status == HAC_OK ? add_entry(library, entry, err) : status;
+}
+
+static hac_status add_checked(hac_library *library, const hac_definition *d, const char *text, size_t length,
+                              unsigned *ret_version, bool *ret_new, hac_error *err)
+{
+    const hac_library_entry *newest = hac_library_find(library, d->kind, d->name, 0);
+    if (newest != NULL && strlen(newest->text) == length && memcmp(newest->text, text, length) == 0) {
+        *ret_version = newest->version;
+        *ret_new = false;
+        return HAC_OK;
+    }
+    hac_library_entry entry = {.kind = d->kind, .version = newest != NULL ? newest->version + 1 : 1};
+    snprintf(entry.name, sizeof entry.name, "%s", d->name);
+    entry.text = strndup(text, length);
+    entry.about = strdup(d->about);
+    hac_status status =
+        entry.text != NULL && entry.about != NULL ? store(library, &entry, err) : hac_fail_no_memory(err);
+    if (status != HAC_OK) {
+        clear_entry(&entry);
+        return status;
+    }
+    *ret_version = entry.version;
+    *ret_new = true;
+    return HAC_OK;
+}
+
+hac_status hac_library_add(hac_library *library, hac_library_kind kind, const char *file, const char *text,
+                           size_t length, char *ret_name, unsigned *ret_version, bool *ret_new,
+                           hac_logic_problems *problems, hac_error *err)
+{
+    hac_cleanup(hac_checker_free_cleanup) hac_logic_checker *c = NULL;
+    hac_definition *d = NULL;
+    hac_error unused = HAC_ERROR_NONE;
+    err = err != NULL ? err : &unused;
+    if (problems != NULL)
+        *problems = (hac_logic_problems)HAC_LOGIC_PROBLEMS_NONE;
+    if (library->directory == NULL)
+        return hac_fail(err, HAC_INVALID, "there is no folder to keep operators in");
+    hac_status status = hac_checker_new(file, library, &c, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_definition_parse(c, kind, file, text, length, &d);
+    if (status == HAC_OK)
+        status = hac_definition_check(c, d);
+    status = hac_checker_conclude(c, status);
+    if (status != HAC_OK) {
+        hac_checker_finish(c, NULL, problems);
+        return status;
+    }
+    snprintf(ret_name, HAC_LIBRARY_NAME_MAX, "%s", d->name);
+    return add_checked(library, d, text, length, ret_version, ret_new, err);
+}
+
+static hac_status remove_entry(hac_library *library, size_t i, hac_error *err)
+{
+    const hac_library_entry *entry = &library->entries[i];
+    hac_autofree char *path = NULL;
+    if (asprintf(&path, "%s/%s/%s@%u.yaml", library->directory, folders[entry->kind], entry->name,
+                 entry->version) < 0)
+        return hac_fail_no_memory(err);
+    if (unlink(path) != 0 && errno != ENOENT)
+        return hac_fail_errno(err, HAC_IO, errno, "%s: cannot remove", path);
+    clear_entry(&library->entries[i]);
+    memmove(&library->entries[i], &library->entries[i + 1], (library->n - i - 1) * sizeof *library->entries);
+    library->n--;
+    return HAC_OK;
+}
+
+hac_status hac_library_remove(hac_library *library, hac_library_kind kind, const char *name, unsigned version,
+                              hac_error *err)
+{
+    if (kind == HAC_LIBRARY_SUBOP && hac_subop_find(name) != NULL)
+        return hac_fail(err, HAC_INVALID, "`%s` is built in and cannot be removed", name);
+    if (hac_library_find(library, kind, name, version) == NULL)
+        return version == 0
+                   ? hac_fail(err, HAC_NOT_FOUND, "no %s of yours is called `%.64s`",
+                              kind == HAC_LIBRARY_SUBOP ? "sub-operator" : "OP", name)
+                   : hac_fail(err, HAC_NOT_FOUND, "there is no version %u of `%.64s`", version, name);
+    hac_status status = HAC_OK;
+    for (size_t i = library->n; i-- > 0 && status == HAC_OK;) {
+        const hac_library_entry *entry = &library->entries[i];
+        if (entry->kind == kind && strcmp(entry->name, name) == 0 &&
+            (version == 0 || entry->version == version))
+            status = remove_entry(library, i, err);
+    }
+    return status;
+}
