@@ -226,6 +226,15 @@ static hac_query_options query(hac_input_format format)
     return options;
 }
 
+/* The daemon is through with all it was asked: what it noted may be looked at, and told anew. */
+static void settle(void)
+{
+    char *text = NULL;
+    hac_status ignored = hac_client_query(client, HAC_TOPIC_STATUS, 0, HAC_PLAN_TEXT, &text, NULL);
+    (void)ignored;
+    free(text);
+}
+
 static void run_ok(const hac_splits *splits, const hac_query_options *options, hac_job **ret_job)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -233,6 +242,7 @@ static void run_ok(const hac_splits *splits, const hac_query_options *options, h
         fail_msg("%s", err.message);
     assert_non_null(*ret_job);
     assert_int_equal(hac_job_get_state(*ret_job), HAC_JOB_DONE);
+    settle();
 }
 
 static void run_rows(const hac_splits *splits, const hac_query_options *options)
@@ -251,6 +261,7 @@ static void run_fails(const hac_splits *splits, const hac_query_options *options
     assert_int_equal(hac_query_splits(client, splits, options, &job, &err), wanted);
     hac_test_assert_says(err.message, says);
     hac_job_free(job);
+    settle();
 }
 
 static void assert_written(const char *text)
@@ -640,9 +651,11 @@ static void test_daemon_dies(void **state)
     for (int at = 0; at < 4; at++) {
         hac_splits splits = endless_splits(&options);
         hac_client_free(client);
-        client = fake_connect(the_daemon);
+        fake_stop(the_daemon);
         daemon_is.splits = 0;
         daemon_is.hang_up_at = at;
+        the_daemon = fake_start(look, NULL);
+        client = fake_connect(the_daemon);
         run_fails(&splits, &options, HAC_NO_DAEMON, "has gone away");
     }
 }
