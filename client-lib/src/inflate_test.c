@@ -107,6 +107,8 @@ static void test_skippable_and_zeros(void **state)
     packed[n + 999] = 1;
     assert_int_equal(unpack(packed, n + 1000, 100, 4096, &made, &err), HAC_FAILED);
     hac_test_assert_says(err.message, "neither gzip nor zeros");
+    memcpy(packed + n + 10, packed, n); /* nor is a member behind zeros one */
+    assert_int_equal(unpack(packed, n + 10 + n, 100, 4096, &made, NULL), HAC_FAILED);
     char where[32];
     snprintf(where, sizeof(where), "byte %zu of the gzip data", n + 999);
     hac_test_assert_says(err.message, where);
