@@ -10,7 +10,27 @@
 #include "child.h"
 #include "server.h"
 
-hac_status hac_answer_status(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+static uint64_t idle_bytes(const hac_user *user)
+{
+    uint64_t bytes = 0;
+    const hac_pool_buffer *buffer = NULL;
+    hac_list_for_each (buffer, &user->idle, hac_pool_buffer, link)
+        bytes += buffer->bytes;
+    return bytes;
+}
+
+static void add_memory(hac_text *t, const hac_server *server, const hac_user *user)
+{
+    uint64_t kept = idle_bytes(user);
+    hac_json_open(t, "memory", '{');
+    hac_json_unsigned(t, "limit_bytes", server->users.limits.memory);
+    hac_json_unsigned(t, "used_bytes", user->memory - kept);
+    hac_json_unsigned(t, "kept_bytes", kept);
+    hac_json_close(t, '}');
+}
+
+hac_status hac_answer_status(const hac_server *server, const hac_user *user, char **ret, size_t *ret_bytes,
+                             hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
@@ -22,7 +42,11 @@ hac_status hac_answer_status(const hac_server *server, char **ret, size_t *ret_b
     hac_json_bool(&t, "private", server->options.private_daemon);
     hac_json_number(&t, "uptime_seconds", hac_seconds_since(server->started_ns));
     hac_json_bool(&t, "draining", server->draining);
+    hac_json_unsigned(&t, "connections", server->n_sessions);
+    hac_json_unsigned(&t, "jobs", server->n_jobs - server->n_ended);
+    hac_json_unsigned(&t, "jobs_running", server->n_active);
     hac_json_close(&t, '}');
+    add_memory(&t, server, user);
     hac_json_close(&t, '}');
     return hac_text_finish(&t, ret, ret_bytes, err);
 }
@@ -95,6 +119,37 @@ static void add_executors(hac_text *t, const hac_server *server, uint32_t index)
     hac_json_close(t, ']');
 }
 
+/* A task that is at work now, not one that waits behind it. */
+static void add_running(hac_text *t, const hac_executor *executor, uid_t uid)
+{
+    const hac_dispatch *first = hac_container_of(executor->in_flight.next, hac_dispatch, link);
+    const hac_job *job = first->job;
+    if (job->user->uid != uid && uid != 0)
+        return;
+    hac_json_open(t, NULL, '{');
+    hac_json_unsigned(t, "job", job->id);
+    hac_json_string(t, "stage", job->plan != NULL ? job->plan->tasks[first->task].stage : NULL);
+    hac_json_number(t, "seconds", hac_seconds_since(executor->busy_since_ns));
+    hac_json_close(t, '}');
+}
+
+/* Seconds in tasks since hacd began, those that run now among them, and what these are. */
+static void add_work(hac_text *t, const hac_server *server, uint32_t index, uid_t uid)
+{
+    double busy = server->device_busy[index];
+    hac_json_open(t, "running", '[');
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        const hac_executor *executor = server->executors.slots[i];
+        if (executor == NULL || executor->device != index || executor->n_in_flight == 0 ||
+            executor->state != HAC_EXECUTOR_READY)
+            continue;
+        busy += hac_seconds_since(executor->busy_since_ns);
+        add_running(t, executor, uid);
+    }
+    hac_json_close(t, ']');
+    hac_json_number(t, "busy_seconds", busy);
+}
+
 static void add_device_lists(hac_text *t, const hac_server *server, uint32_t index)
 {
     const hac_server_device *device = server->devices.items[index];
@@ -122,7 +177,7 @@ static void add_device_lists(hac_text *t, const hac_server *server, uint32_t ind
     hac_json_close(t, ']');
 }
 
-static void add_device(hac_text *t, const hac_server *server, uint32_t index)
+static void add_device(hac_text *t, const hac_server *server, uint32_t index, uid_t uid)
 {
     const hac_server_device *device = server->devices.items[index];
     hac_json_open(t, NULL, '{');
@@ -146,17 +201,19 @@ static void add_device(hac_text *t, const hac_server *server, uint32_t index)
     hac_json_number(t, "slowdown", device->config.slowdown);
     add_capability(t, server, device);
     add_executors(t, server, index);
+    add_work(t, server, index, uid);
     add_device_lists(t, server, index);
     hac_json_close(t, '}');
 }
 
-hac_status hac_answer_devices(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
+hac_status hac_answer_devices(const hac_server *server, uid_t uid, char **ret, size_t *ret_bytes,
+                              hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "devices", '[');
     for (uint32_t i = 0; i < server->devices.count; i++)
-        add_device(&t, server, i);
+        add_device(&t, server, i, uid);
     hac_json_close(&t, ']');
     hac_json_string(&t, "problem", server->devices.problem[0] != '\0' ? server->devices.problem : NULL);
     hac_json_close(&t, '}');
@@ -164,6 +221,32 @@ hac_status hac_answer_devices(const hac_server *server, char **ret, size_t *ret_
 }
 
 /* ---- jobs --------------------------------------------------------------------------------------------- */
+
+/* Pool memory that the job holds. */
+static uint64_t job_memory(const hac_job *job)
+{
+    uint64_t bytes = job->result != NULL ? job->result->bytes : 0;
+    bytes += job->input != NULL ? job->input->bytes : 0;
+    bytes += job->payload != NULL ? job->payload->bytes : 0;
+    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++) {
+        const hac_pool_buffer *buffer = job->run.buffers[i];
+        bool again =
+            buffer == NULL || buffer == job->input || buffer == job->payload || buffer == job->result;
+        for (size_t before = 0; before < i && !again; before++)
+            again = job->run.buffers[before] == buffer;
+        bytes += again ? 0 : buffer->bytes;
+    }
+    return bytes;
+}
+
+/* How long a running job will take yet, as its progress so far says; < 0: that is too little to tell. */
+static double seconds_left(const hac_job *job)
+{
+    double fraction = hac_job_fraction(job);
+    if (job->state != HAC_JOB_RUNNING || fraction < 0.02 || job->started_ns == 0)
+        return -1;
+    return hac_seconds_since(job->started_ns) * (1 - fraction) / fraction;
+}
 
 static void add_job_members(hac_text *t, const hac_job *job)
 {
@@ -177,6 +260,12 @@ static void add_job_members(hac_text *t, const hac_job *job)
     hac_json_integer(t, "submitted", (int64_t)job->submitted_at);
     hac_json_number(t, "seconds", hac_job_seconds(job));
     hac_json_number(t, "fraction", hac_job_fraction(job));
+    double left = seconds_left(job);
+    if (left >= 0)
+        hac_json_number(t, "seconds_left", left);
+    else
+        hac_json_null(t, "seconds_left");
+    hac_json_unsigned(t, "memory_bytes", job_memory(job));
     hac_json_integer(t, "priority", job->priority);
     hac_json_bool(t, "detached", job->detached);
     hac_json_bool(t, "cancelling", job->cancelling && !hac_job_ended(job));

@@ -7,11 +7,12 @@
 
 struct hac_server;
 
-/* Each hands over a malloc'ed text. */
-HAC_MUST_USE hac_status hac_answer_status(const struct hac_server *server, char **ret, size_t *ret_bytes,
-                                          hac_error *err);
-HAC_MUST_USE hac_status hac_answer_devices(const struct hac_server *server, char **ret, size_t *ret_bytes,
-                                           hac_error *err);
+/* Each hands over a malloc'ed text. `user` is who asks: it is this user's memory that is told. */
+HAC_MUST_USE hac_status hac_answer_status(const struct hac_server *server, const hac_user *user, char **ret,
+                                          size_t *ret_bytes, hac_error *err);
+/* `uid`: what runs on them is told of this user's jobs; root sees all. */
+HAC_MUST_USE hac_status hac_answer_devices(const struct hac_server *server, uid_t uid, char **ret,
+                                           size_t *ret_bytes, hac_error *err);
 /* `uid`: only this user's jobs; root sees all. */
 HAC_MUST_USE hac_status hac_answer_jobs(const struct hac_server *server, uid_t uid, char **ret,
                                         size_t *ret_bytes, hac_error *err);

@@ -401,9 +401,9 @@ static hac_status answer(const hac_session *session, const Hac__Client__Query *q
     hac_status status = HAC_OK;
     switch (query->topic) {
     case HAC__CLIENT__TOPIC__TOPIC_STATUS:
-        return hac_answer_status(server, ret, ret_bytes, err);
+        return hac_answer_status(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_DEVICES:
-        return hac_answer_devices(server, ret, ret_bytes, err);
+        return hac_answer_devices(server, session->user->uid, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_JOBS:
         return hac_answer_jobs(server, session->user->uid, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_MODELS:

@@ -26,10 +26,10 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune sort mapreduce parquet kernels explain simulate jobs show why wait result cancel log trace doctor metrics reload drain version completion help'
+    local commands='devices calibrate tune sort splice pipe mapreduce parquet kernels explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
     local groups='parquet kernels'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
-    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --device'
+    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --io --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size --device --interval'
     COMPREPLY=()
     # bash cuts --type=u32 into three words
     if [[ $cur == '=' ]]; then
@@ -66,7 +66,7 @@ _hacctl() {
     --determinism) _hacctl_words exact fast; return ;;
     --trace) _hacctl_paths -f; return ;;
     --receipt) _hacctl_paths -f; return ;;
-    --parse) _hacctl_words csv tsv jsonl lines words kv fixed parquet; return ;;
+    --parse) _hacctl_words csv tsv jsonl lines words kv fixed lengths typedbytes parquet; return ;;
     --schema) return ;;
     --where) return ;;
     --group-by) return ;;
@@ -76,6 +76,7 @@ _hacctl() {
     --output-format) _hacctl_words csv json parquet; return ;;
     --delimiter) return ;;
     --null) return ;;
+    --byte-order) _hacctl_words little big; return ;;
     --on-error) _hacctl_words fail skip; return ;;
     --way) _hacctl_words auto host flow-c; return ;;
     --hot-keys) _hacctl_words on off; return ;;
@@ -83,6 +84,8 @@ _hacctl() {
     --hot-share) return ;;
     --work-groups) return ;;
     --work-items) return ;;
+    --split-size) return ;;
+    --io) _hacctl_words text typedbytes; return ;;
     --centroids) _hacctl_paths -f; return ;;
     --with) _hacctl_paths -f; return ;;
     --input-format) _hacctl_words csv parquet; return ;;
@@ -93,7 +96,9 @@ _hacctl() {
     --block-size) return ;;
     --format) _hacctl_words text json svg; return ;;
     --profiles) _hacctl_paths -d; return ;;
+    --input-size) return ;;
     --device) _hacctl_device_list; return ;;
+    --interval) return ;;
     esac
     case $command in
     '') if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi ;;
@@ -109,16 +114,22 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --detach --priority --deadline --memory --trace --receipt "$global"; else _hacctl_words "$(_hacctl_names devices)"; fi
         ;;
     sort)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt --schema --output-format --delimiter --no-header --null --on-error --input-format --key --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt --schema --output-format --delimiter --no-header --null --byte-order --on-error --input-format --key --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        ;;
+    splice)
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        ;;
+    pipe)
+        if [[ $cur == -* ]]; then _hacctl_words --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --delimiter --no-header --header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --io "$global"; fi
         ;;
     mapreduce)
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count k-means matrix-multiply' -- "$cur"); fi
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; ((after == 0)) && mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W 'wordcount histogram groupby inverted-index string-match linear-regression page-view-count k-means matrix-multiply' -- "$cur"); fi
         ;;
     'parquet query')
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet convert')
-        if [[ $cur == -* ]]; then _hacctl_words --type --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --delimiter --no-header --null --on-error --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --delimiter --no-header --null --byte-order --on-error --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet inspect')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
@@ -127,10 +138,10 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words -o --output --device "$global"; fi
         ;;
     explain)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --input-size "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
         ;;
     simulate)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles "$global"; elif ((after == 0)); then _hacctl_words sort mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
         ;;
     jobs)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
@@ -158,6 +169,9 @@ _hacctl() {
         ;;
     doctor)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
+        ;;
+    top)
+        if [[ $cur == -* ]]; then _hacctl_words --once --interval "$global"; fi
         ;;
     metrics)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi

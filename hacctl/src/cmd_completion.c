@@ -105,9 +105,10 @@ static void add_words(hac_text *text, const hac_command *command)
         add_named_jobs(text);
         break;
     case HAC_WORDS_PLAN:
-        hac_text_add(text,
-                     " elif ((after == 0)); then _hacctl_words sort mapreduce parquet; else _hacctl_paths "
-                     "-f; [[ $prev == parquet ]] && _hacctl_words query convert;");
+        hac_text_add(
+            text,
+            " elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths "
+            "-f; [[ $prev == parquet ]] && _hacctl_words query convert;");
         break;
     case HAC_WORDS_COMMAND:
         hac_text_add(text, " elif [[ $prev == parquet ]]; then _hacctl_words query convert inspect;"

@@ -38,6 +38,7 @@ typedef struct plan_request {
     hac_sort_request sort;
     uint64_t items;
     hac_query_request query;
+    uint64_t bytes; /* of the query's input, which is planned as one; 0: as its files are */
 } plan_request;
 
 static void plan_request_clear(plan_request *request)
@@ -56,6 +57,7 @@ static parse_query find_query(const hac_command *job, const hac_args *args)
         const char *name;
         parse_query parse;
     } known[] = {{"mapreduce", hac_query_request_parse},
+                 {"splice", hac_query_request_splice},
                  {"parquet query", hac_query_request_parquet},
                  {"parquet convert", hac_query_request_convert}};
     for (size_t i = 0; job != NULL && i < sizeof known / sizeof *known; i++)
@@ -70,10 +72,26 @@ static hac_status check_options(const hac_args *args, const char *command, const
                                 hac_error *err)
 {
     const uint64_t own = HAC_OPTIONS_GLOBAL | HAC_OPT_BIT(HAC_OPT_FORMAT) | HAC_OPT_BIT(HAC_OPT_PROFILES) |
-                         HAC_OPT_BIT(HAC_OPT_ITEMS);
+                         HAC_OPT_BIT(HAC_OPT_ITEMS) | HAC_OPT_BIT(HAC_OPT_INPUT_SIZE);
     char whose[64];
     snprintf(whose, sizeof whose, "no option of %.32s", job->name);
     return hac_args_refuse(args, command, ~(own | job->options), whose, err);
+}
+
+/* How much there is to read: --input-size, or what the input holds. */
+static hac_status count_bytes(const hac_args *args, const char *command, plan_request *request,
+                              hac_error *err)
+{
+    const hac_query_input *input = &request->query.input;
+    if (hac_args_has(args, HAC_OPT_INPUT_SIZE))
+        return hac_parse_bytes(args, HAC_OPT_INPUT_SIZE, &request->bytes, err);
+    if (request->query.in_splits)
+        return hac_split_input_bytes(&request->query.splits, command, &request->bytes, err);
+    if (!input->stream && !input->compressed)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID,
+                    "%s: %.200s%s has no size that is known beforehand; say --input-size SIZE", command,
+                    input->names[0], input->n_files > 1 ? ", or a file behind it," : "");
 }
 
 static hac_status parse_plan_of_query(const hac_args *args, const char *command, parse_query parse,
@@ -82,18 +100,16 @@ static hac_status parse_plan_of_query(const hac_args *args, const char *command,
     request->is_query = true;
     hac_status status = HAC_OK;
     if (hac_args_has(args, HAC_OPT_ITEMS))
-        return hac_fail(err, HAC_INVALID, "%s: --items is for sorts of arrays; queries take files", command);
+        return hac_fail(err, HAC_INVALID,
+                        "%s: --items is for sorts of arrays; of queries say --input-size SIZE", command);
     status = parse(&request->query, command, args, first, err);
-    if (status == HAC_OK && request->query.input.stream)
-        return hac_fail(err, HAC_INVALID, "%s: %.200s has no size that is known beforehand; save it first",
-                        command, request->query.input.names[0]);
     if (status == HAC_OK && request->query.convert)
         return hac_fail(
             err, HAC_INVALID,
             "%s: %.200s is no Parquet file: it is converted first, and how the rest goes is planned "
             "then; plan `parquet convert`, or `mapreduce`, which reads it as it is",
             command, request->query.input.names[0]);
-    return status;
+    return status == HAC_OK ? count_bytes(args, command, request, err) : status;
 }
 
 static hac_status parse_plan(const hac_args *args, const char *command, plan_request *request, hac_error *err)
@@ -104,7 +120,7 @@ static hac_status parse_plan(const hac_args *args, const char *command, plan_req
     if (parse == NULL && (job == NULL || strcmp(job->name, "sort") != 0))
         return hac_fail(
             err, HAC_INVALID,
-            "%s: '%.64s' is no job that can be planned; there are: sort, mapreduce, parquet query, "
+            "%s: '%.64s' is no job that can be planned; there are: sort, splice, mapreduce, parquet query, "
             "parquet convert",
             command, args->words[0]);
     hac_status status = check_options(args, command, job, err);
@@ -112,9 +128,22 @@ static hac_status parse_plan(const hac_args *args, const char *command, plan_req
         return parse_plan_of_query(args, command, parse, first, request, err);
     if (status == HAC_OK && args->n_words > 2)
         status = hac_fail(err, HAC_INVALID, "%s: '%.64s' is one argument too many", command, args->words[2]);
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_INPUT_SIZE))
+        status = hac_fail(err, HAC_INVALID, "%s: --input-size is for queries; of a sort say --items COUNT",
+                          command);
     if (status == HAC_OK)
         status = hac_sort_request_parse(&request->sort, command, args, err);
     return status == HAC_OK ? count_items(args, command, &request->sort, &request->items, err) : status;
+}
+
+static const uint64_t *sources_of(const plan_request *request)
+{
+    return request->bytes > 0 ? &request->bytes : request->query.input.bytes;
+}
+
+static size_t n_sources_of(const plan_request *request)
+{
+    return request->bytes > 0 || request->query.in_splits ? 1 : request->query.input.n_files;
 }
 
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err)
@@ -126,7 +155,7 @@ hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err)
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     if (status == HAC_OK && request.is_query)
-        status = hac_explain_query(cli->client, request.query.input.bytes, request.query.input.n_files,
+        status = hac_explain_query(cli->client, sources_of(&request), n_sources_of(&request),
                                    &request.query.options, format, &plan, err);
     else if (status == HAC_OK)
         status = hac_explain_sort(cli->client, request.items, &request.sort.options, format, &plan, err);
@@ -140,7 +169,7 @@ static hac_status simulate(hac_cli *cli, const plan_request *request, const hac_
     size_t n_devices = hac_simulated_count(machine);
     const hac_query_request *query = &request->query;
     if (request->is_query)
-        return hac_simulate_query(cli->client, devices, n_devices, query->input.bytes, query->input.n_files,
+        return hac_simulate_query(cli->client, devices, n_devices, sources_of(request), n_sources_of(request),
                                   &query->options, format, ret, err);
     return hac_simulate_sort(cli->client, devices, n_devices, request->items, &request->sort.options, format,
                              ret, err);

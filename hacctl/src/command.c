@@ -8,7 +8,8 @@
 
 #define B HAC_OPT_BIT
 #define HAC_OPTIONS_PLAN                                                                                     \
-    (HAC_OPTIONS_SORT | HAC_OPTIONS_MAPREDUCE | HAC_OPTIONS_CONVERT | B(HAC_OPT_ITEMS) | B(HAC_OPT_FORMAT))
+    (HAC_OPTIONS_SORT | HAC_OPTIONS_MAPREDUCE | HAC_OPTIONS_SPLICE | HAC_OPTIONS_CONVERT |                   \
+     B(HAC_OPT_ITEMS) | B(HAC_OPT_INPUT_SIZE) | B(HAC_OPT_FORMAT))
 
 static const hac_command commands[] = {
     {"devices", "list the devices: state, group, memory, capability", "", NULL, 0, 0, 0, HAC_WORDS_NONE,
@@ -27,6 +28,18 @@ static const hac_command commands[] = {
      "sorted, nulls last; columns of csv that no --schema gives a type are sorted as text, and those that a "
      "--schema does not name are left out.",
      HAC_OPTIONS_SORT, 1, 1, HAC_WORDS_FILE, hac_cmd_sort},
+    {"splice", "filter, group and aggregate a stream of any length", "IN…|- --select EXPR,… [OPTION…]",
+     "Files, any number of them, are read one after another, with - among them standard input. They are cut "
+     "into splits of whole records, which the devices work on while the next is read: the memory stays the "
+     "same however long the input is. Inputs that are gzip or zstd are unpacked. Rows are written as they "
+     "come, unless there is an --order-by or they become a Parquet file. docs/flows/splice.md says more.",
+     HAC_OPTIONS_SPLICE, 1, SIZE_MAX, HAC_WORDS_FILE, hac_cmd_splice},
+    {"pipe", "the same as a filter of Hadoop Streaming or Spark's pipe()", "--select EXPR,… [OPTION…]",
+     "Reads standard input and writes standard output: columns joined by TAB, no header, null as \\N; with "
+     "--io typedbytes Hadoop's typed bytes. Without --parse each line is a row with the column `line`; csv "
+     "and tsv have no header line unless --header says so. Counters and states for Hadoop go to standard "
+     "error (reporter: lines; not with --quiet). docs/hadoop-spark.md has command lines.",
+     HAC_OPTIONS_PIPE, 0, 0, HAC_WORDS_NONE, hac_cmd_pipe},
     {"mapreduce", "filter, group and aggregate the rows of files",
      "IN… --select EXPR,… [OPTION…] | JOB IN… [OPTION…]",
      "Up to 64 files are read as one; - is standard input. JOB is a query that has a name: wordcount, "
@@ -60,9 +73,10 @@ static const hac_command commands[] = {
      "have not. It is for this device, driver and release of hac only. docs/fpga.md says more.",
      B(HAC_OPT_DEVICE) | B(HAC_OPT_OUTPUT), 0, 0, HAC_WORDS_NONE, hac_cmd_kernels_build},
     {"explain", "show the plan of a job before it runs", "JOB [OPTION…]",
-     "JOB is a whole sort, mapreduce, parquet query or parquet convert command; of a sort of an array "
-     "--items "
-     "COUNT may stand for IN. Nothing is sorted or written: options that say where results go are ignored.",
+     "JOB is a whole sort, splice, mapreduce, parquet query or parquet convert command; of a sort of an "
+     "array "
+     "--items COUNT may stand for IN, of splice --input-size SIZE. Nothing is sorted or written: options "
+     "that say where results go are ignored.",
      HAC_OPTIONS_PLAN, 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_explain},
     {"simulate", "show the plan and predicted time of a job on another machine",
      "--profiles DIR JOB [OPTION…]",
@@ -88,6 +102,11 @@ static const hac_command commands[] = {
      HAC_WORDS_JOB, hac_cmd_trace},
     {"doctor", "check this machine's set-up", "", "Exits 1 if something is wrong.", 0, 0, 0, HAC_WORDS_NONE,
      hac_cmd_doctor},
+    {"top", "show devices, jobs and memory, again and again", "[--once] [--interval TIME]",
+     "On a terminal each look takes the place of the one before; elsewhere they follow one another. --json "
+     "prints an object a line. How busy a device is follows from two looks: --once takes two. Ctrl-C ends "
+     "it.",
+     B(HAC_OPT_ONCE) | B(HAC_OPT_INTERVAL), 0, 0, HAC_WORDS_NONE, hac_cmd_top},
     {"metrics", "print the daemon's metrics (OpenMetrics text)", "", NULL, 0, 0, 0, HAC_WORDS_NONE,
      hac_cmd_metrics},
     {"reload", "make the daemon read its configuration and profiles again", "", NULL, 0, 0, 0, HAC_WORDS_NONE,
@@ -183,6 +202,36 @@ hac_status hac_command_unknown(char *const *words, size_t n_words, hac_error *er
     return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; there are: %s", words[0], list);
 }
 
+/* What one would expect of these commands, and why they do not have it. */
+static const struct {
+    const char *command;
+    hac_option_id option;
+    const char *why;
+} refused[] = {
+    {"splice", HAC_OPT_DETACH,
+     "the input is read here while the job runs. `mapreduce --detach` takes files; a shell runs this in the "
+     "background: nohup hacctl splice … &"},
+    {"pipe", HAC_OPT_DETACH, "standard input is read, and the result written, while the job runs"},
+};
+
+static uint64_t refused_of(const hac_command *command)
+{
+    uint64_t set = 0;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].command, command->name) == 0)
+            set |= HAC_OPT_BIT(refused[i].option);
+    return set;
+}
+
+static hac_status check_refused(const hac_command *command, const hac_args *args, hac_error *err)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].command, command->name) == 0 && hac_args_has(args, refused[i].option))
+            return hac_fail(err, HAC_INVALID, "%s: --%s is not possible: %s", command->name,
+                            hac_option_get(refused[i].option)->name, refused[i].why);
+    return HAC_OK;
+}
+
 static hac_status check_words(const hac_command *command, const hac_args *args, hac_error *err)
 {
     if (args->n_words < command->least_words)
@@ -198,8 +247,8 @@ static hac_status check_words(const hac_command *command, const hac_args *args, 
 hac_status hac_command_run(const hac_command *command, hac_cli *cli, hac_args *args, int argc, char **argv,
                            hac_error *err)
 {
-    hac_status status =
-        hac_args_parse(args, command->name, argc, argv, command->options | HAC_OPTIONS_GLOBAL, err);
+    uint64_t set = command->options | refused_of(command) | HAC_OPTIONS_GLOBAL;
+    hac_status status = hac_args_parse(args, command->name, argc, argv, set, err);
     if (status != HAC_OK)
         return status;
     hac_cli_set(cli, args);
@@ -207,6 +256,8 @@ hac_status hac_command_run(const hac_command *command, hac_cli *cli, hac_args *a
         return hac_help_command(command, err);
     if (hac_args_has(args, HAC_OPT_VERSION))
         return hac_help_version(err);
-    status = check_words(command, args, err);
+    status = check_refused(command, args, err);
+    if (status == HAC_OK)
+        status = check_words(command, args, err);
     return status != HAC_OK ? status : command->run(cli, args, err);
 }

@@ -84,7 +84,7 @@ static hac_status commit(hac_output *output, hac_error *err)
 hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job, hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (delivery->result != NULL) {
+    if (delivery->result != NULL && hac_job_data(job) != NULL) { /* of splits, rows are there already */
         uint64_t bytes = hac_job_bytes(job);
         status = hac_output_reserve(delivery->result, bytes, err);
         if (status == HAC_OK)

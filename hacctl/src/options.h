@@ -47,7 +47,9 @@ typedef enum hac_option_id {
     HAC_OPT_OUTPUT_FORMAT,
     HAC_OPT_DELIMITER,
     HAC_OPT_NO_HEADER,
+    HAC_OPT_HEADER,
     HAC_OPT_NULL,
+    HAC_OPT_BYTE_ORDER,
     HAC_OPT_ON_ERROR,
     HAC_OPT_WAY,
     HAC_OPT_HOT_KEYS,
@@ -55,6 +57,9 @@ typedef enum hac_option_id {
     HAC_OPT_HOT_SHARE,
     HAC_OPT_WORK_GROUPS,
     HAC_OPT_WORK_ITEMS,
+    /* queries over splits */
+    HAC_OPT_SPLIT_SIZE,
+    HAC_OPT_IO,
     /* jobs by name */
     HAC_OPT_CENTROIDS,
     HAC_OPT_WITH,
@@ -69,8 +74,11 @@ typedef enum hac_option_id {
     /* single commands */
     HAC_OPT_FORMAT,
     HAC_OPT_PROFILES,
+    HAC_OPT_INPUT_SIZE,
     HAC_OPT_FOLLOW,
     HAC_OPT_DEVICE,
+    HAC_OPT_ONCE,
+    HAC_OPT_INTERVAL,
     HAC_OPT_COUNT
 } hac_option_id;
 
@@ -89,7 +97,7 @@ typedef enum hac_option_id {
 /* How the fields of text are cut and read. */
 #define HAC_OPTIONS_TEXT                                                                                     \
     (HAC_OPT_BIT(HAC_OPT_SCHEMA) | HAC_OPT_BIT(HAC_OPT_DELIMITER) | HAC_OPT_BIT(HAC_OPT_NO_HEADER) |         \
-     HAC_OPT_BIT(HAC_OPT_NULL) | HAC_OPT_BIT(HAC_OPT_ON_ERROR))
+     HAC_OPT_BIT(HAC_OPT_NULL) | HAC_OPT_BIT(HAC_OPT_ON_ERROR) | HAC_OPT_BIT(HAC_OPT_BYTE_ORDER))
 /* Of a result that is a Parquet file. */
 #define HAC_OPTIONS_PARQUET                                                                                  \
     (HAC_OPT_BIT(HAC_OPT_CODEC) | HAC_OPT_BIT(HAC_OPT_ROW_GROUP_SIZE) |                                      \
@@ -110,15 +118,24 @@ typedef enum hac_option_id {
     (HAC_OPTIONS_PLANNED | HAC_OPT_BIT(HAC_OPT_OUTPUT) | HAC_OPTIONS_ROW_SORT |                              \
      (HAC_OPTIONS_RAW_SORT & ~HAC_OPT_BIT(HAC_OPT_ITEMS)))
 
-#define HAC_OPTIONS_QUERY                                                                                    \
-    (HAC_OPTIONS_TEXT | HAC_OPTIONS_RESULT | HAC_OPT_BIT(HAC_OPT_PARSE) | HAC_OPT_BIT(HAC_OPT_WHERE) |       \
+/* What is asked, and of which format; the same for every command that takes a query. */
+#define HAC_OPTIONS_ASKED                                                                                    \
+    (HAC_OPTIONS_TEXT | HAC_OPT_BIT(HAC_OPT_PARSE) | HAC_OPT_BIT(HAC_OPT_WHERE) |                            \
      HAC_OPT_BIT(HAC_OPT_GROUP_BY) | HAC_OPT_BIT(HAC_OPT_SELECT) | HAC_OPT_BIT(HAC_OPT_ORDER_BY) |           \
      HAC_OPT_BIT(HAC_OPT_LIMIT) | HAC_OPT_BIT(HAC_OPT_WAY) | HAC_OPT_BIT(HAC_OPT_HOT_KEYS) |                 \
      HAC_OPT_BIT(HAC_OPT_SAMPLE) | HAC_OPT_BIT(HAC_OPT_HOT_SHARE) | HAC_OPT_BIT(HAC_OPT_WORK_GROUPS) |       \
      HAC_OPT_BIT(HAC_OPT_WORK_ITEMS))
+#define HAC_OPTIONS_QUERY (HAC_OPTIONS_ASKED | HAC_OPTIONS_RESULT)
 #define HAC_OPTIONS_MAPREDUCE                                                                                \
     (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_CENTROIDS) | HAC_OPT_BIT(HAC_OPT_WITH))
 #define HAC_OPTIONS_PARQUET_QUERY (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY)
+/* Who starts them hands the input over: there is nothing to come back to later. */
+#define HAC_OPTIONS_SPLICE                                                                                   \
+    ((HAC_OPTIONS_PLANNED & ~HAC_OPT_BIT(HAC_OPT_DETACH)) | HAC_OPTIONS_QUERY |                              \
+     HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE))
+#define HAC_OPTIONS_PIPE                                                                                     \
+    ((HAC_OPTIONS_PLANNED & ~HAC_OPT_BIT(HAC_OPT_DETACH)) | HAC_OPTIONS_ASKED |                              \
+     HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE) | HAC_OPT_BIT(HAC_OPT_IO) | HAC_OPT_BIT(HAC_OPT_HEADER))
 /* OUT is an argument, so there is nothing to fetch later. */
 #define HAC_OPTIONS_CONVERT                                                                                  \
     ((HAC_OPTIONS_PLANNED & ~HAC_OPT_BIT(HAC_OPT_DETACH)) | HAC_OPTIONS_TEXT | HAC_OPTIONS_PARQUET |         \

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -17,9 +18,11 @@ HAC_DEFINE_CLEANUP(DIR *, closedir)
 static const struct {
     const char *name;
     hac_input_format format;
-} formats[] = {{"csv", HAC_INPUT_CSV},     {"tsv", HAC_INPUT_TSV},        {"jsonl", HAC_INPUT_JSONL},
-               {"lines", HAC_INPUT_LINES}, {"words", HAC_INPUT_WORDS},    {"kv", HAC_INPUT_KV},
-               {"fixed", HAC_INPUT_FIXED}, {"parquet", HAC_INPUT_PARQUET}};
+} formats[] = {
+    {"csv", HAC_INPUT_CSV},        {"tsv", HAC_INPUT_TSV},         {"jsonl", HAC_INPUT_JSONL},
+    {"lines", HAC_INPUT_LINES},    {"words", HAC_INPUT_WORDS},     {"kv", HAC_INPUT_KV},
+    {"fixed", HAC_INPUT_FIXED},    {"lengths", HAC_INPUT_LENGTHS}, {"typedbytes", HAC_INPUT_TYPEDBYTES},
+    {"parquet", HAC_INPUT_PARQUET}};
 
 hac_input_format hac_query_format_of(const char *name)
 {
@@ -44,15 +47,37 @@ const char *hac_query_suffix_of(const char *path)
     return dot != NULL && dot != name ? dot : "";
 }
 
+bool hac_query_may_begin_like_gzip(hac_input_format format)
+{
+    return format == HAC_INPUT_FIXED || format == HAC_INPUT_LENGTHS;
+}
+
+bool hac_query_is_compressed_name(const char *path)
+{
+    const char *suffix = hac_query_suffix_of(path);
+    return strcasecmp(suffix, ".gz") == 0 || strcasecmp(suffix, ".zst") == 0;
+}
+
+/* Without the end of the name that says that it is compressed; cut to what a name can be. */
+static void strip_compression(const char *path, char ret[NAME_MAX + 1])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(ret, NAME_MAX + 1, "%s", slash != NULL ? slash + 1 : path);
+    if (hac_query_is_compressed_name(ret))
+        ret[strlen(ret) - strlen(hac_query_suffix_of(ret))] = '\0';
+}
+
 static hac_input_format format_by_suffix(const char *path)
 {
+    char name[NAME_MAX + 1];
+    strip_compression(path, name);
     static const struct {
         const char *suffix;
         hac_input_format format;
     } known[] = {{".csv", HAC_INPUT_CSV},      {".tsv", HAC_INPUT_TSV},   {".jsonl", HAC_INPUT_JSONL},
                  {".ndjson", HAC_INPUT_JSONL}, {".txt", HAC_INPUT_LINES}, {".parquet", HAC_INPUT_PARQUET}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcasecmp(known[i].suffix, hac_query_suffix_of(path)) == 0)
+        if (strcasecmp(known[i].suffix, hac_query_suffix_of(name)) == 0)
             return known[i].format;
     return HAC_INPUT_NONE;
 }
@@ -68,38 +93,38 @@ static bool is_standard(const char *word)
     return strcmp(word, "-") == 0;
 }
 
-static hac_status refuse_compressed(const char *path, hac_error *err)
+static hac_status fail_unknown(const char *command, const char *what, const char *why, hac_error *err)
 {
-    const char *suffix = hac_query_suffix_of(path);
-    if (strcasecmp(suffix, ".gz") != 0 && strcasecmp(suffix, ".zst") != 0)
-        return HAC_OK;
     return hac_fail(err, HAC_INVALID,
-                    "%.200s is compressed, which this version does not read; unpack it first, or pipe it in: "
-                    "`zcat FILE | hacctl … - --parse …`",
-                    path);
+                    "%s: how is %.200s to be read? %s; say --parse "
+                    "csv|tsv|jsonl|lines|words|kv|fixed|lengths|typedbytes|parquet",
+                    command, what, why);
 }
 
-static hac_status choose_format(hac_query_input *input, const char *command, char *const *words,
-                                size_t n_words, hac_error *err)
+hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,
+                                        hac_input_format *ret, hac_error *err)
 {
     hac_input_format found = HAC_INPUT_NONE;
+    const char *first = NULL;
     for (size_t i = 0; i < n_words; i++) {
+        if (is_standard(words[i])) /* is as the others are */
+            continue;
         hac_input_format format = is_folder(words[i]) ? HAC_INPUT_PARQUET : format_by_suffix(words[i]);
-        if (i == 0)
+        if (first == NULL) {
+            first = words[i];
             found = format;
+        }
         if (found == HAC_INPUT_NONE)
-            return hac_fail(err, HAC_INVALID,
-                            "%s: how is %.200s to be read? %s; say --parse "
-                            "csv|tsv|jsonl|lines|words|kv|fixed|parquet",
-                            command, is_standard(words[0]) ? "standard input" : words[0],
-                            is_standard(words[0]) ? "It has no suffix" : "Its suffix does not say");
+            return fail_unknown(command, first, "Its suffix does not say", err);
         if (format != found)
             return hac_fail(
                 err, HAC_INVALID,
                 "%s: %.200s and %.200s have different suffixes; say how to read them with --parse", command,
-                words[0], words[i]);
+                first, words[i]);
     }
-    input->format = found;
+    if (first == NULL)
+        return fail_unknown(command, "standard input", "It has no suffix", err);
+    *ret = found;
     return HAC_OK;
 }
 
@@ -215,14 +240,12 @@ hac_status hac_query_input_name(hac_query_input *input, const char *command, cha
         return hac_fail(err, HAC_INVALID, "%s: %zu files are too many; %d are possible in one query", command,
                         n_words, HAC_QUERY_FILES_MAX);
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < n_words && status == HAC_OK; i++) {
+    for (size_t i = 0; i < n_words; i++)
         if (is_standard(words[i]) && n_words > 1)
             return hac_fail(err, HAC_INVALID,
                             "%s: standard input stands alone, without other files; save it first", command);
-        status = refuse_compressed(words[i], err);
-    }
-    if (status == HAC_OK && format == HAC_INPUT_NONE)
-        status = choose_format(input, command, words, n_words, err);
+    if (format == HAC_INPUT_NONE)
+        status = hac_query_format_by_suffixes(command, words, n_words, &input->format, err);
     for (size_t i = 0; i < n_words && status == HAC_OK; i++)
         status = add_name(input, command, words[i], err);
     return status;
@@ -230,12 +253,31 @@ hac_status hac_query_input_name(hac_query_input *input, const char *command, cha
 
 /* ---- opening ---- */
 
-/* A pipe is waited for until somebody writes to it, as `cat` does; nothing else may keep us. */
-static int open_path(const char *path)
+int hac_query_open_path(const char *path)
 {
     struct stat st;
     bool wait = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
     return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
+}
+
+bool hac_query_is_compressed(int fd)
+{
+    static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    unsigned char begin[4];
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    ssize_t n = pread(fd, begin, sizeof begin, at < 0 ? 0 : at);
+    return (n >= (ssize_t)sizeof gzip && memcmp(begin, gzip, sizeof gzip) == 0) ||
+           (n >= (ssize_t)sizeof zstd && memcmp(begin, zstd, sizeof zstd) == 0);
+}
+
+/* Numbers may begin like gzip, too: of records of bytes the name has to say so. */
+static bool is_compressed(const hac_query_input *input, size_t index, int fd)
+{
+    if (input->format == HAC_INPUT_PARQUET)
+        return false;
+    if (hac_query_may_begin_like_gzip(input->format) && !hac_query_is_compressed_name(input->names[index]))
+        return false;
+    return hac_query_is_compressed(fd);
 }
 
 /* Whether it is a regular file to be read from its beginning; it may be one of /proc, which has no size. */
@@ -251,12 +293,14 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
 {
     const char *name = input->names[index];
     struct stat st;
-    int fd = input->fds[index] = input->standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_path(name);
+    int fd = input->fds[index] =
+        input->standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : hac_query_open_path(name);
     if (fd < 0 || fstat(fd, &st) < 0)
         return hac_fail_errno(err, HAC_FAILED, errno, "%s", name);
     if (S_ISDIR(st.st_mode))
         return hac_fail(err, HAC_FAILED, "%.200s: is a directory", name);
-    bool binary = input->format == HAC_INPUT_FIXED || input->format == HAC_INPUT_PARQUET;
+    bool binary = input->format == HAC_INPUT_FIXED || input->format == HAC_INPUT_PARQUET ||
+                  input->format == HAC_INPUT_LENGTHS || input->format == HAC_INPUT_TYPEDBYTES;
     if (binary && isatty(fd) == 1)
         return hac_fail(err, HAC_INVALID, "%s: will not read %s from a terminal; name a file or redirect one",
                         command, hac_query_format_name(input->format));
@@ -265,6 +309,7 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
         return hac_fail(err, HAC_FAILED,
                         "%.200s: has no size that is known beforehand, so it is read alone; save it first",
                         name);
+    input->compressed |= is_compressed(input, index, fd);
     input->bytes[index] = (uint64_t)st.st_size;
     return HAC_OK;
 }

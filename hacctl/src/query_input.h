@@ -23,8 +23,9 @@ typedef struct hac_query_input {
     char *names[HAC_QUERY_FILES_MAX]; /* paths, or "standard input" */
     uint64_t bytes[HAC_QUERY_FILES_MAX];
     size_t n_files;
-    bool standard; /* the first one is standard input */
-    bool stream;   /* there is one input, of unknown size */
+    bool standard;   /* the first one is standard input */
+    bool stream;     /* there is one input, of unknown size */
+    bool compressed; /* one of them at least is gzip or zstd */
 } hac_query_input;
 
 /* "csv", "parquet" …; HAC_INPUT_NONE: no such format. */
@@ -33,6 +34,20 @@ const char *hac_query_format_name(hac_input_format format);
 
 /* The end of the path's name, ".csv", from its last dot on; "": it has none. */
 const char *hac_query_suffix_of(const char *path);
+
+/* The format that the suffixes of all say, .gz and .zst left out; of a folder: parquet. HAC_INVALID: none, or
+ * different ones. */
+HAC_MUST_USE hac_status hac_query_format_by_suffixes(const char *command, char *const *words, size_t n_words,
+                                                     hac_input_format *ret, hac_error *err);
+
+/* Whether its numbers may look like the beginning of gzip: then the name has to say that it is. */
+bool hac_query_may_begin_like_gzip(hac_input_format format);
+/* Whether the name ends like gzip's or zstd's; whether a file begins so. */
+bool hac_query_is_compressed_name(const char *path);
+bool hac_query_is_compressed(int fd);
+
+/* Opens to read. A pipe is waited for until somebody writes to it, as `cat` does; nothing else is. */
+int hac_query_open_path(const char *path);
 
 /*
  * Takes in the names, and with them the format: `format` unless that is HAC_INPUT_NONE, else as the suffixes

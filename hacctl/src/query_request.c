@@ -229,6 +229,7 @@ static void take_texts(hac_query_options *options, const hac_args *args, const h
     options->select = either(args, HAC_OPT_SELECT, from->select);
     options->order_by = either(args, HAC_OPT_ORDER_BY, from->order_by);
     options->no_header = hac_args_has(args, HAC_OPT_NO_HEADER);
+    options->big_endian = strcmp(either(args, HAC_OPT_BYTE_ORDER, "little"), "big") == 0;
     options->skip_errors = strcmp(either(args, HAC_OPT_ON_ERROR, "fail"), "skip") == 0;
     const char *way = either(args, HAC_OPT_WAY, "auto");
     options->way = strcmp(way, "host") == 0     ? HAC_QUERY_WAY_HOST
@@ -289,11 +290,12 @@ static hac_status take_matrix(hac_query_request *request, const char *path, cons
     if (options->schema != NULL)
         return hac_fail(err, HAC_INVALID, "%s: matrix-multiply takes no --schema: all columns are f64",
                         command);
-    if (request->input.stream)
+    if (request->input.stream || request->input.compressed)
         return hac_fail(err, HAC_INVALID,
                         "%s: matrix-multiply looks at the first line of %.200s before the others, which is "
-                        "no file; save it first",
-                        command, request->input.names[0]);
+                        "%s first",
+                        command, request->input.names[0],
+                        request->input.stream ? "no file; save it" : "compressed; unpack it");
     return hac_table_query_multiply(path, request->input.names[0], delimiter, &request->table, err);
 }
 
@@ -500,6 +502,73 @@ hac_status hac_query_request_sort(hac_query_request *request, const char *comman
                           command);
     return status == HAC_OK ? finish(request, &line, NULL, parquet ? HAC_RESULT_PARQUET : HAC_RESULT_CSV, err)
                             : status;
+}
+
+/* ---- splits ---- */
+
+/* What splice and pipe have in common, once the input is named. */
+static hac_status finish_splits(hac_query_request *request, const hac_line *line, hac_error *err)
+{
+    request->in_splits = true;
+    request->options.input_format = request->splits.format;
+    hac_status status = hac_parse_bytes(line->args, HAC_OPT_SPLIT_SIZE, &request->split_bytes, err);
+    return status == HAC_OK ? take_options(request, line->args, err) : status;
+}
+
+hac_status hac_query_request_splice(hac_query_request *request, const char *command, const hac_args *args,
+                                    size_t first, hac_error *err)
+{
+    *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
+    hac_line line = {command, args};
+    take_texts(&request->options, args, NULL);
+    hac_status status = need_select(&line, err);
+    if (status == HAC_OK)
+        status = hac_split_input_name(&request->splits, command, args->words + first, words_from(args, first),
+                                      asked_format(args), err);
+    if (status == HAC_OK)
+        status = choose_output(request, &line, HAC_RESULT_CSV, err);
+    if (status == HAC_OK)
+        status = take_parquet(request, &line, err);
+    return status == HAC_OK ? finish_splits(request, &line, err) : status;
+}
+
+/* The parts of a file that Hadoop and Spark hand to tasks have no header line. */
+static hac_status take_header(hac_query_request *request, const hac_line *line, hac_error *err)
+{
+    bool header = hac_args_has(line->args, HAC_OPT_HEADER);
+    bool fields = request->splits.format == HAC_INPUT_CSV || request->splits.format == HAC_INPUT_TSV;
+    if (header && hac_args_has(line->args, HAC_OPT_NO_HEADER))
+        return hac_fail(err, HAC_INVALID, "%s: either --header or --no-header, not both", line->command);
+    if (header && !fields)
+        return hac_fail(err, HAC_INVALID, "%s: --header is of csv and tsv, which --parse does not say",
+                        line->command);
+    if (fields && !header && !hac_args_has(line->args, HAC_OPT_SCHEMA))
+        return hac_fail(err, HAC_INVALID,
+                        "%s: the columns need names; say --schema 'a:i64,b:string', or --header if the first "
+                        "line has them",
+                        line->command);
+    request->options.no_header = fields && !header;
+    return HAC_OK;
+}
+
+hac_status hac_query_request_pipe(hac_query_request *request, const char *command, const hac_args *args,
+                                  hac_error *err)
+{
+    static char standard[] = "-", *const words[] = {standard};
+    *request = (hac_query_request){.options = HAC_QUERY_OPTIONS_INIT};
+    hac_line line = {command, args};
+    bool typed = strcmp(either(args, HAC_OPT_IO, "text"), "typedbytes") == 0;
+    hac_input_format format = asked_format(args);
+    if (format == HAC_INPUT_NONE)
+        format = typed ? HAC_INPUT_TYPEDBYTES : HAC_INPUT_LINES;
+    take_texts(&request->options, args, NULL);
+    request->options.result_format = typed ? HAC_RESULT_TYPEDBYTES : HAC_RESULT_TSV;
+    hac_status status = need_select(&line, err);
+    if (status == HAC_OK)
+        status = hac_split_input_name(&request->splits, command, words, 1, format, err);
+    if (status == HAC_OK)
+        status = take_header(request, &line, err);
+    return status == HAC_OK ? finish_splits(request, &line, err) : status;
 }
 
 /* "character 30: " at the text's front, which is skipped; *ret_at is the number, 0: there is none. */

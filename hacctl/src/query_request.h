@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "job_request.h"
 #include "query_input.h"
+#include "split_input.h"
 #include "table_query.h"
 
 /* A job that has a name: a query, of which the command line may change any part. */
@@ -28,6 +29,9 @@ typedef struct hac_query_request {
     hac_table_query table; /* texts of `options`, where the job has a table */
     char null_text[32], schema[16];
     hac_query_input input;
+    hac_split_input splits;     /* with `in_splits`, instead of `input` */
+    bool in_splits;             /* splice and pipe */
+    uint64_t split_bytes;       /* 0: as libhac has it */
     bool convert;               /* the input is made a Parquet file first, which is then queried */
     const hac_named_job *named; /* NULL: none */
     bool all_columns;           /* --select is not the user's: all columns are written */
@@ -42,6 +46,8 @@ typedef struct hac_query_request {
  *     parquet query    FILE…
  *     parquet convert  IN OUT      all columns as they are; OUT is left to the caller
  *     sort             IN          whole rows by --key
+ *     splice           IN…         any number of files, "-" among them; they are opened later
+ *     pipe                         standard input
  */
 HAC_MUST_USE hac_status hac_query_request_parse(hac_query_request *request, const char *command,
                                                 const hac_args *args, size_t first, hac_error *err);
@@ -51,6 +57,10 @@ HAC_MUST_USE hac_status hac_query_request_convert(hac_query_request *request, co
                                                   const hac_args *args, size_t first, hac_error *err);
 HAC_MUST_USE hac_status hac_query_request_sort(hac_query_request *request, const char *command,
                                                const hac_args *args, size_t first, hac_error *err);
+HAC_MUST_USE hac_status hac_query_request_splice(hac_query_request *request, const char *command,
+                                                 const hac_args *args, size_t first, hac_error *err);
+HAC_MUST_USE hac_status hac_query_request_pipe(hac_query_request *request, const char *command,
+                                               const hac_args *args, hac_error *err);
 void hac_query_request_clear(hac_query_request *request);
 
 /* What the compiler says of a text that the user did not write, without the place in it: of the job that has

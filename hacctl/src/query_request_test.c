@@ -93,8 +93,9 @@ static void formats_by_suffix(void **state)
     assert_int_equal(GOOD("a.csv", "--select", "x", "--output", "o.JSON")->result_format, HAC_RESULT_JSON);
     BAD(HAC_INVALID, "say --parse", "g.dat", "--select", "x");
     BAD(HAC_INVALID, "different suffixes", "a.csv", "c.tsv", "--select", "x");
-    BAD(HAC_INVALID, "compressed", "h.csv.gz", "--select", "x");
-    BAD(HAC_INVALID, "compressed", "h.csv.gz", "--select", "x", "--parse", "csv");
+    assert_int_equal(GOOD("h.csv.gz", "--select", "x")->input_format, HAC_INPUT_CSV);
+    assert_int_equal(GOOD("a.csv", "h.csv.gz", "--select", "x")->input_format, HAC_INPUT_CSV);
+    BAD(HAC_INVALID, "different suffixes", "h.csv.gz", "c.tsv", "--select", "x");
 }
 
 static void formats_that_are_said(void **state)
@@ -102,9 +103,11 @@ static void formats_that_are_said(void **state)
     static const struct {
         const char *name;
         hac_input_format format;
-    } all[] = {{"csv", HAC_INPUT_CSV},     {"tsv", HAC_INPUT_TSV},        {"jsonl", HAC_INPUT_JSONL},
-               {"lines", HAC_INPUT_LINES}, {"words", HAC_INPUT_WORDS},    {"kv", HAC_INPUT_KV},
-               {"fixed", HAC_INPUT_FIXED}, {"parquet", HAC_INPUT_PARQUET}};
+    } all[] = {
+        {"csv", HAC_INPUT_CSV},        {"tsv", HAC_INPUT_TSV},         {"jsonl", HAC_INPUT_JSONL},
+        {"lines", HAC_INPUT_LINES},    {"words", HAC_INPUT_WORDS},     {"kv", HAC_INPUT_KV},
+        {"fixed", HAC_INPUT_FIXED},    {"lengths", HAC_INPUT_LENGTHS}, {"typedbytes", HAC_INPUT_TYPEDBYTES},
+        {"parquet", HAC_INPUT_PARQUET}};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         assert_non_null(strstr(hac_option_get(HAC_OPT_PARSE)->choices, all[i].name));

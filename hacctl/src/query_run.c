@@ -3,6 +3,7 @@
 
 #include "deliver.h"
 #include "human.h"
+#include "query_splits.h"
 #include "wait.h"
 
 /* What a query of a text reads: a Parquet file in memory, and what is to be said of how it came about. */
@@ -18,10 +19,14 @@ static void conversion_clear(conversion *converted)
     *converted = (conversion){.job = NULL};
 }
 
-static hac_status submit_input(hac_cli *cli, const hac_query_input *input, const hac_query_options *options,
-                               hac_job **ret, hac_error *err)
+/* Rows that come on the way go to `output`. */
+static hac_status submit_input(hac_cli *cli, hac_query_request *request, const hac_query_options *options,
+                               hac_wait *wait, hac_output *output, hac_job **ret, hac_error *err)
 {
+    const hac_query_input *input = &request->input;
     const char *names[HAC_QUERY_FILES_MAX];
+    if (hac_query_splits_wanted(request))
+        return hac_query_splits_run(cli, request, options, wait, output, ret, err);
     for (size_t i = 0; i < input->n_files; i++)
         names[i] = input->names[i];
     if (input->stream)
@@ -50,7 +55,7 @@ static void say_converted(hac_cli *cli, const hac_query_input *input, const hac_
 }
 
 /* All columns of the input, as a Parquet file in memory. */
-static hac_status convert(hac_cli *cli, const hac_query_request *request, conversion *ret, hac_error *err)
+static hac_status convert(hac_cli *cli, hac_query_request *request, conversion *ret, hac_error *err)
 {
     hac_wait wait;
     hac_query_options options = request->options;
@@ -62,7 +67,7 @@ static hac_status convert(hac_cli *cli, const hac_query_request *request, conver
         (hac_parquet_output){.compression = HAC_COMPRESSION_NONE}; /* it is read once, at once */
     options.job.detach = 0;
     hac_wait_prepare(&wait, cli, &options.job);
-    hac_status status = submit_input(cli, &request->input, &options, &ret->job, err);
+    hac_status status = submit_input(cli, request, &options, &wait, NULL, &ret->job, err);
     if (status == HAC_OK)
         status = wait_for(cli, &wait, ret->job, err);
     if (status == HAC_OK)
@@ -84,11 +89,11 @@ static hac_status submit_converted(hac_cli *cli, const hac_query_request *reques
                             &options, ret, err);
 }
 
-static hac_status submit(hac_cli *cli, const hac_query_request *request, conversion *converted, hac_job **ret,
-                         hac_error *err)
+static hac_status submit(hac_cli *cli, hac_query_request *request, conversion *converted, hac_wait *wait,
+                         hac_output *output, hac_job **ret, hac_error *err)
 {
     if (!request->convert)
-        return submit_input(cli, &request->input, &request->options, ret, err);
+        return submit_input(cli, request, &request->options, wait, output, ret, err);
     hac_status status = convert(cli, request, converted, err);
     return status == HAC_OK ? submit_converted(cli, request, converted, ret, err) : status;
 }
@@ -100,7 +105,7 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
     hac_cleanup(conversion_clear) conversion converted = {.job = NULL};
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_wait_prepare(&wait, cli, &request->options.job);
-    hac_status status = submit(cli, request, &converted, &job, err);
+    hac_status status = submit(cli, request, &converted, &wait, delivery->result, &job, err);
     if (status != HAC_OK)
         return status;
     if (request->options.job.detach)
@@ -124,6 +129,15 @@ static hac_status check_terminal(const hac_query_request *request, const hac_del
     return hac_fail(err, HAC_INVALID, "will not write a Parquet file to a terminal; say where with -o OUT");
 }
 
+static hac_status check_detached(const hac_query_request *request, hac_error *err)
+{
+    const hac_query_input *input = &request->input;
+    if (!request->options.job.detach || !input->compressed)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "--detach does not stay to unpack %.200s%s; unpack it first",
+                    input->names[0], input->n_files > 1 ? ", or a file behind it" : "");
+}
+
 hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *request, hac_error *err)
 {
     hac_cleanup(hac_delivery_close) hac_delivery delivery = {.result = NULL};
@@ -132,6 +146,8 @@ hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *
         status = hac_delivery_open(&delivery, args, !request->options.job.detach, err);
     if (status == HAC_OK)
         status = check_terminal(request, &delivery, err);
+    if (status == HAC_OK)
+        status = check_detached(request, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     return status == HAC_OK ? submit_and_wait(cli, args, request, &delivery, err) : status;

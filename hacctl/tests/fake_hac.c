@@ -300,11 +300,12 @@ static void record_query(const char *what, size_t sources, const hac_query_optio
     record(
         "%s sources=%zu format=%d schema=%s where=%s group=%s select=%s order=%s limit=%lld out=%d "
         "delimiter=%d no_header=%d skip=%d null=%s hot=%d sample=%u share=%u groups=%u items=%u devices=%zu "
-        "detach=%d fast=%d way=%d",
+        "detach=%d fast=%d way=%d big=%d",
         what, sources, (int)o->input_format, or_none(o->schema), or_none(o->where), or_none(o->group_by),
         or_none(o->select), or_none(o->order_by), (long long)o->limit, (int)o->result_format, o->delimiter,
         o->no_header, o->skip_errors, or_none(o->null_text), (int)o->hot_keys, o->sample, o->hot_share,
-        o->work_groups, o->work_items, o->job.n_devices, o->job.detach, o->job.fast, (int)o->way);
+        o->work_groups, o->work_items, o->job.n_devices, o->job.detach, o->job.fast, (int)o->way,
+        o->big_endian);
     if (o->result_format == HAC_RESULT_PARQUET)
         record("parquet codec=%d group=%llu rows=%llu block=%llu", (int)o->parquet.compression,
                (unsigned long long)o->parquet.group_bytes, (unsigned long long)o->parquet.group_rows,
@@ -345,6 +346,74 @@ hac_status hac_query_stream(hac_client *client, int fd, const char *name, const 
 {
     record("stream");
     return hac_query_files(client, &fd, &name, 1, options, ret_job, err);
+}
+
+/* Whether rows go out as they come: of no aggregate, without an order, and not as a Parquet file. */
+static bool gives_rows(const hac_query_options *o)
+{
+    return o->group_by == NULL && o->order_by == NULL && o->result_format != HAC_RESULT_PARQUET &&
+           (o->select == NULL || strstr(o->select, "count(") == NULL);
+}
+
+/* Until there is something to read, or `stop_fd` says that there is no need to any more. */
+static hac_status await(int fd, int stop_fd, hac_error *err)
+{
+    struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+    while (poll(fds, 2, -1) < 0 && errno == EINTR)
+        continue;
+    return (fds[1].revents & POLLIN) != 0 ? hac_fail(err, HAC_CANCELLED, "fake: cancelled") : HAC_OK;
+}
+
+static hac_status keep(hac_job *job, const void *bytes, size_t n, hac_error *err)
+{
+    char *all = realloc(job->data, job->bytes + n + 1);
+    if (all == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(all + job->bytes, bytes, n);
+    job->data = all;
+    job->bytes += n;
+    return HAC_OK;
+}
+
+static hac_status pass_on(const hac_splits *splits, const hac_query_options *options, hac_job *job, int fd,
+                          hac_error *err)
+{
+    char piece[65536];
+    for (;;) {
+        hac_status status = await(fd, splits->stop_fd, err);
+        ssize_t n = status == HAC_OK ? read(fd, piece, sizeof piece) : 0;
+        if (n <= 0)
+            return n < 0 ? hac_fail_errno(err, HAC_FAILED, errno, "fake: read") : status;
+        report(job, hac_now_ns());
+        status = gives_rows(options) ? splits->write(splits->context, piece, (size_t)n, err)
+                                     : keep(job, piece, (size_t)n, err);
+        if (status != HAC_OK)
+            return status;
+    }
+}
+
+/* The result is the inputs, one after the other, at once or at the end. */
+hac_status hac_query_splits(hac_client *client, const hac_splits *splits, const hac_query_options *options,
+                            hac_job **ret_job, hac_error *err)
+{
+    record("splits inputs=%zu name=%s bytes=%llu uncompressed=%d", splits->n_inputs, splits->name,
+           (unsigned long long)splits->split_bytes, splits->uncompressed);
+    record_query("query", splits->n_inputs, options);
+    hac_status status = start(client, &options->job, ret_job, err);
+    for (size_t i = 0; i < splits->n_inputs && status == HAC_OK; i++) {
+        hac_autoclose int fd = -1;
+        const char *name = NULL;
+        status = splits->open(splits->context, i, &fd, &name, err);
+        if (status != HAC_OK)
+            break;
+        record("input %s", name);
+        status = pass_on(splits, options, *ret_job, fd, err);
+    }
+    if (status == HAC_OK && getenv("FAKE_HAC_TEXT") != NULL)
+        (*ret_job)->text = getenv("FAKE_HAC_TEXT");
+    while (status == HAC_OK && (status = hac_job_wait(*ret_job, 0, err)) == HAC_AGAIN)
+        status = await(client->timer, splits->stop_fd, err);
+    return status;
 }
 
 hac_status hac_query_memory(hac_client *client, const void *text, uint64_t bytes,

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacctl: what is decided before a daemon is asked."""
+import json
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+from cli import COMMANDS, HERE, PROGRAM, Case, main, pack
+
+
+class Usage(Case):
+    """What is decided before a daemon is asked."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment.update(HAC_SOCKET=self.path("no-daemon"), FAKE_HAC_CONNECT="3")
+        self.input = self.put("in", pack([3, 1, 2]))
+
+    def test_help(self):
+        text = self.good("help").decode()
+        for command in COMMANDS:
+            self.assertRegex(text, rf"(?m)^  {command} ")
+            name = command.split()
+            for words in (["help", *name], [*name, "--help"], ["--help", *name], [*name, "-h", "--json"]):
+                self.assertTrue(self.good(*words).decode().startswith(f"usage: hacctl {command}"))
+        self.assertEqual(text.encode(), self.good("--help"))
+        for words in (["help", "parquet"], ["parquet", "--help"], ["--help", "parquet"]):
+            group = self.good(*words).decode()
+            self.assertTrue(group.startswith("usage: hacctl parquet COMMAND"))
+            self.assertEqual(re.findall(r"(?m)^  (parquet \w+)", group),
+                             ["parquet query", "parquet convert", "parquet inspect"])
+        self.assertEqual(self.good("--version"), self.good("sort", "--version"))
+        self.assertRegex(self.good("-V").decode(), r"\Ahacctl \d+\.\d+\.\d+\n\Z")
+        self.assertLess(max(len(line) for line in text.splitlines()), 100)
+
+    def test_unknown_commands(self):
+        self.bad(2, says="which command?")
+        self.bad(2, "--json", says="which command?")
+        err = self.bad(2, "fold", "x", says="unknown command 'fold'")
+        for command in COMMANDS:
+            self.assertIn(command, err)
+        self.bad(2, "parquet", says="parquet: which command? There are: parquet query, parquet convert, parquet inspect")
+        self.bad(2, "parquet", "--json", says="parquet: which command?")
+        self.bad(2, "parquet", "look", "x", says="unknown command 'parquet look'; there are: parquet query")
+        self.bad(2, "query", "x", says="unknown command 'query'")
+        self.bad(2, "parquet query", "x", says="unknown command 'parquet query'")
+        self.bad(2, "help", "parquet", "look", says="unknown command 'parquet look'")
+        self.bad(2, "help", "sort", "query", says="one argument too many")
+        self.bad(2, "opsplit", says="unknown command")
+        self.bad(2, "explian", says="did you mean explain?")
+        self.bad(2, "help", "nonsense", says="unknown command")
+        self.bad(2, "x" * 5000, says="unknown command")
+
+    def test_unknown_options(self):
+        self.bad(2, "--nonsense", "sort", says="unknown option --nonsense")
+        self.bad(2, "-x", says="unknown option -x")
+        self.bad(2, "sort", "--desending", says="did you mean --descending?")
+        self.bad(2, "jobs", "--type", "u32", says="jobs: unknown option --type")
+        self.bad(2, "jobs", "extra", says="one argument too many")
+        self.bad(2, "show", says="too few arguments; usage: hacctl show JOB")
+        self.bad(2, "--socket", says="needs a value")
+        self.assertNotIn("\x1b", self.bad(2, "a\nb\x1b[31m", says="unknown command 'a"))
+
+    def test_sort_usage(self):
+        self.bad(2, "sort", says="too few arguments")
+        self.bad(2, "sort", self.input, says="--type is missing")
+        self.bad(2, "sort", self.input, "--type", "u16", says="allowed: u32, i32, f32, u64, i64, f64")
+        self.bad(2, "sort", self.input, self.input, "--type", "u32", says="one argument too many")
+        for option, value in (("--algorithm", "quick"), ("--scheme", "half"), ("--fold", "1,x"), ("--priority", "1000"),
+                              ("--deadline", "soon"), ("--memory", "lots"), ("--determinism", "maybe"),
+                              ("--devices", "a,,b")):
+            self.bad(2, "sort", self.input, "--type", "u32", option, value, says=option)
+        self.bad(2, "sort", self.input, "--type", "u32", "--schema", "a:i8", says="--schema is of whole rows")
+        self.bad(2, "sort", self.input, "--type", "u32", "--detach", "-o", "x", says="hacctl result JOB -o OUT")
+        self.bad(2, "sort", self.input, "--type", "u32", "--detach", "--receipt", "x", says="--receipt")
+        self.bad(2, "sort", self.input, "--type", "u32", "--items", "5", says="unknown option --items")
+        self.bad(2, "sort", self.input, "--type", "u32", "--type", "f64", says="sort: option --type is given twice")
+        self.bad(2, "--socket", "a", "sort", self.input, "--socket", "b", says="sort: option --socket is given twice")
+        self.bad(2, "mapreduce", self.input, "--where", "a", "--select", "a", "--where", "b",
+                 says="mapreduce: option --where is given twice")
+
+    def test_terminals(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        code, _, err = self.run_it("sort", self.input, "--type", "u32", stdout=slave)
+        self.assertEqual(code, 2)
+        self.assertIn("will not write raw data to a terminal", err)
+        self.bad(2, "sort", "-", "--type", "u32", "-o", "x", says="will not read raw data from a terminal", stdin=slave)
+
+    def test_unreadable_input(self):
+        self.bad(1, "sort", "missing", "--type", "u32", says="missing: No such file or directory")
+        self.bad(1, "sort", ".", "--type", "u32", says=".: is a directory")
+        self.bad(1, "sort", self.put("odd", b"12345"), "--type", "u32", says="5 bytes are not a whole number of u32")
+        self.bad(1, "explain", "sort", "missing", "--type", "u32", says="No such file")
+        self.assertEqual(self.files(), ["in", "odd"])
+
+    def test_unwritable_output(self):
+        self.bad(1, "sort", self.input, "--type", "u32", "-o", "nowhere/out", says="nowhere/out: No such file")
+        self.bad(1, "sort", self.input, "--type", "u32", "-o", ".", says=".: Is a directory")
+        self.bad(1, "sort", self.input, "--type", "u32", "-o", "out", "--trace", "nowhere/t", says="nowhere/t")
+        self.assertEqual(self.files(), ["in"])
+        with open("/dev/full", "wb") as full:
+            code, _, err = self.run_it("help", stdout=full)
+        self.assertEqual(code, 1)
+        self.assertIn("no space left on device", err)
+
+    def test_no_daemon(self):
+        for words in (["devices"], ["calibrate"], ["tune"], ["jobs"], ["show", "1"], ["why", "1"], ["wait", "1"],
+                      ["cancel", "1"], ["log", "1"], ["log", "-f", "1"], ["trace", "1"], ["metrics"], ["reload"],
+                      ["drain"], ["sort", self.input, "--type", "u32", "-o", "out"], ["result", "1", "-o", "out"],
+                      ["explain", "sort", "--items", "9", "--type", "u32"]):
+            self.bad(3, "--no-autostart", *words)
+        self.assertEqual(self.files(), ["in"])
+        code, out, err = self.run_it("doctor", "--no-autostart")
+        self.assertEqual(code, 3)
+        self.assertTrue(out.startswith(b"FAILED  daemon"))
+        self.assertRegex(err, r"\Ahacctl: [^\n]+\n\Z")
+        code, out, _ = self.run_it("doctor", "--no-autostart", "--json")
+        self.assertEqual(code, 3)
+        self.assertIs(json.loads(out)["checks"][0]["ok"], False)
+
+    def test_version_without_daemon(self):
+        version = json.loads(self.good("--no-autostart", "--json", "version"))
+        self.assertIsNone(version["daemon"])
+        self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
+        self.assertIn("no daemon: ", self.good("version", "--no-autostart").decode())
+
+    def test_job_ids(self):
+        for command in ("show", "why", "wait", "result", "cancel", "log", "trace"):
+            for job in ("0", "x", "-1", "1x", "", "99999999999999999999999"):
+                self.bad(2, command, "--", job, says="is not a job id")
+
+    def test_plan_usage(self):
+        self.bad(2, "explain", says="too few arguments")
+        self.bad(2, "explain", "pipe", says="no job that can be planned")
+        self.bad(2, "explain", "sort", "--type", "u32", says="say --items COUNT")
+        self.bad(2, "explain", "sort", self.input, "--items", "5", "--type", "u32", says="not both")
+        self.bad(2, "explain", "sort", "--items", "many", "--type", "u32", says="is not a number of items")
+        self.bad(2, "explain", "sort", "--items", "5", says="--type is missing")
+        self.bad(2, "explain", "sort", "/dev/null", "--type", "u32", says="say --items COUNT")
+        self.bad(2, "explain", "sort", "--items", "5", "--type", "u32", "--format", "png", says="text, json, svg")
+        self.bad(2, "simulate", "sort", "--items", "5", "--type", "u32", says="--profiles DIR is missing")
+        simulate = ["simulate", "sort", "--items", "5", "--type", "u32", "--profiles"]
+        self.bad(2, *simulate, "missing", says="No such file")
+        self.bad(2, *simulate, self.input, says="is not a folder")
+        self.bad(2, *simulate, self.path("."), says="no profile")
+        self.put("bad.yaml", "name: x\nmatch: {type: any}\nkind: abacus\n")
+        self.bad(2, *simulate, self.path("."), says="bad.yaml:3")
+
+    def test_completion(self):
+        script = self.good("completion", "bash")
+        self.assertEqual(script, (HERE.parent / "completion" / "hacctl.bash").read_bytes(),
+                         "make it anew with: hacctl completion bash > hacctl/completion/hacctl.bash")
+        self.bad(2, "completion", "fish", says="there is: bash")
+
+    def test_manual_page(self):
+        page = (HERE.parent.parent / "docs" / "man" / "hacctl.1").read_text()
+        for command in COMMANDS:
+            self.assertRegex(page, rf"(?m)^\.It Ic {command}\b")
+            for option in re.findall(r"(?m)^  (?:-.,|   ) --([a-z-]+)", self.good("help", *command.split()).decode()):
+                self.assertTrue(f"Fl -{option}" in page, f"--{option} is not in the manual page")
+        if shutil.which("man"):
+            out = subprocess.run(["man", "--warnings", "-l", str(HERE.parent.parent / "docs" / "man" / "hacctl.1")],
+                                 env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+            self.assertEqual(out.stderr, b"")
+
+    def complete(self, *words):
+        code = (f"source {HERE.parent}/completion/hacctl.bash; compopt() {{ :; }}; COMP_WORDS=(\"$@\"); "
+                "COMP_CWORD=$(($# - 1)); _hacctl; printf '%s\\n' \"${COMPREPLY[@]}\"")
+        out = subprocess.run(["bash", "-c", code, "bash", PROGRAM, *words], cwd=self.folder, env=self.environment,
+                             capture_output=True, check=True)
+        self.assertEqual(out.stderr, b"")
+        return out.stdout.decode().split()
+
+    def test_completion_in_bash(self):
+        self.assertEqual(self.complete(""), list(dict.fromkeys(command.split()[0] for command in COMMANDS)))
+        self.assertEqual(self.complete("par"), ["parquet"])
+        self.assertEqual(self.complete("parquet", ""), ["query", "convert", "inspect"])
+        self.assertEqual(self.complete("--json", "parquet", "i"), ["inspect"])
+        self.assertEqual(self.complete("parquet", "query", "i"), ["in"])
+        self.assertEqual(self.complete("parquet", "convert", "in", "--cod"), ["--codec"])
+        self.assertEqual(self.complete("parquet", "convert", "in", "--codec", "=", "z"), ["zstd"])
+        self.assertEqual(self.complete("help", "parquet", "q"), ["query"])
+        self.assertEqual(self.complete("explain", "parquet", ""), ["query", "convert"])
+        self.assertEqual(self.complete("explain", "parquet", "query", "i"), ["in"])
+        self.assertEqual(self.complete("s"), ["sort", "splice", "simulate", "show"])
+        self.assertEqual(self.complete("--socket", "sock", "ve"), ["version"])
+        self.assertEqual(self.complete("sort", "i"), ["in"])
+        self.assertEqual(self.complete("sort", "in", "--ty"), ["--type"])
+        self.assertEqual(self.complete("sort", "in", "--type", "u"), ["u32", "u64"])
+        self.assertEqual(self.complete("sort", "in", "--type", "=", "f"), ["f32", "f64"])
+        self.assertEqual(self.complete("sort", "--scheme", "=", "upper", "-o", "o", "--argsort", "i"), ["in"])
+        self.assertEqual(self.complete("explain", ""), ["sort", "splice", "mapreduce", "parquet"])
+        self.assertEqual(self.complete("mapreduce", "word"), ["wordcount"])
+        self.assertEqual(self.complete("mapreduce", "wordcount", "i"), ["in"])
+        self.assertEqual(self.complete("mapreduce", "--parse", "l"), ["lines", "lengths"])
+        self.assertEqual(self.complete("explain", "sort", "i"), ["in"])
+        self.assertEqual(self.complete("help", "do"), ["doctor"])
+        for command in COMMANDS:
+            options = self.complete(*command.split(), "--")
+            text = self.good("help", *command.split()).decode()
+            self.assertEqual(sorted(options), sorted(re.findall(r"(?m)^  (?:-.,|   ) (--[a-z-]+)", text)))
+
+
+if __name__ == "__main__":
+    main()
