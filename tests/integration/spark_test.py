@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""org.hac in Spark's JVM: queries through PySpark's gateway, and bindings/jni/examples/RowGroups.scala as a job of
-Spark; both beside the same query done by Spark itself. Needs pyspark in build/spark, with its Scala compiler."""
+"""hac and Spark: `hacctl pipe` as the command of RDD.pipe, beside plain Python; org.hac in Spark's JVM, through PySpark's
+gateway, and bindings/jni/examples/RowGroups.scala as a job of Spark, both beside the same query done by Spark itself.
+Needs pyspark in build/spark, with its Scala compiler."""
+import collections
 import json
+import os
 import random
+import shlex
 import subprocess
 import sys
 import unittest
@@ -12,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "build" / "python"))
-from machine import BUILD, SOURCE, SharedMachineTest, main  # noqa: E402
+from machine import BUILD, HACCTL, SOURCE, SharedMachineTest, main  # noqa: E402
 
 try:
     import pyarrow.parquet
@@ -56,8 +60,32 @@ def in_spark(file):
     print(json.dumps({"got": got, "wanted": wanted}))
 
 
-@unittest.skipUnless(JARS.is_dir(), WHY_NOT)
-class Spark(SharedMachineTest):
+def in_pipe(file):
+    """In a process of its own: the words of a file, counted by `hacctl pipe` on each partition and on the partitions
+    that Spark makes by word; and a query of csv."""
+    sys.path.insert(0, str(SPARK))
+    from pyspark.sql import SparkSession
+    spark = SparkSession.builder.getOrCreate()
+    context = spark.sparkContext
+    context.setLogLevel("ERROR")
+    pipe = shlex.quote(str(HACCTL)) + " --quiet pipe "
+    env = {name: value for name, value in os.environ.items() if name.startswith(("HAC_", "XDG_", "OCL_ICD_", "PATH"))}
+    mapped = context.textFile(file, 6).pipe(pipe + "--parse words --group-by word --select 'count() as n'", env, checkCode=True)
+    by_word = mapped.map(lambda line: tuple(line.split("\t"))).partitionBy(3).map("\t".join)
+    counted = by_word.pipe(pipe + "--parse tsv --schema w:string,n:i64 --group-by w --select 'sum(n) as n'", env, checkCode=True)
+    csv = context.parallelize([f"{i % 7},{i}" for i in range(10000)], 4)
+    sums = csv.pipe(pipe + "--parse csv --schema k:i32,v:i64 --where 'k > 2' --group-by k --select 'sum(v) as s'", env, checkCode=True)
+    try:
+        csv.pipe(pipe + "--parse csv --schema k:i32,v:i64 --select nonsense", env, checkCode=True).collect()
+        failed = False
+    except Exception:  # whatever Py4J makes of a task that fails
+        failed = True
+    print(json.dumps({"partitions": mapped.getNumPartitions(), "words": counted.collect(), "sums": sums.collect(),
+                      "failed": failed}))
+    spark.stop()
+
+
+class SparkCase(SharedMachineTest):
     def spark(self, *words):
         environment = {**self.m.environment, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(SPARK / "pyspark"),
                        "PYSPARK_SUBMIT_ARGS": " ".join((*SUBMIT, "pyspark-shell"))}
@@ -66,6 +94,28 @@ class Spark(SharedMachineTest):
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
         return result.stdout
 
+
+@unittest.skipUnless(JARS.is_dir(), WHY_NOT)
+class SparkPipe(SparkCase):
+    def test_words(self):
+        source = random.Random(5)
+        text = "\n".join(" ".join(f"w{int(source.paretovariate(1)) % 999}" for _ in range(12)) for _ in range(20000)) + "\n"
+        Path(self.m.path("words.txt")).write_text(text, encoding="utf-8")
+        got = json.loads(self.spark(sys.executable, __file__, "--in-pipe", self.m.path("words.txt")).splitlines()[-1])
+        self.assertGreaterEqual(got["partitions"], 6)
+        counts = dict(line.split("\t") for line in got["words"])
+        self.assertEqual(len(counts), len(got["words"]))
+        self.assertEqual({word: int(n) for word, n in counts.items()}, collections.Counter(text.split()))
+        sums = collections.Counter()
+        for line in got["sums"]:  # one a partition and key
+            key, s = line.split("\t")
+            sums[int(key)] += int(s)
+        self.assertEqual(sums, {k: sum(range(k, 10000, 7)) for k in range(3, 7)})
+        self.assertTrue(got["failed"])
+
+
+@unittest.skipUnless(JARS.is_dir(), WHY_NOT)
+class Spark(SparkCase):
     def test_gateway(self):
         source = random.Random(3)
         lines = ["k,x,city"] + [f"{source.randrange(1000)},{source.randrange(10**12)},{source.choice(('Bern', 'Zürich', 'Biel'))}"
@@ -102,5 +152,7 @@ class Spark(SharedMachineTest):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--in-spark"]:
         in_spark(sys.argv[2])
+    elif sys.argv[1:2] == ["--in-pipe"]:
+        in_pipe(sys.argv[2])
     else:
         main()

@@ -1,0 +1,604 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacctl splice: inputs of any length, in every format, through splits. The oracles are plain Python: csv, json, struct,
+and dictionaries."""
+import collections
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import SANITIZED, TWO_DEVICES, UNEVEN_DEVICES, MachineTest, SharedMachineTest, children, eventually, main  # noqa: E402
+
+MIB = 1 << 20
+SCHEMA = "city:string,amount:i64,price:f64"
+GROUPS = ("--group-by", "city", "--select", "count() as n, sum(amount) as s, min(price) as low, max(price) as high")
+
+
+def sales(n, seed=1, odd=True):
+    """Rows (city, amount, price); prices are of 8ths, so that text and numbers are the same."""
+    rng = random.Random(seed)
+    cities = [f"c{i}" for i in range(50)] + (["New York", "Zoë", 'say "so"', "a,b"] if odd else [])
+    return [(rng.choice(cities), rng.randrange(-10**9, 10**9), rng.randrange(-8000, 8000) / 8) for _ in range(n)]
+
+
+def grouped(rows):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[row[0]].append(row)
+    return {city: (len(g), sum(r[1] for r in g), min(r[2] for r in g), max(r[2] for r in g)) for city, g in groups.items()}
+
+
+def read_groups(out):
+    lines = list(csv.reader(io.StringIO(out.decode())))
+    assert lines[0][1:] == ["n", "s", "low", "high"], lines[0]
+    assert len({line[0] for line in lines[1:]}) == len(lines) - 1, "a group is there twice"
+    return {line[0]: (int(line[1]), int(line[2]), float(line[3]), float(line[4])) for line in lines[1:]}
+
+
+def csv_of(rows, header=True):
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    if header:
+        writer.writerow(("city", "amount", "price"))
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def typed(value):
+    """One object of Hadoop's typed bytes."""
+    if isinstance(value, bytes):
+        return struct.pack(">BI", 0, len(value)) + value
+    if isinstance(value, str):
+        return struct.pack(">BI", 7, len(value.encode())) + value.encode()
+    if isinstance(value, int):
+        return struct.pack(">Bq", 4, value)
+    return struct.pack(">Bd", 6, value)
+
+
+class Case:
+    """`m` is the machine."""
+
+    def put(self, name, data):
+        Path(self.m.path(name)).write_bytes(data)
+        return name
+
+    def check(self, rows, *words, **more):
+        """The groups of these rows; splits of one data set each, so that there are many."""
+        got = read_groups(self.m.good("splice", *words, *GROUPS, "--split-size", "1MiB", **more))
+        self.assertEqual(got, grouped(rows))
+
+
+class Formats(Case, SharedMachineTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.rows, cls.plain = sales(120000), sales(120000, 2, odd=False)
+
+    def test_csv(self):
+        self.check(self.rows, self.put("a.csv", csv_of(self.rows)), "--schema", SCHEMA)
+        self.check(self.rows, self.put("b.csv", csv_of(self.rows, header=False)), "--schema", SCHEMA, "--no-header")
+        text = csv_of(self.plain).replace(b",", b";")
+        self.check(self.plain, self.put("c.csv", text), "--schema", SCHEMA, "--delimiter", ";")
+
+    def test_quotes(self):
+        """Quoted line feeds around every place where a split may be cut."""
+        rows = [("x\n" * (i % 7) + "y", i, i / 8) for i in range(150000)]
+        self.check(rows, self.put("a.csv", csv_of(rows)), "--schema", SCHEMA)
+
+    def test_tsv(self):
+        rows = [(city.replace("Zoë", "tab\there"), amount, price) for city, amount, price in self.rows]
+        text = "".join(f"{city}\t{amount}\t{price}\n".replace("tab\t", "tab\\t") for city, amount, price in rows)
+        self.check(rows, self.put("a.tsv", b"city\tamount\tprice\n" + text.encode()), "--schema", SCHEMA)
+        self.check(rows, self.put("b.tsv", text.encode()), "--schema", SCHEMA, "--no-header")
+
+    def test_jsonl(self):
+        lines = (json.dumps({"price": price, "other": [1, {"x": "}"}], "city": city, "amount": amount})
+                 for city, amount, price in self.rows)
+        self.check(self.rows, self.put("a.jsonl", "\n".join(lines).encode()), "--schema", SCHEMA)
+
+    def test_fixed(self):
+        rows = [(i % 77, amount, price) for i, (_, amount, price) in enumerate(self.rows)]
+        wanted = {str(k): v for k, v in grouped(rows).items()}
+        for order, sign in (("little", "<"), ("big", ">")):
+            data = b"".join(struct.pack(f"{sign}hqd", *row) for row in rows)
+            out = self.m.good("splice", self.put(order, data), "--parse", "fixed", "--byte-order", order, "--schema",
+                              "city:i16,amount:i64,price:f64", *GROUPS, "--split-size", "1MiB")
+            self.assertEqual(read_groups(out), wanted)
+
+    def test_lengths(self):
+        """A record: its length, an integer, a float, and a text that takes the rest."""
+        for order, sign in (("little", "<"), ("big", ">")):
+            data = bytearray()
+            for city, amount, price in self.rows:
+                record = struct.pack(f"{sign}qd", amount, price) + city.encode()
+                data += struct.pack(f"{sign}I", len(record)) + record
+            self.check(self.rows, self.put(order, data), "--parse", "lengths", "--byte-order", order, "--schema",
+                       "amount:i64,price:f64,city:string")
+
+    def test_typed_bytes(self):
+        data = b"".join(typed(city) + typed(amount) for city, amount, _ in self.rows)
+        out = self.m.good("splice", self.put("in", data), "--parse", "typedbytes", "--schema", "key:string,value:i64",
+                          "--group-by", "key", "--select", "count() as n, sum(value) as s", "--split-size", "1MiB")
+        got = {line[0]: (int(line[1]), int(line[2])) for line in list(csv.reader(io.StringIO(out.decode())))[1:]}
+        self.assertEqual(got, {city: v[:2] for city, v in grouped(self.rows).items()})
+
+    def test_lines_words_kv(self):
+        rng = random.Random(5)
+        lines = [" ".join(f"w{rng.randrange(2000)}" for _ in range(rng.randrange(12))) for _ in range(100000)]
+        text = "\n".join(lines).encode()
+        for parse, column, wanted in (("lines", "line", collections.Counter(lines)),
+                                      ("words", "word", collections.Counter(text.decode().split()))):
+            out = self.m.good("splice", self.put("in.txt", text), "--parse", parse, "--group-by", column, "--select",
+                              "count() as n", "--split-size", "1MiB")
+            got = {line[0]: int(line[1]) for line in list(csv.reader(io.StringIO(out.decode())))[1:]}
+            self.assertEqual(got, wanted)
+        text = "".join(f"k{i % 99}\tv{i}\t{i}\n" for i in range(100000)).encode()
+        out = self.m.good("splice", self.put("kv", text), "--parse", "kv", "--group-by", "key", "--select",
+                          "count() as n, max(value) as last", "--split-size", "1MiB")
+        wanted = {}
+        for i in range(100000):
+            n, last = wanted.get(f"k{i % 99}", (0, ""))
+            wanted[f"k{i % 99}"] = n + 1, max(last, f"v{i}\t{i}")
+        self.assertEqual({line[0]: (int(line[1]), line[2]) for line in list(csv.reader(io.StringIO(out.decode())))[1:]}, wanted)
+
+    def test_rows(self):
+        """In the input's order, with one header, whatever the splits."""
+        name = self.put("a.csv", csv_of(self.rows))
+        out = self.m.good("splice", name, "--schema", SCHEMA, "--where", "amount > 0", "--select", "city, amount * 2 as twice",
+                          "--split-size", "1MiB")
+        wanted = [[city, str(amount * 2)] for city, amount, _ in self.rows if amount > 0]
+        self.assertEqual(list(csv.reader(io.StringIO(out.decode()))), [["city", "twice"], *wanted])
+        out = self.m.good("splice", name, "--schema", SCHEMA, "--select", "city, amount", "--output-format", "json",
+                          "--split-size", "1MiB", "--limit", "30001")
+        self.assertEqual([tuple(json.loads(line).values()) for line in out.decode().splitlines()],
+                         [row[:2] for row in self.rows[:30001]])
+        self.assertEqual(self.m.good("splice", name, "--schema", SCHEMA, "--where", "amount > 1e10", "--select", "city"), b"city\n")
+        self.assertEqual(self.m.good("splice", name, "--schema", SCHEMA, "--select", "city", "--limit", "0"), b"city\n")
+
+    def test_order(self):
+        name = self.put("a.csv", csv_of(self.rows))
+        out = self.m.good("splice", name, "--schema", SCHEMA, "--select", "amount", "--order-by", "amount desc",
+                          "--split-size", "1MiB")
+        self.assertEqual(list(map(int, out.split()[1:])), sorted((row[1] for row in self.rows), reverse=True))
+        out = self.m.good("splice", name, "--schema", SCHEMA, *GROUPS, "--order-by", "n desc, city", "--limit", "5",
+                          "--split-size", "1MiB")
+        wanted = sorted(grouped(self.rows).items(), key=lambda item: (-item[1][0], item[0]))[:5]
+        self.assertEqual(list(read_groups(out).items()), wanted)
+
+    def test_parquet(self):
+        """Parquet results are whole; read back by `parquet query`."""
+        name = self.put("a.csv", csv_of(self.rows))
+        self.m.good("splice", name, "--schema", SCHEMA, "--select", "*", "-o", "o.parquet", "--split-size", "1MiB")
+        self.assertEqual(read_groups(self.m.good("parquet", "query", "o.parquet", *GROUPS)), grouped(self.rows))
+
+    def test_as_mapreduce(self):
+        """To the last bit what a query of the file as one gives, floats among it."""
+        rng = random.Random(9)
+        text = "k,x\n" + "".join(f"{rng.randrange(1000)},{rng.gauss(0, 1) * 10 ** rng.randrange(-9, 9)!r}\n" for _ in range(150000))
+        words = (self.put("x.csv", text.encode()), "--schema", "k:i64,x:f64", "--group-by", "k", "--select",
+                 "sum(x) as s, avg(x) as m, variance(x) as v, count(distinct x) as d", "--order-by", "k")
+        wanted = self.m.good("mapreduce", *words)
+        for size in ("1MiB", "3MiB", "32MiB"):
+            self.assertEqual(self.m.good("splice", *words, "--split-size", size), wanted)
+
+
+class Inputs(Case, SharedMachineTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.rows = sales(60000)
+
+    def parts(self, n):
+        step = len(self.rows) // n + 1
+        return [self.rows[i * step:(i + 1) * step] for i in range(n)]
+
+    def test_many_files(self):
+        """More than `mapreduce` takes, each with a header, and without a line feed at some ends."""
+        names = [self.put(f"{i:03}.csv", csv_of(part)[:-1 if i % 3 == 0 else None]) for i, part in enumerate(self.parts(300))]
+        self.check(self.rows, *names, "--schema", SCHEMA)
+        out = self.m.good("splice", *names, "--schema", SCHEMA, "--select", "amount")
+        self.assertEqual(out.split(), [b"amount"] + [b"%d" % row[1] for row in self.rows])
+
+    def test_empty_files(self):
+        full, none, header = self.put("full.csv", csv_of(self.rows)), self.put("none.csv", b""), self.put("header.csv", csv_of([]))
+        self.check(self.rows, none, full, header, none, "--schema", SCHEMA)
+        self.check([], header, "--schema", SCHEMA)
+        self.assertEqual(self.m.good("splice", self.put("none.txt", b""), "--select", "line"), b"line\n")
+        self.assertEqual(self.m.good("splice", "none.txt", "--select", "count() as n"), b"n\n0\n")
+
+    def test_gzip(self):
+        a, b, c = self.parts(3)
+        names = [self.put("a.csv.gz", gzip.compress(csv_of(a))), self.put("b.csv", csv_of(b)),
+                 self.put("c.csv", gzip.compress(csv_of(c)))]  # whatever its name
+        self.check(self.rows, *names, "--schema", SCHEMA)
+        two = gzip.compress(csv_of(a)) + gzip.compress(csv_of(b, header=False))  # as `cat` makes them
+        self.check(a + b, self.put("two.csv.gz", two), "--schema", SCHEMA)
+        self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=gzip.compress(csv_of(self.rows)))
+        rows = [(i % 9, i, i / 8) for i in range(5000)]
+        data = gzip.compress(b"".join(struct.pack("<hqd", *row) for row in rows))
+        out = self.m.good("splice", self.put("fixed.gz", data), "--parse", "fixed", "--schema", "city:i16,amount:i64,price:f64", *GROUPS)
+        self.assertEqual(read_groups(out), {str(k): v for k, v in grouped(rows).items()})
+        whole = gzip.compress(csv_of(self.rows))
+        for broken in (whole[:len(whole) // 2], whole[:2000] + b"\0" * 100 + whole[2100:]):
+            self.m.bad(1, "splice", self.put("broken.csv.gz", broken), "--schema", SCHEMA, *GROUPS, "-o", "out", says="broken.csv.gz")
+        self.assertFalse(Path(self.m.path("out")).exists())
+
+    @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed: no such file is made")
+    def test_zstd(self):
+        self.put("a.csv", csv_of(self.rows))
+        subprocess.run(["zstd", "-q", "a.csv", "-o", "a.csv.zst"], cwd=self.m.work, check=True)
+        self.check(self.rows, "a.csv.zst", "--schema", SCHEMA)
+        whole = Path(self.m.path("a.csv.zst")).read_bytes()
+        self.m.bad(1, "splice", self.put("broken.csv.zst", whole[:-100]), "--schema", SCHEMA, *GROUPS, says="broken.csv.zst")
+
+    def test_compressed_elsewhere(self):
+        """The commands of the other flows read compressed text, too."""
+        name = self.put("a.csv.gz", gzip.compress(csv_of(self.rows)))
+        self.assertEqual(read_groups(self.m.good("mapreduce", name, "--schema", SCHEMA, *GROUPS)), grouped(self.rows))
+        self.m.good("parquet", "convert", name, "a.parquet", "--schema", SCHEMA)
+        self.assertEqual(read_groups(self.m.good("parquet", "query", "a.parquet", *GROUPS)), grouped(self.rows))
+        out = self.m.good("sort", name, "--key", "amount", "--schema", SCHEMA)
+        wanted = sorted(self.rows, key=lambda row: row[1])
+        self.assertEqual([int(row[1]) for row in list(csv.reader(io.StringIO(out.decode())))[1:]], [row[1] for row in wanted])
+
+    def test_standard_input(self):
+        text = csv_of(self.rows)
+        self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=text)
+        a, b = self.parts(2)
+        self.check(self.rows, self.put("a.csv", csv_of(a)), "-", "--schema", SCHEMA, data=csv_of(b))
+        with open(self.m.path("a.csv"), "rb") as file:  # a file, read from where it is
+            file.seek(len(b"city,amount,price\n"))
+            self.check(a, "-", "--parse", "csv", "--schema", SCHEMA, "--no-header", stdin=file)
+
+    def test_pipes_by_name(self):
+        fifo = self.m.path("fifo")
+        os.mkfifo(fifo)
+        writer = threading.Thread(target=lambda: Path(fifo).write_bytes(csv_of(self.rows)))
+        writer.start()
+        self.check(self.rows, "fifo", "--parse", "csv", "--schema", SCHEMA)
+        writer.join()
+        self.assertTrue(self.m.good("splice", "/proc/self/status", "--parse", "lines", "--select", "line").startswith(b"line\nName:"))
+
+    def test_pieces(self):
+        """An input that comes in odd pieces gives what the file gives."""
+        text, rng = csv_of(self.rows[:3000]), random.Random(4)
+        process = self.m.start("splice", "-", "--parse", "csv", "--schema", SCHEMA, *GROUPS, stdin=subprocess.PIPE)
+        at = 0
+        while at < len(text):
+            n = rng.choice((1, 2, 7, 100, 5000, 20000))
+            process.stdin.write(text[at:at + n])
+            process.stdin.flush()
+            at += n
+            time.sleep(rng.choice((0, 0, 0, 0.02)))
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, err), (0, b""))
+        self.assertEqual(read_groups(out), grouped(self.rows[:3000]))
+
+    def test_rows_before_the_end(self):
+        process = self.m.start("splice", "-", "--parse", "csv", "--schema", SCHEMA, "--where", "amount > 5", "--select", "amount",
+                               stdin=subprocess.PIPE)
+        process.stdin.write(b"city,amount,price\na,7,1\na,3,1\na,8,1\n")
+        process.stdin.flush()
+        self.assertEqual([process.stdout.readline() for _ in range(3)], [b"amount\n", b"7\n", b"8\n"])
+        process.stdin.write(b"a,9,1\na,1")
+        process.stdin.flush()
+        self.assertEqual(process.stdout.readline(), b"9\n")
+        out, err = process.communicate(b"1,1\n", timeout=60)
+        self.assertEqual((process.returncode, out, err), (0, b"11\n", b""))
+
+    def test_file_that_grows(self):
+        """It is read to the end that it has when that is reached."""
+        name, rows = self.put("a.csv", csv_of(self.rows)), list(self.rows)
+        stop = threading.Event()
+
+        def grow():
+            with open(self.m.path(name), "ab", buffering=0) as file:
+                while not stop.is_set() and len(rows) < 200000:
+                    more = sales(1000, len(rows))
+                    file.write(csv_of(more, header=False))
+                    rows.extend(more)
+                    time.sleep(0.002)
+        writer = threading.Thread(target=grow)
+        writer.start()
+        got = read_groups(self.m.good("splice", name, "--schema", SCHEMA, *GROUPS, "--split-size", "1MiB"))
+        stop.set()
+        writer.join()
+        seen = sum(n for n, *_ in got.values())
+        self.assertGreaterEqual(seen, len(self.rows))
+        self.assertEqual(got, grouped(rows[:seen]))
+
+    def test_file_that_shrinks(self):
+        """It ends where it ends: no crash, and what there was is right, or a message that says why not."""
+        for _ in range(3):
+            name = self.put("a.csv", csv_of(self.rows * 8))
+            process = self.m.start("splice", name, "--schema", SCHEMA, *GROUPS, "--split-size", "1MiB")
+            time.sleep(random.random() * 0.2)
+            os.truncate(self.m.path(name), 1000)
+            out, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (0, 1), err)
+            if process.returncode == 0:
+                self.assertEqual(err, b"")
+                self.assertLessEqual(sum(n for n, *_ in read_groups(out).values()), 8 * len(self.rows))
+            else:
+                self.assertRegex(err, rb"\Ahacctl: a\.csv: [^\n]+\n\Z")
+
+
+class Errors(Case, SharedMachineTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.rows = sales(100000, odd=False)
+
+    def test_place(self):
+        """File and line, in whichever file and split it is."""
+        good = csv_of(self.rows)
+        lines = good.count(b"\n")
+        bad = self.put("bad.csv", good + b"x,y,1\n")
+        words = ("--schema", SCHEMA, *GROUPS, "--split-size", "1MiB", "-o", "out")
+        err = self.m.bad(1, "splice", self.put("a.csv", good), bad, "a.csv", *words, says="bad.csv")
+        self.assertIn(f"line {lines + 1}", err)
+        self.assertIn("amount", err)
+        rng = random.Random(8)
+        for _ in range(4):
+            at = rng.randrange(1, lines)
+            cut = good.split(b"\n")
+            cut[at] = b"x,,y"
+            err = self.m.bad(1, "splice", self.put("bad.csv", b"\n".join(cut)), *words, says="bad.csv")
+            self.assertIn(f"line {at + 1}", err)
+        self.assertFalse(Path(self.m.path("out")).exists())
+
+    def test_skip(self):
+        lines, rows, skipped = [b"city,amount,price"], [], 0
+        for i, row in enumerate(self.rows):
+            if i % 1000 == 7:
+                lines.append(b"oops,no number,1")
+                skipped += 1
+            else:
+                lines.append(f"{row[0]},{row[1]},{row[2]!r}".encode())
+                rows.append(row)
+        result = self.m.run("splice", self.put("a.csv", b"\n".join(lines)), "--schema", SCHEMA, *GROUPS, "--on-error", "skip",
+                            "--split-size", "1MiB", "--receipt", "r.json")
+        self.assertEqual((result.code, read_groups(result.out)), (0, grouped(rows)))
+        self.assertEqual(result.err, f"hacctl: {skipped} records that could not be read were left out\n")
+        receipt = json.loads(Path(self.m.path("r.json")).read_text())
+        self.assertEqual((receipt["query"]["rows_skipped"], receipt["query"]["rows_read"]), (skipped, len(self.rows)))
+
+    def test_usage(self):
+        name = self.put("a.csv", csv_of(self.rows[:100]))
+        self.m.bad(2, "splice", name, "--schema", SCHEMA, "--where", "nonsense > 1", "--select", "city", says="nonsense")
+        self.m.bad(2, "splice", name, "--schema", "missing:i64", "--select", "missing", says="missing")
+        self.m.bad(2, "splice", name, "--schema", SCHEMA, "--select", "city +", says="--select")
+        self.m.bad(2, "splice", "-", "--parse", "jsonl", "--select", "x", says="schema", data=b"")
+        self.m.bad(1, "splice", name, "gone.csv", "--schema", SCHEMA, "--select", "city", says="gone.csv")
+
+    def test_binary(self):
+        """Records that end too early are told with the file."""
+        data = struct.pack("<qd", 1, 2) * 1000
+        self.m.bad(1, "splice", self.put("fixed", data + b"123"), "--parse", "fixed", "--schema", "a:i64,b:f64", "--select",
+                   "sum(a) as s", says="fixed")
+        data = (struct.pack("<I", 8) + struct.pack("<q", 1)) * 1000
+        self.m.bad(1, "splice", self.put("lengths", data + b"\x08\0\0\0123"), "--parse", "lengths", "--schema", "a:i64",
+                   "--select", "sum(a) as s", says="lengths")
+        data = (typed("k") + typed(1)) * 1000
+        self.m.bad(1, "splice", self.put("typed", data + b"\x07\0\0"), "--parse", "typedbytes", "--schema",
+                   "key:string,value:i64", "--select", "sum(value) as s", says="typed")
+
+
+def endless(m, *words, **more):
+    """hacctl fed for ever: the process, and one that writes to it."""
+    writer = subprocess.Popen(["yes", "a,1,2.5"], stdout=subprocess.PIPE)
+    process = m.start("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *words, stdin=writer.stdout, **more)
+    writer.stdout.close()
+    return process, writer
+
+
+class Life(Case, SharedMachineTest):
+    """Ends of all kinds, in the middle of a stream."""
+
+    def running(self):
+        return eventually(lambda: [job for job in self.m.json("jobs")["jobs"] if job["state"] == "running" and
+                                   job.get("fraction") is not None and job["seconds"] > 0.5])
+
+    def test_interrupt(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process, writer = endless(self.m, *GROUPS, "-o", "out")
+            job = self.running()[0]
+            process.send_signal(number)
+            _, err = process.communicate(timeout=30)
+            writer.kill()
+            writer.wait()
+            self.assertEqual((process.returncode, err), (130, b"hacctl: cancelled\n"))
+            self.assertEqual(self.m.json("show", job["id"])["state"], "cancelled")
+            self.assertEqual(os.listdir(self.m.work), [])
+
+    def test_cancelled_by_another(self):
+        process, writer = endless(self.m, *GROUPS, "-o", "out")
+        self.m.good("cancel", str(self.running()[0]["id"]))
+        _, err = process.communicate(timeout=30)
+        writer.kill()
+        writer.wait()
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(os.listdir(self.m.work), [])
+
+    def test_reader_that_leaves(self):
+        process, writer = endless(self.m, "--select", "amount")
+        self.assertEqual(process.stdout.readline(), b"amount\n")
+        process.stdout.close()
+        self.assertEqual((process.wait(30), process.stderr.read()), (141, b""))
+        process.stderr.close()
+        writer.kill()
+        writer.wait()
+        self.assertTrue(eventually(lambda: all(job["state"] != "running" for job in self.m.json("jobs")["jobs"])))
+
+    def test_reader_that_waits(self):
+        """Nobody reads the rows: the stream stands still, and memory with it."""
+        process, writer = endless(self.m, "--select", "amount")
+        self.running()
+        time.sleep(1)
+        used = self.m.json("top", "--once", "--interval", "200ms")["memory"]["used_bytes"]
+        time.sleep(1)
+        self.assertLessEqual(self.m.json("top", "--once", "--interval", "200ms")["memory"]["used_bytes"], used + 8 * MIB)
+        process.send_signal(signal.SIGINT)  # it is at a write, which nobody ends
+        self.assertEqual(process.wait(30), 130)
+        writer.kill()
+        writer.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+    def test_limit_ends_it(self):
+        process, writer = endless(self.m, "--select", "amount", "--limit", "1000")
+        out, err = process.communicate(timeout=60)
+        writer.wait()
+        self.assertEqual((process.returncode, out, err), (0, b"amount\n" + b"1\n" * 1000, b""))
+
+    def test_full_disk(self):
+        self.put("a.csv", csv_of(sales(20000)))
+        self.m.bad(1, "splice", "a.csv", "--schema", SCHEMA, "--select", "*", "-o", "/dev/full", says="/dev/full: no space left")
+
+    def test_receipt_and_trace(self):
+        rows = sales(100000)
+        self.put("a.csv", csv_of(rows))
+        out = self.m.good("splice", "a.csv", "--schema", SCHEMA, *GROUPS, "--split-size", "1MiB", "--receipt", "r.json",
+                          "--trace", "t.json")
+        self.assertEqual(read_groups(out), grouped(rows))
+        receipt = json.loads(Path(self.m.path("r.json")).read_text())
+        self.assertEqual((receipt["flow"], receipt["state"]), ("splice", "done"))
+        self.assertEqual(receipt["query"]["rows_read"], len(rows))
+        self.assertEqual(receipt["query"]["groups"], len(grouped(rows)))
+        self.assertTrue(json.loads(Path(self.m.path("t.json")).read_text())["traceEvents"])
+
+
+class Devices(Case, MachineTest):
+    def test_same_on_every_machine(self):
+        """Several devices, unequal ones: bit for bit what one of them gives."""
+        rng = random.Random(3)
+        text = "k,x\n" + "".join(f"{rng.randrange(500)},{rng.gauss(0, 1) * 10 ** rng.randrange(-9, 9)!r}\n" for _ in range(200000))
+        results = set()
+        for profile in (TWO_DEVICES, UNEVEN_DEVICES):
+            self.m = self.machine(profile)
+            for devices in ((), ("--devices", self.m.devices()[0]["name"])):
+                out = self.m.good("splice", self.put("x.csv", text.encode()), "--schema", "k:i64,x:f64", "--group-by", "k",
+                                  "--select", "sum(x) as s, variance(x) as v", "--order-by", "k", "--split-size", "2MiB", *devices)
+                results.add(out)
+        self.assertEqual(len(results), 1)
+
+
+def pss(pid):
+    """Proportional bytes of a process: memory that several have mapped is counted once in all."""
+    try:
+        for line in Path("/proc", str(pid), "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+class Flood:
+    """A stream that no memory holds: a block of csv, again and again, and what its groups are."""
+
+    def __init__(self, total, seed=6):
+        rows = sales(40000, seed)
+        self.block = csv_of(rows, header=False)
+        self.times = total // len(self.block) + 1
+        self.groups = {city: (n * self.times, s * self.times, low, high) for city, (n, s, low, high) in grouped(rows).items()}
+
+    def feed(self, descriptor):
+        try:
+            with open(descriptor, "wb", buffering=0) as pipe:
+                for _ in range(self.times):
+                    view = memoryview(self.block)
+                    while view:
+                        view = view[pipe.write(view):]
+        except BrokenPipeError:
+            pass
+
+    def start(self, m, *words):
+        process = m.start("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *GROUPS, *words,
+                          stdin=subprocess.PIPE)
+        thread = threading.Thread(target=self.feed, args=(os.dup(process.stdin.fileno()),))
+        process.stdin.close()
+        process.stdin = None
+        thread.start()
+        return process, thread
+
+
+class Bounded(MachineTest):
+    """Memory of hacctl, hacd and its executors together, the pool among it."""
+
+    def measure(self, m, flood, *words):
+        """The most of it, in bytes, beyond what the machine at rest had; checks the result."""
+        daemon = m.baseline()
+        m.good("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *GROUPS, data=b"a,1,2\n")
+        process, thread = flood.start(m, *words)
+        peak = 0
+        while process.poll() is None:
+            pids = [process.pid, daemon.pid, *children(daemon.pid)]
+            peak = max(peak, sum(map(pss, pids)))
+            time.sleep(0.05)
+        out, err = process.communicate()
+        thread.join()
+        self.assertEqual((process.returncode, err), (0, b""))
+        self.assertEqual(read_groups(out), flood.groups)
+        print(f"{flood.times * len(flood.block) >> 20} MiB of csv in at most {peak >> 20} MiB", file=sys.stderr)
+        return peak
+
+    def test_a_hundred_megabytes(self):
+        peak = self.measure(self.machine(), Flood(100 * MIB), "--memory", "64MiB")
+        if not SANITIZED:
+            self.assertLess(peak, 384 * MIB)
+
+
+class LongBounded(Bounded):
+    test_a_hundred_megabytes = None
+
+    def test_twenty_gigabytes(self):
+        peak = self.measure(self.machine(config={"idle_exit": "1h"}), Flood(20 * 10**9))
+        self.assertLessEqual(peak, 512 * MIB)
+
+
+class Kill(MachineTest):
+    """Executors die in the middle of streams: the results are what they were."""
+    kills = 6
+
+    def test_kills(self):
+        m = self.machine(TWO_DEVICES)
+        daemon = m.baseline()
+        rng, killed = random.Random(11), 0
+        flood = Flood(60 * MIB)
+        while killed < self.kills:
+            process, thread = flood.start(m, "--split-size", "2MiB")
+            end = time.monotonic() + rng.random() * 1.5
+            while process.poll() is None:
+                if time.monotonic() > end and daemon.executor_pids():
+                    os.kill(rng.choice(daemon.executor_pids()), signal.SIGKILL)
+                    killed += 1
+                    end = time.monotonic() + 0.3 + rng.random()
+                time.sleep(0.01)
+            out, err = process.communicate()
+            thread.join()
+            self.assertEqual((process.returncode, err), (0, b""), m.log()[-3000:])
+            self.assertEqual(read_groups(out), flood.groups)
+        print(f"{killed} executors were killed", file=sys.stderr)
+        m.check_clean()
+
+
+class LongKill(Kill):
+    kills = 200
+
+
+if __name__ == "__main__":
+    main()
