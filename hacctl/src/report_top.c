@@ -209,9 +209,84 @@ static void add_jobs(const cJSON *look, hac_text *text)
     hac_grid_clear(&grid);
 }
 
+/* "640, 20 GiB": how many, and how much they were in all. */
+static void add_amount(hac_grid *grid, const cJSON *buffer, const char *count)
+{
+    char many[HAC_HUMAN_MAX], bytes[HAC_HUMAN_MAX];
+    hac_grid_addf(grid, "%s, %s", hac_human_count(hac_read_number(buffer, count), many),
+                  hac_human_bytes(hac_read_number(buffer, "bytes"), bytes));
+}
+
+static void add_count(hac_grid *grid, const cJSON *buffer, const char *key)
+{
+    char many[HAC_HUMAN_MAX];
+    hac_grid_add(grid, hac_human_count(hac_read_number(buffer, key), many));
+}
+
+/* How full the WorkingBuffer was at most. */
+static void add_fill(hac_grid *grid, const cJSON *working)
+{
+    char fill[HAC_HUMAN_MAX], capacity[HAC_HUMAN_MAX];
+    hac_grid_addf(grid, "%s of %s", hac_human_bytes(hac_read_number(working, "highest_fill_bytes"), fill),
+                  hac_human_bytes(hac_read_number(working, "capacity_bytes"), capacity));
+}
+
+/* Shares of the time that the device was at work; the slowest stage is marked. */
+static void add_stages(hac_grid *grid, const cJSON *device)
+{
+    static const char *const stages[] = {"read", "preprocess", "splice", "map"};
+    const char *slowest = hac_read_string(device, "slowest_stage");
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        char percent[HAC_HUMAN_MAX];
+        const cJSON *stage = member(member(device, "stages"), stages[i]);
+        bool slow = slowest != NULL && strcmp(slowest, stages[i]) == 0;
+        hac_grid_addf(grid, "%s%s", slow ? "*" : "",
+                      hac_human_percent(hac_read_number(stage, "share"), percent));
+    }
+}
+
+/* The four buffers and the stages between them, of a job on a device. */
+static void add_buffers(hac_grid *grid, const cJSON *job, const cJSON *device)
+{
+    const cJSON *working = member(device, "working_buffer");
+    char bytes[HAC_HUMAN_MAX];
+    hac_grid_addf(grid, "%.0f", hac_read_number(job, "id"));
+    hac_grid_add(grid, hac_read_string(device, "name"));
+    add_amount(grid, member(device, "direct_buffer"), "data_sets");
+    add_amount(grid, member(device, "launching_buffer"), "blocks");
+    add_fill(grid, working);
+    add_count(grid, working, "pauses");
+    add_count(grid, working, "triggers");
+    hac_grid_add(grid, hac_human_bytes(hac_read_number(member(device, "result_buffer"), "bytes"), bytes));
+    add_stages(grid, device);
+}
+
+static void add_splits(const cJSON *look, hac_text *text)
+{
+    static const hac_column columns[] = {{"JOB", true},      {"DEVICE", false}, {"DATA SETS", true},
+                                         {"BLOCKS", true},   {"WORKING", true}, {"PAUSES", true},
+                                         {"TRIGGERS", true}, {"RESULTS", true}, {"READ", true},
+                                         {"PARSE", true},    {"SPLICE", true},  {"MAP", true}};
+    hac_grid grid = HAC_GRID(columns);
+    const cJSON *job, *device;
+    cJSON_ArrayForEach(job, hac_read_array(look, "jobs"))
+    {
+        cJSON_ArrayForEach(device, hac_read_array(member(job, "splice"), "devices"))
+        {
+            add_buffers(&grid, job, device);
+        }
+    }
+    if (hac_grid_rows(&grid) > 0) {
+        hac_text_add(text, "\n");
+        hac_grid_write(&grid, text);
+    }
+    hac_grid_clear(&grid);
+}
+
 void hac_report_top(const cJSON *look, hac_text *text)
 {
     add_head(look, text);
     add_devices(look, text);
     add_jobs(look, text);
+    add_splits(look, text);
 }

@@ -77,6 +77,32 @@ static void what_two_looks_tell(void **state)
         "-\n");
 }
 
+static void buffers_of_splits(void **state)
+{
+    (void)state;
+    assert_top(
+        NULL,
+        "{\"daemon\":{\"version\":\"9\",\"uptime_seconds\":1},\"devices\":[],\"jobs\":[{\"id\":7,"
+        "\"state\":\"running\",\"flow\":\"splice\",\"name\":\"log\",\"splice\":{\"devices\":[{"
+        "\"name\":\"gpu\",\"direct_buffer\":{\"data_sets\":640,\"bytes\":671088640},"
+        "\"launching_buffer\":{\"blocks\":640,\"bytes\":1048576},\"working_buffer\":{"
+        "\"capacity_bytes\":268435456,\"highest_fill_bytes\":1048576,\"pauses\":2,\"triggers\":12},"
+        "\"result_buffer\":{\"bytes\":2048},\"slowest_stage\":\"preprocess\",\"stages\":{"
+        "\"read\":{\"share\":0.05},\"preprocess\":{\"share\":0.9},\"splice\":{\"share\":null},"
+        "\"map\":{\"share\":0.25}}}]}}]}",
+        "hacd 9, up 1 s\n"
+        "\n"
+        "no devices; `hacctl doctor` says why\n"
+        "\n"
+        "JOB  STATE    FLOW    DONE  RATE  TIME  LEFT  MEMORY  STAGE  DEVICES  NAME\n"
+        "  7  running  splice  -        -     -     -       -  -      -        log\n"
+        "\n"
+        "JOB  DEVICE     DATA SETS      BLOCKS           WORKING  PAUSES  TRIGGERS  RESULTS   READ  PARSE  "
+        "SPLICE   MAP\n"
+        "  7  gpu     640, 640 MiB  640, 1 MiB  1 MiB of 256 MiB       2        12    2 KiB  5.0 %  *90 %  "
+        "     -  25 %\n");
+}
+
 /* A daemon that says less: what is not there is not shown, or as "-". */
 static void answers_that_lack(void **state)
 {
@@ -98,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_runs),
         cmocka_unit_test(what_two_looks_tell),
+        cmocka_unit_test(buffers_of_splits),
         cmocka_unit_test(answers_that_lack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
