@@ -6,12 +6,6 @@
 #include "read.h"
 #include "reporter.h"
 
-static void show(void *context, hac_job *job, const hac_progress *progress)
-{
-    (void)job;
-    hac_reporter_status(context, progress);
-}
-
 /* What a job has counted; that it cannot be told is no reason to fail. */
 static void report(hac_cli *cli, hac_reporter *reporter, const hac_job *job)
 {
@@ -22,23 +16,37 @@ static void report(hac_cli *cli, hac_reporter *reporter, const hac_job *job)
         hac_reporter_counters(reporter, receipt);
 }
 
+/* What the progress of a job is told to. */
+typedef struct listener {
+    hac_cli *cli;
+    hac_reporter reporter;
+} listener;
+
+static void show(void *context, hac_job *job, const hac_progress *progress)
+{
+    listener *l = context;
+    bool first = l->reporter.shown_ns == 0; /* it has just begun */
+    if (hac_reporter_status(&l->reporter, progress) && !first)
+        report(l->cli, &l->reporter, job);
+}
+
 static hac_status run(hac_cli *cli, hac_query_request *request, hac_delivery *delivery, hac_error *err)
 {
     hac_wait wait;
-    hac_reporter reporter = {.quiet = cli->quiet};
+    listener l = {.cli = cli, .reporter = {.quiet = cli->quiet}};
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_query_options *options = &request->options;
     hac_wait_prepare(&wait, cli, NULL);
     options->job.progress = cli->quiet ? NULL : show;
-    options->job.context = &reporter;
+    options->job.context = &l;
     hac_status status = hac_query_splits_run(cli, request, options, &wait, delivery->result, &job, err);
     if (status == HAC_OK && *hac_job_text(job) != '\0')
         hac_cli_say(cli, "%s", hac_job_text(job));
     if (status == HAC_OK)
-        report(cli, &reporter, job);
+        report(cli, &l.reporter, job);
     if (status == HAC_OK)
         status = hac_deliver(delivery, cli, job, err);
-    hac_reporter_end(&reporter, status == HAC_OK ? "done" : "failed");
+    hac_reporter_end(&l.reporter, status == HAC_OK ? "done" : "failed");
     return status;
 }
 

@@ -65,13 +65,14 @@ static void put(const char *text, size_t bytes)
     }
 }
 
-void hac_reporter_status(hac_reporter *reporter, const hac_progress *progress)
+bool hac_reporter_status(hac_reporter *reporter, const hac_progress *progress)
 {
     char text[HAC_REPORTER_TEXT];
     if (reporter->quiet || (reporter->shown_ns != 0 && hac_seconds_since(reporter->shown_ns) < SECONDS))
-        return;
+        return false;
     reporter->shown_ns = hac_now_ns();
     put(text, hac_reporter_format_status(progress, text));
+    return true;
 }
 
 void hac_reporter_counters(hac_reporter *reporter, const cJSON *receipt)

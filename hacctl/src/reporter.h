@@ -31,8 +31,8 @@ size_t hac_reporter_format_status(const hac_progress *progress, char ret[HAC_REP
 size_t hac_reporter_format_counters(hac_reporter *reporter, const cJSON *receipt,
                                     char ret[HAC_REPORTER_TEXT]);
 
-/* On standard error: a state, at most every few seconds; the counters. */
-void hac_reporter_status(hac_reporter *reporter, const hac_progress *progress);
+/* On standard error: a state, at most every few seconds (false: not now); the counters. */
+bool hac_reporter_status(hac_reporter *reporter, const hac_progress *progress);
 void hac_reporter_counters(hac_reporter *reporter, const cJSON *receipt);
 /* The last state: "done", or that it failed. */
 void hac_reporter_end(const hac_reporter *reporter, const char *state);
