@@ -215,6 +215,7 @@ static hac_status plan_query(hac_client *client, const uint64_t *sources, size_t
     plan->options = &wire.options;
     plan->format = (Hac__Client__PlanFormat)format;
     plan->input = HAC__CLIENT__PLAN_INPUT__PLAN_INPUT_DESCRIPTOR;
+    plan->splits = known.plan_splits != 0;
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY;
     request.plan_query = plan;

@@ -510,6 +510,7 @@ hac_status hac_query_request_sort(hac_query_request *request, const char *comman
 static hac_status finish_splits(hac_query_request *request, const hac_line *line, hac_error *err)
 {
     request->in_splits = true;
+    request->options.plan_splits = 1;
     request->options.input_format = request->splits.format;
     hac_status status = hac_parse_bytes(line->args, HAC_OPT_SPLIT_SIZE, &request->split_bytes, err);
     return status == HAC_OK ? take_options(request, line->args, err) : status;

@@ -22,7 +22,7 @@ class MapReduce(Fake):
         self.assertEqual(out, b"x,y\n1,2\nx,y\n3,4\n")
         self.assertIn("mapreduce sources=2 format=2 schema=x:i64,y:i64 where=x > 0 group=x select=sum(y) as s "
                       "order=s desc limit=5 out=0 delimiter=0 no_header=0 skip=0 null=- hot=2 sample=0 share=0 groups=0 "
-                      "items=0 devices=2 detach=0 fast=1 way=2 big=0\nfile a.csv\nfile b.csv\n", self.called())
+                      "items=0 devices=2 detach=0 fast=1 way=2 big=0 splits=0\nfile a.csv\nfile b.csv\n", self.called())
         self.good("mapreduce", "wordcount", "a.csv", "-o", "out.json")
         self.assertEqual(Path(self.path("out.json")).read_bytes(), b"x,y\n1,2\n")
         self.assertIn("mapreduce sources=1 format=6 schema=- where=- group=word select=count() as count order=- "

@@ -260,14 +260,20 @@ static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, u
 }
 
 /* What comes in splits is text, cut into records by the client. */
+static hac_status validate_split_spec(const Hac__Client__QuerySpec *spec, hac_error *err)
+{
+    uint32_t format = spec->source->format;
+    if (format == FORMAT_TABLE || format == FORMAT_PARQUET || spec->describe)
+        return hac_fail(err, HAC_PROTOCOL, "splits: of %s", spec->describe ? "no query" : "no text");
+    return HAC_OK;
+}
+
 static hac_status validate_splits(const Hac__Client__SubmitQuery *query, size_t n_fds, hac_error *err)
 {
-    uint32_t format = query->spec->source->format;
     if (query->n_inputs > 0)
         return hac_fail(err, HAC_PROTOCOL, "inputs: are there, but they come in splits");
-    if (format == FORMAT_TABLE || format == FORMAT_PARQUET || query->spec->describe)
-        return hac_fail(err, HAC_PROTOCOL, "splits: of %s", query->spec->describe ? "no query" : "no text");
-    return hac_validate_fd_count(n_fds, 0, err);
+    hac_status status = validate_split_spec(query->spec, err);
+    return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
 }
 
 static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, size_t n_fds, hac_error *err)
@@ -307,6 +313,8 @@ static hac_status validate_plan_query(const Hac__Client__PlanQuery *plan, size_t
     hac_status status = validate_query_spec(plan->spec, err);
     if (status == HAC_OK && plan->n_sources == 0)
         status = hac_fail(err, HAC_PROTOCOL, "sources: there are none");
+    if (status == HAC_OK && plan->splits)
+        status = validate_split_spec(plan->spec, err);
     return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
 }
 

@@ -472,6 +472,8 @@ static void test_plan_query(void **state)
     BAD(PLAN_QUERY(c.plan_query.options = NULL), 0, "plan_query: options: is missing");
     BAD(PLAN_QUERY((c.plan_query.devices = c.devices, c.plan_query.n_devices = 17)), 0, "devices: has more");
     BAD(PLAN_QUERY(c.query_spec.has_limit = 0), 0, "limit: is there, but there is none");
+    GOOD(PLAN_QUERY(c.plan_query.splits = true), 0);
+    BAD(PLAN_QUERY((c.plan_query.splits = true, c.query_spec.describe = true)), 0, "splits: of no query");
 }
 
 static void test_other_requests(void **state)

@@ -369,13 +369,14 @@ typedef struct hac_query_options {
     int infer_schema; /* csv, tsv, jsonl without a schema: types as the first records look like. A later
                        * one that does not is an error */
     int big_endian;   /* HAC_INPUT_FIXED, HAC_INPUT_LENGTHS: byte order of numbers and lengths */
+    int plan_splits;  /* for hac_explain_query and hac_simulate_query: as hac_query_splits does it */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL},      \
-            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, 0                                  \
+            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, 0, 0                               \
     }
 
 #define HAC_QUERY_FILES_MAX 64
