@@ -98,7 +98,7 @@ class Splice(Fake):
         self.calls.write_text("")
         self.put("numbers", b"\x1f\x8b\x08\x00" * 4)  # may be a gzip file, and may be numbers
         self.good("mapreduce", "numbers", "--parse", "fixed", "--schema", "x:u32", "--select", "x", "-o", "out")
-        self.assertNotIn("splits", self.called())
+        self.assertNotIn("splits inputs", self.called())
         self.bad(2, "mapreduce", "c.csv.gz", *GROUPS, "--detach", says="--detach does not stay to unpack c.csv.gz; unpack it")
         self.put("m.csv", "1\n")
         self.bad(2, "mapreduce", "matrix-multiply", "c.csv.gz", "--with", "m.csv", says="which is compressed; unpack it first")
