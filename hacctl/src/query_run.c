@@ -106,11 +106,10 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     hac_wait_prepare(&wait, cli, &request->options.job);
     hac_status status = submit(cli, request, &converted, &wait, delivery->result, &job, err);
-    if (status != HAC_OK)
-        return status;
-    if (request->options.job.detach)
+    if (status == HAC_OK && request->options.job.detach)
         return hac_deliver_id(cli, job, err);
-    status = wait_for(cli, &wait, job, err);
+    if (status == HAC_OK)
+        status = wait_for(cli, &wait, job, err);
     if (status == HAC_INVALID)
         hac_query_request_reword(request, args, err);
     if (status != HAC_OK)
