@@ -41,8 +41,17 @@ static hac_status derive_device(const cJSON *before, cJSON *device, double secon
     return add_number(device, "busy_share", fmax(0, fmin(1, busy / seconds)), err);
 }
 
+/* What data sets of a job that reads splits had in all so far; NAN: it is another one. */
+static double bytes_read(const cJSON *job)
+{
+    return hac_read_number(member(member(job, "splice"), "direct_buffer"), "bytes");
+}
+
 static hac_status derive_job(const cJSON *before, cJSON *job, double seconds, hac_error *err)
 {
+    double bytes = (bytes_read(job) - bytes_read(before)) / seconds;
+    if (bytes >= 0)
+        return add_number(job, "bytes_per_second", bytes, err);
     double done = hac_read_number(job, "fraction") - hac_read_number(before, "fraction");
     double rate = done * hac_read_number(job, "items") / seconds;
     return rate > 0 ? add_number(job, "items_per_second", rate, err) : HAC_OK;
@@ -159,11 +168,19 @@ static bool has_ended(const cJSON *job)
            strcmp(state, "cancelled") == 0;
 }
 
-/* Of an input that has an end, how much of it is done; of a stream nobody knows. */
+/* How much of a job is done, in bytes where nobody knows how many there will be; how fast it goes. */
 static void add_progress(hac_grid *grid, const cJSON *job)
 {
-    double fraction = hac_read_number(job, "fraction");
-    add_bar(grid, hac_read_bool(job, "endless", false) ? (double)NAN : fraction);
+    char buffer[HAC_HUMAN_MAX];
+    double bytes = bytes_read(job), rate = hac_read_number(job, "bytes_per_second");
+    if (isfinite(bytes))
+        hac_grid_add(grid, hac_human_bytes(bytes, buffer));
+    else
+        add_bar(grid, hac_read_number(job, "fraction"));
+    if (isfinite(rate))
+        hac_grid_addf(grid, "%s/s", hac_human_bytes(rate, buffer));
+    else
+        hac_grid_add(grid, hac_human_rate(hac_read_number(job, "items_per_second"), buffer));
 }
 
 static void add_job(hac_grid *grid, const cJSON *job)
@@ -179,7 +196,6 @@ static void add_job(hac_grid *grid, const cJSON *job)
                  hac_read_bool(job, "cancelling", false) ? "cancelling" : hac_read_string(job, "state"));
     hac_grid_add(grid, hac_read_string(job, "flow"));
     add_progress(grid, job);
-    hac_grid_add(grid, hac_human_rate(hac_read_number(job, "items_per_second"), buffer));
     hac_grid_add(grid, hac_human_seconds(hac_read_number(job, "seconds"), buffer));
     hac_grid_add(grid, hac_human_seconds(hac_read_number(job, "seconds_left"), buffer));
     hac_grid_add(grid, hac_human_bytes(hac_read_number(job, "memory_bytes"), buffer));

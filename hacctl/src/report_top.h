@@ -5,7 +5,8 @@
  *     {"at": seconds, "daemon": {…}, "memory": {…}, "devices": […], "jobs": […]}
  *
  * The members are those of the daemon's answers (hac_topic). From the second look on there is also what
- * follows from two: "busy_share" of a device, 0 to 1, and "items_per_second" of a job.
+ * follows from two: "busy_share" of a device, 0 to 1, and of a job "items_per_second", or "bytes_per_second"
+ * if it reads splits.
  */
 #ifndef HACCTL_REPORT_TOP_H
 #define HACCTL_REPORT_TOP_H

@@ -81,9 +81,10 @@ static void buffers_of_splits(void **state)
 {
     (void)state;
     assert_top(
-        NULL,
-        "{\"daemon\":{\"version\":\"9\",\"uptime_seconds\":1},\"devices\":[],\"jobs\":[{\"id\":7,"
-        "\"state\":\"running\",\"flow\":\"splice\",\"name\":\"log\",\"splice\":{\"devices\":[{"
+        "{\"at\":1,\"jobs\":[{\"id\":7,\"splice\":{\"direct_buffer\":{\"bytes\":134217728}}}]}",
+        "{\"at\":3,\"daemon\":{\"version\":\"9\",\"uptime_seconds\":1},\"devices\":[],\"jobs\":[{\"id\":7,"
+        "\"state\":\"running\",\"flow\":\"splice\",\"name\":\"log\",\"splice\":{\"direct_buffer\":{\"bytes\":"
+        "671088640},\"devices\":[{"
         "\"name\":\"gpu\",\"direct_buffer\":{\"data_sets\":640,\"bytes\":671088640},"
         "\"launching_buffer\":{\"blocks\":640,\"bytes\":1048576},\"working_buffer\":{"
         "\"capacity_bytes\":268435456,\"highest_fill_bytes\":1048576,\"pauses\":2,\"triggers\":12},"
@@ -94,8 +95,8 @@ static void buffers_of_splits(void **state)
         "\n"
         "no devices; `hacctl doctor` says why\n"
         "\n"
-        "JOB  STATE    FLOW    DONE  RATE  TIME  LEFT  MEMORY  STAGE  DEVICES  NAME\n"
-        "  7  running  splice  -        -     -     -       -  -      -        log\n"
+        "JOB  STATE    FLOW    DONE          RATE  TIME  LEFT  MEMORY  STAGE  DEVICES  NAME\n"
+        "  7  running  splice  640 MiB  256 MiB/s     -     -       -  -      -        log\n"
         "\n"
         "JOB  DEVICE     DATA SETS      BLOCKS           WORKING  PAUSES  TRIGGERS  RESULTS   READ  PARSE  "
         "SPLICE   MAP\n"

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import random
 import shutil
@@ -138,7 +139,7 @@ class Formats(Case, SharedMachineTest):
     def test_lines_words_kv(self):
         rng = random.Random(5)
         lines = [" ".join(f"w{rng.randrange(2000)}" for _ in range(rng.randrange(12))) for _ in range(100000)]
-        text = "\n".join(lines).encode()
+        text = ("\n".join(lines) + "\n").encode()
         for parse, column, wanted in (("lines", "line", collections.Counter(lines)),
                                       ("words", "word", collections.Counter(text.decode().split()))):
             out = self.m.good("splice", self.put("in.txt", text), "--parse", parse, "--group-by", column, "--select",
@@ -185,14 +186,22 @@ class Formats(Case, SharedMachineTest):
         self.assertEqual(read_groups(self.m.good("parquet", "query", "o.parquet", *GROUPS)), grouped(self.rows))
 
     def test_as_mapreduce(self):
-        """To the last bit what a query of the file as one gives, floats among it."""
+        """To the last bit the same whatever the splits; and what a query of the file as one gives, which adds floats up in
+        another order."""
         rng = random.Random(9)
         text = "k,x\n" + "".join(f"{rng.randrange(1000)},{rng.gauss(0, 1) * 10 ** rng.randrange(-9, 9)!r}\n" for _ in range(150000))
         words = (self.put("x.csv", text.encode()), "--schema", "k:i64,x:f64", "--group-by", "k", "--select",
                  "sum(x) as s, avg(x) as m, variance(x) as v, count(distinct x) as d", "--order-by", "k")
-        wanted = self.m.good("mapreduce", *words)
+        wanted = self.m.good("splice", *words)
         for size in ("1MiB", "3MiB", "32MiB"):
             self.assertEqual(self.m.good("splice", *words, "--split-size", size), wanted)
+        whole = self.m.good("mapreduce", *words).decode().splitlines()
+        self.assertEqual((whole[0], len(whole)), ("k,s,m,v,d", 1001))
+        for one, other in zip(wanted.decode().splitlines()[1:], whole[1:]):
+            (k, *floats, d), (k2, *floats2, d2) = one.split(","), other.split(",")
+            self.assertEqual((k, d), (k2, d2))
+            for a, b in zip(map(float, floats), map(float, floats2)):
+                self.assertTrue(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-3), (k, a, b))
 
 
 class Inputs(Case, SharedMachineTest):
