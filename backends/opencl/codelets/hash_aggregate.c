@@ -12,6 +12,8 @@
 #define PER_MILLE   0xffff
 #define BLOCKS_EACH 4 /* of a WorkingBuffer: a work-item of block style, or a thread that reads */
 
+_Static_assert((int)HAC_AGGREGATE_N_VALUES <= HAC_TASK_MAX_VALUES, "a task gives back fewer values");
+
 const char *hac_hash_aggregate_program(const hac_device_facts *facts, hac_type type)
 {
     (void)type;

@@ -393,6 +393,18 @@ static void test_slow_reader(void **state)
     hac_autofree char *expected = by_source(&t->task, 0, t->task.chunks);
     hac_autofree char *got = by_pipeline(&options, &too_large);
     assert_string_equal(got, expected);
+    /* the first full buffer is there long before the last data set is begun */
+    hac_error err = HAC_ERROR_NONE;
+    hac_pipeline *pipeline;
+    hac_pipeline_work work;
+    options.ring = 2;
+    atomic_store(&begun, 0);
+    assert_true(t->task.chunks > 12);
+    assert_int_equal(hac_pipeline_new(&options, &pipeline, &err), HAC_OK);
+    assert_int_equal(hac_pipeline_next(pipeline, &work, &err), HAC_OK);
+    assert_int_equal(work.buffer->n_blocks, 2);
+    assert_true(atomic_load(&begun) <= 6); /* two buffers and the ring */
+    hac_pipeline_free(pipeline);
     trial_free(t);
 }
 
