@@ -56,8 +56,14 @@ typedef enum hac_suboperator_kind {
     HAC_SUBOPERATOR_USER,
     HAC_SUBOPERATOR_EXCEPTION,
     HAC_SUBOPERATOR_WHOLE, /* an OP that no library knows a piece of */
-    HAC_SUBOPERATOR_LOOP   /* a loop, or one of its sub-loops */
+    HAC_SUBOPERATOR_LOOP   /* a loop; its components are sub-loops */
 } hac_suboperator_kind;
+
+/* What a sub-operator waits for: an earlier one of its step. */
+typedef struct hac_dependency {
+    size_t on;
+    bool whole; /* all components of it; else component c waits for component c */
+} hac_dependency;
 
 /* A sub-operator of a step: a node of the step's graph. */
 typedef struct hac_suboperator {
@@ -67,19 +73,16 @@ typedef struct hac_suboperator {
     unsigned depth;               /* length of the longest chain of sub-operators before it */
     unsigned lane;                /* its place among those of its depth */
     unsigned components;          /* that it is cut into; 1: it is not */
-    bool barrier;                 /* needs all components of what it reads before its first one */
-    size_t *after;                /* earlier sub-operators of the step that it has to wait for */
+    hac_dependency *after;
     size_t n_after;
 } hac_suboperator;
 
-/* One sub-operator over one component: what becomes a task. In the order in which a single worker would take
- * them: by slot, then by sub-operator. */
+/* One sub-operator over one component: what becomes a task. Parts are in the order in which a single worker
+ * would take them: by slot, then by sub-operator; none waits for one behind it. */
 typedef struct hac_part {
     size_t suboperator;
     unsigned component;
-    unsigned slot;
-    size_t *after; /* earlier parts that must be done before */
-    size_t n_after;
+    unsigned slot; /* with a worker for each part: when it would run */
 } hac_part;
 
 typedef struct hac_decomposed_step {

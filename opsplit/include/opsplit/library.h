@@ -89,7 +89,8 @@ enum {
     HAC_ARGUMENT_EITHER = 4, /* of the rows with this flag exactly one has to be given */
     HAC_ARGUMENT_MATRIX = 8, /* may have several columns */
     HAC_ARGUMENT_PAIR = 16,  /* VECTORS: exactly two */
-    HAC_ARGUMENT_MADE = 32   /* by the checker from the others; not to be written */
+    HAC_ARGUMENT_MADE = 32,  /* by the checker from the others; not to be written */
+    HAC_ARGUMENT_WHOLE = 64  /* of operands: every component needs all of it, not its own rows */
 };
 
 #define HAC_ARGUMENTS_MAX 12
@@ -153,7 +154,8 @@ typedef enum hac_subop_id {
 /* How components of its operands depend on those of what comes before it. */
 typedef enum hac_subop_walk {
     HAC_WALK_ROWS = 1, /* component by component: rows of a result need the same rows of the operands */
-    HAC_WALK_ALL,      /* a component of a result needs all of some operand */
+    HAC_WALK_TOGETHER, /* component by component, and what they give is put together: no row of a result is
+                        * there before all of them are */
     HAC_WALK_SERIAL,   /* one task over everything */
     HAC_WALK_CONTROL
 } hac_subop_walk;
