@@ -217,6 +217,61 @@ static int write_rows(const request *r)
     return 0;
 }
 
+/* ---- sales: four columns, the same in every format ---- */
+
+/* The price in hundredths. */
+typedef struct sale {
+    uint64_t id, key, price, quantity;
+} sale;
+
+static void print_sale(const sale *s, char delimiter)
+{
+    printf("%" PRIu64 "%cstore-%" PRIu64 "%c%" PRIu64 ".%02" PRIu64 "%c%" PRIu64 "\n", s->id, delimiter,
+           s->key, delimiter, s->price / 100, s->price % 100, delimiter, s->quantity);
+}
+
+static void print_sale_json(const sale *s)
+{
+    printf("{\"id\":%" PRIu64 ",\"key\":\"store-%" PRIu64 "\",\"price\":%" PRIu64 ".%02" PRIu64
+           ",\"quantity\":%" PRIu64 "}\n",
+           s->id, s->key, s->price / 100, s->price % 100, s->quantity);
+}
+
+/* id:i64,key:i32,quantity:i32,price:f64, as this machine has them */
+static void write_sale(const sale *s)
+{
+    struct {
+        int64_t id;
+        int32_t key, quantity;
+        double price;
+    } fixed = {(int64_t)s->id, (int32_t)s->key, (int32_t)s->quantity, (double)s->price / 100};
+    fwrite_unlocked(&fixed, 1, sizeof fixed, stdout);
+}
+
+static int write_sales(const request *r)
+{
+    hac_cleanup(zipf_clear) zipf z = {0};
+    uint64_t seed = r->seed;
+    const char *format = strchr(r->kind, '-') + 1;
+    if (!zipf_make(&z, r->count, r->skew))
+        return ENOMEM;
+    if (strcmp(format, "csv") == 0)
+        puts("id,key,price,quantity");
+    else if (strcmp(format, "tsv") == 0)
+        puts("id\tkey\tprice\tquantity");
+    for (uint64_t i = 0; i < r->size; i++) {
+        uint64_t random = hac_random_u64(&seed);
+        sale s = {i, zipf_draw(&z, &seed), (random >> 32) % 100000000, random % 100};
+        if (strcmp(format, "jsonl") == 0)
+            print_sale_json(&s);
+        else if (strcmp(format, "fixed") == 0)
+            write_sale(&s);
+        else
+            print_sale(&s, strcmp(format, "csv") == 0 ? ',' : '\t');
+    }
+    return 0;
+}
+
 /* ---- what the jobs of the MapReduce papers take ---- */
 
 static int write_bytes(const request *r)
@@ -375,6 +430,34 @@ static const struct kind {
      true,
      write_rows,
      "the first eight columns as objects"},
+    {"sales-csv",
+     "ROWS",
+     {1 * MB, 6 * MB, 60 * MB},
+     "KEYS",
+     1000,
+     ALIAS_MAX,
+     true,
+     write_sales,
+     "id, key (string), price, quantity"},
+    {"sales-tsv", "ROWS", {1 * MB, 6 * MB, 60 * MB}, "KEYS", 1000, ALIAS_MAX, true, write_sales, "the same"},
+    {"sales-jsonl",
+     "ROWS",
+     {1 * MB, 6 * MB, 60 * MB},
+     "KEYS",
+     1000,
+     ALIAS_MAX,
+     true,
+     write_sales,
+     "the same"},
+    {"sales-fixed",
+     "ROWS",
+     {1 * MB, 6 * MB, 60 * MB},
+     "KEYS",
+     1000,
+     ALIAS_MAX,
+     true,
+     write_sales,
+     "the same: id:i64,key:i32,quantity:i32,price:f64"},
     {"points",
      "ROWS",
      {50 * K, 200 * K, 500 * K},

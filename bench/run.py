@@ -25,6 +25,7 @@ import time
 
 import run_parquet
 import run_query
+import run_splice
 from machine import HERE, ROOT, Machine
 
 SPLIT = """name: core
@@ -261,7 +262,8 @@ def markdown(results):
            "Medians of turns that product and peers took one after the other; a ratio is the peer's time ÷ ours.", ""]
     if "sorts" in results:
         out += sort_markdown(results)
-    return "\n".join(out + run_query.markdown(results["query"]) + run_parquet.markdown(results.get("parquet")))
+    return "\n".join(out + run_query.markdown(results["query"]) + run_parquet.markdown(results.get("parquet"))
+                     + run_splice.markdown(results.get("splice")))
 
 
 def measure_sort(build, quick):
@@ -285,14 +287,14 @@ def measure_sort(build, quick):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query", "parquet"],
-                        help="sort, query, parquet, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
+    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query", "parquet", "splice"],
+                        help="sort, query, parquet, splice, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
     parser.add_argument("--name", default="latest", help="name of the result files")
     parser.add_argument("--add", action="store_true", help="keep what other parts wrote there before")
     args = parser.parse_args()
-    unknown = set(args.what) - {"sort", "query", "parquet", *run_query.PARTS}
+    unknown = set(args.what) - {"sort", "query", "parquet", "splice", *run_query.PARTS}
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     return args
@@ -320,6 +322,9 @@ def main():
     if "parquet" in args.what:
         print("parquet:", flush=True)
         results["parquet"] = run_parquet.run(build, args.quick)
+    if "splice" in args.what:
+        print("splice:", flush=True)
+        results["splice"] = run_splice.run(build, args.quick)
     (directory / f"{args.name}.json").write_text(json.dumps(results, indent=1) + "\n")
     (directory / f"{args.name}.md").write_text(markdown(results))
     print(f"written: {directory / args.name}.md and .json")

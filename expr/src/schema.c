@@ -125,7 +125,7 @@ hac_status hac_schema_parse(const char *text, hac_schema *ret, hac_error *err)
     hac_schema schema = {calloc(HAC_FIELDS_MAX, sizeof(hac_field)), 0};
     if (schema.fields == NULL)
         return hac_fail_no_memory(err);
-    reader r = {.source = {"", text}, .err = err};
+    reader r = {.source = {.option = "", .text = text}, .err = err};
     r.lexer = (hac_lexer){&r.source, text};
     hac_status status = read_fields(&r, &schema);
     if (status != HAC_OK) {

@@ -174,33 +174,57 @@ static hac_status begin_delimited(hac_source *source, uint64_t first, uint64_t e
 
 /* ---- records ---- */
 
+/* The fields as they stand. Returns whether some are empty: the loop has no branch of its own, for they are
+ * short and what is decided here is decided for each of them. */
+static bool raw_fields(const hac_source *source, hac_source_column *column, const hac_record_view *view,
+                       const uint32_t *ordinals)
+{
+    const uint32_t *marks = view->marks + column->place;
+    const uint8_t *data = view->data;
+    hac_string_ref *refs = column->refs;
+    bool last = column->place + 1 == source->n_fields, empty = false;
+    for (size_t r = 0; r < source->rows; r++) {
+        uint32_t begin = marks[ordinals[r]], n = marks[ordinals[r] + 1] - 1 - begin;
+        refs[r] = (hac_string_ref){begin, n};
+        empty |= n == 0;
+    }
+    for (size_t r = 0; last && r < source->rows; r++) {
+        refs[r].length -= refs[r].length > 0 && data[refs[r].offset + refs[r].length - 1] == '\r';
+        empty |= refs[r].length == 0;
+    }
+    return empty;
+}
+
 static void csv_column(const hac_source *source, hac_source_column *column, const hac_record_view *view,
                        const uint32_t *ordinals)
 {
     const char *null_text = source->query->source.null_text;
-    const size_t null_bytes = source->null_bytes, n_fields = source->n_fields, field = column->place;
-    for (size_t r = 0; r < source->rows; r++) {
-        uint32_t begin = view->marks[ordinals[r] + field],
-                 end = field_end(view, ordinals[r], field, n_fields);
-        if (begin == end ||
-            (end - begin == null_bytes && memcmp(view->data + begin, null_text, null_bytes) == 0))
-            hac_source_null(column, r);
-        else if (view->special && view->data[begin] == '"')
-            column->refs[r] = unquote(view->data, begin, end);
-        else
-            column->refs[r] = (hac_string_ref){begin, end - begin};
-    }
+    const size_t null_bytes = source->null_bytes;
+    hac_string_ref *refs = column->refs;
+    if (raw_fields(source, column, view, ordinals) || null_bytes > 0)
+        for (size_t r = 0; r < source->rows; r++)
+            if (refs[r].length == 0 || (refs[r].length == null_bytes &&
+                                        memcmp(view->data + refs[r].offset, null_text, null_bytes) == 0))
+                hac_source_null(column, r);
+    for (size_t r = 0; view->special && r < source->rows; r++)
+        if (refs[r].length > 0 && view->data[refs[r].offset] == '"')
+            refs[r] = unquote(view->data, refs[r].offset, refs[r].offset + refs[r].length);
 }
 
 static void tsv_column(const hac_source *source, hac_source_column *column, const hac_record_view *view,
                        const uint32_t *ordinals)
 {
-    bool null;
-    for (size_t r = 0; r < source->rows; r++) {
-        column->refs[r] = hac_delimited_field(&source->query->source, view, ordinals[r], column->place,
-                                              source->n_fields, &null);
-        if (null || (column->refs[r].length == 0 && column->repr != HAC_REPR_STRING))
+    hac_string_ref *refs = column->refs;
+    if (raw_fields(source, column, view, ordinals) && column->repr != HAC_REPR_STRING)
+        for (size_t r = 0; r < source->rows; r++)
+            if (refs[r].length == 0)
+                hac_source_null(column, r);
+    for (size_t r = 0; view->special && r < source->rows; r++) {
+        const uint8_t *text = view->data + refs[r].offset;
+        if (refs[r].length == 2 && text[0] == '\\' && text[1] == 'N')
             hac_source_null(column, r);
+        else
+            refs[r] = unescape(view->data, refs[r].offset, refs[r].offset + refs[r].length);
     }
 }
 

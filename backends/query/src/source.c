@@ -139,6 +139,9 @@ hac_status hac_source_begin_whole(hac_source *source, uint64_t first, uint64_t e
     return HAC_OK;
 }
 
+static void fail_later(hac_source *source, uint64_t position, const char *column, const char *fmt,
+                       va_list args) HAC_PRINTF(4, 0);
+
 /* Puts an error off until the rows before it are through; where it is, is found out then. */
 static void fail_later(hac_source *source, uint64_t position, const char *column, const char *fmt,
                        va_list args)
