@@ -22,7 +22,7 @@
 
 typedef struct split {
     hac_pool_buffer *buffer; /* held */
-    uint64_t bytes, set_bytes, serial;
+    uint64_t bytes, set_bytes, serial, number;
     uint32_t sets;
     char *name;
 } split;
@@ -39,7 +39,7 @@ typedef struct hac_splits {
     uint64_t limit;     /* of rows; UINT64_MAX: none */
     bool tight;         /* partials and the result do not fit side by side */
     bool enough, ended; /* the limit is reached; the result is there */
-    uint64_t answered;
+    uint64_t given, answered;
     hac_query_totals before; /* this round */
 
     hac_round_memory memory;
@@ -72,12 +72,13 @@ static void answer_first(hac_job *job, hac_pool_buffer *rows, uint64_t bytes)
     split *first = &s->queue[0];
     Hac__Client__SplitDone done = HAC__CLIENT__SPLIT_DONE__INIT;
     done.job = job->id;
-    done.split = s->answered++;
+    done.split = first->number;
     done.result_bytes = bytes;
     done.enough = s->enough;
     if (job->owner != NULL)
         hac_session_send_split_done(job->owner, first->serial, &done, rows);
     drop(first);
+    s->answered++;
     s->n_queued--;
     memmove(s->queue, s->queue + 1, s->n_queued * sizeof *s->queue);
 }
@@ -636,7 +637,7 @@ static void answer_at_once(hac_session *session, uint64_t serial, hac_job *job)
     splits *s = job->query->rounds;
     Hac__Client__SplitDone done = HAC__CLIENT__SPLIT_DONE__INIT;
     done.job = job->id;
-    done.split = s->answered;
+    done.split = s->given;
     done.enough = s->enough;
     hac_session_send_split_done(session, serial, &done, NULL);
 }
@@ -651,8 +652,11 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
     if (status != HAC_OK)
         return status;
     splits *s = job->query->rounds;
-    split new = {
-        .bytes = request->bytes, .sets = request->sets, .set_bytes = request->set_bytes, .serial = serial};
+    split new = {.bytes = request->bytes,
+                 .sets = request->sets,
+                 .set_bytes = request->set_bytes,
+                 .serial = serial,
+                 .number = s->given};
     if (request->buffer != 0 && !s->enough) {
         status = hac_job_take_buffer(session, request->buffer, 0, request->bytes, "split", &new.buffer, err);
         new.name = status == HAC_OK ? strdup(request->name) : NULL;
@@ -669,6 +673,7 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
     } else {
         answer_at_once(session, serial, job);
     }
+    s->given++;
     s->last |= request->last;
     hac_scheduler_wake(job);
     return HAC_OK;
