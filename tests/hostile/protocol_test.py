@@ -260,6 +260,53 @@ class Requests(HostileCase):
                 self.assertIn(got[0], (wire.R_FAILURE, wire.R_DONE), body)
                 self.assertTrue(got[0] == wire.R_FAILURE or got[1][2][0] == 4, body)
 
+    def test_senseless_splits(self):
+        """Each fails as a request, as a job, or ends its connection; the others are served, and memory comes back."""
+        client, huge = self.client(), 2**63 - 1
+        number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=100000))[1][1][0]
+
+        def begin(client, **spec):
+            body = wire.message(f1=wire.query_spec(**spec), f3=b"", f4=1)
+            return client.ask(wire.SUBMIT_QUERY, body)[1][1][0]
+        job = begin(client)
+        for body in (b"", wire.message(f1=job), wire.message(f1=job, f2=number), wire.message(f1=job, f3=100),
+                     wire.message(f1=job, f2=number, f3=63), wire.message(f1=job, f2=number, f3=100, f4=1),
+                     wire.message(f1=job, f2=number, f3=100, f5=1), wire.message(f1=job, f2=number, f3=100, f4=1, f5=101),
+                     wire.message(f1=job, f2=number, f3=100, f4=1025, f5=1), wire.message(f1=job, f2=number, f3=2**63),
+                     wire.message(f1=job, f7=2), wire.message(f1=job, f4=1, f7=1), wire.message(f1=job, f6=b"\xff", f7=1)):
+            other = self.client()
+            self.assertIsNone(other.ask(wire.APPEND_SPLIT, body), body)  # the protocol is broken
+        for fields in ({"f1": 424242, "f7": 1}, {"f1": 2**64 - 1, "f7": 1}, {"f1": job, "f2": 424242, "f3": 100, "f4": 1, "f5": 1},
+                       {"f1": job, "f2": number, "f3": 2**40, "f4": 1, "f5": 1}, {"f1": job, "f2": number, "f3": huge}):
+            self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(**fields))[0], wire.R_FAILURE, fields)
+        thief = self.client()  # another connection's job
+        self.assertEqual(thief.ask(wire.APPEND_SPLIT, wire.message(f1=job, f7=1))[0], wire.R_FAILURE)
+        sort = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 64))[1][1][0]
+        self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(f1=sort, f7=1))[0], wire.R_FAILURE)
+        rng = random.Random(5)
+        memfd = client.fds[-1]
+        for turn in range(60):  # random bytes, then a head that is nearly right
+            job = begin(client, kind=rng.choice((2, 3, 4, 5, 6, 7, 8, 10, 11)), f1="a:i64,b:i64")
+            sets = rng.randrange(1, 5)
+            head = struct.pack("<QQQQII", 0x31544c5053434148, rng.choice((128, 192, 2**40)), rng.choice((500, 2**63)),
+                               rng.getrandbits(64), sets, rng.choice((0, 3, 2**32 - 1)))
+            data = rng.randbytes(2000) if turn % 3 == 0 else head.ljust(64, b"\0") + struct.pack(
+                f"<{sets + 1}Q", *sorted(rng.randrange(600) for _ in range(sets + 1))) + rng.randbytes(1000)
+            os.pwrite(memfd, data, 0)
+            client.send(wire.APPEND_SPLIT, wire.message(f1=job, f2=number, f3=1500, f4=sets, f5=400))
+            os.pwrite(memfd, rng.randbytes(2000), 0)  # while it is read
+            client.send(wire.APPEND_SPLIT, wire.message(f1=job, f7=1))
+            done = client.ask(wire.WAIT, wire.field(1, job))
+            self.assertEqual(done[0], wire.R_DONE)
+        jobs = []
+        for _ in range(50):  # that never go on, and leave with their client
+            got = client.ask(wire.SUBMIT_QUERY, wire.message(f1=wire.query_spec(), f3=b"", f4=1))
+            if got[0] == wire.R_ACCEPTED:
+                jobs.append(got[1][1][0])
+                client.send(wire.APPEND_SPLIT, wire.message(f1=jobs[-1], f2=number, f3=1500, f4=1, f5=400))
+        self.assertGreater(len(jobs), 10)
+        client.close()
+
     def test_buffers(self):
         client = self.client()
         self.assertEqual(client.ask(wire.BUFFER_ALLOC, wire.message(f1=2**40))[0], wire.R_FAILURE)
@@ -405,6 +452,8 @@ class Requests(HostileCase):
                  wire.request(2, wire.SUBMIT_QUERY, wire.query([wire.message(f1=b"a b\nc\n", f5=6)], f3="line")),
                  wire.request(2, wire.SUBMIT_QUERY, wire.query([wire.message(f3=0, f5=4096, f6="test")], kind=6)),
                  wire.request(2, wire.PLAN_QUERY, wire.message(f1=wire.query_spec(), f2=b"\x80\x80\x04\x01", f3=b"")),
+                 wire.request(2, wire.SUBMIT_QUERY, wire.message(f1=wire.query_spec(), f3=wire.message(f3=1), f4=1, f5="x")),
+                 wire.request(2, wire.APPEND_SPLIT, wire.message(f1=1, f2=1, f3=4096, f4=2, f5=1000, f6="x", f7=1)),
                  wire.request(2, wire.QUERY, wire.message(f1=3, f2=1)),
                  wire.request(2, wire.CANCEL, wire.field(1, 1))]
         client, survived = self.client(), 0

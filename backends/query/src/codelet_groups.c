@@ -103,7 +103,7 @@ static hac_status merge_all(job *j, worker *w, uint64_t partition, hac_error *er
     if (status != HAC_OK)
         return status;
     hac_group_table_reset(w->table);
-    if (t->chunks == 0) /* else partials have the group that there is without keys */
+    if (t->chunks == 0 && t->carry == 0 && partition == 0) /* else they have the group without keys */
         status = hac_group_table_ensure(w->table, err);
     if (status == HAC_OK && t->carry != 0)
         status =

@@ -9,9 +9,9 @@
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 
-#define PARTITIONS     256        /* nobody knows how many groups will come */
-#define PARTIALS_BYTES (64 * MIB) /* of partials make a carry worth while … */
-#define PARTIALS_PART  0.4        /* … and at most so much of the memory */
+#define PARTITIONS     256         /* nobody knows how many groups will come */
+#define PARTIALS_BYTES (256 * MIB) /* of partials make a carry worth while … */
+#define PARTIALS_PART  0.4         /* … and at most so much of the memory */
 #define REGION_LEAST   (16 * KIB)
 #define REGION_SLACK   (4 * KIB)
 #define GROUPS_PART    0.75 /* of what is left of the memory, for a carry or groups */

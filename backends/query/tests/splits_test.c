@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Splits as codelets take them: rounds with carries between give the bytes that one merge gives; what is no
+ * split is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/split_layout.h"
+#include "base/test_support.h"
+#include "proto/messages.h"
+#include "query/codelets.h"
+
+#define SETS_MAX   24
+#define PARTITIONS 8
+
+static size_t sets;
+static uint64_t region, room; /* of a partial, of a partition's groups */
+
+static uint64_t random_state = 11;
+
+static hac_status run(const char *name, const hac_task *task, hac_task_result *result, hac_error *err)
+{
+    static const hac_codelet table[] = {HAC_QUERY_CODELETS};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].name, name) != 0)
+            continue;
+        hac_status status = table[i].check(NULL, task, err);
+        result->n_values = 0;
+        return status == HAC_OK ? table[i].run(NULL, task, result, err) : status;
+    }
+    fail();
+    return HAC_INTERNAL;
+}
+
+static void good(const char *name, const hac_task *task, hac_task_result *result)
+{
+    hac_error err = HAC_ERROR_NONE;
+    if (run(name, task, result, &err) != HAC_OK)
+        fail_msg("%s: %s", name, err.message);
+}
+
+static hac_span make_span(uint64_t bytes)
+{
+    hac_span span = {.data = aligned_alloc(64, (bytes + 63) / 64 * 64), .bytes = bytes};
+    assert_non_null(span.data);
+    memset(span.data, 0xee, bytes);
+    return span;
+}
+
+/* ---- splits ---- */
+
+static char *data_sets[SETS_MAX]; /* each some lines */
+
+static void make_data(size_t n_sets, size_t lines, unsigned keys)
+{
+    sets = n_sets;
+    region = (lines * 400 + 65536) / 4096 * 4096;
+    room = region * n_sets / 4 / 64 * 64;
+    for (size_t i = 0; i < sets; i++) {
+        char *to = data_sets[i] = malloc(lines * 64 + 1);
+        assert_non_null(to);
+        for (size_t l = 0; l < lines; l++) {
+            unsigned key = (unsigned)(hac_random_u64(&random_state) % keys);
+            double value = (double)(hac_random_u64(&random_state) % 1000003) / 7;
+            if (key % 11 == 3)
+                to += sprintf(to, ",%u,%.15g,\n", key % 5, value);
+            else
+                to += sprintf(to, "the key %u,%u,%.15g,word %u is long enough\n", key, key % 17, value,
+                              key % 7);
+        }
+    }
+}
+
+static void free_data(void)
+{
+    for (size_t i = 0; i < sets; i++)
+        free(data_sets[i]);
+}
+
+/* Data sets [first, first + n), behind a header. */
+static hac_span make_split(const char *header, size_t first, size_t n)
+{
+    hac_split_header h = {.magic = HAC_SPLIT_MAGIC, .n_sets = (uint32_t)n, .lines_before = 1};
+    h.header_bytes = (uint32_t)strlen(header);
+    h.text_offset = (sizeof h + (n + 1) * 8 + 63) / 64 * 64;
+    h.text_bytes = h.header_bytes;
+    for (size_t i = 0; i < n; i++)
+        h.text_bytes += strlen(data_sets[first + i]);
+    hac_span span = make_span(h.text_offset + h.text_bytes);
+    uint64_t at = h.header_bytes;
+    memcpy(span.data + h.text_offset, header, at);
+    for (size_t i = 0; i <= n; i++) {
+        memcpy(span.data + sizeof h + i * sizeof at, &at, sizeof at);
+        if (i == n)
+            break;
+        memcpy(span.data + h.text_offset + at, data_sets[first + i], strlen(data_sets[first + i]));
+        at += strlen(data_sets[first + i]);
+    }
+    memcpy(span.data, &h, sizeof h);
+    return span;
+}
+
+/* ---- rounds ---- */
+
+#define HEADER "k,i,v,w\n"
+#define SCHEMA "k:string,i:i64,v:f64,w:string"
+
+typedef struct rounds {
+    const char *group_by, *select;
+    uint8_t blob[HAC_INLINE_MAX];
+    uint8_t out[HAC_INLINE_MAX];
+    hac_task task;
+    hac_task_result result;
+    hac_span partials, carry, groups;
+    uint64_t held, generation;
+} rounds;
+
+static void compile(rounds *r)
+{
+    static uint8_t spec_bytes[HAC_INLINE_MAX];
+    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
+    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
+    spec.schema = (char *)(uintptr_t)SCHEMA;
+    spec.group_by = (char *)(uintptr_t)r->group_by;
+    spec.select = (char *)(uintptr_t)r->select;
+    source.format = HAC_FORMAT_CSV;
+    source.header = 1;
+    spec.source = &source;
+    hac_span split = make_split(HEADER, 0, 1);
+    hac_task task = {.fd = -1,
+                     .inline_in = spec_bytes,
+                     .inline_in_bytes = hac__client__query_spec__pack(&spec, spec_bytes),
+                     .n_spans = 1,
+                     .n_params = HAC_QUERY_N_PARAMS};
+    task.params[HAC_QUERY_PARAM_SPLIT] = UINT64_C(1) << 32 | 1;
+    task.spans[0] = split;
+    r->result.inline_out = r->out;
+    good("query.compile", &task, &r->result);
+    memcpy(r->blob, r->out, r->result.inline_out_bytes);
+    r->task = (hac_task){.fd = -1,
+                         .inline_in = r->blob,
+                         .inline_in_bytes = r->result.inline_out_bytes,
+                         .n_params = HAC_QUERY_N_PARAMS};
+    r->task.params[HAC_QUERY_PARAM_CHUNK] = 1;
+    r->task.params[HAC_QUERY_PARAM_REGION] = region;
+    r->task.params[HAC_QUERY_PARAM_PARTITIONS] = PARTITIONS;
+    r->task.params[HAC_QUERY_PARAM_GROUP_REGION] = room;
+    r->task.params[HAC_QUERY_PARAM_SEED] = 99;
+    free(split.data);
+}
+
+static void aggregate(rounds *r, size_t first, size_t n)
+{
+    hac_span split = make_split(HEADER, first, n);
+    hac_task *t = &r->task;
+    t->n_spans = 3;
+    t->spans[0] = r->partials;
+    t->spans[1] = (hac_span){0};
+    t->spans[2] = split;
+    t->first = 0;
+    t->count = n;
+    t->params[HAC_QUERY_PARAM_FIRST_CHUNK] = r->held;
+    t->params[HAC_QUERY_PARAM_CHUNKS] = sets;
+    t->params[HAC_QUERY_PARAM_SPLIT] = r->generation << 32 | n;
+    good("query.aggregate", t, &r->result);
+    assert_true(r->result.values[HAC_AGGREGATE_VALUE_NEEDED] <= region);
+    r->held += n;
+    free(split.data);
+}
+
+static void merge(rounds *r, const char *codelet)
+{
+    hac_task *t = &r->task;
+    t->n_spans = 3;
+    t->spans[0] = r->partials;
+    t->spans[1] = r->groups;
+    t->spans[2] = r->carry;
+    t->first = 0;
+    t->count = PARTITIONS;
+    t->params[HAC_QUERY_PARAM_CHUNKS] = r->held;
+    t->params[HAC_QUERY_PARAM_SPLIT] = r->generation << 32;
+    t->params[HAC_QUERY_PARAM_CARRY] = r->generation > 1 ? room : 0;
+    good(codelet, t, &r->result);
+    assert_true(r->result.values[1] <= room);
+}
+
+/* The other buffer becomes the carry; partials are overwritten from here on. */
+static void carry(rounds *r)
+{
+    merge(r, "query.carry");
+    hac_span old = r->carry;
+    r->carry = r->groups;
+    r->groups = old;
+    r->held = 0;
+    r->generation++;
+    memset(r->partials.data, 0xdd, r->partials.bytes);
+}
+
+/* The result's bytes of all data sets, with a carry behind every `each` of them; 0: none. */
+static uint64_t result_of(const char *group_by, const char *select, size_t each, char *ret)
+{
+    rounds *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    r->group_by = group_by;
+    r->select = select;
+    r->generation = 1;
+    r->partials = make_span(sets * region);
+    r->carry = make_span(PARTITIONS * room);
+    r->groups = make_span(PARTITIONS * room);
+    hac_span end = make_span(8 * room);
+    compile(r);
+    for (size_t i = 0, n; i < sets; i += n) {
+        n = each == 0 ? sets : each < sets - i ? each : sets - i;
+        aggregate(r, i, n);
+        if (each != 0 && (i / each) % 3 != 1) /* some rounds end without */
+            carry(r);
+    }
+    merge(r, "query.merge");
+    r->task.n_spans = 2;
+    r->task.spans[0] = r->groups;
+    r->task.spans[1] = end;
+    good("query.finish", &r->task, &r->result);
+    uint64_t bytes = r->result.values[1];
+    assert_in_range(bytes, 1, end.bytes);
+    memcpy(ret, end.data, bytes);
+    free(r->partials.data);
+    free(r->carry.data);
+    free(r->groups.data);
+    free(end.data);
+    free(r);
+    return bytes;
+}
+
+/* ---- tests ---- */
+
+static const char *const every[] = {
+    "count() as n",
+    "count(v) as n, sum(v) as s, avg(v) as a",
+    "variance(v) as v1, stddev(v) as v2, var_pop(v) as v3, stddev_pop(v) as v4",
+    "sum(i) as s, avg(i) as a, min(i) as lo, max(i) as hi",
+    "min(v) as lo, max(v) as hi, min(w) as low, max(w) as high",
+    "first(w) as f, last(w) as l, first(v) as g, last(i) as m",
+    "count_distinct(i) as d, count_distinct(w) as e, count_distinct(v) as f",
+    "approx_quantile(v, 0.25) as q, approx_quantile(v, 0.9) as r",
+    "top_k(w, 3) as t, top_k(i, 2) as u",
+    "histogram(v, 0, 100000, 7) as h",
+    "string_list(w) as l",
+};
+
+static void compare(const char *group_by, size_t step)
+{
+    char *want = malloc(8 * room), *got = malloc(8 * room), select[256];
+    assert_non_null(want);
+    assert_non_null(got);
+    for (size_t i = 0; i < sizeof every / sizeof *every; i += step) {
+        snprintf(select, sizeof select, "%s%s%s", group_by, group_by[0] ? ", " : "", every[i]);
+        uint64_t n = result_of(group_by, select, 0, want);
+        for (size_t each = 1; each <= sets; each = each * 2 + 1) {
+            if (result_of(group_by, select, each, got) != n || memcmp(want, got, n) != 0)
+                fail_msg("group by '%s', %s: rounds of %zu give something else", group_by, select, each);
+        }
+    }
+    free(want);
+    free(got);
+}
+
+/* Few groups, and none without rows before: partials are groups. */
+static void test_groups(void **state)
+{
+    (void)state;
+    make_data(SETS_MAX, 60, 40);
+    compare("k", 1);
+    compare("i", 2);
+    compare("k, i", 3);
+    compare("", 1);
+    free_data();
+}
+
+/* Partials are rows in windows: nearly every row of the first two runs (query/partial.h) is a group. */
+static void test_windows(void **state)
+{
+    (void)state;
+    make_data(3, 36000, 1000000);
+    compare("k", 2);
+    free_data();
+}
+
+static void refuse(const hac_task *task, const char *codelet, const char *part)
+{
+    static uint8_t out[HAC_INLINE_MAX];
+    hac_task_result result = {.inline_out = out};
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(run(codelet, task, &result, &err), HAC_INVALID);
+    if (strstr(err.message, part) == NULL)
+        fail_msg("wanted \"%s\", got \"%s\"", part, err.message);
+}
+
+/* Every number of a split's head, spoilt. */
+static void test_damaged(void **state)
+{
+    (void)state;
+    make_data(SETS_MAX, 5, 5);
+    rounds *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    r->group_by = "k";
+    r->select = "k, count() as n";
+    r->generation = 1;
+    r->partials = make_span(sets * region);
+    compile(r);
+    aggregate(r, 0, 3);
+    hac_span split = make_split(HEADER, 0, 3);
+    hac_task task = r->task;
+    static const struct {
+        size_t at;
+        uint64_t value;
+    } bad[] = {{0, 1},  {8, 32}, {8, UINT64_MAX - 63}, {16, UINT64_MAX}, {16, 1}, {32, 4}, {36, UINT32_MAX},
+               {64, 1}, {72, 1}, {80, UINT64_MAX},     {88, 100000}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        size_t width = bad[i].at == 32 || bad[i].at == 36 ? 4 : 8;
+        hac_span spoilt = make_span(split.bytes);
+        memcpy(spoilt.data, split.data, split.bytes);
+        memcpy(spoilt.data + bad[i].at, &bad[i].value, width);
+        task.spans[2] = spoilt;
+        refuse(&task, "query.aggregate", "split");
+        free(spoilt.data);
+    }
+    task.spans[2] = (hac_span){.data = split.data, .bytes = 63};
+    refuse(&task, "query.aggregate", "a split of 63 bytes");
+    task.spans[2] = (hac_span){.data = split.data, .bytes = split.bytes - 1};
+    refuse(&task, "query.aggregate", "is no split");
+    task.spans[2] = split;
+    task.count = 4;
+    refuse(&task, "query.aggregate", "chunks 0");
+    free(split.data);
+    free(r->partials.data);
+    free(r);
+    free_data();
+}
+
+/* A carry of another generation, or a damaged one, is not gone on with. */
+static void test_wrong_carry(void **state)
+{
+    (void)state;
+    make_data(SETS_MAX, 20, 10);
+    rounds *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    r->group_by = "k";
+    r->select = "k, sum(v) as s";
+    r->generation = 1;
+    r->partials = make_span(sets * region);
+    r->carry = make_span(PARTITIONS * room);
+    r->groups = make_span(PARTITIONS * room);
+    compile(r);
+    aggregate(r, 0, 2);
+    carry(r);
+    aggregate(r, 2, 2);
+    merge(r, "query.merge");
+    hac_task task = r->task;
+    task.params[HAC_QUERY_PARAM_SPLIT] = UINT64_C(3) << 32;
+    refuse(&task, "query.merge", "is damaged, or not there");
+    task = r->task;
+    task.params[HAC_QUERY_PARAM_CARRY] = 2 * room;
+    refuse(&task, "query.carry", "do not fit span 2");
+    task.params[HAC_QUERY_PARAM_CARRY] = 0;
+    task.params[HAC_QUERY_PARAM_SPLIT] = 0;
+    refuse(&task, "query.carry", "no splits");
+    task = r->task;
+    task.n_spans = 2;
+    refuse(&task, "query.merge", "there should be a carry");
+    free(r->partials.data);
+    free(r->carry.data);
+    free(r->groups.data);
+    free(r);
+    free_data();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_wrong_carry),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

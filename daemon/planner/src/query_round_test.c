@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds of a query whose input comes in splits: their plans, and how large their buffers are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/query_layout.h"
+#include "planner/query_plan.h"
+
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+
+static hac_machine new_machine(void)
+{
+    hac_machine machine;
+    memset(&machine, 0, sizeof(machine));
+    for (size_t d = 0; d < 3; d++) {
+        hac_machine_device *device = &machine.devices[machine.n_devices++];
+        snprintf(device->name, sizeof(device->name), d < 2 ? "cpu.%zu" : "gpu%zu", d);
+        snprintf(device->kind, sizeof(device->kind), "%s", d < 2 ? "cpu" : "gpu");
+        snprintf(device->key, sizeof(device->key), "key%zu", d);
+        device->usable = true;
+        device->host_memory = d < 2;
+        device->threads = d < 2 ? 2 : 1;
+        device->memory = UINT64_C(1) << 34;
+    }
+    return machine;
+}
+
+static hac_query_spec new_spec(size_t splits, uint32_t sets)
+{
+    hac_query_spec spec;
+    memset(&spec, 0, sizeof(spec));
+    spec.place = HAC_QUERY_IN_SPLITS;
+    spec.format = "csv";
+    spec.flags = HAC_COMPILED_AGGREGATES | HAC_COMPILED_NEEDS_QUOTES;
+    spec.keys = 1;
+    spec.group_bytes = 32;
+    spec.output_bytes = 20;
+    spec.seed = 7;
+    spec.n_sources = splits;
+    for (size_t i = 0; i < splits; i++) {
+        spec.sources[i] = sets * MIB;
+        spec.bytes += sets * MIB;
+        spec.round.sets[i] = sets;
+    }
+    spec.round.set_bytes = MIB;
+    spec.round.generation = 3;
+    spec.round.held = 5;
+    spec.round.room = 100;
+    spec.round.region = 64 * KIB;
+    spec.round.partitions = 256;
+    spec.round.carry = 8 * KIB;
+    spec.round.group_region = 16 * KIB;
+    return spec;
+}
+
+static hac_plan *plan_for(hac_query_spec *spec, hac_round_stage stage)
+{
+    hac_machine machine = new_machine();
+    hac_plan *plan = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    spec->round.stage = stage;
+    if (hac_plan_query_round(&machine, spec, &plan, &err) != HAC_OK || hac_plan_check(plan, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return plan;
+}
+
+static void test_compile(void **state)
+{
+    (void)state;
+    hac_query_spec spec = new_spec(1, 4);
+    spec.round.generation = 1;
+    hac_plan *plan = plan_for(&spec, HAC_ROUND_COMPILE);
+    assert_int_equal(plan->n_tasks, 1);
+    assert_string_equal(plan->tasks[0].codelet, "query.compile");
+    assert_int_equal(plan->tasks[0].params[HAC_QUERY_PARAM_SPLIT], UINT64_C(1) << 32 | 4);
+    assert_int_equal(plan->tasks[0].n_params, HAC_QUERY_N_PARAMS);
+    assert_string_equal(plan->buffers[plan->tasks[0].spans[0].buffer].name, "split0");
+    hac_plan_free(plan);
+}
+
+static void test_aggregate(void **state)
+{
+    (void)state;
+    hac_query_spec spec = new_spec(3, 16);
+    hac_plan *plan = plan_for(&spec, HAC_ROUND_AGGREGATE);
+    assert_int_equal(plan->n_tasks, 3);
+    assert_int_equal(hac_plan_find_buffer(plan, "quotes"), -1); /* each data set begins at a record */
+    for (uint64_t i = 0; i < 3; i++) {
+        const hac_plan_task *task = &plan->tasks[i];
+        assert_string_equal(task->codelet, "query.aggregate");
+        assert_true(task->range && task->repeatable && !task->uses_descriptor);
+        assert_int_equal(task->count, 16);
+        assert_int_equal(task->n_edges, 0);
+        assert_int_equal(task->params[HAC_QUERY_PARAM_FIRST_CHUNK], 5 + 16 * i);
+        assert_int_equal(task->params[HAC_QUERY_PARAM_CHUNKS], 100);
+        assert_int_equal(task->params[HAC_QUERY_PARAM_SPLIT], UINT64_C(3) << 32 | 16);
+        assert_int_equal(task->spans[0].touch_first, (5 + 16 * i) * 64 * KIB);
+        assert_int_equal(task->spans[0].touch_end, (21 + 16 * i) * 64 * KIB);
+        assert_int_equal(task->spans[1].bytes, 0);
+        assert_int_equal(plan->buffers[task->spans[2].buffer].role, HAC_BUFFER_INPUT);
+        assert_int_equal(plan->buffers[task->spans[2].buffer].name[5], '0' + (int)i);
+    }
+    assert_int_equal(plan->buffers[hac_plan_find_buffer(plan, "partials")].bytes, 100 * 64 * KIB);
+    assert_string_equal(plan->query.way, "host");
+    assert_true(plan->n_candidates >= 3);
+    hac_plan_free(plan);
+}
+
+/* With flow C's kernels, as any query. */
+static void test_by_kernels(void **state)
+{
+    (void)state;
+    hac_query_spec spec = new_spec(1, 16);
+    spec.flags |= HAC_COMPILED_FITS_DEVICE;
+    spec.wish = HAC_QUERY_BY_FLOW_C;
+    hac_plan *plan = plan_for(&spec, HAC_ROUND_AGGREGATE);
+    assert_string_equal(plan->tasks[0].codelet, "hash.aggregate");
+    assert_string_equal(plan->query.way, "device");
+    hac_plan_free(plan);
+}
+
+static void test_carry(void **state)
+{
+    (void)state;
+    hac_query_spec spec = new_spec(1, 16);
+    hac_plan *plan = plan_for(&spec, HAC_ROUND_CARRY);
+    assert_int_equal(plan->n_tasks, 1);
+    const hac_plan_task *task = &plan->tasks[0];
+    assert_string_equal(task->codelet, "query.carry");
+    assert_true(task->repeatable); /* it reads one carry and writes another */
+    assert_int_equal(task->n_spans, 3);
+    assert_int_equal(task->count, 256);
+    assert_int_equal(task->params[HAC_QUERY_PARAM_CHUNKS], 5);
+    assert_int_equal(task->params[HAC_QUERY_PARAM_CARRY], 8 * KIB);
+    assert_int_equal(task->params[HAC_QUERY_PARAM_SPLIT], UINT64_C(3) << 32);
+    assert_int_equal(task->params[HAC_QUERY_PARAM_GROUP_REGION], 16 * KIB);
+    assert_int_equal(task->spans[1].bytes, 256 * 16 * KIB);
+    assert_int_equal(task->spans[2].bytes, 256 * 8 * KIB);
+    assert_int_not_equal(task->spans[1].buffer, task->spans[2].buffer);
+    hac_plan_free(plan);
+    spec.round.carry = 0;
+    plan = plan_for(&spec, HAC_ROUND_CARRY);
+    assert_int_equal(plan->tasks[0].n_spans, 3);
+    assert_int_equal(plan->tasks[0].spans[2].bytes, 0);
+    hac_plan_free(plan);
+}
+
+static void test_merge(void **state)
+{
+    (void)state;
+    hac_query_spec spec = new_spec(1, 16);
+    for (spec.round.held = 0; spec.round.held < 10; spec.round.held += 5) {
+        hac_plan *plan = plan_for(&spec, HAC_ROUND_MERGE);
+        assert_int_equal(plan->n_tasks, 2);
+        assert_string_equal(plan->tasks[0].codelet, "query.merge");
+        assert_int_equal(plan->tasks[0].n_spans, 3);
+        assert_int_equal(plan->tasks[0].params[HAC_QUERY_PARAM_CHUNKS], spec.round.held);
+        assert_string_equal(plan->tasks[1].codelet, "query.finish");
+        assert_int_equal(plan->tasks[1].params[HAC_QUERY_PARAM_PARTITIONS], 256);
+        assert_true(plan->buffers[plan->result_buffer].late);
+        assert_string_equal(plan->buffers[plan->result_buffer].name, "result");
+        hac_plan_free(plan);
+    }
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    hac_query_spec spec = new_spec(2, 16);
+    spec.flags = 0;
+    spec.round.rows_given = 12;
+    hac_plan *plan = plan_for(&spec, HAC_ROUND_ROWS);
+    assert_int_equal(plan->n_tasks, 3);
+    assert_string_equal(plan->tasks[1].codelet, "query.rows");
+    assert_int_equal(plan->tasks[1].params[HAC_QUERY_PARAM_FIRST_CHUNK], 16);
+    assert_int_equal(plan->tasks[1].params[HAC_QUERY_PARAM_CARRY], 12);
+    assert_string_equal(plan->tasks[2].codelet, "query.gather");
+    assert_int_equal(plan->tasks[2].params[HAC_QUERY_PARAM_CHUNKS], 32);
+    hac_plan_free(plan);
+    spec.n_sources = 1; /* a header alone */
+    spec.round.sets[0] = 0;
+    plan = plan_for(&spec, HAC_ROUND_ROWS);
+    assert_int_equal(plan->n_tasks, 1);
+    hac_plan_free(plan);
+}
+
+static hac_query_spec fit(uint64_t memory_bytes, hac_round_memory *memory)
+{
+    hac_query_spec spec = new_spec(1, 16);
+    memset(&spec.round, 0, sizeof(spec.round));
+    spec.memory = memory_bytes;
+    hac_error err = HAC_ERROR_NONE;
+    if (hac_round_fit(&spec, memory, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    return spec;
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    hac_round_memory memory = {.sets = 16, .set_bytes = MIB};
+    hac_query_spec spec = fit(UINT64_C(4) << 30, &memory);
+    assert_in_range(spec.round.region, MIB, 4 * MIB); /* a guess: twice what groups are made of */
+    assert_in_range(spec.round.room, 64, HAC_ROUND_ROOM_MAX);
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_AGGREGATE);
+    memory.held = spec.round.room - 15;
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_CARRY);
+    memory.held = spec.round.room - 16;
+    memory.needed = spec.round.region / 5 * 4;
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_AGGREGATE);
+    memory.needed = 10 * KIB; /* so little: a buffer of as many bytes takes far more of them */
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_CARRY);
+    memory.held = 0;
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_NONE);
+    spec = fit(UINT64_C(4) << 30, &memory);
+    assert_in_range(spec.round.region, 10 * KIB, 20 * KIB);
+    assert_int_equal(spec.round.room, HAC_ROUND_ROOM_MAX);
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_AGGREGATE);
+    spec.region = 40 * KIB; /* what a chunk would have needed */
+    memory.held = 1;
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_CARRY);
+    memory.held = 0;
+    assert_int_equal(hac_round_next(&spec, &memory), HAC_ROUND_NONE);
+}
+
+/* A large carry is worth more partials before it is written again, as far as there is memory. */
+static void test_carry_sizes(void **state)
+{
+    (void)state;
+    hac_round_memory memory = {.sets = 16, .set_bytes = MIB, .needed = MIB, .carry = UINT64_C(1) << 30};
+    hac_query_spec spec = fit(UINT64_C(8) << 30, &memory);
+    assert_in_range(spec.round.region * spec.round.room, 900 * MIB, 1024 * MIB);
+    spec = fit(UINT64_C(1) << 30, &memory);
+    assert_in_range(spec.round.region * spec.round.room, 350 * MIB, 410 * MIB);
+    memory.held = 20;
+    uint64_t region = hac_round_group_region(&spec, &memory, 3 * KIB);
+    assert_int_equal(region % 64, 0);
+    assert_in_range(region * 256, 1, UINT64_C(1) << 30);
+}
+
+static void test_little_memory(void **state)
+{
+    (void)state;
+    hac_round_memory memory = {.sets = 16, .set_bytes = MIB};
+    hac_query_spec spec = fit(16 * MIB, &memory); /* a guess is cut to what there is room for */
+    assert_in_range(spec.round.region * 16, 1, 16 * MIB * 4 / 10);
+    spec.round.region = 0;
+    memory.needed = MIB;
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_round_fit(&spec, &memory, &err), HAC_REFUSED);
+    assert_non_null(strstr(err.message, "memory"));
+    memory.sets = 1;
+    assert_int_equal(hac_round_fit(&spec, &memory, &err), HAC_OK);
+    assert_true(spec.round.room >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compile),       cmocka_unit_test(test_aggregate),
+        cmocka_unit_test(test_by_kernels),    cmocka_unit_test(test_carry),
+        cmocka_unit_test(test_merge),         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_sizes),         cmocka_unit_test(test_carry_sizes),
+        cmocka_unit_test(test_little_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
