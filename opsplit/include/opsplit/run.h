@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a logic file (flow D): inputs are loaded into vectors in pool memory, steps become jobs of
+ * sub-operators, results are written as the outputs that the file names.
+ *
+ * Ranks: under MPI every rank runs the same file with a daemon of its own machine. Each works on its part of
+ * the rows; what a sub-operator needs whole is exchanged first. Results do not depend on their number.
+ */
+#ifndef OPSPLIT_RUN_H
+#define OPSPLIT_RUN_H
+
+#include <hac/hac.h>
+
+#include "opsplit/logic.h"
+
+/* The ranks that run a file together, and how they exchange. All ranks make the same calls in the same order;
+ * each call ends on all of them or fails on all of them. */
+typedef struct hac_ranks {
+    unsigned rank, ranks;
+    void *context;
+    /* Rank r has bytes [offsets[r], offsets[r + 1]) of `memory`; afterwards every rank has all. */
+    hac_status (*share)(void *context, void *memory, const uint64_t *offsets, hac_error *err);
+    /* What the worst of all ranks' `status` is, on every rank, with its message and rank in *err. */
+    hac_status (*agree)(void *context, hac_status status, hac_error *err);
+    /* The control node, rank 0, gets every rank's line, in their order. */
+    hac_status (*gather)(void *context, const char *text,
+                         void (*take)(void *context, unsigned rank, const char *), void *take_context,
+                         hac_error *err);
+} hac_ranks;
+
+/* --input NAME=FILE. */
+typedef struct hac_run_input {
+    const char *name, *path;
+} hac_run_input;
+
+typedef struct hac_run_options {
+    const hac_run_input *inputs;
+    size_t n_inputs;
+    const char *output; /* a folder, made if need be; NULL: nothing is written */
+    hac_op_policy policy;
+    uint64_t threshold;     /* bytes; of the rule; 0: its default */
+    int kernels;            /* OpenCL kernels also where host codelets could run */
+    unsigned components;    /* of what has no split of its own; 0: as the machine's devices take them */
+    hac_job_options job;    /* of every job: devices, determinism, priority … */
+    const hac_ranks *ranks; /* NULL: alone */
+    /* The process log, a line at a time: round, sub-operators, rows, seconds, what a condition reads. NULL
+     * allowed. */
+    void (*log)(void *context, const char *line);
+    void *context;
+    int stop_fd; /* becomes readable: the run is given up (HAC_CANCELLED); -1: none */
+} hac_run_options;
+
+#define HAC_RUN_OPTIONS_INIT                                                                                 \
+    {                                                                                                        \
+        .inputs = NULL, .stop_fd = -1                                                                        \
+    }
+
+/* What came of it. */
+typedef struct hac_run_report {
+    uint64_t jobs, tasks; /* of sub-operators */
+    uint64_t rounds;      /* of all loops */
+    uint64_t rows_loaded;
+    double seconds, loading_seconds, writing_seconds;
+    uint64_t bytes_shared; /* between ranks */
+} hac_run_report;
+
+/* HAC_INVALID: an input that is missing or has other columns; the message names it. Failures of sub-operators
+ * name them, with file and line. */
+HAC_MUST_USE hac_status hac_run_logic(hac_client *client, const hac_logic *logic,
+                                      const hac_run_options *options, hac_run_report *ret, hac_error *err);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The graph of tasks that becomes the next job. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "expr/program.h"
+#include "run_internal.h"
+
+#define TASKS_MOST   256
+#define BUFFERS_MOST HAC_OPS_BUFFERS_MAX
+#define MESSAGE_MOST 49152 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
+#define TASK_BYTES   160   /* of a task in that message beside its call, about */
+#define CUT_ROWS     64    /* components begin at multiples of so many rows where the grain is finer */
+
+typedef struct graph_task {
+    hac_op_span spans[HAC_OP_OPERANDS_MAX];
+    uint32_t after[HAC_OPS_AFTER_MAX];
+    char name[96];
+    uint64_t values[HAC_OP_VALUES_MAX];
+    uint8_t *call;
+} graph_task;
+
+struct hac_run_graph {
+    hac_op_task tasks[TASKS_MOST];
+    graph_task parts[TASKS_MOST];
+    size_t n_tasks;
+    size_t
+        planned; /* tasks, also those that another rank has: all ranks run their graphs at the same points */
+    hac_run_memory *buffers[BUFFERS_MOST]; /* pool buffers, each with a user more */
+    size_t n_buffers;
+    hac_run_memory *held[TASKS_MOST * HAC_OP_OPERANDS_MAX]; /* memory that is not given to others meanwhile */
+    size_t n_held;
+    size_t bytes;
+    uint64_t number; /* of flushes */
+};
+
+hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err)
+{
+    *ret = calloc(1, sizeof **ret);
+    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
+void hac_run_graph_free(hac_run_graph *graph)
+{
+    for (size_t i = 0; graph != NULL && i < graph->n_tasks; i++)
+        free(graph->parts[i].call);
+    free(graph);
+}
+
+/* ---- parts of the rows ---- */
+
+void hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
+                  uint64_t *ret_end)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    *ret_first = 0;
+    *ret_end = rows;
+    if (ranks == NULL || ranks->ranks == 1)
+        return;
+    hac_component_range part =
+        hac_component_of_rows(rows, ranks->ranks, grain > CUT_ROWS ? grain : CUT_ROWS, ranks->rank);
+    *ret_first = part.first;
+    *ret_end = part.first + part.count;
+}
+
+static bool alone(const hac_logic_run *run)
+{
+    return run->options->ranks == NULL || run->options->ranks->ranks == 1;
+}
+
+/* ---- buffers ---- */
+
+static hac_run_memory *pool_buffer(hac_run_memory *memory)
+{
+    return memory->shared != NULL ? memory->shared : memory;
+}
+
+/* Its buffer becomes one of the graph's, and it is nobody else's until that has run. */
+static void hold(hac_run_graph *graph, hac_run_memory *memory)
+{
+    hac_run_memory *buffer = pool_buffer(memory);
+    if (buffer->in_graph < 0) {
+        buffer->in_graph = (int)graph->n_buffers;
+        graph->buffers[graph->n_buffers++] = buffer;
+    }
+    memory->users++;
+    graph->held[graph->n_held++] = memory;
+}
+
+/* ---- running ---- */
+
+static void forget(hac_logic_run *run)
+{
+    hac_run_graph *graph = run->graph;
+    for (size_t i = 0; i < graph->n_tasks; i++) {
+        free(graph->parts[i].call);
+        graph->parts[i].call = NULL;
+    }
+    for (size_t i = 0; i < graph->n_buffers; i++)
+        graph->buffers[i]->in_graph = -1;
+    for (size_t i = 0; i < graph->n_held; i++)
+        hac_run_vector_clear(run, &(hac_run_vector){.memory = graph->held[i]});
+    graph->n_tasks = graph->n_buffers = graph->n_held = graph->bytes = graph->planned = 0;
+    graph->number++;
+}
+
+bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector)
+{
+    return vector->n_writers > 0 && vector->graph == run->graph->number;
+}
+
+static hac_status wait_for(hac_logic_run *run, hac_job *job, hac_error *err)
+{
+    hac_status status = hac_job_wait(job, -1, err);
+    for (size_t t = 0; status == HAC_OK && t < run->graph->n_tasks; t++) {
+        size_t n = 0;
+        status = hac_job_op_values(job, t, run->graph->parts[t].values, &n, err);
+    }
+    return status;
+}
+
+HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
+
+static hac_status submit(hac_logic_run *run, hac_error *err)
+{
+    hac_run_graph *graph = run->graph;
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_buffer *buffers[BUFFERS_MOST];
+    hac_ops ops = HAC_OPS_INIT;
+    for (size_t i = 0; i < graph->n_buffers; i++)
+        buffers[i] = graph->buffers[i]->buffer;
+    ops.name = run->logic->name;
+    ops.buffers = buffers;
+    ops.n_buffers = graph->n_buffers;
+    ops.tasks = graph->tasks;
+    ops.n_tasks = graph->n_tasks;
+    ops.policy = run->options->policy;
+    ops.threshold = run->options->threshold;
+    ops.kernels = run->options->kernels;
+    ops.job = run->options->job;
+    hac_status status = hac_ops_submit(run->client, &ops, &job, err);
+    return status == HAC_OK ? wait_for(run, job, err) : status;
+}
+
+hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    hac_status status = HAC_OK;
+    if (run->graph->n_tasks > 0) {
+        run->report->jobs++;
+        run->report->tasks += run->graph->n_tasks;
+        status = submit(run, err);
+    }
+    bool any = run->graph->planned > 0;
+    forget(run);
+    /* no rank goes on where another one cannot: it would wait for ever */
+    if (any && !alone(run))
+        status = ranks->agree(ranks->context, status, err);
+    return status;
+}
+
+const uint64_t *hac_run_values(const hac_logic_run *run, uint32_t task)
+{
+    return run->graph->parts[task].values;
+}
+
+/* ---- exchange ---- */
+
+/* Bytes of a row of a dense vector's values. */
+static uint64_t row_bytes(const hac_op_operand *operand)
+{
+    return hac_op_element_size(operand->kind) * operand->columns;
+}
+
+hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    if (hac_run_is_whole(vector))
+        return HAC_OK;
+    hac_status status = hac_run_flush(run, err);
+    if (status != HAC_OK)
+        return status;
+    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
+    hac_autofree uint64_t *ends = calloc(ranks->ranks + 1, sizeof *ends);
+    if (offsets == NULL || ends == NULL)
+        return hac_fail_no_memory(err);
+    for (unsigned r = 0; r <= ranks->ranks; r++)
+        offsets[r] = r * sizeof *ends;
+    ends[ranks->rank] = vector->end;
+    status = ranks->share(ranks->context, ends, offsets, err);
+    if (status != HAC_OK)
+        return status;
+    for (unsigned r = 0; r < ranks->ranks; r++)
+        offsets[r + 1] = ends[r] * row_bytes(&vector->operand);
+    offsets[0] = 0;
+    status = ranks->share(ranks->context, hac_run_data(vector) + vector->operand.values, offsets, err);
+    run->report->bytes_shared += offsets[ranks->ranks];
+    vector->first = 0;
+    vector->end = vector->operand.rows;
+    return status;
+}
+
+static bool is_written(const hac_run_task *task, size_t operand)
+{
+    return operand < task->n_written || (task->also_written >> operand & 1) != 0;
+}
+
+/* What a task over rows [first, end) reads has to be here: these rows, or all. */
+static hac_status bring_here(hac_logic_run *run, const hac_run_task *task, uint64_t first, uint64_t end,
+                             hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < task->n_operands && status == HAC_OK; i++) {
+        hac_run_vector *v = task->operands[i];
+        if (is_written(task, i))
+            continue;
+        bool all = (task->whole >> i & 1) || v->operand.rows == 1 || task->grain == 0;
+        if (all ? !hac_run_is_whole(v) : v->first > first || v->end < end)
+            status = hac_run_gather(run, v, err);
+    }
+    return status;
+}
+
+/* ---- adding ---- */
+
+static uint8_t *make_call(const hac_run_task *task, size_t *ret_bytes, hac_error *err)
+{
+    hac_text program = HAC_TEXT_NONE;
+    if (task->program != NULL)
+        hac_program_write(task->program, &program);
+    hac_op_call call = {.magic = HAC_OP_MAGIC,
+                        .function = task->function,
+                        .n_operands = (uint32_t)task->n_operands,
+                        .program_bytes = (uint32_t)program.bytes,
+                        .flags = task->flags,
+                        .a = task->a,
+                        .b = task->b,
+                        .n = task->n};
+    size_t operands = task->n_operands * sizeof(hac_op_operand);
+    *ret_bytes = sizeof call + operands + program.bytes;
+    uint8_t *bytes = program.broken ? NULL : malloc(*ret_bytes);
+    if (bytes == NULL) {
+        (void)hac_fail_no_memory(err);
+        hac_text_clear(&program);
+        return NULL;
+    }
+    memcpy(bytes, &call, sizeof call);
+    for (size_t i = 0; i < task->n_operands; i++) {
+        hac_op_operand operand = task->operands[i]->operand;
+        operand.span = (uint8_t)i;
+        memcpy(bytes + sizeof call + i * sizeof operand, &operand, sizeof operand);
+    }
+    if (program.bytes > 0)
+        memcpy(bytes + sizeof call + operands, program.data, program.bytes);
+    hac_text_clear(&program);
+    return bytes;
+}
+
+static void wait_after(graph_task *part, hac_op_task *task, uint32_t other)
+{
+    for (size_t i = 0; i < task->n_after; i++)
+        if (part->after[i] == other)
+            return;
+    if (task->n_after < HAC_OPS_AFTER_MAX)
+        part->after[task->n_after++] = other;
+}
+
+/* The tasks that write what this one reads: of components the same rows, or all. */
+static void find_order(const hac_logic_run *run, const hac_run_task *what, graph_task *part,
+                       hac_op_task *task, uint64_t first, uint64_t end)
+{
+    for (size_t i = 0; i < what->n_operands; i++) {
+        const hac_run_vector *v = what->operands[i];
+        if (is_written(what, i))
+            continue;
+        bool all = (what->whole >> i & 1) || v->operand.rows == 1 || what->grain == 0;
+        for (unsigned w = 0; hac_run_is_pending(run, v) && w < v->n_writers; w++)
+            if (all || (v->writers[w].first < end && first < v->writers[w].end))
+                wait_after(part, task, v->writers[w].task);
+    }
+}
+
+/* Bytes that a component touches of a dense vector which it walks by rows; else all of the span. */
+static void touch(const hac_run_task *what, size_t operand, uint64_t first, uint64_t end, hac_op_span *span)
+{
+    const hac_op_operand *v = &what->operands[operand]->operand;
+    bool dense = v->form == HAC_VECTOR_FIX_VALUE || v->form == HAC_VECTOR_PVAR;
+    uint64_t scale = operand == 0 && what->scale > 0 ? what->scale : 1;
+    if (!dense || (what->scattered && operand == 0) || v->rows == 1 || (what->whole >> operand & 1) ||
+        what->grain == 0)
+        return;
+    uint64_t from = first / scale, to = (end + scale - 1) / scale;
+    if (scale > 1 && operand == 0) { /* tables and partials: rows of output 0 for each block */
+        uint64_t each = v->rows / ((what->rows + scale - 1) / scale);
+        from *= each;
+        to *= each;
+    }
+    span->touch_first = span->offset + v->values + from * row_bytes(v);
+    span->touch_bytes = (to - from) * row_bytes(v);
+}
+
+static hac_status add_one(hac_logic_run *run, const hac_run_task *what, uint64_t first, uint64_t end,
+                          unsigned component, unsigned components, hac_error *err)
+{
+    hac_run_graph *graph = run->graph;
+    hac_op_task *task = &graph->tasks[graph->n_tasks];
+    graph_task *part = &graph->parts[graph->n_tasks];
+    size_t call_bytes;
+    *task =
+        (hac_op_task){.codelet = what->codelet, .name = part->name, .pin = what->pin, .after = part->after};
+    part->call = make_call(what, &call_bytes, err);
+    if (part->call == NULL)
+        return HAC_NO_MEMORY;
+    bool range = what->grain > 0;
+    task->first = range ? first : 0;
+    task->count = range ? end - first : 0;
+    task->grain = range && components == 1 ? what->grain : 0;
+    task->spans = part->spans;
+    task->n_spans = what->n_operands;
+    task->call = part->call;
+    task->call_bytes = call_bytes;
+    double share = what->rows > 0 && range ? (double)(end - first) / (double)what->rows : 1;
+    task->units = what->units * share;
+    hac_op_operand operands[HAC_OP_OPERANDS_MAX];
+    for (size_t i = 0; i < what->n_operands; i++) {
+        hac_run_vector *v = what->operands[i];
+        operands[i] = v->operand;
+        part->spans[i] = (hac_op_span){.buffer = (uint32_t)pool_buffer(v->memory)->in_graph,
+                                       .written = is_written(what, i),
+                                       .offset = v->memory->offset,
+                                       .bytes = (v->bytes + 63) / 64 * 64};
+        if (range)
+            touch(what, i, first, end, &part->spans[i]);
+        task->memory += (uint64_t)((double)v->bytes * share);
+    }
+    task->type = hac_op_type(what->codelet, operands, what->n_operands);
+    find_order(run, what, part, task, first, end);
+    if (components > 1)
+        snprintf(part->name, sizeof part->name, "%.60s [%u of %u]", what->name, component + 1, components);
+    else
+        snprintf(part->name, sizeof part->name, "%.90s", what->name);
+    graph->n_tasks++;
+    return HAC_OK;
+}
+
+/* Bytes of a task in the job's message, at most. */
+static size_t message_bytes(const hac_run_task *what)
+{
+    size_t program = 0;
+    if (what->program != NULL)
+        program = 64 + what->program->n_inputs * 4 + what->program->n_registers +
+                  what->program->n_instructions * sizeof(hac_instruction) +
+                  what->program->n_constants * sizeof(hac_constant) + what->program->n_bytes +
+                  what->program->n_outputs * 8;
+    return TASK_BYTES + sizeof(hac_op_call) + what->n_operands * (sizeof(hac_op_operand) + 40) + program;
+}
+
+/* Whether a sub-operator of so many tasks still fits the job. */
+static bool has_room(const hac_run_graph *graph, const hac_run_task *what, unsigned components)
+{
+    return graph->planned + components <= TASKS_MOST && graph->n_buffers + what->n_operands <= BUFFERS_MOST &&
+           graph->bytes + components * message_bytes(what) <= MESSAGE_MOST;
+}
+
+static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned components)
+{
+    graph->planned += components;
+    graph->bytes += components * message_bytes(what);
+    for (size_t i = 0; i < what->n_operands; i++)
+        hold(graph, what->operands[i]->memory);
+}
+
+static void note_writers(const hac_logic_run *run, const hac_run_task *what, uint32_t first_task,
+                         const hac_component_range *ranges, unsigned components, uint64_t first, uint64_t end)
+{
+    for (size_t i = 0; i < what->n_operands; i++) {
+        hac_run_vector *v = what->operands[i];
+        if (!is_written(what, i))
+            continue;
+        bool blocks = i == 0 && what->scale > 1;
+        uint64_t each = blocks ? v->operand.rows / ((what->rows + what->scale - 1) / what->scale) : 1;
+        uint64_t scale = blocks ? what->scale : 1;
+        v->n_writers = components;
+        v->graph = run->graph->number;
+        for (unsigned c = 0; c < components; c++)
+            v->writers[c] = (hac_run_writer){first_task + c, ranges[c].first / scale * each,
+                                             (ranges[c].first + ranges[c].count + scale - 1) / scale * each};
+        if (what->scattered)
+            v->writers[0].end = UINT64_MAX;
+        if (what->grain == 0 || what->scattered)
+            continue;
+        v->first = first / scale * each;
+        v->end = (end + scale - 1) / scale * each;
+        if (end == what->rows)
+            v->end = v->operand.rows;
+    }
+}
+
+hac_status hac_run_add(hac_logic_run *run, const hac_run_task *what, uint32_t *ret_first, hac_error *err)
+{
+    hac_component_range ranges[HAC_RUN_WRITERS_MAX] = {{0, 0}};
+    uint64_t first = 0, end = what->rows;
+    unsigned wanted = run->components, components = 0;
+    if (what->grain > 0)
+        hac_run_part(run, what->rows, what->grain, &first, &end);
+    hac_status status = bring_here(run, what, first, end, err);
+    if (what->grain == 0 || what->scattered || wanted == 0)
+        wanted = 1;
+    if (wanted > HAC_RUN_WRITERS_MAX)
+        wanted = HAC_RUN_WRITERS_MAX;
+    if (status == HAC_OK && !has_room(run->graph, what, wanted))
+        status = hac_run_flush(run, err);
+    if (status != HAC_OK)
+        return status;
+    plan(run->graph, what, wanted);
+    uint32_t first_task = (uint32_t)run->graph->n_tasks;
+    uint64_t grain = what->grain > CUT_ROWS ? what->grain : CUT_ROWS;
+    for (unsigned c = 0; c < wanted; c++) {
+        hac_component_range part = {0, what->rows};
+        if (what->grain > 0) {
+            part = hac_component_of_rows(end - first, wanted, grain, c);
+            part.first += first;
+            if (part.count == 0)
+                continue;
+        }
+        ranges[components++] = part;
+    }
+    for (unsigned c = 0; c < components && status == HAC_OK; c++)
+        status = add_one(run, what, ranges[c].first, ranges[c].first + ranges[c].count, c, components, err);
+    if (status != HAC_OK)
+        return status;
+    note_writers(run, what, first_task, ranges, components, first, end);
+    if (ret_first != NULL)
+        *ret_first = first_task;
+    return HAC_OK;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside a run. Vectors are values: a sub-operator that writes one gives it new memory, so that what other
+ * names, earlier rounds or a job that starts over still read is never changed. Memory goes back to the run
+ * when nobody names it any more, and is used again.
+ */
+#ifndef OPSPLIT_RUN_INTERNAL_H
+#define OPSPLIT_RUN_INTERNAL_H
+
+#include "base/op_layout.h"
+#include "opsplit/decompose.h"
+#include "opsplit/run.h"
+
+#define HAC_RUN_WRITERS_MAX 64 /* tasks that write parts of one vector: as many components as a job takes */
+
+typedef struct hac_run hac_logic_run;
+
+/* ---- memory ---- */
+
+/* A pool buffer, or a slot of one that many small vectors share. */
+typedef struct hac_run_memory {
+    hac_buffer *buffer;
+    uint64_t offset, bytes;
+    struct hac_run_memory *shared; /* whose slot it is; NULL: a buffer of its own */
+    unsigned users;
+    struct hac_run_memory *next; /* spare ones */
+    int in_graph;                /* its number among the graph's buffers; -1 */
+} hac_run_memory;
+
+/* ---- vectors ---- */
+
+/* A task of the graph that has not run yet, and the rows that it writes. */
+typedef struct hac_run_writer {
+    uint32_t task;
+    uint64_t first, end;
+} hac_run_writer;
+
+/* The value of a vector of the logic file. */
+typedef struct hac_run_vector {
+    hac_run_memory *memory; /* NULL: it has no value yet */
+    hac_op_operand operand; /* parts are relative to the memory's first byte */
+    uint64_t bytes;
+    uint64_t first, end; /* rows that are here; the other ranks have the others */
+    hac_run_writer writers[HAC_RUN_WRITERS_MAX];
+    unsigned n_writers;
+    uint64_t graph; /* the number of the graph that they are tasks of */
+} hac_run_vector;
+
+/* What a new vector needs; entries are the room for them. */
+typedef struct hac_run_shape {
+    hac_vector_template form;
+    hac_kind kind;
+    uint64_t rows, columns, entries;
+} hac_run_shape;
+
+uint8_t *hac_run_data(const hac_run_vector *vector);
+HAC_MUST_USE hac_status hac_run_vector_new(hac_logic_run *run, const hac_run_shape *shape,
+                                           hac_run_vector *ret, hac_error *err);
+void hac_run_vector_clear(hac_logic_run *run, hac_run_vector *vector);
+/* A second name for the same value. */
+void hac_run_vector_copy(hac_logic_run *run, const hac_run_vector *from, hac_run_vector *to);
+/* Whether tasks that write it have not run yet. */
+bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector);
+bool hac_run_is_whole(const hac_run_vector *vector);
+void hac_run_memory_clear(hac_logic_run *run);
+
+/* ---- the graph ---- */
+
+typedef struct hac_run_graph hac_run_graph;
+
+/* A task to be: operands in the codelet's order, outputs first. */
+typedef struct hac_run_task {
+    const char *codelet;
+    const char *name, *pin;
+    hac_run_vector *operands[HAC_OP_OPERANDS_MAX];
+    size_t n_operands, n_written;
+    uint32_t also_written; /* bits of written operands behind those that are read */
+    bool scattered;        /* what it writes is not where its rows are: all of its outputs */
+    uint32_t whole;        /* bits of operands that it needs all rows of, whatever its range */
+    hac_op_function function;
+    uint32_t flags;
+    double a, b;
+    uint64_t n;
+    const hac_program *program;
+    uint64_t rows, grain; /* of the range; grain 0: no range */
+    uint64_t scale;       /* rows of the range make one row of output 0: blocks; 0: 1 */
+    double units;         /* of all rows */
+} hac_run_task;
+
+HAC_MUST_USE hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err);
+void hac_run_graph_free(hac_run_graph *graph);
+
+/*
+ * Adds the tasks of one sub-operator: one a component of this rank's rows. Operands that are not whole where
+ * that is needed are exchanged between the ranks first. The outputs' writers and rows are set. *ret_first:
+ * number of the first task (for hac_run_values), may be NULL.
+ */
+HAC_MUST_USE hac_status hac_run_add(hac_logic_run *run, const hac_run_task *task, uint32_t *ret_first,
+                                    hac_error *err);
+/* Runs what was added; afterwards vectors' memory may be read. */
+HAC_MUST_USE hac_status hac_run_flush(hac_logic_run *run, hac_error *err);
+/* What task `task` of the last flush gave back. */
+const uint64_t *hac_run_values(const hac_logic_run *run, uint32_t task);
+/* All rows of a vector on every rank; flushes where it has to. */
+HAC_MUST_USE hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err);
+
+/* ---- the run ---- */
+
+struct hac_run {
+    hac_client *client;
+    const hac_logic *logic;
+    const hac_run_options *options;
+    hac_run_report *report;
+    hac_run_vector *vectors; /* by the logic's index */
+    uint64_t *dimensions;    /* likewise: as the vectors that have them were made */
+    hac_run_memory *spare;
+    hac_run_memory *slots; /* the buffer that slots are cut from, of which … */
+    uint64_t slots_used;   /* … so many bytes are taken */
+    hac_run_memory *free_slots;
+    hac_run_graph *graph;
+    unsigned components;
+    char where[320]; /* the piece at work, for messages: "pagerank.yaml:12:9: spmv" */
+    uint64_t round;
+};
+
+/* Rows of this rank: [first, end) of `rows`, cut at multiples of grain. */
+void hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
+                  uint64_t *ret_end);
+HAC_MUST_USE hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err);
+HAC_MUST_USE hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n,
+                                      hac_error *err);
+HAC_MUST_USE hac_status hac_run_load(hac_logic_run *run, hac_error *err);
+HAC_MUST_USE hac_status hac_run_write(hac_logic_run *run, hac_error *err);
+HAC_MUST_USE hac_status hac_run_reduce(hac_logic_run *run, const hac_logic_reducer *reducer, hac_error *err);
+
+/* The value of an expression over Vars: its bits, of the expression's kind. Flushes where it has to. */
+HAC_MUST_USE hac_status hac_run_scalar(hac_logic_run *run, const hac_logic_expression *expression,
+                                       uint64_t *ret, hac_error *err);
+void hac_run_log(const hac_logic_run *run, const char *fmt, ...) HAC_PRINTF(2, 3);
+/* Prefixes the message with where in the file the run is; gives back `status`. */
+hac_status hac_run_failed(const hac_logic_run *run, hac_status status, hac_error *err);
+
+#endif

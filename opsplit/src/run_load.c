@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inputs: files through the query engine, their columns into vectors. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "run_internal.h"
+
+#define FILES_MOST 65536 /* of a folder */
+
+HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
+
+/* A file that was read: its columns, until they are copied. */
+typedef struct loaded {
+    struct ArrowSchema schema;
+    struct ArrowArray columns;
+} loaded;
+
+typedef struct loading {
+    const hac_logic_input *input;
+    char **paths;
+    size_t n_paths;
+    loaded *files;
+    size_t n_files;
+    uint64_t rows;
+} loading;
+
+static void loading_clear(loading *l)
+{
+    for (size_t i = 0; i < l->n_files; i++) {
+        if (l->files[i].columns.release != NULL)
+            l->files[i].columns.release(&l->files[i].columns);
+        if (l->files[i].schema.release != NULL)
+            l->files[i].schema.release(&l->files[i].schema);
+    }
+    for (size_t i = 0; i < l->n_paths; i++)
+        free(l->paths[i]);
+    free(l->paths);
+    free(l->files);
+    *l = (loading){.input = NULL};
+}
+
+/* ---- which files ---- */
+
+static hac_status add_path(loading *l, const char *folder, const char *name, hac_error *err)
+{
+    char **grown = reallocarray(l->paths, l->n_paths + 1, sizeof *grown);
+    if (grown == NULL)
+        return hac_fail_no_memory(err);
+    l->paths = grown;
+    if ((folder == NULL ? (l->paths[l->n_paths] = strdup(name)) == NULL
+                        : asprintf(&l->paths[l->n_paths], "%s/%s", folder, name) < 0))
+        return hac_fail_no_memory(err);
+    l->n_paths++;
+    return HAC_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The regular files of a folder, by name; hidden ones are none. */
+static hac_status list_folder(loading *l, const char *folder, hac_error *err)
+{
+    DIR *dir = opendir(folder);
+    struct stat st;
+    hac_status status = HAC_OK;
+    if (dir == NULL)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be read as a folder", folder);
+    for (struct dirent *entry; status == HAC_OK && (entry = readdir(dir)) != NULL;) {
+        if (entry->d_name[0] == '.' || fstatat(dirfd(dir), entry->d_name, &st, 0) != 0 ||
+            !S_ISREG(st.st_mode))
+            continue;
+        status = l->n_paths < FILES_MOST
+                     ? add_path(l, folder, entry->d_name, err)
+                     : hac_fail(err, HAC_REFUSED, "%s has more than %d files", folder, FILES_MOST);
+    }
+    closedir(dir);
+    if (status == HAC_OK && l->n_paths > 1)
+        qsort(l->paths, l->n_paths, sizeof *l->paths, by_name);
+    return status;
+}
+
+static hac_status find_paths(const hac_logic_run *run, loading *l, hac_error *err)
+{
+    const char *path = NULL;
+    for (size_t i = 0; i < run->options->n_inputs; i++)
+        if (strcmp(run->options->inputs[i].name, l->input->name) == 0)
+            path = run->options->inputs[i].path;
+    if (path == NULL)
+        return hac_fail(err, HAC_INVALID, "input %s is not given; say where it is with --input %s=FILE",
+                        l->input->name, l->input->name);
+    return l->input->directory ? list_folder(l, path, err) : add_path(l, NULL, path, err);
+}
+
+/* ---- reading ---- */
+
+static bool ends_with(const char *path, size_t length, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    return length >= n && memcmp(path + length - n, suffix, n) == 0;
+}
+
+/* By the suffix, as everywhere; compressed ones have another in front. */
+static hac_input_format format_of(const char *path, bool *ret_compressed)
+{
+    static const struct {
+        const char *suffix;
+        hac_input_format format;
+    } suffixes[] = {{".csv", HAC_INPUT_CSV},      {".tsv", HAC_INPUT_TSV},   {".jsonl", HAC_INPUT_JSONL},
+                    {".ndjson", HAC_INPUT_JSONL}, {".txt", HAC_INPUT_LINES}, {".parquet", HAC_INPUT_PARQUET}};
+    size_t length = strlen(path);
+    *ret_compressed = ends_with(path, length, ".gz") || ends_with(path, length, ".zst");
+    if (*ret_compressed)
+        length -= path[length - 1] == 'z' ? 3 : 4;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (ends_with(path, length, suffixes[i].suffix))
+            return suffixes[i].format;
+    return HAC_INPUT_NONE;
+}
+
+static hac_status query_options(const hac_logic_run *run, const hac_logic_input *input, const char *path,
+                                hac_query_options *ret, bool *ret_compressed, hac_error *err)
+{
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    hac_input_format by_suffix = format_of(path, ret_compressed);
+    options.input_format = input->optional_format ? by_suffix : (hac_input_format)input->source.format;
+    if (options.input_format == HAC_INPUT_NONE)
+        return hac_fail(err, HAC_INVALID,
+                        "%s: its suffix does not say what it holds; say `parse` for input %s", path,
+                        input->name);
+    options.schema = input->schema;
+    options.where = input->where;
+    options.select = input->select != NULL ? input->select : "*";
+    options.group_by = input->group_by;
+    options.order_by = input->order_by;
+    options.limit = input->limit;
+    options.delimiter = input->source.delimiter;
+    options.no_header = !input->source.header;
+    options.skip_errors = input->source.skip_errors;
+    options.null_text = input->source.null_text;
+    options.big_endian = input->source.big_endian;
+    options.result_format = HAC_RESULT_TABLE;
+    options.job = run->options->job;
+    *ret = options;
+    return HAC_OK;
+}
+
+static hac_status read_file(hac_logic_run *run, loading *l, const char *path, hac_error *err)
+{
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_query_options options;
+    struct stat st;
+    bool compressed;
+    hac_status status = query_options(run, l->input, path, &options, &compressed, err);
+    if (status != HAC_OK)
+        return status;
+    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be read", path);
+    bool stream = compressed || !S_ISREG(st.st_mode);
+    status = stream ? hac_query_stream(run->client, fd, path, &options, &job, err)
+                    : hac_query_files(run->client, &fd, &path, 1, &options, &job, err);
+    if (status == HAC_OK)
+        status = hac_job_wait(job, -1, err);
+    if (status != HAC_OK)
+        return status;
+    loaded *file = &l->files[l->n_files];
+    status = hac_job_export_arrow(job, &file->schema, &file->columns, err);
+    l->n_files += status == HAC_OK;
+    l->rows += status == HAC_OK ? (uint64_t)file->columns.length : 0;
+    return status;
+}
+
+/* ---- columns to vectors ---- */
+
+static bool is_valid(const struct ArrowArray *column, int64_t row)
+{
+    const uint8_t *bits = column->buffers[0];
+    int64_t at = row + column->offset;
+    return column->null_count == 0 || bits == NULL || (bits[at / 8] >> (at % 8) & 1) != 0;
+}
+
+static hac_status check_nulls(const loading *l, const struct ArrowArray *column, const char *name,
+                              size_t file, hac_error *err)
+{
+    for (int64_t row = 0; row < column->length && column->null_count != 0; row++)
+        if (!is_valid(column, row))
+            return hac_fail(
+                err, HAC_FAILED,
+                "%s: row %lld of the input has no value in column %s; vectors have no nulls: leave "
+                "such rows out with `where`, or give them a value in `select`",
+                l->paths[file], (long long)row + 1, name);
+    return HAC_OK;
+}
+
+/* The element that an Arrow column of that format has; HAC_KIND_NONE: another. */
+static hac_kind kind_of(const char *format)
+{
+    static const struct {
+        char letter;
+        hac_kind kind;
+    } kinds[] = {{'b', HAC_KIND_BOOL}, {'i', HAC_KIND_I32},    {'l', HAC_KIND_I64},
+                 {'I', HAC_KIND_U32},  {'L', HAC_KIND_U64},    {'f', HAC_KIND_F32},
+                 {'g', HAC_KIND_F64},  {'u', HAC_KIND_STRING}, {'U', HAC_KIND_STRING}};
+    for (size_t i = 0; format[0] != '\0' && format[1] == '\0' && i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].letter == format[0])
+            return kinds[i].kind;
+    return HAC_KIND_NONE;
+}
+
+/* Values of a column into column `place` of a dense vector's rows from `first` on. */
+static void copy_values(const struct ArrowArray *column, hac_run_vector *to, uint64_t first, unsigned place)
+{
+    size_t size = hac_op_element_size(to->operand.kind);
+    uint64_t stride = to->operand.columns * size;
+    uint8_t *at = hac_run_data(to) + to->operand.values + first * stride + place * size;
+    const uint8_t *from = column->buffers[1];
+    for (int64_t i = 0; to->operand.kind == HAC_KIND_BOOL && i < column->length; i++) {
+        int64_t bit = i + column->offset;
+        at[(uint64_t)i * stride] = from[bit / 8] >> (bit % 8) & 1;
+    }
+    if (to->operand.kind == HAC_KIND_BOOL || column->length == 0)
+        return;
+    from += (uint64_t)column->offset * size;
+    if (stride == size)
+        memcpy(at, from, (uint64_t)column->length * size);
+    for (int64_t i = 0; stride != size && i < column->length; i++)
+        memcpy(at + (uint64_t)i * stride, from + (uint64_t)i * size, size);
+}
+
+static uint64_t text_offset(const struct ArrowArray *column, bool large, int64_t row)
+{
+    int64_t at = row + column->offset;
+    return large ? (uint64_t)((const int64_t *)column->buffers[1])[at]
+                 : (uint64_t)((const int32_t *)column->buffers[1])[at];
+}
+
+static void copy_texts(const struct ArrowArray *column, bool large, hac_run_vector *to, uint64_t first,
+                       uint64_t *bytes)
+{
+    uint64_t *offsets = (uint64_t *)(void *)(hac_run_data(to) + to->operand.offsets);
+    if (column->length == 0)
+        return;
+    uint64_t from = text_offset(column, large, 0), end = text_offset(column, large, column->length);
+    for (int64_t i = 0; i <= column->length; i++)
+        offsets[first + (uint64_t)i] = *bytes + text_offset(column, large, i) - from;
+    memcpy(hac_run_data(to) + to->operand.values + *bytes, (const uint8_t *)column->buffers[2] + from,
+           end - from);
+    *bytes += end - from;
+}
+
+static uint64_t text_bytes(const loading *l, size_t column)
+{
+    uint64_t bytes = 0;
+    for (size_t f = 0; f < l->n_files; f++) {
+        const struct ArrowArray *a = l->files[f].columns.children[column];
+        bool large = l->files[f].schema.children[column]->format[0] == 'U';
+        bytes += a->length == 0 ? 0 : text_offset(a, large, a->length) - text_offset(a, large, 0);
+    }
+    return bytes;
+}
+
+/* How many of its columns go to that vector. */
+static uint64_t places_of(const hac_logic_input *input, int vector)
+{
+    uint64_t n = 0;
+    for (size_t c = 0; c < input->n_columns; c++)
+        n += input->columns[c].vector == vector;
+    return n;
+}
+
+static hac_status make_vector(hac_logic_run *run, const loading *l, size_t column, hac_error *err)
+{
+    int index = l->input->columns[column].vector;
+    const hac_logic_vector *named = &run->logic->vectors[index];
+    bool text = hac_kind_is_text(named->kind);
+    hac_run_shape shape = {named->form, named->kind, l->rows, text ? 1 : places_of(l->input, index),
+                           text ? text_bytes(l, column) : 0};
+    hac_run_vector_clear(run, &run->vectors[index]);
+    hac_status status = hac_run_vector_new(run, &shape, &run->vectors[index], err);
+    if (status == HAC_OK && text)
+        memset(hac_run_data(&run->vectors[index]) + run->vectors[index].operand.offsets, 0, sizeof(uint64_t));
+    return status;
+}
+
+static hac_status copy_column(hac_logic_run *run, const loading *l, size_t column, hac_error *err)
+{
+    const hac_logic_column *named = &l->input->columns[column];
+    hac_run_vector *to = &run->vectors[named->vector];
+    hac_status status = HAC_OK;
+    uint64_t first = 0, bytes = 0;
+    if (named->place == 0)
+        status = make_vector(run, l, column, err);
+    for (size_t f = 0; f < l->n_files && status == HAC_OK; f++) {
+        const struct ArrowArray *a = l->files[f].columns.children[column];
+        const char *format = l->files[f].schema.children[column]->format;
+        if (kind_of(format) != run->logic->vectors[named->vector].kind)
+            return hac_fail(
+                err, HAC_FAILED, "%s: column %s is not %s, as vector %s has to be; give it in `schema`",
+                l->paths[f], named->name, hac_element_name(run->logic->vectors[named->vector].kind),
+                run->logic->vectors[named->vector].name);
+        status = check_nulls(l, a, named->name, f, err);
+        if (status == HAC_OK && hac_kind_is_text((hac_kind)to->operand.kind))
+            copy_texts(a, format[0] == 'U', to, first, &bytes);
+        else if (status == HAC_OK)
+            copy_values(a, to, first, named->place);
+        first += (uint64_t)a->length;
+    }
+    return status;
+}
+
+/* Which file each row is from, and what they are called. */
+static hac_status name_files(hac_logic_run *run, const loading *l, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (l->input->file_vector >= 0) {
+        hac_run_vector *to = &run->vectors[l->input->file_vector];
+        status = hac_run_vector_new(run, &(hac_run_shape){HAC_VECTOR_FIX_VALUE, HAC_KIND_U32, l->rows, 1, 0},
+                                    to, err);
+        uint64_t row = 0;
+        for (size_t f = 0; f < l->n_files && status == HAC_OK; f++)
+            for (int64_t i = 0; i < l->files[f].columns.length; i++)
+                ((uint32_t *)(void *)(hac_run_data(to) + to->operand.values))[row++] = (uint32_t)f;
+    }
+    if (status != HAC_OK || l->input->name_vector < 0)
+        return status;
+    uint64_t bytes = 0;
+    for (size_t f = 0; f < l->n_paths; f++)
+        bytes += strlen(basename(l->paths[f]));
+    hac_run_vector *to = &run->vectors[l->input->name_vector];
+    status = hac_run_vector_new(
+        run, &(hac_run_shape){HAC_VECTOR_SPARSE_TEXT, HAC_KIND_STRING, l->n_paths, 1, bytes}, to, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t *offsets = (uint64_t *)(void *)(hac_run_data(to) + to->operand.offsets);
+    offsets[0] = 0;
+    for (size_t f = 0; f < l->n_paths; f++) {
+        size_t n = strlen(basename(l->paths[f]));
+        memcpy(hac_run_data(to) + to->operand.values + offsets[f], basename(l->paths[f]), n);
+        offsets[f + 1] = offsets[f] + n;
+    }
+    return HAC_OK;
+}
+
+static hac_status load_input(hac_logic_run *run, const hac_logic_input *input, hac_error *err)
+{
+    hac_cleanup(loading_clear) loading l = {.input = input};
+    hac_status status = find_paths(run, &l, err);
+    l.files = calloc(l.n_paths + 1, sizeof *l.files);
+    if (status == HAC_OK && l.files == NULL)
+        status = hac_fail_no_memory(err);
+    for (size_t i = 0; i < l.n_paths && status == HAC_OK; i++)
+        status = read_file(run, &l, l.paths[i], err);
+    for (size_t f = 0; f < l.n_files && status == HAC_OK; f++)
+        if ((uint64_t)l.files[f].columns.n_children < input->n_columns)
+            status = hac_fail(err, HAC_FAILED, "%s has %lld columns, input %s wants %zu", l.paths[f],
+                              (long long)l.files[f].columns.n_children, input->name, input->n_columns);
+    for (size_t c = 0; c < input->n_columns && status == HAC_OK; c++)
+        if (input->columns[c].vector >= 0)
+            status = copy_column(run, &l, c, err);
+    if (status == HAC_OK)
+        status = name_files(run, &l, err);
+    run->report->rows_loaded += l.rows;
+    if (status == HAC_OK)
+        hac_run_log(run, "input %s: %llu rows of %zu file%s", input->name, (unsigned long long)l.rows,
+                    l.n_paths, l.n_paths == 1 ? "" : "s");
+    return status;
+}
+
+/* ---- values ---- */
+
+static hac_status load_value(hac_logic_run *run, size_t index, hac_error *err)
+{
+    const hac_logic_vector *named = &run->logic->vectors[index];
+    const hac_logic_value *value = named->value;
+    hac_run_vector *to = &run->vectors[index];
+    hac_run_shape shape = {named->form, named->kind, value->rows, value->columns, value->entries};
+    hac_status status = hac_run_vector_new(run, &shape, to, err);
+    if (status != HAC_OK)
+        return status;
+    memcpy(hac_run_data(to) + to->operand.values, value->values, value->value_bytes);
+    if (value->offsets != NULL)
+        memcpy(hac_run_data(to) + to->operand.offsets, value->offsets,
+               (value->rows + 1) * sizeof *value->offsets);
+    bool narrow = named->form == HAC_VECTOR_SPARSE_MATRIX; /* its columns are u32 */
+    for (uint64_t i = 0; value->indices != NULL && i < value->entries; i++) {
+        uint8_t *at = hac_run_data(to) + to->operand.indices;
+        uint32_t column = (uint32_t)value->indices[i];
+        memcpy(at + i * (narrow ? 4 : 8), narrow ? (const void *)&column : (const void *)&value->indices[i],
+               narrow ? 4 : 8);
+    }
+    return HAC_OK;
+}
+
+static void learn_dimensions(hac_logic_run *run)
+{
+    for (size_t i = 0; i < run->logic->n_vectors; i++) {
+        const hac_logic_vector *named = &run->logic->vectors[i];
+        if (run->vectors[i].memory == NULL)
+            continue;
+        if (named->rows >= 0)
+            run->dimensions[named->rows] = run->vectors[i].operand.rows;
+        if (named->columns >= 0)
+            run->dimensions[named->columns] = run->vectors[i].operand.columns;
+    }
+}
+
+hac_status hac_run_load(hac_logic_run *run, hac_error *err)
+{
+    uint64_t start = hac_now_ns();
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < run->logic->n_inputs && status == HAC_OK; i++)
+        status = load_input(run, &run->logic->inputs[i], err);
+    for (size_t i = 0; i < run->logic->n_vectors && status == HAC_OK; i++)
+        if (run->logic->vectors[i].origin == HAC_ORIGIN_VALUE)
+            status = load_value(run, i, err);
+    learn_dimensions(run);
+    run->report->loading_seconds = hac_seconds_since(start);
+    return status;
+}

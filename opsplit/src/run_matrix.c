@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sub-operators on matrices: products, distances, making and transposing them. */
+#include "run_pieces.h"
+
+/* ---- products ---- */
+
+static uint64_t entries_of(const hac_run_vector *matrix)
+{
+    const hac_op_operand *o = &matrix->operand;
+    return o->form == HAC_VECTOR_SPARSE_MATRIX ? o->entries : o->rows * o->columns;
+}
+
+hac_status hac_run_product_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    bool two = piece->subop->id == HAC_SUBOP_GEMM;
+    const char *codelet = two ? "op.gemm" : piece->subop->id == HAC_SUBOP_GEMV ? "op.gemv" : "op.spmv";
+    hac_run_task task = hac_run_task_of(run, piece, codelet);
+    hac_run_vector *left = hac_run_argument(run, piece, two ? "left" : "matrix", err), result;
+    hac_run_vector *right = left != NULL ? hac_run_argument(run, piece, two ? "right" : "in", err) : NULL;
+    if (left == NULL || right == NULL)
+        return HAC_FAILED;
+    if (left->operand.columns != right->operand.rows)
+        return hac_fail(err, HAC_FAILED, "the matrix has %llu columns, what it is multiplied by %llu rows",
+                        (unsigned long long)left->operand.columns, (unsigned long long)right->operand.rows);
+    hac_status status = hac_run_dense(run, (hac_kind)left->operand.kind, left->operand.rows,
+                                      two ? right->operand.columns : 1, &result, err);
+    if (status != HAC_OK)
+        return status;
+    hac_run_output(&task, &result);
+    hac_run_operand(&task, left, false);
+    hac_run_operand(&task, right, true);
+    task.rows = left->operand.rows;
+    task.grain = 1;
+    task.units = (double)entries_of(left) * (double)result.operand.columns;
+    if (task.rows > 0)
+        status = hac_run_add(run, &task, NULL, err);
+    if (status == HAC_OK)
+        hac_run_publish(run, piece, "out", &result);
+    return status;
+}
+
+/* ---- distances ---- */
+
+hac_status hac_run_distance_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    bool nearest = piece->subop->id == HAC_SUBOP_NEAREST;
+    hac_run_task task = hac_run_task_of(run, piece, nearest ? "op.nearest" : "op.distance");
+    hac_run_vector *in = hac_run_argument(run, piece, "in", err), result, distance;
+    hac_run_vector *to = in != NULL ? hac_run_argument(run, piece, "to", err) : NULL;
+    if (in == NULL || to == NULL)
+        return HAC_FAILED;
+    if (in->operand.columns != to->operand.columns)
+        return hac_fail(err, HAC_FAILED, "the rows have %llu and %llu columns",
+                        (unsigned long long)in->operand.columns, (unsigned long long)to->operand.columns);
+    if (nearest && to->operand.rows == 0)
+        return hac_fail(err, HAC_FAILED, "there are no rows of which one could be the nearest");
+    bool far = nearest && hac_logic_argument_vector(piece, "distance") >= 0;
+    hac_kind kind = (hac_kind)in->operand.kind;
+    uint64_t rows = in->operand.rows;
+    hac_status status = nearest ? hac_run_dense(run, HAC_KIND_U32, rows, 1, &result, err)
+                                : hac_run_dense(run, kind, rows, to->operand.rows, &result, err);
+    if (status == HAC_OK && far)
+        status = hac_run_dense(run, kind, rows, 1, &distance, err);
+    if (status != HAC_OK)
+        return status;
+    task.function = (hac_op_function)hac_logic_argument_word(piece, "function");
+    hac_run_output(&task, &result);
+    hac_run_operand(&task, in, false);
+    hac_run_operand(&task, to, true);
+    if (far) /* written, though behind what is read */
+        hac_run_operand(&task, &distance, false);
+    task.also_written = far ? UINT32_C(1) << 3 : 0;
+    task.rows = rows;
+    task.grain = nearest ? HAC_OP_BLOCK : 1;
+    task.units = (double)rows * (double)to->operand.rows * (double)in->operand.columns;
+    if (rows > 0)
+        status = hac_run_add(run, &task, NULL, err);
+    if (status == HAC_OK)
+        hac_run_publish(run, piece, "out", &result);
+    if (status == HAC_OK && far)
+        hac_run_publish(run, piece, "distance", &distance);
+    return status;
+}
+
+/* ---- sparse matrices ---- */
+
+/* What a task whose output's size the data decides has found; the vector gets it. */
+static hac_status take_size(hac_logic_run *run, hac_run_task *task, hac_run_vector *result, hac_error *err)
+{
+    uint32_t number = 0;
+    hac_status status = hac_run_add(run, task, &number, err);
+    if (status == HAC_OK)
+        status = hac_run_flush(run, err);
+    if (status != HAC_OK)
+        return status;
+    const uint64_t *found = hac_run_values(run, number);
+    if (found[1] > result->operand.entries)
+        return hac_fail(err, HAC_INTERNAL, "%llu entries where %llu were the most",
+                        (unsigned long long)found[1], (unsigned long long)result->operand.entries);
+    result->operand.entries = found[1];
+    return HAC_OK;
+}
+
+hac_status hac_run_csr_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    bool terms = piece->subop->id == HAC_SUBOP_TERM_COUNTS;
+    hac_run_task task = hac_run_task_of(run, piece, "op.csr");
+    hac_error none = HAC_ERROR_NONE;
+    hac_run_vector *row = hac_run_argument(run, piece, "row", err), matrix;
+    hac_run_vector *column =
+        row != NULL ? hac_run_argument(run, piece, terms ? "term" : "column", err) : NULL;
+    hac_run_vector *value = terms ? NULL : hac_run_argument(run, piece, "value", &none);
+    if (row == NULL || column == NULL || none.code != HAC_OK)
+        return none.code != HAC_OK ? hac_fail(err, HAC_FAILED, "%s", none.message) : HAC_FAILED;
+    bool symmetric = !terms && hac_logic_argument_truth(piece, "symmetric");
+    uint64_t rows = 0, columns = 0, most;
+    hac_status status = hac_run_extent(run, piece, "rows", "row", &rows, err);
+    if (status == HAC_OK)
+        status =
+            hac_run_extent(run, piece, terms ? "terms" : "columns", terms ? "term" : "column", &columns, err);
+    if (status == HAC_OK && __builtin_mul_overflow(row->operand.rows, symmetric ? 2 : 1, &most))
+        status = hac_fail(err, HAC_REFUSED, "a matrix of that many entries is larger than can be");
+    if (status == HAC_OK)
+        status = hac_run_vector_new(
+            run, &(hac_run_shape){HAC_VECTOR_SPARSE_MATRIX, HAC_KIND_F64, rows, columns, most}, &matrix, err);
+    if (status != HAC_OK)
+        return status;
+    task.flags = symmetric ? HAC_OP_SYMMETRIC : 0;
+    hac_run_output(&task, &matrix);
+    hac_run_operand(&task, row, true);
+    hac_run_operand(&task, column, true);
+    if (value != NULL)
+        hac_run_operand(&task, value, true);
+    task.units = (double)row->operand.rows;
+    status = take_size(run, &task, &matrix, err);
+    if (status == HAC_OK)
+        hac_run_publish(run, piece, "out", &matrix);
+    else
+        hac_run_vector_clear(run, &matrix);
+    return status;
+}
+
+hac_status hac_run_transpose_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    hac_run_task task = hac_run_task_of(run, piece, "op.transpose");
+    hac_run_vector *in = hac_run_argument(run, piece, "in", err), result;
+    if (in == NULL)
+        return HAC_FAILED;
+    const hac_op_operand *o = &in->operand;
+    bool sparse = o->form == HAC_VECTOR_SPARSE_MATRIX;
+    hac_run_shape shape = {sparse ? HAC_VECTOR_SPARSE_MATRIX : HAC_VECTOR_FIX_VALUE, (hac_kind)o->kind,
+                           o->columns, o->rows, sparse ? o->entries : 0};
+    hac_status status = hac_run_vector_new(run, &shape, &result, err);
+    if (status != HAC_OK)
+        return status;
+    hac_run_output(&task, &result);
+    hac_run_operand(&task, in, true);
+    task.units = (double)entries_of(in);
+    status = hac_run_add(run, &task, NULL, err);
+    if (status == HAC_OK)
+        hac_run_publish(run, piece, "out", &result);
+    return status;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces: which tasks each sub-operator becomes; and maps, of which user's and exception ones are some. */
+#include <string.h>
+
+#include "run_pieces.h"
+
+/* ---- arguments ---- */
+
+hac_run_vector *hac_run_argument(hac_logic_run *run, const hac_logic_piece *piece, const char *name,
+                                 hac_error *err)
+{
+    int index = hac_logic_argument_vector(piece, name);
+    if (index < 0)
+        return NULL;
+    if (run->vectors[index].memory == NULL) {
+        (void)hac_fail(err, HAC_FAILED, "vector %s has no value yet", run->logic->vectors[index].name);
+        return NULL;
+    }
+    return &run->vectors[index];
+}
+
+void hac_run_set(hac_logic_run *run, int vector, hac_run_vector *value)
+{
+    const hac_logic_vector *named = &run->logic->vectors[vector];
+    bool one = value->operand.rows == 1 && value->operand.columns == 1 &&
+               value->operand.form == HAC_VECTOR_FIX_VALUE;
+    if (one && (named->form == HAC_VECTOR_VAR || named->form == HAC_VECTOR_PVAR))
+        value->operand.form = (uint8_t)named->form;
+    hac_run_vector_clear(run, &run->vectors[vector]);
+    run->vectors[vector] = *value;
+    if (named->rows >= 0)
+        run->dimensions[named->rows] = value->operand.rows;
+    if (named->columns >= 0)
+        run->dimensions[named->columns] = value->operand.columns;
+}
+
+void hac_run_publish(hac_logic_run *run, const hac_logic_piece *piece, const char *name,
+                     hac_run_vector *value)
+{
+    int index = hac_logic_argument_vector(piece, name);
+    if (index < 0)
+        hac_run_vector_clear(run, value);
+    else
+        hac_run_set(run, index, value);
+}
+
+static hac_status value_of(hac_logic_run *run, const hac_run_vector *v, uint64_t *ret, hac_error *err)
+{
+    hac_status status = hac_run_is_pending(run, v) ? hac_run_flush(run, err) : HAC_OK;
+    if (status != HAC_OK)
+        return status;
+    const uint8_t *at = hac_run_data(v) + v->operand.values;
+    double number = 0;
+    *ret = 0;
+    if (v->operand.kind == HAC_KIND_F64) {
+        memcpy(&number, at, sizeof number);
+        if (!(number >= 0 && number < 0x1p53))
+            return hac_fail(err, HAC_FAILED, "%g is no number of rows", number);
+        *ret = (uint64_t)number;
+        return HAC_OK;
+    }
+    memcpy(ret, at, hac_op_element_size(v->operand.kind));
+    bool negative = v->operand.kind == HAC_KIND_I32 ? (int32_t)*ret < 0
+                                                    : v->operand.kind == HAC_KIND_I64 && (int64_t)*ret < 0;
+    return negative ? hac_fail(err, HAC_FAILED, "a number of rows is negative") : HAC_OK;
+}
+
+hac_status hac_run_extent(hac_logic_run *run, const hac_logic_piece *piece, const char *name, const char *of,
+                          uint64_t *ret, hac_error *err)
+{
+    const hac_logic_argument *a = hac_logic_argument_get(piece, name);
+    if (a == NULL) {
+        int vector = of != NULL ? hac_logic_argument_vector(piece, of) : -1;
+        int below = vector >= 0 ? run->logic->vectors[vector].below : -1;
+        if (below < 0)
+            return hac_fail(err, HAC_INVALID, "how many `%s` there are cannot be told", name);
+        const hac_logic_dimension *dimension = &run->logic->dimensions[below];
+        *ret = dimension->kind == HAC_DIMENSION_CONSTANT ? dimension->value : run->dimensions[below];
+        return HAC_OK;
+    }
+    if (a->n_vectors == 0) {
+        *ret = a->integer;
+        return HAC_OK;
+    }
+    hac_run_vector *v = &run->vectors[a->vectors[0]];
+    if (v->memory == NULL)
+        return hac_fail(err, HAC_FAILED, "vector %s has no value yet",
+                        run->logic->vectors[a->vectors[0]].name);
+    if (run->logic->vectors[a->vectors[0]].form == HAC_VECTOR_VAR)
+        return value_of(run, v, ret, err);
+    *ret = v->operand.rows;
+    return HAC_OK;
+}
+
+hac_status hac_run_number(hac_logic_run *run, const hac_logic_piece *piece, const char *name,
+                          double otherwise, double *ret, hac_error *err)
+{
+    const hac_logic_expression *expression = hac_logic_argument_expression(piece, name);
+    uint64_t bits;
+    float narrow;
+    *ret = otherwise;
+    if (expression == NULL)
+        return HAC_OK;
+    hac_status status = hac_run_scalar(run, expression, &bits, err);
+    if (status != HAC_OK)
+        return status;
+    if (expression->kind == HAC_KIND_F64)
+        memcpy(ret, &bits, sizeof *ret);
+    else if (expression->kind == HAC_KIND_F32)
+        *ret = (double)*(float *)memcpy(&narrow, &bits, sizeof narrow);
+    else if (expression->kind == HAC_KIND_U64 || expression->kind == HAC_KIND_U32)
+        *ret = (double)bits;
+    else
+        *ret = (double)(int64_t)bits;
+    return HAC_OK;
+}
+
+/* ---- tasks ---- */
+
+hac_run_task hac_run_task_of(const hac_logic_run *run, const hac_logic_piece *piece, const char *codelet)
+{
+    (void)run;
+    return (hac_run_task){.codelet = codelet, .name = piece->name, .pin = piece->device};
+}
+
+void hac_run_output(hac_run_task *task, hac_run_vector *vector)
+{
+    task->operands[task->n_operands++] = vector;
+    task->n_written = task->n_operands;
+}
+
+void hac_run_operand(hac_run_task *task, hac_run_vector *vector, bool whole)
+{
+    task->whole |= whole ? UINT32_C(1) << task->n_operands : 0;
+    task->operands[task->n_operands++] = vector;
+}
+
+hac_status hac_run_dense(hac_logic_run *run, hac_kind kind, uint64_t rows, uint64_t columns,
+                         hac_run_vector *ret, hac_error *err)
+{
+    return hac_run_vector_new(run, &(hac_run_shape){HAC_VECTOR_FIX_VALUE, kind, rows, columns, 0}, ret, err);
+}
+
+hac_run_vector hac_run_flat(const hac_run_vector *vector)
+{
+    hac_run_vector flat = *vector;
+    hac_op_operand *o = &flat.operand;
+    bool entries = o->form == HAC_VECTOR_SPARSE_VALUE || o->form == HAC_VECTOR_VARIABLE_LEN ||
+                   o->form == HAC_VECTOR_SPARSE_MATRIX;
+    if (entries || o->columns > 1) { /* their rows are not the view's */
+        o->rows = entries ? o->entries : o->rows * o->columns;
+        for (unsigned w = 0; w < flat.n_writers; w++) {
+            flat.writers[w].first = 0;
+            flat.writers[w].end = o->rows;
+        }
+        flat.first = 0;
+        flat.end = o->rows;
+    }
+    o->form = HAC_VECTOR_FIX_VALUE;
+    o->columns = 1;
+    return flat;
+}
+
+uint64_t hac_run_blocks(uint64_t rows, uint64_t block)
+{
+    return rows / block + (rows % block != 0);
+}
+
+hac_kind hac_run_total_kind(hac_op_function function, hac_kind kind)
+{
+    bool sums = function == HAC_OP_SUM || function == HAC_OP_SQUARES || function == HAC_OP_MAGNITUDE ||
+                function == HAC_OP_PRODUCTS;
+    if (function == HAC_OP_COUNT)
+        return HAC_KIND_U64;
+    switch (kind) {
+    case HAC_KIND_F64:
+        return HAC_KIND_F64;
+    case HAC_KIND_F32:
+        return sums ? HAC_KIND_F64 : HAC_KIND_F32;
+    case HAC_KIND_I32:
+    case HAC_KIND_I64:
+        return HAC_KIND_I64;
+    default:
+        return HAC_KIND_U64;
+    }
+}
+
+/* ---- expressions over rows ---- */
+
+static hac_status check_alike(const hac_logic_run *run, const hac_logic_expression *expression, size_t like,
+                              size_t other, hac_error *err)
+{
+    const hac_run_vector *a = &run->vectors[expression->vectors[like]];
+    const hac_run_vector *b = &run->vectors[expression->vectors[other]];
+    if (a->operand.rows == b->operand.rows && a->operand.columns == b->operand.columns)
+        return HAC_OK;
+    return hac_fail(err, HAC_FAILED, "%s has %llu rows of %llu, %s has %llu of %llu",
+                    run->logic->vectors[expression->vectors[like]].name, (unsigned long long)a->operand.rows,
+                    (unsigned long long)a->operand.columns,
+                    run->logic->vectors[expression->vectors[other]].name, (unsigned long long)b->operand.rows,
+                    (unsigned long long)b->operand.columns);
+}
+
+hac_status hac_run_expression(hac_logic_run *run, const hac_logic_expression *expression, hac_run_task *task,
+                              hac_run_vector **ret_like, hac_error *err)
+{
+    size_t like = SIZE_MAX;
+    *ret_like = NULL;
+    if (task->n_operands + expression->n_vectors > HAC_OP_OPERANDS_MAX)
+        return hac_fail(err, HAC_INVALID, "'%s' reads %zu vectors; fewer are possible here", expression->text,
+                        expression->n_vectors);
+    for (size_t i = 0; i < expression->n_vectors; i++) {
+        hac_run_vector *v = &run->vectors[expression->vectors[i]];
+        if (v->memory == NULL)
+            return hac_fail(err, HAC_FAILED, "vector %s has no value yet",
+                            run->logic->vectors[expression->vectors[i]].name);
+        bool one = v->operand.rows == 1 && v->operand.columns == 1;
+        hac_status status = one || like == SIZE_MAX ? HAC_OK : check_alike(run, expression, like, i, err);
+        if (status != HAC_OK)
+            return status;
+        like = !one && like == SIZE_MAX ? i : like;
+        hac_run_operand(task, v, one);
+    }
+    if (like != SIZE_MAX)
+        *ret_like = &run->vectors[expression->vectors[like]];
+    task->program = expression->program;
+    return HAC_OK;
+}
+
+/* ---- maps ---- */
+
+/* Single values that are here are worked out here. */
+static bool is_here(const hac_logic_run *run, const hac_logic_expression *expression)
+{
+    for (size_t i = 0; i < expression->n_vectors; i++)
+        if (hac_run_is_pending(run, &run->vectors[expression->vectors[i]]) ||
+            !hac_run_is_whole(&run->vectors[expression->vectors[i]]))
+            return false;
+    return true;
+}
+
+static hac_status map_one(hac_logic_run *run, const hac_logic_expression *expression, int out, hac_error *err)
+{
+    hac_run_vector fresh;
+    uint64_t bits;
+    hac_status status = hac_run_scalar(run, expression, &bits, err);
+    if (status == HAC_OK)
+        status = hac_run_dense(run, expression->kind, 1, 1, &fresh, err);
+    if (status != HAC_OK)
+        return status;
+    memcpy(hac_run_data(&fresh) + fresh.operand.values, &bits, hac_op_element_size(expression->kind));
+    hac_run_set(run, out, &fresh);
+    return HAC_OK;
+}
+
+/* Elements of a sparse vector, or of rows of varying length: the result has the same places. */
+static hac_status map_entries(hac_logic_run *run, const hac_logic_piece *piece,
+                              const hac_logic_expression *expression, const hac_run_vector *like, int out,
+                              hac_error *err)
+{
+    hac_run_vector fresh, views[HAC_OP_OPERANDS_MAX], result;
+    hac_run_task task = hac_run_task_of(run, piece, "op.map");
+    hac_run_shape shape = {(hac_vector_template)like->operand.form, expression->kind, like->operand.rows,
+                           like->operand.columns, like->operand.entries};
+    hac_status status =
+        hac_run_is_pending(run, like) ? hac_run_flush(run, err) : HAC_OK; /* its places are copied here */
+    if (status == HAC_OK)
+        status = hac_run_vector_new(run, &shape, &fresh, err);
+    if (status != HAC_OK)
+        return status;
+    const hac_op_operand *from = &like->operand, *to = &fresh.operand;
+    if (from->form != HAC_VECTOR_SPARSE_VALUE)
+        memcpy(hac_run_data(&fresh) + to->offsets, hac_run_data(like) + from->offsets, (from->rows + 1) * 8);
+    if (from->form != HAC_VECTOR_VARIABLE_LEN)
+        memcpy(hac_run_data(&fresh) + to->indices, hac_run_data(like) + from->indices,
+               from->entries * (from->form == HAC_VECTOR_SPARSE_MATRIX ? 4 : 8));
+    result = hac_run_flat(&fresh);
+    hac_run_output(&task, &result);
+    for (size_t i = 0; i < expression->n_vectors && i + 1 < HAC_OP_OPERANDS_MAX; i++) {
+        views[i] = hac_run_flat(&run->vectors[expression->vectors[i]]);
+        hac_run_operand(&task, &views[i], views[i].operand.rows == 1);
+    }
+    task.program = expression->program;
+    task.rows = result.operand.rows;
+    task.units = (double)task.rows;
+    status = hac_run_add(run, &task, NULL, err);
+    if (status == HAC_OK) {
+        memcpy(fresh.writers, result.writers, sizeof fresh.writers);
+        fresh.n_writers = result.n_writers;
+        fresh.graph = result.graph;
+        hac_run_set(run, out, &fresh);
+    } else {
+        hac_run_vector_clear(run, &fresh);
+    }
+    return status;
+}
+
+hac_status hac_run_map(hac_logic_run *run, const hac_logic_piece *piece,
+                       const hac_logic_expression *expression, int out, hac_error *err)
+{
+    hac_run_vector fresh, *like, placeholder = {.memory = NULL};
+    hac_run_task task = hac_run_task_of(run, piece, "op.map");
+    hac_run_output(&task, &placeholder);
+    hac_status status =
+        expression->copy >= 0 ? HAC_OK : hac_run_expression(run, expression, &task, &like, err);
+    if (status != HAC_OK)
+        return status;
+    if (expression->copy >= 0) {
+        hac_run_vector copy = {.memory = NULL};
+        if (run->vectors[expression->copy].memory == NULL)
+            return hac_fail(err, HAC_FAILED, "vector %s has no value yet",
+                            run->logic->vectors[expression->copy].name);
+        hac_run_vector_copy(run, &run->vectors[expression->copy], &copy);
+        hac_run_set(run, out, &copy);
+        return HAC_OK;
+    }
+    if (like == NULL && is_here(run, expression))
+        return map_one(run, expression, out, err);
+    if (like != NULL && like->operand.form != HAC_VECTOR_FIX_VALUE && like->operand.form != HAC_VECTOR_PVAR)
+        return map_entries(run, piece, expression, like, out, err);
+    uint64_t rows = like != NULL ? like->operand.rows : 1, columns = like != NULL ? like->operand.columns : 1;
+    status = hac_run_dense(run, expression->kind, rows, columns, &fresh, err);
+    if (status != HAC_OK)
+        return status;
+    task.operands[0] = &fresh;
+    task.rows = rows;
+    task.grain = HAC_OP_BLOCK;
+    task.units = (double)rows * (double)columns * (double)expression->program->n_instructions;
+    status = hac_run_add(run, &task, NULL, err);
+    if (status == HAC_OK)
+        hac_run_set(run, out, &fresh);
+    else
+        hac_run_vector_clear(run, &fresh);
+    return status;
+}
+
+static hac_status run_map_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    return hac_run_map(run, piece, hac_logic_argument_expression(piece, "expr"),
+                       hac_logic_argument_vector(piece, "out"), err);
+}
+
+static hac_status run_let_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    const hac_logic_argument *a = hac_logic_argument_get(piece, "name");
+    return hac_run_map(run, piece, a->expressions[0], a->vectors[0], err);
+}
+
+hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    typedef hac_status maker(hac_logic_run *, const hac_logic_piece *, hac_error *);
+    static maker *const makers[HAC_SUBOP_END] = {
+        [HAC_SUBOP_MAP] = run_map_piece,
+        [HAC_SUBOP_REDUCE] = hac_run_reduce_piece,
+        [HAC_SUBOP_SCAN] = hac_run_scan_piece,
+        [HAC_SUBOP_FILTER] = hac_run_filter_piece,
+        [HAC_SUBOP_SORT] = hac_run_sort_piece,
+        [HAC_SUBOP_REDUCE_BY_KEY] = hac_run_keys_piece,
+        [HAC_SUBOP_GATHER] = hac_run_gather_piece,
+        [HAC_SUBOP_SCATTER] = hac_run_scatter_piece,
+        [HAC_SUBOP_DOT] = hac_run_dot_piece,
+        [HAC_SUBOP_AXPY] = run_map_piece,
+        [HAC_SUBOP_GEMV] = hac_run_product_piece,
+        [HAC_SUBOP_GEMM] = hac_run_product_piece,
+        [HAC_SUBOP_SPMV] = hac_run_product_piece,
+        [HAC_SUBOP_NORM] = hac_run_norm_piece,
+        [HAC_SUBOP_DISTANCE] = hac_run_distance_piece,
+        [HAC_SUBOP_NEAREST] = hac_run_distance_piece,
+        [HAC_SUBOP_ARGMIN] = hac_run_arg_piece,
+        [HAC_SUBOP_ARGMAX] = hac_run_arg_piece,
+        [HAC_SUBOP_ROW_REDUCE] = hac_run_row_reduce_piece,
+        [HAC_SUBOP_TOKENIZE] = hac_run_tokenize_piece,
+        [HAC_SUBOP_INDEX] = hac_run_index_piece,
+        [HAC_SUBOP_CSR] = hac_run_csr_piece,
+        [HAC_SUBOP_TRANSPOSE] = hac_run_transpose_piece,
+        [HAC_SUBOP_TERM_COUNTS] = hac_run_csr_piece,
+        [HAC_SUBOP_HISTOGRAM] = hac_run_histogram_piece,
+        [HAC_SUBOP_RANGE] = hac_run_range_piece,
+        [HAC_SUBOP_FILL] = hac_run_fill_piece,
+        [HAC_SUBOP_DENSE] = hac_run_dense_piece,
+        [HAC_SUBOP_LET] = run_let_piece,
+    };
+    maker *make = makers[piece->subop->id];
+    return make != NULL ? make(run, piece, err)
+                        : hac_fail(err, HAC_INTERNAL, "`%s` is no sub-operator that can be run", piece->name);
+}

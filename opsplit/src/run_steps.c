@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Control: OPs in order, for, while, if. */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "run_internal.h"
+
+void hac_run_log(const hac_logic_run *run, const char *fmt, ...)
+{
+    char line[512];
+    va_list args;
+    if (run->options->log == NULL)
+        return;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    run->options->log(run->options->context, line);
+}
+
+hac_status hac_run_failed(const hac_logic_run *run, hac_status status, hac_error *err)
+{
+    if (err != NULL && run->where[0] != '\0')
+        (void)hac_error_prefix(err, "%s", run->where);
+    return status;
+}
+
+static hac_status check_stop(const hac_logic_run *run, hac_error *err)
+{
+    struct pollfd p = {run->options->stop_fd, POLLIN, 0};
+    if (run->options->stop_fd >= 0 && poll(&p, 1, 0) > 0)
+        return hac_fail(err, HAC_CANCELLED, "cancelled in round %" PRIu64, run->round);
+    return HAC_OK;
+}
+
+static void set_where(hac_logic_run *run, hac_logic_position at, const char *what)
+{
+    snprintf(run->where, sizeof run->where, "%.200s:%u:%u: %.80s", run->logic->file, at.line, at.column,
+             what);
+}
+
+static hac_status run_pieces(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
+{
+    hac_status status = check_stop(run, err);
+    uint64_t before = hac_now_ns();
+    for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++) {
+        set_where(run, step->pieces[i].at, step->pieces[i].name);
+        status = hac_run_piece(run, &step->pieces[i], err);
+        if (status != HAC_OK)
+            (void)hac_run_failed(run, status, err);
+    }
+    run->where[0] = '\0';
+    if (status == HAC_OK && run->options->log != NULL)
+        hac_run_log(run, "round %" PRIu64 ": %s: %zu sub-operators, %.3f ms to hand over", run->round,
+                    step->name, step->n_pieces, hac_seconds_since(before) * 1e3);
+    return status;
+}
+
+/* ---- for ---- */
+
+static hac_status bound(hac_logic_run *run, const hac_logic_expression *expression, int64_t otherwise,
+                        int64_t *ret, hac_error *err)
+{
+    uint64_t bits = (uint64_t)otherwise;
+    hac_status status = expression != NULL ? hac_run_scalar(run, expression, &bits, err) : HAC_OK;
+    *ret = (int64_t)bits;
+    return status;
+}
+
+static hac_status set_index(hac_logic_run *run, int vector, int64_t value, hac_error *err)
+{
+    hac_run_vector fresh;
+    hac_run_shape shape = {HAC_VECTOR_VAR, HAC_KIND_I64, 1, 1, 0};
+    hac_status status = hac_run_vector_new(run, &shape, &fresh, err);
+    if (status != HAC_OK)
+        return status;
+    memcpy(hac_run_data(&fresh) + fresh.operand.values, &value, sizeof value);
+    hac_run_vector_clear(run, &run->vectors[vector]);
+    run->vectors[vector] = fresh;
+    return HAC_OK;
+}
+
+/* Row `row` of a collected vector is what the iteration left in a Var. */
+static hac_status collect(hac_logic_run *run, const struct hac_logic_collect *from, uint64_t row,
+                          uint64_t rows, hac_error *err)
+{
+    hac_run_vector *in = &run->vectors[from->in], *out = &run->vectors[from->out];
+    hac_status status = hac_run_is_pending(run, in) ? hac_run_flush(run, err) : HAC_OK;
+    if (status == HAC_OK && row == 0) {
+        hac_run_vector fresh;
+        hac_run_shape shape = {HAC_VECTOR_FIX_VALUE, (hac_kind)in->operand.kind, rows,
+                               in->operand.rows * in->operand.columns, 0};
+        status = hac_run_vector_new(run, &shape, &fresh, err);
+        if (status != HAC_OK)
+            return status;
+        hac_run_vector_clear(run, out);
+        *out = fresh;
+    }
+    uint64_t bytes = in->operand.rows * in->operand.columns * hac_op_element_size(in->operand.kind);
+    uint64_t room = out->operand.columns * hac_op_element_size(out->operand.kind);
+    if (status == HAC_OK && (bytes != room || in->operand.kind != out->operand.kind))
+        return hac_fail(err, HAC_FAILED, "iteration %" PRIu64 " left %s with another size than the first",
+                        row, run->logic->vectors[from->in].name);
+    if (status == HAC_OK)
+        status = hac_run_gather(run, in, err);
+    if (status == HAC_OK)
+        memcpy(hac_run_data(out) + out->operand.values + row * room, hac_run_data(in) + in->operand.values,
+               bytes);
+    return status;
+}
+
+static hac_status run_for(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
+{
+    int64_t from, to, by;
+    hac_status status = bound(run, step->from, 0, &from, err);
+    if (status == HAC_OK)
+        status = bound(run, step->to, 0, &to, err);
+    if (status == HAC_OK)
+        status = bound(run, step->by, 1, &by, err);
+    if (status == HAC_OK && by == 0)
+        status = hac_fail(err, HAC_INVALID, "the loop's step is 0");
+    if (status != HAC_OK)
+        return status;
+    uint64_t n = hac_loop_iterations(from, to, by);
+    for (uint64_t i = 0; i < n && status == HAC_OK; i++) {
+        run->report->rounds++;
+        run->round++;
+        status = set_index(run, step->index, (int64_t)((uint64_t)from + i * (uint64_t)by), err);
+        if (status == HAC_OK)
+            status = hac_run_steps(run, step->body, step->n_body, err);
+        for (size_t c = 0; c < step->n_collect && status == HAC_OK; c++)
+            status = collect(run, &step->collect[c], i, n, err);
+    }
+    return status;
+}
+
+/* ---- while, if ---- */
+
+/* The Vars that a condition reads, for the process log: "residual = 0.0012". */
+static void describe_condition(const hac_logic_run *run, const hac_logic_expression *expression, char *ret,
+                               size_t room)
+{
+    int used = 0;
+    ret[0] = '\0';
+    for (size_t i = 0; i < expression->n_vectors && used >= 0 && (size_t)used < room; i++) {
+        const hac_run_vector *v = &run->vectors[expression->vectors[i]];
+        if (v->memory == NULL || v->operand.rows != 1)
+            continue;
+        const uint8_t *at = hac_run_data(v) + v->operand.values;
+        double value = 0;
+        int64_t whole = 0;
+        if (v->operand.kind == HAC_KIND_F64)
+            memcpy(&value, at, sizeof value);
+        else
+            memcpy(&whole, at, hac_op_element_size(v->operand.kind));
+        const char *name = run->logic->vectors[expression->vectors[i]].name;
+        if (v->operand.kind == HAC_KIND_F64)
+            used +=
+                snprintf(ret + used, room - (size_t)used, "%s%s = %.9g", used > 0 ? ", " : "", name, value);
+        else
+            used += snprintf(ret + used, room - (size_t)used, "%s%s = %" PRId64, used > 0 ? ", " : "", name,
+                             whole);
+    }
+}
+
+static hac_status look(hac_logic_run *run, const hac_logic_step *step, bool *ret, hac_error *err)
+{
+    uint64_t bits = 0;
+    set_where(run, step->at, step->name);
+    hac_status status = hac_run_scalar(run, step->condition, &bits, err);
+    *ret = (bits & 1) != 0;
+    if (status != HAC_OK)
+        (void)hac_run_failed(run, status, err);
+    run->where[0] = '\0';
+    return status;
+}
+
+static hac_status run_while(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    uint64_t start = hac_now_ns(), done = 0;
+    for (; done < step->rounds; done++) {
+        bool on = true;
+        if (!(step->first && done == 0))
+            status = look(run, step, &on, err);
+        if (status != HAC_OK || !on)
+            break;
+        run->report->rounds++;
+        run->round++;
+        status = hac_run_steps(run, step->body, step->n_body, err);
+        if (status != HAC_OK)
+            break;
+        if (run->options->log != NULL && (status = hac_run_flush(run, err)) == HAC_OK) {
+            char values[256];
+            describe_condition(run, step->condition, values, sizeof values);
+            hac_run_log(run, "round %" PRIu64 ": %s, %.3f s since the loop began", run->round, values,
+                        hac_seconds_since(start));
+        }
+    }
+    return status;
+}
+
+static hac_status run_if(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
+{
+    bool on = false;
+    hac_status status = look(run, step, &on, err);
+    if (status != HAC_OK)
+        return status;
+    hac_run_log(run, "round %" PRIu64 ": if %s: %s", run->round, step->condition->text, on ? "then" : "else");
+    return on ? hac_run_steps(run, step->body, step->n_body, err)
+              : hac_run_steps(run, step->otherwise, step->n_otherwise, err);
+}
+
+hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < n && status == HAC_OK; i++) {
+        const hac_logic_step *step = &steps[i];
+        switch (step->kind) {
+        case HAC_STEP_OP:
+            status = run_pieces(run, step, err);
+            break;
+        case HAC_STEP_FOR:
+            status = run_for(run, step, err);
+            break;
+        case HAC_STEP_WHILE:
+            status = run_while(run, step, err);
+            break;
+        case HAC_STEP_IF:
+            status = run_if(run, step, err);
+            break;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vectors' memory. Vars and what is as small share a buffer: a job has 32 of them at most. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_internal.h"
+
+#define SLOT_BYTES  UINT64_C(256) /* what is at most so large gets a slot */
+#define SLOTS_BYTES (UINT64_C(1) << 20)
+#define ALIGNMENT   UINT64_C(64)
+#define SPARE_WASTE 2 /* a spare buffer that is at most so many times too large is taken */
+
+/* ---- memory ---- */
+
+static hac_status new_buffer(hac_logic_run *run, uint64_t bytes, hac_run_memory **ret, hac_error *err)
+{
+    hac_run_memory *memory = calloc(1, sizeof *memory);
+    if (memory == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_buffer_alloc(run->client, bytes, &memory->buffer, err);
+    if (status != HAC_OK) {
+        free(memory);
+        return status;
+    }
+    memory->bytes = bytes;
+    memory->users = 1;
+    memory->in_graph = -1;
+    *ret = memory;
+    return HAC_OK;
+}
+
+/* The smallest spare buffer that is large enough, if it is not far too large. */
+static hac_run_memory *take_spare(hac_logic_run *run, uint64_t bytes)
+{
+    hac_run_memory **best = NULL;
+    for (hac_run_memory **at = &run->spare; *at != NULL; at = &(*at)->next)
+        if ((*at)->bytes >= bytes && (*at)->bytes / SPARE_WASTE <= bytes &&
+            (best == NULL || (*at)->bytes < (*best)->bytes))
+            best = at;
+    if (best == NULL)
+        return NULL;
+    hac_run_memory *memory = *best;
+    *best = memory->next;
+    memory->next = NULL;
+    memory->users = 1;
+    return memory;
+}
+
+static hac_status new_slot(hac_logic_run *run, hac_run_memory **ret, hac_error *err)
+{
+    hac_run_memory *slot = run->free_slots;
+    if (slot != NULL) {
+        run->free_slots = slot->next;
+        slot->next = NULL;
+        slot->users = 1;
+        *ret = slot;
+        return HAC_OK;
+    }
+    if (run->slots == NULL || run->slots_used + SLOT_BYTES > SLOTS_BYTES) {
+        hac_status status =
+            new_buffer(run, SLOTS_BYTES, &run->slots, err); /* the one before lives in its slots */
+        if (status != HAC_OK)
+            return status;
+        run->slots_used = 0;
+    }
+    slot = calloc(1, sizeof *slot);
+    if (slot == NULL)
+        return hac_fail_no_memory(err);
+    *slot = (hac_run_memory){.buffer = run->slots->buffer,
+                             .offset = run->slots_used,
+                             .bytes = SLOT_BYTES,
+                             .shared = run->slots,
+                             .users = 1,
+                             .in_graph = -1};
+    run->slots->users++;
+    run->slots_used += SLOT_BYTES;
+    *ret = slot;
+    return HAC_OK;
+}
+
+static hac_status take_memory(hac_logic_run *run, uint64_t bytes, hac_run_memory **ret, hac_error *err)
+{
+    if (bytes <= SLOT_BYTES)
+        return new_slot(run, ret, err);
+    *ret = take_spare(run, bytes);
+    return *ret != NULL ? HAC_OK : new_buffer(run, bytes, ret, err);
+}
+
+/* Nobody names it any more. What a graph that has not run yet writes and nobody reads is kept until then: its
+ * number there says so. */
+static void release(hac_logic_run *run, hac_run_memory *memory)
+{
+    if (memory == NULL || --memory->users > 0)
+        return;
+    hac_run_memory **list = memory->shared != NULL ? &run->free_slots : &run->spare;
+    memory->next = *list;
+    *list = memory;
+}
+
+static void free_list(hac_run_memory *list)
+{
+    while (list != NULL) {
+        hac_run_memory *next = list->next;
+        if (list->shared == NULL)
+            hac_buffer_free(list->buffer);
+        free(list);
+        list = next;
+    }
+}
+
+void hac_run_memory_clear(hac_logic_run *run)
+{
+    for (hac_run_memory *slot = run->free_slots; slot != NULL; slot = slot->next)
+        if (--slot->shared->users == 0) { /* all slots of an earlier buffer are back */
+            slot->shared->next = run->spare;
+            run->spare = slot->shared;
+        }
+    if (run->slots != NULL && --run->slots->users == 0) {
+        run->slots->next = run->spare;
+        run->spare = run->slots;
+    }
+    free_list(run->free_slots);
+    free_list(run->spare);
+    run->free_slots = run->spare = run->slots = NULL;
+}
+
+/* ---- shapes ---- */
+
+static uint64_t rounded(uint64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static bool has_offsets(hac_vector_template form)
+{
+    return form == HAC_VECTOR_SPARSE_TEXT || form == HAC_VECTOR_VARIABLE_LEN ||
+           form == HAC_VECTOR_SPARSE_MATRIX;
+}
+
+/* Adds a part of n elements behind the others; false: too large. */
+static bool add_part(uint64_t *bytes, uint64_t n, uint64_t size, uint64_t *ret_at)
+{
+    uint64_t part;
+    *ret_at = *bytes;
+    if (__builtin_mul_overflow(n, size, &part) || part > INT64_MAX / 4 || *bytes > INT64_MAX / 4)
+        return false;
+    *bytes += rounded(part);
+    return true;
+}
+
+/* Where the parts of a vector lie; false: it is larger than can be. */
+static bool place_parts(const hac_run_shape *shape, hac_op_operand *ret, uint64_t *ret_bytes)
+{
+    uint64_t bytes = 0, n = 0, size = hac_kind_is_text(shape->kind) ? 1 : hac_op_element_size(shape->kind);
+    *ret = (hac_op_operand){.form = (uint8_t)shape->form,
+                            .kind = (uint8_t)shape->kind,
+                            .rows = shape->rows,
+                            .columns = shape->columns,
+                            .entries = shape->entries};
+    bool dense = shape->form == HAC_VECTOR_FIX_VALUE || shape->form == HAC_VECTOR_VAR ||
+                 shape->form == HAC_VECTOR_PVAR;
+    bool fits =
+        !__builtin_mul_overflow(shape->rows, dense ? shape->columns : 1, &n) && shape->rows < INT64_MAX / 8;
+    fits = fits && add_part(&bytes, dense ? n : shape->entries, size, &ret->values);
+    if (has_offsets(shape->form))
+        fits = fits && add_part(&bytes, shape->rows + 1, 8, &ret->offsets);
+    if (shape->form == HAC_VECTOR_SPARSE_VALUE || shape->form == HAC_VECTOR_SPARSE_MATRIX)
+        fits = fits && add_part(&bytes, shape->entries, shape->form == HAC_VECTOR_SPARSE_MATRIX ? 4 : 8,
+                                &ret->indices);
+    *ret_bytes = bytes > 0 ? bytes : ALIGNMENT;
+    return fits;
+}
+
+hac_status hac_run_vector_new(hac_logic_run *run, const hac_run_shape *shape, hac_run_vector *ret,
+                              hac_error *err)
+{
+    hac_run_vector vector = {.end = shape->rows};
+    if (!place_parts(shape, &vector.operand, &vector.bytes))
+        return hac_fail(err, HAC_REFUSED, "a vector of %llu rows is larger than can be",
+                        (unsigned long long)shape->rows);
+    hac_status status = take_memory(run, vector.bytes, &vector.memory, err);
+    if (status == HAC_OK)
+        *ret = vector;
+    return status;
+}
+
+void hac_run_vector_clear(hac_logic_run *run, hac_run_vector *vector)
+{
+    release(run, vector->memory);
+    *vector = (hac_run_vector){.memory = NULL};
+}
+
+void hac_run_vector_copy(hac_logic_run *run, const hac_run_vector *from, hac_run_vector *to)
+{
+    hac_run_vector old = *to;
+    from->memory->users++;
+    *to = *from;
+    release(run, old.memory);
+}
+
+uint8_t *hac_run_data(const hac_run_vector *vector)
+{
+    return (uint8_t *)hac_buffer_data(vector->memory->buffer) + vector->memory->offset;
+}
+
+bool hac_run_is_whole(const hac_run_vector *vector)
+{
+    return vector->first == 0 && vector->end == vector->operand.rows;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outputs: vectors as columns through the query engine, which prints csv, JSON and Parquet; raw and XML here.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/value_text.h"
+#include "run_internal.h"
+
+#define COLUMNS_MOST 256
+
+HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
+
+/* The columns of an output, as an Arrow array of format +s. */
+typedef struct table {
+    struct ArrowSchema schema, fields[COLUMNS_MOST], *field_list[COLUMNS_MOST];
+    struct ArrowArray array, columns[COLUMNS_MOST], *column_list[COLUMNS_MOST];
+    const void *parts[COLUMNS_MOST][3];
+    char names[COLUMNS_MOST][128];
+    void *made[COLUMNS_MOST]; /* values that did not lie as columns do */
+    size_t n;
+    uint64_t rows;
+} table;
+
+static void no_release_array(struct ArrowArray *array)
+{
+    array->release = NULL;
+}
+
+static void no_release_schema(struct ArrowSchema *schema)
+{
+    schema->release = NULL;
+}
+
+static void table_free(table *t)
+{
+    for (size_t i = 0; t != NULL && i < t->n; i++)
+        free(t->made[i]);
+    free(t);
+}
+HAC_DEFINE_CLEANUP(table *, table_free)
+
+static const char *format_of(hac_kind kind)
+{
+    switch (kind) {
+    case HAC_KIND_BOOL:
+        return "b";
+    case HAC_KIND_I32:
+        return "i";
+    case HAC_KIND_I64:
+        return "l";
+    case HAC_KIND_U32:
+        return "I";
+    case HAC_KIND_U64:
+        return "L";
+    case HAC_KIND_F32:
+        return "f";
+    case HAC_KIND_F64:
+        return "g";
+    default:
+        return "U";
+    }
+}
+
+/* ---- columns ---- */
+
+/* `values` and `offsets` of texts; bool: bits. Takes `made`. */
+static hac_status add_column(table *t, const char *name, hac_kind kind, const void *values,
+                             const void *offsets, void *made, hac_error *err)
+{
+    if (t->n == COLUMNS_MOST) {
+        free(made);
+        return hac_fail(err, HAC_INVALID, "an output has at most %d columns", COLUMNS_MOST);
+    }
+    size_t c = t->n++;
+    bool text = hac_kind_is_text(kind);
+    snprintf(t->names[c], sizeof t->names[c], "%s", name);
+    t->made[c] = made;
+    t->parts[c][0] = NULL;
+    t->parts[c][1] = text ? offsets : values;
+    t->parts[c][2] = text ? values : NULL;
+    t->fields[c] =
+        (struct ArrowSchema){.format = format_of(kind), .name = t->names[c], .release = no_release_schema};
+    t->columns[c] = (struct ArrowArray){.length = (int64_t)t->rows,
+                                        .n_buffers = text ? 3 : 2,
+                                        .buffers = t->parts[c],
+                                        .release = no_release_array};
+    t->field_list[c] = &t->fields[c];
+    t->column_list[c] = &t->columns[c];
+    return HAC_OK;
+}
+
+/* One column of a dense matrix by itself; of bools their bits. */
+static void *strided(const hac_run_vector *v, uint64_t column, uint64_t rows)
+{
+    size_t size = hac_op_element_size(v->operand.kind);
+    bool bits = v->operand.kind == HAC_KIND_BOOL;
+    uint8_t *made = calloc(rows + 64, size);
+    const uint8_t *from = hac_run_data(v) + v->operand.values + column * size;
+    for (uint64_t i = 0; made != NULL && i < rows; i++) {
+        const uint8_t *at = from + i * v->operand.columns * size;
+        if (bits)
+            made[i / 8] |= (uint8_t)((*at & 1) << (i % 8));
+        else
+            memcpy(made + i * size, at, size);
+    }
+    return made;
+}
+
+static hac_status add_dense(table *t, const char *name, const hac_run_vector *v, hac_error *err)
+{
+    hac_kind kind = (hac_kind)v->operand.kind;
+    hac_status status = HAC_OK;
+    if (v->operand.columns == 1 && kind != HAC_KIND_BOOL)
+        return add_column(t, name, kind, hac_run_data(v) + v->operand.values, NULL, NULL, err);
+    for (uint64_t c = 0; c < v->operand.columns && status == HAC_OK; c++) {
+        char numbered[128];
+        void *made = strided(v, c, t->rows);
+        if (made == NULL)
+            return hac_fail_no_memory(err);
+        snprintf(numbered, sizeof numbered, v->operand.columns == 1 ? "%s" : "%.100s%llu", name,
+                 (unsigned long long)c);
+        status = add_column(t, numbered, kind, made, NULL, made, err);
+    }
+    return status;
+}
+
+/* A sparse matrix: row, column and value of each entry; a sparse vector: index and value. */
+static hac_status add_sparse(table *t, const char *name, const hac_run_vector *v, hac_error *err)
+{
+    const uint64_t *offsets = (const uint64_t *)(const void *)(hac_run_data(v) + v->operand.offsets);
+    const uint8_t *indices = hac_run_data(v) + v->operand.indices;
+    bool matrix = v->operand.form == HAC_VECTOR_SPARSE_MATRIX;
+    hac_status status = HAC_OK;
+    if (matrix) {
+        uint64_t *rows = malloc((t->rows + 1) * sizeof *rows);
+        if (rows == NULL)
+            return hac_fail_no_memory(err);
+        for (uint64_t r = 0; r < v->operand.rows; r++)
+            for (uint64_t e = offsets[r]; e < offsets[r + 1] && e < t->rows; e++)
+                rows[e] = r;
+        status = add_column(t, "row", HAC_KIND_U64, rows, NULL, rows, err);
+    }
+    if (status == HAC_OK)
+        status = add_column(t, matrix ? "column" : "index", matrix ? HAC_KIND_U32 : HAC_KIND_U64, indices,
+                            NULL, NULL, err);
+    return status == HAC_OK ? add_column(t, name, (hac_kind)v->operand.kind,
+                                         hac_run_data(v) + v->operand.values, NULL, NULL, err)
+                            : status;
+}
+
+static bool is_sparse(const hac_run_vector *v)
+{
+    return v->operand.form == HAC_VECTOR_SPARSE_MATRIX || v->operand.form == HAC_VECTOR_SPARSE_VALUE;
+}
+
+static uint64_t rows_of(const hac_run_vector *v)
+{
+    return is_sparse(v) ? v->operand.entries : v->operand.rows;
+}
+
+static hac_status make_table(hac_logic_run *run, const hac_logic_output *output, table **ret, hac_error *err)
+{
+    hac_cleanup(table_free_cleanup) table *t = calloc(1, sizeof *t);
+    hac_status status = t == NULL ? hac_fail_no_memory(err) : HAC_OK;
+    for (size_t i = 0; i < output->n_columns && status == HAC_OK; i++) {
+        const hac_logic_output_column *column = &output->columns[i];
+        const hac_run_vector *v = &run->vectors[column->vector];
+        if (v->memory == NULL)
+            return hac_fail(err, HAC_FAILED, "vector %s has no value",
+                            run->logic->vectors[column->vector].name);
+        if (i > 0 && rows_of(v) != t->rows)
+            return hac_fail(err, HAC_FAILED, "column %s has %llu rows, those before have %llu", column->name,
+                            (unsigned long long)rows_of(v), (unsigned long long)t->rows);
+        t->rows = rows_of(v);
+        if (hac_kind_is_text((hac_kind)v->operand.kind))
+            status = add_column(t, column->name, HAC_KIND_STRING, hac_run_data(v) + v->operand.values,
+                                hac_run_data(v) + v->operand.offsets, NULL, err);
+        else
+            status = is_sparse(v) ? add_sparse(t, column->name, v, err) : add_dense(t, column->name, v, err);
+    }
+    if (status != HAC_OK)
+        return status;
+    t->schema = (struct ArrowSchema){.format = "+s",
+                                     .name = "",
+                                     .n_children = (int64_t)t->n,
+                                     .children = t->field_list,
+                                     .release = no_release_schema};
+    t->array = (struct ArrowArray){.length = (int64_t)t->rows,
+                                   .n_buffers = 1,
+                                   .n_children = (int64_t)t->n,
+                                   .buffers = (const void *[]){NULL},
+                                   .children = t->column_list,
+                                   .release = no_release_array};
+    static const void *none[1];
+    t->array.buffers = none;
+    *ret = hac_steal_ptr(t);
+    return HAC_OK;
+}
+
+/* ---- files ---- */
+
+static hac_status write_all(int fd, const void *data, uint64_t bytes, const char *path, hac_error *err)
+{
+    const uint8_t *at = data;
+    while (bytes > 0) {
+        ssize_t n = write(fd, at, bytes < (1u << 30) ? bytes : 1u << 30);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", path);
+        at += n;
+        bytes -= (uint64_t)n;
+    }
+    return HAC_OK;
+}
+
+/* Under its name only when it is whole. */
+static hac_status write_file(const hac_logic_run *run, const hac_logic_output *output, const void *data,
+                             uint64_t bytes, hac_error *err)
+{
+    hac_autofree char *path = NULL, *temporary = NULL;
+    if (asprintf(&path, "%s/%s.%s", run->options->output, output->name, output->suffix) < 0 ||
+        asprintf(&temporary, "%s.XXXXXX", path) < 0)
+        return hac_fail_no_memory(err);
+    hac_autoclose int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", path);
+    hac_status status = write_all(fd, data, bytes, path, err);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (status == HAC_OK && (fchmod(fd, 0666 & ~mask) != 0 || rename(temporary, path) != 0))
+        status = hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", path);
+    if (status != HAC_OK)
+        (void)unlink(temporary);
+    return status;
+}
+
+/* ---- XML ---- */
+
+static void add_escaped(hac_text *out, const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '<')
+            hac_text_add(out, "&lt;");
+        else if (c == '>')
+            hac_text_add(out, "&gt;");
+        else if (c == '&')
+            hac_text_add(out, "&amp;");
+        else if (c == '"')
+            hac_text_add(out, "&quot;");
+        else if (c < 0x20 && c != '\t' && c != '\n' && c != '\r')
+            hac_text_add(out, "\xef\xbf\xbd"); /* XML has no such characters */
+        else
+            hac_text_add_bytes(out, text + i, 1);
+    }
+}
+
+static void add_value(hac_text *out, const struct ArrowArray *column, char format, int64_t row)
+{
+    char text[HAC_PRINT_MAX];
+    const void *values = column->buffers[1];
+    int64_t at = row + column->offset;
+    size_t n = 0;
+    switch (format) {
+    case 'b':
+        hac_text_add(out, ((const uint8_t *)values)[at / 8] >> (at % 8) & 1 ? "true" : "false");
+        return;
+    case 'i':
+        n = hac_print_i64(((const int32_t *)values)[at], text);
+        break;
+    case 'l':
+        n = hac_print_i64(((const int64_t *)values)[at], text);
+        break;
+    case 'I':
+        n = hac_print_u64(((const uint32_t *)values)[at], text);
+        break;
+    case 'L':
+        n = hac_print_u64(((const uint64_t *)values)[at], text);
+        break;
+    case 'f':
+        n = hac_print_f32(((const float *)values)[at], text);
+        break;
+    case 'g':
+        n = hac_print_f64(((const double *)values)[at], text);
+        break;
+    case 'U':
+        add_escaped(out, (const char *)column->buffers[2] + ((const int64_t *)values)[at],
+                    (size_t)(((const int64_t *)values)[at + 1] - ((const int64_t *)values)[at]));
+        return;
+    case 'u':
+        add_escaped(out, (const char *)column->buffers[2] + ((const int32_t *)values)[at],
+                    (size_t)(((const int32_t *)values)[at + 1] - ((const int32_t *)values)[at]));
+        return;
+    default:
+        return;
+    }
+    hac_text_add_bytes(out, text, n);
+}
+
+static hac_status write_xml(const hac_logic_run *run, const hac_logic_output *output, hac_job *job,
+                            hac_error *err)
+{
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    hac_text out = HAC_TEXT_NONE;
+    hac_status status = hac_job_export_arrow(job, &schema, &array, err);
+    if (status != HAC_OK)
+        return status;
+    hac_text_add(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rows>\n");
+    for (int64_t r = 0; r < array.length; r++) {
+        hac_text_add(&out, "  <row>");
+        for (int64_t c = 0; c < array.n_children; c++) {
+            hac_text_add(&out, "<value name=\"");
+            add_escaped(&out, schema.children[c]->name, strlen(schema.children[c]->name));
+            hac_text_add(&out, "\">");
+            add_value(&out, array.children[c], schema.children[c]->format[0], r);
+            hac_text_add(&out, "</value>");
+        }
+        hac_text_add(&out, "</row>\n");
+    }
+    hac_text_add(&out, "</rows>\n");
+    array.release(&array);
+    schema.release(&schema);
+    status = out.broken ? hac_fail_no_memory(err) : write_file(run, output, out.data, out.bytes, err);
+    hac_text_clear(&out);
+    return status;
+}
+
+/* ---- outputs ---- */
+
+static hac_status write_table(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+{
+    static const hac_result_format formats[] = {[HAC_LOGIC_CSV] = HAC_RESULT_CSV,
+                                                [HAC_LOGIC_JSON] = HAC_RESULT_JSON,
+                                                [HAC_LOGIC_XML] = HAC_RESULT_TABLE,
+                                                [HAC_LOGIC_PARQUET] = HAC_RESULT_PARQUET};
+    hac_cleanup(table_free_cleanup) table *t = NULL;
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
+    hac_status status = make_table(run, output, &t, err);
+    if (status != HAC_OK)
+        return status;
+    options.select = "*";
+    options.where = output->where;
+    options.order_by = output->order_by;
+    options.limit = output->limit;
+    options.result_format = formats[output->format];
+    options.job = run->options->job;
+    status = hac_query_arrow(run->client, &t->schema, &t->array, &options, &job, err);
+    if (status == HAC_OK)
+        status = hac_job_wait(job, -1, err);
+    if (status != HAC_OK)
+        return status;
+    return output->format == HAC_LOGIC_XML
+               ? write_xml(run, output, job, err)
+               : write_file(run, output, hac_job_data(job), hac_job_bytes(job), err);
+}
+
+static hac_status write_raw(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+{
+    const hac_run_vector *v = &run->vectors[output->columns[0].vector];
+    bool text = hac_kind_is_text((hac_kind)v->operand.kind);
+    bool dense = v->operand.form != HAC_VECTOR_VARIABLE_LEN && !is_sparse(v);
+    uint64_t n = text || !dense ? v->operand.entries : v->operand.rows * v->operand.columns;
+    return write_file(run, output, hac_run_data(v) + v->operand.values,
+                      n * (text ? 1 : hac_op_element_size(v->operand.kind)), err);
+}
+
+static hac_status write_output(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < output->n_columns && status == HAC_OK; i++) {
+        if (run->vectors[output->columns[i].vector].memory == NULL)
+            return hac_fail(err, HAC_FAILED, "vector %s has no value",
+                            run->logic->vectors[output->columns[i].vector].name);
+        status = hac_run_gather(run, &run->vectors[output->columns[i].vector], err);
+    }
+    bool writes =
+        run->options->output != NULL && (run->options->ranks == NULL || run->options->ranks->rank == 0);
+    if (status != HAC_OK || !writes)
+        return status;
+    status = output->format == HAC_LOGIC_RAW ? write_raw(run, output, err) : write_table(run, output, err);
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "output %s", output->name);
+    return status;
+}
+
+hac_status hac_run_write(hac_logic_run *run, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    uint64_t start = hac_now_ns();
+    hac_status status = HAC_OK;
+    if (run->options->output != NULL && mkdir(run->options->output, 0777) != 0 && errno != EEXIST)
+        status = hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be made", run->options->output);
+    for (size_t i = 0; i < run->logic->n_outputs && status == HAC_OK; i++)
+        status = write_output(run, &run->logic->outputs[i], err);
+    run->report->writing_seconds = hac_seconds_since(start);
+    return ranks != NULL ? ranks->agree(ranks->context, status, err) : status;
+}
