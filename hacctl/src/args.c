@@ -96,7 +96,12 @@ static void list_choices(const char *choices, char *ret, size_t bytes)
 static hac_status store(hac_args *args, const context *c, hac_option_id id, const char *value, hac_error *err)
 {
     const hac_option *o = hac_option_get(id);
-    if (o->argument != NULL && hac_args_has(args, id))
+    size_t most = sizeof args->inputs / sizeof *args->inputs;
+    if (id == HAC_OPT_INPUT && args->n_inputs == most)
+        return hac_fail(err, HAC_INVALID, "%sat most %zu --%s are possible", c->command, most, o->name);
+    if (id == HAC_OPT_INPUT)
+        args->inputs[args->n_inputs++] = value;
+    if (o->argument != NULL && hac_args_has(args, id) && id != HAC_OPT_INPUT)
         return hac_fail(err, HAC_INVALID, "%soption --%s is given twice", c->command, o->name);
     args->values[id] = value != NULL ? value : "";
     if (o->argument == NULL || value == NULL)

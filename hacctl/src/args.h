@@ -17,7 +17,9 @@
 
 typedef struct hac_args {
     const char *values[HAC_OPT_COUNT]; /* NULL: not given; "" for flags */
-    char **words;                      /* argv's, moved together behind the options */
+    const char *inputs[64];            /* of --input, which may be given more than once */
+    size_t n_inputs;
+    char **words; /* argv's, moved together behind the options */
     size_t n_words;
 } hac_args;
 

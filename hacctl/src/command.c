@@ -72,6 +72,12 @@ static const hac_command commands[] = {
      "FPGAs "
      "have not. It is for this device, driver and release of hac only. docs/fpga.md says more.",
      B(HAC_OPT_DEVICE) | B(HAC_OPT_OUTPUT), 0, 0, HAC_WORDS_NONE, hac_cmd_kernels_build},
+    {"opsplit run", "run a logic file: operators over vectors, split over the devices",
+     "LOGIC.yaml [--input NAME=FILE]… [-o DIR] [OPTION…]",
+     "Its inputs are loaded, its operators become sub-operators that run where they end first (or where rule "
+     "or "
+     "pin say), and DIR gets exactly the outputs that it names. docs/flows/opsplit.md is the language.",
+     HAC_OPTIONS_OPSPLIT, 1, 1, HAC_WORDS_FILE, hac_cmd_opsplit_run},
     {"explain", "show the plan of a job before it runs", "JOB [OPTION…]",
      "JOB is a whole sort, splice, mapreduce, parquet query or parquet convert command; of a sort of an "
      "array "

@@ -63,6 +63,7 @@ hac_status hac_cmd_parquet_query(hac_cli *cli, const hac_args *args, hac_error *
 hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_kernels_build(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_jobs(hac_cli *cli, const hac_args *args, hac_error *err);

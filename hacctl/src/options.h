@@ -79,6 +79,12 @@ typedef enum hac_option_id {
     HAC_OPT_DEVICE,
     HAC_OPT_ONCE,
     HAC_OPT_INTERVAL,
+    /* logic files */
+    HAC_OPT_INPUT,
+    HAC_OPT_PLACEMENT,
+    HAC_OPT_THRESHOLD,
+    HAC_OPT_COMPONENTS,
+    HAC_OPT_KERNELS,
     HAC_OPT_COUNT
 } hac_option_id;
 
@@ -128,6 +134,12 @@ typedef enum hac_option_id {
 #define HAC_OPTIONS_QUERY (HAC_OPTIONS_ASKED | HAC_OPTIONS_RESULT)
 #define HAC_OPTIONS_MAPREDUCE                                                                                \
     (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_CENTROIDS) | HAC_OPT_BIT(HAC_OPT_WITH))
+/* Of a run nothing outlives the command. */
+#define HAC_OPTIONS_OPSPLIT                                                                                  \
+    (((HAC_OPTIONS_PLANNED | HAC_OPT_BIT(HAC_OPT_OUTPUT)) &                                                  \
+      ~(HAC_OPT_BIT(HAC_OPT_DETACH) | HAC_OPT_BIT(HAC_OPT_TRACE))) |                                         \
+     HAC_OPT_BIT(HAC_OPT_INPUT) | HAC_OPT_BIT(HAC_OPT_PLACEMENT) | HAC_OPT_BIT(HAC_OPT_THRESHOLD) |          \
+     HAC_OPT_BIT(HAC_OPT_COMPONENTS) | HAC_OPT_BIT(HAC_OPT_KERNELS))
 #define HAC_OPTIONS_PARQUET_QUERY (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY)
 /* Who starts them hands the input over: there is nothing to come back to later. */
 #define HAC_OPTIONS_SPLICE                                                                                   \

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hacctl opsplit run: a logic file of flow D. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "human.h"
+#include "interrupt.h"
+#include "job_request.h"
+#include "opsplit/run.h"
+
+typedef struct request {
+    hac_job_request job;
+    hac_run_input inputs[HAC_LOGIC_INPUTS_MAX];
+    char *names[HAC_LOGIC_INPUTS_MAX]; /* owned: NAME of NAME=FILE */
+    hac_logic *logic;
+    hac_library *library;
+    hac_run_options options;
+} request;
+
+static void request_clear(request *r)
+{
+    hac_job_request_clear(&r->job);
+    for (size_t i = 0; i < r->options.n_inputs; i++)
+        free(r->names[i]);
+    hac_logic_free(r->logic);
+    hac_library_free(r->library);
+}
+
+/* ---- the command line ---- */
+
+static hac_status parse_inputs(request *r, const hac_args *args, hac_error *err)
+{
+    for (size_t i = 0; i < args->n_inputs; i++) {
+        const char *equals = strchr(args->inputs[i], '=');
+        if (equals == NULL || equals == args->inputs[i] || equals[1] == '\0')
+            return hac_fail(err, HAC_INVALID, "opsplit run: --input wants NAME=FILE, not '%.100s'",
+                            args->inputs[i]);
+        r->names[i] = strndup(args->inputs[i], (size_t)(equals - args->inputs[i]));
+        r->options.n_inputs++;
+        if (r->names[i] == NULL)
+            return hac_fail_no_memory(err);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(r->names[i], r->names[j]) == 0)
+                return hac_fail(err, HAC_INVALID, "opsplit run: input %s is given twice", r->names[i]);
+        r->inputs[i] = (hac_run_input){r->names[i], equals + 1};
+    }
+    r->options.inputs = r->inputs;
+    return HAC_OK;
+}
+
+static hac_status parse_options(request *r, const hac_args *args, hac_error *err)
+{
+    hac_status status = hac_job_request_parse(&r->job, args, &r->options.job, err);
+    if (status == HAC_OK)
+        status = parse_inputs(r, args, err);
+    if (status == HAC_OK)
+        status = hac_parse_bytes(args, HAC_OPT_THRESHOLD, &r->options.threshold, err);
+    if (status != HAC_OK)
+        return status;
+    r->options.policy =
+        hac_args_choice(args, HAC_OPT_PLACEMENT) == 1 ? HAC_OP_POLICY_RULE : HAC_OP_POLICY_MEASURED;
+    r->options.kernels = hac_args_has(args, HAC_OPT_KERNELS);
+    r->options.output = args->values[HAC_OPT_OUTPUT];
+    if (!hac_args_has(args, HAC_OPT_COMPONENTS))
+        return HAC_OK;
+    uint64_t components = 0;
+    status = hac_parse_count(args->values[HAC_OPT_COMPONENTS], &components, err);
+    if (status == HAC_OK && (components == 0 || components > HAC_LOGIC_SPLIT_MAX))
+        status = hac_fail(err, HAC_INVALID, "opsplit run: --components is from 1 to %d", HAC_LOGIC_SPLIT_MAX);
+    r->options.components = (unsigned)components;
+    return status;
+}
+
+/* The file, checked; all that is wrong with it is said, the first of it as the error. */
+static hac_status read_logic(request *r, const char *path, hac_error *err)
+{
+    hac_autofree char *folder = NULL;
+    hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
+    if (hac_library_directory(&folder, NULL) != HAC_OK)
+        folder = NULL; /* nothing of the user's own */
+    hac_status status = hac_library_open(folder, &r->library, err);
+    if (status == HAC_OK)
+        status = hac_logic_read(path, r->library, &r->logic, &problems, err);
+    for (size_t i = 1; i < problems.n; i++)
+        fprintf(stderr, "hacctl: %s\n", problems.messages[i]);
+    hac_logic_problems_clear(&problems);
+    return status == HAC_NOT_FOUND ? hac_fail(err, HAC_FAILED, "%s cannot be read", path) : status;
+}
+
+/* ---- the run ---- */
+
+static void print_log(void *context, const char *line)
+{
+    const hac_cli *cli = context;
+    hac_cli_note(cli, "%s", line);
+}
+
+static hac_status print_receipt(const hac_run_report *report, const char *path, hac_error *err)
+{
+    hac_text text = HAC_TEXT_NONE;
+    hac_autofree char *json = NULL;
+    hac_json_open(&text, NULL, '{');
+    hac_json_string(&text, "flow", "opsplit");
+    hac_json_unsigned(&text, "jobs", report->jobs);
+    hac_json_unsigned(&text, "tasks", report->tasks);
+    hac_json_unsigned(&text, "rounds", report->rounds);
+    hac_json_unsigned(&text, "rows_loaded", report->rows_loaded);
+    hac_json_number(&text, "seconds", report->seconds);
+    hac_json_number(&text, "loading_seconds", report->loading_seconds);
+    hac_json_number(&text, "writing_seconds", report->writing_seconds);
+    hac_json_close(&text, '}');
+    hac_status status = hac_text_finish(&text, &json, NULL, err);
+    return status == HAC_OK ? hac_cli_print_to(path, json, err) : status;
+}
+
+hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(request_clear) request r = {.options = HAC_RUN_OPTIONS_INIT};
+    hac_run_report report = {0};
+    char seconds[HAC_HUMAN_MAX];
+    hac_status status = parse_options(&r, args, err);
+    if (status == HAC_OK)
+        status = read_logic(&r, args->words[0], err);
+    if (status == HAC_OK)
+        status = hac_cli_connect(cli, err);
+    if (status != HAC_OK)
+        return status;
+    r.options.log = print_log;
+    r.options.context = cli;
+    r.options.stop_fd = hac_interrupt_fd();
+    hac_interrupt_defer(1);
+    status = hac_run_logic(cli->client, r.logic, &r.options, &report, err);
+    hac_interrupt_defer(0);
+    if (status != HAC_OK)
+        return status;
+    hac_cli_note(cli, "%s: %llu rounds, %llu jobs, %s", r.logic->name, (unsigned long long)report.rounds,
+                 (unsigned long long)report.jobs, hac_human_seconds(report.seconds, seconds));
+    return hac_args_has(args, HAC_OPT_RECEIPT) ? print_receipt(&report, args->values[HAC_OPT_RECEIPT], err)
+                                               : HAC_OK;
+}
