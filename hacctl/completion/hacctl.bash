@@ -26,10 +26,10 @@ _hacctl_device_list() {
 _hacctl() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command='' after=0 word i
-    local commands='devices calibrate tune sort splice pipe mapreduce parquet kernels explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
-    local groups='parquet kernels'
+    local commands='devices calibrate tune sort splice pipe mapreduce parquet kernels opsplit explain simulate jobs show why wait result cancel log trace doctor top metrics reload drain version completion help'
+    local groups='parquet kernels opsplit'
     local global='--socket --json -q --quiet --no-autostart -h --help -V --version'
-    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --io --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size --device --interval'
+    local values='--socket --type -o --output --algorithm --scheme --fold --items --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --io --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size --device --interval --input --placement --threshold --components'
     COMPREPLY=()
     # bash cuts --type=u32 into three words
     if [[ $cur == '=' ]]; then
@@ -99,11 +99,16 @@ _hacctl() {
     --input-size) return ;;
     --device) _hacctl_device_list; return ;;
     --interval) return ;;
+    --input) _hacctl_paths -f; return ;;
+    --placement) _hacctl_words measured rule; return ;;
+    --threshold) return ;;
+    --components) return ;;
     esac
     case $command in
     '') if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi ;;
     parquet) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words query convert inspect; fi ;;
     kernels) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words build; fi ;;
+    opsplit) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words run; fi ;;
     devices)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
         ;;
@@ -136,6 +141,9 @@ _hacctl() {
         ;;
     'kernels build')
         if [[ $cur == -* ]]; then _hacctl_words -o --output --device "$global"; fi
+        ;;
+    'opsplit run')
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --priority --deadline --memory --determinism --receipt --input --placement --threshold --components --kernels "$global"; else _hacctl_paths -f; fi
         ;;
     explain)
         if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --input-size "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi

@@ -88,6 +88,7 @@ typedef enum hac_option_id {
     HAC_OPT_COUNT
 } hac_option_id;
 
+_Static_assert(HAC_OPT_COUNT <= 64, "sets of options are bits of 64");
 #define HAC_OPT_BIT(id) (UINT64_C(1) << (id))
 
 #define HAC_OPTIONS_GLOBAL                                                                                   \
