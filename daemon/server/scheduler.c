@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/type.h"
+#include "plan_buffers.h"
 #include "planner/share.h"
 #include "server.h"
 
@@ -52,106 +53,6 @@ static void index_dependents(hac_job *job)
             run->dependents[fill[plan->edges[plan->tasks[t].first_edge + e]]++] = (uint32_t)t;
 }
 
-/* Sorted payloads lie behind the sorted keys in one result buffer, from the next multiple of 64 bytes on. */
-static uint64_t payload_place(const hac_job *job)
-{
-    return (job->plan->buffers[job->plan->result_buffer].bytes + 63) & ~UINT64_C(63);
-}
-
-static const hac_plan_buffer *payload_result(const hac_job *job)
-{
-    for (size_t i = 0; i < job->plan->n_buffers; i++)
-        if (strcmp(job->plan->buffers[i].name, "payload_out") == 0)
-            return &job->plan->buffers[i];
-    return NULL;
-}
-
-/* Bytes to allocate for a buffer: the result's has room for the payload, too. */
-static uint64_t bytes_of(const hac_job *job, size_t index)
-{
-    const hac_plan_buffer *payload = payload_result(job);
-    if (payload == NULL || (int)index != job->plan->result_buffer)
-        return job->plan->buffers[index].bytes;
-    return payload_place(job) + payload->bytes;
-}
-
-uint64_t hac_scheduler_result_bytes(const hac_job *job)
-{
-    return bytes_of(job, (size_t)job->plan->result_buffer);
-}
-
-static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
-{
-    const hac_plan_buffer *wanted = &job->plan->buffers[index];
-    hac_run *run = &job->run;
-    uint64_t bytes = bytes_of(job, index);
-    bool payload = strcmp(wanted->name, "payload") == 0;
-    hac_pool_buffer *own = job->kind->buffer != NULL ? job->kind->buffer(job, wanted) : NULL;
-    if (own != NULL) {
-        run->offsets[index] = 0;
-        hac_pool_hold(own);
-        run->buffers[index] = own;
-        return HAC_OK;
-    }
-    if (wanted->role == HAC_BUFFER_INPUT && !wanted->from_descriptor) {
-        hac_pool_buffer *buffer = payload ? job->payload : job->input;
-        if (buffer == NULL)
-            return hac_fail(err, HAC_INTERNAL, "the plan wants an input that the job has not");
-        run->offsets[index] = payload ? job->payload_offset : job->input_offset;
-        hac_pool_hold(buffer);
-        run->buffers[index] = buffer;
-        return HAC_OK;
-    }
-    if (wanted->role == HAC_BUFFER_SHARED) {
-        if (job->shared[index] == NULL)
-            return hac_fail(err, HAC_INTERNAL, "the plan wants a vector that the job has not");
-        hac_pool_hold(job->shared[index]);
-        run->buffers[index] = job->shared[index];
-        run->offsets[index] = 0;
-        return HAC_OK;
-    }
-    if (wanted == payload_result(job)) { /* behind the keys; the result buffer comes before it in the plan */
-        run->buffers[index] = run->buffers[job->plan->result_buffer];
-        run->offsets[index] = payload_place(job);
-        hac_pool_hold(run->buffers[index]);
-        return HAC_OK;
-    }
-    run->offsets[index] = 0;
-    return hac_pool_alloc(job->user, bytes, false, &run->buffers[index], err);
-}
-
-/* All of the job's memory together against its own limit: what is not late, what it holds, and `late`. */
-static hac_status check_limit(const hac_job *job, int late, hac_error *err)
-{
-    uint64_t all = 0;
-    for (size_t i = 0; i < job->plan->n_buffers; i++)
-        if (!job->plan->buffers[i].late || job->run.buffers[i] != NULL || (int)i == late)
-            all += job->plan->buffers[i].bytes;
-    if (job->memory_limit != 0 && all > job->memory_limit)
-        return hac_fail(err, HAC_REFUSED, "the job needs %llu MiB in all, above its limit of %llu MiB",
-                        (unsigned long long)(all >> 20), (unsigned long long)(job->memory_limit >> 20));
-    return HAC_OK;
-}
-
-static hac_status attach_buffers(hac_job *job, hac_error *err)
-{
-    hac_status status = check_limit(job, -1, err);
-    for (size_t i = 0; status == HAC_OK && i < job->plan->n_buffers; i++)
-        if (!job->plan->buffers[i].late)
-            status = attach_buffer(job, i, err);
-    return status;
-}
-
-hac_status hac_scheduler_attach(hac_job *job, int buffer, hac_error *err)
-{
-    hac_pool_buffer **held = &job->run.buffers[buffer];
-    if (*held != NULL)
-        hac_pool_release(*held);
-    *held = NULL;
-    hac_status status = check_limit(job, buffer, err);
-    return status == HAC_OK ? attach_buffer(job, (size_t)buffer, err) : status;
-}
-
 static void ready_first_tasks(hac_job *job)
 {
     hac_run *run = &job->run;
@@ -183,7 +84,7 @@ void hac_scheduler_start_plan(hac_job *job)
     memset(&job->run, 0, sizeof job->run);
     hac_status status = allocate_run(job, &err);
     if (status == HAC_OK)
-        status = attach_buffers(job, &err);
+        status = hac_plan_buffers_attach(job, &err);
     if (status == HAC_REFUSED && job->memory_limit == 0 && job->user->active_jobs > 1) {
         requeue(job);
         return;
