@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users' definitions where they are used, and by themselves when they are added. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/suggest.h"
@@ -142,7 +141,7 @@ static const char *prefix_of(hac_logic_checker *c, const hac_yaml_node *item)
 }
 
 typedef struct named_dimension {
-    const char *name;
+    const char *name, *what; /* "n"; rows or columns */
     int dimension;
     const char *parameter;
 } named_dimension;
@@ -153,19 +152,17 @@ typedef struct named_dimensions {
 } named_dimensions;
 
 static hac_status bind_dimension(hac_logic_checker *c, const hac_yaml_node *node,
-                                 const hac_parameter *parameter, const char *name, int dimension,
-                                 named_dimensions *all)
+                                 const hac_parameter *parameter, const char *name, const char *what,
+                                 int dimension, named_dimensions *all)
 {
     if (name == NULL || dimension == HAC_DIMENSION_NONE)
         return HAC_OK;
-    if (name[0] >= '0' && name[0] <= '9')
-        return HAC_OK; /* the runtime checks numbers */
     for (size_t i = 0; i < all->n; i++)
         if (strcmp(all->of[i].name, name) == 0 && !hac_dimension_fits(c, all->of[i].dimension, dimension))
             return hac_dimensions_differ(
-                c, node, &(hac_counted){parameter->name, name, dimension, false},
-                &(hac_counted){all->of[i].parameter, name, all->of[i].dimension, false});
-    all->of[all->n++] = (named_dimension){name, dimension, parameter->name};
+                c, node, &(hac_counted){parameter->name, what, dimension, false},
+                &(hac_counted){all->of[i].parameter, all->of[i].what, all->of[i].dimension, false});
+    all->of[all->n++] = (named_dimension){name, what, dimension, parameter->name};
     return HAC_OK;
 }
 
@@ -192,10 +189,10 @@ static hac_status bind_parameter(hac_logic_checker *c, const hac_yaml_node *node
                                  hac_vector_template_get(v->form)->name, hac_element_name(v->kind),
                                  parameter->name, hac_vector_template_get(parameter->vector.form)->name,
                                  hac_element_name(parameter->vector.kind));
-    status = bind_dimension(c, node, parameter, parameter->rows, c->state[*ret].rows, dimensions);
-    return status == HAC_OK
-               ? bind_dimension(c, node, parameter, parameter->columns, c->state[*ret].columns, dimensions)
-               : status;
+    status = bind_dimension(c, node, parameter, parameter->rows, "rows", c->state[*ret].rows, dimensions);
+    return status == HAC_OK ? bind_dimension(c, node, parameter, parameter->columns, "columns",
+                                             c->state[*ret].columns, dimensions)
+                            : status;
 }
 
 static hac_status bind_result(hac_logic_checker *c, const hac_yaml_node *node, int *ret)
@@ -285,8 +282,6 @@ static int parameter_dimension(hac_logic_checker *c, const hac_parameter *parame
                                bool columns)
 {
     char text[2 * HAC_LIBRARY_NAME_MAX];
-    if (name != NULL && name[0] >= '0' && name[0] <= '9')
-        return hac_dimension_constant(c, strtoul(name, NULL, 10));
     if (name != NULL)
         return hac_dimension_parameter(c, name);
     if (parameter->vector.form == HAC_VECTOR_VAR ||

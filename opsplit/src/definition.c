@@ -20,7 +20,7 @@ static hac_status read_dimension(hac_logic_checker *c, const hac_yaml_node *map,
     if (node == NULL)
         return HAC_OK;
     hac_status status = hac_logic_text(c, node, &text);
-    if (status == HAC_OK && text[strspn(text, "0123456789")] != '\0')
+    if (status == HAC_OK)
         status = hac_logic_new_name(c, node, text);
     if (status == HAC_OK)
         *ret = text;
