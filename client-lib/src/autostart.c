@@ -65,14 +65,26 @@ static void make_directories(char *path)
     }
 }
 
+/* Below /tmp, where hacd's state is without HOME: in the user's own directory, or nowhere. */
+static int temporary_log(hac_autostart *start)
+{
+    hac_socket_path socket;
+    if (hac_private_socket(NULL, "/tmp", socket, NULL) != HAC_OK)
+        return -1;
+    return snprintf(start->log, sizeof(start->log), "%.*s/state/hacd.log",
+                    (int)(strrchr(socket, '/') - socket), socket);
+}
+
 static bool log_path(hac_autostart *start)
 {
     const char *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
-    int n = -1;
+    int n;
     if (state != NULL && state[0] == '/')
         n = snprintf(start->log, sizeof(start->log), "%s/hac/hacd.log", state);
     else if (home != NULL && home[0] == '/')
         n = snprintf(start->log, sizeof(start->log), "%s/.local/state/hac/hacd.log", home);
+    else
+        n = temporary_log(start);
     return n > 0 && (size_t)n < sizeof(start->log);
 }
 
@@ -325,7 +337,7 @@ hac_status hac_autostart_fail(const hac_autostart *start, hac_error *err)
         return hac_fail(
             err, HAC_NO_DAEMON,
             "%s was started but left without an answer, and its log could not be written: are HOME and "
-            "the XDG directories writable?",
+            "the XDG directories, or /tmp, writable?",
             start->program);
     if (tail[0] == '\0')
         return hac_fail(err, HAC_NO_DAEMON,
