@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAGES_SLACK (8 * UINT64_C(4096)) /* of a sort's buffers at most: the pool's buffers are whole pages  \
-                                          */
+#define PAGES_SLACK                                                                                          \
+    (8 * UINT64_C(4096)) /* of a sort's buffers at most: the pool's buffers are whole pages                  \
+                          */
 
 typedef struct search {
     const hac_machine *machine;

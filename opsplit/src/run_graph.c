@@ -386,7 +386,7 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
         for (unsigned c = 0; c < components; c++)
             v->writers[c] = (hac_run_writer){first_task + c, ranges[c].first / scale * each,
                                              (ranges[c].first + ranges[c].count + scale - 1) / scale * each};
-        if (what->scattered)
+        if (what->scattered || what->grain == 0) /* all of it */
             v->writers[0].end = UINT64_MAX;
         if (what->grain == 0 || what->scattered)
             continue;

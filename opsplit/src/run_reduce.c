@@ -23,6 +23,24 @@ static bool is_arg(hac_op_function function)
     return function == HAC_OP_ARGMIN || function == HAC_OP_ARGMAX;
 }
 
+/* Matrices are reduced element by element: as one column. */
+static hac_status flatten(hac_logic_run *run, hac_run_task *task, hac_run_vector *flat, hac_run_vector **like,
+                          hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (*like == NULL || (*like)->operand.columns == 1)
+        return HAC_OK;
+    for (size_t i = task->n_written; i < task->n_operands && status == HAC_OK; i++) {
+        if (task->operands[i]->operand.columns > 1)
+            status = hac_run_gather(run, task->operands[i], err); /* the view's rows are not the ranks' */
+        flat[i] = hac_run_flat(task->operands[i]);
+        task->operands[i] = &flat[i];
+        if (flat[i].operand.rows > 1)
+            *like = &flat[i];
+    }
+    return status;
+}
+
 /* One row with the combined value (of ARG...: two columns). */
 static hac_status reduce_to(hac_logic_run *run, const hac_logic_piece *piece, const reduction *r,
                             hac_run_vector *ret, hac_error *err)
@@ -37,8 +55,11 @@ static hac_status reduce_to(hac_logic_run *run, const hac_logic_piece *piece, co
     first.function = second.function = r->function;
     hac_run_output(&first, &partials);
     hac_run_vector *like = r->like;
+    hac_run_vector flat[HAC_OP_OPERANDS_MAX];
     if (r->expression != NULL)
         status = hac_run_expression(run, r->expression, &first, &like, err);
+    if (status == HAC_OK && r->expression != NULL)
+        status = flatten(run, &first, flat, &like, err);
     for (size_t i = 0; i < r->n_in; i++)
         hac_run_operand(&first, r->in[i], false);
     if (status != HAC_OK)
