@@ -11,7 +11,7 @@ static inline void hac_output_put(hac_output *output, const void *data, size_t b
 {
     uint64_t at = output->bytes;
     output->bytes += bytes;
-    if (output->bytes <= output->room)
+    if (bytes > 0 && output->bytes <= output->room)
         memcpy(output->data + at, data, bytes);
 }
 

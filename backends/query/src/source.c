@@ -143,6 +143,7 @@ static void fail_later(hac_source *source, uint64_t position, const char *column
                        va_list args) HAC_PRINTF(4, 0);
 
 /* Puts an error off until the rows before it are through; where it is, is found out then. */
+HAC_PRINTF(4, 0)
 static void fail_later(hac_source *source, uint64_t position, const char *column, const char *fmt,
                        va_list args)
 {
