@@ -60,7 +60,7 @@ def in_spark(file):
     print(json.dumps({"got": got, "wanted": wanted}))
 
 
-def in_pipe(file):
+def in_pipe(file, hacctl):
     """In a process of its own: the words of a file, counted by `hacctl pipe` on each partition and on the partitions
     that Spark makes by word; and a query of csv."""
     sys.path.insert(0, str(SPARK))
@@ -68,7 +68,7 @@ def in_pipe(file):
     spark = SparkSession.builder.getOrCreate()
     context = spark.sparkContext
     context.setLogLevel("ERROR")
-    pipe = shlex.quote(str(HACCTL)) + " --quiet pipe "
+    pipe = shlex.quote(hacctl) + " --quiet pipe "
     env = {name: value for name, value in os.environ.items() if name.startswith(("HAC_", "XDG_", "OCL_ICD_", "PATH"))}
     mapped = context.textFile(file, 6).pipe(pipe + "--parse words --group-by word --select 'count() as n'", env, checkCode=True)
     by_word = mapped.map(lambda line: tuple(line.split("\t"))).partitionBy(3).map("\t".join)
@@ -101,7 +101,7 @@ class SparkPipe(SparkCase):
         source = random.Random(5)
         text = "\n".join(" ".join(f"w{int(source.paretovariate(1)) % 999}" for _ in range(12)) for _ in range(20000)) + "\n"
         Path(self.m.path("words.txt")).write_text(text, encoding="utf-8")
-        got = json.loads(self.spark(sys.executable, __file__, "--in-pipe", self.m.path("words.txt")).splitlines()[-1])
+        got = json.loads(self.spark(sys.executable, __file__, "--in-pipe", self.m.path("words.txt"), HACCTL).splitlines()[-1])
         self.assertGreaterEqual(got["partitions"], 6)
         counts = dict(line.split("\t") for line in got["words"])
         self.assertEqual(len(counts), len(got["words"]))
@@ -153,6 +153,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--in-spark"]:
         in_spark(sys.argv[2])
     elif sys.argv[1:2] == ["--in-pipe"]:
-        in_pipe(sys.argv[2])
+        in_pipe(sys.argv[2], sys.argv[3])
     else:
         main()
