@@ -323,7 +323,8 @@ static hac_status handle_plan_query(hac_session *session, const Hac__Client__Req
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     spec.memory = query_room(session, wanted, &spec);
     if (status == HAC_OK)
-        status = hac_plan_query(machine, &spec, &plan, err);
+        status = wanted->splits ? hac_plan_query_splits(machine, &spec, &plan, err)
+                                : hac_plan_query(machine, &spec, &plan, err);
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 

@@ -493,6 +493,39 @@ class Life(Case, SharedMachineTest):
         self.assertTrue(json.loads(Path(self.m.path("t.json")).read_text())["traceEvents"])
 
 
+class Plans(Case, SharedMachineTest):
+    def test_explain(self):
+        name = self.put("a.csv", csv_of(sales(20000)))
+        words = ("--schema", SCHEMA, *GROUPS)
+        plan = self.m.json("explain", "splice", name, *words)
+        size = os.path.getsize(self.m.path(name))
+        self.assertEqual((plan["flow"], plan["bytes"], plan["splits"]), ("splice", size, 1))
+        for field in ("k", "k_source", "shares", "predicted_seconds", "devices", "tasks"):
+            self.assertIn(field, plan)
+        stream = self.m.json("explain", "splice", "-", "--parse", "csv", "--input-size", "20GB", *words, data=b"")
+        self.assertEqual((stream["bytes"], stream["splits"]), (20 * 10**9, 597))
+        self.assertLess(stream["memory"]["bytes"], 512 * MIB)
+        text = self.m.good("explain", "splice", name, "--schema", SCHEMA, "--select", "city").decode()
+        self.assertRegex(text, r"\Asplice of [\d.]+ kbytes of csv in 1 split: rows, no aggregation")
+        self.assertIn("<svg", self.m.good("explain", "splice", name, *words, "--format", "svg").decode())
+
+    def test_simulate(self):
+        """Twice the capability, half the time; twice the bytes, twice the time."""
+        os.mkdir(self.m.path("p"))
+
+        def seconds(rate, size):
+            self.put("p/a.yaml", b'name: a\nmatch: {type: any}\nkind: cpu\ncapability: {"mapreduce.none": %g}\n' % rate)
+            return self.m.json("simulate", "--profiles", "p", "splice", "-", "--parse", "csv", "--schema", SCHEMA,
+                               "--input-size", size, *GROUPS, data=b"")["predicted_seconds"]
+        one = seconds(1e8, "10GB")
+        self.assertAlmostEqual(one, 100, delta=20)
+        self.assertAlmostEqual(seconds(2e8, "10GB"), one / 2, delta=one / 20)
+        self.assertAlmostEqual(seconds(1e8, "20GB"), one * 2, delta=one / 20)
+        (Path(self.m.path("p")) / "a.yaml").write_text("name: a\nmatch: {type: any}\nkind: cpu\n")
+        self.m.bad(2, "simulate", "--profiles", "p", "splice", "-", "--parse", "csv", "--schema", SCHEMA, "--input-size", "1GB",
+                   *GROUPS, says="mapreduce.none", data=b"")
+
+
 class Devices(Case, MachineTest):
     def test_same_on_every_machine(self):
         """Several devices, unequal ones: bit for bit what one of them gives."""

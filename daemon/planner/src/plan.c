@@ -34,6 +34,11 @@ uint64_t hac_plan_memory(const hac_plan *plan)
     return all;
 }
 
+bool hac_plan_is_query(const hac_plan *plan)
+{
+    return strcmp(plan->flow, "mapreduce") == 0 || strcmp(plan->flow, "splice") == 0;
+}
+
 bool hac_plan_is_one_task(const hac_plan *plan)
 {
     return plan->n_devices > 1 && plan->n_tasks == 1 && plan->tasks[0].device < 0 &&

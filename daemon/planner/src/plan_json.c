@@ -105,6 +105,7 @@ static void write_query(hac_text *out, const hac_plan *plan)
     hac_json_string(out, "way", query->way[0] != '\0' ? query->way : NULL);
     hac_json_string(out, "input_format", query->format);
     hac_json_unsigned(out, "bytes", query->bytes);
+    write_number_or_null(out, "splits", query->splits > 0, (double)query->splits);
     write_number_or_null(out, "rows", query->rows > 0, (double)query->rows);
     hac_json_unsigned(out, "sources", query->sources);
     write_number_or_null(out, "chunk", chunked, (double)query->chunk);
@@ -176,7 +177,7 @@ hac_status hac_plan_to_json(const hac_plan *plan, char **ret, hac_error *err)
     write_memory(&out, plan);
     if (strcmp(plan->flow, "sort") == 0)
         write_sort(&out, plan);
-    else if (strcmp(plan->flow, "mapreduce") == 0)
+    else if (hac_plan_is_query(plan))
         write_query(&out, plan);
     hac_json_open(&out, "tasks", '[');
     for (size_t t = 0; t < plan->n_tasks; t++)

@@ -34,11 +34,14 @@ static void write_query_head(hac_text *out, const hac_plan *plan)
                 {"device", "flow C"}};
     const hac_query_info *query = &plan->query;
     char count[32];
-    hac_text_addf(out, "mapreduce of %sbytes", hac_format_count((double)query->bytes, count, sizeof(count)));
+    hac_text_addf(out, "%s of %sbytes", plan->flow,
+                  hac_format_count((double)query->bytes, count, sizeof(count)));
     if (query->format != NULL)
         hac_text_addf(out, " of %s", query->format);
     if (query->sources > 1)
         hac_text_addf(out, " in %" PRIu64 " files", query->sources);
+    if (query->splits > 0)
+        hac_text_addf(out, " in %" PRIu64 " split%s", query->splits, query->splits == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         if (strcmp(ways[i].way, query->way) == 0)
             hac_text_addf(out, ": %s", ways[i].text);
@@ -62,7 +65,7 @@ static void write_head(hac_text *out, const hac_plan *plan)
                       hac_type_name(sort->type), sort->descending ? ", descending" : "");
         hac_text_addf(out, ": %s%s%s\n", sort->algorithm, sort->scheme[0] != '\0' ? ", scheme " : "",
                       sort->scheme);
-    } else if (strcmp(plan->flow, "mapreduce") == 0) {
+    } else if (hac_plan_is_query(plan)) {
         write_query_head(out, plan);
     } else if (strcmp(plan->flow, "opsplit") == 0) {
         hac_text_addf(out, "opsplit: a graph of %zu sub-operators\n", plan->n_tasks);
@@ -72,6 +75,8 @@ static void write_head(hac_text *out, const hac_plan *plan)
     hac_text_addf(out, "predicted %s with %zu task%s",
                   hac_format_seconds(plan->predicted_seconds, time, sizeof(time)), plan->n_tasks,
                   plan->n_tasks == 1 ? "" : "s");
+    if (plan->query.splits > 0)
+        hac_text_add(out, " a split");
     if (plan->k > 0)
         hac_text_addf(out, "; k = %.4g (the second device's capability by the first's; from the %s)", plan->k,
                       plan->k_source);
@@ -109,7 +114,7 @@ static const hac_sort_part *part_of(const hac_plan *plan, size_t device)
 
 static void write_devices(hac_text *out, const hac_plan *plan)
 {
-    const char *unit = strcmp(plan->flow, "mapreduce") == 0 ? "bytes" : "items";
+    const char *unit = hac_plan_is_query(plan) ? "bytes" : "items";
     hac_text_add(out, "devices\n");
     for (size_t d = 0; d < plan->n_devices; d++) {
         const hac_plan_device *device = &plan->devices[d];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/query_layout.h"
+#include "base/split_layout.h"
 #include "query_build.h"
 #include "simulate.h"
 
@@ -388,14 +389,53 @@ hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec
         return status;
     hac_query_round_sizes(spec, hac_query_threads(machine, p.eligible, p.n_eligible), &p.sizes);
     if (stage != HAC_ROUND_AGGREGATE && stage != HAC_ROUND_ROWS)
-        return plan_round(&p, ret, err);
-    status = plan_all(&p, err);
+        status = plan_round(&p, &p.best, err);
+    else
+        status = plan_all(&p, err);
     free(p.candidates.list);
     if (status != HAC_OK) {
         hac_plan_free(p.best);
         return status;
     }
+    p.best->flow = "splice";
     *ret = p.best;
+    return HAC_OK;
+}
+
+/* A split in the middle of the stream. */
+static hac_status guess_round(const hac_query_spec *spec, uint64_t split, hac_query_spec *ret, hac_error *err)
+{
+    uint64_t sets = (split + HAC_SPLIT_SET_BYTES - 1) / HAC_SPLIT_SET_BYTES;
+    *ret = *spec;
+    ret->place = HAC_QUERY_IN_SPLITS;
+    ret->n_sources = 1;
+    ret->bytes = ret->sources[0] = split;
+    ret->round = (hac_query_round){.sets = {(uint32_t)sets}, .generation = 1};
+    ret->round.set_bytes = split < HAC_SPLIT_SET_BYTES ? split : HAC_SPLIT_SET_BYTES;
+    ret->round.stage = (spec->flags & HAC_COMPILED_AGGREGATES) != 0 ? HAC_ROUND_AGGREGATE : HAC_ROUND_ROWS;
+    const hac_round_memory memory = {.sets = sets, .set_bytes = ret->round.set_bytes};
+    return hac_round_fit(ret, &memory, err);
+}
+
+hac_status hac_plan_query_splits(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
+                                 hac_error *err)
+{
+    const uint64_t most = UINT64_C(32) << 20; /* as libhac makes them */
+    uint64_t split = spec->bytes == 0 ? 1 : spec->bytes < most ? spec->bytes : most;
+    hac_query_spec round;
+    hac_plan *plan = NULL;
+    hac_status status = guess_round(spec, split, &round, err);
+    if (status == HAC_OK)
+        status = hac_plan_query_round(machine, &round, &plan, err);
+    if (status != HAC_OK)
+        return status;
+    double rounds = fmax(1, (double)spec->bytes / (double)split);
+    plan->predicted_seconds *= rounds;
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        plan->candidates[i].seconds *= plan->candidates[i].seconds > 0 ? rounds : 1;
+    plan->query.bytes = spec->bytes;
+    plan->query.splits = (uint64_t)ceil(rounds);
+    *ret = plan;
     return HAC_OK;
 }
 

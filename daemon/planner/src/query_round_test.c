@@ -259,6 +259,36 @@ static void test_little_memory(void **state)
     assert_true(spec.round.room >= 1);
 }
 
+/* The tasks of a split, the time of all of them. */
+static void test_streams(void **state)
+{
+    (void)state;
+    hac_machine machine = new_machine();
+    hac_plan *one = NULL, *many = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    hac_query_spec spec = new_spec(1, 32);
+    spec.memory = 0;
+    assert_int_equal(hac_plan_query_splits(&machine, &spec, &one, &err), HAC_OK);
+    assert_string_equal(one->flow, "splice");
+    assert_int_equal(one->query.splits, 1);
+    spec.bytes = spec.sources[0] = 20000 * MIB;
+    assert_int_equal(hac_plan_query_splits(&machine, &spec, &many, &err), HAC_OK);
+    assert_int_equal(many->query.splits, 625);
+    assert_true(many->query.bytes == 20000 * MIB);
+    assert_int_equal(many->n_tasks, one->n_tasks);
+    assert_true(hac_plan_memory(many) == hac_plan_memory(one));
+    assert_true(many->predicted_seconds > 624 * one->predicted_seconds);
+    assert_true(many->predicted_seconds < 626 * one->predicted_seconds);
+    hac_plan_free(one);
+    hac_plan_free(many);
+    spec.flags &= ~(uint32_t)HAC_COMPILED_AGGREGATES;
+    spec.keys = 0;
+    spec.bytes = spec.sources[0] = 0;
+    assert_int_equal(hac_plan_query_splits(&machine, &spec, &one, &err), HAC_OK);
+    assert_string_equal(one->query.way, "rows");
+    hac_plan_free(one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,7 +296,7 @@ int main(void)
         cmocka_unit_test(test_by_kernels),    cmocka_unit_test(test_carry),
         cmocka_unit_test(test_merge),         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_sizes),         cmocka_unit_test(test_carry_sizes),
-        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_little_memory), cmocka_unit_test(test_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,7 @@ typedef struct hac_query_info {
     uint64_t chunk, chunks;        /* bytes, or rows of a table */
     uint64_t region;               /* bytes of partials a chunk */
     uint32_t partitions, passes;
+    uint64_t splits; /* of all, where the tasks are those of one of them; 0: they are of all */
     bool hot_keys;
     uint32_t sample, hot_share; /* per mille */
     char remark[200];           /* of what was asked for and has no effect; empty: nothing */
@@ -183,7 +184,7 @@ typedef struct hac_query_info {
 } hac_query_info;
 
 typedef struct hac_plan {
-    const char *flow;     /* "sort", "mapreduce" */
+    const char *flow;     /* "sort", "mapreduce", "splice" */
     double k;             /* weaker ÷ stronger of the first two devices by capability; 0: one device */
     const char *k_source; /* "model", "probe" or "profile" */
     double predicted_seconds;
@@ -208,6 +209,9 @@ void hac_plan_free(hac_plan *plan);
 
 /* What all of a plan's buffers take together, the input's included: what a job's limit is held against. */
 uint64_t hac_plan_memory(const hac_plan *plan);
+
+/* Whether it is a query: mapreduce, or a round of splice. */
+bool hac_plan_is_query(const hac_plan *plan);
 
 /* Whether it is one task that any of several devices may do: none of them has a share of it. */
 bool hac_plan_is_one_task(const hac_plan *plan);
