@@ -42,6 +42,7 @@ void hac_yaml_free(hac_yaml_node *node)
 
 /* Messages ------------------------------------------------------------------------------------------ */
 
+HAC_PRINTF(5, 0)
 static hac_status fail_with(const char *file, unsigned line, unsigned column, hac_error *err, const char *fmt,
                             va_list args)
 {

@@ -108,7 +108,7 @@ _hacctl() {
     '') if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words "$commands"; fi ;;
     parquet) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words query convert inspect; fi ;;
     kernels) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words build; fi ;;
-    opsplit) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words run; fi ;;
+    opsplit) if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_words run check op subop; fi ;;
     devices)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi
         ;;
@@ -144,6 +144,15 @@ _hacctl() {
         ;;
     'opsplit run')
         if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --priority --deadline --memory --determinism --receipt --input --placement --threshold --components --kernels "$global"; else _hacctl_paths -f; fi
+        ;;
+    'opsplit check')
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
+        ;;
+    'opsplit op')
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; elif ((after == 0)); then _hacctl_words list show add remove; else _hacctl_paths -f; fi
+        ;;
+    'opsplit subop')
+        if [[ $cur == -* ]]; then _hacctl_words "$global"; elif ((after == 0)); then _hacctl_words list show add remove; else _hacctl_paths -f; fi
         ;;
     explain)
         if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --input-size "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi

@@ -114,6 +114,10 @@ static void add_words(hac_text *text, const hac_command *command)
         hac_text_add(text, " elif [[ $prev == parquet ]]; then _hacctl_words query convert inspect;"
                            " else _hacctl_words \"$commands\";");
         break;
+    case HAC_WORDS_OPERATOR:
+        hac_text_add(text,
+                     " elif ((after == 0)); then _hacctl_words list show add remove; else _hacctl_paths -f;");
+        break;
     case HAC_WORDS_SHELL:
         hac_text_add(text, " else _hacctl_words bash;");
         break;

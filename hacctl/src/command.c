@@ -78,6 +78,25 @@ static const hac_command commands[] = {
      "or "
      "pin say), and DIR gets exactly the outputs that it names. docs/flows/opsplit.md is the language.",
      HAC_OPTIONS_OPSPLIT, 1, 1, HAC_WORDS_FILE, hac_cmd_opsplit_run},
+    {"opsplit check", "say what is wrong with a logic file", "LOGIC.yaml",
+     "Prints OK, or says with file, line and column all that is wrong: names, templates, types, shapes, "
+     "order. "
+     "No data is looked at and no daemon is asked.",
+     0, 1, 1, HAC_WORDS_FILE, hac_cmd_opsplit_check},
+    {"opsplit op", "list, show, add or remove OPs of your own",
+     "list | show NAME[@VERSION] | add FILE.yaml | remove NAME[@VERSION]",
+     "An OP is a composition of sub-operators with parameters, which a logic file uses by its name. It is "
+     "checked "
+     "when it is added, and every change is a new version; without one, the newest is meant. They are kept "
+     "in "
+     "$XDG_DATA_HOME/hac/opsplit. docs/flows/opsplit.md says how they are written.",
+     0, 1, 2, HAC_WORDS_OPERATOR, hac_cmd_opsplit_op},
+    {"opsplit subop", "list, show, add or remove sub-operators",
+     "list | show NAME[@VERSION] | add FILE.yaml | remove NAME[@VERSION]",
+     "Those that are built in are listed, too; docs/opsplit-library.md has all about them. Your own are "
+     "typed "
+     "expressions with named arguments, kept and versioned as OPs are.",
+     0, 1, 2, HAC_WORDS_OPERATOR, hac_cmd_opsplit_subop},
     {"explain", "show the plan of a job before it runs", "JOB [OPTION…]",
      "JOB is a whole sort, splice, mapreduce, parquet query or parquet convert command; of a sort of an "
      "array "

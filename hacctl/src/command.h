@@ -17,6 +17,7 @@ typedef enum hac_words {
     HAC_WORDS_NAMED, /* a named job or a file, then files */
     HAC_WORDS_PLAN,  /* a job that can be planned, then files */
     HAC_WORDS_COMMAND,
+    HAC_WORDS_OPERATOR, /* what to do with operators, then files */
     HAC_WORDS_SHELL
 } hac_words;
 
@@ -64,6 +65,9 @@ hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error
 hac_status hac_cmd_kernels_build(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_opsplit_check(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_opsplit_op(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_opsplit_subop(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_jobs(hac_cli *cli, const hac_args *args, hac_error *err);

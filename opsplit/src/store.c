@@ -297,8 +297,6 @@ hac_status hac_library_add(hac_library *library, hac_library_kind kind, const ch
     err = err != NULL ? err : &unused;
     if (problems != NULL)
         *problems = (hac_logic_problems)HAC_LOGIC_PROBLEMS_NONE;
-    if (library->directory == NULL)
-        return hac_fail(err, HAC_INVALID, "there is no folder to keep operators in");
     hac_status status = hac_checker_new(file, library, &c, err);
     if (status != HAC_OK)
         return status;
@@ -310,6 +308,8 @@ hac_status hac_library_add(hac_library *library, hac_library_kind kind, const ch
         hac_checker_finish(c, NULL, problems);
         return status;
     }
+    if (library->directory == NULL)
+        return hac_fail(err, HAC_INVALID, "there is no folder to keep operators in");
     snprintf(ret_name, HAC_LIBRARY_NAME_MAX, "%s", d->name);
     return add_checked(library, d, text, length, ret_version, ret_new, err);
 }

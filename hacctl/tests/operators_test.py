@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacctl opsplit check, op, subop: no daemon is asked."""
+import json
+import os
+
+from cli import Case, main
+
+DAMP = """subop: damp
+text: PageRank's damping
+arguments: {spread: f64, damping: f64}
+expr: "(1 - damping) + damping * spread"
+"""
+STEP = """op: twice
+text: damped twice
+parameters:
+  spread: {template: FixValueVector, type: f64}
+  damping: {template: Var, type: f64}
+results:
+  out: {template: FixValueVector, type: f64}
+do:
+  - damp: {spread: spread, damping: damping, out: once}
+  - damp: {spread: once, damping: damping, out: out}
+"""
+LOGIC = """inputs: {p: {parse: csv, schema: "x:f64"}}
+vectors: {damping: {value: 0.85}}
+operators:
+  - op: step
+    use: twice
+    with: {spread: p.x, damping: damping, out: y}
+outputs: {o: {columns: [p.x, y]}}
+"""
+
+
+class Operators(Case):
+    def setUp(self):
+        super().setUp()
+        self.environment.update(HAC_SOCKET=self.path("no-daemon"), FAKE_HAC_CONNECT="3",
+                                XDG_DATA_HOME=self.path("data"), HOME=self.path("home"))
+        self.damp = self.put("damp.yaml", DAMP)
+        self.step = self.put("step.yaml", STEP)
+        self.logic = self.put("logic.yaml", LOGIC)
+
+    def read(self, *words):
+        return json.loads(self.good("--json", "opsplit", *words))
+
+    def say(self, *words):
+        return self.good("opsplit", *words).decode()
+
+    def kept(self):
+        folder = self.folder / "data" / "hac" / "opsplit"
+        return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+    def test_check(self):
+        self.put("good.yaml", "vectors: {a: {value: 1}}\noutputs: {o: {columns: [a]}}\n")
+        self.assertEqual(self.say("check", "good.yaml"), "OK\n")
+        self.assertEqual(self.read("check", "good.yaml"), {"file": "good.yaml", "ok": True, "problems": [], "notes": []})
+        self.put("bad.yaml", "vectors: {a: {value: 1}}\noperators: [{map: {expr: a +, out: b}}, {scan: {in: c, out: d}}]\n"
+                             "outputs: {o: {columns: [a]}}\n")
+        code, out, err = self.run_it("opsplit", "check", "bad.yaml")
+        self.assertEqual((code, out), (2, b""))
+        self.assertEqual(err, "hacctl: bad.yaml:2:29: expected a value, but the text ends here\n"
+                              "hacctl: bad.yaml:2:53: no vector is called `c`; there are: a, b\n")
+        code, out, err = self.run_it("opsplit", "check", "bad.yaml", "--json")
+        answer = json.loads(out)
+        self.assertEqual((code, answer["ok"], len(answer["problems"])), (2, False, 2))
+        self.assertEqual(answer["problems"][0], {"file": "bad.yaml", "line": 2, "column": 29,
+                                                 "message": "expected a value, but the text ends here"})
+        self.bad(2, "opsplit", "check", self.put("text.yaml", "a: [\n"), says="text.yaml:2:1: ")
+        self.bad(1, "opsplit", "check", "missing.yaml", says="missing.yaml: there is no such file")
+        self.bad(2, "opsplit", "check", says="too few arguments")
+
+    def test_notes(self):
+        self.put("odd.yaml", "vectors: {a: {value: 1}}\noperators: [{mpa: {expr: a, out: b}}]\n"
+                             "outputs: {o: {columns: [b]}}\n")
+        code, out, err = self.run_it("opsplit", "check", "odd.yaml")
+        self.assertEqual((code, out), (0, b"OK\n"))
+        self.assertEqual(err, "hacctl: odd.yaml:2:14: `mpa` is in no library, so it is an exception sub-operator; did you mean "
+                              "`map`?\n")
+        code, out, err = self.run_it("--quiet", "opsplit", "check", "odd.yaml")
+        self.assertEqual((code, out, err), (0, b"OK\n", ""))
+        self.assertEqual(self.read("check", "odd.yaml")["notes"][0]["line"], 2)
+
+    def test_versions(self):
+        self.assertEqual(self.say("subop", "add", self.damp), "damp@1\n")
+        self.assertEqual(self.kept(), ["subop/damp@1.yaml"])
+        code, out, err = self.run_it("opsplit", "subop", "add", self.damp)
+        self.assertEqual((code, out, err), (0, b"damp@1\n", "hacctl: damp@1 is the same; nothing was added\n"))
+        self.put("damp.yaml", DAMP.replace("(1 - damping)", "0.15"))
+        self.assertEqual(self.read("subop", "add", self.damp), {"name": "damp", "version": 2, "added": True})
+        self.assertEqual(self.say("op", "add", self.step), "twice@1\n")
+        self.assertEqual(self.kept(), ["op/twice@1.yaml", "subop/damp@1.yaml", "subop/damp@2.yaml"])
+        self.assertEqual(self.say("subop", "show", "damp@1"), DAMP)
+        self.assertIn("0.15", self.say("subop", "show", "damp"))
+        shown = self.read("op", "show", "twice")
+        self.assertEqual((shown["version"], shown["versions"], shown["definition"]), (1, [1], STEP))
+        self.assertEqual(self.say("check", self.logic), "OK\n")
+        self.good("opsplit", "subop", "remove", "damp@2")
+        self.assertEqual(self.say("subop", "show", "damp"), DAMP)
+        self.good("opsplit", "subop", "remove", "damp")
+        code, _, err = self.run_it("opsplit", "check", self.logic)
+        self.assertEqual((code, len(err.splitlines())), (2, 2))
+        self.assertTrue(err.startswith("hacctl: op twice@1:9:5: `damp` is in no library"), err)
+        self.good("opsplit", "op", "remove", "twice")
+        self.assertEqual(self.kept(), [])
+
+    def test_lists(self):
+        self.good("opsplit", "subop", "add", self.damp)
+        listed = self.read("subop", "list")["sub_operators"]
+        names = [entry["name"] for entry in listed]
+        for name in ("map", "reduce", "scan", "filter", "sort", "reduce_by_key", "gather", "scatter", "dot", "axpy", "gemv",
+                     "gemm", "spmv", "norm", "distance", "nearest", "argmin", "argmax", "row_reduce", "tokenize", "index",
+                     "csr", "transpose", "term_counts", "histogram", "range", "fill", "let", "for", "while", "if"):
+            self.assertIn(name, names)
+        self.assertEqual(listed[-1], {"name": "damp", "built_in": False, "versions": [1], "text": "PageRank's damping"})
+        table = self.say("subop", "list")
+        self.assertRegex(table, r"(?m)^spmv +built in +a sparse matrix by a vector$")
+        self.assertRegex(table, r"(?m)^damp +1 +PageRank's damping$")
+        self.assertEqual(self.read("op", "list"), {"ops": []})
+        self.assertIn("none", self.say("op", "list"))
+        self.assertEqual(self.read("subop", "show", "spmv")["arguments"][0]["name"], "matrix")
+        self.assertIn("- spmv: {matrix: link", self.say("subop", "show", "spmv"))
+
+    def test_wrong(self):
+        self.bad(2, "opsplit", "subop", says="too few arguments")
+        self.bad(2, "opsplit", "subop", "look", says="'look' is none of list, show, add, remove")
+        self.bad(2, "opsplit", "op", "show", says="which one?")
+        self.bad(2, "opsplit", "op", "list", "x", says="one argument too many")
+        self.bad(2, "opsplit", "subop", "show", "spvm", says="no sub-operator is called spvm (did you mean spmv?)")
+        self.bad(2, "opsplit", "subop", "show", "a@b", says="'a@b' is not NAME or NAME@VERSION")
+        self.bad(2, "opsplit", "subop", "remove", "map", says="`map` is built in and cannot be removed")
+        self.bad(2, "opsplit", "subop", "remove", "nope", says="no sub-operator is called nope")
+        self.bad(1, "opsplit", "subop", "add", "nope.yaml", says="there is no such file")
+        self.bad(2, "opsplit", "subop", "add", self.put("map.yaml", DAMP.replace("subop: damp", "subop: map")),
+                 says="map.yaml:1:8: `map` is built in")
+        self.bad(2, "opsplit", "subop", "add", self.put("type.yaml", DAMP.replace("damping: f64", "damping: f65")),
+                 says="type.yaml:3:35: `f65` is not known here")
+        self.bad(2, "opsplit", "op", "add", self.put("half.yaml", STEP.rsplit("  - ", 2)[0] + "  - nope: {out: out}\n"),
+                 says="half.yaml:9:5: `nope` is in no library")
+        code, _, err = self.run_it("opsplit", "subop", "add", self.put("two.yaml", DAMP.replace("f64, d", "f65, d").replace(
+            "damping: f64", "damping: f66")))
+        self.assertEqual((code, len(err.splitlines())), (2, 2))
+        self.good("opsplit", "subop", "add", self.damp)
+        self.bad(2, "opsplit", "subop", "show", "damp@7", says="damp has no version 7")
+
+    def test_places(self):
+        del self.environment["XDG_DATA_HOME"]
+        os.mkdir(self.path("home"))
+        self.good("opsplit", "subop", "add", self.damp)
+        self.assertTrue((self.folder / "home/.local/share/hac/opsplit/subop/damp@1.yaml").is_file())
+        del self.environment["HOME"]
+        self.assertEqual(self.read("op", "list"), {"ops": []})
+        self.bad(2, "opsplit", "subop", "add", self.damp, says="there is no folder to keep operators in")
+        self.environment["HOME"] = self.path("home")
+        file = self.folder / "home/.local/share/hac/opsplit/subop/damp@1.yaml"
+        file.write_text("a: [\n")
+        self.bad(2, "opsplit", "subop", "list", says="damp@1.yaml:2:1: ")
+
+    def test_unwritable(self):
+        if os.geteuid() == 0:
+            self.environment["XDG_DATA_HOME"] = "/proc"
+        else:
+            os.mkdir(self.path("data"), 0o500)
+        self.bad(1, "opsplit", "subop", "add", self.damp, says="cannot make the folder")
+
+
+if __name__ == "__main__":
+    main()
