@@ -210,12 +210,11 @@ class Splits(unittest.TestCase):
         """A job that waits for its client is in nobody's way, and ends by cancel, deadline and a client that leaves."""
         data = table(40000, 5)
         jobs = [self.job(kind=LINES, select="count() as n") for _ in range(20)]
-        self.assertIn(b"waits for its client", self.machine.good("why", str(jobs[0].id)))
+        self.assertTrue(eventually(lambda: b"waits for its client" in self.machine.good("why", str(jobs[0].id))))
         for job in jobs:
             job.append([b"a\n"])
             job.take_answer()
         self.assertEqual(self.whole(data, "--parse", "lines", "--select", "count() as n"), b"n\n40000\n")
-        self.assertIn(b"wait", self.machine.good("why", str(jobs[0].id)))
         self.assertEqual(self.client.ask(wire.CANCEL, wire.message(f1=jobs[0].id))[0], wire.R_OK)
         with self.assertRaisesRegex(splits.Refused, "cancel"):
             jobs[0].append([b"b\n"])
