@@ -3,8 +3,9 @@
 """hacctl opsplit check, op, subop: no daemon is asked."""
 import json
 import os
+import re
 
-from cli import Case, main
+from cli import HERE, Case, main
 
 DAMP = """subop: damp
 text: PageRank's damping
@@ -155,6 +156,18 @@ class Operators(Case):
         file = self.folder / "home/.local/share/hac/opsplit/subop/damp@1.yaml"
         file.write_text("a: [\n")
         self.bad(2, "opsplit", "subop", "list", says="damp@1.yaml:2:1: ")
+
+    def test_documentation(self):
+        """What the page on flow D shows is taken as it stands."""
+        page = (HERE.parent.parent / "docs" / "flows" / "opsplit.md").read_text(encoding="utf-8")
+        heads = {"name": ("check",), "subop": ("subop", "add"), "op": ("op", "add")}
+        seen = []
+        for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL):
+            head = block.split(":")[0]
+            if head in heads:
+                self.good("opsplit", *heads[head], self.put("shown.yaml", block))
+                seen.append(head)
+        self.assertEqual(seen, ["name", "subop", "op"])
 
     def test_unwritable(self):
         if os.geteuid() == 0:
