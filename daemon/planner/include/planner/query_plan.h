@@ -129,8 +129,8 @@ HAC_MUST_USE hac_status hac_plan_query(const hac_machine *machine, const hac_que
 HAC_MUST_USE hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec *spec,
                                              hac_plan **ret, hac_error *err);
 
-/* What a stream of spec->bytes is predicted to take: the tasks are those of one of its splits, the times those of
- * all of them. spec->round and spec->sources are not looked at. */
+/* What a stream of spec->bytes is predicted to take: the tasks are those of one of its splits, the times
+ * those of all of them. spec->round and spec->sources are not looked at. */
 HAC_MUST_USE hac_status hac_plan_query_splits(const hac_machine *machine, const hac_query_spec *spec,
                                               hac_plan **ret, hac_error *err);
 
