@@ -260,6 +260,80 @@ class Requests(HostileCase):
                 self.assertIn(got[0], (wire.R_FAILURE, wire.R_DONE), body)
                 self.assertTrue(got[0] == wire.R_FAILURE or got[1][2][0] == 4, body)
 
+    def graph(self, client, number, tasks, **more):
+        """How a graph of sub-operators ends: "done", or what is said of its failure; None: the connection ended."""
+        got = client.ask(wire.SUBMIT_OPS, wire.ops([number], tasks, **more))
+        if got is not None and got[0] == wire.R_ACCEPTED:
+            got = client.ask(wire.WAIT, wire.field(1, got[1][1][0]))
+        if got is None:
+            return None
+        if got[0] == wire.R_FAILURE:
+            return got[1][2][0].decode()
+        return "done" if got[1][2][0] == 3 else wire.decode(got[1][3][0])[2][0].decode()
+
+    def test_senseless_graphs(self):
+        """A graph that makes no sense is refused, by hacd or by the executor, which does not die of it."""
+        client = self.client()
+        number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 20))[1][1][0]
+        f64, huge = 11, 2**63 - 64
+
+        def vector(span, rows=1000, values=0, kind=f64, columns=1, entries=0, form=1, offsets=0, indices=0, first=0):
+            return form, kind, span, first, rows, columns, entries, values, offsets, indices
+
+        def reduce(x=vector(1), w=vector(0, rows=1), spans=((0, 0, 4096, 1), (0, 4096, 8192, 0)), count=1000, **more):
+            return wire.op_task("op.reduce", spans, wire.op_call([w, x], **more), count=count, grain=4096)
+        self.assertEqual(self.graph(client, number, [reduce()]), "done")
+        for tasks in ([reduce(x=vector(1, rows=huge))], [reduce(x=vector(1, rows=1025))], [reduce(x=vector(1, values=8192))],
+                      [reduce(x=vector(1, values=huge))], [reduce(x=vector(1, columns=huge))], [reduce(x=vector(7))],
+                      [reduce(x=vector(1, kind=99))], [reduce(x=vector(1, form=99))], [reduce(w=vector(0, rows=0))],
+                      [reduce(function=99)], [reduce(n_operands=9)], [reduce(n_operands=2**32 - 1)], [reduce(count=2000)],
+                      [reduce(program=bytes(40))], [reduce(flags=2**31)], [reduce(x=vector(1, form=7, entries=huge))],
+                      [reduce(spans=((0, 0, 4096, 1), (0, 1 << 20, 64, 0)))], [reduce(spans=((0, 0, 4096, 1), (0, 2048, 8192, 0)))],
+                      [reduce(), reduce()], [reduce(), wire.op_task("op.reduce", ((0, 4096, 4096, 1), (0, 0, 4096, 0)),
+                                                                    b"x", after=b"\0")],
+                      [wire.op_task("op.nonesuch", (), b"x")], [wire.op_task("op.map", (), b"x" * 16384)]):
+            with self.subTest(tasks=tasks):
+                got = self.graph(client, number, tasks)
+                self.assertIsNotNone(got)
+                self.assertNotEqual(got, "done")
+                self.assertNotIn("executor", got)
+        for tasks in ([wire.op_task("sort.small", (), b"x")], [wire.op_task("op.map.cl", (), b"x")], [], [reduce()] * 600,
+                      [wire.op_task("op.map", ((1, 0, 64, 0),), b"x")], [wire.op_task("op.map", ((0, 1, 64, 0),), b"x")],
+                      [wire.op_task("op.map", (), b"x", after=b"\0")]):
+            with self.subTest(tasks=tasks[:1]):
+                bad = self.client()
+                other = bad.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 20))[1][1][0]
+                self.assertIsNone(self.graph(bad, other, tasks))  # the protocol is broken
+        thief = self.client()
+        self.assertIn("holds no buffer", self.graph(thief, number, [reduce()]))
+
+    def test_garbled_graphs(self):
+        """Random bytes changed in calls; the executor refuses them or gives some answer."""
+        rng = random.Random(int(os.environ.get("HAC_TEST_RANDOM", "1")))
+        client = self.client()
+        number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 20))[1][1][0]
+        names = ("map reduce combine scan_sums scan filter_count filter_copy gather scatter gemv gemm spmv distance nearest "
+                 "arg_rows row_reduce keys keys_combine histogram tokenize index csr transpose").split()
+        done = 0
+        for _ in range(int(os.environ.get("HAC_TEST_MUTATIONS", "2500")) // 5):
+            n = rng.randrange(1, 5)
+            operands = [(rng.choice((1, 1, 2, 3, 4, 5, 7)), rng.choice((1, 4, 5, 8, 9, 10, 11)), i, 0,
+                         rng.choice((0, 1, 100, 4096)), rng.choice((1, 1, 1, 3)), rng.choice((0, 10, 100)),
+                         0, 32768, 49152) for i in range(n)]
+            name, function, n_keys = rng.choice(names), rng.randrange(14), rng.choice((0, 3, 100))
+            if rng.randrange(3) == 0:  # one that is right before it is changed
+                name, function, n = "reduce", 0, 2
+                operands = [(1, 11, 0, 0, 1, 1, 0, 0, 0, 0), (1, 11, 1, 0, 100, 1, 0, 0, 0, 0)]
+            call = bytearray(wire.op_call(operands, function=function, n=n_keys, b=1.0))
+            for _ in range(rng.choice((0, 0, 1, 3))):
+                call[rng.randrange(8, len(call))] = rng.randrange(256)
+            spans = [(0, i << 17, 1 << 17, i == 0) for i in range(n)]
+            got = self.graph(client, number, [wire.op_task("op." + name, spans, bytes(call), count=100 if name == "reduce" else rng.choice((0, 100)))])
+            self.assertIsNotNone(got)
+            self.assertNotIn("executor", got)
+            done += got == "done"
+        self.assertGreater(done, 0)
+
     def test_senseless_splits(self):
         """Each fails as a request, as a job, or ends its connection; the others are served, and memory comes back."""
         client, huge = self.client(), 2**63 - 1

@@ -9,7 +9,7 @@ FRAME_MAX = 65536
 # Request.what
 HELLO, BUFFER_ALLOC, BUFFER_GROW, BUFFER_RELEASE, SUBMIT_SORT, PLAN_SORT, QUERY = range(2, 9)
 WAIT, RESULT, RELEASE, CANCEL, SUBMIT_CALIBRATE, DRAIN, RELOAD, SUBMIT_QUERY, PLAN_QUERY = range(9, 18)
-APPEND_SPLIT = 19
+APPEND_SPLIT, SUBMIT_OPS, PLAN_OPS = 19, 20, 21
 # Response.what
 R_HELLO, R_FAILURE, R_BUFFER, R_ACCEPTED, R_EVENT, R_DONE, R_TEXT, R_OK, R_SPLIT_DONE = range(2, 11)
 TYPE = {name: number for number, name in enumerate(("none", "u32", "i32", "f32", "u64", "i64", "f64"))}
@@ -75,6 +75,29 @@ def query_spec(select="count() as n", kind=5, header=0, table=None, **more):
 
 def query(inputs, options=b"", **spec):
     return message(f1=query_spec(**spec), f2=inputs, f3=options)
+
+
+def op_call(operands, function=0, n_operands=None, program=b"", flags=0, a=0.0, b=0.0, n=0):
+    """operands: (form, kind, span, first, rows, columns, entries, values, offsets, indices) (base/op_layout.h)."""
+    out = struct.pack("<QIIIIddQ", 0x314C4C4143434148, function, len(operands) if n_operands is None else n_operands,
+                      len(program), flags, a, b, n)
+    for form, kind, span, *sizes in operands:
+        out += struct.pack("<BBBBI7Q", form, kind, span, 0, 0, *sizes)
+    return out + program
+
+
+def op_task(codelet, spans, call, kind=6, count=0, grain=0, after=b"", **more):
+    """spans: (buffer, offset, bytes, written)."""
+    fields = {"f1": codelet, "f3": kind, "f5": count, "f6": grain, "f8": call,
+              "f7": [message(f1=b, f2=o, f3=n, f4=w) for b, o, n, w in spans], "f9": after, **more}
+    return message(**{name: value for name, value in sorted(fields.items(), key=lambda f: int(f[0][1:]))
+                      if value not in (0, b"")})
+
+
+def ops(buffers, tasks, options=b"", **more):
+    packed = b"".join(varint(b) for b in buffers)
+    fields = {"f2": packed, "f3": tasks, "f4": options, **more}
+    return message(**{name: fields[name] for name in sorted(fields, key=lambda f: int(f[1:])) if fields[name] != b"" or name == "f4"})
 
 
 def decode(data):

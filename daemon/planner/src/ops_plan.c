@@ -376,7 +376,8 @@ static void compare_devices(planning *p)
     double first = 0, second = 0;
     for (size_t d = 0; d < p->plan->n_devices; d++) {
         p->plan->devices[d].capability = rate[d];
-        p->plan->devices[d].share = rate[d] / sum;
+        if (sum > 0) /* else the client says nothing of its tasks' work */
+            p->plan->devices[d].share = rate[d] / sum;
         second = rate[d] > first ? first : fmax(second, rate[d]);
         first = fmax(first, rate[d]);
     }

@@ -165,6 +165,16 @@ static void test_measured(void **state)
     refuse(&machine, spec, HAC_FAILED, "no usable device");
 }
 
+/* Tasks whose work nobody says are placed all the same. */
+static void test_no_units(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9);
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    op.units = 0;
+    hac_plan_free(plan_of(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1}));
+}
+
 /* Two that do not wait for each other go to two devices, though one is somewhat faster. */
 static void test_side_by_side(void **state)
 {
@@ -244,9 +254,10 @@ static void test_bad_graphs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule),     cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_measured), cmocka_unit_test(test_side_by_side),
-        cmocka_unit_test(test_kernels),  cmocka_unit_test(test_bad_graphs),
+        cmocka_unit_test(test_rule),         cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_measured),     cmocka_unit_test(test_no_units),
+        cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_bad_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
