@@ -143,6 +143,22 @@ static hac_status submit(hac_logic_run *run, hac_error *err)
     return status == HAC_OK ? wait_for(run, job, err) : status;
 }
 
+/* The job runs pieces before the one at work, too: a message that names a task is about that one's place. */
+static hac_status blame(hac_logic_run *run, hac_status status, hac_error *err)
+{
+    for (size_t t = 0; err != NULL && t < run->graph->n_tasks; t++) {
+        size_t n = strlen(run->graph->parts[t].name);
+        if (strncmp(err->message, run->graph->parts[t].name, n) == 0 && err->message[n] == ':') {
+            hac_error about = *err;
+            run->where[0] = '\0';
+            /* what a codelet finds invalid is the data: the file has been checked */
+            return hac_fail(err, status == HAC_INVALID ? HAC_FAILED : status, "%.200s:%s", run->logic->file,
+                            about.message);
+        }
+    }
+    return status;
+}
+
 hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
 {
     const hac_ranks *ranks = run->options->ranks;
@@ -151,6 +167,8 @@ hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
         run->report->jobs++;
         run->report->tasks += run->graph->n_tasks;
         status = submit(run, err);
+        if (status != HAC_OK)
+            status = blame(run, status, err);
     }
     bool any = run->graph->planned > 0;
     forget(run);
@@ -300,6 +318,15 @@ static void touch(const hac_run_task *what, size_t operand, uint64_t first, uint
     span->touch_bytes = (to - from) * row_bytes(v);
 }
 
+/* It begins with its place in the file, by which a failure is told from that of the piece that waits. */
+static void name_task(const hac_logic_run *run, const hac_run_task *what, unsigned component,
+                      unsigned components, graph_task *part)
+{
+    int n = snprintf(part->name, sizeof part->name, "%u:%u: %.40s", run->at.line, run->at.column, what->name);
+    if (components > 1 && n > 0)
+        snprintf(part->name + n, sizeof part->name - (size_t)n, " [%u of %u]", component + 1, components);
+}
+
 static hac_status add_one(hac_logic_run *run, const hac_run_task *what, uint64_t first, uint64_t end,
                           unsigned component, unsigned components, hac_error *err)
 {
@@ -321,7 +348,7 @@ static hac_status add_one(hac_logic_run *run, const hac_run_task *what, uint64_t
     task->call = part->call;
     task->call_bytes = call_bytes;
     double share = what->rows > 0 && range ? (double)(end - first) / (double)what->rows : 1;
-    task->units = what->units * share;
+    task->units = what->units > 0 ? what->units * share : 1; /* work of none has no share to be split by */
     hac_op_operand operands[HAC_OP_OPERANDS_MAX];
     for (size_t i = 0; i < what->n_operands; i++) {
         hac_run_vector *v = what->operands[i];
@@ -336,10 +363,7 @@ static hac_status add_one(hac_logic_run *run, const hac_run_task *what, uint64_t
     }
     task->type = hac_op_type(what->codelet, operands, what->n_operands);
     find_order(run, what, part, task, first, end);
-    if (components > 1)
-        snprintf(part->name, sizeof part->name, "%.60s [%u of %u]", what->name, component + 1, components);
-    else
-        snprintf(part->name, sizeof part->name, "%.90s", what->name);
+    name_task(run, what, component, components, part);
     graph->n_tasks++;
     return HAC_OK;
 }

@@ -119,7 +119,8 @@ struct hac_run {
     hac_run_memory *free_slots;
     hac_run_graph *graph;
     unsigned components;
-    char where[320]; /* the piece at work, for messages: "pagerank.yaml:12:9: spmv" */
+    char where[320];       /* the piece at work, for messages: "pagerank.yaml:12:9: spmv" */
+    hac_logic_position at; /* where it is */
     uint64_t round;
 };
 

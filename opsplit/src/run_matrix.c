@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sub-operators on matrices: products, distances, making and transposing them. */
+#include <string.h>
+
 #include "run_pieces.h"
 
 /* ---- products ---- */
@@ -101,6 +103,13 @@ static hac_status take_size(hac_logic_run *run, hac_run_task *task, hac_run_vect
     return HAC_OK;
 }
 
+/* A sparse matrix without entries is made here: it may have no columns, which no codelet takes. */
+static void empty_rows(hac_run_vector *matrix)
+{
+    memset(hac_run_data(matrix) + matrix->operand.offsets, 0, (matrix->operand.rows + 1) * sizeof(uint64_t));
+    matrix->operand.entries = 0;
+}
+
 hac_status hac_run_csr_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
 {
     bool terms = piece->subop->id == HAC_SUBOP_TERM_COUNTS;
@@ -132,7 +141,10 @@ hac_status hac_run_csr_piece(hac_logic_run *run, const hac_logic_piece *piece, h
     if (value != NULL)
         hac_run_operand(&task, value, true);
     task.units = (double)row->operand.rows;
-    status = take_size(run, &task, &matrix, err);
+    if (row->operand.rows > 0)
+        status = take_size(run, &task, &matrix, err);
+    else
+        empty_rows(&matrix);
     if (status == HAC_OK)
         hac_run_publish(run, piece, "out", &matrix);
     else
@@ -156,7 +168,10 @@ hac_status hac_run_transpose_piece(hac_logic_run *run, const hac_logic_piece *pi
     hac_run_output(&task, &result);
     hac_run_operand(&task, in, true);
     task.units = (double)entries_of(in);
-    status = hac_run_add(run, &task, NULL, err);
+    if (entries_of(in) > 0)
+        status = hac_run_add(run, &task, NULL, err);
+    else if (sparse)
+        empty_rows(&result);
     if (status == HAC_OK)
         hac_run_publish(run, piece, "out", &result);
     return status;

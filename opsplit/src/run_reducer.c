@@ -76,8 +76,8 @@ static hac_status reduce_value(hac_logic_run *run, const hac_logic_reducer_value
     if (in != NULL)
         hac_run_operand(&first, in, false);
     first.rows = ids->operand.rows;
-    hac_status status = hac_run_tables(run, &first, &second, is_float ? HAC_KIND_F64 : HAC_KIND_I64, n,
-                                       in != NULL ? 2 : 1, &table, err);
+    hac_status status = hac_run_tables(run, &first, &second, is_float ? HAC_KIND_F64 : HAC_KIND_I64,
+                                       n > 0 ? n : 1, in != NULL ? 2 : 1, &table, err);
     if (status == HAC_OK)
         status = hac_run_flush(run, err);
     if (status == HAC_OK)
@@ -85,8 +85,10 @@ static hac_status reduce_value(hac_logic_run *run, const hac_logic_reducer_value
     if (status == HAC_OK)
         status = take_column(run, &table, in != NULL ? 1 : 0,
                              in == NULL ? HAC_KIND_I64 : (hac_kind)table.operand.kind, &result, err);
-    if (status == HAC_OK)
+    if (status == HAC_OK) {
+        result.operand.rows = result.end = n; /* a table has a row at least */
         hac_run_set(run, value->out, &result);
+    }
     hac_run_vector_clear(run, &table);
     return status;
 }
@@ -97,12 +99,13 @@ hac_status hac_run_reduce(hac_logic_run *run, const hac_logic_reducer *reducer, 
     hac_run_vector ids, keys;
     snprintf(run->where, sizeof run->where, "%.200s:%u:%u: reducer", run->logic->file, reducer->at.line,
              reducer->at.column);
+    run->at = reducer->at;
     hac_status status = number_keys(run, reducer, &piece, &ids, &keys, err);
     uint64_t n = status == HAC_OK ? keys.operand.rows : 0;
     if (status == HAC_OK)
         hac_run_set(run, reducer->keys, &keys);
     for (size_t i = 0; i < reducer->n_values && status == HAC_OK; i++)
-        status = reduce_value(run, &reducer->values[i], &piece, &ids, n > 0 ? n : 1, err);
+        status = reduce_value(run, &reducer->values[i], &piece, &ids, n, err);
     if (status != HAC_OK)
         return hac_run_failed(run, status, err);
     hac_run_vector_clear(run, &ids);

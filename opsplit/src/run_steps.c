@@ -40,6 +40,7 @@ static void set_where(hac_logic_run *run, hac_logic_position at, const char *wha
 {
     snprintf(run->where, sizeof run->where, "%.200s:%u:%u: %.80s", run->logic->file, at.line, at.column,
              what);
+    run->at = at;
 }
 
 /* As many as any vector of the piece is split into; of those whose split is not stated the run's own. */

@@ -8,9 +8,13 @@ import io
 import json
 import math
 import os
+import random
+import signal
 import struct
 import sys
+import time
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -202,6 +206,325 @@ class Examples(LogicTest):
         self.assertEqual(header, ["node", "rank"])
         self.assertEqual([int(node) for node, _ in rows], sorted(links))
         self.assertLess(max(abs(float(got) - rank[int(node)]) for node, got in rows), 1e-10)
+
+
+ROWS = 20011  # five blocks of 4,096 rows, the last not full
+
+EVERYTHING = """
+name: everything
+inputs:
+  t: {parse: csv, schema: "i:i64,k:i64,f:f64"}
+vectors:
+  few: {template: SparseValueVector, type: f64, value: {rows: 8, indices: [1, 5], values: [0.5, 2]}}
+  ragged: {template: VariableLenVector, type: i64, value: [[1, 2, 4], [], [-3]]}
+  a: {type: f64, value: [[1, 2], [3, 4], [5, 6]]}
+  b: {type: f64, value: [[1, 0, 2, 1], [0, 1, 3, 0.5]]}
+  total: {template: Var, type: i64, value: 0}
+  steps: {template: Var, type: i64, value: 0}
+  left: {template: Var, type: i64, value: 100}
+operators:
+  - op: move
+    do:
+      - filter: {where: "t.f > 0.5 and t.k % 2 = 1", in: [t.i, t.f], out: [kept_i, kept_f]}
+      - sort: {in: t.f, descending: true, out: sorted, order: best}
+      - gather: {in: t.i, index: best, out: along}
+      - scatter: {in: t.i, index: best, rows: t.i, out: put}
+      - range: {rows: t.i, from: 7, out: number}
+      - fill: {value: 2.5, rows: t.i, out: same}
+      - dense: {in: few, out: full}
+      - reduce: {in: kept_i, function: count, out: n_kept}
+      - reduce: {in: kept_f, function: sum, out: sum_kept}
+  - op: less
+    do:
+      - scan: {in: t.i, function: sum, exclusive: true, out: before}
+      - scan: {in: t.i, function: sum, out: so_far}
+      - scan: {in: t.f, function: max, out: highest}
+      - argmin: {in: t.f, out: least_at, value: least}
+      - argmax: {in: t.i, out: most_at, value: most}
+      - histogram: {in: t.f, bins: 9, from: -0.5, to: 1, out: spread}
+      - dot: {in: [t.i, t.k], out: product}
+      - norm: {in: t.f, out: length}
+      - norm: {in: t.f, order: 1, out: length1}
+      - norm: {in: t.f, order: inf, out: length_inf}
+      - reduce: {in: t.i, function: sum, out: sum}
+      - reduce: {in: t.i, function: min, out: min}
+      - reduce: {in: t.f, function: max, out: max}
+      - reduce: {expr: "t.i > 0", function: count, out: count}
+      - reduce: {expr: "t.f * cast(t.k as f64)", function: squares, out: squares}
+      - reduce: {in: t.i, function: largest, out: largest}
+  - op: keys
+    do:
+      - reduce_by_key: {key: t.k, in: t.i, keys: 11, function: sum, out: by_sum, count: by_count}
+      - reduce_by_key: {key: t.k, in: t.i, keys: 11, function: min, out: by_min}
+      - reduce_by_key: {key: t.k, in: t.f, keys: 11, function: max, out: by_max}
+      - reduce_by_key: {key: t.k, in: t.i, keys: 11, function: mean, out: by_mean}
+  - op: matrices
+    do:
+      - gemm: {left: a, right: b, out: c}
+      - transpose: {in: c, out: ct}
+      - row_reduce: {in: ragged, function: sum, out: rows_sum}
+      - row_reduce: {in: a, function: max, out: rows_max}
+      - distance: {in: a, to: a, function: manhattan, out: apart}
+      - nearest: {in: a, to: a, out: near, distance: near_by}
+  - for: {index: i, from: 2, to: 9, by: 3, collect: {cube: cubes}}
+    do:
+      - let: {cube: "i * i * i"}
+  - for: {index: j, from: 0, to: 5}
+    do:
+      - let: {total: "total * 2 + j"}
+  - while: {condition: "left > 3", rounds: 50}
+    do:
+      - let: {left: "left // 2", steps: "steps + 1"}
+  - if: {condition: "total > 20"}
+    then:
+      - let: {branch: "1"}
+    else:
+      - let: {branch: "2"}
+reducer: {key: t.k, keys: key, values: {r_sum: {function: sum, in: t.i}, r_max: {function: max, in: t.f}, r_n: {function: count}}}
+outputs:
+  kept: {columns: {i: kept_i, f: kept_f}}
+  rows: {columns: [sorted, best, along, put, number, same, before, so_far, highest]}
+  full: {columns: [full]}
+  spread: {columns: [spread]}
+  single: {columns: [n_kept, sum_kept, least_at, least, most_at, most, product, length, length1, length_inf, sum, min, max, count, squares, largest, total, steps, branch]}
+  keys: {columns: [by_sum, by_count, by_min, by_max, by_mean]}
+  matrix: {columns: [c, rows_sum, rows_max, apart, near, near_by]}
+  transposed: {columns: [ct]}
+  cubes: {columns: [cubes]}
+  reduced: {columns: [key, r_sum, r_max, r_n]}
+"""
+
+
+class Suboperators(LogicTest):
+    """Every other sub-operator against naive Python, over several blocks of rows and over none."""
+
+    def write(self, name, text):
+        path = self.m.work / name
+        path.write_text(text)
+        return path
+
+    def table(self, rows):
+        return self.write("t.csv", "i,k,f\n" + "".join(f"{i},{k},{f!r}\n" for i, k, f in rows))
+
+    def numbers(self, data):
+        """{column: its numbers} of a CSV output."""
+        header, rows = rows_of(data)
+        return {name: [float(row[c]) for row in rows] for c, name in enumerate(header)}
+
+    def all_close(self, got, want, relative=1e-11):
+        self.assertEqual(len(got), len(want))
+        for g, w in zip(got, want):
+            self.close(g, w, relative)
+
+    def test_everything(self):
+        r = random.Random(5)
+        rows = [(r.randint(-1000, 1000), r.choice((0, 1, 2, 3, 5, 8, 10)), r.uniform(-1, 1)) for _ in range(ROWS)]
+        ints, keys, floats = (list(column) for column in zip(*rows))
+        out = self.same_everywhere(self.write("all.yaml", EVERYTHING), {"t": self.table(rows)})
+        got = {name.removesuffix(".csv"): self.numbers(data) for name, data in out.items()}
+        kept = [(i, f) for i, k, f in rows if f > 0.5 and k % 2 == 1]
+        self.assertEqual(list(zip(got["kept"]["i"], got["kept"]["f"])), kept)
+        self.check_rows(got["rows"], ints, floats)
+        self.assertEqual(got["full"]["full"], [0, 0.5, 0, 0, 0, 2, 0, 0])
+        bins = [0] * 9
+        for f in floats:
+            if f >= -0.5:
+                bins[min(int((f + 0.5) / 1.5 * 9), 8)] += 1
+        self.assertEqual(got["spread"]["spread"], bins)
+        self.check_single({name: value for name, (value,) in got["single"].items()}, rows, kept)
+        self.check_keys(got["keys"], got["reduced"], rows)
+        self.check_matrices(got)
+        self.assertEqual(got["cubes"]["cubes"], [8, 125, 512])
+
+    def check_rows(self, got, ints, floats):
+        best = sorted(range(ROWS), key=lambda row: -floats[row])
+        put, before, highest = [0] * ROWS, [], []
+        for row, place in enumerate(best):
+            put[place] = ints[row]
+        for i, f in zip(ints, floats):
+            before.append(before[-1] + previous if before else 0)
+            highest.append(max(f, highest[-1]) if highest else f)
+            previous = i
+        want = {"sorted": [floats[row] for row in best], "best": best, "along": [ints[row] for row in best],
+                "put": put, "number": list(range(7, 7 + ROWS)), "same": [2.5] * ROWS, "before": before,
+                "so_far": [b + i for b, i in zip(before, ints)], "highest": highest}
+        self.assertEqual(sorted(got), sorted(want))
+        for name, column in want.items():
+            self.assertTrue(got[name] == column, name)
+
+    def check_single(self, got, rows, kept):
+        ints, keys, floats = zip(*rows)
+        exact = {"n_kept": len(kept), "least_at": floats.index(min(floats)), "least": min(floats),
+                 "most_at": ints.index(max(ints)), "most": max(ints), "product": sum(map(int.__mul__, ints, keys)),
+                 "length_inf": max(map(abs, floats)), "sum": sum(ints), "min": min(ints), "max": max(floats),
+                 "count": sum(i > 0 for i in ints), "largest": max(map(abs, ints)), "total": 26, "steps": 5,
+                 "branch": 1}
+        near = {"sum_kept": math.fsum(f for _, f in kept), "length": math.sqrt(math.fsum(f * f for f in floats)),
+                "length1": math.fsum(map(abs, floats)),
+                "squares": math.fsum((f * k) ** 2 for f, k in zip(floats, keys))}
+        self.assertEqual({name: got[name] for name in exact}, exact)
+        for name, want in near.items():
+            self.close(got[name], want)
+        self.assertEqual(len(got), len(exact) + len(near))
+
+    def check_keys(self, got, reduced, rows):
+        members = [[row for row in rows if row[1] == key] for key in range(11)]
+        there = [m for m in members if m]
+        self.assertEqual(got["by_count"], [len(m) for m in members])
+        self.assertEqual(got["by_sum"], [sum(i for i, _, _ in m) for m in members])
+        self.assertEqual(got["by_min"], [min((i for i, _, _ in m), default=0) for m in members])
+        self.assertEqual(got["by_max"], [max((f for _, _, f in m), default=0) for m in members])
+        for mean, m in zip(got["by_mean"], members):
+            if m:
+                self.close(mean, sum(i for i, _, _ in m) / len(m))
+            else:
+                self.assertTrue(math.isnan(mean))
+        self.assertEqual(reduced, {"key": [m[0][1] for m in there], "r_n": [len(m) for m in there],
+                                   "r_sum": [sum(i for i, _, _ in m) for m in there],
+                                   "r_max": [max(f for _, _, f in m) for m in there]})
+
+    def check_matrices(self, got):
+        a, b = [[1, 2], [3, 4], [5, 6]], [[1, 0, 2, 1], [0, 1, 3, 0.5]]
+        c = [[sum(x * y for x, y in zip(row, column)) for column in zip(*b)] for row in a]
+        self.assertEqual([[got["matrix"][f"c{j}"][i] for j in range(4)] for i in range(3)], c)
+        self.assertEqual([[got["transposed"][f"ct{j}"][i] for j in range(3)] for i in range(4)],
+                         [list(column) for column in zip(*c)])
+        self.assertEqual([[got["matrix"][f"apart{j}"][i] for j in range(3)] for i in range(3)],
+                         [[abs(p - r) + abs(q - s) for r, s in a] for p, q in a])
+        for name, want in (("rows_sum", [7, 0, -3]), ("rows_max", [2, 4, 6]), ("near", [0, 1, 2]),
+                           ("near_by", [0, 0, 0])):
+            self.assertEqual(got["matrix"][name], want)
+
+    EACH = """
+name: each
+inputs:
+  t: {parse: csv, schema: "i:i64,k:i64,f:f64"}
+operators:
+  - filter: {where: "t.f > 0.5", in: [t.i, t.f], out: [kept_i, kept_f]}
+  - map: {expr: "kept_i + 1", out: more}
+  - sort: {in: kept_f, out: sorted, order: order}
+  - gather: {in: t.i, index: order, out: along}
+  - scatter: {in: along, index: order, rows: t.i, out: put}
+  - scan: {in: kept_i, out: so_far}
+  - reduce: {in: t.i, out: sum}
+  - reduce: {in: t.i, function: count, out: n}
+  - norm: {in: kept_f, out: length}
+  - dot: {in: [kept_f, kept_f], out: product}
+  - histogram: {in: t.f, bins: 2, from: 0, to: 1, out: spread}
+  - reduce_by_key: {key: t.k, in: t.i, keys: 3, function: sum, out: by_sum, count: by_count}
+  - index: {in: t.k, out: id, distinct: node}
+  - csr: {row: id, column: id, out: link}
+  - row_reduce: {in: link, out: degree}
+  - transpose: {in: link, out: back}
+reducer: {key: t.k, keys: key, values: {r_sum: {function: sum, in: t.i}, r_n: {function: count}}}
+outputs:
+  rows: {columns: [more, sorted, along, so_far]}
+  put: {columns: [put]}
+  single: {columns: [sum, n, length, product]}
+  spread: {columns: [spread]}
+  keys: {columns: [by_sum, by_count]}
+  degree: {columns: [node, degree]}
+  back: {columns: {b: back}}
+  reduced: {columns: [key, r_sum, r_n]}
+"""
+
+    def test_no_rows(self):
+        out = self.same_everywhere(self.write("each.yaml", self.EACH), {"t": self.table([])})
+        texts = {name.removesuffix(".csv"): data.decode().split() for name, data in out.items()}
+        self.assertEqual(texts, {
+            "rows": ["more,sorted,along,so_far"], "put": ["put"], "single": ["sum,n,length,product", "0,0,0.0,0.0"],
+            "spread": ["spread", "0", "0"], "keys": ["by_sum,by_count", *["0,0"] * 3], "degree": ["node,degree"],
+            "back": ["row,column,b"], "reduced": ["key,r_sum,r_n"]})
+
+    def test_few_rows(self):
+        rows = [(3, 2, 0.7), (-1, 0, 0.25), (5, 2, 0.6)]
+        out = self.same_everywhere(self.write("each.yaml", self.EACH), {"t": self.table(rows)})
+        self.assertEqual(self.numbers(out["rows.csv"]),
+                         {"more": [4, 6], "sorted": [0.6, 0.7], "along": [-1, 3], "so_far": [3, 8]})
+        self.assertEqual(self.numbers(out["put.csv"])["put"], [3, -1, 0])
+        self.assertEqual(self.numbers(out["keys.csv"]), {"by_sum": [-1, 0, 8], "by_count": [1, 0, 2]})
+        self.assertEqual(self.numbers(out["degree.csv"]), {"node": [0, 2], "degree": [1, 2]})
+        self.assertEqual(out["back.csv"], b"row,column,b\n0,0,1.0\n1,1,2.0\n")
+        self.assertEqual(out["reduced.csv"], b"key,r_sum,r_n\n0,-1,1\n2,8,2\n")
+
+    def test_formats(self):
+        logic = """
+inputs: {t: {parse: csv, schema: "i:i64,k:i64,f:f64"}}
+operators: [{map: {expr: "t.i * 2", out: d}}]
+outputs:
+  a: {format: csv, columns: {i: t.i, d: d, f: t.f}}
+  b: {format: json, columns: {i: t.i, d: d, f: t.f}}
+  c: {format: xml, columns: {i: t.i, d: d, f: t.f}}
+  d2: {format: parquet, columns: {i: t.i, d: d, f: t.f}}
+  e: {format: raw, columns: [d]}
+"""
+        rows = [(i - 50, i % 3, i / 7) for i in range(100)]
+        want = [(i, 2 * i, f) for i, _, f in rows]
+        out = self.same_everywhere(self.write("formats.yaml", "name: formats" + logic), {"t": self.table(rows)})
+        self.assertEqual(list(zip(*self.numbers(out["a.csv"]).values())), want)
+        self.assertEqual([json.loads(line) for line in out["b.json"].splitlines()],
+                         [dict(zip("idf", row)) for row in want])
+        found = xml.etree.ElementTree.fromstring(out["c.xml"])
+        self.assertEqual([[(v.get("name"), float(v.text)) for v in row] for row in found],
+                         [list(zip("idf", map(float, row))) for row in want])
+        self.assertEqual(struct.unpack("<100q", out["e.bin"]), tuple(row[1] for row in want))
+        parquet = self.m.work / "back.parquet"
+        parquet.write_bytes(out["d2.parquet"])
+        back = self.m.good("mapreduce", parquet, "--select", "*")
+        self.assertEqual(list(zip(*self.numbers(back).values())), want)
+
+    def test_errors(self):
+        def bad(text, rows, says, *options):
+            logic = self.write("bad.yaml", text)
+            words = ("--input", f"t={self.table(rows)}") if rows is not None else ()
+            self.m.bad(1, "opsplit", "run", logic, *words, "-o", "bad", *options, says=says)
+            self.assertEqual(list((self.m.work / "bad").glob("*")), [])
+
+        head = 'name: bad\ninputs: {t: {parse: csv, schema: "i:i64,k:i64,f:f64"}}\noperators:\n'
+        tail = "outputs: {o: {columns: [o]}}\n"
+        rows = [(i, i % 5, float(i)) for i in range(10000)]
+        bad(head + "  - reduce_by_key: {key: t.k, in: t.i, keys: 4, out: o}\n" + tail, rows,
+            "bad.yaml:4:5: reduce_by_key: op.keys: operand 1: row 4: it is not below 4")
+        overflow = "  - map: {expr: \"t.i * 9223372036854775807\", out: c}\n  - map: {expr: \"c + 1\", out: o}\n"
+        for options in ((), ("--components", "3")):
+            bad(head + overflow + tail, rows, "bad.yaml:4:5: map", *options)
+        bad(head + "  - argmin: {in: t.i, out: o}\n" + tail, [], "bad.yaml:4:5: argmin: there are no rows")
+        bad(head + "  - gather: {in: t.f, index: t.i, out: o}\n" + tail, [(1, 0, 0.5)], "bad.yaml:4:5: gather")
+        bad(head + "  - map: {expr: \"t.i + 1\", out: o}\n" + tail, [(1, "", 0.5)], "row 1 of the input has no value in column k")
+
+    def test_kills(self):
+        """Executors are killed while a loop runs: the run ends as if nothing had been."""
+        logic = self.write("loop.yaml", """
+name: loop
+inputs: {t: {parse: csv, schema: "i:i64,k:i64,f:f64"}}
+vectors: {x: {template: FixValueVector, type: f64}}
+operators:
+  - map: {expr: "t.f", out: x}
+  - for: {index: j, from: 0, to: 300}
+    do:
+      - map: {expr: "sqrt(abs(x)) + cast(j as f64) / 300", out: x}
+      - reduce: {in: x, out: sum}
+      - if: {condition: "sum > 0"}
+        then: [{let: {last: "sum"}}]
+        else: [{let: {last: "0.0"}}]
+outputs: {o: {columns: [x]}}
+""")
+        inputs = {"t": self.table([(i, 0, i / 3) for i in range(ROWS)])}
+        want = self.outcome(self.m, logic, inputs)
+        daemon, kills = self.m.daemon(), 0
+        process = self.m.start("opsplit", "run", logic, "--input", f"t={inputs['t']}", "-o", "killed", "-q")
+        while process.poll() is None:
+            for pid in daemon.executor_pids() if kills < 3 else ():
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+            time.sleep(0.1)
+        err = process.stderr.read().decode()
+        process.stdout.close()
+        process.stderr.close()
+        self.assertEqual((process.returncode, err), (0, ""))
+        self.assertGreater(kills, 0)
+        self.assertTrue((self.m.work / "killed" / "o.csv").read_bytes() == want["o.csv"])
+
 
 
 if __name__ == "__main__":
