@@ -121,7 +121,9 @@ static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *do
 static bool task_failed(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
 {
     bool of_data = done->code == HAC_FAILED || done->code == HAC_INVALID || done->code == HAC_REFUSED;
-    if (!of_data || job->code != HAC_OK)
+    if (job->code != HAC_OK)
+        return true; /* another one was first, and says why */
+    if (!of_data)
         return false;
     const ops_state *state = job->kind_state;
     job->code = (hac_status)done->code;
