@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "run_internal.h"
+#include "run_pieces.h"
 
 void hac_run_log(const hac_logic_run *run, const char *fmt, ...)
 {
@@ -111,8 +111,7 @@ static hac_status collect(hac_logic_run *run, const struct hac_logic_collect *fr
         status = hac_run_vector_new(run, &shape, &fresh, err);
         if (status != HAC_OK)
             return status;
-        hac_run_vector_clear(run, out);
-        *out = fresh;
+        hac_run_set(run, from->out, &fresh);
     }
     uint64_t bytes = in->operand.rows * in->operand.columns * hac_op_element_size(in->operand.kind);
     uint64_t room = out->operand.columns * hac_op_element_size(out->operand.kind);
@@ -124,6 +123,17 @@ static hac_status collect(hac_logic_run *run, const struct hac_logic_collect *fr
     if (status == HAC_OK)
         memcpy(hac_run_data(out) + out->operand.values + row * room, hac_run_data(in) + in->operand.values,
                bytes);
+    return status;
+}
+
+/* A loop without iterations leaves what it collects without rows. */
+static hac_status collect_nothing(hac_logic_run *run, int out, hac_error *err)
+{
+    hac_run_vector fresh;
+    hac_run_shape shape = {HAC_VECTOR_FIX_VALUE, run->logic->vectors[out].kind, 0, 1, 0};
+    hac_status status = hac_run_vector_new(run, &shape, &fresh, err);
+    if (status == HAC_OK)
+        hac_run_set(run, out, &fresh);
     return status;
 }
 
@@ -140,6 +150,8 @@ static hac_status run_for(hac_logic_run *run, const hac_logic_step *step, hac_er
     if (status != HAC_OK)
         return status;
     uint64_t n = hac_loop_iterations(from, to, by);
+    for (size_t c = 0; n == 0 && c < step->n_collect && status == HAC_OK; c++)
+        status = collect_nothing(run, step->collect[c].out, err);
     for (uint64_t i = 0; i < n && status == HAC_OK; i++) {
         run->report->rounds++;
         run->round++;

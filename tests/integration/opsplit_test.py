@@ -416,6 +416,8 @@ operators:
   - csr: {row: id, column: id, out: link}
   - row_reduce: {in: link, out: degree}
   - transpose: {in: link, out: back}
+  - for: {index: j, from: 0, to: n, collect: {v: vs}}
+    do: [{let: {v: "j * j"}}]
 reducer: {key: t.k, keys: key, values: {r_sum: {function: sum, in: t.i}, r_n: {function: count}}}
 outputs:
   rows: {columns: [more, sorted, along, so_far]}
@@ -425,6 +427,7 @@ outputs:
   keys: {columns: [by_sum, by_count]}
   degree: {columns: [node, degree]}
   back: {columns: {b: back}}
+  vs: {columns: [vs]}
   reduced: {columns: [key, r_sum, r_n]}
 """
 
@@ -434,7 +437,7 @@ outputs:
         self.assertEqual(texts, {
             "rows": ["more,sorted,along,so_far"], "put": ["put"], "single": ["sum,n,length,product", "0,0,0.0,0.0"],
             "spread": ["spread", "0", "0"], "keys": ["by_sum,by_count", *["0,0"] * 3], "degree": ["node,degree"],
-            "back": ["row,column,b"], "reduced": ["key,r_sum,r_n"]})
+            "back": ["row,column,b"], "vs": ["vs"], "reduced": ["key,r_sum,r_n"]})
 
     def test_few_rows(self):
         rows = [(3, 2, 0.7), (-1, 0, 0.25), (5, 2, 0.6)]
@@ -444,6 +447,7 @@ outputs:
         self.assertEqual(self.numbers(out["put.csv"])["put"], [3, -1, 0])
         self.assertEqual(self.numbers(out["keys.csv"]), {"by_sum": [-1, 0, 8], "by_count": [1, 0, 2]})
         self.assertEqual(self.numbers(out["degree.csv"]), {"node": [0, 2], "degree": [1, 2]})
+        self.assertEqual(out["vs.csv"], b"vs\n0\n1\n4\n")
         self.assertEqual(out["back.csv"], b"row,column,b\n0,0,1.0\n1,1,2.0\n")
         self.assertEqual(out["reduced.csv"], b"key,r_sum,r_n\n0,-1,1\n2,8,2\n")
 
