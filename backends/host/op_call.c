@@ -293,9 +293,9 @@ hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task, ha
         return status;
     r->n = r->call.n_operands;
     for (size_t i = 0; status == HAC_OK && i < r->n; i++) {
-        hac_op_operand o;
-        memcpy(&o, task->inline_in + sizeof r->call + i * sizeof o, sizeof o);
-        status = read_operand(&o, task, i, &r->v[i], err);
+        hac_op_operand *o = &r->operands[i];
+        memcpy(o, task->inline_in + sizeof r->call + i * sizeof *o, sizeof *o);
+        status = read_operand(o, task, i, &r->v[i], err);
     }
     if (status == HAC_OK)
         status = read_program(rule, task, r, err);

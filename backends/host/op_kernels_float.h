@@ -13,7 +13,8 @@ typedef int64_t mask_f64 __attribute__((vector_size(HAC_OP_PANEL_BYTES)));
 /* Lanes of a where the mask is set, of b elsewhere. */
 #define PICK(mask, a, b) ((V)(((mask) & (M)(a)) | (~(mask) & (M)(b))))
 
-static void NAME(tidy)(const T *restrict x, size_t n, T *restrict ret)
+/* In place, too. */
+static void NAME(tidy)(const T *x, size_t n, T *ret)
 {
     for (size_t i = 0; i < n; i++)
         ret[i] = NAME(tidied)(x[i]);

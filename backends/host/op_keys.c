@@ -96,6 +96,8 @@ static hac_status key_rows(void *context, uint64_t first, uint64_t count, unsign
         status =
             add_piece(r, first + at, count - at < PIECE ? (size_t)(count - at) : PIECE, &room, table, err);
     free(room.numbers);
+    if (tables->kind == HAC_KIND_F64) /* one NaN for all */
+        hac_op_kernels_best()->tidy64((double *)(void *)table, table_bytes / 8, (double *)(void *)table);
     return status;
 }
 

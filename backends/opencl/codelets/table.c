@@ -7,6 +7,7 @@
 #include "host/data_random.h"
 #include "host/io_read.h"
 #include "host/op.h"
+#include "op_codelets.h"
 #include "opencl/codelet.h"
 #include "query/codelets.h"
 #include "radix.h"
@@ -20,6 +21,7 @@ static const hac_codelet table[] = {
     HAC_HASH_CODELETS
     HAC_QUERY_CODELETS
     HAC_OP_HOST_CODELETS
+    HAC_OP_CL_CODELETS
     /* clang-format on */
     {
         .name = "selftest.sum",

@@ -39,6 +39,9 @@ typedef double8 vd;
 typedef struct {
     __global const ulong *plan, *constants, *columns;
     __global const uchar *table;
+#ifdef EXPR_TABLES
+    __global const uchar *tables[EXPR_TABLES_MAX]; /* each column names its own */
+#endif
     __global ulong *values;
     __global uchar *states;
     uint rows, vectors;
@@ -158,6 +161,9 @@ inline void load_strings(machine *m, __global const ulong *column, ulong first, 
 inline void load_column(machine *m, uint k, ulong first, uint r)
 {
     __global const ulong *column = m->columns + k * EXPR_COLUMN_WORDS;
+#ifdef EXPR_TABLES
+    m->table = m->tables[column[EXPR_COLUMN_TABLE]];
+#endif
     ulong at = column[EXPR_COLUMN_VALUES];
     uint whole = m->rows / LANES;
     m->clean[r] = 1;
@@ -166,6 +172,9 @@ inline void load_column(machine *m, uint k, ulong first, uint r)
     switch (column[EXPR_COLUMN_KIND]) {
     case KIND_BOOL:
         load_bits(m, m->table + at, first, r);
+        break;
+    case KIND_BOOL | EXPR_KIND_BYTES:
+        EACH_ROW PUT_ROW(long, r, m->table[at + first + row] != 0);
         break;
     case KIND_I8:
         TAKE(char8, char, vi, long)

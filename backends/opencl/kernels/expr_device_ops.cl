@@ -53,8 +53,11 @@ enum { EXPR_DEVICE_OPS(EXPR_DEVICE_OP) EXPR_OPS_END };
 #define EXPR_COLUMN_VALUES   2
 #define EXPR_COLUMN_BYTES    3
 #define EXPR_COLUMN_N_BYTES  4
+#define EXPR_COLUMN_TABLE    5 /* where there are several: which of them */
 #define EXPR_COLUMN_WORDS    8
 #define EXPR_KIND_LARGE      64
+#define EXPR_KIND_BYTES      32 /* bools of a byte each */
+#define EXPR_TABLES_MAX      7
 
 #define EXPR_REGISTERS_MAX 640 /* of a filter and a program together, and a word for each key */
 

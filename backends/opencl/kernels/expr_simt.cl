@@ -28,6 +28,9 @@ typedef double vd;
 typedef struct {
     __global const ulong *plan, *constants, *columns;
     __global const uchar *table;
+#ifdef EXPR_TABLES
+    __global const uchar *tables[EXPR_TABLES_MAX]; /* each column names its own */
+#endif
     __global ulong *values; /* this work-item's */
     __global uchar *states;
     uint lanes;
@@ -56,6 +59,9 @@ typedef struct {
 inline void load_column(machine *m, uint k, ulong row, uint r)
 {
     __global const ulong *column = m->columns + k * EXPR_COLUMN_WORDS;
+#ifdef EXPR_TABLES
+    m->table = m->tables[column[EXPR_COLUMN_TABLE]];
+#endif
     __global const uchar *values = m->table + column[EXPR_COLUMN_VALUES];
     uint state = 0;
     if (column[EXPR_COLUMN_VALIDITY] != ~0UL)
@@ -63,6 +69,9 @@ inline void load_column(machine *m, uint k, ulong row, uint r)
     switch ((uint)column[EXPR_COLUMN_KIND]) {
     case KIND_BOOL:
         PUT(long, r, bit_at(values, row));
+        break;
+    case KIND_BOOL | EXPR_KIND_BYTES:
+        PUT(long, r, values[row] != 0);
         break;
     case KIND_I8:
         VALUE_AT(char, long)

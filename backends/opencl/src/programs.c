@@ -3,6 +3,7 @@
 
 #include "bitonic.h"
 #include "kernel_sources.h"
+#include "op_programs.h"
 #include "query_programs.h"
 #include "radix.h"
 
@@ -13,6 +14,8 @@ static const hac_program_source table[] = {
     HAC_BITONIC_PROGRAMS(hac_source_sort_bitonic_block, hac_source_sort_bitonic_simt)
     HAC_QUERY_PROGRAMS(hac_source_expr_machine_block, hac_source_expr_machine_simt,
                        hac_source_hash_aggregate_block, hac_source_hash_aggregate_simt)
+    HAC_OP_PROGRAMS(hac_source_op_expr_block, hac_source_op_expr_simt, hac_source_op_number_block,
+                    hac_source_op_number_simt, hac_source_op_move)
     {"selftest", "selftest.cl", hac_source_selftest, ""},
     {NULL, NULL, NULL, NULL},
 };

@@ -25,9 +25,10 @@ typedef struct hac_op_vector {
 typedef struct hac_op_request {
     hac_op_call call;
     size_t n;
-    hac_op_vector v[HAC_OP_OPERANDS_MAX];
-    uint64_t first, count; /* rows; a task without a range has all of them */
-    hac_program *program;  /* owned; NULL: none */
+    hac_op_operand operands[HAC_OP_OPERANDS_MAX]; /* as they came */
+    hac_op_vector v[HAC_OP_OPERANDS_MAX];         /* where they lie */
+    uint64_t first, count;                        /* rows; a task without a range has all of them */
+    hac_program *program;                         /* owned; NULL: none */
 } hac_op_request;
 
 #define HAC_OP_NO_RANGE 255

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs op.<number>.block: the sub-operators of one number, OP_NUMBER, for a work-item that owns a block. */
+#define OP_BLOCK_STYLE
+/* clang-format off */
+#include "op_lanes.cl"
+#include "op_number.cl"
+#include "op_scan.cl"
+#include "op_matrix.cl"
+#include "op_distance.cl"
+#include "op_keys.cl"
