@@ -494,7 +494,8 @@ outputs:
             bad(head + overflow + tail, rows, "bad.yaml:4:5: map", *options)
         bad(head + "  - argmin: {in: t.i, out: o}\n" + tail, [], "bad.yaml:4:5: argmin: there are no rows")
         bad(head + "  - gather: {in: t.f, index: t.i, out: o}\n" + tail, [(1, 0, 0.5)], "bad.yaml:4:5: gather")
-        bad(head + "  - map: {expr: \"t.i + 1\", out: o}\n" + tail, [(1, "", 0.5)], "row 1 of the input has no value in column k")
+        bad(head + "  - map: {expr: \"t.i + 1\", out: o}\n" + tail, [(1, "", 0.5)],
+            "row 1 of the input has no value in column k")
 
     def test_kills(self):
         """Executors are killed while a loop runs: the run ends as if nothing had been."""
