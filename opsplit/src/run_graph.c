@@ -12,6 +12,7 @@
 #define MESSAGE_MOST 49152 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
 #define TASK_BYTES   160   /* of a task in that message beside its call, about */
 #define CUT_ROWS     64    /* components begin at multiples of so many rows where the grain is finer */
+#define CUTS_LEAST   8     /* parts of the rows for each rank: then a coarser grain does as well */
 
 typedef struct graph_task {
     hac_op_span spans[HAC_OP_OPERANDS_MAX];
@@ -38,7 +39,10 @@ struct hac_run_graph {
 hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err)
 {
     *ret = calloc(1, sizeof **ret);
-    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+    if (*ret == NULL)
+        return hac_fail_no_memory(err);
+    (*ret)->number = 1; /* 0: a vector that no graph writes */
+    return HAC_OK;
 }
 
 void hac_run_graph_free(hac_run_graph *graph)
@@ -50,23 +54,40 @@ void hac_run_graph_free(hac_run_graph *graph)
 
 /* ---- parts of the rows ---- */
 
-void hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
-                  uint64_t *ret_end)
-{
-    const hac_ranks *ranks = run->options->ranks;
-    *ret_first = 0;
-    *ret_end = rows;
-    if (ranks == NULL || ranks->ranks == 1)
-        return;
-    hac_component_range part =
-        hac_component_of_rows(rows, ranks->ranks, grain > CUT_ROWS ? grain : CUT_ROWS, ranks->rank);
-    *ret_first = part.first;
-    *ret_end = part.first + part.count;
-}
-
 static bool alone(const hac_logic_run *run)
 {
     return run->options->ranks == NULL || run->options->ranks->ranks == 1;
+}
+
+/* Where ranks may be cut: alike for sub-operators of different grain if there are rows enough, so that what
+ * one has written the next one finds on the same rank. */
+static uint64_t rank_grain(const hac_logic_run *run, uint64_t rows, uint64_t grain)
+{
+    static const uint64_t coarse[] = {HAC_OP_KEY_BLOCK, HAC_OP_BLOCK};
+    for (size_t i = 0; i < sizeof coarse / sizeof *coarse; i++)
+        if (coarse[i] >= grain && rows / coarse[i] >= (uint64_t)CUTS_LEAST * run->options->ranks->ranks)
+            return coarse[i];
+    return grain > CUT_ROWS ? grain : CUT_ROWS;
+}
+
+/* What is only one part anyway every rank works out by itself: that is sooner done than sent. */
+static bool is_divided(const hac_logic_run *run, uint64_t rows, uint64_t grain)
+{
+    return !alone(run) && rows > rank_grain(run, rows, grain);
+}
+
+bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
+                  uint64_t *ret_end)
+{
+    *ret_first = 0;
+    *ret_end = rows;
+    if (!is_divided(run, rows, grain))
+        return false;
+    hac_component_range part = hac_component_of_rows(rows, run->options->ranks->ranks,
+                                                     rank_grain(run, rows, grain), run->options->ranks->rank);
+    *ret_first = part.first;
+    *ret_end = part.first + part.count;
+    return true;
 }
 
 /* ---- buffers ---- */
@@ -107,7 +128,7 @@ static void forget(hac_logic_run *run)
 
 bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector)
 {
-    return vector->n_writers > 0 && vector->graph == run->graph->number;
+    return vector->graph == run->graph->number;
 }
 
 static hac_status wait_for(hac_logic_run *run, hac_job *job, hac_error *err)
@@ -191,6 +212,25 @@ static uint64_t row_bytes(const hac_op_operand *operand)
     return hac_op_element_size(operand->kind) * operand->columns;
 }
 
+/* Behind the last row that each rank has. */
+static hac_status find_ends(const hac_logic_run *run, const hac_run_vector *vector, uint64_t *ends,
+                            uint64_t *offsets, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    const struct hac_run_cut *cut = &vector->cut;
+    for (unsigned r = 0; cut->grain > 0 && r < ranks->ranks; r++) {
+        hac_component_range part = hac_component_of_rows(cut->rows, ranks->ranks, cut->grain, r);
+        ends[r] = part.first + part.count == cut->rows ? vector->operand.rows
+                                                       : (part.first + part.count) / cut->scale * cut->each;
+    }
+    if (cut->grain > 0)
+        return HAC_OK;
+    for (unsigned r = 0; r <= ranks->ranks; r++)
+        offsets[r] = r * sizeof *ends;
+    ends[ranks->rank] = vector->end;
+    return ranks->share(ranks->context, ends, offsets, err);
+}
+
 hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err)
 {
     const hac_ranks *ranks = run->options->ranks;
@@ -200,13 +240,10 @@ hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error 
     if (status != HAC_OK)
         return status;
     hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
-    hac_autofree uint64_t *ends = calloc(ranks->ranks + 1, sizeof *ends);
+    hac_autofree uint64_t *ends = calloc(ranks->ranks, sizeof *ends);
     if (offsets == NULL || ends == NULL)
         return hac_fail_no_memory(err);
-    for (unsigned r = 0; r <= ranks->ranks; r++)
-        offsets[r] = r * sizeof *ends;
-    ends[ranks->rank] = vector->end;
-    status = ranks->share(ranks->context, ends, offsets, err);
+    status = find_ends(run, vector, ends, offsets, err);
     if (status != HAC_OK)
         return status;
     for (unsigned r = 0; r < ranks->ranks; r++)
@@ -214,6 +251,7 @@ hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error 
     offsets[0] = 0;
     status = ranks->share(ranks->context, hac_run_data(vector) + vector->operand.values, offsets, err);
     run->report->bytes_shared += offsets[ranks->ranks];
+    vector->divided = false;
     vector->first = 0;
     vector->end = vector->operand.rows;
     return status;
@@ -224,17 +262,18 @@ static bool is_written(const hac_run_task *task, size_t operand)
     return operand < task->n_written || (task->also_written >> operand & 1) != 0;
 }
 
-/* What a task over rows [first, end) reads has to be here: these rows, or all. */
-static hac_status bring_here(hac_logic_run *run, const hac_run_task *task, uint64_t first, uint64_t end,
-                             hac_error *err)
+/* What a task reads has to be here: all rows, or those of this rank's part. Every rank decides alike. */
+static hac_status bring_here(hac_logic_run *run, const hac_run_task *task, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (size_t i = 0; i < task->n_operands && status == HAC_OK; i++) {
         hac_run_vector *v = task->operands[i];
         if (is_written(task, i))
             continue;
-        bool all = (task->whole >> i & 1) || v->operand.rows == 1 || task->grain == 0;
-        if (all ? !hac_run_is_whole(v) : v->first > first || v->end < end)
+        bool rows = !(task->whole >> i & 1) && task->grain > 0 && v->operand.rows == task->rows &&
+                    is_divided(run, task->rows, task->grain);
+        if (!rows || v->cut.grain != rank_grain(run, task->rows, task->grain) || v->cut.rows != task->rows ||
+            v->cut.scale != v->cut.each)
             status = hac_run_gather(run, v, err);
     }
     return status;
@@ -398,6 +437,7 @@ static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned compon
 static void note_writers(const hac_logic_run *run, const hac_run_task *what, uint32_t first_task,
                          const hac_component_range *ranges, unsigned components, uint64_t first, uint64_t end)
 {
+    bool divided = what->grain > 0 && is_divided(run, what->rows, what->grain);
     for (size_t i = 0; i < what->n_operands; i++) {
         hac_run_vector *v = what->operands[i];
         if (!is_written(what, i))
@@ -412,12 +452,12 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
                                              (ranges[c].first + ranges[c].count + scale - 1) / scale * each};
         if (what->scattered || what->grain == 0) /* all of it */
             v->writers[0].end = UINT64_MAX;
-        if (what->grain == 0 || what->scattered)
+        if (!divided || what->scattered)
             continue;
+        v->divided = true;
+        v->cut = (struct hac_run_cut){rank_grain(run, what->rows, what->grain), what->rows, scale, each};
         v->first = first / scale * each;
-        v->end = (end + scale - 1) / scale * each;
-        if (end == what->rows)
-            v->end = v->operand.rows;
+        v->end = end == what->rows ? v->operand.rows : end / scale * each;
     }
 }
 
@@ -427,8 +467,8 @@ hac_status hac_run_add(hac_logic_run *run, const hac_run_task *what, uint32_t *r
     uint64_t first = 0, end = what->rows;
     unsigned wanted = run->components, components = 0;
     if (what->grain > 0)
-        hac_run_part(run, what->rows, what->grain, &first, &end);
-    hac_status status = bring_here(run, what, first, end, err);
+        (void)hac_run_part(run, what->rows, what->grain, &first, &end);
+    hac_status status = bring_here(run, what, err);
     if (what->grain == 0 || what->scattered || wanted == 0)
         wanted = 1;
     if (wanted > HAC_RUN_WRITERS_MAX)

@@ -40,10 +40,17 @@ typedef struct hac_run_vector {
     hac_run_memory *memory; /* NULL: it has no value yet */
     hac_op_operand operand; /* parts are relative to the memory's first byte */
     uint64_t bytes;
-    uint64_t first, end; /* rows that are here; the other ranks have the others */
+    /* Divided between ranks: rows [first, end) are here, the other ranks have the others. `divided` and `cut`
+     * are the same on all of them, so that all exchange it, or none. */
+    bool divided;
+    uint64_t first, end;
+    struct hac_run_cut {
+        uint64_t grain, rows; /* as the tasks that write it are; grain 0: some other way */
+        uint64_t scale, each; /* so many of their rows are `each` rows of it */
+    } cut;
     hac_run_writer writers[HAC_RUN_WRITERS_MAX];
     unsigned n_writers;
-    uint64_t graph; /* the number of the graph that they are tasks of */
+    uint64_t graph; /* the number of the graph that they are tasks of; on some ranks there may be none */
 } hac_run_vector;
 
 /* What a new vector needs; entries are the room for them. */
@@ -124,8 +131,8 @@ struct hac_run {
     uint64_t round;
 };
 
-/* Rows of this rank: [first, end) of `rows`, cut at multiples of grain. */
-void hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
+/* Rows of this rank: [first, end) of `rows`, cut at multiples of grain. false: all are, of each rank. */
+bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
                   uint64_t *ret_end);
 HAC_MUST_USE hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err);
 HAC_MUST_USE hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n,

@@ -9,19 +9,20 @@ HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
 
 /* ---- filter ---- */
 
-/* Rows kept in the blocks before this rank's, and in all. */
-static void count_kept(const hac_logic_run *run, const hac_run_vector *counts, uint64_t rows,
+/* Rows kept in the blocks before this rank's, up to the end of these, and in all. */
+static bool count_kept(const hac_logic_run *run, const hac_run_vector *counts, uint64_t rows,
                        uint64_t *ret_before, uint64_t *ret_end, uint64_t *ret_all)
 {
     const uint64_t *at = (const uint64_t *)(const void *)hac_run_data(counts);
     uint64_t first, end;
-    hac_run_part(run, rows, HAC_OP_BLOCK, &first, &end);
+    bool divided = hac_run_part(run, rows, HAC_OP_BLOCK, &first, &end);
     *ret_before = *ret_end = *ret_all = 0;
     for (uint64_t b = 0; b < hac_run_blocks(rows, HAC_OP_BLOCK); b++) {
         *ret_before += b < first / HAC_OP_BLOCK ? at[b] : 0;
         *ret_end += b < hac_run_blocks(end, HAC_OP_BLOCK) ? at[b] : 0;
         *ret_all += at[b];
     }
+    return divided;
 }
 
 static hac_status copy_kept(hac_logic_run *run, const hac_logic_piece *piece,
@@ -31,7 +32,7 @@ static hac_status copy_kept(hac_logic_run *run, const hac_logic_piece *piece,
     hac_run_task task = hac_run_task_of(run, piece, "op.filter_copy");
     hac_run_vector result, *like;
     uint64_t before, end, all;
-    count_kept(run, counts, in->operand.rows, &before, &end, &all);
+    bool divided = count_kept(run, counts, in->operand.rows, &before, &end, &all);
     hac_status status =
         hac_run_dense(run, (hac_kind)in->operand.kind, all, in->operand.columns, &result, err);
     if (status != HAC_OK)
@@ -47,6 +48,7 @@ static hac_status copy_kept(hac_logic_run *run, const hac_logic_piece *piece,
     if (status == HAC_OK && all > 0)
         status = hac_run_add(run, &task, NULL, err);
     if (status == HAC_OK) {
+        result.divided = divided && all > 0;
         result.first = before;
         result.end = end;
         *ret = result;

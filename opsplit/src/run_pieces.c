@@ -44,9 +44,11 @@ void hac_run_publish(hac_logic_run *run, const hac_logic_piece *piece, const cha
         hac_run_set(run, index, value);
 }
 
-static hac_status value_of(hac_logic_run *run, const hac_run_vector *v, uint64_t *ret, hac_error *err)
+static hac_status value_of(hac_logic_run *run, hac_run_vector *v, uint64_t *ret, hac_error *err)
 {
     hac_status status = hac_run_is_pending(run, v) ? hac_run_flush(run, err) : HAC_OK;
+    if (status == HAC_OK)
+        status = hac_run_gather(run, v, err);
     if (status != HAC_OK)
         return status;
     const uint8_t *at = hac_run_data(v) + v->operand.values;
@@ -284,6 +286,8 @@ static hac_status map_entries(hac_logic_run *run, const hac_logic_piece *piece,
     task.rows = result.operand.rows;
     task.units = (double)task.rows;
     status = hac_run_add(run, &task, NULL, err);
+    if (status == HAC_OK)
+        status = hac_run_gather(run, &result, err); /* entries are no rows that ranks could be cut at */
     if (status == HAC_OK) {
         memcpy(fresh.writers, result.writers, sizeof fresh.writers);
         fresh.n_writers = result.n_writers;

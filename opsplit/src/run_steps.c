@@ -174,7 +174,7 @@ static void describe_condition(const hac_logic_run *run, const hac_logic_express
     ret[0] = '\0';
     for (size_t i = 0; i < expression->n_vectors && used >= 0 && (size_t)used < room; i++) {
         const hac_run_vector *v = &run->vectors[expression->vectors[i]];
-        if (v->memory == NULL || v->operand.rows != 1)
+        if (v->memory == NULL || v->operand.rows != 1 || !hac_run_is_whole(v))
             continue;
         const uint8_t *at = hac_run_data(v) + v->operand.values;
         double value = 0;

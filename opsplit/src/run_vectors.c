@@ -205,5 +205,5 @@ uint8_t *hac_run_data(const hac_run_vector *vector)
 
 bool hac_run_is_whole(const hac_run_vector *vector)
 {
-    return vector->first == 0 && vector->end == vector->operand.rows;
+    return !vector->divided;
 }

@@ -22,10 +22,6 @@ typedef struct hac_ranks {
     hac_status (*share)(void *context, void *memory, const uint64_t *offsets, hac_error *err);
     /* What the worst of all ranks' `status` is, on every rank, with its message and rank in *err. */
     hac_status (*agree)(void *context, hac_status status, hac_error *err);
-    /* The control node, rank 0, gets every rank's line, in their order. */
-    hac_status (*gather)(void *context, const char *text,
-                         void (*take)(void *context, unsigned rank, const char *), void *take_context,
-                         hac_error *err);
 } hac_ranks;
 
 /* --input NAME=FILE. */
@@ -43,8 +39,8 @@ typedef struct hac_run_options {
     unsigned components;    /* of what has no split of its own; 0: as the machine's devices take them */
     hac_job_options job;    /* of every job: devices, determinism, priority … */
     const hac_ranks *ranks; /* NULL: alone */
-    /* The process log, a line at a time: round, sub-operators, rows, seconds, what a condition reads. NULL
-     * allowed. */
+    /* The process log, a line at a time: round, sub-operators, rows, seconds, what a condition reads. Each
+     * rank has its own. NULL allowed, of all ranks or none. */
     void (*log)(void *context, const char *line);
     void *context;
     int stop_fd; /* becomes readable: the run is given up (HAC_CANCELLED); -1: none */
