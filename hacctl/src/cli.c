@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "grid.h"
+#include "opsplit/run.h"
 #include "output.h"
 #include "read.h"
 
@@ -32,12 +34,29 @@ static void starting(void *context, const char *socket)
     hac_cli_note(context, "starting a private daemon at %s", socket);
 }
 
+/* The socket of this rank's daemon, where the path says {rank}; *ret NULL: as it is. */
+static hac_status rank_socket(const hac_cli *cli, char **ret, hac_error *err)
+{
+    static const char place[] = "{rank}";
+    const char *path = cli->socket != NULL ? cli->socket : getenv("HAC_SOCKET");
+    const char *at = path != NULL && cli->ranks != NULL ? strstr(path, place) : NULL;
+    if (at == NULL)
+        return HAC_OK;
+    return asprintf(ret, "%.*s%u%s", (int)(at - path), path, cli->ranks->rank, at + strlen(place)) >= 0
+               ? HAC_OK
+               : hac_fail_no_memory(err);
+}
+
 hac_status hac_cli_connect(hac_cli *cli, hac_error *err)
 {
     if (cli->client != NULL)
         return HAC_OK;
+    hac_autofree char *socket = NULL;
     hac_connect_options options = HAC_CONNECT_OPTIONS_INIT;
-    options.socket = cli->socket;
+    hac_status status = rank_socket(cli, &socket, err);
+    if (status != HAC_OK)
+        return status;
+    options.socket = socket != NULL ? socket : cli->socket;
     options.flags = cli->no_autostart ? HAC_CONNECT_NO_AUTOSTART : 0;
     options.software = "hacctl " HACCTL_VERSION;
     options.starting = starting;
@@ -66,11 +85,18 @@ hac_status hac_cli_print(const char *text, hac_error *err)
     return hac_cli_print_to(NULL, text, err);
 }
 
+static const char *program = "hacctl";
+
+void hac_cli_set_program(const char *name)
+{
+    program = name;
+}
+
 /* One write: lines of several processes do not mix. */
 static void say(const char *message)
 {
-    char line[HAC_ERROR_MESSAGE_SIZE + 16];
-    int n = snprintf(line, sizeof line - 1, "hacctl: %s", message);
+    char line[HAC_ERROR_MESSAGE_SIZE + 32];
+    int n = snprintf(line, sizeof line - 1, "%s: %s", program, message);
     hac_grid_sanitise(line, false);
     size_t bytes = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
     line[bytes++] = '\n';

@@ -18,13 +18,21 @@ typedef struct hac_cli {
     bool json, quiet, no_autostart;
     bool terminal;      /* standard error is one, and not --quiet: notes and progress are shown */
     hac_client *client; /* NULL before hac_cli_connect */
+    /* hac-mpi: those who do this together, and where lines of their process log go (with the ranks' own
+     * context). NULL: alone. */
+    const struct hac_ranks *ranks;
+    void (*log)(void *context, const char *line);
 } hac_cli;
+
+/* What messages begin with; "hacctl" otherwise. */
+void hac_cli_set_program(const char *name);
 
 /* Takes over the global options among `args`. */
 void hac_cli_set(hac_cli *cli, const hac_args *args);
 void hac_cli_clear(hac_cli *cli);
 
-/* Connects unless connected already; starts a private daemon if need be and allowed. */
+/* Connects unless connected already; starts a private daemon if need be and allowed. With ranks, "{rank}" in
+ * the socket's path stands for the number of this one. */
 HAC_MUST_USE hac_status hac_cli_connect(hac_cli *cli, hac_error *err);
 
 /* Connects and asks; *ret is malloc'ed. `job` is 0 where the topic is not about one. */

@@ -72,8 +72,14 @@ static hac_status parse_options(request *r, const hac_args *args, hac_error *err
     return status;
 }
 
+/* Alone, or the rank that speaks for all. */
+static bool is_first(const hac_cli *cli)
+{
+    return cli->ranks == NULL || cli->ranks->rank == 0;
+}
+
 /* The file, checked; all that is wrong with it is said, the first of it as the error. */
-static hac_status read_logic(request *r, const char *path, hac_error *err)
+static hac_status read_logic(request *r, const hac_cli *cli, const char *path, hac_error *err)
 {
     hac_autofree char *folder = NULL;
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
@@ -82,7 +88,7 @@ static hac_status read_logic(request *r, const char *path, hac_error *err)
     hac_status status = hac_library_open(folder, &r->library, err);
     if (status == HAC_OK)
         status = hac_logic_read(path, r->library, &r->logic, &problems, err);
-    for (size_t i = 1; i < problems.n; i++)
+    for (size_t i = 1; i < problems.n && is_first(cli); i++)
         fprintf(stderr, "hacctl: %s\n", problems.messages[i]);
     hac_logic_problems_clear(&problems);
     return status == HAC_NOT_FOUND ? hac_fail(err, HAC_FAILED, "%s cannot be read", path) : status;
@@ -93,7 +99,10 @@ static hac_status read_logic(request *r, const char *path, hac_error *err)
 static void print_log(void *context, const char *line)
 {
     const hac_cli *cli = context;
-    hac_cli_note(cli, "%s", line);
+    if (cli->log != NULL)
+        cli->log(cli->ranks->context, line);
+    if (is_first(cli))
+        hac_cli_note(cli, "%s", line);
 }
 
 static hac_status print_receipt(const hac_run_report *report, const char *path, hac_error *err)
@@ -109,6 +118,7 @@ static hac_status print_receipt(const hac_run_report *report, const char *path, 
     hac_json_number(&text, "seconds", report->seconds);
     hac_json_number(&text, "loading_seconds", report->loading_seconds);
     hac_json_number(&text, "writing_seconds", report->writing_seconds);
+    hac_json_unsigned(&text, "bytes_shared", report->bytes_shared);
     hac_json_close(&text, '}');
     hac_status status = hac_text_finish(&text, &json, NULL, err);
     return status == HAC_OK ? hac_cli_print_to(path, json, err) : status;
@@ -121,18 +131,21 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     char seconds[HAC_HUMAN_MAX];
     hac_status status = parse_options(&r, args, err);
     if (status == HAC_OK)
-        status = read_logic(&r, args->words[0], err);
+        status = read_logic(&r, cli, args->words[0], err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
+    if (cli->ranks != NULL)
+        status = cli->ranks->agree(cli->ranks->context, status, err);
     if (status != HAC_OK)
         return status;
+    r.options.ranks = cli->ranks;
     r.options.log = print_log;
     r.options.context = cli;
     r.options.stop_fd = hac_interrupt_fd();
     hac_interrupt_defer(1);
     status = hac_run_logic(cli->client, r.logic, &r.options, &report, err);
     hac_interrupt_defer(0);
-    if (status != HAC_OK)
+    if (status != HAC_OK || !is_first(cli))
         return status;
     hac_cli_note(cli, "%s: %llu rounds, %llu jobs, %s", r.logic->name, (unsigned long long)report.rounds,
                  (unsigned long long)report.jobs, hac_human_seconds(report.seconds, seconds));

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hac-mpi: what hacctl does alone, by the ranks of mpirun together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "interrupt.h"
+#include "ranks.h"
+
+static const char usage[] =
+    "usage: mpirun -n RANKS hac-mpi [OPTION…] LOGIC.yaml [--input NAME=FILE]… [-o DIR]\n"
+    "\n"
+    "Each rank has the daemon of its machine do its part. Files are the same for all ranks; rank 0 writes "
+    "the\n"
+    "results. Options are those of `hacctl opsplit run`, and\n"
+    "  --log FILE     where rank 0 writes the process log of all ranks as it comes; - is standard error\n"
+    "{rank} in --socket or $HAC_SOCKET stands for the rank's number. `man hac-mpi` says more.\n";
+
+/* --log FILE, taken out of the arguments. */
+static hac_status take_log(int *argc, char **argv, const char **ret, hac_error *err)
+{
+    int kept = 1;
+    *ret = NULL;
+    for (int i = 1; i < *argc; i++) {
+        bool joined = strncmp(argv[i], "--log=", 6) == 0;
+        if (!joined && strcmp(argv[i], "--log") != 0) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        if (!joined && i + 1 == *argc)
+            return hac_fail(err, HAC_INVALID, "option --log needs a value: FILE");
+        *ret = joined ? argv[i] + 6 : argv[++i];
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return HAC_OK;
+}
+
+/* A command of hacctl's, as ranks do it; *ret_words words name it. */
+static hac_status find_command(const hac_args *args, hac_command *ret, size_t *ret_words, hac_error *err)
+{
+    static char logic_group[] = "opsplit", logic_name[] = "run";
+    static char *const logic[] = {logic_group, logic_name};
+    const hac_command *found = hac_command_find(args->words, args->n_words, ret_words);
+    if (found == NULL) {
+        *ret_words = 0;
+        *ret = *hac_command_find(logic, 2, &(size_t){0});
+        return HAC_OK;
+    }
+    *ret = *found;
+    if (strcmp(found->name, "opsplit run") == 0)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "%s is hacctl's; ranks do logic files (./%s is a file of that name)",
+                    found->name, found->name);
+}
+
+static hac_status run(hac_cli *cli, int argc, char **argv, hac_error *err)
+{
+    hac_args args = {.n_words = 0};
+    hac_command command;
+    size_t named = 0;
+    hac_status status = hac_interrupt_install(err);
+    hac_interrupt_defer(1);
+    if (status == HAC_OK)
+        status = hac_args_parse_front(&args, argc, argv, HAC_OPTIONS_GLOBAL, err);
+    if (status != HAC_OK)
+        return status;
+    if (hac_args_has(&args, HAC_OPT_VERSION) || hac_args_has(&args, HAC_OPT_HELP))
+        return cli->ranks->rank != 0
+                   ? HAC_OK
+                   : hac_cli_print(hac_args_has(&args, HAC_OPT_VERSION) ? "hac-mpi " HACCTL_VERSION : usage,
+                                   err);
+    if (args.n_words == 0)
+        return hac_fail(err, HAC_INVALID, "which logic file? `hac-mpi --help` says more");
+    status = find_command(&args, &command, &named, err);
+    return status == HAC_OK ? hac_command_run(&command, cli, &args, (int)(args.n_words - named + 1),
+                                              args.words + named - 1, err)
+                            : status;
+}
+
+int main(int argc, char **argv)
+{
+    hac_error err = HAC_ERROR_NONE;
+    const char *log = NULL;
+    hac_cli_set_program("hac-mpi");
+    hac_mpi *mpi = hac_mpi_begin(&argc, &argv);
+    hac_cli cli = {.ranks = hac_mpi_ranks(mpi), .log = hac_mpi_log};
+    hac_status status = take_log(&argc, argv, &log, &err);
+    if (status == HAC_OK)
+        status = hac_mpi_log_open(mpi, log, &err);
+    if (status == HAC_OK)
+        status = run(&cli, argc, argv, &err);
+    int code = hac_mpi_end(mpi, status, &err);
+    hac_cli_clear(&cli);
+    return code;
+}

@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hac-mpi: the same bytes as hacctl alone, whatever the number of ranks and daemons; and what happens when one of
+them fails. Wants Open MPI's mpirun."""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import BUILD, SOURCE, Machine, MachineTest, Result, children, command_of, eventually, main  # noqa: E402
+
+HAC_MPI = BUILD / "backends" / "mpi" / "hac-mpi"
+MPIRUN = shutil.which("mpirun")
+EVERY = Path(__file__).resolve().parent / "every_subop.yaml"
+EXAMPLES = SOURCE / "docs" / "examples"
+DATA = Path(os.environ["HAC_TEST_DATA"], "data") if "HAC_TEST_DATA" in os.environ else None
+RANKS = (1, 2, 3, 4, 7)
+# What root, and more ranks than cores, need.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+ENDLESS = """name: endless
+vectors: {x: {template: FixValueVector, type: f64, value: 1, rows: 50000}}
+operators:
+  - while: {condition: "all > 0", rounds: 100000000}
+    do:
+      - map: {expr: "x * 1.0", out: x}
+      - reduce: {in: x, function: sum, out: all}
+outputs: {x: {columns: {x: x}}}
+"""
+if MPIRUN is None or not HAC_MPI.exists():
+    print(f"SKIPPED: everything of hac-mpi: {'no mpirun' if MPIRUN is None else f'{HAC_MPI} was not built'}", file=sys.stderr)
+
+
+def descendants(pid):
+    return [p for child in children(pid) for p in (child, *descendants(child))]
+
+
+@unittest.skipIf(MPIRUN is None or not HAC_MPI.exists(), "no Open MPI, or a build without it")
+class RankTest(MachineTest):
+    def setUp(self):
+        self.m = self.machine()
+
+    def start(self, ranks, *words, machines=None, options=(), folders=None):
+        """mpirun; with `machines` rank i has the environment, and so the daemon, of the i-th."""
+        environment = {**self.m.environment, **OPEN_MPI, "TMPDIR": str(self.m.root)}
+        command = [str(HAC_MPI), *map(str, words)]
+        if machines or folders:
+            wrapper = self.m.root / "as_rank"
+            lines = ["#!/bin/sh", "case $OMPI_COMM_WORLD_RANK in"]
+            for i in range(ranks):
+                names = {k: v for k, v in machines[i].environment.items() if k.startswith("XDG_")} if machines else {}
+                lines.append(f"{i}) " + " ".join(f"export {k}='{v}';" for k, v in names.items()) +
+                             (f" cd '{folders[i]}';" if folders else "") + " ;;")
+            wrapper.write_text("\n".join([*lines, "esac", 'exec "$@"', ""]))
+            wrapper.chmod(0o755)
+            command.insert(0, str(wrapper))
+        return subprocess.Popen([MPIRUN, "-n", str(ranks), *options, *command], env=environment, cwd=self.m.work,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def mpirun(self, ranks, *words, timeout=240, **more):
+        process = self.start(ranks, *words, **more)
+        began = time.monotonic()
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            for pid in descendants(process.pid):
+                os.kill(pid, signal.SIGKILL)
+            process.kill()
+            out, err = process.communicate()
+            raise AssertionError(f"mpirun -n {ranks} {words} took over {timeout} s: {err.decode()}\n{self.m.log()[-3000:]}")
+        return Result(process.returncode, out, err.decode(), time.monotonic() - began)
+
+    def good(self, ranks, *words, **more):
+        result = self.mpirun(ranks, *words, **more)
+        self.assertEqual((result.code, result.err), (0, ""), f"mpirun -n {ranks} {words}: {result}\n{self.m.log()[-3000:]}")
+        return result.out
+
+    def bad(self, code, ranks, *words, says, **more):
+        result = self.mpirun(ranks, *words, **more)
+        lines = [line for line in result.err.splitlines() if line.startswith("hac-mpi: ")]
+        self.assertEqual((result.code, len(lines)), (code, 1), f"mpirun -n {ranks} {words}: {result}")
+        self.assertIn(says, lines[0])
+        return lines[0]
+
+    def files(self, folder):
+        return {path.name: path.read_bytes() for path in (self.m.work / folder).iterdir()}
+
+    def same(self, got, want, about):
+        self.assertEqual(sorted(got), sorted(want), about)
+        for name, data in want.items():
+            self.assertTrue(got[name] == data, f"{name} is another with {about}")
+
+
+class Logic(RankTest):
+    """Logic files."""
+
+    def write_inputs(self):
+        r = random.Random(7)
+
+        def write(name, header, rows):
+            (self.m.work / name).write_text("\n".join([header, *rows, ""] if header else [*rows, ""]))
+        write("a.csv", "x,y,n,k,w", (f"{r.uniform(-1, 1)!r},{r.gauss(0, 3)!r},{-5 if i == 777 else r.randrange(-10**6, 10**6)},"
+                                     f"{r.randrange(60)},w{r.randrange(700)}" for i in range(40000)))
+        write("many.csv", "key,value,whole", (f"{r.randrange(50)},{r.uniform(-1, 1):.9g},{r.randrange(1 << 40)}"
+                                              for _ in range(300000)))
+        write("p.csv", "c0,c1,c2,c3", (",".join(repr(r.uniform(-5, 5)) for _ in range(4)) for _ in range(5000)))
+        write("t.txt", "", (" ".join(f"t{r.randrange(200)}" for _ in range(r.randrange(12))) for _ in range(500)))
+        return [word for name, file in (("a", "a.csv"), ("many", "many.csv"), ("p", "p.csv"), ("text", "t.txt"))
+                for word in ("--input", f"{name}={file}")]
+
+    def test_every_sub_operator(self):
+        inputs = self.write_inputs()
+        self.m.good("opsplit", "run", EVERY, *inputs, "-o", "alone")
+        alone = self.files("alone")
+        self.assertEqual(len(alone), 17)
+        for ranks in RANKS:
+            self.good(ranks, EVERY, *inputs, "-o", f"of{ranks}", "--components", ranks * 5 % 7 + 1)
+            self.same(self.files(f"of{ranks}"), alone, f"{ranks} ranks")
+
+    @unittest.skipIf(DATA is None, "HAC_TEST_DATA is not set: the examples' inputs are there")
+    def test_examples(self):
+        text = self.m.work / "text"
+        text.mkdir()
+        lines = (DATA / "shakespeare.txt").read_text().splitlines()[:1500]
+        (text / "one.txt").write_text("\n".join(lines[:700]) + "\n")
+        (text / "two.txt").write_text("\n".join(lines[700:]) + "\n")
+        inputs = {"pagerank.yaml": {"edges": DATA / "facebook_combined.txt"}, "tf-idf.yaml": {"docs": text / "one.txt"},
+                  "word-count.yaml": {"docs": text}}
+        for path in sorted(EXAMPLES.glob("*.yaml")):
+            logic = path.read_text()
+            names = inputs.get(path.name) or {
+                line.strip().split(":")[0]: DATA / "iris.csv"
+                for line in logic.split("inputs:")[1].split("\nvectors:")[0].split("\noperators:")[0].splitlines()
+                if line.startswith("  ") and not line.startswith("   ") and line.strip() and not line.strip().startswith("#")}
+            if path.name == "word-count.yaml":
+                names = {name: text for name in [line.strip().split(":")[0] for line in
+                                                 logic.split("inputs:")[1].splitlines()[1:2]]}
+            words = [w for name, file in names.items() for w in ("--input", f"{name}={file}")]
+            with self.subTest(path.name):
+                self.m.good("opsplit", "run", path, *words, "-o", f"{path.stem}-1")
+                want = self.files(f"{path.stem}-1")
+                for ranks in (2, 3, 7):
+                    self.good(ranks, path, *words, "-o", f"{path.stem}-{ranks}")
+                    self.same(self.files(f"{path.stem}-{ranks}"), want, f"{ranks} ranks")
+
+    def test_separate_daemons(self):
+        inputs = self.write_inputs()
+        self.m.good("opsplit", "run", EVERY, *inputs, "-o", "alone")
+        machines = [self.m, self.machine(), self.machine()]
+        for ranks in (2, 3):
+            self.good(ranks, EVERY, *inputs, "-o", f"of{ranks}", machines=machines[:ranks])
+            self.same(self.files(f"of{ranks}"), self.files("alone"), f"{ranks} daemons")
+        pids = {machine.daemon().pid for machine in machines}
+        self.assertEqual(len(pids), 3)
+
+    def test_seven_daemons(self):
+        (self.m.work / "x.csv").write_text("x\n" + "".join(f"{i / 7}\n" for i in range(30000)))
+        logic = self.m.work / "sum.yaml"
+        logic.write_text("name: sum\ninputs: {i: {parse: csv, schema: 'x:f64'}}\noperators:\n"
+                         "  - map: {expr: 'i.x * i.x', out: y}\n  - scan: {in: y, out: z}\n"
+                         "outputs: {z: {format: raw, columns: [z]}}\n")
+        self.m.good("opsplit", "run", logic, "--input", "i=x.csv", "-o", "alone")
+        machines = [self.m] + [self.machine() for _ in range(6)]
+        self.good(7, logic, "--input", "i=x.csv", "-o", "seven", machines=machines)
+        self.same(self.files("seven"), self.files("alone"), "7 daemons")
+
+    def test_socket_by_rank(self):
+        inputs = self.write_inputs()
+        machines = [self.m, self.machine()]
+        for i, machine in enumerate(machines):
+            machine.daemon()
+            (self.m.root / f"socket-{i}").symlink_to(machine.socket)
+        self.m.good("opsplit", "run", EVERY, *inputs, "-o", "alone")
+        self.good(2, "--socket", self.m.root / "socket-{rank}", EVERY, *inputs, "-o", "both")
+        self.same(self.files("both"), self.files("alone"), "a socket a rank")
+        jobs = [len(machine.json("jobs")["jobs"]) for machine in machines]
+        self.bad(3, 3, "--socket", self.m.root / "socket-{rank}", EVERY, *inputs, says="rank 2: ")
+        self.assertTrue(all(jobs), jobs)
+
+    def test_process_log(self):
+        inputs = self.write_inputs()
+        self.good(3, EVERY, *inputs, "--log", "log", "-o", "out")
+        lines = (self.m.work / "log").read_text().splitlines()
+        for rank in range(3):
+            own = [line for line in lines if line.startswith(f"rank {rank}: ")]
+            self.assertTrue(any("residual = " in line for line in own), own)
+            self.assertTrue(any("sub-operators" in line for line in own), own)
+        self.assertEqual(len(lines) % 3, 0)
+
+    def test_only_rank_0_writes(self):
+        """Ranks in folders of their own: the others leave theirs empty."""
+        inputs = [word.replace("=", f"={self.m.work}/") if "=" in word else word for word in self.write_inputs()]
+        folders = [self.m.root / f"rank{i}" for i in range(2)]
+        for folder in folders:
+            folder.mkdir()
+        self.good(2, EVERY, *inputs, "-o", "out", folders=folders)
+        self.assertEqual([len(list((folder / "out").glob("*"))) for folder in folders], [17, 0])
+
+    def test_wrong_usage(self):
+        inputs = self.write_inputs()
+        self.bad(2, 3, "--nothing", EVERY, says="unknown option --nothing")
+        self.bad(2, 3, says="which logic file?")
+        self.bad(2, 2, "devices", says="hacctl's")
+        self.bad(1, 2, "absent.yaml", says="hac-mpi: absent.yaml")
+        self.bad(2, 3, EVERY, *inputs[:4], says="is not given")
+        (self.m.work / "bad.yaml").write_text("name: 3\nfoo: 1\n")
+        self.assertNotIn("rank", self.bad(2, 3, "bad.yaml", says="bad.yaml"))
+
+    def test_inputs_differ(self):
+        inputs = [word.replace("=", f"={self.m.work}/") if "=" in word and "p=" not in word else word
+                  for word in self.write_inputs()]
+        folders = [self.m.root / f"rank{i}" for i in range(3)]
+        for i, folder in enumerate(folders):
+            folder.mkdir()
+            (folder / "p.csv").write_text("c0,c1,c2,c3\n" + f"1,2,3,{4 + (i == 1)}\n" * 20)
+        self.bad(1, 3, EVERY, *inputs, says="input p is not the same for rank 1 as for rank 0", folders=folders)
+        (folders[2] / "p.csv").unlink()
+        self.bad(1, 3, EVERY, *inputs, says="rank 2: p.csv cannot be read", folders=folders)
+
+
+class Failures(RankTest):
+    """A rank or daemon that dies, and who waits meanwhile."""
+
+    def begin(self, ranks, **more):
+        """An endless run that is under way; its processes by rank."""
+        (self.m.work / "endless.yaml").write_text(ENDLESS)
+        process = self.start(ranks, "endless.yaml", "--log", "log", **more)
+        log = self.m.work / "log"
+        self.assertTrue(eventually(lambda: log.exists() and log.read_text().count("all = ") > 3 * ranks, 60),
+                        f"{log.read_text() if log.exists() else ''}\n{self.m.log()[-2000:]}")
+
+        def rank_of(pid):
+            words = Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+            return next((int(w.split(b"=")[1]) for w in words if w.startswith(b"OMPI_COMM_WORLD_RANK=")), None)
+        pids = [pid for pid in descendants(process.pid) if command_of(pid).startswith(str(HAC_MPI))]
+        found = {rank_of(pid): pid for pid in pids}
+        self.assertEqual(sorted(found), list(range(ranks)))
+        return process, found
+
+    def ended(self, process, found, seconds=30):
+        out, err = process.communicate(timeout=seconds)
+        self.assertEqual(out, b"")
+        self.assertNotEqual(process.returncode, 0)
+        left = [pid for pid in found.values() if Path("/proc", str(pid)).exists() and command_of(pid)]
+        self.assertEqual(left, [], [command_of(pid) for pid in left])
+        return err.decode()
+
+    def test_rank_killed(self):
+        for victim in (0, 2):
+            process, found = self.begin(3)
+            os.kill(found[victim], signal.SIGKILL)
+            err = self.ended(process, found)
+            self.assertIn(f"rank {victim} ", err)
+            self.assertIn("signal 9", err)
+            (self.m.work / "log").unlink()
+        self.assertTrue(self.m.running().alive())
+
+    def test_daemon_killed(self):
+        other = self.machine()
+        process, found = self.begin(3, machines=[self.m, other, self.m])
+        os.kill(other.daemon().pid, signal.SIGKILL)
+        err = self.ended(process, found)
+        self.assertEqual(process.returncode, 3, err)
+        lines = [line for line in err.splitlines() if line.startswith("hac-mpi: ")]
+        self.assertEqual(len(lines), 1, err)
+        self.assertIn("rank 1: ", lines[0])
+        self.assertIn("hacd", lines[0])
+
+    def test_interrupted(self):
+        process, found = self.begin(2)
+        os.kill(found[1], signal.SIGTERM)
+        err = self.ended(process, found)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("hac-mpi: rank 1: ", err)
+        self.assertIn("cancelled", err)
+
+    def test_waiting_does_not_spin(self):
+        process, found = self.begin(3)
+        os.kill(found[2], signal.SIGSTOP)
+
+        def seconds(pid):
+            fields = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        time.sleep(1)
+        before = [seconds(found[rank]) for rank in (0, 1)]
+        time.sleep(4)
+        used = [seconds(found[rank]) - b for rank, b in zip((0, 1), before)]
+        os.kill(found[2], signal.SIGKILL)
+        self.ended(process, found)
+        self.assertLess(max(used), 0.2, used)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core only")
+    def test_daemon_is_not_bound(self):
+        """Open MPI binds ranks to cores; a daemon that one of them starts serves the machine."""
+        process, found = self.begin(2, options=("--bind-to", "core"))
+        self.assertEqual(len(os.sched_getaffinity(found[0])), 1)
+        daemon = self.m.running()
+        self.assertEqual(os.sched_getaffinity(daemon.pid), os.sched_getaffinity(0))
+        for pid in daemon.executor_pids():
+            self.assertEqual(os.sched_getaffinity(pid), os.sched_getaffinity(0))
+        os.kill(found[0], signal.SIGKILL)
+        self.ended(process, found)
+
+
+if __name__ == "__main__":
+    main()
