@@ -698,6 +698,44 @@ static void test_whole(void **state)
     hac_job_free(job);
 }
 
+/* Headers that name the same columns, however they are quoted, are the same; others are not. */
+static void test_whole_headers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second;
+        bool same;
+    } cases[] = {
+        {"a,b\n", "\"a\",\"b\"\r\n", true},
+        {"\"a\",b\n", "a,\"b\"\n", true},
+        {"\"a\"\"b\"\n", "\"a\"\"b\"\n", true},
+        {"\"\",a\n", ",a\n", true},
+        {"\"a,b\"\n", "a,b\n", false},
+        {"a\n", "ab\n", false},
+        {"ab\n", "a\n", false},
+        {"a\n", "a,\n", false},
+        {"a,b\n", "\"a\",\"c\"\n", false},
+        {"\"a\"\"\"\n", "a\n", false},
+    };
+    hac_query_options options = query(HAC_INPUT_CSV);
+    options.order_by = "a";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const source in[] = {{NULL, cases[i].first, strlen(cases[i].first), -1},
+                             {NULL, cases[i].second, strlen(cases[i].second), -1}};
+        hac_splits splits = splits_of(in, 2);
+        hac_job *job = NULL;
+        splits.write = NULL;
+        if (!cases[i].same) {
+            run_fails(&splits, &options, HAC_FAILED, "in1: its header is not the one of in0");
+            continue;
+        }
+        run_ok(&splits, &options, &job);
+        assert_int_equal(hac_job_bytes(job), strlen(cases[i].first));
+        assert_memory_equal(hac_job_data(job), cases[i].first, strlen(cases[i].first));
+        hac_job_free(job);
+    }
+}
+
 static void test_whole_fails(void **state)
 {
     (void)state;
@@ -747,7 +785,7 @@ int main(void)
         TEST(test_compressed),    TEST(test_bad_records),   TEST(test_early),        TEST(test_no_early_end),
         TEST(test_back_pressure), TEST(test_little_memory), TEST(test_enough),       TEST(test_job_fails),
         TEST(test_writer_fails),  TEST(test_stop),          TEST(test_daemon_dies),  TEST(test_wrong_answer),
-        TEST(test_whole),         TEST(test_whole_fails),   TEST(test_options),
+        TEST(test_whole),         TEST(test_whole_headers), TEST(test_whole_fails),  TEST(test_options),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(io.written);

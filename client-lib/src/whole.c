@@ -90,7 +90,52 @@ static hac_status end_records(whole *w, uint64_t at, hac_error *err)
     return status;
 }
 
-/* The first of them stays; the others have to be the same, and go. */
+/* A header's line: its next byte, NAME_END between two names, LINE_END behind the last. Quotes around a name
+ * are no part of it. */
+enum { NAME_END = 256, LINE_END = 257 };
+
+typedef struct header_reader {
+    const uint8_t *at, *end;
+    uint8_t delimiter;
+    bool quotes, inside, begun; /* whether there are any; inside of one; a byte of the name was there */
+} header_reader;
+
+static int next_of_header(header_reader *r)
+{
+    if (r->quotes && !r->begun && r->at < r->end && *r->at == '"') {
+        r->inside = true;
+        r->at++;
+    }
+    r->begun = true;
+    if (r->inside && r->at < r->end && *r->at == '"') {
+        r->at++;
+        r->inside = r->at < r->end && *r->at == '"'; /* doubled: a quote of the name */
+    }
+    if (r->at == r->end)
+        return LINE_END;
+    if (r->inside || *r->at != r->delimiter)
+        return *r->at++;
+    r->at++;
+    r->begun = false;
+    return NAME_END;
+}
+
+static bool same_header(const whole *w, const uint8_t *line, uint64_t bytes)
+{
+    const uint8_t *first = bytes_of(w) + w->header_at;
+    bool csv = w->rule.format == HAC_INPUT_CSV;
+    uint8_t delimiter = !csv ? '\t' : w->options->delimiter != 0 ? (uint8_t)w->options->delimiter : ',';
+    header_reader a = {.at = first, .end = first + w->header_bytes, .delimiter = delimiter, .quotes = csv};
+    header_reader b = {.at = line, .end = line + bytes, .delimiter = delimiter, .quotes = csv};
+    int x, y;
+    do {
+        x = next_of_header(&a);
+        y = next_of_header(&b);
+    } while (x == y && x != LINE_END);
+    return x == y;
+}
+
+/* The first of them stays; the others have to name the same columns, and go. */
 static hac_status take_header(whole *w, uint64_t at, hac_error *err)
 {
     hac_cut cut;
@@ -112,7 +157,7 @@ static hac_status take_header(whole *w, uint64_t at, hac_error *err)
         strcpy(w->first, hac_input_name(w->turn.input));
         return HAC_OK;
     }
-    if (bytes != w->header_bytes || memcmp(view.data, bytes_of(w) + w->header_at, (size_t)bytes) != 0)
+    if (!same_header(w, view.data, bytes))
         return hac_fail(
             err, HAC_FAILED,
             "%s: its header is not the one of %s; rows that are ordered, or given as columns, can "

@@ -81,8 +81,9 @@ static hac_status check_limit(const hac_job *job, int late, hac_error *err)
         if (!job->plan->buffers[i].late || job->run.buffers[i] != NULL || (int)i == late)
             all += job->plan->buffers[i].bytes;
     if (job->memory_limit != 0 && all > job->memory_limit)
-        return hac_fail(err, HAC_REFUSED, "the job needs %llu MiB in all, above its limit of %llu MiB",
-                        (unsigned long long)(all >> 20), (unsigned long long)(job->memory_limit >> 20));
+        return hac_fail(err, HAC_REFUSED,
+                        "the job needs %llu KiB in all, above its limit of %llu KiB; give it more memory",
+                        (unsigned long long)(all + 1023) >> 10, (unsigned long long)job->memory_limit >> 10);
     return HAC_OK;
 }
 

@@ -392,6 +392,7 @@ class Errors(Case, SharedMachineTest):
         self.m.bad(2, "splice", name, "--schema", SCHEMA, "--select", "city +", says="--select")
         self.m.bad(2, "splice", "-", "--parse", "jsonl", "--select", "x", says="schema", data=b"")
         self.m.bad(1, "splice", name, "gone.csv", "--schema", SCHEMA, "--select", "city", says="gone.csv")
+        self.m.bad(4, "splice", name, "--schema", SCHEMA, "--select", "city", "--memory", "1KiB", says="limit of 1 KiB")
 
     def test_binary(self):
         """Records that end too early are told with the file."""
