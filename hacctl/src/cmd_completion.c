@@ -88,6 +88,17 @@ static void add_named_jobs(hac_text *text)
     hac_text_add(text, "' -- \"$cur\");");
 }
 
+/* Jobs that can be planned, then their files. Logic files are explained, not simulated. */
+static void add_planned(hac_text *text, const hac_command *command)
+{
+    bool logic = strcmp(command->name, "explain") == 0;
+    hac_text_addf(
+        text,
+        " elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet%s; else _hacctl_paths -f; "
+        "[[ $prev == parquet ]] && _hacctl_words query convert;%s",
+        logic ? " opsplit" : "", logic ? " [[ $prev == opsplit ]] && _hacctl_words run;" : "");
+}
+
 static void add_words(hac_text *text, const hac_command *command)
 {
     switch (command->words) {
@@ -105,10 +116,7 @@ static void add_words(hac_text *text, const hac_command *command)
         add_named_jobs(text);
         break;
     case HAC_WORDS_PLAN:
-        hac_text_add(
-            text,
-            " elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths "
-            "-f; [[ $prev == parquet ]] && _hacctl_words query convert;");
+        add_planned(text, command);
         break;
     case HAC_WORDS_COMMAND:
         hac_text_add(text, " elif [[ $prev == parquet ]]; then _hacctl_words query convert inspect;"

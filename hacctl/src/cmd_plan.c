@@ -121,8 +121,8 @@ static hac_status parse_plan(const hac_args *args, const char *command, plan_req
         return hac_fail(
             err, HAC_INVALID,
             "%s: '%.64s' is no job that can be planned; there are: sort, splice, mapreduce, parquet query, "
-            "parquet convert",
-            command, args->words[0]);
+            "parquet convert%s",
+            command, args->words[0], strcmp(command, "explain") == 0 ? ", opsplit run" : "");
     hac_status status = check_options(args, command, job, err);
     if (status == HAC_OK && parse != NULL)
         return parse_plan_of_query(args, command, parse, first, request, err);
@@ -146,8 +146,17 @@ static size_t n_sources_of(const plan_request *request)
     return request->bytes > 0 || request->query.in_splits ? 1 : request->query.input.n_files;
 }
 
+static bool is_logic_file(const hac_args *args)
+{
+    size_t first = 0;
+    const hac_command *job = hac_command_find(args->words, args->n_words, &first);
+    return job != NULL && strcmp(job->name, "opsplit run") == 0;
+}
+
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err)
 {
+    if (is_logic_file(args))
+        return hac_cmd_opsplit_explain(cli, args, err);
     hac_cleanup(plan_request_clear) plan_request request = {.is_query = false};
     hac_autofree char *plan = NULL;
     hac_plan_format format = hac_cli_format(cli, args);

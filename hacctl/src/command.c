@@ -101,8 +101,10 @@ static const hac_command commands[] = {
      "JOB is a whole sort, splice, mapreduce, parquet query or parquet convert command; of a sort of an "
      "array "
      "--items COUNT may stand for IN, of splice --input-size SIZE. Nothing is sorted or written: options "
-     "that say where results go are ignored.",
-     HAC_OPTIONS_PLAN, 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_explain},
+     "that say where results go are ignored. Of `opsplit run LOGIC.yaml` it is what each OP becomes: "
+     "sub-operators, the "
+     "components that they get, in which order.",
+     HAC_OPTIONS_PLAN | HAC_OPTIONS_OPSPLIT, 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_explain},
     {"simulate", "show the plan and predicted time of a job on another machine",
      "--profiles DIR JOB [OPTION…]",
      "JOB is as of explain. Every device profile *.yaml in DIR is one device that is present; its `match` is "

@@ -66,6 +66,7 @@ hac_status hac_cmd_kernels_build(hac_cli *cli, const hac_args *args, hac_error *
 hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_opsplit_check(hac_cli *cli, const hac_args *args, hac_error *err);
+hac_status hac_cmd_opsplit_explain(hac_cli *cli, const hac_args *args, hac_error *err); /* `explain` of it */
 hac_status hac_cmd_opsplit_op(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_opsplit_subop(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);

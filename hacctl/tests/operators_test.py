@@ -157,6 +157,34 @@ class Operators(Case):
         file.write_text("a: [\n")
         self.bad(2, "opsplit", "subop", "list", says="damp@1.yaml:2:1: ")
 
+    def test_explain(self):
+        pagerank = str(HERE.parent.parent / "docs" / "examples" / "pagerank.yaml")
+        text = self.good("explain", "opsplit", "run", pagerank).decode()
+        self.assertIn("OP step (VectorMap): 5 sub-operators, 4 components\n", text)
+        self.assertRegex(text, r"(?m)^    3\. damp \(exception; .*: components \[0/4, 1/4\) .*; after 2$")
+        answer = json.loads(self.good("explain", "opsplit", "run", pagerank, "--format", "json"))
+        self.assertEqual(answer["flow"], "opsplit")
+        for key in ("k", "k_source", "shares", "predicted_seconds", "devices", "tasks"):
+            self.assertIsNone(answer[key])
+        steps = answer["steps"]
+        self.assertEqual([step["kind"] for step in steps], ["op", "while"])
+        pieces = steps[1]["body"][0]["sub_operators"]
+        self.assertEqual([p["name"] for p in pieces], ["map", "spmv", "damp", "reduce", "let"])
+        self.assertEqual(pieces[2]["after"], [{"sub_operator": 1, "whole": False}])
+        self.assertEqual(len(steps[1]["body"][0]["parts"]), sum(p["components"] for p in pieces))
+        loop = self.put("loop.yaml", "operators: [{for: {index: i, from: 0, to: 10, collect: {s: a}}, do: [{let: {s: i}}]}]\n"
+                                     "outputs: {o: {columns: [a]}}\n")
+        answer = json.loads(self.good("--json", "explain", "opsplit", "run", loop, "--components", "5"))
+        self.assertEqual(answer["steps"][0]["sub_loops"], [[0, 2], [2, 4], [4, 6], [6, 8], [8, 10]])
+        explain = ("explain", "opsplit", "run")
+        self.bad(2, *explain, says="usage")
+        self.bad(2, *explain, loop, "--type", "u32", says="--type is no option of opsplit run")
+        self.bad(2, *explain, loop, "--components", "0", says="--components is from 1 to")
+        self.bad(2, *explain, loop, "--format", "svg", says="no picture")
+        self.bad(1, *explain, "missing.yaml", says="no such file")
+        self.bad(2, *explain, self.put("bad.yaml", "a: 1\n"), says="bad.yaml:1:1: ")
+        self.bad(2, "simulate", "--profiles", ".", "opsplit", "run", loop, says="no job that can be planned")
+
     def test_documentation(self):
         """What the page on flow D shows is taken as it stands."""
         page = (HERE.parent.parent / "docs" / "flows" / "opsplit.md").read_text(encoding="utf-8")

@@ -21,19 +21,29 @@ static bool is_one_row(const hac_logic_vector *v)
            v->entries == HAC_DIMENSION_NONE;
 }
 
+/* What a vector states, or one with as many rows: so that chains over the same rows are cut alike. */
+static unsigned split_of(const hac_logic *logic, const hac_logic_vector *v)
+{
+    unsigned split = v->split;
+    for (size_t i = 0; split == 0 && v->rows != HAC_DIMENSION_NONE && i < logic->n_vectors; i++)
+        if (logic->vectors[i].rows == v->rows)
+            split = logic->vectors[i].split;
+    return split;
+}
+
 static void add_vectors(const hac_logic *logic, const int *vectors, size_t n, unsigned *split, bool *rows)
 {
     for (size_t i = 0; i < n; i++) {
         const hac_logic_vector *v = &logic->vectors[vectors[i]];
-        *rows |= !is_one_row(v);
-        if (v->split > *split && !is_one_row(v))
-            *split = v->split;
+        if (is_one_row(v))
+            continue;
+        unsigned stated = split_of(logic, v);
+        *rows = true;
+        *split = stated > *split ? stated : *split;
     }
 }
 
-/* As many as one of its vectors states, else as many as the caller wants; what is one row, or serial, is not
- * cut. */
-static unsigned components_of(const hac_logic *logic, const hac_logic_piece *piece, unsigned fallback)
+unsigned hac_piece_components(const hac_logic *logic, const hac_logic_piece *piece, unsigned fallback)
 {
     unsigned split = 0;
     bool rows = false;
@@ -210,10 +220,11 @@ static hac_status decompose_op(const hac_logic *logic, const hac_logic_step *ste
     hac_status status = HAC_OK;
     for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++) {
         const hac_logic_piece *piece = &step->pieces[i];
-        d->suboperators[i] = (hac_suboperator){.kind = kind_of(piece),
-                                               .name = piece->name,
-                                               .piece = piece,
-                                               .components = components_of(logic, piece, wanted(options))};
+        d->suboperators[i] =
+            (hac_suboperator){.kind = kind_of(piece),
+                              .name = piece->name,
+                              .piece = piece,
+                              .components = hac_piece_components(logic, piece, wanted(options))};
         d->n_suboperators++;
         status = find_dependencies(logic, d, i, err);
     }

@@ -43,26 +43,14 @@ static void set_where(hac_logic_run *run, hac_logic_position at, const char *wha
     run->at = at;
 }
 
-/* As many as any vector of the piece is split into; of those whose split is not stated the run's own. */
-static unsigned components_of(const hac_logic_run *run, const hac_logic_piece *piece)
-{
-    unsigned most = 0;
-    for (size_t i = 0; i < piece->n_reads; i++)
-        if (run->logic->vectors[piece->reads[i]].split > most)
-            most = run->logic->vectors[piece->reads[i]].split;
-    for (size_t i = 0; i < piece->n_writes; i++)
-        if (run->logic->vectors[piece->writes[i]].split > most)
-            most = run->logic->vectors[piece->writes[i]].split;
-    return most > 0 ? most : run->options->components > 0 ? run->options->components : 1;
-}
-
 static hac_status run_pieces(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
 {
     hac_status status = check_stop(run, err);
     uint64_t before = hac_now_ns();
     for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++) {
         set_where(run, step->pieces[i].at, step->pieces[i].name);
-        run->components = components_of(run, &step->pieces[i]);
+        run->components = hac_piece_components(run->logic, &step->pieces[i],
+                                               run->options->components > 0 ? run->options->components : 1);
         status = hac_run_piece(run, &step->pieces[i], err);
         if (status != HAC_OK)
             (void)hac_run_failed(run, status, err);

@@ -82,7 +82,7 @@ typedef struct hac_suboperator {
 typedef struct hac_part {
     size_t suboperator;
     unsigned component;
-    unsigned slot; /* with a worker for each part: when it would run */
+    unsigned slot; /* with a worker for each sub-operator: when it would run */
 } hac_part;
 
 typedef struct hac_decomposed_step {
@@ -107,6 +107,10 @@ typedef struct hac_decomposition {
 typedef struct hac_decompose_options {
     unsigned components; /* of vectors whose split is not stated, and of independent loops; 0: 1 */
 } hac_decompose_options;
+
+/* How many components a piece is cut into: as many as one of its vectors states, or else one with as many
+ * rows as one of them; else `fallback`. 1: it works on single values, or needs everything at once. */
+unsigned hac_piece_components(const hac_logic *logic, const hac_logic_piece *piece, unsigned fallback);
 
 /* One step by itself, as a runtime takes it; ret is cleared by hac_decomposed_step_clear. */
 HAC_MUST_USE hac_status hac_decompose_step(const hac_logic *logic, const hac_logic_step *step,
