@@ -196,6 +196,20 @@ hac_status hac_output_open(const char *path, hac_output **ret, hac_error *err)
     return HAC_OK;
 }
 
+hac_status hac_output_temporary(const hac_output *output, char **ret, hac_error *err)
+{
+    char link[64], folder[PATH_MAX];
+    if (output->dirfd < 0)
+        return hac_fail(err, HAC_INVALID, "%s is no regular file, of which several could write parts",
+                        output->name);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", output->dirfd);
+    ssize_t n = readlink(link, folder, sizeof folder);
+    if (n < 0 || (size_t)n == sizeof folder)
+        return hac_fail_errno(err, HAC_FAILED, n < 0 ? errno : ENAMETOOLONG, "%s", output->name);
+    return asprintf(ret, "%.*s/%s", (int)n, folder, output->temporary) >= 0 ? HAC_OK
+                                                                            : hac_fail_no_memory(err);
+}
+
 static hac_status write_failed(const hac_output *output, int errnum, uint64_t bytes, hac_error *err)
 {
     if (errnum == EPIPE && output->standard)

@@ -38,6 +38,10 @@ HAC_DEFINE_CLEANUP(hac_output *, hac_output_free)
 const char *hac_output_name(const hac_output *output);
 bool hac_output_is_terminal(const hac_output *output);
 
+/* Where the temporary file is, for others who write their parts of it; malloc'ed. HAC_INVALID: there is none,
+ * it is written straight. */
+HAC_MUST_USE hac_status hac_output_temporary(const hac_output *output, char **ret, hac_error *err);
+
 HAC_MUST_USE hac_status hac_output_reserve(hac_output *output, uint64_t bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_output_write(hac_output *output, const void *data, uint64_t bytes,
                                          hac_error *err);

@@ -224,6 +224,49 @@ class Logic(RankTest):
         self.bad(1, 3, EVERY, *inputs, says="rank 2: p.csv cannot be read", folders=folders)
 
 
+class Sort(RankTest):
+    """hac-mpi sort against hacctl's, which has oracles of its own."""
+
+    def same_sort(self, kind, ranks, *options, **more):
+        self.m.good("sort", "in", "--type", kind, "-o", "want", *options)
+        self.good(ranks, "sort", "in", "--type", kind, "-o", "got", *options, **more)
+        want, got = (self.m.work / "want").read_bytes(), (self.m.work / "got").read_bytes()
+        self.assertTrue(want == got, f"{kind}, {ranks} ranks, {options}")
+
+    def test_types_and_patterns(self):
+        """Ties, NaN of every kind, and all keys in one rank's part; parts of unequal length."""
+        patterns = (("u32", "zipf"), ("i32", "reversed"), ("f32", "onlynan"), ("u64", "equal"), ("i64", "saw"),
+                    ("f64", "random"), ("f32", "few"))
+        for i, (kind, pattern) in enumerate(patterns):
+            self.m.generate(kind, pattern, 50021, seed=i)
+            for ranks in (RANKS[i % 5], RANKS[(i + 2) % 5]):
+                for options in ((), ("--descending",), ("--argsort",), ("--argsort", "--descending")):
+                    self.same_sort(kind, ranks, *options)
+
+    def test_few_items(self):
+        for items in (0, 1, 2, 6, 100):
+            self.m.generate("i32", "random", items)
+            self.same_sort("i32", 7)
+            self.same_sort("i32", 4, "--argsort")
+
+    def test_separate_daemons(self):
+        self.m.generate("f64", "random", 700001)
+        self.same_sort("f64", 3, "--argsort", machines=[self.m, self.machine(), self.machine()])
+
+    def test_refused(self):
+        self.m.generate("u32", "random", 10)
+        kind = ("--type", "u32")
+        self.bad(2, 3, "sort", "in", *kind, says="say which with -o OUT")
+        self.bad(2, 2, "sort", "in", *kind, "-o", "/dev/null", says="is no regular file")
+        self.bad(2, 2, "sort", "in", *kind, "-o", "out", "--detach", says="--detach is hacctl's")
+        self.bad(2, 2, "sort", "/dev/zero", *kind, "-o", "out", says="/dev/zero is no regular file")
+        self.bad(1, 2, "sort", "absent", *kind, "-o", "out", says="absent: No such file")
+        self.bad(1, 2, "sort", "in", *kind, "-o", "absent/out", says="No such file")
+        (self.m.work / "odd").write_bytes(b"12345")
+        self.bad(1, 2, "sort", "odd", *kind, "-o", "out", says="whole number of u32 items")
+        self.assertEqual(sorted(path.name for path in self.m.work.iterdir()), ["in", "odd"])
+
+
 class Failures(RankTest):
     """A rank or daemon that dies, and who waits meanwhile."""
 

@@ -4,15 +4,16 @@
 #include <string.h>
 
 #include "command.h"
+#include "commands.h"
 #include "interrupt.h"
 #include "ranks.h"
 
 static const char usage[] =
     "usage: mpirun -n RANKS hac-mpi [OPTION…] LOGIC.yaml [--input NAME=FILE]… [-o DIR]\n"
-    "\n"
+    "       mpirun -n RANKS hac-mpi [OPTION…] sort IN --type TYPE -o OUT [--descending] [--argsort]\n\n"
     "Each rank has the daemon of its machine do its part. Files are the same for all ranks; rank 0 writes "
     "the\n"
-    "results. Options are those of `hacctl opsplit run`, and\n"
+    "results. Options are those of `hacctl opsplit run` and sort, and\n"
     "  --log FILE     where rank 0 writes the process log of all ranks as it comes; - is standard error\n"
     "{rank} in --socket or $HAC_SOCKET stands for the rank's number. `man hac-mpi` says more.\n";
 
@@ -39,6 +40,10 @@ static hac_status take_log(int *argc, char **argv, const char **ret, hac_error *
 /* A command of hacctl's, as ranks do it; *ret_words words name it. */
 static hac_status find_command(const hac_args *args, hac_command *ret, size_t *ret_words, hac_error *err)
 {
+    static const struct {
+        const char *name;
+        hac_command_function run;
+    } known[] = {{"sort", hac_mpi_sort}};
     static char logic_group[] = "opsplit", logic_name[] = "run";
     static char *const logic[] = {logic_group, logic_name};
     const hac_command *found = hac_command_find(args->words, args->n_words, ret_words);
@@ -50,7 +55,13 @@ static hac_status find_command(const hac_args *args, hac_command *ret, size_t *r
     *ret = *found;
     if (strcmp(found->name, "opsplit run") == 0)
         return HAC_OK;
-    return hac_fail(err, HAC_INVALID, "%s is hacctl's; ranks do logic files (./%s is a file of that name)",
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(found->name, known[i].name) == 0) {
+            ret->run = known[i].run;
+            return HAC_OK;
+        }
+    return hac_fail(err, HAC_INVALID,
+                    "%s is hacctl's; ranks do logic files and sort (./%s is a file of that name)",
                     found->name, found->name);
 }
 
