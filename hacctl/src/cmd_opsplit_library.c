@@ -222,18 +222,17 @@ static hac_status show(request *r, hac_error *err)
 
 /* ---- add, remove ---- */
 
-static hac_status print_version(const request *r, const char *name, unsigned version, const char *key,
-                                bool value, hac_error *err)
+static hac_status print_version(const request *r, const hac_library_added *added, hac_error *err)
 {
     hac_text text = HAC_TEXT_NONE;
     if (!r->cli->json) {
-        hac_text_addf(&text, "%s@%u", name, version);
+        hac_text_addf(&text, "%s@%u", added->name, added->version);
         return print(&text, err);
     }
     hac_json_open(&text, NULL, '{');
-    hac_json_string(&text, "name", name);
-    hac_json_unsigned(&text, "version", version);
-    hac_json_bool(&text, key, value);
+    hac_json_string(&text, "name", added->name);
+    hac_json_unsigned(&text, "version", added->version);
+    hac_json_bool(&text, "added", added->is_new);
     hac_json_close(&text, '}');
     return print(&text, err);
 }
@@ -243,15 +242,13 @@ static hac_status add(request *r, const char *file, hac_error *err)
     hac_autofree char *text = NULL;
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
     size_t length = 0;
-    unsigned version = 0;
-    bool is_new = false;
+    hac_library_added added = {.version = 0};
     hac_status status = hac_yaml_read_file(file, &text, &length, err);
     if (status == HAC_NOT_FOUND)
         return hac_fail(err, HAC_FAILED, "%s: there is no such file", file);
     if (status != HAC_OK)
         return status;
-    status =
-        hac_library_add(r->library, r->kind, file, text, length, r->name, &version, &is_new, &problems, err);
+    status = hac_library_add(r->library, r->kind, file, text, length, &added, &problems, err);
     for (size_t i = 0; status != HAC_OK && i + 1 < problems.n; i++) {
         hac_error one = {HAC_INVALID, ""};
         snprintf(one.message, sizeof one.message, "%s", problems.messages[i]);
@@ -262,9 +259,9 @@ static hac_status add(request *r, const char *file, hac_error *err)
     hac_logic_problems_clear(&problems);
     if (status != HAC_OK)
         return status;
-    if (!is_new)
-        hac_cli_say(r->cli, "%s@%u is the same; nothing was added", r->name, version);
-    return print_version(r, r->name, version, "added", is_new, err);
+    if (!added.is_new)
+        hac_cli_say(r->cli, "%s@%u is the same; nothing was added", added.name, added.version);
+    return print_version(r, &added, err);
 }
 
 static hac_status remove_it(request *r, hac_error *err)

@@ -93,13 +93,10 @@ static void fuzz_definition(hac_library_kind kind, const char *text, size_t size
 {
     hac_library *library = NULL;
     hac_error err = HAC_ERROR_NONE;
-    char name[HAC_LIBRARY_NAME_MAX];
-    unsigned version;
-    bool is_new;
+    hac_library_added added;
     if (hac_library_open(NULL, &library, &err) != HAC_OK)
         return;
-    check(hac_library_add(library, kind, "fuzz.yaml", text, size, name, &version, &is_new, NULL, &err) !=
-          HAC_OK);
+    check(hac_library_add(library, kind, "fuzz.yaml", text, size, &added, NULL, &err) != HAC_OK);
     hac_library_free(library);
 }
 

@@ -78,11 +78,9 @@ static hac_library *library_of(const char *directory, const char *const *texts, 
     hac_error err = HAC_ERROR_NONE;
     assert_int_equal(hac_library_open(directory, &library, &err), HAC_OK);
     for (size_t i = 0; i < n; i++) {
-        char name[HAC_LIBRARY_NAME_MAX];
-        unsigned version;
-        bool added;
-        if (hac_library_add(library, HAC_LIBRARY_SUBOP, "lib.yaml", texts[i], strlen(texts[i]), name,
-                            &version, &added, NULL, &err) != HAC_OK)
+        hac_library_added added;
+        if (hac_library_add(library, HAC_LIBRARY_SUBOP, "lib.yaml", texts[i], strlen(texts[i]), &added, NULL,
+                            &err) != HAC_OK)
             fail_msg("%s", err.message);
     }
     return library;

@@ -149,30 +149,26 @@ static int teardown(void **state)
     return 0;
 }
 
-static hac_status add(fixture *f, hac_library_kind kind, const char *text, unsigned *ret_version,
-                      bool *ret_new)
+static hac_status add(fixture *f, hac_library_kind kind, const char *text, hac_library_added *ret)
 {
-    char name[HAC_LIBRARY_NAME_MAX];
-    return hac_library_add(f->library, kind, "new.yaml", text, strlen(text), name, ret_version, ret_new, NULL,
-                           &f->err);
+    return hac_library_add(f->library, kind, "new.yaml", text, strlen(text), ret, NULL, &f->err);
 }
 
 static void assert_added(fixture *f, hac_library_kind kind, const char *text, unsigned version, bool is_new)
 {
-    unsigned found = 0;
-    bool added = false;
-    if (add(f, kind, text, &found, &added) != HAC_OK)
+    hac_library_added added = {.version = 0};
+    if (add(f, kind, text, &added) != HAC_OK)
         fail_msg("%s\n%s", text, f->err.message);
-    assert_int_equal(found, version);
-    assert_int_equal(added, is_new);
+    assert_int_equal(added.version, version);
+    assert_int_equal(added.is_new, is_new);
+    assert_non_null(strstr(text, added.name));
 }
 
 static void assert_refused(fixture *f, hac_library_kind kind, const char *text, const char *message)
 {
-    unsigned version;
-    bool added;
+    hac_library_added added;
     size_t n = hac_library_count(f->library);
-    assert_int_equal(add(f, kind, text, &version, &added), HAC_INVALID);
+    assert_int_equal(add(f, kind, text, &added), HAC_INVALID);
     if (strncmp(f->err.message, message, strlen(message)) != 0)
         fail_msg("%s\nsays: %s\nand not: %s", text, f->err.message, message);
     assert_int_equal(hac_library_count(f->library), n);
@@ -273,13 +269,12 @@ static void test_bad_definitions(void **state)
         "do: [{let: {p: 1.5, r: p}}]\n",
         "new.yaml:4:13: `p` is a parameter, which is not written");
     assert_refused(f, HAC_LIBRARY_OP, step1, "new.yaml:16:5: `damp@1` is in no library");
-    unsigned version;
-    bool added;
+    hac_library_added added;
     hac_library *none = NULL;
     assert_int_equal(hac_library_open(NULL, &none, &f->err), HAC_OK);
     hac_library *kept = f->library;
     f->library = none;
-    assert_int_equal(add(f, HAC_LIBRARY_SUBOP, damp1, &version, &added), HAC_INVALID);
+    assert_int_equal(add(f, HAC_LIBRARY_SUBOP, damp1, &added), HAC_INVALID);
     f->library = kept;
     hac_library_free(none);
 }

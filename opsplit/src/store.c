@@ -148,18 +148,28 @@ static hac_status read_about(const char *path, const char *text, char **ret, hac
     return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
 }
 
+static hac_status read_text(const char *path, char **ret, hac_error *err)
+{
+    hac_autofree char *text = NULL;
+    size_t length = 0;
+    hac_status status = hac_yaml_read_file(path, &text, &length, err);
+    if (status != HAC_OK)
+        return status;
+    if (memchr(text, '\0', length) != NULL)
+        return hac_fail(err, HAC_INVALID, "%s: holds a NUL character", path);
+    *ret = strndup(text, length);
+    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
 static hac_status read_entry(hac_library *library, hac_library_kind kind, const char *file, hac_error *err)
 {
     hac_library_entry entry = {.kind = kind};
     hac_autofree char *path = NULL;
-    size_t length = 0;
     if (!parse_name(file, entry.name, &entry.version))
         return HAC_OK; /* a temporary file, or not ours */
     if (asprintf(&path, "%s/%s/%s", library->directory, folders[kind], file) < 0)
         return hac_fail_no_memory(err);
-    hac_status status = hac_yaml_read_file(path, &entry.text, &length, err);
-    if (status == HAC_OK && strlen(entry.text) != length)
-        status = hac_fail(err, HAC_INVALID, "%s: holds a NUL character", path);
+    hac_status status = read_text(path, &entry.text, err);
     if (status == HAC_OK)
         status = read_about(path, entry.text, &entry.about, err);
     if (status == HAC_OK)
@@ -264,16 +274,17 @@ static hac_status store(hac_library *library, hac_library_entry *entry, hac_erro
 }
 
 static hac_status add_checked(hac_library *library, const hac_definition *d, const char *text, size_t length,
-                              unsigned *ret_version, bool *ret_new, hac_error *err)
+                              hac_library_added *ret, hac_error *err)
 {
     const hac_library_entry *newest = hac_library_find(library, d->kind, d->name, 0);
-    if (newest != NULL && strlen(newest->text) == length && memcmp(newest->text, text, length) == 0) {
-        *ret_version = newest->version;
-        *ret_new = false;
-        return HAC_OK;
-    }
     hac_library_entry entry = {.kind = d->kind, .version = newest != NULL ? newest->version + 1 : 1};
     snprintf(entry.name, sizeof entry.name, "%s", d->name);
+    memcpy(ret->name, entry.name, sizeof ret->name);
+    if (newest != NULL && strlen(newest->text) == length && memcmp(newest->text, text, length) == 0) {
+        ret->version = newest->version;
+        ret->is_new = false;
+        return HAC_OK;
+    }
     entry.text = strndup(text, length);
     entry.about = strdup(d->about);
     hac_status status =
@@ -282,14 +293,23 @@ static hac_status add_checked(hac_library *library, const hac_definition *d, con
         clear_entry(&entry);
         return status;
     }
-    *ret_version = entry.version;
-    *ret_new = true;
+    ret->version = entry.version;
+    ret->is_new = true;
     return HAC_OK;
 }
 
+static hac_status check(hac_logic_checker *c, hac_library_kind kind, const char *text, size_t length,
+                        hac_definition **ret)
+{
+    hac_status status = hac_definition_parse(c, kind, c->logic->file, text, length, ret);
+    if (status == HAC_OK)
+        status = hac_definition_check(c, *ret);
+    return hac_checker_conclude(c, status);
+}
+
 hac_status hac_library_add(hac_library *library, hac_library_kind kind, const char *file, const char *text,
-                           size_t length, char *ret_name, unsigned *ret_version, bool *ret_new,
-                           hac_logic_problems *problems, hac_error *err)
+                           size_t length, hac_library_added *ret, hac_logic_problems *problems,
+                           hac_error *err)
 {
     hac_cleanup(hac_checker_free_cleanup) hac_logic_checker *c = NULL;
     hac_definition *d = NULL;
@@ -300,18 +320,14 @@ hac_status hac_library_add(hac_library *library, hac_library_kind kind, const ch
     hac_status status = hac_checker_new(file, library, &c, err);
     if (status != HAC_OK)
         return status;
-    status = hac_definition_parse(c, kind, file, text, length, &d);
-    if (status == HAC_OK)
-        status = hac_definition_check(c, d);
-    status = hac_checker_conclude(c, status);
+    status = check(c, kind, text, length, &d);
     if (status != HAC_OK) {
         hac_checker_finish(c, NULL, problems);
         return status;
     }
     if (library->directory == NULL)
         return hac_fail(err, HAC_INVALID, "there is no folder to keep operators in");
-    snprintf(ret_name, HAC_LIBRARY_NAME_MAX, "%s", d->name);
-    return add_checked(library, d, text, length, ret_version, ret_new, err);
+    return add_checked(library, d, text, length, ret, err);
 }
 
 static hac_status remove_entry(hac_library *library, size_t i, hac_error *err)

@@ -242,16 +242,20 @@ const hac_library_entry *hac_library_at(const hac_library *library, size_t i);
 const hac_library_entry *hac_library_find(const hac_library *library, hac_library_kind kind, const char *name,
                                           unsigned version);
 
+typedef struct hac_library_added {
+    char name[HAC_LIBRARY_NAME_MAX];
+    unsigned version;
+    bool is_new; /* false: it is the same as the newest one, and was not stored again */
+} hac_library_added;
+
 /*
  * Checks a definition (types included, those of the ones that it uses as well) and stores it as the next
- * version of its name; one that is the same as the newest is not stored again. ret_name has
- * HAC_LIBRARY_NAME_MAX bytes, *ret_version is its version, *ret_new whether it is a new one. HAC_INVALID: it
- * is wrong (*problems, NULL allowed, says all that is), or the name is built in; `file` is for messages.
+ * version of its name. HAC_INVALID: it is wrong (*problems, NULL allowed, says all that is), or the name is
+ * built in; `file` is for messages.
  */
 HAC_MUST_USE hac_status hac_library_add(hac_library *library, hac_library_kind kind, const char *file,
-                                        const char *text, size_t length, char *ret_name,
-                                        unsigned *ret_version, bool *ret_new, hac_logic_problems *problems,
-                                        hac_error *err);
+                                        const char *text, size_t length, hac_library_added *ret,
+                                        hac_logic_problems *problems, hac_error *err);
 /* Version 0: all of them. HAC_NOT_FOUND: there is none; HAC_INVALID: it is built in. */
 HAC_MUST_USE hac_status hac_library_remove(hac_library *library, hac_library_kind kind, const char *name,
                                            unsigned version, hac_error *err);
