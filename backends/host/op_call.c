@@ -58,8 +58,9 @@ unsigned hac_op_sum_kind(unsigned kind)
 static hac_status place(const hac_span *span, size_t operand, const char *part, uint64_t offset, uint64_t n,
                         uint64_t size, uint8_t **ret, hac_error *err)
 {
+    static _Alignas(ALIGNMENT) uint8_t nothing[ALIGNMENT]; /* what empty parts point to: none is NULL */
     uint64_t bytes;
-    *ret = NULL;
+    *ret = nothing;
     if (__builtin_mul_overflow(n, size, &bytes))
         return hac_op_fail(err, operand, "%llu %s are more than any memory", (unsigned long long)n, part);
     if (bytes == 0)

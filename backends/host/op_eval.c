@@ -57,6 +57,15 @@ void hac_op_eval_free(hac_op_eval *e)
     free(e);
 }
 
+/* Bytes of strings that a batch may make: of a program without strings none. */
+static size_t string_bytes(const hac_program *p)
+{
+    for (size_t i = 0; i < p->n_registers; i++)
+        if (p->registers[i] == HAC_REPR_STRING)
+            return STRING_BYTES;
+    return 0;
+}
+
 static hac_status worker_init(const hac_op_eval *e, eval_worker *w, hac_error *err)
 {
     if (w->machine != NULL)
@@ -65,7 +74,7 @@ static hac_status worker_init(const hac_op_eval *e, eval_worker *w, hac_error *e
         w->room = hac_op_alloc(HAC_OP_OPERANDS_MAX, ROOM);
     if (w->room == NULL)
         return hac_fail_no_memory(err);
-    return hac_machine_c_new(e->r->program, STRING_BYTES, &w->machine, err);
+    return hac_machine_c_new(e->r->program, string_bytes(e->r->program), &w->machine, err);
 }
 
 /* The machine reads whole blocks of 64 elements: the end of a vector is copied. */

@@ -92,9 +92,8 @@ static hac_status number_text(texts *t, const uint8_t *s, uint64_t bytes, uint64
 {
     if (t->slots == NULL || 2 * t->n > t->mask)
         HAC_OP_TRY(grow_slots(t, err));
-    HAC_OP_TRY(room_for((void **)&t->row, &t->row_room, bytes, 1, err));
-    if (bytes != 0)
-        memcpy(t->row, s, bytes);
+    HAC_OP_TRY(room_for((void **)&t->row, &t->row_room, bytes + 8, 1, err));
+    memcpy(t->row, s, bytes);
     uint64_t hash = hash_of(t->row, bytes), at = hash & t->mask;
     for (; t->slots[at] != 0; at = (at + 1) & t->mask) {
         const text *d = &t->distinct[t->slots[at] - 1];
@@ -174,5 +173,7 @@ hac_status hac_op_index_texts(const hac_op_request *r, uint64_t *ret_distinct, u
     *ret_bytes = t.n_characters;
     if (t.n > r->v[1].rows || t.n_characters > r->v[1].entries)
         return HAC_OK;
+    HAC_OP_TRY(
+        room_for((void **)&t.characters, &t.characters_room, 1, 1, err)); /* empty texts lie somewhere */
     return write_texts(r, &t, numbers, err);
 }

@@ -21,7 +21,7 @@ typedef enum hac_op_number {
 } hac_op_number;
 
 #define HAC_OP_TILE_ROWS    64  /* rows of A that distances are computed for at once, at most */
-#define HAC_OP_TURNED_BYTES 256 /* of them and one column */
+#define HAC_OP_TURNED_BYTES 256 /* of one column of them */
 
 typedef struct hac_op_tile {
     unsigned function;

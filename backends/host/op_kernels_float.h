@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loops that only floats have; behind op_kernels_number.h. */
 
-typedef T NAME(vector) __attribute__((vector_size(HAC_OP_PANEL_BYTES)));
-#if !defined(OP_VECTORS)
-#define OP_VECTORS
-typedef int32_t mask_f32 __attribute__((vector_size(HAC_OP_PANEL_BYTES)));
-typedef int64_t mask_f64 __attribute__((vector_size(HAC_OP_PANEL_BYTES)));
+/* As wide as the instruction set has them: wider ones go through memory. */
+#if !defined(VECTOR_BYTES)
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
 #endif
+typedef int32_t mask_f32 __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t mask_f64 __attribute__((vector_size(VECTOR_BYTES)));
+#endif
+typedef T NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
 #define V     NAME(vector)
 #define M     NAME(mask)
-#define WIDTH (HAC_OP_PANEL_BYTES / sizeof(T))
+#define WIDTH (VECTOR_BYTES / sizeof(T))
+#define ALL   _Pragma("GCC unroll 16")
 /* Lanes of a where the mask is set, of b elsewhere. */
 #define PICK(mask, a, b) ((V)(((mask) & (M)(a)) | (~(mask) & (M)(b))))
 
@@ -28,24 +36,28 @@ INLINE void NAME(tidy_vector)(V *v)
     *v = PICK(*v != *v, one, *v);
 }
 
-/* `ROWS` rows of C, one panel wide: sums stay in registers. */
+#define PANEL   (HAC_OP_PANEL_BYTES / sizeof(T))
+#define ACROSS  (HAC_OP_PANEL_BYTES / VECTOR_BYTES) /* vectors of a panel */
+#define AT_ONCE (VECTOR_BYTES == 16 ? 2 : 4)        /* rows whose sums fit the registers */
+
+/* `rows` rows of C, one panel wide: sums stay in registers. */
 INLINE void NAME(gemm_rows)(size_t rows, const T *restrict a, size_t a_stride, const V *restrict panel,
                             size_t depth, T *restrict c, size_t c_stride, bool add)
 {
-    V sum[4];
-    for (size_t r = 0; r < rows; r++)
-        if (add)
-            memcpy(&sum[r], c + r * c_stride, sizeof sum[r]);
-        else
-            sum[r] = (V){0};
-    for (size_t k = 0; k < depth; k++) {
-        V b = panel[k];
-        for (size_t r = 0; r < rows; r++)
-            sum[r] += b * a[r * a_stride + k];
-    }
-    for (size_t r = 0; r < rows; r++) {
-        NAME(tidy_vector)(&sum[r]);
-        memcpy(c + r * c_stride, &sum[r], sizeof sum[r]);
+    V sum[AT_ONCE][ACROSS];
+    ALL for (size_t r = 0; r < rows; r++) ALL for (size_t v = 0; v < ACROSS; v++) if (add)
+        memcpy(&sum[r][v], c + r * c_stride + v * WIDTH, sizeof(V));
+    else sum[r][v] = (V){0};
+    for (size_t k = 0; k < depth; k++)
+        ALL for (size_t r = 0; r < rows; r++)
+        {
+            T by = a[r * a_stride + k];
+            ALL for (size_t v = 0; v < ACROSS; v++) sum[r][v] += panel[k * ACROSS + v] * by;
+        }
+    ALL for (size_t r = 0; r < rows; r++) ALL for (size_t v = 0; v < ACROSS; v++)
+    {
+        NAME(tidy_vector)(&sum[r][v]);
+        memcpy(c + r * c_stride + v * WIDTH, &sum[r][v], sizeof(V));
     }
 }
 
@@ -53,7 +65,7 @@ INLINE void NAME(gemm_rows)(size_t rows, const T *restrict a, size_t a_stride, c
 static void NAME(gemm_narrow)(const T *a, size_t a_stride, const V *panel, size_t depth, T *c, size_t columns,
                               bool add)
 {
-    T row[WIDTH] = {0};
+    T row[PANEL] = {0};
     memcpy(row, c, add ? columns * sizeof *c : 0);
     NAME(gemm_rows)(1, a, a_stride, panel, depth, row, 0, add);
     memcpy(c, row, columns * sizeof *c);
@@ -65,9 +77,10 @@ static void NAME(gemm)(const void *data, size_t a_stride, const void *panel, siz
     const T *a = data;
     T *c = ret;
     size_t r = 0;
-    if (columns == WIDTH) {
-        for (; r + 4 <= rows; r += 4)
-            NAME(gemm_rows)(4, a + r * a_stride, a_stride, panel, depth, c + r * c_stride, c_stride, add);
+    if (columns == PANEL) {
+        for (; r + AT_ONCE <= rows; r += AT_ONCE)
+            NAME(gemm_rows)
+            (AT_ONCE, a + r * a_stride, a_stride, panel, depth, c + r * c_stride, c_stride, add);
         for (; r < rows; r++)
             NAME(gemm_rows)(1, a + r * a_stride, a_stride, panel, depth, c + r * c_stride, c_stride, add);
     }
@@ -77,7 +90,7 @@ static void NAME(gemm)(const void *data, size_t a_stride, const void *panel, siz
 
 /* ---- distances: vectors over the rows of A, which are turned for that ---- */
 
-#define VECTORS   4
+#define VECTORS   (HAC_OP_TURNED_BYTES / VECTOR_BYTES)
 #define TURN_ROWS (VECTORS * WIDTH)
 
 #define MAGNITUDE(v) ((V)((M)(v) & (I)((U) ~(U)0 >> 1)))
@@ -98,10 +111,10 @@ static void NAME(turn)(const T *restrict a, size_t rows, size_t columns, T *rest
 INLINE void NAME(sums)(unsigned function, const V *restrict a, const T *restrict b, size_t columns, V *ret)
 {
     V sum[VECTORS];
-    for (size_t v = 0; v < VECTORS; v++)
-        sum[v] = (V){0};
+    ALL for (size_t v = 0; v < VECTORS; v++) sum[v] = (V){0};
     for (size_t c = 0; c < columns; c++, a += VECTORS)
-        for (size_t v = 0; v < VECTORS; v++) {
+        ALL for (size_t v = 0; v < VECTORS; v++)
+        {
             if (function == HAC_OP_COSINE) {
                 sum[v] += a[v] * b[c];
             } else {
@@ -109,8 +122,7 @@ INLINE void NAME(sums)(unsigned function, const V *restrict a, const T *restrict
                 sum[v] += function == HAC_OP_MANHATTAN ? MAGNITUDE(d) : d * d;
             }
         }
-    for (size_t v = 0; v < VECTORS; v++)
-        ret[v] = sum[v];
+    ALL for (size_t v = 0; v < VECTORS; v++) ret[v] = sum[v];
 }
 
 /* From sums to distances; norms: of the rows of A, and of B's. */
@@ -199,7 +211,8 @@ INLINE void NAME(nearest_rows)(unsigned function, const hac_op_tile *tile, const
         NAME(sums)(function, tile->turned, b + j * tile->columns, tile->columns, sums.v);
         if (function == HAC_OP_COSINE)
             NAME(finish)(function, norms, b_norms[j], sums.t);
-        for (size_t v = 0; v < VECTORS; v++) {
+        ALL for (size_t v = 0; v < VECTORS; v++)
+        {
             M closer = sums.v[v] < best.v[v];
             best.v[v] = PICK(closer, sums.v[v], best.v[v]);
             where[v] = (closer & (I)j) | (~closer & where[v]);
@@ -236,5 +249,9 @@ static void NAME(nearest)(const hac_op_tile *tile, uint32_t *ret, void *ret_dist
 #undef PICK
 #undef MAGNITUDE
 #undef WIDTH
+#undef ALL
+#undef PANEL
+#undef ACROSS
+#undef AT_ONCE
 #undef VECTORS
 #undef TURN_ROWS

@@ -23,7 +23,7 @@ INLINE T NAME(magnitude)(T v, U *bad)
 /* NaN is above all numbers. */
 INLINE bool NAME(less)(T a, T b)
 {
-    return (a < b) | ((b != b) & (a == a));
+    return !(a >= b) & (a == a);
 }
 INLINE T NAME(tidied)(T v)
 {
@@ -329,11 +329,9 @@ static bool NAME(scan)(unsigned function, bool exclusive, const void *x, size_t 
 
 /* ---- tables of keys: a row is the count, then a cell a column ---- */
 
-static bool NAME(add_keys)(unsigned function, const uint64_t *restrict keys, const void *data, size_t n,
-                           size_t columns, void *table)
+INLINE bool NAME(add_rows)(unsigned function, const uint64_t *restrict keys, const T *restrict x, size_t n,
+                           size_t columns, T *restrict cells)
 {
-    const T *restrict x = data;
-    T *restrict cells = table;
     U bad = 0;
     for (size_t i = 0; i < n; i++) {
         T *restrict row = cells + keys[i] * (columns + 1);
@@ -348,6 +346,16 @@ static bool NAME(add_keys)(unsigned function, const uint64_t *restrict keys, con
         }
     }
     return !FAILED(bad);
+}
+
+static bool NAME(add_keys)(unsigned function, const uint64_t *keys, const void *x, size_t n, size_t columns,
+                           void *table)
+{
+    if (function == HAC_OP_SUM && columns == 1)
+        return NAME(add_rows)(HAC_OP_SUM, keys, x, n, 1, table);
+    if (function == HAC_OP_SUM)
+        return NAME(add_rows)(HAC_OP_SUM, keys, x, n, columns, table);
+    return NAME(add_rows)(function, keys, x, n, columns, table);
 }
 
 static bool NAME(add_table)(unsigned function, const void *table, size_t n, size_t cells, void *data)

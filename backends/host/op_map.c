@@ -111,10 +111,14 @@ static hac_status judge_block(const map_work *w, uint64_t first, size_t n, unsig
         HAC_OP_TRY(hac_op_eval_batch(w->eval, worker, first + at, rows, &v, err));
         HAC_OP_TRY(hac_op_eval_states(w->eval, &v, first + at, rows, true, err));
         const uint8_t *values = v.values;
-        for (size_t i = 0; i < rows; i++) {
-            keep[at + i] = values[i] & (v.states == NULL || v.states[i] == HAC_ROW_OK);
-            kept += keep[at + i];
-        }
+        uint32_t own = 0;
+        for (size_t i = 0; v.states != NULL && i < rows; i++)
+            keep[at + i] = values[i] & (v.states[i] == HAC_ROW_OK);
+        if (v.states == NULL)
+            memcpy(keep + at, values, rows);
+        for (size_t i = 0; i < rows; i++)
+            own += keep[at + i];
+        kept += own;
     }
     *ret = kept;
     return HAC_OK;

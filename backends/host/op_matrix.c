@@ -168,49 +168,53 @@ static hac_status fail_column(hac_error *err, const hac_op_vector *a, uint64_t r
                        (unsigned long long)(a->first + row), (unsigned long long)a->columns);
 }
 
-/* Indices out of range read column 0 and are counted. */
-#define SPMV(T, multiply, finish)                                                                            \
+/* What a loop reads is in variables of its own: a store might change the request, for all the compiler knows.
+ */
+#define SPMV(name, T, add, finish)                                                                           \
+    static hac_status name(const hac_op_request *r, uint64_t first, uint64_t count, hac_error *err)          \
     {                                                                                                        \
-        const T *values = (const T *)(const void *)a->values, *with = (const T *)(const void *)x->values;    \
-        T sum = 0;                                                                                           \
-        for (uint64_t e = from; e < to; e++) {                                                               \
-            uint32_t column = hac_op_once_u32(indices + e);                                                  \
-            if (column >= columns)                                                                           \
-                return fail_column(err, a, row);                                                             \
-            multiply                                                                                         \
+        const hac_op_vector *a = &r->v[1];                                                                   \
+        const uint32_t *restrict indices = a->indices;                                                       \
+        const T *restrict values = (const T *)(const void *)a->values;                                       \
+        const T *restrict x = (const T *)(const void *)r->v[2].values;                                       \
+        T *restrict y = (T *)(void *)r->v[0].values;                                                         \
+        uint64_t columns = r->v[2].rows, from, to;                                                           \
+        for (uint64_t row = first; row < first + count; row++) {                                             \
+            bool bad = false;                                                                                \
+            T sum = 0;                                                                                       \
+            if (!hac_op_row_at(a, row, &from, &to))                                                          \
+                return hac_op_fail_offsets(err, 1, a, row);                                                  \
+            for (uint64_t e = from; e < to; e++) {                                                           \
+                uint32_t column = hac_op_once_u32(indices + e);                                              \
+                if (__builtin_expect(column >= columns, 0))                                                  \
+                    return fail_column(err, a, row);                                                         \
+                add;                                                                                         \
+            }                                                                                                \
+            finish;                                                                                          \
+            if (bad)                                                                                         \
+                return fail_product(err, a, row);                                                            \
+            y[row] = sum;                                                                                    \
         }                                                                                                    \
-        finish((T *)(void *)y->values)[row] = sum;                                                           \
-        break;                                                                                               \
+        return HAC_OK;                                                                                       \
     }
+
+#define ADD_FLOAT sum += values[e] * x[column]
+#define ADD_INTEGER                                                                                          \
+    int64_t product;                                                                                         \
+    bad |= __builtin_mul_overflow(values[e], x[column], &product);                                           \
+    bad |= __builtin_add_overflow(sum, product, &sum)
+
+SPMV(spmv_f32, float, ADD_FLOAT, sum = sum != sum ? __builtin_nanf("") : sum)
+SPMV(spmv_f64, double, ADD_FLOAT, sum = sum != sum ? __builtin_nan("") : sum)
+SPMV(spmv_i64, int64_t, ADD_INTEGER, (void)0)
 
 static hac_status spmv_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
     const hac_op_request *r = context;
-    const hac_op_vector *y = &r->v[0], *a = &r->v[1], *x = &r->v[2];
-    const uint32_t *indices = a->indices;
-    uint64_t columns = x->rows, from, to;
     (void)worker;
-    for (uint64_t row = first; row < first + count; row++) {
-        bool bad = false;
-        if (!hac_op_row_at(a, row, &from, &to))
-            return hac_op_fail_offsets(err, 1, a, row);
-        switch (y->kind) {
-        case HAC_KIND_F32:
-            SPMV(float, sum += values[e] * with[column];, if (sum != sum) sum = __builtin_nanf("");)
-        case HAC_KIND_F64:
-            SPMV(double, sum += values[e] * with[column];, if (sum != sum) sum = __builtin_nan("");)
-        default:
-            SPMV(
-                int64_t,
-                {
-                    int64_t product;
-                    bad |= __builtin_mul_overflow(values[e], with[column], &product);
-                    bad |= __builtin_add_overflow(sum, product, &sum);
-                },
-                if (bad) return fail_product(err, a, row);)
-        }
-    }
-    return HAC_OK;
+    if (r->v[0].kind == HAC_KIND_F64)
+        return spmv_f64(r, first, count, err);
+    return r->v[0].kind == HAC_KIND_F32 ? spmv_f32(r, first, count, err) : spmv_i64(r, first, count, err);
 }
 
 hac_status hac_op_do_spmv(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
@@ -264,18 +268,21 @@ static hac_status reduce_rows(void *context, uint64_t first, uint64_t count, uns
     row_work *w = context;
     const hac_op_vector *y = &w->r->v[0], *a = &w->r->v[1];
     hac_op_number number = hac_op_number_of(y->kind);
+    unsigned function = w->r->call.function;
+    bool dense = hac_op_is_dense(a), as_is = a->kind == y->kind;
     for (uint64_t row = first; row < first + count; row++) {
         uint64_t from = row * a->columns, to = from + a->columns, n;
-        const void *x = NULL;
-        if (!hac_op_is_dense(a) && !hac_op_row_at(a, row, &from, &to))
+        if (!dense && !hac_op_row_at(a, row, &from, &to))
             return hac_op_fail_offsets(err, 1, a, row);
         n = to - from;
-        if (w->r->call.function == HAC_OP_COUNT) {
+        const void *x = hac_op_at(a, from);
+        if (function == HAC_OP_COUNT) {
             memcpy(hac_op_at(y, row), &n, sizeof n);
             continue;
         }
-        HAC_OP_TRY(row_numbers(w, number, from, n, worker, &x, err));
-        if (!hac_op_kernels_best()->in_turn[number](w->r->call.function, x, n, hac_op_at(y, row)))
+        if (!as_is)
+            HAC_OP_TRY(row_numbers(w, number, from, n, worker, &x, err));
+        if (!hac_op_kernels_best()->in_turn[number](function, x, n, hac_op_at(y, row)))
             return hac_op_fail_sum(err, a, "the row", row);
     }
     return HAC_OK;

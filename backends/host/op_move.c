@@ -45,19 +45,37 @@ static inline void copy_row(uint8_t *to, const uint8_t *from, uint64_t bytes)
         memcpy(to, from, bytes);
 }
 
+/* Variables of its own: a store might change the request, for all the compiler knows. */
+static inline __attribute__((always_inline)) hac_status gather_of(const hac_op_request *r, uint64_t first,
+                                                                  uint64_t count, uint64_t bytes, bool narrow,
+                                                                  hac_error *err)
+{
+    const uint8_t *restrict x = r->v[1].values, *restrict index = r->v[2].values;
+    uint8_t *restrict y = r->v[0].values;
+    uint64_t rows = r->v[1].rows;
+    for (uint64_t row = first; row < first + count; row++) {
+        uint64_t from = narrow ? hac_op_once_u32((const uint32_t *)(const void *)index + row)
+                               : hac_op_index_at(&r->v[2], row);
+        if (__builtin_expect(from >= rows, 0))
+            return hac_op_fail_index(err, r, 2, row, rows);
+        memcpy(y + row * bytes, x + from * bytes, bytes);
+    }
+    return HAC_OK;
+}
+
 static hac_status gather_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
     const hac_op_request *r = context;
-    const hac_op_vector *y = &r->v[0], *x = &r->v[1];
-    uint64_t bytes = y->size * y->columns;
+    uint64_t bytes = r->v[0].size * r->v[0].columns;
+    bool narrow = r->v[2].kind == HAC_KIND_U32;
     (void)worker;
-    for (uint64_t row = first; row < first + count; row++) {
-        uint64_t from = hac_op_index_at(&r->v[2], row);
-        if (from >= x->rows)
-            return hac_op_fail_index(err, r, 2, row, x->rows);
-        copy_row(y->values + row * bytes, x->values + from * bytes, bytes);
-    }
-    return HAC_OK;
+    if (narrow && bytes == 8)
+        return gather_of(r, first, count, 8, true, err);
+    if (narrow && bytes == 4)
+        return gather_of(r, first, count, 4, true, err);
+    if (bytes == 8)
+        return gather_of(r, first, count, 8, false, err);
+    return gather_of(r, first, count, bytes, narrow, err);
 }
 
 hac_status hac_op_do_gather(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)

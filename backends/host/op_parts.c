@@ -5,7 +5,7 @@
 
 #include "query/pool.h"
 
-const hac_op_kernels *hac_op_kernels_best(void)
+static const hac_op_kernels *best_kernels(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -17,6 +17,17 @@ const hac_op_kernels *hac_op_kernels_best(void)
         return &hac_op_kernels_x86_64_v3;
 #endif
     return &hac_op_kernels_baseline;
+}
+
+const hac_op_kernels *hac_op_kernels_best(void)
+{
+    static const hac_op_kernels *best;
+    const hac_op_kernels *known = __atomic_load_n(&best, __ATOMIC_RELAXED);
+    if (known == NULL) {
+        known = best_kernels();
+        __atomic_store_n(&best, known, __ATOMIC_RELAXED);
+    }
+    return known;
 }
 
 hac_op_number hac_op_number_of(unsigned kind)

@@ -46,9 +46,9 @@ static void compare(test_call *c, const char *name, uint64_t rows, uint64_t step
     for (size_t i = 0; i < 1u + (other != 0); i++) {
         for (uint64_t b = 0; b < c->bytes[written[i]]; b++)
             if (expected[i][b] != c->memory[written[i]][b])
-                fail_msg("%s function %u kind %u rows %llu: byte %llu of operand %zu is %02x, not %02x", kernels,
-                         c->call.function, c->operands[1].kind, (unsigned long long)rows, (unsigned long long)b,
-                         written[i], c->memory[written[i]][b], expected[i][b]);
+                fail_msg("%s function %u kind %u rows %llu: byte %llu of operand %zu is %02x, not %02x",
+                         kernels, c->call.function, c->operands[1].kind, (unsigned long long)rows,
+                         (unsigned long long)b, written[i], c->memory[written[i]][b], expected[i][b]);
         free(expected[i]);
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sub-operators in C that make matrices, tables and numberings, and distances, against plain oracles. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -467,13 +469,106 @@ static void test_tokenize(void **unused)
     test_call_clear(&c);
 }
 
+/* ---- memory that others change meanwhile ---- */
+
+typedef struct meddler {
+    test_call *call;
+    atomic_bool stop;
+} meddler;
+
+/* Puts bytes, and now and then whole words, anywhere into the call's memory. */
+static void *meddle(void *argument)
+{
+    meddler *m = argument;
+    uint64_t own = 77;
+    while (!atomic_load(&m->stop)) {
+        uint64_t r = hac_random_u64(&own);
+        size_t operand = r % m->call->call.n_operands;
+        uint64_t at = (r >> 8) % (m->call->bytes[operand] - 7);
+        if (r >> 60 == 0)
+            memset(m->call->memory[operand] + at, 0xff, 8);
+        else
+            m->call->memory[operand][at] = (uint8_t)(r >> 40);
+    }
+    return NULL;
+}
+
+static void try_meddling(test_call *c, const char *codelet)
+{
+    meddler m = {.call = c};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, meddle, &m), 0);
+    for (int i = 0; i < 60; i++) {
+        for (size_t o = 0; o < c->call.n_operands; o++)
+            if (c->operands[o].form != HAC_VECTOR_FIX_VALUE) /* in order again, for a while */
+                for (uint64_t row = 0; row <= c->operands[o].rows; row++)
+                    test_offsets(c, o)[row] = row * (c->operands[o].entries / c->operands[o].rows);
+        hac_status status = test_run(c, NULL, codelet, 0, 0);
+        assert_true(status == HAC_OK || status == HAC_INVALID || status == HAC_FAILED);
+        for (size_t o = 0; o < c->call.n_operands; o++)
+            assert_true(test_guard_is_whole(c->memory[o], c->bytes[o]));
+    }
+    atomic_store(&m.stop, true);
+    pthread_join(thread, NULL);
+    test_call_clear(c);
+}
+
+/* Nothing outside of the spans is touched (AddressSanitizer watches as well), and every run ends. */
+static void test_memory_that_changes(void **unused)
+{
+    enum { ROWS = 3000 };
+    test_call c;
+    (void)unused;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* the race is what it is about */
+#endif
+    test_call_init(&c, 0);
+    test_sparse(&c, HAC_KIND_F64, 200, 200, 2 * ROWS);
+    memset(test_dense(&c, HAC_KIND_U32, ROWS, 1), 0, 4 * ROWS);
+    memset(test_dense(&c, HAC_KIND_U32, ROWS, 1), 0, 4 * ROWS);
+    try_meddling(&c, "op.csr");
+    test_call_init(&c, 0);
+    test_sparse(&c, HAC_KIND_F64, 200, ROWS, 4 * ROWS);
+    test_sparse(&c, HAC_KIND_F64, ROWS, 200, 4 * ROWS);
+    memset(test_indices(&c, 1), 0, 16 * ROWS);
+    try_meddling(&c, "op.transpose");
+    test_call_init(&c, 0);
+    test_dense(&c, HAC_KIND_F64, ROWS, 1);
+    test_sparse(&c, HAC_KIND_F64, ROWS, 200, 4 * ROWS);
+    memset(test_indices(&c, 1), 0, 16 * ROWS);
+    test_dense(&c, HAC_KIND_F64, 200, 1);
+    try_meddling(&c, "op.spmv");
+    test_call_init(&c, 0);
+    test_text(&c, 4 * ROWS, 16 * ROWS);
+    test_dense(&c, HAC_KIND_U64, 4 * ROWS, 1);
+    test_text(&c, ROWS, 16 * ROWS);
+    try_meddling(&c, "op.tokenize");
+    test_call_init(&c, 0);
+    test_dense(&c, HAC_KIND_U32, ROWS, 1);
+    test_text(&c, ROWS, 16 * ROWS);
+    test_text(&c, ROWS, 16 * ROWS);
+    try_meddling(&c, "op.index");
+    test_call_init(&c, 0);
+    test_dense(&c, HAC_KIND_U32, ROWS, 1);
+    test_dense(&c, HAC_KIND_I64, ROWS, 1);
+    memset(test_dense(&c, HAC_KIND_I64, ROWS, 1), 0, 8 * ROWS);
+    try_meddling(&c, "op.index");
+    test_call_init(&c, 0);
+    c.call.n = 5;
+    test_dense(&c, HAC_KIND_F64, 5, 2);
+    memset(test_dense(&c, HAC_KIND_U32, ROWS, 1), 0, 4 * ROWS);
+    test_dense(&c, HAC_KIND_F64, ROWS, 1);
+    try_meddling(&c, "op.keys");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances),      cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_histogram),      cmocka_unit_test(test_csr),
-        cmocka_unit_test(test_transpose),      cmocka_unit_test(test_index),
-        cmocka_unit_test(test_index_of_texts), cmocka_unit_test(test_tokenize),
+        cmocka_unit_test(test_distances),           cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_histogram),           cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_transpose),           cmocka_unit_test(test_index),
+        cmocka_unit_test(test_index_of_texts),      cmocka_unit_test(test_tokenize),
+        cmocka_unit_test(test_memory_that_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
