@@ -80,7 +80,7 @@ static void NAME(gemm)(const void *data, size_t a_stride, const void *panel, siz
     if (columns == PANEL) {
         for (; r + AT_ONCE <= rows; r += AT_ONCE)
             NAME(gemm_rows)
-            (AT_ONCE, a + r * a_stride, a_stride, panel, depth, c + r * c_stride, c_stride, add);
+        (AT_ONCE, a + r * a_stride, a_stride, panel, depth, c + r * c_stride, c_stride, add);
         for (; r < rows; r++)
             NAME(gemm_rows)(1, a + r * a_stride, a_stride, panel, depth, c + r * c_stride, c_stride, add);
     }
