@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/partial.h"
 #include "run_on_zeros.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,6 +32,29 @@ static void check_query(const hac_query *query)
     run_query_on_zeros(query);
 }
 
+/* A query in two steps has texts of its own, which compile or do not. */
+static void check_partial(char *const *parts)
+{
+    hac_partial partial;
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_partial_make(parts[2], parts[3], parts[4], &partial, &err);
+    check(status == HAC_OK || status == HAC_UNSUPPORTED || status == HAC_INVALID || status == HAC_NO_MEMORY);
+    if (status == HAC_OK) {
+        hac_query_text text = {.schema = parts[0],
+                               .where = parts[1],
+                               .group_by = partial.part_group_by,
+                               .select = partial.part_select,
+                               .order_by = partial.part_order_by,
+                               .limit = 10,
+                               .source = {.format = HAC_FORMAT_JSONL}};
+        hac_query *query = NULL;
+        if (hac_query_compile(&text, NULL, &query, &err) == HAC_OK)
+            check(query->aggregates == !partial.rows || (partial.n_values == 0 && parts[2] != NULL));
+        hac_query_free(query);
+    }
+    hac_partial_clear(&partial);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = calloc(1, size + 1), *parts[5] = {NULL}, *rest = text;
@@ -55,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == HAC_OK)
         check_query(query);
     hac_query_free(query);
+    check_partial(parts);
     free(text);
     return 0;
 }

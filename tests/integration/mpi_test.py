@@ -267,6 +267,123 @@ class Sort(RankTest):
         self.assertEqual(sorted(path.name for path in self.m.work.iterdir()), ["in", "odd"])
 
 
+SCHEMA = "city:string,n:i64,d:f64,price:decimal(12,3),day:date,note:string"
+
+
+class Query(RankTest):
+    """mapreduce and parquet query: what hacctl says alone; sums of floats alike for any number of ranks."""
+
+    def write_rows(self):
+        r = random.Random(5)
+        notes = ['"a, ""b""\nline, with ""quotes"" and more"', '""', "", "x1", "x2"]
+        with open(self.m.work / "q.csv", "w", encoding="utf-8") as file:
+            file.write("city,n,d,price,day,note\n")
+            for i in range(20000):
+                file.write(f"c{r.randrange(40)},{r.randrange(-10**6, 10**9) if i % 13 else ''},{r.uniform(-1, 1)!r},"
+                           f"{r.randrange(10**7) / 1000:.3f},202{r.randrange(4)}-0{r.randrange(1, 10)}-1{r.randrange(10)},"
+                           f"{notes[i % 5]}\n")
+
+    def agree(self, *words, ranks=(1, 2, 3, 7)):
+        """The order of rows is unspecified without --order-by."""
+        want = sorted(self.m.good(*words).splitlines())
+        self.assertGreater(len(want), 0)
+        for n in ranks:
+            got = sorted(self.good(n, *words).splitlines())
+            self.assertTrue(got == want, f"{n} ranks, {words}: {got[:5]} instead of {want[:5]}")
+
+    def test_two_steps(self):
+        self.write_rows()
+        self.m.good("parquet", "convert", "q.csv", "q.parquet", "--schema", SCHEMA, "--row-group-size", "60KiB")
+        queries = (("--group-by", "city", "--select", "count() as n, sum(n), min(price) as a, max(day), avg(n), sum(price)"),
+                   ("--select", "count(), sum(n), count(note), max(note)"),
+                   ("--group-by", "year(day) as y", "--select", "y, count(), max(note)", "--order-by", "y desc"),
+                   ("--where", "n is null", "--group-by", "year(day), city", "--select", "count() / 2 as h",
+                    "--order-by", "count() desc, city, year(day)", "--limit", "17"),
+                   ("--where", "price > 9000", "--select", "city, price, note", "--order-by", "price desc, city, note",
+                    "--limit", "50"),
+                   ("--where", "n > 990000000", "--select", "city, note, n * 2 as t", "--output-format", "json"),
+                   ("--group-by", "note"), ("--where", "n = 17", "--select", "sum(n) as s, avg(n), count()"))
+        for query in queries:
+            self.agree("mapreduce", "q.csv", "--schema", SCHEMA, *query, ranks=(2, 7))
+            self.agree("parquet", "query", "q.parquet", *query, ranks=(3,))
+
+    def test_any_query(self):
+        """What cannot be taken apart."""
+        self.write_rows()
+        for query in (("--group-by", "city", "--select", "count(distinct note), first(note), string_list(note)"),
+                      ("--group-by", "city", "--select", "avg(price) as m, top_k(note, 2), cast(count() as f32)"),
+                      ("--select", "approx_quantile(n, 0.5) > 0, max(city) || min(city)"),
+                      ("--where", "note is null", "--select", "*", "--order-by", "n - 1, city, d")):
+            self.agree("mapreduce", "q.csv", "--schema", SCHEMA, *query, ranks=(3,))
+
+    def test_floats_alike(self):
+        self.write_rows()
+        query = ("mapreduce", "q.csv", "--schema", SCHEMA, "--group-by", "city", "--select",
+                 "sum(d), avg(d), variance(n)", "--order-by", "city")
+        want = self.good(1, *query)
+        for ranks in (2, 4, 7):
+            self.assertTrue(self.good(ranks, *query) == want, f"{ranks} ranks")
+        others = [self.m.good(*query), self.good(3, *query, "--determinism", "fast")]
+        for rows in zip(*(out.decode().splitlines()[1:] for out in (want, *others))):
+            names, *numbers = zip(*(row.split(",") for row in rows))
+            self.assertEqual(len(set(names)), 1)
+            for values in numbers:
+                self.assertAlmostEqual(float(values[1]) / float(values[0]), 1, 9)
+                self.assertAlmostEqual(float(values[2]) / float(values[0]), 1, 9)
+
+    def test_inputs(self):
+        """Formats, files without records, more files than ranks, and more ranks than records."""
+        self.write_rows()
+        work = self.m.work
+        with open(work / "q.csv", encoding="utf-8") as file:
+            (work / "head.csv").write_text(file.readline())
+        (work / "bare.tsv").write_text("".join(f"{i}\tx{i % 7}\n" for i in range(5000)) + "5000\tend")
+        (work / "empty.txt").write_text("")
+        (work / "few.txt").write_text("one\n\nthree")
+        (work / "j.jsonl").write_text("".join(f'{{"a": {i}, "b": "x\\n{i % 3}"}}\n' for i in range(3000)))
+        (work / "fixed.bin").write_bytes(b"".join(i.to_bytes(4, "little") for i in range(1000)))
+        self.agree("mapreduce", "head.csv", "q.csv", "head.csv", "q.csv", "--select", "count(), count(note), max(price)")
+        self.agree("mapreduce", "bare.tsv", "--no-header", "--schema", "a:i64,b:string", "--group-by", "b", "--select", "sum(a)")
+        self.agree("mapreduce", "empty.txt", "--select", "count()")
+        self.agree("mapreduce", "few.txt", "--select", "line", ranks=(2, 7))
+        self.agree("mapreduce", "few.txt", "--select", "first(line), last(line), count(distinct line)", ranks=(7,))
+        self.agree("mapreduce", "j.jsonl", "--schema", "a:i64,b:string", "--group-by", "b", "--select", "sum(a), count()")
+        self.agree("mapreduce", "fixed.bin", "fixed.bin", "--parse", "fixed", "--schema", "a:u32", "--select", "sum(a), count()",
+                   ranks=(2, 3))
+        self.agree("mapreduce", "wordcount", "q.csv", "--parse", "words")
+        files = [f"part{i}.txt" for i in range(9)]
+        for i, name in enumerate(files):
+            (work / name).write_text("".join(f"line {i} {j % 5}\n" for j in range(100 * i)))
+        self.agree("mapreduce", *files, "--group-by", "line", "--select", "count()")
+
+    def test_results(self):
+        self.write_rows()
+        query = ("mapreduce", "q.csv", "--schema", SCHEMA, "--group-by", "city", "--select", "sum(n) as s", "--order-by", "city")
+        self.good(3, *query, "-o", "out.parquet")
+        self.assertEqual(self.m.good("parquet", "query", "out.parquet", "--select", "*"), self.m.good(*query))
+
+    def test_separate_daemons(self):
+        self.write_rows()
+        self.m.good("parquet", "convert", "q.csv", "q.parquet", "--schema", SCHEMA, "--row-group-size", "60KiB")
+        query = ("parquet", "query", "q.parquet", "--group-by", "city", "--select", "sum(n), count()", "--order-by", "city")
+        machines = [self.m, self.machine(), self.machine()]
+        self.assertEqual(self.good(3, *query, machines=machines), self.m.good(*query))
+
+    def test_refused(self):
+        self.write_rows()
+        select = ("--select", "count()")
+        self.bad(2, 2, "mapreduce", "q.csv", "--select", "nothing", says="nothing")
+        self.bad(2, 3, "mapreduce", "q.csv", says="--select")
+        self.bad(2, 2, "mapreduce", "-", "--parse", "lines", *select, says="standard input is no regular file")
+        self.bad(2, 2, "parquet", "query", "q.csv", *select, says="convert it first")
+        self.bad(2, 2, "mapreduce", "q.csv", *select, "--detach", says="--detach is hacctl's")
+        self.bad(1, 2, "mapreduce", "absent.csv", *select, says="absent.csv")
+        self.bad(1, 3, "mapreduce", "q.csv", "--schema", SCHEMA.replace("city:string", "city:i64"), "--select", "sum(city)",
+                 says="q.csv")
+        (self.m.work / "j.jsonl").write_text('{"a": 1}\n')
+        self.bad(2, 2, "mapreduce", "j.jsonl", *select, says="--schema")
+
+
 class Failures(RankTest):
     """A rank or daemon that dies, and who waits meanwhile."""
 

@@ -10,10 +10,12 @@
 
 static const char usage[] =
     "usage: mpirun -n RANKS hac-mpi [OPTION…] LOGIC.yaml [--input NAME=FILE]… [-o DIR]\n"
-    "       mpirun -n RANKS hac-mpi [OPTION…] sort IN --type TYPE -o OUT [--descending] [--argsort]\n\n"
+    "       mpirun -n RANKS hac-mpi [OPTION…] sort IN --type TYPE -o OUT [--descending] [--argsort]\n"
+    "       mpirun -n RANKS hac-mpi [OPTION…] mapreduce IN… --select EXPR,… [QUERY]\n"
+    "       mpirun -n RANKS hac-mpi [OPTION…] parquet query IN… --select EXPR,… [QUERY]\n\n"
     "Each rank has the daemon of its machine do its part. Files are the same for all ranks; rank 0 writes "
     "the\n"
-    "results. Options are those of `hacctl opsplit run` and sort, and\n"
+    "results. Options are those of `hacctl opsplit run`, sort, mapreduce and parquet query, and\n"
     "  --log FILE     where rank 0 writes the process log of all ranks as it comes; - is standard error\n"
     "{rank} in --socket or $HAC_SOCKET stands for the rank's number. `man hac-mpi` says more.\n";
 
@@ -43,7 +45,8 @@ static hac_status find_command(const hac_args *args, hac_command *ret, size_t *r
     static const struct {
         const char *name;
         hac_command_function run;
-    } known[] = {{"sort", hac_mpi_sort}};
+    } known[] = {
+        {"sort", hac_mpi_sort}, {"mapreduce", hac_mpi_mapreduce}, {"parquet query", hac_mpi_parquet}};
     static char logic_group[] = "opsplit", logic_name[] = "run";
     static char *const logic[] = {logic_group, logic_name};
     const hac_command *found = hac_command_find(args->words, args->n_words, ret_words);
@@ -61,7 +64,8 @@ static hac_status find_command(const hac_args *args, hac_command *ret, size_t *r
             return HAC_OK;
         }
     return hac_fail(err, HAC_INVALID,
-                    "%s is hacctl's; ranks do logic files and sort (./%s is a file of that name)",
+                    "%s is hacctl's; ranks do logic files, sort, mapreduce and parquet query (./%s is a file "
+                    "of that name)",
                     found->name, found->name);
 }
 
