@@ -46,7 +46,7 @@ class RankTest(MachineTest):
     def setUp(self):
         self.m = self.machine()
 
-    def start(self, ranks, *words, machines=None, options=(), folders=None):
+    def start(self, ranks, *words, machines=None, options=(), folders=None, launcher=()):
         """mpirun; with `machines` rank i has the environment, and so the daemon, of the i-th."""
         environment = {**self.m.environment, **OPEN_MPI, "TMPDIR": str(self.m.root)}
         command = [str(HAC_MPI), *map(str, words)]
@@ -60,7 +60,7 @@ class RankTest(MachineTest):
             wrapper.write_text("\n".join([*lines, "esac", 'exec "$@"', ""]))
             wrapper.chmod(0o755)
             command.insert(0, str(wrapper))
-        return subprocess.Popen([MPIRUN, "-n", str(ranks), *options, *command], env=environment, cwd=self.m.work,
+        return subprocess.Popen([*launcher, MPIRUN, "-n", str(ranks), *options, *command], env=environment, cwd=self.m.work,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def mpirun(self, ranks, *words, timeout=240, **more):
@@ -466,6 +466,56 @@ class Failures(RankTest):
             self.assertEqual(os.sched_getaffinity(pid), os.sched_getaffinity(0))
         os.kill(found[0], signal.SIGKILL)
         self.ended(process, found)
+
+
+def ip(*words):
+    return subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+
+
+class Spaces(RankTest):
+    """Two ranks in network spaces of their own, with a link between these, as two machines have: Open MPI starts
+    the second one through what stands for ssh, and data goes by TCP."""
+
+    def setUp(self):
+        super().setUp()
+        self.names = [f"hac-{os.getpid()}-{i}" for i in range(2)]
+        for name in self.names:
+            if shutil.which("ip") is None or ip("netns", "add", name).returncode != 0:
+                self.skipTest("network namespaces cannot be made here")
+            self.addCleanup(ip, "netns", "del", name)
+        steps = [("link", "add", "hac0", "type", "veth", "peer", "name", "hac1", "netns", self.names[1])]
+        for i, name in enumerate(self.names):
+            steps += [(name, "addr", "add", f"10.77.0.{i + 1}/24", "dev", f"hac{i}"), (name, "link", "set", "lo", "up"),
+                      (name, "link", "set", f"hac{i}", "up")]
+        for step in steps:
+            words = ("-n", self.names[0], *step) if step[0] == "link" else ("-n", *step)
+            done = ip(*words)
+            if done.returncode != 0:
+                self.skipTest(f"no link between network namespaces can be made here: {done.stderr}")
+
+    def test_two_machines(self):
+        agent = self.m.root / "agent"
+        agent.write_text(f'#!/bin/sh\nshift\nexec ip netns exec {self.names[1]} unshare -u sh -c "hostname hac-other; $*"\n')
+        agent.chmod(0o755)
+        options = ["--host", "10.77.0.1,10.77.0.2"]
+        for name, value in (("plm_rsh_agent", agent), ("btl", "self,tcp"), ("btl_tcp_if_include", "10.77.0.0/24"),
+                            ("oob_tcp_if_include", "10.77.0.0/24")):
+            options += ["--mca", name, str(value)]
+        rows = "".join(f"{i / 7},{i % 50}\n" for i in range(60000))
+        (self.m.work / "x.csv").write_text("x,k\n" + rows)
+        logic = self.m.work / "spaces.yaml"
+        logic.write_text("name: spaces\ninputs: {i: {parse: csv, schema: 'x:f64,k:i64'}}\noperators:\n"
+                         "  - map: {expr: 'i.x * i.x', out: y}\n  - scan: {in: y, out: z}\n"
+                         "  - reduce_by_key: {key: i.k, in: z, keys: 50, out: sums}\n"
+                         "outputs: {z: {format: raw, columns: [z]}, sums: {format: raw, columns: [sums]}}\n")
+        self.m.good("opsplit", "run", logic, "--input", "i=x.csv", "-o", "alone")
+        more = {"machines": [self.m, self.machine()], "options": options, "launcher": ("ip", "netns", "exec", self.names[0])}
+        self.good(2, logic, "--input", "i=x.csv", "-o", "two", **more)
+        self.same(self.files("two"), self.files("alone"), "two network spaces")
+        self.m.generate("f64", "random", 100000)
+        self.m.good("sort", "in", "--type", "f64", "-o", "want")
+        self.good(2, "sort", "in", "--type", "f64", "-o", "got", **more)
+        self.assertTrue((self.m.work / "want").read_bytes() == (self.m.work / "got").read_bytes())
 
 
 if __name__ == "__main__":
