@@ -155,8 +155,9 @@ class Jobs(SharedMachineTest):
 class Learning(MachineTest):
     def samples(self, codelet, kind):
         """Of a device alone, as the models are written when hacd leaves."""
-        self.m.good("drain")
-        self.m.running().wait()
+        daemon = self.m.running()
+        self.m.good("drain")  # it may be gone before one has looked
+        daemon.wait()
         lines = (self.m.root / "state_home" / "hac" / "models").read_text().splitlines()
         found = [line.split("\t")[4].split(" ") for line in lines if f"\t{codelet}\t{kind}\talone\t" in line]
         return sum(map(len, found))
