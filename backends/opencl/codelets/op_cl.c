@@ -88,8 +88,10 @@ static uint64_t loop_of(const hac_op_rule *rule, const hac_op_request *r)
         return hac_op_is_dense(a) ? a->columns : 0;
     if (strcmp(rule->name, "op.distance") == 0)
         return a->columns;
+    if (strcmp(rule->name, "op.filter_copy") == 0)
+        return a->columns > UINT32_MAX ? UINT64_MAX : HAC_OP_LANES * (a->columns + 4);
     if (strcmp(rule->name, "op.nearest") == 0)
-        return a->columns > UINT32_MAX ? UINT64_MAX : (a->columns + 1) * r->v[2].rows;
+        return a->columns > UINT32_MAX ? UINT64_MAX : (a->columns + 2) * r->v[2].rows;
     if (strcmp(rule->name, "op.keys") == 0) /* a table is cleared, then 64 rows are the least */
         return r->v[0].columns > UINT32_MAX ? UINT64_MAX
                                             : r->call.n * r->v[0].columns + 128 * r->v[0].columns;
@@ -135,7 +137,7 @@ static hac_status check_device(const hac_op_rule *rule, const hac_device_facts *
     if (r->program != NULL)
         HAC_OP_TRY(check_program(f, r, err));
     uint64_t loop = loop_of(rule, r) * (f->style == HAC_STYLE_SIMT ? 1 : HAC_OP_LANES);
-    if (f->max_loop_iterations != 0 && loop >= f->max_loop_iterations)
+    if (f->max_loop_iterations != 0 && loop >= hac_op_loops(f))
         return fail_loops(f, loop, err);
     if (is_number_codelet(rule->name) &&
         hac_op_number_program(f, task->type) !=

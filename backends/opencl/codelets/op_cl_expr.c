@@ -35,7 +35,7 @@ static hac_status plan_launch(const hac_device_facts *f, const hac_expr_plan *pl
     *ret = (map_launch){.lanes = hac_op_lanes(f), .groups = groups < units ? groups : units, .rows = rows};
     if (f->max_loop_iterations == 0)
         return HAC_OK;
-    uint64_t steps = f->max_loop_iterations / step, most = steps * ret->groups * unit;
+    uint64_t steps = hac_op_loops(f) / step, most = steps * ret->groups * unit;
     if (steps == 0)
         return hac_fail(err, HAC_UNSUPPORTED, "the program is too long for loops of %u iterations",
                         f->max_loop_iterations);
@@ -99,11 +99,11 @@ static hac_status launch_map(hac_device *device, const hac_op_request *r, size_t
     hac_op_u32(&l, null_is_false);
     hac_op_failures(&l);
     for (size_t i = 0; i < EXPR_TABLES_MAX; i++) {
-        const hac_op_vector *v = &r->v[inputs + i];
         if (i >= r->program->n_inputs || !used[i]) {
             hac_op_in_all(&l, NULL, 0, 1);
             continue;
         }
+        const hac_op_vector *v = &r->v[inputs + i];
         uint64_t before = (uintptr_t)hac_op_at(v, first) % 64;
         hac_op_in_all(&l, hac_op_at(v, first) - before, before + n * v->size, 1);
     }

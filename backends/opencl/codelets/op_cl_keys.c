@@ -31,9 +31,15 @@ static uint32_t piece_rows(const hac_device_facts *f, uint64_t cost, uint64_t on
         cost *= HAC_OP_LANES;
         once *= HAC_OP_LANES;
     }
-    uint64_t rows = once >= f->max_loop_iterations ? 0 : (f->max_loop_iterations - once) / cost;
+    uint64_t most = hac_op_loops(f), rows = once >= most ? 0 : (most - once) / cost;
     rows = rows / HAC_OP_LANES * HAC_OP_LANES;
     return rows < HAC_OP_LANES ? HAC_OP_LANES : rows > HAC_OP_KEY_BLOCK ? HAC_OP_KEY_BLOCK : (uint32_t)rows;
+}
+
+/* A piece ends with its block: what follows is the next block's. */
+static uint32_t end_of(uint32_t from, uint32_t piece)
+{
+    return from + piece < HAC_OP_KEY_BLOCK ? from + piece : HAC_OP_KEY_BLOCK;
 }
 
 /* ---- op.keys ---- */
@@ -86,13 +92,15 @@ hac_status hac_op_kernels_keys(hac_device *device, hac_op_request *r, uint64_t *
     uint64_t cells = r->v[0].columns, table = r->call.n * cells * 8;
     uint64_t row = r->n > 2 ? r->v[2].columns * r->v[2].size : 8, own = table / HAC_OP_KEY_BLOCK + 1;
     uint64_t step = hac_op_chunk(f, row > own ? row : own, HAC_OP_KEY_BLOCK);
-    uint32_t piece = piece_rows(f, cells / HAC_OP_LANES + 2, table / 8 / HAC_OP_LANES + 1);
+    /* a row: its own iteration, one for each 64 cells and a part of these, and the one that ends their loop
+     */
+    uint32_t piece = piece_rows(f, cells / HAC_OP_LANES + 3, table / 8 / HAC_OP_LANES + 2);
     (void)values;
     (void)n_values;
     for (uint64_t at = 0; at < r->count; at += step) {
         uint64_t n = r->count - at < step ? r->count - at : step;
         for (uint32_t from = 0; from < HAC_OP_KEY_BLOCK && from < n; from += piece)
-            HAC_OP_TRY(launch_keys(device, r, r->first + at, n, from, from + piece, err));
+            HAC_OP_TRY(launch_keys(device, r, r->first + at, n, from, end_of(from, piece), err));
         HAC_OP_TRY(tidy_tables(device, r, r->first + at, n, err));
     }
     return HAC_OK;
@@ -152,13 +160,13 @@ hac_status hac_op_kernels_histogram(hac_device *device, hac_op_request *r, uint6
 {
     const hac_device_facts *f = hac_device_get_facts(device);
     uint64_t own = r->call.n * 8 / HAC_OP_KEY_BLOCK + 8, step = hac_op_chunk(f, own, HAC_OP_KEY_BLOCK);
-    uint32_t piece = piece_rows(f, 2, r->call.n / HAC_OP_LANES + 1);
+    uint32_t piece = piece_rows(f, 2, r->call.n / HAC_OP_LANES + 2);
     (void)values;
     (void)n_values;
     for (uint64_t at = 0; at < r->count; at += step) {
         uint64_t n = r->count - at < step ? r->count - at : step;
         for (uint32_t from = 0; from < HAC_OP_KEY_BLOCK && from < n; from += piece)
-            HAC_OP_TRY(launch_histogram(device, r, r->first + at, n, from, from + piece, err));
+            HAC_OP_TRY(launch_histogram(device, r, r->first + at, n, from, end_of(from, piece), err));
     }
     return HAC_OK;
 }

@@ -170,7 +170,7 @@ static hac_status entries_of(const hac_device_facts *f, const hac_op_vector *a, 
         uint64_t begin, end;
         if (!hac_op_row_at(a, row, &begin, &end))
             return hac_op_fail_offsets(err, 1, a, row);
-        if (end - begin >= f->max_loop_iterations)
+        if (end - begin >= hac_op_loops(f))
             return hac_fail(err, HAC_UNSUPPORTED,
                             "row %llu: its %llu entries are a loop that the device ends early",
                             (unsigned long long)(a->first + row), (unsigned long long)(end - begin));

@@ -47,6 +47,13 @@ HAC_MUST_USE hac_status hac_op_end(hac_op_launch *l, uint64_t groups, uint32_t l
 /* Rows of `row_bytes` that a window takes, a multiple of `grain`; at least one grain. */
 uint64_t hac_op_chunk(const hac_device_facts *facts, uint64_t row_bytes, uint64_t grain);
 
+/* Iterations that are asked of a work-item at most on a device that ends loops: all of its loops count
+ * together, and what ends a loop counts, too. */
+static inline uint64_t hac_op_loops(const hac_device_facts *facts)
+{
+    return facts->max_loop_iterations / 4 * 3;
+}
+
 static inline uint64_t hac_op_blocks(uint64_t rows, uint64_t block)
 {
     return rows / block + (rows % block != 0);

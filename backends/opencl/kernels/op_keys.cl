@@ -64,15 +64,16 @@ __kernel void op_keys_combine(__global const T *tables, ulong n, ulong cells, ul
     const ulong cell = first + at, key = cell / cells;
     const bool sums = function == OP_SUM || cell % cells == 0;
     uint bad = 0;
-    T sum = 0;
-    bool seen = false;
+    T sum = 0, counted = 0;
     for (ulong b = 0; b < blocks; b++) {
         T v = tables[b * n * cells + cell];
         if (sums) {
             sum = ADD(sum, v, &bad);
-        } else if (tables[b * n * cells + key * cells] != 0) {
-            sum = !seen || NAME(replaces)(function, v, sum) ? v : sum;
-            seen = true;
+        } else {
+            T count = tables[b * n * cells + key * cells];
+            if (count != 0)
+                sum = counted == 0 || NAME(replaces)(function, v, sum) ? v : sum;
+            counted = ADD(counted, count, &bad);
         }
     }
     y[at] = TIDIED(sum);
