@@ -11,9 +11,7 @@
 #include "team.h"
 #include "units.h"
 
-#define TEAM_PAYS                                                                                            \
-    0.97 /* of the best single device's time: what several have to save, models being models                 \
-          */
+#define TEAM_PAYS 0.97 /* of the best single device's time: what several must end in, models being models */
 
 typedef struct planning {
     const hac_machine *machine;
@@ -28,7 +26,6 @@ typedef struct planning {
 /* Where a task goes: machine devices, and what is said of it. */
 typedef struct placement {
     uint32_t mask;
-    bool cut;
     double seconds;
     char why[160];
 } placement;
@@ -90,12 +87,11 @@ static uint32_t named_devices(const planning *p, uint32_t able, const char *name
 
 /* ---- prices ---- */
 
-static hac_plan_task task_of(const planning *p, const hac_op_spec *op)
+static hac_plan_task task_of(const hac_op_spec *op)
 {
     hac_plan_task task = {.codelet = op->codelet, .type = op->type, .units = fmax(op->units, 1)};
     memcpy(task.spans, op->spans, sizeof(task.spans));
     task.n_spans = op->n_spans;
-    (void)p;
     return task;
 }
 
@@ -111,7 +107,7 @@ static hac_status check_capability(const planning *p, const hac_op_spec *op, uin
 static double price(const planning *p, const hac_op_spec *op, uint32_t device, bool together,
                     hac_price_source *source)
 {
-    hac_plan_task task = task_of(p, op);
+    hac_plan_task task = task_of(op);
     return hac_price_task(p->machine, device, 0, &task, 1, together, source);
 }
 
@@ -188,11 +184,10 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
         form_team(p, op, mask, &team);
     if (team.n > 1 && team_seconds(op, &team) < TEAM_PAYS * ret->seconds) {
         ret->mask = 0;
-        ret->cut = true;
         ret->seconds = team_seconds(op, &team);
         for (size_t i = 0; i < team.n; i++)
             ret->mask |= UINT32_C(1) << team.machine_index[i];
-        snprintf(ret->why, sizeof(ret->why), "measured: %.3g ms on %zu together; %s", ret->seconds * 1e3,
+        snprintf(ret->why, sizeof(ret->why), "measured: %.3g ms on %zu together; %.100s", ret->seconds * 1e3,
                  team.n, prices);
         return;
     }
@@ -202,29 +197,32 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
 
 /* ---- rule and pin ---- */
 
-/* The processor type that the rule names. */
-static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op)
+/* The processor type that the rule names, and in words why. */
+static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, char *ret_why, size_t room)
 {
     uint64_t threshold = spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD;
     bool is_float = op->type == HAC_TYPE_F32 || op->type == HAC_TYPE_F64;
-    return is_float == (op->memory >= threshold) ? "cpu" : "gpu";
+    bool is_large = op->memory >= threshold;
+    const char *kind = is_float == is_large ? "cpu" : "gpu";
+    snprintf(ret_why, room, "rule: %s, %.3g MiB %s %.3g MiB: %s", is_float ? "float" : "integer",
+             (double)op->memory / 0x1p20, is_large ? "≥" : "<", (double)threshold / 0x1p20, kind);
+    return kind;
 }
 
-/* Narrows to the devices of one kind; what they are compared by follows from the models. */
-static void by_name(const planning *p, const hac_op_spec *op, uint32_t mask, double ready, const char *why,
-                    placement *ret)
+/* Narrowed to some devices: which of them follows from the models. */
+static void measure_within(const planning *p, const hac_op_spec *op, uint32_t mask, double ready,
+                           const char *why, placement *ret)
 {
-    char said[160];
     measure(p, op, mask, ready, ret);
-    snprintf(said, sizeof(said), "%.100s", why);
-    memcpy(ret->why, said, sizeof(said));
+    snprintf(ret->why, sizeof(ret->why), "%s", why);
 }
 
 static hac_status place(const planning *p, const hac_op_spec *op, double ready, placement *ret,
                         hac_error *err)
 {
+    static const char NONE[] = ", of which there is none; measured";
     uint32_t able = able_devices(p, op);
-    char why[120];
+    char why[160];
     memset(ret, 0, sizeof(*ret));
     if (able == 0)
         return hac_fail(err, HAC_FAILED, "%s: no device can run it (f64 is missing)", op->name);
@@ -239,21 +237,16 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
             return hac_fail(err, HAC_INVALID, "%s: no device that can run it is called '%s' or of that kind",
                             op->name, op->pin);
         snprintf(why, sizeof(why), "pinned to %.64s", op->pin);
-        by_name(p, op, pinned, ready, why, ret);
-        return HAC_OK;
-    }
-    if (p->spec->policy != HAC_OPS_RULE) {
+        measure_within(p, op, pinned, ready, why, ret);
+    } else if (p->spec->policy == HAC_OPS_RULE) {
+        const char *kind = rule_kind(p->spec, op, why, sizeof(why) - sizeof(NONE));
+        uint32_t mask = named_devices(p, able, kind);
+        if (mask == 0)
+            memcpy(why + strlen(why), NONE, sizeof(NONE));
+        measure_within(p, op, mask != 0 ? mask : able, ready, why, ret);
+    } else {
         measure(p, op, able, ready, ret);
-        return HAC_OK;
     }
-    const char *kind = rule_kind(p->spec, op);
-    uint32_t mask = named_devices(p, able, kind);
-    bool is_float = op->type == HAC_TYPE_F32 || op->type == HAC_TYPE_F64;
-    uint64_t threshold = p->spec->threshold > 0 ? p->spec->threshold : HAC_OPS_THRESHOLD;
-    snprintf(why, sizeof(why), "rule: %s, %.3g MiB %s %.3g MiB: %s%s", is_float ? "float" : "integer",
-             (double)op->memory / 0x1p20, op->memory < threshold ? "<" : "≥", (double)threshold / 0x1p20,
-             kind, mask == 0 ? ", of which there is none; measured" : "");
-    by_name(p, op, mask != 0 ? mask : able, ready, why, ret);
     return HAC_OK;
 }
 
@@ -289,7 +282,7 @@ static hac_status name_codelets(planning *p, const hac_op_spec *op, hac_plan_tas
 
 static hac_status add_task(planning *p, const hac_op_spec *op, const placement *where, hac_error *err)
 {
-    hac_plan_task task = task_of(p, op);
+    hac_plan_task task = task_of(op);
     hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
     hac_status status = name_codelets(p, op, &task, err);
     if (status == HAC_OK)
