@@ -104,8 +104,6 @@ static hac_status run_all(hac_logic_run *run, hac_error *err)
 
 static void clear(hac_logic_run *run)
 {
-    for (size_t i = 0; run->vectors != NULL && i < run->logic->n_vectors; i++)
-        hac_run_vector_clear(run, &run->vectors[i]);
     hac_run_graph_free(run->graph);
     hac_run_memory_clear(run);
     free(run->vectors);

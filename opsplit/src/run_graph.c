@@ -10,24 +10,25 @@
 #define TASKS_MOST   256
 #define BUFFERS_MOST HAC_OPS_BUFFERS_MAX
 #define MESSAGE_MOST 49152 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
-#define TASK_BYTES   160   /* of a task in that message beside its call, about */
-#define CUT_ROWS     64    /* components begin at multiples of so many rows where the grain is finer */
-#define CUTS_LEAST   8     /* parts of the rows for each rank: then a coarser grain does as well */
+#define TASK_BYTES   160   /* of a task in that message beside its call and spans, about */
+#define SPAN_BYTES   40
+#define CUT_ROWS     64 /* components begin at multiples of so many rows where the grain is finer */
+#define CUTS_LEAST   8  /* parts of the rows for each rank: then a coarser grain does as well */
 
 typedef struct graph_task {
     hac_op_span spans[HAC_OP_OPERANDS_MAX];
     uint32_t after[HAC_OPS_AFTER_MAX];
     char name[96];
     uint64_t values[HAC_OP_VALUES_MAX];
-    uint8_t *call;
 } graph_task;
 
 struct hac_run_graph {
     hac_op_task tasks[TASKS_MOST];
     graph_task parts[TASKS_MOST];
     size_t n_tasks;
-    size_t
-        planned; /* tasks, also those that another rank has: all ranks run their graphs at the same points */
+    size_t planned; /* tasks, those of other ranks, too: all ranks run their graphs at the same points */
+    uint8_t *calls[TASKS_MOST]; /* one a sub-operator; its components share it */
+    size_t n_calls;
     hac_run_memory *buffers[BUFFERS_MOST]; /* pool buffers, each with a user more */
     size_t n_buffers;
     hac_run_memory *held[TASKS_MOST * HAC_OP_OPERANDS_MAX]; /* memory that is not given to others meanwhile */
@@ -45,10 +46,17 @@ hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err)
     return HAC_OK;
 }
 
+static void free_calls(hac_run_graph *graph)
+{
+    for (size_t i = 0; i < graph->n_calls; i++)
+        free(graph->calls[i]);
+    graph->n_calls = 0;
+}
+
 void hac_run_graph_free(hac_run_graph *graph)
 {
-    for (size_t i = 0; graph != NULL && i < graph->n_tasks; i++)
-        free(graph->parts[i].call);
+    if (graph != NULL)
+        free_calls(graph);
     free(graph);
 }
 
@@ -114,14 +122,11 @@ static void hold(hac_run_graph *graph, hac_run_memory *memory)
 static void forget(hac_logic_run *run)
 {
     hac_run_graph *graph = run->graph;
-    for (size_t i = 0; i < graph->n_tasks; i++) {
-        free(graph->parts[i].call);
-        graph->parts[i].call = NULL;
-    }
+    free_calls(graph);
     for (size_t i = 0; i < graph->n_buffers; i++)
         graph->buffers[i]->in_graph = -1;
     for (size_t i = 0; i < graph->n_held; i++)
-        hac_run_vector_clear(run, &(hac_run_vector){.memory = graph->held[i]});
+        hac_run_memory_release(run, graph->held[i]);
     graph->n_tasks = graph->n_buffers = graph->n_held = graph->bytes = graph->planned = 0;
     graph->number++;
 }
@@ -281,7 +286,8 @@ static hac_status bring_here(hac_logic_run *run, const hac_run_task *task, hac_e
 
 /* ---- adding ---- */
 
-static uint8_t *make_call(const hac_run_task *task, size_t *ret_bytes, hac_error *err)
+/* What the codelet is told: the same for each component. */
+static hac_status make_call(const hac_run_task *task, uint8_t **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_text program = HAC_TEXT_NONE;
     if (task->program != NULL)
@@ -296,22 +302,18 @@ static uint8_t *make_call(const hac_run_task *task, size_t *ret_bytes, hac_error
                         .n = task->n};
     size_t operands = task->n_operands * sizeof(hac_op_operand);
     *ret_bytes = sizeof call + operands + program.bytes;
-    uint8_t *bytes = program.broken ? NULL : malloc(*ret_bytes);
-    if (bytes == NULL) {
-        (void)hac_fail_no_memory(err);
-        hac_text_clear(&program);
-        return NULL;
-    }
-    memcpy(bytes, &call, sizeof call);
-    for (size_t i = 0; i < task->n_operands; i++) {
+    *ret = program.broken ? NULL : malloc(*ret_bytes);
+    for (size_t i = 0; *ret != NULL && i < task->n_operands; i++) {
         hac_op_operand operand = task->operands[i]->operand;
         operand.span = (uint8_t)i;
-        memcpy(bytes + sizeof call + i * sizeof operand, &operand, sizeof operand);
+        memcpy(*ret + sizeof call + i * sizeof operand, &operand, sizeof operand);
     }
-    if (program.bytes > 0)
-        memcpy(bytes + sizeof call + operands, program.data, program.bytes);
+    if (*ret != NULL)
+        memcpy(*ret, &call, sizeof call);
+    if (*ret != NULL && program.bytes > 0)
+        memcpy(*ret + sizeof call + operands, program.data, program.bytes);
     hac_text_clear(&program);
-    return bytes;
+    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
 }
 
 static void wait_after(graph_task *part, hac_op_task *task, uint32_t other)
@@ -338,23 +340,41 @@ static void find_order(const hac_logic_run *run, const hac_run_task *what, graph
     }
 }
 
+/* How a component's rows are those of an operand: `scale` of the task's rows are `each` rows of it. */
+typedef struct row_map {
+    uint64_t scale, each;
+} row_map;
+
+static row_map map_rows(const hac_run_task *what, size_t operand)
+{
+    if (operand > 0 || what->scale <= 1)
+        return (row_map){1, 1};
+    uint64_t blocks = (what->rows + what->scale - 1) / what->scale; /* tables and partials: rows for each */
+    return (row_map){what->scale, blocks > 0 ? what->operands[operand]->operand.rows / blocks : 0};
+}
+
+static uint64_t mapped_first(row_map map, uint64_t first)
+{
+    return first / map.scale * map.each;
+}
+
+static uint64_t mapped_end(row_map map, uint64_t end)
+{
+    return (end + map.scale - 1) / map.scale * map.each;
+}
+
 /* Bytes that a component touches of a dense vector which it walks by rows; else all of the span. */
 static void touch(const hac_run_task *what, size_t operand, uint64_t first, uint64_t end, hac_op_span *span)
 {
     const hac_op_operand *v = &what->operands[operand]->operand;
     bool dense = v->form == HAC_VECTOR_FIX_VALUE || v->form == HAC_VECTOR_PVAR;
-    uint64_t scale = operand == 0 && what->scale > 0 ? what->scale : 1;
     if (!dense || (what->scattered && operand == 0) || v->rows == 1 || (what->whole >> operand & 1) ||
         what->grain == 0)
         return;
-    uint64_t from = first / scale, to = (end + scale - 1) / scale;
-    if (scale > 1 && operand == 0) { /* tables and partials: rows of output 0 for each block */
-        uint64_t each = v->rows / ((what->rows + scale - 1) / scale);
-        from *= each;
-        to *= each;
-    }
+    row_map map = map_rows(what, operand);
+    uint64_t from = mapped_first(map, first);
     span->touch_first = span->offset + v->values + from * row_bytes(v);
-    span->touch_bytes = (to - from) * row_bytes(v);
+    span->touch_bytes = (mapped_end(map, end) - from) * row_bytes(v);
 }
 
 /* It begins with its place in the file, by which a failure is told from that of the piece that waits. */
@@ -366,28 +386,9 @@ static void name_task(const hac_logic_run *run, const hac_run_task *what, unsign
         snprintf(part->name + n, sizeof part->name - (size_t)n, " [%u of %u]", component + 1, components);
 }
 
-static hac_status add_one(hac_logic_run *run, const hac_run_task *what, uint64_t first, uint64_t end,
-                          unsigned component, unsigned components, hac_error *err)
+static void set_spans(const hac_run_task *what, uint64_t first, uint64_t end, double share, hac_op_task *task,
+                      graph_task *part)
 {
-    hac_run_graph *graph = run->graph;
-    hac_op_task *task = &graph->tasks[graph->n_tasks];
-    graph_task *part = &graph->parts[graph->n_tasks];
-    size_t call_bytes;
-    *task =
-        (hac_op_task){.codelet = what->codelet, .name = part->name, .pin = what->pin, .after = part->after};
-    part->call = make_call(what, &call_bytes, err);
-    if (part->call == NULL)
-        return HAC_NO_MEMORY;
-    bool range = what->grain > 0;
-    task->first = range ? first : 0;
-    task->count = range ? end - first : 0;
-    task->grain = range && components == 1 ? what->grain : 0;
-    task->spans = part->spans;
-    task->n_spans = what->n_operands;
-    task->call = part->call;
-    task->call_bytes = call_bytes;
-    double share = what->rows > 0 && range ? (double)(end - first) / (double)what->rows : 1;
-    task->units = what->units > 0 ? what->units * share : 1; /* work of none has no share to be split by */
     hac_op_operand operands[HAC_OP_OPERANDS_MAX];
     for (size_t i = 0; i < what->n_operands; i++) {
         hac_run_vector *v = what->operands[i];
@@ -396,40 +397,60 @@ static hac_status add_one(hac_logic_run *run, const hac_run_task *what, uint64_t
                                        .written = is_written(what, i),
                                        .offset = v->memory->offset,
                                        .bytes = (v->bytes + 63) / 64 * 64};
-        if (range)
-            touch(what, i, first, end, &part->spans[i]);
+        touch(what, i, first, end, &part->spans[i]);
         task->memory += (uint64_t)((double)v->bytes * share);
     }
+    task->spans = part->spans;
+    task->n_spans = what->n_operands;
     task->type = hac_op_type(what->codelet, operands, what->n_operands);
-    find_order(run, what, part, task, first, end);
+}
+
+/* One component of a sub-operator, which calls the codelet with `call`. */
+static void add_one(hac_logic_run *run, const hac_run_task *what, const hac_component_range *range,
+                    unsigned component, unsigned components, const uint8_t *call, size_t call_bytes)
+{
+    hac_run_graph *graph = run->graph;
+    hac_op_task *task = &graph->tasks[graph->n_tasks];
+    graph_task *part = &graph->parts[graph->n_tasks];
+    bool ranged = what->grain > 0;
+    double share = what->rows > 0 && ranged ? (double)range->count / (double)what->rows : 1;
+    *task = (hac_op_task){.codelet = what->codelet,
+                          .name = part->name,
+                          .pin = what->pin,
+                          .after = part->after,
+                          .first = ranged ? range->first : 0,
+                          .count = ranged ? range->count : 0,
+                          .grain = ranged && components == 1 ? what->grain : 0,
+                          .call = call,
+                          .call_bytes = call_bytes,
+                          /* work of none has no share to be split by */
+                          .units = what->units > 0 ? what->units * share : 1};
+    set_spans(what, range->first, range->first + range->count, share, task, part);
+    find_order(run, what, part, task, range->first, range->first + range->count);
     name_task(run, what, component, components, part);
     graph->n_tasks++;
-    return HAC_OK;
 }
 
 /* Bytes of a task in the job's message, at most. */
-static size_t message_bytes(const hac_run_task *what)
+static size_t message_bytes(const hac_run_task *what, size_t call_bytes)
 {
-    size_t program = 0;
-    if (what->program != NULL)
-        program = 64 + what->program->n_inputs * 4 + what->program->n_registers +
-                  what->program->n_instructions * sizeof(hac_instruction) +
-                  what->program->n_constants * sizeof(hac_constant) + what->program->n_bytes +
-                  what->program->n_outputs * 8;
-    return TASK_BYTES + sizeof(hac_op_call) + what->n_operands * (sizeof(hac_op_operand) + 40) + program;
+    return TASK_BYTES + call_bytes + what->n_operands * SPAN_BYTES;
 }
 
 /* Whether a sub-operator of so many tasks still fits the job. */
-static bool has_room(const hac_run_graph *graph, const hac_run_task *what, unsigned components)
+static bool has_room(const hac_run_graph *graph, const hac_run_task *what, unsigned components,
+                     size_t call_bytes)
 {
     return graph->planned + components <= TASKS_MOST && graph->n_buffers + what->n_operands <= BUFFERS_MOST &&
-           graph->bytes + components * message_bytes(what) <= MESSAGE_MOST;
+           graph->bytes + components * message_bytes(what, call_bytes) <= MESSAGE_MOST;
 }
 
-static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned components)
+static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned components, uint8_t *call,
+                 size_t call_bytes)
 {
     graph->planned += components;
-    graph->bytes += components * message_bytes(what);
+    graph->bytes += components * message_bytes(what, call_bytes);
+    graph->calls[graph->n_calls++] = call;
     for (size_t i = 0; i < what->n_operands; i++)
         hold(graph, what->operands[i]->memory);
 }
@@ -442,58 +463,73 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
         hac_run_vector *v = what->operands[i];
         if (!is_written(what, i))
             continue;
-        bool blocks = i == 0 && what->scale > 1;
-        uint64_t each = blocks ? v->operand.rows / ((what->rows + what->scale - 1) / what->scale) : 1;
-        uint64_t scale = blocks ? what->scale : 1;
+        row_map map = map_rows(what, i);
         v->n_writers = components;
         v->graph = run->graph->number;
         for (unsigned c = 0; c < components; c++)
-            v->writers[c] = (hac_run_writer){first_task + c, ranges[c].first / scale * each,
-                                             (ranges[c].first + ranges[c].count + scale - 1) / scale * each};
+            v->writers[c] = (hac_run_writer){first_task + c, mapped_first(map, ranges[c].first),
+                                             mapped_end(map, ranges[c].first + ranges[c].count)};
         if (what->scattered || what->grain == 0) /* all of it */
             v->writers[0].end = UINT64_MAX;
         if (!divided || what->scattered)
             continue;
         v->divided = true;
-        v->cut = (struct hac_run_cut){rank_grain(run, what->rows, what->grain), what->rows, scale, each};
-        v->first = first / scale * each;
-        v->end = end == what->rows ? v->operand.rows : end / scale * each;
+        v->cut =
+            (struct hac_run_cut){rank_grain(run, what->rows, what->grain), what->rows, map.scale, map.each};
+        v->first = mapped_first(map, first);
+        v->end = end == what->rows ? v->operand.rows : mapped_first(map, end);
     }
+}
+
+/* How many components a sub-operator is made of, at most. */
+static unsigned components_wanted(const hac_logic_run *run, const hac_run_task *what)
+{
+    if (what->grain == 0 || what->scattered || run->components == 0)
+        return 1;
+    return run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
+}
+
+/* Those that have rows, of rows [first, end). */
+static unsigned cut_components(const hac_run_task *what, uint64_t first, uint64_t end, unsigned wanted,
+                               hac_component_range *ret)
+{
+    uint64_t grain = what->grain > CUT_ROWS ? what->grain : CUT_ROWS;
+    unsigned n = 0;
+    if (what->grain == 0) {
+        ret[0] = (hac_component_range){0, what->rows};
+        return 1;
+    }
+    for (unsigned c = 0; c < wanted; c++) {
+        hac_component_range part = hac_component_of_rows(end - first, wanted, grain, c);
+        part.first += first;
+        if (part.count > 0)
+            ret[n++] = part;
+    }
+    return n;
 }
 
 hac_status hac_run_add(hac_logic_run *run, const hac_run_task *what, uint32_t *ret_first, hac_error *err)
 {
-    hac_component_range ranges[HAC_RUN_WRITERS_MAX] = {{0, 0}};
+    hac_component_range ranges[HAC_RUN_WRITERS_MAX];
     uint64_t first = 0, end = what->rows;
-    unsigned wanted = run->components, components = 0;
+    unsigned wanted = components_wanted(run, what);
+    hac_autofree uint8_t *call = NULL;
+    size_t call_bytes = 0;
     if (what->grain > 0)
         (void)hac_run_part(run, what->rows, what->grain, &first, &end);
     hac_status status = bring_here(run, what, err);
-    if (what->grain == 0 || what->scattered || wanted == 0)
-        wanted = 1;
-    if (wanted > HAC_RUN_WRITERS_MAX)
-        wanted = HAC_RUN_WRITERS_MAX;
-    if (status == HAC_OK && !has_room(run->graph, what, wanted))
+    if (status == HAC_OK)
+        status = make_call(what, &call, &call_bytes, err);
+    if (status == HAC_OK && !has_room(run->graph, what, wanted, call_bytes))
         status = hac_run_flush(run, err);
     if (status != HAC_OK)
         return status;
-    plan(run->graph, what, wanted);
+    const uint8_t *shared = call;
+    plan(run->graph, what, wanted, hac_steal_ptr(call), call_bytes);
     uint32_t first_task = (uint32_t)run->graph->n_tasks;
-    uint64_t grain = what->grain > CUT_ROWS ? what->grain : CUT_ROWS;
-    for (unsigned c = 0; c < wanted; c++) {
-        hac_component_range part = {0, what->rows};
-        if (what->grain > 0) {
-            part = hac_component_of_rows(end - first, wanted, grain, c);
-            part.first += first;
-            if (part.count == 0)
-                continue;
-        }
-        ranges[components++] = part;
-    }
-    for (unsigned c = 0; c < components && status == HAC_OK; c++)
-        status = add_one(run, what, ranges[c].first, ranges[c].first + ranges[c].count, c, components, err);
-    if (status != HAC_OK)
-        return status;
+    unsigned components = cut_components(what, first, end, wanted, ranges);
+    for (unsigned c = 0; c < components; c++)
+        add_one(run, what, &ranges[c], c, components, shared, call_bytes);
     note_writers(run, what, first_task, ranges, components, first, end);
     if (ret_first != NULL)
         *ret_first = first_task;

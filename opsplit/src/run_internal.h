@@ -23,9 +23,15 @@ typedef struct hac_run_memory {
     uint64_t offset, bytes;
     struct hac_run_memory *shared; /* whose slot it is; NULL: a buffer of its own */
     unsigned users;
-    struct hac_run_memory *next; /* spare ones */
-    int in_graph;                /* its number among the graph's buffers; -1 */
+    struct hac_run_memory *next;  /* spare ones */
+    struct hac_run_memory *older; /* all of the run */
+    int in_graph;                 /* its number among the graph's buffers; -1 */
 } hac_run_memory;
+
+/* One user less. What a graph that has not run yet uses is held by it until then. */
+void hac_run_memory_release(hac_logic_run *run, hac_run_memory *memory);
+/* At the end: all of it, whoever uses it. */
+void hac_run_memory_clear(hac_logic_run *run);
 
 /* ---- vectors ---- */
 
@@ -69,7 +75,6 @@ void hac_run_vector_copy(hac_logic_run *run, const hac_run_vector *from, hac_run
 /* Whether tasks that write it have not run yet. */
 bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector);
 bool hac_run_is_whole(const hac_run_vector *vector);
-void hac_run_memory_clear(hac_logic_run *run);
 
 /* ---- the graph ---- */
 
@@ -120,6 +125,7 @@ struct hac_run {
     hac_run_report *report;
     hac_run_vector *vectors; /* by the logic's index */
     uint64_t *dimensions;    /* likewise: as the vectors that have them were made */
+    hac_run_memory *memory;  /* the newest; each leads to an older one */
     hac_run_memory *spare;
     hac_run_memory *slots; /* the buffer that slots are cut from, of which … */
     uint64_t slots_used;   /* … so many bytes are taken */

@@ -12,21 +12,27 @@
 
 /* ---- memory ---- */
 
-static hac_status new_buffer(hac_logic_run *run, uint64_t bytes, hac_run_memory **ret, hac_error *err)
+/* A record that the run frees at its end. */
+static hac_run_memory *new_record(hac_logic_run *run)
 {
     hac_run_memory *memory = calloc(1, sizeof *memory);
     if (memory == NULL)
-        return hac_fail_no_memory(err);
-    hac_status status = hac_buffer_alloc(run->client, bytes, &memory->buffer, err);
-    if (status != HAC_OK) {
-        free(memory);
-        return status;
-    }
-    memory->bytes = bytes;
+        return NULL;
     memory->users = 1;
     memory->in_graph = -1;
+    memory->older = run->memory;
+    run->memory = memory;
+    return memory;
+}
+
+static hac_status new_buffer(hac_logic_run *run, uint64_t bytes, hac_run_memory **ret, hac_error *err)
+{
+    hac_run_memory *memory = new_record(run);
+    if (memory == NULL)
+        return hac_fail_no_memory(err);
+    memory->bytes = bytes;
     *ret = memory;
-    return HAC_OK;
+    return hac_buffer_alloc(run->client, bytes, &memory->buffer, err);
 }
 
 /* The smallest spare buffer that is large enough, if it is not far too large. */
@@ -57,22 +63,20 @@ static hac_status new_slot(hac_logic_run *run, hac_run_memory **ret, hac_error *
         return HAC_OK;
     }
     if (run->slots == NULL || run->slots_used + SLOT_BYTES > SLOTS_BYTES) {
-        hac_status status =
-            new_buffer(run, SLOTS_BYTES, &run->slots, err); /* the one before lives in its slots */
+        hac_run_memory *slots;
+        hac_status status = new_buffer(run, SLOTS_BYTES, &slots, err);
         if (status != HAC_OK)
             return status;
+        run->slots = slots;
         run->slots_used = 0;
     }
-    slot = calloc(1, sizeof *slot);
+    slot = new_record(run);
     if (slot == NULL)
         return hac_fail_no_memory(err);
-    *slot = (hac_run_memory){.buffer = run->slots->buffer,
-                             .offset = run->slots_used,
-                             .bytes = SLOT_BYTES,
-                             .shared = run->slots,
-                             .users = 1,
-                             .in_graph = -1};
-    run->slots->users++;
+    slot->buffer = run->slots->buffer;
+    slot->offset = run->slots_used;
+    slot->bytes = SLOT_BYTES;
+    slot->shared = run->slots;
     run->slots_used += SLOT_BYTES;
     *ret = slot;
     return HAC_OK;
@@ -86,9 +90,7 @@ static hac_status take_memory(hac_logic_run *run, uint64_t bytes, hac_run_memory
     return *ret != NULL ? HAC_OK : new_buffer(run, bytes, ret, err);
 }
 
-/* Nobody names it any more. What a graph that has not run yet writes and nobody reads is kept until then: its
- * number there says so. */
-static void release(hac_logic_run *run, hac_run_memory *memory)
+void hac_run_memory_release(hac_logic_run *run, hac_run_memory *memory)
 {
     if (memory == NULL || --memory->users > 0)
         return;
@@ -97,31 +99,15 @@ static void release(hac_logic_run *run, hac_run_memory *memory)
     *list = memory;
 }
 
-static void free_list(hac_run_memory *list)
-{
-    while (list != NULL) {
-        hac_run_memory *next = list->next;
-        if (list->shared == NULL)
-            hac_buffer_free(list->buffer);
-        free(list);
-        list = next;
-    }
-}
-
 void hac_run_memory_clear(hac_logic_run *run)
 {
-    for (hac_run_memory *slot = run->free_slots; slot != NULL; slot = slot->next)
-        if (--slot->shared->users == 0) { /* all slots of an earlier buffer are back */
-            slot->shared->next = run->spare;
-            run->spare = slot->shared;
-        }
-    if (run->slots != NULL && --run->slots->users == 0) {
-        run->slots->next = run->spare;
-        run->spare = run->slots;
+    for (hac_run_memory *memory = run->memory, *older; memory != NULL; memory = older) {
+        older = memory->older;
+        if (memory->shared == NULL)
+            hac_buffer_free(memory->buffer);
+        free(memory);
     }
-    free_list(run->free_slots);
-    free_list(run->spare);
-    run->free_slots = run->spare = run->slots = NULL;
+    run->memory = run->spare = run->slots = run->free_slots = NULL;
 }
 
 /* ---- shapes ---- */
@@ -186,7 +172,7 @@ hac_status hac_run_vector_new(hac_logic_run *run, const hac_run_shape *shape, ha
 
 void hac_run_vector_clear(hac_logic_run *run, hac_run_vector *vector)
 {
-    release(run, vector->memory);
+    hac_run_memory_release(run, vector->memory);
     *vector = (hac_run_vector){.memory = NULL};
 }
 
@@ -195,7 +181,7 @@ void hac_run_vector_copy(hac_logic_run *run, const hac_run_vector *from, hac_run
     hac_run_vector old = *to;
     from->memory->users++;
     *to = *from;
-    release(run, old.memory);
+    hac_run_memory_release(run, old.memory);
 }
 
 uint8_t *hac_run_data(const hac_run_vector *vector)
