@@ -87,7 +87,7 @@ int main(int argc, char **argv)
         status = serve(parent, mode_of(argc > 1 ? argv[1] : NULL), &err);
     if (status == HAC_OK || status == HAC_NOT_FOUND)
         return 0;
-    hac_log(HAC_LOG_ERROR, "%s", err.message);
+    hac_log_record(HAC_LOG_ERROR, HAC_EVENT_REMARK, NULL, "%s", err.message);
     hac_parent_send_fatal(parent, &err);
     return 1;
 }

@@ -17,7 +17,8 @@ HAC_DEFINE_CLEANUP(hac_runner *, hac_runner_free)
 static void note_missing(const char *missing)
 {
     if (missing != NULL)
-        hac_log(HAC_LOG_WARNING, "this kernel has no %s: executors run without it", missing);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_REMARK, NULL,
+                       "this kernel has no %s: executors run without it", missing);
 }
 
 /* The driver's threads inherit what is set before it starts; the call filter is put on all of them. */
@@ -91,7 +92,7 @@ static hac_status unless_protocol(hac_status status, const hac_error *err)
 {
     if (status == HAC_OK || status == HAC_PROTOCOL)
         return status;
-    hac_log(HAC_LOG_WARNING, "%s", err->message);
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_REMARK, NULL, "%s", err->message);
     return HAC_OK;
 }
 

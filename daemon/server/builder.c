@@ -100,7 +100,9 @@ static void fail(hac_server_device *device, const char *reason)
 {
     device->state = HAC_DEVICE_UNUSABLE;
     snprintf(device->reason, sizeof device->reason, "%s", reason);
-    hac_log(HAC_LOG_WARNING, "device %s cannot be used: %s", device->config.name, device->reason);
+    hac_log_subject about = hac_log_device(device->config.name);
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_DEVICE_UNUSABLE, &about, "device %s cannot be used: %s",
+                   device->config.name, device->reason);
 }
 
 static bool same_programs(const hac_builders *builders, uint32_t a, uint32_t b)
@@ -274,7 +276,8 @@ static void note_background(const hac_builders *builders, uint32_t index, bool o
 {
     char failure[400];
     hac_server_device *device = builders->devices->items[index];
-    hac_log(HAC_LOG_WARNING, "%s: %s", device->config.name, reason);
+    hac_log_subject about = hac_log_device(device->config.name);
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_BUILDER_DIED, &about, "%s: %s", device->config.name, reason);
     snprintf(failure, sizeof failure, "programs not needed so far: %s", reason);
     if (overdue)
         hac_device_add_failure(device, failure);
@@ -385,7 +388,7 @@ static void start_background(hac_builders *builders, uint32_t index)
     hac_error err = HAC_ERROR_NONE;
     if (builder_for(builders->background, builders, index) == NULL &&
         start(builders, index, true, NULL, &err) != HAC_OK)
-        hac_log(HAC_LOG_WARNING, "%s", err.message);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_START, NULL, "%s", err.message);
 }
 
 void hac_builders_test_devices(hac_builders *builders)

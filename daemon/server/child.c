@@ -58,8 +58,8 @@ static void on_frame(void *context, hac_frame *frame)
     Hac__Executor__Report *report = NULL;
     if (hac_decode_report(child->decoder, frame->body, frame->body_bytes, frame->n_fds, &report, &err) !=
         HAC_OK) {
-        hac_log(HAC_LOG_ERROR, "child %d sent nonsense and is killed: %s", (int)hac_child_pid(child),
-                err.message);
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NONSENSE, NULL, "child %d sent nonsense and is killed: %s",
+                       (int)hac_child_pid(child), err.message);
         if (!child->exited) /* not `asked`: that would pass for hacd's own wish */
             uv_process_kill(&child->process, SIGKILL);
         return;
@@ -73,7 +73,8 @@ static void on_lost(void *context, const char *reason)
     hac_child *child = context;
     close_channel(child);
     if (reason != NULL)
-        hac_log(HAC_LOG_WARNING, "lost child %d: %s", (int)hac_child_pid(child), reason);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_NONSENSE, NULL, "lost child %d: %s",
+                       (int)hac_child_pid(child), reason);
     /* A child that closed its socket without exiting would never be reaped; one that exits is not hurt. But
      * a crash must be seen as what it was, so this kill is not `asked`. */
     if (!child->exited)

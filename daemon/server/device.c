@@ -147,8 +147,9 @@ static hac_status add_matching(hac_devices *devices, const Hac__Executor__Device
     size_t n = profile != NULL ? hac_profile_device_count(profile) : 1;
     for (size_t i = 0; i < n; i++) {
         if (devices->count == HAC_DEVICES_MAX) {
-            hac_log(HAC_LOG_WARNING, "only %d devices are used; %s and later ones are left out",
-                    HAC_DEVICES_MAX, facts->device);
+            hac_log_record(HAC_LOG_WARNING, HAC_EVENT_NO_DEVICE, NULL,
+                           "only %d devices are used; %s and later ones are left out", HAC_DEVICES_MAX,
+                           facts->device);
             return HAC_OK;
         }
         hac_device_config config;
@@ -420,8 +421,9 @@ void hac_device_set_program(hac_server_device *device, const char *program, cons
         return;
     hac_utf8_copy_line(known->name, sizeof known->name, program);
     hac_utf8_copy_line(known->reason, sizeof known->reason, failure);
-    hac_log(HAC_LOG_WARNING, "device %s does without program %s: %s", device->config.name, known->name,
-            known->reason);
+    hac_log_subject about = hac_log_device(device->config.name);
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_PROGRAM, &about, "device %s does without program %s: %s",
+                   device->config.name, known->name, known->reason);
 }
 
 const char *hac_device_program_failure(const hac_server_device *device, const char *program)

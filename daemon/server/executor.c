@@ -65,6 +65,15 @@ hac_status hac_child_environment(const hac_device_config *config, char ***ret, h
     return HAC_OK;
 }
 
+/* The user whose executor it is, and the job that it worked at. */
+static hac_log_subject subject_of(const hac_executor *executor)
+{
+    hac_log_subject about = {executor->user->uid, 0, device_of(executor)->config.name};
+    if (executor->n_in_flight > 0)
+        about.job = hac_container_of(executor->in_flight.next, hac_dispatch, link)->job_id;
+    return about;
+}
+
 /* ---- death ----------------------------------------------------------------------------------------- */
 
 static void note_death(hac_executor *executor, const char *how)
@@ -83,8 +92,10 @@ static void note_death(hac_executor *executor, const char *how)
                  device->deaths, how);
     }
     device->retry_at_ns = hac_now_ns() + (uint64_t)(wait * 1e9);
-    hac_log(HAC_LOG_WARNING, "executor of %s %s; the next one starts in %.1f s at the earliest",
-            device->config.name, how, wait);
+    hac_log_subject about = subject_of(executor);
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_EXECUTOR_DIED, &about,
+                   "executor of %s %s; the next one starts in %.1f s at the earliest", device->config.name,
+                   how, wait);
 }
 
 static void note_failed_start(hac_server_device *device, unsigned cost, const char *how)
@@ -95,8 +106,9 @@ static void note_failed_start(hac_server_device *device, unsigned cost, const ch
     device->state = HAC_DEVICE_QUARANTINED;
     device->retry_at_ns = hac_now_ns() + (uint64_t)(QUARANTINE_SECONDS * 1e9);
     snprintf(device->reason, sizeof device->reason, "no executor of it gets ready; the last one %.400s", how);
-    hac_log(HAC_LOG_ERROR, "device %s rests for %.0f s: %s", device->config.name, QUARANTINE_SECONDS,
-            device->reason);
+    hac_log_subject about = hac_log_device(device->config.name);
+    hac_log_record(HAC_LOG_ERROR, HAC_EVENT_DEVICE_RESTS, &about, "device %s rests for %.0f s: %s",
+                   device->config.name, QUARANTINE_SECONDS, device->reason);
 }
 
 static void describe_death(const hac_executor *executor, int64_t status, int signal, char *ret, size_t room)
@@ -174,7 +186,9 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                                               : START_COST_DIED,
                           how);
     executor->child = NULL;
-    hac_log(HAC_LOG_DEBUG, "executor of %s %s", device_of(executor)->config.name, how);
+    hac_log_subject about = subject_of(executor);
+    hac_log_record(HAC_LOG_DEBUG, HAC_EVENT_EXECUTOR_ENDED, &about, "executor of %s %s",
+                   device_of(executor)->config.name, how);
     lose_in_flight(executor, counts, how);
     executor_free(executor);
     executors->events.changed(executors->context);
@@ -234,8 +248,9 @@ static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
         pass_on(executor, dispatch, done);
         return;
     }
-    hac_log(HAC_LOG_ERROR, "executor of %s reported a task it was not given",
-            device_of(executor)->config.name);
+    hac_log_subject about = subject_of(executor);
+    hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NONSENSE, &about,
+                   "executor of %s reported a task it was not given", device_of(executor)->config.name);
     hac_child_kill(executor->child);
     executor->state = HAC_EXECUTOR_ENDING;
 }
@@ -245,6 +260,7 @@ static void on_report(void *context, const Hac__Executor__Report *report)
     hac_executor *executor = context;
     if (executor->state == HAC_EXECUTOR_ENDING)
         return;
+    hac_log_subject about = subject_of(executor);
     switch (report->what_case) {
     case HAC__EXECUTOR__REPORT__WHAT_READY:
         on_ready(executor, report->ready->facts);
@@ -253,7 +269,8 @@ static void on_report(void *context, const Hac__Executor__Report *report)
         on_done(executor, report->done);
         break;
     case HAC__EXECUTOR__REPORT__WHAT_FATAL:
-        hac_log(HAC_LOG_ERROR, "executor of %s: %s", device_of(executor)->config.name, report->fatal);
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NONSENSE, &about, "executor of %s: %s",
+                       device_of(executor)->config.name, report->fatal);
         hac_utf8_copy_line(executor->fatal, sizeof executor->fatal, report->fatal);
         break;
     default:

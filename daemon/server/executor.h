@@ -28,6 +28,7 @@ typedef struct hac_dispatch {
     uint64_t id;
     hac_executor *executor;
     void *job;
+    uint64_t job_id; /* for the log */
     uint32_t task;
     uint64_t first, count;
     double predicted; /* seconds */

@@ -410,9 +410,11 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
         hac_plan_free(job->plan);
         job->plan = NULL;
     }
-    if (state == HAC_JOB_FAILED)
-        hac_log(HAC_LOG_INFO, "job %llu of uid %u failed: %s", (unsigned long long)job->id, job->user->uid,
-                text);
+    if (state == HAC_JOB_FAILED) {
+        hac_log_subject about = {job->user->uid, job->id, NULL};
+        hac_log_record(HAC_LOG_INFO, HAC_EVENT_JOB_FAILED, &about, "job %llu of uid %u failed: %s",
+                       (unsigned long long)job->id, job->user->uid, text);
+    }
     if (job->quick && job->owner != NULL)
         hac_session_send_done(job->owner, job->serial, job);
     answer_waiters(job);

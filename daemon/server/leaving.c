@@ -70,7 +70,7 @@ void hac_leaving_drain(hac_server *server, const char *why)
 {
     if (server->draining)
         return;
-    hac_log(HAC_LOG_INFO, "leaving when the running jobs are done: %s", why);
+    hac_log_record(HAC_LOG_INFO, HAC_EVENT_LEAVING, NULL, "leaving when the running jobs are done: %s", why);
     server->draining = true;
     server->drain_deadline_ns = hac_now_ns() + (uint64_t)(DRAIN_SECONDS * 1e9);
     uv_poll_stop(&server->listener);

@@ -338,6 +338,7 @@ int main(int argc, char **argv)
     umask(077);
     raise_descriptor_limit();
     hac_log_init("hacd", HAC_LOG_INFO);
+    hac_log_to_journal();
     options.private_daemon = args.private_daemon;
     hac_status status = find_directories(&args, &options, &err);
     if (status == HAC_OK && args.check_config)
@@ -351,7 +352,7 @@ int main(int argc, char **argv)
     if (status == HAC_OK)
         status = make_scratch(&options, &err);
     if (status != HAC_OK) {
-        hac_log(HAC_LOG_ERROR, "%s", err.message);
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_FAILED, NULL, "%s", err.message);
         return hac_status_exit_code(status);
     }
     return hac_server_run(&options);

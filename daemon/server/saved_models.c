@@ -56,8 +56,9 @@ static void end_save(save_work *save)
     hac_server *server = save->server;
     bool failed = save->errnum != 0;
     if (failed && !server->models_unsaved)
-        hac_log(HAC_LOG_WARNING, "cannot write %s: %s; what was learnt is kept in memory, and tried again",
-                save->path, strerror(save->errnum));
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_STATE, NULL,
+                       "cannot write %s: %s; what was learnt is kept in memory, and tried again", save->path,
+                       strerror(save->errnum));
     server->models_unsaved = failed;
     free(save->text);
     free(save);
@@ -121,7 +122,9 @@ void hac_saved_models_read(hac_server *server)
     hac_autofree char *text = malloc(FILE_MAX);
     size_t bytes = text != NULL ? fread(text, 1, FILE_MAX, file) : 0;
     if (hac_model_set_read(server->models, text != NULL ? text : "", bytes, &skipped, &err) != HAC_OK)
-        hac_log(HAC_LOG_WARNING, "%s is not used: %s", path, err.message);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_STATE_DAMAGED, NULL, "%s is not used: %s", path,
+                       err.message);
     else if (skipped > 0)
-        hac_log(HAC_LOG_WARNING, "%s: %zu damaged lines were skipped", path, skipped);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_STATE_DAMAGED, NULL, "%s: %zu damaged lines were skipped",
+                       path, skipped);
 }

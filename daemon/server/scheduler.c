@@ -206,8 +206,10 @@ static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t 
     hac_status status = hac_executor_get(&job->server->executors, server_device(job, plan_device), job->user,
                                          &executor, &err);
     if (status != HAC_OK) {
-        if (status != HAC_AGAIN)
-            hac_log(HAC_LOG_ERROR, "%s", err.message);
+        if (status != HAC_AGAIN) {
+            hac_log_subject about = {job->user->uid, job->id, NULL};
+            hac_log_record(HAC_LOG_ERROR, HAC_EVENT_START, &about, "%s", err.message);
+        }
         return NULL;
     }
     return hac_executor_has_room(executor, predicted) ? executor : NULL;
@@ -273,6 +275,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     job->run.tasks[task_index].awaits &= ~(1u << plan_device);
     dispatch->id = server->next_dispatch++;
     dispatch->job = job;
+    dispatch->job_id = job->id;
     dispatch->task = task_index;
     dispatch->first = piece->first;
     dispatch->count = piece->count;

@@ -74,7 +74,7 @@ static void listen_again(hac_server *server)
 static void report_profile_problem(void *context, const hac_error *problem)
 {
     hac_server *server = context;
-    hac_log(HAC_LOG_WARNING, "profile left out: %s", problem->message);
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_PROFILE, NULL, "profile left out: %s", problem->message);
     hac_text text = HAC_TEXT_NONE;
     if (server->profile_problems != NULL)
         hac_text_add(&text, server->profile_problems);
@@ -129,10 +129,13 @@ static void take_devices(hac_server *server, const Hac__Executor__ProbeReport *r
     if (hac_devices_set(&server->devices, report, server->profiles, &err) != HAC_OK)
         snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
     if (server->devices.problem[0] != '\0')
-        hac_log(HAC_LOG_WARNING, "%s", server->devices.problem);
-    for (size_t i = 0; i < server->devices.count; i++)
-        hac_log(HAC_LOG_INFO, "device %s: %s", server->devices.items[i]->config.name,
-                server->devices.items[i]->device);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_NO_DEVICE, NULL, "%s", server->devices.problem);
+    for (size_t i = 0; i < server->devices.count; i++) {
+        const hac_server_device *device = server->devices.items[i];
+        hac_log_subject about = hac_log_device(device->config.name);
+        hac_log_record(HAC_LOG_INFO, HAC_EVENT_DEVICE, &about, "device %s: %s", device->config.name,
+                       device->device);
+    }
     hac_tuning_load(server);
     hac_builders_test_devices(&server->builders);
     devices_changed(server);
@@ -166,7 +169,7 @@ static void on_probe_gone(void *context, int64_t status, int signal, bool asked)
                  "probing for devices ended with %s %d: an OpenCL driver failed; set OCL_ICD_VENDORS to "
                  "leave it out",
                  signal != 0 ? "signal" : "status", signal != 0 ? signal : (int)status);
-    hac_log(HAC_LOG_ERROR, "%s", server->devices.problem);
+    hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NO_DEVICE, NULL, "%s", server->devices.problem);
     devices_changed(server);
 }
 
@@ -193,7 +196,7 @@ static void start_probe(hac_server *server)
     } else {
         end_probe(server);
         snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
-        hac_log(HAC_LOG_ERROR, "%s", err.message);
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NO_DEVICE, NULL, "%s", err.message);
     }
 }
 
@@ -321,6 +324,7 @@ static void on_tick(uv_timer_t *timer)
             malloc_trim(0); /* a crowd's messages and jobs leave holes that malloc would keep */
     }
     answer_deferred(server);
+    hac_log_report(false);
     listen_again(server);
     hac_server_kick(server); /* back-offs may have run out */
     hac_leaving_consider(server);
@@ -413,7 +417,8 @@ static void on_signal(uv_signal_t *handle, int number)
     hac_error err = HAC_ERROR_NONE;
     if (number == SIGHUP) {
         if (hac_server_reload(server, &err) != HAC_OK)
-            hac_log(HAC_LOG_ERROR, "reload: %s; the old configuration stays", err.message);
+            hac_log_record(HAC_LOG_ERROR, HAC_EVENT_RELOAD_REFUSED, NULL,
+                           "reload: %s; the old configuration stays", err.message);
         return;
     }
     if (server->draining) /* the second one means now */
@@ -490,7 +495,7 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
     pause_sessions(server, true);
     server->reload = true; /* the probe starts when the last child of the old devices is reaped */
     hac_server_kick(server);
-    hac_log(HAC_LOG_INFO, "configuration read again");
+    hac_log_record(HAC_LOG_INFO, HAC_EVENT_RELOADED, NULL, "configuration read again");
     return HAC_OK;
 }
 
@@ -613,12 +618,13 @@ int hac_server_run(const hac_server_options *options)
         hac_scratch_sweep(&server->loop, server->options.scratch_directory);
         uv_run(&server->loop, UV_RUN_DEFAULT);
     } else {
-        hac_log(HAC_LOG_ERROR, "%s", err.message);
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_FAILED, NULL, "%s", err.message);
     }
     uv_walk(&server->loop, hac_server_close_handle, NULL);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     uv_loop_close(&server->loop);
     deinit(server);
+    hac_log_report(true);
     hac_close(server->options.listener);
     free(server);
     return status == HAC_OK ? 0 : 1;

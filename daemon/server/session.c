@@ -78,7 +78,7 @@ void hac_session_accept(hac_server *server, int socket)
     hac_session *session = NULL;
     hac_error err = HAC_ERROR_NONE;
     if (session_new(server, socket, &session, &err) != HAC_OK) {
-        hac_log(HAC_LOG_WARNING, "%s", err.message);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_CONNECTION_REFUSED, NULL, "%s", err.message);
         return;
     }
     if (session->user->connections > server->config.max_connections_per_user) {
@@ -96,9 +96,11 @@ void hac_session_close(hac_session *session, const char *why)
         return;
     session->closing = true;
     hac_server *server = session->server;
-    if (why != NULL)
-        hac_log(HAC_LOG_INFO, "connection of uid %u, pid %d ends: %s", session->user->uid, (int)session->pid,
-                why);
+    if (why != NULL) {
+        hac_log_subject about = {session->user->uid, 0, NULL};
+        hac_log_record(HAC_LOG_INFO, HAC_EVENT_CONNECTION, &about, "connection of uid %u, pid %d ends: %s",
+                       session->user->uid, (int)session->pid, why);
+    }
     hac_channel_close(session->channel);
     hac_jobs_session_closed(server, session);
     hac_server_forget_session(server, session);

@@ -76,5 +76,5 @@ void hac_tuning_keep(hac_server *server, uint32_t index)
     if (file == NULL || fprintf(file, "%s %s %s %u %u %u %u %u\n", name, hash, driver, device->tuning.threads,
                                 device->tuning.placement, device->tuning.style, device->tuning.block_items,
                                 device->tuning.work_group) < 0)
-        hac_log(HAC_LOG_WARNING, "cannot keep what tune found in %s", path);
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_STATE, NULL, "cannot keep what tune found in %s", path);
 }

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The log cannot be used against the daemon: a journal that takes nothing, and clients that cause records all the time."""
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import wire  # noqa: E402
+from machine import MachineTest, SANITIZED, SOURCE, eventually, main  # noqa: E402
+
+KINDS = dict(re.findall(r'"([a-z-]+)",\s*"([0-9a-f]{32})"', (SOURCE / "base/include/base/log_events.h").read_text()
+                        .replace("\\\n", " ")))
+
+
+def violate(path, times):
+    """Connections that break the protocol with their first bytes."""
+    done = 0
+    while done < times:
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            s.connect(str(path))
+            s.send(b"\xff" * 8)
+            s.recv(4096)
+            done += 1
+        except (BlockingIOError, ConnectionError):
+            time.sleep(0.001)
+        s.close()
+
+
+class Asking:
+    """A client that asks for its status all the time, and notes how long that takes."""
+
+    def __init__(self, path):
+        self.client = wire.Client(path)
+        self.seconds = []
+        self.stopping = False
+        self.thread = threading.Thread(target=self.ask, daemon=True)
+
+    def ask(self):
+        while not self.stopping:
+            began = time.monotonic()
+            self.client.ask(wire.QUERY, wire.query(wire.STATUS))
+            self.seconds.append(time.monotonic() - began)
+            time.sleep(0.001)
+
+    def during(self, action):
+        self.thread.start()
+        action()
+        self.stopping = True
+        self.thread.join(30)
+        self.client.close()
+        self.seconds.sort()
+        return self.seconds[len(self.seconds) // 2], self.seconds[len(self.seconds) * 99 // 100]
+
+
+class Journal:
+    """A socket as the journal's. Who does not read it fills it."""
+
+    def __init__(self, folder):
+        self.path = str(folder / "journal")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self.socket.bind(self.path)
+
+    def records(self):
+        found = []
+        while True:
+            try:
+                data = self.socket.recv(65536).decode()
+            except BlockingIOError:
+                return found
+            found.append(dict(line.split("=", 1) for line in data.rstrip("\n").split("\n")))
+
+
+class Logs(MachineTest):
+    violations = 4000
+
+    def journal_machine(self, folder):
+        journal = Journal(folder)
+        self.addCleanup(journal.socket.close)
+        machine = self.machine(environment={"HAC_JOURNAL_SOCKET": journal.path})
+        return machine, journal
+
+    def metric(self, machine, name):
+        return float(re.search(rf"^{re.escape(name)} (\S+)$", machine.good("metrics").decode(), re.M).group(1))
+
+    def attack(self, machine):
+        """Violations by a process of their own; median and 99th percentile of another client's answers."""
+        def run():
+            subprocess.run([sys.executable, __file__, "--violate", str(machine.socket), str(self.violations)], check=True)
+        return Asking(machine.socket).during(run)
+
+    def check(self, name, median, p99, cpu):
+        print(f"{name}: {self.violations} violations; another client's answers: median {median * 1e3:.2f} ms, "
+              f"99 % within {p99 * 1e3:.2f} ms; hacd used {cpu * 1e6 / self.violations:.0f} us of CPU a violation")
+        if not SANITIZED:
+            self.assertLess(median, 0.02)
+            self.assertLess(p99, 0.25)
+
+    def test_one_record_a_minute(self):
+        machine = self.machine()
+        daemon = machine.daemon()
+        began, cpu = time.monotonic(), daemon.cpu_seconds()
+        median, p99 = self.attack(machine)
+        minutes = int((time.monotonic() - began) / 60) + 1
+        self.check("log in a file", median, p99, daemon.cpu_seconds() - cpu)
+        machine.good("drain")
+        self.assertEqual(daemon.wait(), 0)
+        log = machine.log()
+        lines = re.findall(r"^.*\[connection-ended .*$", log, re.M)
+        self.assertTrue(1 <= len(lines) <= minutes, lines)
+        self.assertIn(f"user={os.getuid()}", lines[0])
+        told = [int(n) for n in re.findall(r"(\d+) more records of kind connection-ended were left out", log)]
+        told += [int(n) for n in re.findall(r"\((\d+) more like it were left out\) \[connection-ended", log)]
+        self.assertEqual(sum(told) + len(lines), self.violations, log[-2000:])
+        for line in log.splitlines():  # each names its kind
+            self.assertTrue(line.startswith(("info hac-executor", "warning hac-executor")) or
+                            re.search(r" \[([a-z-]+)( [a-z]+=\S+)*\]$", line), line)
+
+    def test_full_journal(self):
+        folder = self.machine().root
+        machine, journal = self.journal_machine(folder)
+        daemon = machine.daemon()
+        records = journal.records()
+        self.assertTrue(any(r["HAC_EVENT"] == "device-found" and r["HAC_DEVICE"] == "cpu" for r in records), records)
+        # Full, by others than hacd.
+        filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self.addCleanup(filler.close)
+        filled = 0
+        try:
+            while True:
+                filler.sendto(b"MESSAGE=full\n", journal.path)
+                filled += 1
+        except BlockingIOError:
+            pass
+        cpu = daemon.cpu_seconds()
+        median, p99 = self.attack(machine)
+        self.check("journal full", median, p99, daemon.cpu_seconds() - cpu)
+        self.assertEqual(len(journal.records()), filled)
+        # There is room again: it says what is missing, and goes on.
+        machine.good("reload")
+        self.assertTrue(eventually(lambda: [r for r in records.__iadd__(journal.records()) if r["HAC_EVENT"] == "records-lost"]),
+                        records)
+        machine.good("drain")
+        self.assertEqual(daemon.wait(), 0)
+        records += journal.records()
+        for record in records:
+            self.assertEqual(record["MESSAGE_ID"], KINDS[record["HAC_EVENT"]], record)
+            self.assertIn(record["PRIORITY"], ("3", "4", "6"))
+        left_out = [r for r in records if r["HAC_EVENT"] == "records-left-out"]
+        self.assertEqual([r["HAC_USER"] for r in left_out][:1], [str(os.getuid())], records)
+        self.assertEqual(sum(int(r["HAC_LEFT_OUT"]) for r in left_out), self.violations - 1)
+
+    def test_failed_job(self):
+        machine, journal = self.journal_machine(self.machine().root)
+        daemon = machine.daemon()
+        (machine.work / "in.csv").write_text("a\n1\nx\n")
+        for _ in range(5):
+            machine.run("splice", "in.csv", "--schema", "a:i64", "--select", "sum(a) as s")
+        failed = [r for r in journal.records() if r["HAC_EVENT"] == "job-failed"]
+        self.assertEqual([(r["HAC_USER"], r["PRIORITY"], r["HAC_JOB"] != "") for r in failed],
+                         [(str(os.getuid()), "6", True)])
+        self.assertTrue(daemon.alive())
+
+
+class LogsLong(Logs):
+    violations = 100000
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--violate"]:
+        violate(sys.argv[2], int(sys.argv[3]))
+    else:
+        main()
