@@ -602,24 +602,28 @@ static void deinit(hac_server *server)
     hac_close(server->options.scratch_lock);
 }
 
-int hac_server_run(const hac_server_options *options)
+hac_status hac_server_open(const hac_server_options *options, hac_server **ret, hac_error *err)
 {
-    hac_error err = HAC_ERROR_NONE;
     hac_server *server = calloc(1, sizeof *server);
     if (server == NULL)
-        return 1;
+        return hac_fail_no_memory(err);
     server->options = *options;
     uv_loop_init(&server->loop);
-    hac_status status = init_state(server, &err);
+    hac_status status = init_state(server, err);
     if (status == HAC_OK)
-        status = init_loop(server, &err);
-    if (status == HAC_OK) {
-        start_probe(server);
-        hac_scratch_sweep(&server->loop, server->options.scratch_directory);
-        uv_run(&server->loop, UV_RUN_DEFAULT);
-    } else {
-        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_FAILED, NULL, "%s", err.message);
+        status = init_loop(server, err);
+    if (status != HAC_OK) {
+        hac_server_close(server);
+        return status;
     }
+    start_probe(server);
+    hac_scratch_sweep(&server->loop, server->options.scratch_directory);
+    *ret = server;
+    return HAC_OK;
+}
+
+void hac_server_close(hac_server *server)
+{
     uv_walk(&server->loop, hac_server_close_handle, NULL);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     uv_loop_close(&server->loop);
@@ -627,5 +631,17 @@ int hac_server_run(const hac_server_options *options)
     hac_log_report(true);
     hac_close(server->options.listener);
     free(server);
-    return status == HAC_OK ? 0 : 1;
+}
+
+int hac_server_run(const hac_server_options *options)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_server *server = NULL;
+    if (hac_server_open(options, &server, &err) != HAC_OK) {
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_FAILED, NULL, "%s", err.message);
+        return 1;
+    }
+    uv_run(&server->loop, UV_RUN_DEFAULT);
+    hac_server_close(server);
+    return 0;
 }

@@ -82,6 +82,11 @@ struct hac_server {
 /* Runs until it is told to leave; returns the process's exit status. Consumes options->listener. */
 int hac_server_run(const hac_server_options *options);
 
+/* The same in three steps, the second being the caller's: everything up to the loop's first turn; turns of
+ * server->loop until it has nothing left to do (hac_leaving_now); the end. */
+HAC_MUST_USE hac_status hac_server_open(const hac_server_options *options, hac_server **ret, hac_error *err);
+void hac_server_close(hac_server *server);
+
 /* Reads configuration, profiles and devices again; a bad configuration keeps the old one and is the error. */
 HAC_MUST_USE hac_status hac_server_reload(hac_server *server, hac_error *err);
 
