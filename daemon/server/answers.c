@@ -560,7 +560,7 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
     return hac_text_finish(&t, ret, ret_bytes, err);
 }
 
-/* ---- models, metrics, problems ------------------------------------------------------------------------ */
+/* ---- models, problems --------------------------------------------------------------------------------- */
 
 static void add_model(void *context, const hac_model_entry *entry)
 {
@@ -586,41 +586,6 @@ hac_status hac_answer_models(const hac_server *server, char **ret, size_t *ret_b
     hac_model_each(server->models, add_model, &t);
     hac_json_close(&t, ']');
     hac_json_close(&t, '}');
-    return hac_text_finish(&t, ret, ret_bytes, err);
-}
-
-static void add_counter(hac_text *t, const char *name, const char *help, uint64_t value)
-{
-    hac_text_addf(t, "# TYPE %s counter\n# HELP %s %s\n%s_total %llu\n", name, name, help, name,
-                  (unsigned long long)value);
-}
-
-hac_status hac_answer_metrics(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
-{
-    hac_text t = HAC_TEXT_NONE;
-    hac_text_add(
-        &t, "# TYPE hacd_jobs_ended counter\n# HELP hacd_jobs_ended Jobs that have ended, by outcome.\n");
-    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"done\"} %llu\n", (unsigned long long)server->jobs_done);
-    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"failed\"} %llu\n",
-                  (unsigned long long)server->jobs_failed);
-    hac_text_addf(&t, "hacd_jobs_ended_total{state=\"cancelled\"} %llu\n",
-                  (unsigned long long)server->jobs_cancelled);
-    add_counter(&t, "hacd_tasks", "Tasks that executors have run.", server->tasks_done);
-    add_counter(&t, "hacd_tasks_lost", "Tasks lost with their executor.", server->tasks_lost);
-    add_counter(&t, "hacd_executor_restarts", "Executors that died without being asked to.",
-                server->executors.restarts);
-    add_counter(&t, "hacd_connections_refused", "Connections over a limit.", server->connections_refused);
-    hac_text_addf(&t, "# TYPE hacd_jobs gauge\n# HELP hacd_jobs Jobs that have not ended.\nhacd_jobs %u\n",
-                  server->n_jobs - server->n_ended);
-    hac_text_addf(
-        &t, "# TYPE hacd_connections gauge\n# HELP hacd_connections Open connections.\nhacd_connections %u\n",
-        server->n_sessions);
-    hac_text_add(&t, "# TYPE hacd_device_busy_seconds counter\n"
-                     "# HELP hacd_device_busy_seconds Time spent in tasks, by device.\n");
-    for (size_t i = 0; i < server->devices.count; i++)
-        hac_text_addf(&t, "hacd_device_busy_seconds_total{device=\"%s\"} %.6f\n",
-                      server->devices.items[i]->config.name, server->device_busy[i]);
-    hac_text_add(&t, "# EOF\n");
     return hac_text_finish(&t, ret, ret_bytes, err);
 }
 

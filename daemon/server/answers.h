@@ -21,8 +21,6 @@ HAC_MUST_USE hac_status hac_answer_why(const hac_job *job, char **ret, size_t *r
 HAC_MUST_USE hac_status hac_answer_receipt(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err);
 HAC_MUST_USE hac_status hac_answer_models(const struct hac_server *server, char **ret, size_t *ret_bytes,
                                           hac_error *err);
-HAC_MUST_USE hac_status hac_answer_metrics(const struct hac_server *server, char **ret, size_t *ret_bytes,
-                                           hac_error *err);
 HAC_MUST_USE hac_status hac_answer_problems(const struct hac_server *server, char **ret, size_t *ret_bytes,
                                             hac_error *err);
 

@@ -179,6 +179,12 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
         note_death(executor, how);
     if (!asked || executor->hung)
         executors->restarts++;
+    hac_metrics_executor_ended(executors->metrics, device_of(executor)->config.name,
+                               executor->hung      ? HAC_END_HUNG
+                               : asked             ? HAC_END_ASKED
+                               : signal == SIGKILL ? HAC_END_SIGKILL
+                               : signal != 0       ? HAC_END_SIGNAL
+                                                   : HAC_END_EXIT);
     if (!executor->started && (!asked || executor->hung))
         note_failed_start(device_of(executor),
                           executor->hung      ? START_COST_HUNG
@@ -352,6 +358,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
         free(executor);
         return status;
     }
+    hac_metrics_executor_started(executors->metrics, config->name);
     hac_user_ref(user);
     hac_list_append(&executors->list, &executor->link);
     executors->slots[slot] = executor;

@@ -13,6 +13,7 @@
 
 #include "base/list.h"
 #include "device.h"
+#include "metrics.h"
 #include "pool.h"
 #include "proto/messages.h"
 #include "scratch.h"
@@ -97,6 +98,7 @@ struct hac_executors {
     hac_executor_events events;
     void *context;
     uint64_t restarts; /* deaths seen, for the metrics */
+    hac_metrics *metrics;
 };
 
 /*

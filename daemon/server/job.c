@@ -375,9 +375,6 @@ static void keep_result(hac_job *job)
 static void count_end(hac_job *job)
 {
     hac_server *server = job->server;
-    server->jobs_done += job->state == HAC_JOB_DONE;
-    server->jobs_failed += job->state == HAC_JOB_FAILED;
-    server->jobs_cancelled += job->state == HAC_JOB_CANCELLED;
     server->n_ended++;
     job->user->jobs--;
     if (job->active) {
@@ -404,6 +401,7 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
     hac_list_remove(&job->turn);
     if (job->kind->ended != NULL)
         job->kind->ended(job);
+    hac_metrics_job(&job->server->metrics, job);
     release_inputs(job);
     hac_job_clear_run(job);
     if (job->plan != NULL && job->plan->n_tasks > KEPT_PLAN_TASKS_MAX) {

@@ -410,7 +410,7 @@ static hac_status answer(const hac_session *session, const Hac__Client__Query *q
     case HAC__CLIENT__TOPIC__TOPIC_MODELS:
         return hac_answer_models(server, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_METRICS:
-        return hac_answer_metrics(server, ret, ret_bytes, err);
+        return hac_metrics_text(server, session->user, ret, ret_bytes, err);
     case HAC__CLIENT__TOPIC__TOPIC_PROBLEMS:
         return hac_answer_problems(server, ret, ret_bytes, err);
     default:
@@ -590,7 +590,9 @@ static double retry_after(size_t what, hac_status code)
 void hac_session_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     hac_error err = HAC_ERROR_NONE;
+    hac_metrics *metrics = &session->server->metrics;
     size_t what = (size_t)request->what_case;
+    metrics->requests++;
     if (what >= sizeof handlers / sizeof *handlers || handlers[what] == NULL) {
         hac_session_close(session, "it sent a request of no known kind");
         return;
@@ -601,6 +603,7 @@ void hac_session_handle(hac_session *session, const Hac__Client__Request *reques
         return;
     }
     if (handlers[what](session, request, frame, &err) != HAC_OK) {
+        metrics->refused[(unsigned)err.code % HAC_METRICS_STATUSES]++;
         hac_session_send_failure(session, request->serial, &err, retry_after(what, err.code));
         if (hello)
             hac_session_close(session, err.message);

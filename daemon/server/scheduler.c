@@ -669,6 +669,8 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
     }
     record(job, dispatch, done->seconds, false, done);
     hac_splice_buffers_add(&job->splice, job->plan->devices[dispatch->plan_device].name, task->codelet, done);
+    hac_metrics_task(&job->server->metrics, job->plan->devices[dispatch->plan_device].name,
+                     dispatch->predicted, done->seconds, hac_splice_values(task->codelet, done));
     learn(job, dispatch, done);
     state->busy[dispatch->plan_device] += done->seconds;
     state->units[dispatch->plan_device] += (double)dispatch->count;
@@ -764,7 +766,7 @@ void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Execut
 {
     hac_server *server = context;
     hac_job *job = land(dispatch);
-    server->tasks_done++;
+    hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, false);
     if (done->code == HAC_OK)
         piece_done(job, dispatch, done);
     else
@@ -792,7 +794,7 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
     hac_job *job = land(dispatch);
     uint32_t device = server_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
-    server->tasks_lost++;
+    hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, true);
     if (started) {
         job->retries++;
         record(job, dispatch, 0, true, NULL);

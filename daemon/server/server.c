@@ -46,7 +46,7 @@ void hac_server_accept(hac_server *server)
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE) {
                 /* Out of descriptors: stop looking until the next tick, or this would spin. */
-                server->connections_refused++;
+                server->metrics.refused_connections[HAC_REFUSAL_DESCRIPTORS]++;
                 uv_poll_stop(&server->listener);
             }
             return;
@@ -342,6 +342,7 @@ static void on_prepare(uv_prepare_t *handle)
         hac_jobs_expire(server);
     if (hac_leaving_turn(server))
         uv_prepare_stop(handle);
+    hac_metrics_turn(&server->metrics, uv_hrtime(), uv_metrics_idle_time(&server->loop));
     if (server->reload && server->probe == NULL && hac_list_empty(&server->executors.list) &&
         !hac_builders_busy(&server->builders) && server->image == NULL) {
         server->reload = false;
@@ -515,6 +516,7 @@ static void init_executors(hac_server *server)
     e->events = (hac_executor_events){hac_scheduler_done, hac_scheduler_lost, hac_scheduler_gone,
                                       hac_scheduler_changed};
     e->context = server;
+    e->metrics = &server->metrics;
 
     hac_builders *b = &server->builders;
     b->loop = &server->loop;
@@ -609,6 +611,8 @@ hac_status hac_server_open(const hac_server_options *options, hac_server **ret, 
         return hac_fail_no_memory(err);
     server->options = *options;
     uv_loop_init(&server->loop);
+    uv_loop_configure(&server->loop,
+                      UV_METRICS_IDLE_TIME); /* else a turn's work cannot be told from its wait */
     hac_status status = init_state(server, err);
     if (status == HAC_OK)
         status = init_loop(server, err);

@@ -15,6 +15,7 @@
 #include "device.h"
 #include "executor.h"
 #include "job.h"
+#include "metrics.h"
 #include "planner/model.h"
 #include "pool.h"
 #include "proto/messages.h"
@@ -74,8 +75,7 @@ struct hac_server {
     bool saving_models;
     bool models_unsaved; /* the last write of them has failed */
 
-    /* counters for the metrics */
-    uint64_t jobs_done, jobs_failed, jobs_cancelled, tasks_done, tasks_lost, connections_refused;
+    hac_metrics metrics;
     double device_busy[HAC_DEVICES_MAX];
 };
 

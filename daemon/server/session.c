@@ -69,6 +69,7 @@ static hac_status session_new(hac_server *server, int socket, hac_session **ret,
     session->user->connections++;
     hac_list_append(&server->sessions, &session->link);
     server->n_sessions++;
+    server->metrics.accepted++;
     *ret = session;
     return HAC_OK;
 }
@@ -78,11 +79,12 @@ void hac_session_accept(hac_server *server, int socket)
     hac_session *session = NULL;
     hac_error err = HAC_ERROR_NONE;
     if (session_new(server, socket, &session, &err) != HAC_OK) {
+        server->metrics.refused_connections[HAC_REFUSAL_ERROR]++;
         hac_log_record(HAC_LOG_WARNING, HAC_EVENT_CONNECTION_REFUSED, NULL, "%s", err.message);
         return;
     }
     if (session->user->connections > server->config.max_connections_per_user) {
-        server->connections_refused++;
+        server->metrics.refused_connections[HAC_REFUSAL_LIMIT]++;
         hac_fail(&err, HAC_REFUSED, "this user already has %u connections; close some, or try again later",
                  session->user->connections - 1);
         hac_session_send_failure(session, 0, &err, 1.0);
@@ -97,6 +99,7 @@ void hac_session_close(hac_session *session, const char *why)
     session->closing = true;
     hac_server *server = session->server;
     if (why != NULL) {
+        server->metrics.cut++;
         hac_log_subject about = {session->user->uid, 0, NULL};
         hac_log_record(HAC_LOG_INFO, HAC_EVENT_CONNECTION, &about, "connection of uid %u, pid %d ends: %s",
                        session->user->uid, (int)session->pid, why);

@@ -22,8 +22,7 @@ void hac_splice_buffers_clear(hac_splice_buffers *buffers)
 
 /* ---- what tasks report ---- */
 
-/* Its hac_splice_value values; NULL: it has none. */
-static const uint64_t *values_of(const char *codelet, const Hac__Executor__Done *done)
+const uint64_t *hac_splice_values(const char *codelet, const Hac__Executor__Done *done)
 {
     bool has = strcmp(codelet, "query.aggregate") == 0 || strcmp(codelet, "hash.aggregate") == 0 ||
                strcmp(codelet, "query.rows") == 0;
@@ -67,7 +66,7 @@ static void add_values(uint64_t *to, const uint64_t *values)
 void hac_splice_buffers_add(hac_splice_buffers *buffers, const char *device, const char *codelet,
                             const Hac__Executor__Done *done)
 {
-    const uint64_t *values = values_of(codelet, done);
+    const uint64_t *values = hac_splice_values(codelet, done);
     hac_splice_device *to = values != NULL ? device_of(buffers, device) : NULL;
     if (to == NULL)
         return;
@@ -78,7 +77,7 @@ void hac_splice_buffers_add(hac_splice_buffers *buffers, const char *device, con
 
 void hac_splice_buffers_stages(const hac_plan *plan, const Hac__Executor__Done *done, hac_run_record *record)
 {
-    const uint64_t *values = done != NULL ? values_of(plan->tasks[record->task].codelet, done) : NULL;
+    const uint64_t *values = done != NULL ? hac_splice_values(plan->tasks[record->task].codelet, done) : NULL;
     for (unsigned i = 0; values != NULL && i < HAC_SPLICE_N_STAGES; i++) {
         const uint64_t *from = values + HAC_SPLICE_STAGES + i * HAC_SPLICE_STAGE_VALUES;
         record->stages[i] = (hac_run_stage){.name = stage_names[i],

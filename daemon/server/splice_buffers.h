@@ -32,6 +32,9 @@ void hac_splice_buffers_clear(hac_splice_buffers *buffers);
 void hac_splice_buffers_add(hac_splice_buffers *buffers, const char *device, const char *codelet,
                             const Hac__Executor__Done *done);
 
+/* The task's hac_splice_value values, as the executor tells them; NULL: it has none. */
+const uint64_t *hac_splice_values(const char *codelet, const Hac__Executor__Done *done);
+
 /* When each stage of such a task was at work, for its record. `done` may be NULL: its executor died. */
 void hac_splice_buffers_stages(const hac_plan *plan, const Hac__Executor__Done *done, hac_run_record *record);
 

@@ -90,7 +90,7 @@ class Clients(MachineTest):
             # a temporary file may be left by a SIGKILL, but none that looks like the result
             for name in os.listdir(machine.work):
                 self.assertRegex(name, r"^(in|\.warm(\.out)?|\.out\.hacctl-.*)$")
-        self.assertRegex(machine.good("metrics").decode(), r'ended_total\{state="cancelled"\} [1-9]')
+        self.assertRegex(machine.good("metrics").decode(), r'ended_total\{state="cancelled",flow="[a-z]+"\} [1-9]')
         machine.check_clean(slack=16 << 20)
 
     def test_detached_goes_on(self):
