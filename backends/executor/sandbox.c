@@ -8,6 +8,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,6 +26,9 @@
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
+#define OOM_SCORE_ABOVE_HACD 500
+#define OOM_SCORE_MAX        1000
+
 HAC_DEFINE_CLEANUP(scmp_filter_ctx, seccomp_release)
 
 static bool is_off(void)
@@ -37,10 +41,24 @@ static bool is_off(void)
 #endif
 }
 
+/* Where memory runs out the kernel is to take this process, not hacd: its own score is hacd's and so much
+ * more. Where it cannot be written there is no such choice. */
+static void raise_oom_score(void)
+{
+    hac_autofclose FILE *file = fopen("/proc/self/oom_score_adj", "r+e");
+    int score = 0;
+    if (file == NULL || fscanf(file, "%d", &score) != 1)
+        return;
+    score += OOM_SCORE_ABOVE_HACD;
+    rewind(file);
+    fprintf(file, "%d", score < OOM_SCORE_MAX ? score : OOM_SCORE_MAX);
+}
+
 hac_status hac_sandbox_early(hac_error *err)
 {
     struct rlimit none = {0, 0};
     pid_t parent = getppid();
+    raise_oom_score(); /* while it is dumpable: after that its files in /proc are root's */
     if (!is_off() && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "prctl(PR_SET_DUMPABLE)");
     if (setrlimit(RLIMIT_CORE, &none) != 0)

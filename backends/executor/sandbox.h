@@ -4,9 +4,9 @@
  * write all of its process's memory, so the process itself is the boundary. In order of use:
  *
  *   hac_sandbox_early     at once: non-dumpable (no other process of this user can trace it or read its
- *                         memory), no core files, no new privileges, dies with its parent
- *   hac_sandbox_files     before the driver starts, since Landlock binds only threads that are made later:
- *                         files that drivers need can be read, the scratch directory written, nothing else
+ *                         memory), no core files, no new privileges, dies with its parent, and before it when
+ * memory runs out hac_sandbox_files     before the driver starts, since Landlock binds only threads that are
+ * made later: files that drivers need can be read, the scratch directory written, nothing else
  *   hac_sandbox_calls     after the driver has started, for all of its threads: no exec, no fork, no
  *                         sockets, no tracing or signalling of others, no memory both writable and
  *                         executable unless `jit`

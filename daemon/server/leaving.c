@@ -10,10 +10,12 @@
 #include "base/log.h"
 #include "child.h"
 #include "image.h"
+#include "notify.h"
 #include "server.h"
 #include "session.h"
 
 #define DRAIN_SECONDS    30.0
+#define GOING_SECONDS    3.0 /* to end the executors and write the models */
 #define DELIVERY_SECONDS 3.0 /* for a client to fetch what came of a job that ended while draining */
 
 /* Unlinks the socket of a private daemon under the lock that clients take to start one, so that no client
@@ -47,6 +49,7 @@ void hac_leaving_now(hac_server *server)
     if (server->stopping)
         return;
     server->draining = server->stopping = true;
+    hac_notify_stopping(server->notify, GOING_SECONDS);
     hac_job *job = NULL;
     hac_list_for_each (job, &server->jobs, hac_job, link)
         hac_job_cancel(job, "hacd is leaving");
@@ -73,6 +76,7 @@ void hac_leaving_drain(hac_server *server, const char *why)
     hac_log_record(HAC_LOG_INFO, HAC_EVENT_LEAVING, NULL, "leaving when the running jobs are done: %s", why);
     server->draining = true;
     server->drain_deadline_ns = hac_now_ns() + (uint64_t)(DRAIN_SECONDS * 1e9);
+    hac_notify_stopping(server->notify, DRAIN_SECONDS + GOING_SECONDS);
     uv_poll_stop(&server->listener);
     server->unlinked = unlink_socket(server); /* else at a tick: clients would wait at a deaf socket */
     hac_server_kick(server);

@@ -3,6 +3,7 @@
  * hacd: lends this machine's accelerators to programs. This file reads the command line, finds the
  * directories and the listening socket, and hands over to the server.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "base/log.h"
 #include "scratch.h"
 #include "server.h"
+
+#define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
 
 static void usage(FILE *out)
 {
@@ -220,19 +223,38 @@ static hac_status find_directories(const arguments *args, hac_server_options *o,
 
 /* ---- the socket --------------------------------------------------------------------------------------- */
 
-/* A descriptor that was handed to us has to be what it is said to be. */
-static hac_status check_listener(int fd, hac_error *err)
+static int socket_option(int fd, int option)
 {
-    int type = 0, listening = 0;
-    socklen_t length = sizeof type;
-    struct sockaddr_un address;
-    socklen_t address_length = sizeof address;
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET ||
-        getsockname(fd, (struct sockaddr *)&address, &address_length) != 0 || address.sun_family != AF_UNIX)
-        return hac_fail(err, HAC_INVALID, "descriptor %d is not a Unix socket of type SEQPACKET", fd);
-    length = sizeof listening;
-    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) != 0 || !listening)
-        return hac_fail(err, HAC_INVALID, "descriptor %d does not listen", fd);
+    int value = -1;
+    socklen_t length = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 ? value : -1;
+}
+
+/* What is wrong with a descriptor that was handed to us as a listener; NULL nothing. */
+static const char *not_a_listener(int fd)
+{
+    int type = socket_option(fd, SO_TYPE);
+    if (type < 0)
+        return errno == EBADF ? "is not open" : "is not a socket";
+    if (socket_option(fd, SO_DOMAIN) != AF_UNIX)
+        return "is not a Unix socket";
+    if (type != SOCK_SEQPACKET)
+        return type == SOCK_STREAM  ? "is a stream socket"
+               : type == SOCK_DGRAM ? "is a datagram socket"
+                                    : "is a socket of another type";
+    return socket_option(fd, SO_ACCEPTCONN) == 1 ? NULL : "does not listen";
+}
+
+static hac_status check_listener(int fd, const char *from, hac_error *err)
+{
+    const char *problem = not_a_listener(fd);
+    if (problem != NULL)
+        return hac_fail(err, HAC_INVALID,
+                        "descriptor %d, from %s, %s; a listening Unix socket of type SEQPACKET is wanted "
+                        "(ListenSequentialPacket= in hacd.socket)",
+                        fd, from, problem);
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+        return hac_fail_errno(err, HAC_IO, errno, "cannot keep descriptor %d from child processes", fd);
     return HAC_OK;
 }
 
@@ -257,17 +279,23 @@ static hac_status listen_at(const char *path, int *ret, hac_error *err)
     return HAC_OK;
 }
 
-/* systemd hands sockets over from descriptor 3 on (sd_listen_fds(3)); exactly one is wanted. */
+/* The manager hands sockets over from descriptor 3 on (sd_listen_fds(3)); exactly one is wanted. The
+ * variables are for this process alone: they go. */
 static hac_status activated_socket(int *ret, hac_error *err)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
-    if (pid == NULL || count == NULL || atoi(pid) != getpid())
-        return HAC_NOT_FOUND;
-    if (atoi(count) != 1)
-        return hac_fail(err, HAC_INVALID, "%s sockets were handed over; one is wanted", count);
-    hac_status status = check_listener(3, err);
+    bool ours = pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid();
+    hac_status status = HAC_NOT_FOUND;
+    if (ours && strcmp(count, "1") != 0)
+        status = hac_fail(err, HAC_INVALID,
+                          "LISTEN_FDS=%s: one socket is wanted, the one that hacd.socket listens at", count);
+    else if (ours)
+        status = check_listener(LISTEN_FDS_START, "LISTEN_FDS", err);
     if (status == HAC_OK)
-        *ret = 3;
+        *ret = LISTEN_FDS_START;
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
     return status;
 }
 
@@ -278,7 +306,7 @@ static hac_status find_listener(const arguments *args, hac_server_options *o, ha
         snprintf(o->socket_path, sizeof o->socket_path, "%s", path);
     if (args->listen_fd >= 0) {
         o->listener = args->listen_fd;
-        return check_listener(args->listen_fd, err);
+        return check_listener(args->listen_fd, "--listen-fd", err);
     }
     hac_status status = activated_socket(&o->listener, err);
     o->activated = status == HAC_OK;

@@ -15,6 +15,7 @@
 #include "child.h"
 #include "image.h"
 #include "leaving.h"
+#include "notify.h"
 #include "saved_models.h"
 #include "scheduler.h"
 #include "scratch.h"
@@ -115,6 +116,7 @@ static void end_probe(hac_server *server)
 {
     server->probing = false;
     pause_sessions(server, false);
+    hac_notify_ready(server->notify);
 }
 
 static void devices_changed(hac_server *server)
@@ -305,6 +307,21 @@ void hac_server_watch_deadlines(hac_server *server)
         uv_timer_start(&server->deadline, on_deadline, (uint64_t)(fmin(next, 1e6) * 1e3) + 1, 0);
 }
 
+/* For the service manager: one line on what hacd is doing. */
+static void tell_status(hac_server *server)
+{
+    unsigned users = 0, left = hac_server_unfinished(server);
+    hac_user *user = NULL;
+    hac_list_for_each (user, &server->users.list, hac_user, link)
+        users += user->connections > 0 || user->jobs > 0;
+    if (server->probing)
+        hac_notify_status(server->notify, "looking for devices");
+    else
+        hac_notify_status(server->notify, "%s%u jobs running, %u waiting; %u users; %u of %zu devices usable",
+                          server->draining ? "leaving: " : "", server->n_active, left - server->n_active,
+                          users, hac_devices_usable(&server->devices), server->devices.count);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     hac_server *server = timer->data;
@@ -326,6 +343,7 @@ static void on_tick(uv_timer_t *timer)
     answer_deferred(server);
     hac_log_report(false);
     listen_again(server);
+    tell_status(server);
     hac_server_kick(server); /* back-offs may have run out */
     hac_leaving_consider(server);
 }
@@ -465,7 +483,7 @@ static hac_status refuse_reload(hac_server *server, const hac_error *err)
     return err->code;
 }
 
-hac_status hac_server_reload(hac_server *server, hac_error *err)
+static hac_status read_again(hac_server *server, hac_error *err)
 {
     hac_daemon_config config;
     hac_profile_set *profiles = NULL;
@@ -498,6 +516,15 @@ hac_status hac_server_reload(hac_server *server, hac_error *err)
     hac_server_kick(server);
     hac_log_record(HAC_LOG_INFO, HAC_EVENT_RELOADED, NULL, "configuration read again");
     return HAC_OK;
+}
+
+hac_status hac_server_reload(hac_server *server, hac_error *err)
+{
+    hac_notify_reloading(server->notify);
+    hac_status status = read_again(server, err);
+    if (status != HAC_OK && !server->probing && !server->reload)
+        hac_notify_ready(server->notify); /* else when the devices have been looked for */
+    return status;
 }
 
 /* ---- life --------------------------------------------------------------------------------------------- */
@@ -566,6 +593,9 @@ static hac_status init_state(hac_server *server, hac_error *err)
 static hac_status init_loop(hac_server *server, hac_error *err)
 {
     uv_loop_t *loop = &server->loop;
+    hac_status status = hac_notify_new(loop, &server->notify, err);
+    if (status != HAC_OK)
+        return status;
     int r = uv_poll_init(loop, &server->listener, server->options.listener);
     if (r != 0)
         return hac_fail(err, HAC_IO, "cannot listen: %s", uv_strerror(r));
@@ -602,6 +632,7 @@ static void deinit(hac_server *server)
     free(server->profile_problems);
     hac_scratch_remove_now(server->options.scratch_directory);
     hac_close(server->options.scratch_lock);
+    hac_notify_free(server->notify);
 }
 
 hac_status hac_server_open(const hac_server_options *options, hac_server **ret, hac_error *err)
@@ -641,9 +672,10 @@ int hac_server_run(const hac_server_options *options)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_server *server = NULL;
-    if (hac_server_open(options, &server, &err) != HAC_OK) {
+    hac_status status = hac_server_open(options, &server, &err);
+    if (status != HAC_OK) {
         hac_log_record(HAC_LOG_ERROR, HAC_EVENT_FAILED, NULL, "%s", err.message);
-        return 1;
+        return hac_status_exit_code(status);
     }
     uv_run(&server->loop, UV_RUN_DEFAULT);
     hac_server_close(server);

@@ -22,6 +22,7 @@
 
 typedef struct hac_server hac_server;
 struct hac_child;
+struct hac_notify;
 
 typedef struct hac_server_options {
     bool private_daemon; /* leaves when idle, or when its socket path is gone */
@@ -57,7 +58,8 @@ struct hac_server {
     uv_timer_t tick;     /* four times a second */
     uv_timer_t deadline; /* the first of the unfinished jobs' */
     uv_signal_t on_term, on_int, on_hup;
-    uv_prepare_t prepare; /* runs the scheduler once a turn, however many things changed */
+    struct hac_notify *notify; /* the service manager is told */
+    uv_prepare_t prepare;      /* runs the scheduler once a turn, however many things changed */
     bool kick;
     hac_link sessions;
     unsigned n_sessions;

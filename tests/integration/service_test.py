@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hacd as a service manager sees it: the test is the manager. Readiness, watchdog, reload and stop over NOTIFY_SOCKET;
+sockets that are handed over, right ones and wrong ones; what children inherit."""
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import (LIBEXEC, ONE_DEVICE, SANITIZED, SEED, Daemon, MachineTest, children, eventually, main)  # noqa: E402
+
+BITONIC = ("--algorithm", "bitonic")
+OOM_ABOVE = 500  # goal 26
+
+
+def listen(path, kind=socket.SOCK_SEQPACKET):
+    listener = socket.socket(socket.AF_UNIX, kind)
+    listener.bind(str(path))
+    if kind != socket.SOCK_DGRAM:
+        listener.listen(16)
+    return listener
+
+
+class Manager:
+    """Starts hacd like systemd does: descriptors from 3 on, LISTEN_*, NOTIFY_SOCKET, WATCHDOG_*."""
+
+    def __init__(self, machine, watchdog=None, private=False, abstract=False):
+        self.machine = machine
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.name = "\0hac-test-%d" % os.getpid() if abstract else machine.path("notify")
+        self.socket.bind(self.name)
+        self.watchdog = watchdog
+        self.private = private
+        self.said = []  # (when, line) as far as they were received
+        self.errors = open(machine.path("log"), "ab")
+        self.process = self.daemon = self.listener = None
+
+    def environment(self):
+        e = dict(self.machine.environment, NOTIFY_SOCKET=self.name.replace("\0", "@"))
+        e.update(STATE_DIRECTORY=str(self.machine.root / "state_home" / "hac"),
+                 CACHE_DIRECTORY=str(self.machine.root / "cache_home" / "hac"))
+        if self.watchdog is not None:
+            e["WATCHDOG_USEC"] = str(int(self.watchdog * 1e6))
+        return e
+
+    def start(self, *listeners, count=None):
+        words = [str(LIBEXEC / "hacd"), "--config", str(self.machine.root / "config_home" / "hac" / "hacd.yaml")]
+        if self.private:
+            words[1:1] = ["--private", "--socket", str(self.machine.socket)]
+        environment = self.environment()
+        # The pid is known only to the shell that becomes hacd.
+        script = ['export WATCHDOG_PID=$$']
+        if listeners or count is not None:
+            environment.update(LISTEN_FDS=str(count if count is not None else len(listeners)), LISTEN_FDNAMES="hacd")
+            script.append('export LISTEN_PID=$$')
+        handed = [os.dup2(f.fileno(), 100 + i) for i, f in enumerate(listeners)]  # out of the way of 3, 4, …
+        script += [f"exec {3 + i}<&{fd} {fd}<&-" for i, fd in enumerate(handed)]
+        script.append('exec "$@"')
+        self.process = subprocess.Popen(["bash", "-c", "\n".join(script), "hacd", *words], env=environment,
+                                        pass_fds=handed, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=self.errors)
+        for fd in handed:
+            os.close(fd)
+        self.daemon = Daemon(self.process.pid)
+        return self
+
+    def log(self):
+        return Path(self.machine.path("log")).read_text()
+
+    def listen(self, seconds):
+        """Takes what comes in so many seconds."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.socket.settimeout(left)
+            try:
+                text = self.socket.recv(4096).decode()
+            except TimeoutError:
+                return
+            self.said += [(time.monotonic(), line) for line in text.split("\n")]
+
+    def await_line(self, start, seconds=30):
+        """The next line that starts so, after those that were asked for before."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for i, (_, line) in enumerate(self.said):
+                if line.startswith(start):
+                    del self.said[:i + 1]
+                    return line
+            self.listen(0.05)
+        raise AssertionError(f"nothing begins with {start!r} in {self.said}\n{self.log()[-2000:]}")
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(40)
+        finally:
+            self.process.kill()
+            self.socket.close()
+            self.errors.close()
+
+
+class ServiceTest(MachineTest):
+    def manager(self, **more):
+        machine = self.machine(ONE_DEVICE)
+        profiles = machine.root / "config_home" / "hac" / "profiles"
+        machine.configure(profile_directories=f"[{profiles}]")
+        manager = Manager(machine, **more)
+        self.addCleanup(lambda: manager.process is None or manager.stop())
+        return manager
+
+    def listener(self, manager):
+        manager.machine.socket.parent.mkdir(mode=0o700, exist_ok=True)
+        manager.listener = listener = listen(manager.machine.socket)
+        self.addCleanup(listener.close)
+        manager.machine.environment["HAC_SOCKET"] = str(manager.machine.socket)
+        return listener
+
+
+class Notify(ServiceTest):
+    def test_states(self):
+        """Ready when clients are served; reload, good and bad, ends with ready; stop says how long it may take."""
+        manager = self.manager()
+        listener = self.listener(manager)
+        before = time.monotonic_ns() // 1000
+        manager.start(listener)
+        manager.await_line("READY=1")
+        manager.machine.good("devices")
+        self.assertIn("1 of 1 devices usable", manager.await_line("STATUS=0 jobs running, 0 waiting"))
+        manager.process.send_signal(signal.SIGHUP)
+        manager.await_line("RELOADING=1")
+        stamp = int(manager.await_line("MONOTONIC_USEC=").partition("=")[2])
+        self.assertTrue(before < stamp <= time.monotonic_ns() // 1000, stamp)
+        manager.await_line("READY=1")
+        manager.machine.good("devices")
+        manager.machine.configure(idle_exit="soon")
+        manager.process.send_signal(signal.SIGHUP)
+        manager.await_line("RELOADING=1")
+        manager.await_line("READY=1")
+        self.assertIn("hacd.yaml", manager.log())
+        manager.process.send_signal(signal.SIGTERM)
+        manager.await_line("STOPPING=1")
+        self.assertGreater(int(manager.await_line("EXTEND_TIMEOUT_USEC=").partition("=")[2]), 1e6)
+        self.assertEqual(manager.process.wait(20), 0, manager.log())
+        self.assertTrue(manager.machine.socket.exists())  # it is the manager's
+
+    def test_watchdog(self):
+        """Pings come from the loop, at most half of the interval apart; one that stands still sends none."""
+        interval = 0.8 if not SANITIZED else 4.0
+        manager = self.manager(watchdog=interval, abstract=True)
+        manager.start(self.listener(manager))
+        manager.await_line("READY=1")
+        manager.said.clear()
+        manager.listen(2 * interval)
+        pings = [when for when, line in manager.said if line == "WATCHDOG=1"]
+        self.assertGreaterEqual(len(pings), 4)
+        gap = max(b - a for a, b in zip(pings, pings[1:]))
+        print(f"largest gap {gap:.3f} s of {interval} s", file=sys.stderr)
+        self.assertLessEqual(gap, interval / 2)
+        manager.process.send_signal(signal.SIGSTOP)
+        manager.listen(0.05)
+        manager.said.clear()
+        manager.listen(interval)
+        self.assertEqual(manager.said, [])
+        manager.process.send_signal(signal.SIGCONT)
+        manager.await_line("WATCHDOG=1")
+
+    def test_deaf_manager(self):
+        """A manager that does not read never holds hacd up, and is told the state when it reads again."""
+        manager = self.manager(watchdog=0.05)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    other.sendto(b"FULL=1", manager.name)
+        manager.start(self.listener(manager))
+        for _ in range(3):
+            began = time.monotonic()
+            manager.machine.good("devices")
+            self.assertLess(time.monotonic() - began, 5)
+        manager.await_line("FULL=1")
+        manager.await_line("READY=1")
+        manager.await_line("WATCHDOG=1")
+
+    def test_private(self):
+        """A private daemon without a manager; and one whose NOTIFY_SOCKET is nobody's, or nonsense."""
+        for notify in (None, "/nonexistent/notify", "vsock:2:99", "@"):
+            manager = self.manager(private=True)
+            environment = manager.environment()
+            del environment["NOTIFY_SOCKET"]
+            if notify is not None:
+                environment.update(NOTIFY_SOCKET=notify, WATCHDOG_USEC="100000")
+            manager.environment = lambda e=environment: e
+            manager.machine.socket.parent.mkdir(mode=0o700)
+            manager.start()
+            self.assertTrue(eventually(manager.machine.socket.exists), manager.log())
+            manager.machine.good("devices")
+            self.assertEqual(manager.stop(), 0)
+
+
+class Activation(ServiceTest):
+    def refused(self, says, *listeners, **more):
+        manager = self.manager()
+        manager.start(*listeners, **more)
+        self.assertEqual(manager.process.wait(20), 2, manager.log())
+        lines = manager.log().strip().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn(says, lines[0])
+        manager.listen(0.01)
+        self.assertEqual(manager.said, [])  # never ready
+
+    def test_wrong_descriptors(self):
+        machine = self.machine(ONE_DEVICE)
+        good = listen(machine.path("a"))
+        other = listen(machine.path("b"))
+        stream = listen(machine.path("c"), socket.SOCK_STREAM)
+        datagram = listen(machine.path("d"), socket.SOCK_DGRAM)
+        quiet = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        quiet.bind(machine.path("e"))
+        internet = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        internet.bind(("127.0.0.1", 0))
+        internet.listen(1)
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with open(machine.path("f"), "w+b") as file:
+            self.refused("stream socket", stream)
+            self.refused("datagram socket", datagram)
+            self.refused("does not listen", quiet)
+            self.refused("does not listen", pair[0])
+            self.refused("not a Unix socket", internet)
+            self.refused("not a socket", file)
+            self.refused("LISTEN_FDS=2", good, other)
+            self.refused("not open", count=1)
+            self.refused("LISTEN_FDS=0", good, count=0)
+            self.refused("LISTEN_FDS=one", good, count="one")
+        for s in (good, other, stream, datagram, quiet, internet, *pair):
+            s.close()
+
+    def test_on_demand(self):
+        """A client that comes first is answered by the daemon that its coming has started."""
+        if not SEED:
+            self.skipTest("no programs that were built before")
+        manager = self.manager()
+        listener = self.listener(manager)
+        machine = manager.machine
+        machine.generate("u32", "random", 100000)
+        best = 9.0
+        for _ in range(3):
+            client = machine.start("sort", "in", "--type", "u32", "-o", "out", *BITONIC)
+            self.assertTrue(select.select([listener], [], [], 30)[0])
+            began = time.monotonic()
+            manager.start(listener)
+            _, err = client.communicate(timeout=60)
+            best = min(best, time.monotonic() - began)
+            self.assertEqual((client.returncode, err), (0, b""), manager.log())
+            self.assertIsNone(machine.wrong("u32", "in", "out"))
+            manager.process.send_signal(signal.SIGTERM)
+            self.assertEqual(manager.process.wait(20), 0)
+        print(f"first job after {best:.3f} s", file=sys.stderr)
+        if not SANITIZED:
+            self.assertLess(best, 1.0)
+
+    def test_children(self):
+        """They are given nothing of the manager's, and are taken before hacd where memory runs out."""
+        manager = self.manager(watchdog=10)
+        manager.start(self.listener(manager))
+        manager.await_line("READY=1")
+        machine = manager.machine
+        machine.generate("u32", "random", 100000)
+        machine.sort_and_check("u32", *BITONIC)
+        daemon = manager.daemon
+        executors = daemon.executor_pids()
+        self.assertTrue(executors)
+        own = int(Path(f"/proc/{daemon.pid}/oom_score_adj").read_text())
+        for pid in children(daemon.pid):
+            score = int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+            self.assertGreaterEqual(score - own, OOM_ABOVE)
+        for pid in executors:
+            try:
+                names = {v.split("=")[0] for v in Path(f"/proc/{pid}/environ").read_text().split("\0")}
+            except PermissionError:
+                continue  # not dumpable: only root looks
+            self.assertEqual({n for n in names if n.startswith(("LISTEN_", "WATCHDOG_", "NOTIFY_"))}, set())
+            targets = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
+            self.assertNotIn(f"socket:[{os.fstat(manager.listener.fileno()).st_ino}]", targets)
+
+
+if __name__ == "__main__":
+    main()
