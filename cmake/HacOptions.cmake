@@ -64,3 +64,18 @@ function(hac_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
+
+# hac_oom_test(NAME STEP SOURCES… USES targets… [TIMEOUT s]): a test that fails allocations (base/test_oom.h). With a
+# STEP above 1 the quick test fails every STEP-th one, and NAME_all, in the long tier, all of them.
+function(hac_oom_test name step)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;USES" ${ARGN})
+  if(NOT HAC_TESTS)
+    return()
+  endif()
+  hac_test(${name} SOURCES ${arg_SOURCES} USES ${arg_USES} hac_test_oom TIMEOUT ${arg_TIMEOUT})
+  if(step GREATER 1)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT HAC_TEST_OOM_STEP=${step})
+    add_test(NAME ${name}_all COMMAND ${name})
+    set_tests_properties(${name}_all PROPERTIES TIMEOUT 3600 LABELS long)
+  endif()
+endfunction()

@@ -90,6 +90,13 @@ static bool broken(const hac_builder *builder)
     return builder->error.code != HAC_OK;
 }
 
+hac_value_id hac_builder_no_memory(hac_builder *builder)
+{
+    if (!broken(builder))
+        hac_fail_no_memory(&builder->error);
+    return 0;
+}
+
 /* Room for `more` elements, at most `most` in all. */
 static bool grow(hac_builder *builder, void **array, size_t *room, size_t used, size_t more, size_t element,
                  size_t most)

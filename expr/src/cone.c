@@ -95,7 +95,7 @@ static hac_value_id copy_list(const hac_program *program, const hac_instruction 
     const hac_constant *list = &program->constants[at->k];
     hac_autofree hac_value_id *elements = calloc(list->high + 1, sizeof *elements);
     if (elements == NULL)
-        return 0; /* which the builder refuses where it is used */
+        return hac_builder_no_memory(builder);
     for (uint64_t i = 0; i < list->high; i++)
         elements[i] = copy_constant(program, &program->constants[list->low + i], builder);
     return hac_builder_in(builder, (hac_op)at->op, a, elements, list->high);

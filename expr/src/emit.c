@@ -118,12 +118,13 @@ static hac_value_id fold(hac_emitter *e, const hac_node *node, hac_value_type ty
 
 /* ---- nodes ---- */
 
-static hac_value_id find_input(hac_emitter *e, hac_node *node)
+/* The index of the input that it is; n_inputs: none. */
+static size_t find_input(const hac_emitter *e, hac_node *node)
 {
-    for (size_t i = 0; i < e->n_inputs; i++)
-        if (hac_node_equal(e->inputs[i], node))
-            return hac_builder_input(e->builder, i, node->type);
-    return 0;
+    size_t i = 0;
+    while (i < e->n_inputs && !hac_node_equal(e->inputs[i], node))
+        i++;
+    return i;
 }
 
 hac_value_id hac_emit_node(hac_emitter *e, hac_node *node)
@@ -132,10 +133,11 @@ hac_value_id hac_emit_node(hac_emitter *e, hac_node *node)
     hac_value_id *known = e->folding ? &node->fold_value : &node->value;
     if (*pass == e->current)
         return *known;
-    hac_value_id value = find_input(e, node);
-    if (value == 0)
-        value = fold(e, node, node->type);
-    if (value == 0)
+    /* A builder that has failed gives 0: an input is one all the same, there may be no columns below it. */
+    size_t input = find_input(e, node);
+    hac_value_id value =
+        input < e->n_inputs ? hac_builder_input(e->builder, input, node->type) : fold(e, node, node->type);
+    if (value == 0 && input == e->n_inputs)
         value = emit_fresh(e, node);
     *pass = e->current;
     *known = value;

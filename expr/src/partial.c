@@ -320,23 +320,25 @@ static bool names_it(const item *what, const char *name)
 }
 
 /* A name of --select could be meant by a key; whether it is depends on the columns there are. */
-static bool is_ambiguous(const work *w)
+static hac_status check_names(const work *w, hac_error *err)
 {
     for (size_t i = 0; i < w->keys.n; i++) {
         const item *key = &w->keys.list[i];
         hac_autofree char *text = strndup(key->text, key->bytes);
-        if (key->name[0] == '#' || text == NULL || find_named(&w->keys, key->name) != key)
-            return true;
+        if (text == NULL)
+            return hac_fail_no_memory(err);
+        if (key->name[0] == '#' || find_named(&w->keys, key->name) != key)
+            return unsupported(err);
         for (size_t s = 0; s < w->select.n; s++) {
             const item *other = &w->select.list[s];
             if (key->named && !other->named && names_it(other, key->name))
                 continue; /* the key, or an error of the query by itself */
             bool alike = strcmp(other->name, key->name) == 0 || strcmp(other->name, text) == 0;
             if (alike && !(other->named ? false : same_text(other, key)))
-                return true;
+                return unsupported(err);
         }
     }
-    return false;
+    return HAC_OK;
 }
 
 static hac_status write_groups(work *w, hac_error *err)
@@ -448,10 +450,13 @@ hac_status hac_partial_make(const char *group_by, const char *select, const char
         status = read_items(order_by, &w->order, err);
     if (status != HAC_OK)
         return status;
-    if (w->keys.n == 0 && !has_aggregates(&w->select) && !has_aggregates(&w->order))
+    if (w->keys.n == 0 && !has_aggregates(&w->select) && !has_aggregates(&w->order)) {
         status = write_rows(w, select != NULL ? select : "*", w->order.n > 0 ? order_by : NULL, err);
-    else
-        status = is_ambiguous(w) ? unsupported(err) : write_groups(w, err);
+    } else {
+        status = check_names(w, err);
+        if (status == HAC_OK)
+            status = write_groups(w, err);
+    }
     return status == HAC_OK ? take_texts(w, err) : status;
 }
 

@@ -151,8 +151,17 @@ hac_status hac_query_write(const hac_query *query, hac_text *ret, hac_error *err
 typedef struct reader {
     const uint8_t *data;
     size_t bytes, at;
-    bool broken; /* a read beyond the end, or a value that cannot be */
+    bool broken;    /* a read beyond the end, or a value that cannot be */
+    bool no_memory; /* it may be valid */
 } reader;
+
+/* Zeroed, for n elements and one more. NULL: there was no memory, or it was not tried. */
+static void *room_for(reader *r, size_t n, size_t size)
+{
+    void *room = r->broken ? NULL : calloc(n + 1, size);
+    r->no_memory |= !r->broken && room == NULL;
+    return room;
+}
 
 static uint64_t take(reader *r, size_t bytes)
 {
@@ -242,7 +251,7 @@ static bool take_widths(reader *r, hac_query *query)
     size_t n = query->schema_columns;
     if (query->source.format != HAC_FORMAT_LENGTHS)
         return true;
-    if (n > HAC_FIELDS_MAX || (query->widths = calloc(n + 1, 1)) == NULL)
+    if (n > HAC_FIELDS_MAX || (query->widths = room_for(r, n, 1)) == NULL)
         return false;
     for (size_t i = 0; i < n; i++)
         query->widths[i] = (uint8_t)take(r, 1);
@@ -255,9 +264,9 @@ static bool take_columns(reader *r, hac_query *query)
     if (!take_widths(r, query))
         return false;
     size_t n = take_count(r, HAC_FIELDS_MAX);
-    query->columns.fields = calloc(n + 1, sizeof *query->columns.fields);
-    query->positions = calloc(n + 1, sizeof *query->positions);
-    if (r->broken || query->columns.fields == NULL || query->positions == NULL)
+    query->columns.fields = room_for(r, n, sizeof *query->columns.fields);
+    query->positions = room_for(r, n, sizeof *query->positions);
+    if (query->columns.fields == NULL || query->positions == NULL)
         return false;
     query->columns.n_fields = n;
     for (size_t i = 0; i < n; i++) {
@@ -272,8 +281,8 @@ static bool take_outputs(reader *r, hac_query *query)
 {
     size_t n = take_count(r, HAC_PROGRAM_OUTPUTS_MAX);
     query->n_visible = take_count(r, n);
-    query->outputs.fields = calloc(n + 1, sizeof *query->outputs.fields);
-    if (r->broken || query->outputs.fields == NULL)
+    query->outputs.fields = room_for(r, n, sizeof *query->outputs.fields);
+    if (query->outputs.fields == NULL)
         return false;
     query->outputs.n_fields = n;
     for (size_t i = 0; i < n; i++) {
@@ -287,8 +296,8 @@ static bool take_groups(reader *r, hac_query *query)
 {
     query->n_keys = take_count(r, HAC_QUERY_KEYS_MAX);
     size_t n = take_count(r, HAC_PROGRAM_INPUTS_MAX);
-    query->aggregate = calloc(n + 1, sizeof *query->aggregate);
-    if (r->broken || query->aggregate == NULL)
+    query->aggregate = room_for(r, n, sizeof *query->aggregate);
+    if (query->aggregate == NULL)
         return false;
     query->n_aggregates = n;
     for (size_t i = 0; i < n; i++) {
@@ -306,8 +315,8 @@ static bool take_groups(reader *r, hac_query *query)
 static bool take_order(reader *r, hac_query *query)
 {
     size_t n = take_count(r, HAC_PROGRAM_OUTPUTS_MAX);
-    query->order = calloc(n + 1, sizeof *query->order);
-    if (r->broken || query->order == NULL)
+    query->order = room_for(r, n, sizeof *query->order);
+    if (query->order == NULL)
         return false;
     query->n_order = n;
     for (size_t i = 0; i < n; i++) {
@@ -353,8 +362,11 @@ hac_status hac_query_read(const uint8_t *data, size_t bytes, hac_query **ret, ha
     hac_cleanup(hac_query_free_cleanup) hac_query *query = calloc(1, sizeof *query);
     if (query == NULL)
         return hac_fail_no_memory(err);
-    if (!take_source(&r, query, &flags) || !take_columns(&r, query) || !take_outputs(&r, query) ||
-        !take_groups(&r, query) || !take_order(&r, query))
+    bool taken = take_source(&r, query, &flags) && take_columns(&r, query) && take_outputs(&r, query) &&
+                 take_groups(&r, query) && take_order(&r, query);
+    if (r.no_memory)
+        return hac_fail_no_memory(err);
+    if (!taken)
         return hac_fail(err, HAC_INVALID, "not a valid query: malformed at byte %zu", r.at);
     hac_status status = take_programs(&r, query, flags, err);
     if (status != HAC_OK)

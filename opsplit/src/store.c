@@ -80,7 +80,8 @@ static int compare(const void *a, const void *b)
     return x->version < y->version ? -1 : x->version > y->version;
 }
 
-static hac_status add_entry(hac_library *library, hac_library_entry *entry, hac_error *err)
+/* Room for one more: what can fail, before a file is written. */
+static hac_status reserve_entry(hac_library *library, hac_error *err)
 {
     if (library->n == HAC_LIBRARY_ENTRIES_MAX)
         return hac_fail(err, HAC_INVALID, "%s: more than %d operators; remove versions that are not used",
@@ -89,9 +90,13 @@ static hac_status add_entry(hac_library *library, hac_library_entry *entry, hac_
     if (entries == NULL)
         return hac_fail_no_memory(err);
     library->entries = entries;
-    entries[library->n++] = *entry;
-    qsort(entries, library->n, sizeof *entries, compare);
     return HAC_OK;
+}
+
+static void add_entry(hac_library *library, const hac_library_entry *entry)
+{
+    library->entries[library->n++] = *entry;
+    qsort(library->entries, library->n, sizeof *library->entries, compare);
 }
 
 size_t hac_library_count(const hac_library *library)
@@ -173,8 +178,10 @@ static hac_status read_entry(hac_library *library, hac_library_kind kind, const 
     if (status == HAC_OK)
         status = read_about(path, entry.text, &entry.about, err);
     if (status == HAC_OK)
-        status = add_entry(library, &entry, err);
-    if (status != HAC_OK)
+        status = reserve_entry(library, err);
+    if (status == HAC_OK)
+        add_entry(library, &entry);
+    else
         clear_entry(&entry);
     return status;
 }
@@ -263,14 +270,18 @@ static hac_status write_file(const char *path, const char *text, size_t length, 
 static hac_status store(hac_library *library, hac_library_entry *entry, hac_error *err)
 {
     hac_autofree char *path = NULL;
-    hac_status status = make_folders(library, entry->kind, err);
+    hac_status status = reserve_entry(library, err);
+    if (status == HAC_OK)
+        status = make_folders(library, entry->kind, err);
     if (status != HAC_OK)
         return status;
     if (asprintf(&path, "%s/%s/%s@%u.yaml", library->directory, folders[entry->kind], entry->name,
                  entry->version) < 0)
         return hac_fail_no_memory(err);
     status = write_file(path, entry->text, strlen(entry->text), err);
-    return status == HAC_OK ? add_entry(library, entry, err) : status;
+    if (status == HAC_OK)
+        add_entry(library, entry);
+    return status;
 }
 
 static hac_status add_checked(hac_library *library, const hac_definition *d, const char *text, size_t length,

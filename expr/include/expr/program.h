@@ -102,6 +102,8 @@ hac_value_id hac_builder_in(hac_builder *builder, hac_op op, hac_value_id a, con
 /* LIKE with a pattern: bytes as written; `escape` is 0 for none. */
 hac_value_id hac_builder_like(hac_builder *builder, hac_value_id a, const uint8_t *pattern, size_t n,
                               uint8_t escape);
+/* Fails it for want of memory: for who allocates for its calls. Returns 0. */
+hac_value_id hac_builder_no_memory(hac_builder *builder);
 hac_repr hac_builder_repr(const hac_builder *builder, hac_value_id value);
 
 /* Appends an output. */
