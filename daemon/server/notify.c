@@ -70,7 +70,8 @@ static void send_pending(hac_notify *n)
         char text[MESSAGE_MAX + 8];
         snprintf(text, sizeof text, "STATUS=%s", n->status);
         n->status_told = send_message(n, text);
-        n->status_ns = hac_now_ns();
+        if (n->status_told)
+            n->status_ns = hac_now_ns();
     }
 }
 
