@@ -14,7 +14,9 @@
 #include "server.h"
 #include "session.h"
 
-#define ENDED_MAX           512  /* records of ended jobs that are kept */
+#define ENDED_MAX           512  /* records of ended jobs that are kept although nobody need ask for them … */
+#define LEFT_MAX            1024 /* … and of detached ones, whose client may come to see how they ended */
+#define EXPIRE_STEP         128
 #define KEPT_PLAN_TASKS_MAX 4096 /* larger plans are dropped when their job has ended */
 #define EVENT_INTERVAL_NS   UINT64_C(100000000)
 
@@ -433,17 +435,46 @@ void hac_job_release_result(hac_job *job)
     job->owner = NULL;
 }
 
+/* Kept until it is old, however many there are: of these the memory of results is counted. */
+static bool has_result(const hac_job *job)
+{
+    return job->owner != NULL || (job->detached && (job->result != NULL || job->result_data != NULL));
+}
+
+/* A detached job that has no result, because it failed or was cancelled: its client is still to be told. */
+static bool is_left(const hac_job *job)
+{
+    return job->detached && !job->released;
+}
+
+/* Records without a result that are too many, of both kinds. Results do not count: however many wait for their
+ * clients, how another job ended can be asked. */
+static void count_excess(const hac_server *server, unsigned ret_excess[2])
+{
+    unsigned count[2] = {0, 0};
+    hac_job *job = NULL;
+    hac_list_for_each (job, &server->jobs, hac_job, link)
+        count[is_left(job)] += hac_job_ended(job) && !has_result(job);
+    ret_excess[0] = count[0] > ENDED_MAX ? count[0] - ENDED_MAX : 0;
+    ret_excess[1] = count[1] > LEFT_MAX ? count[1] - LEFT_MAX : 0;
+}
+
 void hac_jobs_expire(hac_server *server)
 {
     uint64_t now = hac_now_ns();
+    unsigned excess[2];
     hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link) {
+    count_excess(server, excess);
+    hac_list_for_each (job, &server->jobs, hac_job, link) { /* the oldest first */
         if (!hac_job_ended(job))
             continue;
-        bool old = (double)(now - job->ended_ns) * 1e-9 > server->config.result_expiry;
-        bool wanted =
-            job->owner != NULL || (job->detached && (job->result != NULL || job->result_data != NULL));
-        if ((old && job->owner == NULL) || (server->n_ended > ENDED_MAX && !wanted))
+        bool old = job->owner == NULL && (double)(now - job->ended_ns) * 1e-9 > server->config.result_expiry;
+        bool spare = !has_result(job) && excess[is_left(job)] > 0;
+        if (spare)
+            excess[is_left(job)]--;
+        if (old || spare)
             hac_job_free(job);
     }
+    /* What is left now stays for a while: not looked through again with every turn of the loop. */
+    server->expire_above = server->n_ended + EXPIRE_STEP;
 }

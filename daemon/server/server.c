@@ -356,7 +356,7 @@ static void on_prepare(uv_prepare_t *handle)
         hac_scheduler_kick(server);
     }
     answer_deferred(server);
-    if (server->n_ended > 640)
+    if (server->n_ended > server->expire_above)
         hac_jobs_expire(server);
     if (hac_leaving_turn(server))
         uv_prepare_stop(handle);

@@ -65,6 +65,7 @@ struct hac_server {
     unsigned n_sessions;
     hac_link jobs, queued, active;
     unsigned n_jobs, n_ended, n_active;
+    unsigned expire_above; /* n_ended from which on records are looked through before the next tick */
     uint64_t next_job, next_dispatch;
     struct hac_child *probe;
     bool probing, reload;

@@ -9,8 +9,10 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+import wire  # noqa: E402
 from machine import TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
 
+DONE, CANCELLED = 3, 5  # states of jobs
 BITONIC = ("--algorithm", "bitonic")
 
 
@@ -93,6 +95,20 @@ class Jobs(SharedMachineTest):
         self.assertEqual(again.err, f"hacctl: job {job} has ended already (cancelled): there is nothing to cancel\n")
         self.assertEqual(self.m.run("result", job, "-o", "out").code, 130)
         self.assertFalse(os.path.exists(self.m.path("out")))
+
+    def test_an_end_is_told_whatever_waits(self):
+        """Hundreds of results that nobody fetches, and how a cancelled job ended is known all the same."""
+        with wire.Client(self.m.socket) as client:
+            detached = wire.field(2, 1)
+            for _ in range(600):
+                job = client.ask(wire.SUBMIT_QUERY, wire.query([wire.message(f1=b"a b", f5=3)], detached, kind=6))[1][1][0]
+                self.assertEqual(client.ask(wire.WAIT, wire.field(1, job))[1][2][0], DONE)
+            number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=4 << 20))[1][1][0]
+            job = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 4 << 20, detached, wire.field(4, 1)))[1][1][0]
+            client.ask(wire.CANCEL, wire.field(1, job))
+            time.sleep(0.5)  # records are looked through meanwhile
+            what, fields = client.ask(wire.WAIT, wire.field(1, job))
+            self.assertEqual((what, fields.get(2)), (wire.R_DONE, [CANCELLED]))
 
     def test_interrupt(self):
         self.m.generate("u32", "random", 30000000)
