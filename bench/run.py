@@ -24,6 +24,7 @@ import sys
 import time
 
 import run_parquet
+import run_roundtrip
 import run_query
 import run_splice
 from machine import HERE, ROOT, Machine
@@ -263,7 +264,7 @@ def markdown(results):
     if "sorts" in results:
         out += sort_markdown(results)
     return "\n".join(out + run_query.markdown(results["query"]) + run_parquet.markdown(results.get("parquet"))
-                     + run_splice.markdown(results.get("splice")))
+                     + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip")))
 
 
 def measure_sort(build, quick):
@@ -287,14 +288,14 @@ def measure_sort(build, quick):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query", "parquet", "splice"],
-                        help="sort, query, parquet, splice, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
+    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query", "parquet", "splice", "roundtrip"],
+                        help="sort, query, parquet, splice, roundtrip, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
     parser.add_argument("--name", default="latest", help="name of the result files")
     parser.add_argument("--add", action="store_true", help="keep what other parts wrote there before")
     args = parser.parse_args()
-    unknown = set(args.what) - {"sort", "query", "parquet", "splice", *run_query.PARTS}
+    unknown = set(args.what) - {"sort", "query", "parquet", "splice", "roundtrip", *run_query.PARTS}
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     return args
@@ -325,6 +326,9 @@ def main():
     if "splice" in args.what:
         print("splice:", flush=True)
         results["splice"] = run_splice.run(build, args.quick)
+    if "roundtrip" in args.what:
+        print("round trips:", flush=True)
+        results["roundtrip"] = run_roundtrip.run(build, args.quick)
     (directory / f"{args.name}.json").write_text(json.dumps(results, indent=1) + "\n")
     (directory / f"{args.name}.md").write_text(markdown(results))
     print(f"written: {directory / args.name}.md and .json")

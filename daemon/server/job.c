@@ -14,7 +14,7 @@
 #include "server.h"
 #include "session.h"
 
-#define ENDED_MAX           512  /* records of ended jobs that are kept although nobody need ask for them … */
+#define ENDED_MAX           512 /* records of ended jobs that are kept although nobody need ask for them … */
 #define LEFT_MAX            1024 /* … and of detached ones, whose client may come to see how they ended */
 #define EXPIRE_STEP         128
 #define KEPT_PLAN_TASKS_MAX 4096 /* larger plans are dropped when their job has ended */
@@ -447,8 +447,8 @@ static bool is_left(const hac_job *job)
     return job->detached && !job->released;
 }
 
-/* Records without a result that are too many, of both kinds. Results do not count: however many wait for their
- * clients, how another job ended can be asked. */
+/* Records without a result that are too many, of both kinds. Results do not count: however many wait for
+ * their clients, how another job ended can be asked. */
 static void count_excess(const hac_server *server, unsigned ret_excess[2])
 {
     unsigned count[2] = {0, 0};

@@ -164,7 +164,7 @@ hac_status hac_logic_new_name(hac_logic_checker *c, const hac_yaml_node *node, c
 
 hac_status hac_logic_device(hac_logic_checker *c, const hac_yaml_node *node, char **ret)
 {
-    const char *text;
+    const char *text = "";
     char show[HAC_YAML_SHOW_SIZE];
     hac_status status = hac_logic_text(c, node, &text);
     if (status != HAC_OK)
