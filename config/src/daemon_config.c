@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/daemon_config.h"
 
+#include <arpa/inet.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +89,43 @@ static hac_status read_directories(const hac_scope *scope, const hac_key *key, c
     for (const hac_yaml_node *item = value->first; status == HAC_OK && item != NULL; item = item->next)
         status = read_directory(scope, key, item, at);
     return status;
+}
+
+/* 127.0.0.0/8 or ::1, the port behind a colon, IPv6 in brackets. */
+static bool parse_loopback(const char *text, hac_loopback *ret)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    const char *colon = strrchr(text, ':');
+    bool brackets = text[0] == '[' && colon != NULL && colon > text + 1 && colon[-1] == ']';
+    const char *address = brackets ? text + 1 : text;
+    size_t length = colon != NULL ? (size_t)(colon - address) - brackets : 0;
+    if (length == 0 || length >= sizeof ret->address ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon + 1) > 5)
+        return false;
+    memcpy(ret->address, address, length);
+    ret->address[length] = '\0';
+    long port = strtol(colon + 1, NULL, 10);
+    ret->port = (uint16_t)port;
+    bool loopback = brackets ? inet_pton(AF_INET6, ret->address, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6)
+                             : inet_pton(AF_INET, ret->address, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
+    return loopback && port > 0 && port < 65536;
+}
+
+static hac_status read_loopback(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value,
+                                void *at)
+{
+    char show[HAC_YAML_SHOW_SIZE];
+    hac_loopback where = {.port = 0};
+    hac_status status = hac_key_need(scope, key, value, HAC_YAML_SCALAR);
+    if (status != HAC_OK)
+        return status;
+    if (strcmp(value->text, "none") != 0 && !parse_loopback(value->text, &where))
+        return hac_key_fail(scope, key, value,
+                            "`%s` is not a port at an address that only this machine reaches",
+                            hac_yaml_show(value->text, show));
+    *(hac_loopback *)at = where;
+    return HAC_OK;
 }
 
 /* The table ----------------------------------------------------------------------------------------- */
@@ -182,6 +221,16 @@ static const hac_key keys[] = {
      .help =
          "A builder that takes longer for one program is hung and killed, and the device does without it; "
          "slow compilers take minutes"},
+    {.path = "metrics_http",
+     .type = HAC_KEY_OTHER,
+     .offset = FIELD(metrics_http),
+     .read = read_loopback,
+     .type_name = "address and port",
+     .allowed = "`127.0.0.1:PORT` (any of 127.0.0.0/8), `[::1]:PORT`, or `none`",
+     .fallback = "none",
+     .help =
+         "Where metrics are served over HTTP, at `/metrics`, without what is told by user (docs/metrics.md); "
+         "under systemd this needs a drop-in"},
 };
 
 static const hac_schema schema = {.keys = keys, .n_keys = COUNT(keys)};

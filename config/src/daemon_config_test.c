@@ -134,6 +134,39 @@ static void test_pool_memory(void **state)
     assert_refused("pool_memory_per_user: []", "hacd.yaml:1: key `pool_memory_per_user`: is a list");
 }
 
+/* Only what no other machine reaches. */
+static void test_metrics_http(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "0.0.0.0:9464", "192.168.0.1:9464", "[::]:9464",    "localhost:9464",
+        "127.0.0.1",    "127.0.0.1:0",      "128.0.0.1:80", ":9464",
+        "[::1]",        "::1:9464",         "[]:1",         "127.0.0.1:9464x",
+        "127.0.0.1:",   "127.1:9464",       "[fe80::1]:1",  "127.0.0.1:65536",
+        "127.0.0.1:-1", "127.0.0.1:999999", "yes",          "9464",
+        "[::1:9464",    "[127.0.0.1]:80"};
+    hac_daemon_config c = load("metrics_http: none\n");
+    assert_int_equal(c.metrics_http.port, 0);
+    hac_daemon_config_clear(&c);
+    c = load("metrics_http: 127.3.2.1:65535\n");
+    assert_string_equal(c.metrics_http.address, "127.3.2.1");
+    assert_int_equal(c.metrics_http.port, 65535);
+    hac_daemon_config_clear(&c);
+    c = load("metrics_http: '[::1]:9464'\n");
+    assert_string_equal(c.metrics_http.address, "::1");
+    assert_int_equal(c.metrics_http.port, 9464);
+    hac_daemon_config_clear(&c);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char text[128], message[256];
+        snprintf(text, sizeof text, "metrics_http: '%s'\n", refused[i]);
+        snprintf(message, sizeof message,
+                 "hacd.yaml:1: key `metrics_http`: `%s` is not a port at an address that only this machine "
+                 "reaches",
+                 refused[i]);
+        assert_refused(text, message);
+    }
+}
+
 static void test_profile_directories(void **state)
 {
     (void)state;
@@ -228,7 +261,7 @@ static void test_shipped_lines(void **state)
         keys++;
     }
     fclose(in);
-    assert_int_equal(keys, 12);
+    assert_int_equal(keys, 13);
     assert_defaults(load(text));
 }
 
@@ -240,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_log_levels),
         cmocka_unit_test(test_pool_memory),
         cmocka_unit_test(test_profile_directories),
+        cmocka_unit_test(test_metrics_http),
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_output_is_untouched_on_failure),
         cmocka_unit_test(test_load),

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/type.h"
 #include "child.h"
+#include "metrics_http.h"
 #include "server.h"
 
 static uint64_t idle_bytes(const hac_user *user)
@@ -621,6 +622,11 @@ hac_status hac_answer_problems(const hac_server *server, char **ret, size_t *ret
     add_check(&t, "state directory", state, server->options.state_directory, "it must be writable for hacd");
     bool cache = access(server->options.cache_directory, W_OK) == 0;
     add_check(&t, "cache directory", cache, server->options.cache_directory, "it must be writable for hacd");
+    if (server->http != NULL) {
+        const char *problem = hac_metrics_http_problem(server);
+        add_check(&t, "metrics over HTTP", problem == NULL, problem != NULL ? problem : "served",
+                  "another program may have the port; under systemd, docs/metrics.md has the drop-in");
+    }
     hac_json_close(&t, ']');
     hac_json_close(&t, '}');
     return hac_text_finish(&t, ret, ret_bytes, err);

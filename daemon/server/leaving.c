@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "child.h"
 #include "image.h"
+#include "metrics_http.h"
 #include "notify.h"
 #include "server.h"
 #include "session.h"
@@ -58,6 +59,7 @@ void hac_leaving_now(hac_server *server)
     hac_image_kill(server);
     if (server->probe != NULL)
         hac_child_kill(server->probe);
+    hac_metrics_http_stop(server);
     uv_poll_stop(&server->listener);
     hac_server_close_handle((uv_handle_t *)&server->listener, NULL);
     hac_server_close_handle((uv_handle_t *)&server->tick, NULL);

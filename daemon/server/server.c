@@ -15,6 +15,7 @@
 #include "child.h"
 #include "image.h"
 #include "leaving.h"
+#include "metrics_http.h"
 #include "notify.h"
 #include "saved_models.h"
 #include "scheduler.h"
@@ -470,6 +471,7 @@ static void apply_config(hac_server *server)
     server->executors.hang_factor = server->config.task_deadline_factor;
     server->executors.idle_seconds = server->config.executor_idle_timeout;
     server->builders.deadline_seconds = server->config.build_deadline;
+    hac_metrics_http_configure(server);
 }
 
 /* What is wrong stays wrong until a reload takes it in: `doctor` says so as well. */
@@ -659,6 +661,7 @@ hac_status hac_server_open(const hac_server_options *options, hac_server **ret, 
 
 void hac_server_close(hac_server *server)
 {
+    hac_metrics_http_stop(server);
     uv_walk(&server->loop, hac_server_close_handle, NULL);
     uv_run(&server->loop, UV_RUN_DEFAULT);
     uv_loop_close(&server->loop);

@@ -79,6 +79,7 @@ struct hac_server {
     bool models_unsaved; /* the last write of them has failed */
 
     hac_metrics metrics;
+    struct hac_metrics_http *http; /* metrics_http.h; NULL: none is wanted */
     double device_busy[HAC_DEVICES_MAX];
 };
 

@@ -6,12 +6,11 @@ import re
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-import wire  # noqa: E402
+from asking import Asking  # noqa: E402
 from machine import MachineTest, SANITIZED, SOURCE, eventually, main  # noqa: E402
 
 KINDS = dict(re.findall(r'"([a-z-]+)",\s*"([0-9a-f]{32})"', (SOURCE / "base/include/base/log_events.h").read_text()
@@ -31,32 +30,6 @@ def violate(path, times):
         except (BlockingIOError, ConnectionError):
             time.sleep(0.001)
         s.close()
-
-
-class Asking:
-    """A client that asks for its status all the time, and notes how long that takes."""
-
-    def __init__(self, path):
-        self.client = wire.Client(path)
-        self.seconds = []
-        self.stopping = False
-        self.thread = threading.Thread(target=self.ask, daemon=True)
-
-    def ask(self):
-        while not self.stopping:
-            began = time.monotonic()
-            self.client.ask(wire.QUERY, wire.message(f1=0))
-            self.seconds.append(time.monotonic() - began)
-            time.sleep(0.001)
-
-    def during(self, action):
-        self.thread.start()
-        action()
-        self.stopping = True
-        self.thread.join(30)
-        self.client.close()
-        self.seconds.sort()
-        return self.seconds[len(self.seconds) // 2], self.seconds[len(self.seconds) * 99 // 100]
 
 
 class Journal:

@@ -16,6 +16,12 @@
 
 #define HAC_PROFILE_DIRECTORIES_MAX 8
 
+/* A TCP port at an address that only this machine reaches. */
+typedef struct hac_loopback {
+    char address[48]; /* IPv4 or IPv6 */
+    uint16_t port;    /* 0: none */
+} hac_loopback;
+
 typedef struct hac_daemon_config {
     hac_log_level log_level;
     char *profile_directories[HAC_PROFILE_DIRECTORIES_MAX]; /* absolute, owned; they replace the standard ones
@@ -31,6 +37,7 @@ typedef struct hac_daemon_config {
     double task_deadline_factor;  /* a task is hung after max(minimum, factor × predicted time) */
     double task_deadline_minimum; /* seconds */
     double build_deadline;        /* seconds a builder may take for one program */
+    hac_loopback metrics_http;
 } hac_daemon_config;
 
 /* Reads one file (at most 256 KiB). HAC_NOT_FOUND: there is none; whether that is an error is the caller's to
