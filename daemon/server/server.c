@@ -342,6 +342,8 @@ static void on_tick(uv_timer_t *timer)
             malloc_trim(0); /* a crowd's messages and jobs leave holes that malloc would keep */
     }
     answer_deferred(server);
+    if (!server->probing && !server->reload) /* else greetings wait in their sockets */
+        hac_sessions_check(server);
     hac_log_report(false);
     listen_again(server);
     tell_status(server);

@@ -13,6 +13,7 @@
 
 #define SESSION_QUEUE_MAX (256u * 1024) /* bytes a client may leave unread */
 #define SESSION_BATCH     4
+#define SILENT_TICKS_MAX  20 /* five seconds for a client to say who it is */
 
 static void on_frame(void *context, hac_frame *frame)
 {
@@ -117,6 +118,14 @@ void hac_session_close(hac_session *session, const char *why)
     server->n_sessions--;
     server->idle_since_ns = uv_hrtime();
     free(session);
+}
+
+void hac_sessions_check(hac_server *server)
+{
+    hac_session *session = NULL;
+    hac_list_for_each (session, &server->sessions, hac_session, link)
+        if (!session->greeted && ++session->silent_ticks > SILENT_TICKS_MAX)
+            hac_session_close(session, "it did not greet in time");
 }
 
 /* ---- what the client has mapped ----------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ struct hac_session {
     hac_user *user;
     pid_t pid; /* for the log */
     bool greeted;
+    unsigned silent_ticks; /* without a greeting, while hacd listened */
     bool closing;
     unsigned pending; /* requests whose answer has to wait: for a job's end, or for self-tests */
     uint32_t *known;  /* ids of buffers the client has mapped, sorted */
@@ -41,6 +42,9 @@ void hac_session_accept(struct hac_server *server, int socket);
 
 /* Ends the connection: its jobs are cancelled unless detached, its buffers go back to the pool. */
 void hac_session_close(hac_session *session, const char *why);
+
+/* Ends connections that do not greet. Called a few times a second, while requests are read. */
+void hac_sessions_check(struct hac_server *server);
 
 void hac_session_send(hac_session *session, const Hac__Client__Response *response, const int *fds,
                       size_t n_fds);
