@@ -2,8 +2,10 @@
 #include "config/daemon_config.h"
 
 #include <arpa/inet.h>
+#include <grp.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,8 +28,11 @@ void hac_daemon_config_clear(hac_daemon_config *config)
 {
     for (size_t i = 0; i < config->n_profile_directories; i++)
         free(config->profile_directories[i]);
+    free(config->users);
     memset(config, 0, sizeof *config);
 }
+
+#define MEMORY_ALLOWED "size of at least 1MiB, or 1% to 100% of the RAM"
 
 /* Values that are no scalars ------------------------------------------------------------------------ */
 
@@ -128,6 +133,146 @@ static hac_status read_loopback(const hac_scope *scope, const hac_key *key, cons
     return HAC_OK;
 }
 
+/* Some users' own limits ---------------------------------------------------------------------------- */
+
+#define LIMIT(field) offsetof(hac_user_limits, field)
+
+static const hac_key limit_keys[] = {
+    {.path = "pool_memory",
+     .type = HAC_KEY_OTHER,
+     .offset = LIMIT(memory),
+     .read = read_memory,
+     .type_name = "size or share",
+     .allowed = MEMORY_ALLOWED,
+     .fallback = "pool_memory_per_user",
+     .help = "Memory of this user's buffers"},
+    {.path = "max_jobs",
+     .type = HAC_KEY_INTEGER,
+     .offset = LIMIT(jobs),
+     .min = "0",
+     .max = "1000000",
+     .fallback = "max_jobs_per_user",
+     .help = "Jobs of this user; 0: no access"},
+    {.path = "max_connections",
+     .type = HAC_KEY_INTEGER,
+     .offset = LIMIT(connections),
+     .min = "0",
+     .max = "65536",
+     .fallback = "max_connections_per_user",
+     .help = "Connections of this user; 0: no access"},
+    {.path = "max_descriptors",
+     .type = HAC_KEY_INTEGER,
+     .offset = LIMIT(descriptors),
+     .min = "64",
+     .max = "1000000",
+     .fallback = "max_descriptors_per_user",
+     .help = "Descriptors that the daemon holds for this user"},
+    {.path = "share",
+     .type = HAC_KEY_NUMBER,
+     .offset = LIMIT(share),
+     .min = "0.01",
+     .max = "100",
+     .fallback = "1",
+     .help = "Share of device time beside other users: 2 gets twice as much as 1"},
+};
+
+static const hac_schema limit_schema = {.keys = limit_keys, .n_keys = COUNT(limit_keys)};
+
+/* The id that a name stands for: a number, or what the system's user database says. */
+static bool find_id(const char *name, bool group, uint32_t *ret)
+{
+    char *end = NULL;
+    unsigned long number = strtoul(name, &end, 10);
+    if (name[0] >= '0' && name[0] <= '9' && *end == '\0' && number < UINT32_MAX) {
+        *ret = (uint32_t)number;
+        return true;
+    }
+    const struct group *g = group ? getgrnam(name) : NULL;
+    const struct passwd *p = group ? NULL : getpwnam(name);
+    *ret = g != NULL ? g->gr_gid : p != NULL ? p->pw_uid : 0;
+    return g != NULL || p != NULL;
+}
+
+static hac_status read_user(const hac_scope *scope, const hac_key *key, const hac_yaml_node *item,
+                            hac_daemon_config *config)
+{
+    const hac_scope inner = {.schema = &limit_schema, .file = scope->file, .err = scope->err};
+    char show[HAC_YAML_SHOW_SIZE];
+    hac_user_entry *entry = &config->users[config->n_users];
+    *entry = (hac_user_entry){
+        .group = item->key[0] == '@',
+        .limits = {.connections = UINT32_MAX, .jobs = UINT32_MAX, .descriptors = UINT32_MAX}};
+    if (!find_id(item->key + entry->group, entry->group, &entry->id))
+        return hac_key_fail(scope, key, item, "there is no %s `%s` on this machine",
+                            entry->group ? "group" : "user", hac_yaml_show(item->key + entry->group, show));
+    for (size_t i = 0; i < config->n_users; i++)
+        if (config->users[i].group == entry->group && config->users[i].id == entry->id)
+            return hac_key_fail(scope, key, item, "`%s` is there twice", hac_yaml_show(item->key, show));
+    config->n_users++;
+    hac_status status = hac_key_need(scope, key, item, HAC_YAML_MAP);
+    return status == HAC_OK ? hac_schema_read(&inner, item, &entry->limits) : status;
+}
+
+static hac_status read_users(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value, void *at)
+{
+    hac_daemon_config *config = at;
+    hac_status status = hac_key_need(scope, key, value, HAC_YAML_MAP);
+    if (status != HAC_OK || value->count == 0)
+        return status;
+    if (value->count > HAC_USER_ENTRIES_MAX)
+        return hac_key_fail(scope, key, value, "has %zu entries", value->count);
+    config->users = calloc(value->count, sizeof *config->users);
+    if (config->users == NULL)
+        return hac_fail_no_memory(scope->err);
+    for (const hac_yaml_node *item = value->first; status == HAC_OK && item != NULL; item = item->next)
+        status = read_user(scope, key, item, config);
+    return status;
+}
+
+/* An entry speaks for a user by name, or for one of their groups. */
+static bool speaks_for(const hac_user_entry *entry, bool group, uid_t uid, const gid_t *groups, size_t n)
+{
+    if (entry->group != group)
+        return false;
+    if (!group)
+        return entry->id == uid;
+    for (size_t i = 0; i < n; i++)
+        if (groups[i] == entry->id)
+            return true;
+    return false;
+}
+
+static const hac_user_entry *find_entry(const hac_daemon_config *config, bool group, uid_t uid,
+                                        const gid_t *groups, size_t n)
+{
+    for (size_t i = 0; i < config->n_users; i++)
+        if (speaks_for(&config->users[i], group, uid, groups, n))
+            return &config->users[i];
+    return NULL;
+}
+
+hac_user_limits hac_daemon_config_limits(const hac_daemon_config *config, uid_t uid, const gid_t *groups,
+                                         size_t n_groups)
+{
+    hac_user_limits limits = {.memory = config->pool_memory_per_user,
+                              .connections = config->max_connections_per_user,
+                              .jobs = config->max_jobs_per_user,
+                              .descriptors = config->max_descriptors_per_user,
+                              .share = 1};
+    const hac_user_entry *entry = find_entry(config, false, uid, groups, n_groups);
+    if (entry == NULL)
+        entry = find_entry(config, true, uid, groups, n_groups);
+    if (entry == NULL)
+        return limits;
+    const hac_user_limits *own = &entry->limits;
+    limits.memory = own->memory != 0 ? own->memory : limits.memory;
+    limits.connections = own->connections != UINT32_MAX ? own->connections : limits.connections;
+    limits.jobs = own->jobs != UINT32_MAX ? own->jobs : limits.jobs;
+    limits.descriptors = own->descriptors != UINT32_MAX ? own->descriptors : limits.descriptors;
+    limits.share = own->share > 0 ? own->share : limits.share;
+    return limits;
+}
+
 /* The table ----------------------------------------------------------------------------------------- */
 
 #define FIELD(field) offsetof(hac_daemon_config, field)
@@ -167,30 +312,62 @@ static const hac_key keys[] = {
      .offset = FIELD(pool_memory_per_user),
      .read = read_memory,
      .type_name = "size or share",
-     .allowed = "size of at least 1MiB, or 1% to 100% of the RAM",
+     .allowed = MEMORY_ALLOWED,
      .fallback = "50%",
      .help = "Memory of one user's buffers, in use or kept for reuse"},
+    {.path = "pool_memory",
+     .type = HAC_KEY_OTHER,
+     .offset = FIELD(pool_memory),
+     .read = read_memory,
+     .type_name = "size or share",
+     .allowed = MEMORY_ALLOWED,
+     .fallback = "100%",
+     .help = "Memory of all users' buffers; each gets a fair part of what is left"},
     {.path = "max_jobs_per_user",
      .type = HAC_KEY_INTEGER,
      .offset = FIELD(max_jobs_per_user),
-     .min = "1",
+     .min = "0",
      .max = "1000000",
      .fallback = "1000",
-     .help = "Jobs of one user that wait or run"},
+     .help = "Jobs of one user that wait, run, or have a result that was not released; 0: no access but for "
+             "those in `users`"},
+    {.path = "max_jobs",
+     .type = HAC_KEY_INTEGER,
+     .offset = FIELD(max_jobs),
+     .min = "1",
+     .max = "1000000",
+     .fallback = "20000",
+     .help = "Jobs of all users; each gets a fair part of what is left"},
     {.path = "max_connections_per_user",
      .type = HAC_KEY_INTEGER,
      .offset = FIELD(max_connections_per_user),
-     .min = "1",
+     .min = "0",
      .max = "65536",
      .fallback = "256",
-     .help = "Connections of one user"},
+     .help = "Connections of one user; 0: no access but for those in `users`"},
+    {.path = "max_connections",
+     .type = HAC_KEY_INTEGER,
+     .offset = FIELD(max_connections),
+     .min = "1",
+     .max = "65536",
+     .fallback = "4096",
+     .help = "Connections of all users; each gets a fair part of what is left"},
     {.path = "max_descriptors_per_user",
      .type = HAC_KEY_INTEGER,
      .offset = FIELD(max_descriptors_per_user),
      .min = "64",
      .max = "1000000",
      .fallback = "4096",
-     .help = "Open files and buffers that the daemon holds for one user; a job may need 64"},
+     .help = "Connections, buffers and files that the daemon holds for one user; a job may need 64"},
+    {.path = "users",
+     .type = HAC_KEY_OTHER,
+     .read = read_users,
+     .type_name = "map",
+     .allowed = "a map from user names, uids, `\"@group\"` names or gids to `{pool_memory, max_jobs, "
+                "max_connections, max_descriptors, share}`, at most 256",
+     .fallback = "{}",
+     .help = "Limits of some users instead of everybody's: of the entry with the user's name, else of the "
+             "first one with a group of theirs"},
     {.path = "executor_idle_timeout",
      .type = HAC_KEY_DURATION,
      .offset = FIELD(executor_idle_timeout),
@@ -280,6 +457,17 @@ void hac_daemon_config_reference(FILE *out)
         "## Keys\n\n",
         out);
     hac_schema_table(&schema, out);
+    fputs("\n## Keys of an entry of `users`\n\n"
+          "What an entry does not set is what all users have. For example:\n\n"
+          "```yaml\n"
+          "max_jobs_per_user: 100\n"
+          "users:\n"
+          "  alice: {max_jobs: 1000, share: 2}\n"
+          "  \"@students\": {pool_memory: 2GiB, share: 0.5}\n"
+          "  mallory: {max_connections: 0}\n"
+          "```\n\n",
+          out);
+    hac_schema_table(&limit_schema, out);
 }
 
 void hac_daemon_config_example(FILE *out)

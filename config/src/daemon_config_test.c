@@ -196,7 +196,16 @@ static void test_bad(void **state)
         {"idle_exit:", "idle_exit`: has no value"},
         {"result_expiry: none", "result_expiry`: `none` is not a duration"},
         {"result_expiry: 10m", "result_expiry`: `10m` has an unknown unit"},
-        {"max_jobs_per_user: 0", "max_jobs_per_user`: `0` is too small"},
+        {"max_jobs: 0", "max_jobs`: `0` is too small"},
+        {"users: alice", "users`: is a single value, not a map"},
+        {"users: {root: 5}", "users.root`: is a single value, not a map"},
+        {"users: {no-such-user: {}}", "users.no-such-user`: there is no user `no-such-user` on this machine; "
+                                      "allowed: a map from user names"},
+        {"users: {'@no-such': {}}", "users.@no-such`: there is no group `no-such` on this machine"},
+        {"users: {root: {}, '0': {}}", "users.0`: `0` is there twice"},
+        {"users: {root: {max_job: 5}}",
+         "users.root.max_job`: unknown key, did you mean `max_jobs`?; allowed: pool_memory, max_jobs, "},
+        {"users: {root: {share: 0}}", "users.root.share`: `0` is too small"},
         {"max_jobs_per_user: 1000001", "max_jobs_per_user`: `1000001` is too large"},
         {"max_connections_per_user: many", "max_connections_per_user`: `many` is not a whole number"},
         {"max_connections_per_user: 65537", "max_connections_per_user`: `65537` is too large"},
@@ -261,13 +270,46 @@ static void test_shipped_lines(void **state)
         keys++;
     }
     fclose(in);
-    assert_int_equal(keys, 13);
+    assert_int_equal(keys, 17);
     assert_defaults(load(text));
+}
+
+/* By name before by group, the first group of the file before the others, everybody's for the rest. */
+static void test_limits_of_users(void **state)
+{
+    (void)state;
+    hac_daemon_config c = load("users:\n"
+                               "  '@50': {max_jobs: 5, share: 0.5}\n"
+                               "  '@60': {max_jobs: 6, max_connections: 60}\n"
+                               "  root: {max_connections: 0, pool_memory: 1MiB}\n"
+                               "  '1234': {}\n"
+                               "max_jobs_per_user: 77\n"); /* also when it comes later */
+    const gid_t groups[] = {70, 60, 50};
+    hac_user_limits limits = hac_daemon_config_limits(&c, 99, groups, 3);
+    assert_int_equal(limits.jobs, 5);
+    assert_int_equal(limits.connections, 256);
+    assert_true(limits.share == 0.5);
+    limits = hac_daemon_config_limits(&c, 99, groups, 2);
+    assert_int_equal(limits.jobs, 6);
+    assert_int_equal(limits.connections, 60);
+    assert_true(limits.share == 1);
+    limits = hac_daemon_config_limits(&c, 99, NULL, 0);
+    assert_int_equal(limits.jobs, 77);
+    limits = hac_daemon_config_limits(&c, 0, groups, 3);
+    assert_int_equal(limits.connections, 0);
+    assert_int_equal(limits.memory, 1 << 20);
+    assert_int_equal(limits.jobs, 77);
+    assert_int_equal(limits.descriptors, 4096);
+    limits =
+        hac_daemon_config_limits(&c, 1234, groups, 3); /* an entry without keys still speaks for its user */
+    assert_int_equal(limits.jobs, 77);
+    hac_daemon_config_clear(&c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limits_of_users),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_every_key),
         cmocka_unit_test(test_log_levels),

@@ -20,12 +20,12 @@ static uint64_t idle_bytes(const hac_user *user)
     return bytes;
 }
 
-static void add_memory(hac_text *t, const hac_server *server, const hac_user *user)
+static void add_memory(hac_text *t, const hac_user *user)
 {
     uint64_t kept = idle_bytes(user);
     hac_json_open(t, "memory", '{');
-    hac_json_unsigned(t, "limit_bytes", server->users.limits.memory);
-    hac_json_unsigned(t, "used_bytes", user->memory - kept);
+    hac_json_unsigned(t, "limit_bytes", user->limits.memory);
+    hac_json_unsigned(t, "used_bytes", user->held[HAC_SLOT_MEMORY] - kept);
     hac_json_unsigned(t, "kept_bytes", kept);
     hac_json_close(t, '}');
 }
@@ -47,7 +47,7 @@ hac_status hac_answer_status(const hac_server *server, const hac_user *user, cha
     hac_json_unsigned(&t, "jobs", server->n_jobs - server->n_ended);
     hac_json_unsigned(&t, "jobs_running", server->n_active);
     hac_json_close(&t, '}');
-    add_memory(&t, server, user);
+    add_memory(&t, user);
     hac_json_close(&t, '}');
     return hac_text_finish(&t, ret, ret_bytes, err);
 }

@@ -130,7 +130,7 @@ static void executor_free(hac_executor *executor)
     uint64_t mask = ~(UINT64_C(1) << executor->slot);
     hac_list_for_each (user, &executors->users->list, hac_user, link) {
         hac_pool_buffer *buffer = NULL;
-        hac_list_for_each (buffer, &user->held, hac_pool_buffer, link)
+        hac_list_for_each (buffer, &user->buffers, hac_pool_buffer, link)
             buffer->executors &= mask;
         hac_list_for_each (buffer, &user->idle, hac_pool_buffer, link)
             buffer->executors &= mask;

@@ -23,13 +23,13 @@
 hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *user, hac_job **ret,
                        hac_error *err)
 {
-    if (user->jobs >= server->config.max_jobs_per_user)
-        return hac_fail(err, HAC_REFUSED,
-                        "this user already has %u jobs waiting and running; try again when some have ended",
-                        user->jobs);
-    hac_job *job = calloc(1, sizeof *job);
+    hac_autofree hac_job *job = calloc(1, sizeof *job);
     if (job == NULL)
         return hac_fail_no_memory(err);
+    hac_status status = hac_user_charge(user, HAC_SLOT_JOBS, 1, err);
+    if (status != HAC_OK)
+        return status;
+    job->counted = true;
     job->server = server;
     job->kind = kind;
     job->id = server->next_job++;
@@ -39,10 +39,9 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
     hac_list_init(&job->waiters);
     hac_list_init(&job->turn);
     hac_user_ref(user);
-    user->jobs++;
     hac_list_append(&server->jobs, &job->link);
     server->n_jobs++;
-    *ret = job;
+    *ret = hac_steal_ptr(job);
     return HAC_OK;
 }
 
@@ -51,17 +50,15 @@ hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err)
     hac_autoclose int owned = fd;
     if (job->n_descriptors == HAC_JOB_DESCRIPTORS_MAX)
         return hac_fail(err, HAC_REFUSED, "a job has at most %d files", HAC_JOB_DESCRIPTORS_MAX);
-    if (job->user->descriptors >= job->server->config.max_descriptors_per_user)
-        return hac_fail(err, HAC_REFUSED,
-                        "this user already has %u descriptors open in hacd; try again later",
-                        job->user->descriptors);
     hac_job_descriptor *grown =
         reallocarray(job->descriptors, job->n_descriptors + 1, sizeof *job->descriptors);
     if (grown == NULL)
         return hac_fail_no_memory(err);
     job->descriptors = grown;
+    hac_status status = hac_user_charge(job->user, HAC_SLOT_DESCRIPTORS, 1, err);
+    if (status != HAC_OK)
+        return status;
     job->descriptors[job->n_descriptors++] = (hac_job_descriptor){.fd = hac_steal_fd(&owned)};
-    job->user->descriptors++;
     return HAC_OK;
 }
 
@@ -79,7 +76,7 @@ static void close_descriptors(hac_job *job)
                 hac_executor_forget_descriptor(executor, hac_job_descriptor_id(job, d));
         }
         hac_close(job->descriptors[d].fd);
-        job->user->descriptors--;
+        hac_user_release(job->user, HAC_SLOT_DESCRIPTORS, 1);
     }
     free(job->descriptors);
     job->descriptors = NULL;
@@ -91,6 +88,35 @@ static void release_buffer(hac_pool_buffer **buffer)
     if (*buffer != NULL)
         hac_pool_release(*buffer);
     *buffer = NULL;
+}
+
+hac_status hac_job_charge_inline(hac_job *job, uint64_t bytes, hac_error *err)
+{
+    hac_status status = hac_user_charge(job->user, HAC_SLOT_MEMORY, bytes, err);
+    if (status == HAC_OK)
+        job->charged_inline += bytes;
+    return status;
+}
+
+static void release_inline(hac_job *job)
+{
+    hac_user_release(job->user, HAC_SLOT_MEMORY, job->charged_inline);
+    job->charged_inline = 0;
+}
+
+/* Counted until released: a job that waits or runs, and one whose result its client may still fetch. */
+static void stop_counting(hac_job *job)
+{
+    if (job->counted)
+        hac_user_release(job->user, HAC_SLOT_JOBS, 1);
+    job->counted = false;
+    release_inline(job);
+}
+
+/* Kept until it is old or released, however many there are: of these the memory is counted. */
+static bool holds_result(const hac_job *job)
+{
+    return job->result != NULL || job->result_data != NULL;
 }
 
 static void release_inputs(hac_job *job)
@@ -161,10 +187,11 @@ void hac_job_free(hac_job *job)
 {
     if (job == NULL)
         return;
-    if (!hac_job_ended(job))
-        job->user->jobs--;
-    else
+    if (hac_job_ended(job)) {
         job->server->n_ended--;
+        job->user->ended_jobs--;
+    }
+    stop_counting(job);
     drop_waiters(job);
     release_inputs(job);
     hac_job_clear_run(job);
@@ -256,7 +283,7 @@ void hac_jobs_session_closed(hac_server *server, hac_session *session)
         if (job->detached)
             continue;
         if (hac_job_ended(job))
-            release_buffer(&job->result);
+            hac_job_release_result(job);
         else
             hac_job_cancel(job, "its client is gone");
     }
@@ -361,6 +388,16 @@ static void answer_waiters(hac_job *job)
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
 
+/* What is kept inline is charged as far as the user's limit goes: it is there already. */
+static void charge_inline_result(hac_job *job)
+{
+    release_inline(job);
+    uint64_t room = hac_user_room(job->user, HAC_SLOT_MEMORY, 0, 0);
+    uint64_t bytes = job->result_data_bytes < room ? job->result_data_bytes : room;
+    if (hac_job_charge_inline(job, bytes, NULL) != HAC_OK)
+        hac_log(HAC_LOG_ERROR, "job %llu: its inline result is not counted", (unsigned long long)job->id);
+}
+
 static void keep_result(hac_job *job)
 {
     if (job->state != HAC_JOB_DONE || job->plan == NULL || !job->kind->has_result)
@@ -378,7 +415,7 @@ static void count_end(hac_job *job)
 {
     hac_server *server = job->server;
     server->n_ended++;
-    job->user->jobs--;
+    job->user->ended_jobs++;
     if (job->active) {
         job->user->active_jobs--;
         server->n_active--;
@@ -418,10 +455,13 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
     if (job->quick && job->owner != NULL)
         hac_session_send_done(job->owner, job->serial, job);
     answer_waiters(job);
-    if (job->owner == NULL && !job->detached)
-        release_buffer(&job->result);
-    if (job->quick) /* the client has it */
+    bool unwanted = job->owner == NULL && !job->detached;
+    if (unwanted || job->quick) /* nobody is there, or has it already */
         hac_job_release_result(job);
+    else if (!holds_result(job))
+        stop_counting(job);
+    else
+        charge_inline_result(job);
     hac_server_kick(job->server);
 }
 
@@ -433,12 +473,7 @@ void hac_job_release_result(hac_job *job)
     job->result_data_bytes = 0;
     job->released = true;
     job->owner = NULL;
-}
-
-/* Kept until it is old, however many there are: of these the memory of results is counted. */
-static bool has_result(const hac_job *job)
-{
-    return job->owner != NULL || (job->detached && (job->result != NULL || job->result_data != NULL));
+    stop_counting(job);
 }
 
 /* A detached job that has no result, because it failed or was cancelled: its client is still to be told. */
@@ -454,14 +489,17 @@ static void count_excess(const hac_server *server, unsigned ret_excess[2])
     unsigned count[2] = {0, 0};
     hac_job *job = NULL;
     hac_list_for_each (job, &server->jobs, hac_job, link)
-        count[is_left(job)] += hac_job_ended(job) && !has_result(job);
+        count[is_left(job)] += hac_job_ended(job) && !holds_result(job);
     ret_excess[0] = count[0] > ENDED_MAX ? count[0] - ENDED_MAX : 0;
     ret_excess[1] = count[1] > LEFT_MAX ? count[1] - LEFT_MAX : 0;
 }
 
 void hac_jobs_expire(hac_server *server)
 {
-    uint64_t now = hac_now_ns();
+    uint64_t now = hac_now_ns(), n_users = 0;
+    hac_user *user = NULL;
+    hac_list_for_each (user, &server->users.list, hac_user, link)
+        n_users += user->ended_jobs > 0;
     unsigned excess[2];
     hac_job *job = NULL;
     count_excess(server, excess);
@@ -469,7 +507,9 @@ void hac_jobs_expire(hac_server *server)
         if (!hac_job_ended(job))
             continue;
         bool old = job->owner == NULL && (double)(now - job->ended_ns) * 1e-9 > server->config.result_expiry;
-        bool spare = !has_result(job) && excess[is_left(job)] > 0;
+        /* nobody's records go because another user has many */
+        bool many = (uint64_t)job->user->ended_jobs * n_users > ENDED_MAX;
+        bool spare = many && !holds_result(job) && excess[is_left(job)] > 0;
         if (spare)
             excess[is_left(job)]--;
         if (old || spare)

@@ -152,7 +152,9 @@ struct hac_job {
     hac_job_state state;
     bool detached, progress, quick; /* quick: inline, answered by one message */
     bool cancelling, active, restart;
-    bool waiting; /* for its client: neither queued nor active */
+    bool counted;            /* as one of its user's jobs: until it has ended and its result is released */
+    uint64_t charged_inline; /* bytes of its inline input, then of its inline result */
+    bool waiting;            /* for its client: neither queued nor active */
     int priority;
     double deadline_seconds;
     uint64_t memory_limit;
@@ -231,6 +233,8 @@ void hac_job_note(hac_job *job, const char *fmt, ...) HAC_PRINTF(2, 3);
 
 /* Takes over a descriptor, as the next of the job's; HAC_REFUSED: over the user's limit. */
 HAC_MUST_USE hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err);
+/* Counts bytes that travelled in a message until the job has ended; HAC_REFUSED: over the user's limit. */
+HAC_MUST_USE hac_status hac_job_charge_inline(hac_job *job, uint64_t bytes, hac_error *err);
 /* What executors know it by. */
 uint64_t hac_job_descriptor_id(const hac_job *job, size_t index);
 

@@ -66,14 +66,10 @@ uint32_t hac_query_run_devices(const hac_job *job)
 static uint64_t memory_for(const hac_job *job)
 {
     const query_state *state = job->query;
-    uint64_t held = 0, limit = job->user->users->limits.memory;
-    hac_pool_buffer *buffer = NULL;
-    hac_list_for_each (buffer, &job->user->held, hac_pool_buffer, link)
-        held += buffer->bytes;
+    uint64_t room = hac_pool_room(job->user) | 1;
     for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++) /* they go back before the next plan begins */
-        held -=
+        room +=
             job->run.buffers[i] != NULL && job->run.buffers[i] != job->input ? job->run.buffers[i]->bytes : 0;
-    uint64_t room = limit > held ? limit - held : 1;
     uint64_t input = state->spec.place == HAC_QUERY_IN_BUFFER ? state->spec.input_bytes : 0;
     uint64_t own = job->memory_limit > input ? job->memory_limit - input : 1;
     return job->memory_limit != 0 && own < room ? own : room;

@@ -252,6 +252,9 @@ static hac_status take_descriptor(hac_job *job, const Hac__Client__Input *input,
 
 static hac_status take_data(hac_job *job, const Hac__Client__Input *input, hac_error *err)
 {
+    hac_status status = hac_job_charge_inline(job, input->data.len, err);
+    if (status != HAC_OK)
+        return status;
     job->data = malloc(input->data.len + 1);
     if (job->data == NULL)
         return hac_fail_no_memory(err);

@@ -113,7 +113,7 @@
     X(USER_MEMORY_LIMIT, "hacd_user_memory_limit_bytes", "gauge", "bytes", "user", "Limit of both.",         \
       "Configuration")                                                                                       \
     X(USER, "hacd_user_resources", "gauge", "", "user, resource",                                            \
-      "What a user has; resource: connections, jobs, running_jobs, descriptors, buffers.",                   \
+      "What a user has; resource: connections, jobs, running_jobs, descriptors.",                            \
       "Beside its limit (alert HacdUserAtLimit)")                                                            \
     X(USER_LIMIT, "hacd_user_resources_limit", "gauge", "", "user, resource", "Limits of these.",            \
       "Configuration")                                                                                       \

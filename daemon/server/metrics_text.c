@@ -454,16 +454,16 @@ static uint64_t kept_bytes(const hac_user *user)
 }
 
 /* What is counted of a user, in use or as the limit; in the order of `resources`. */
-enum { CONNECTIONS, USER_JOBS, RUNNING_JOBS, DESCRIPTORS, BUFFERS, N_RESOURCES };
-static const char *const resources[N_RESOURCES] = {"connections", "jobs", "running_jobs", "descriptors",
-                                                   "buffers"};
+enum { CONNECTIONS, USER_JOBS, RUNNING_JOBS, DESCRIPTORS, N_RESOURCES };
+static const char *const resources[N_RESOURCES] = {"connections", "jobs", "running_jobs", "descriptors"};
 
 static void user_resources(const hac_user *user, double *ret_used, double *ret_limits)
 {
-    const hac_user_limits *limits = &user->users->limits;
-    const double used[] = {user->connections, user->jobs, user->active_jobs, user->descriptors,
-                           user->buffers};
-    const double most[] = {limits->connections, limits->jobs, -1, limits->descriptors, limits->buffers};
+    const hac_user_limits *limits = &user->limits;
+    const uint64_t *held = user->held;
+    const double used[] = {(double)held[HAC_SLOT_CONNECTIONS], (double)held[HAC_SLOT_JOBS], user->active_jobs,
+                           (double)held[HAC_SLOT_DESCRIPTORS]};
+    const double most[] = {limits->connections, limits->jobs, -1, limits->descriptors};
     memcpy(ret_used, used, sizeof used);
     memcpy(ret_limits, most, sizeof most);
 }
@@ -477,10 +477,10 @@ static void add_user(const family *f, const hac_user *user, hac_metric_family wh
     user_resources(user, used, limits);
     if (which == HAC_METRIC_USER_MEMORY) {
         double kept = (double)kept_bytes(user);
-        add2(f, who, (label){"kind", "used"}, (double)user->memory - kept);
+        add2(f, who, (label){"kind", "used"}, (double)user->held[HAC_SLOT_MEMORY] - kept);
         add2(f, who, (label){"kind", "kept"}, kept);
     } else if (which == HAC_METRIC_USER_MEMORY_LIMIT) {
-        add1(f, "user", uid, (double)user->users->limits.memory);
+        add1(f, "user", uid, (double)user->limits.memory);
     }
     for (unsigned i = 0; i < N_RESOURCES; i++) {
         if (which == HAC_METRIC_USER)

@@ -11,17 +11,6 @@
 
 #define PAGE_BYTES UINT64_C(4096)
 
-void hac_users_init(hac_users *users, const hac_user_limits *limits,
-                    void (*forget)(void *context, hac_pool_buffer *buffer), void *context)
-{
-    hac_list_init(&users->list);
-    users->limits = *limits;
-    users->next_buffer = 1;
-    users->forget = forget;
-    users->discard = NULL;
-    users->context = context;
-}
-
 void hac_pool_discard(int fd, uint64_t bytes)
 {
     /* A client that keeps it mapped reads zeros from here on; it must not keep the pages. */
@@ -34,73 +23,13 @@ static void buffer_free(hac_pool_buffer *buffer)
     hac_user *user = buffer->user;
     user->users->forget(user->users->context, buffer);
     hac_list_remove(&buffer->link);
-    user->memory -= buffer->bytes;
-    user->buffers--;
+    hac_user_release(user, HAC_SLOT_MEMORY, buffer->bytes);
+    hac_user_release(user, HAC_SLOT_DESCRIPTORS, 1);
     if (user->users->discard != NULL)
         user->users->discard(user->users->context, buffer->fd, buffer->bytes);
     else
         hac_pool_discard(buffer->fd, buffer->bytes);
     free(buffer);
-}
-
-static void free_idle(hac_user *user)
-{
-    while (!hac_list_empty(&user->idle))
-        buffer_free(hac_container_of(user->idle.next, hac_pool_buffer, link));
-}
-
-static void user_free(hac_user *user)
-{
-    free_idle(user);
-    assert(hac_list_empty(&user->held));
-    assert(user->memory == 0 && user->buffers == 0 && user->connections == 0);
-    assert(user->jobs == 0 && user->descriptors == 0 && user->active_jobs == 0);
-    hac_list_remove(&user->link);
-    free(user);
-}
-
-void hac_users_deinit(hac_users *users)
-{
-    hac_user *user = NULL;
-    hac_list_for_each (user, &users->list, hac_user, link) {
-        assert(user->references == 0);
-        user_free(user);
-    }
-}
-
-hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *err)
-{
-    hac_user *user = NULL;
-    hac_list_for_each (user, &users->list, hac_user, link) {
-        if (user->uid == uid) {
-            user->references++;
-            *ret = user;
-            return HAC_OK;
-        }
-    }
-    user = calloc(1, sizeof *user);
-    if (user == NULL)
-        return hac_fail_no_memory(err);
-    user->users = users;
-    user->uid = uid;
-    user->references = 1;
-    hac_list_init(&user->held);
-    hac_list_init(&user->idle);
-    hac_list_append(&users->list, &user->link);
-    *ret = user;
-    return HAC_OK;
-}
-
-void hac_user_ref(hac_user *user)
-{
-    user->references++;
-}
-
-void hac_user_unref(hac_user *user)
-{
-    assert(user->references > 0);
-    /* The pool stays warm after the last reference; hac_pool_trim frees it and then the user. */
-    user->references--;
 }
 
 static uint64_t round_up(uint64_t bytes)
@@ -122,45 +51,84 @@ static hac_pool_buffer *find_idle(hac_user *user, uint64_t bytes)
     return best;
 }
 
-static hac_status refuse(hac_user *user, uint64_t bytes, hac_error *err)
+static uint64_t idle_bytes(const hac_user *user)
 {
-    return hac_fail(err, HAC_REFUSED,
-                    "%llu MiB more would exceed this user's memory limit of %llu MiB (%llu MiB in use); free "
-                    "buffers or results, or try again when other jobs have ended",
-                    (unsigned long long)(bytes >> 20), (unsigned long long)(user->users->limits.memory >> 20),
-                    (unsigned long long)(user->memory >> 20));
+    uint64_t bytes = 0;
+    const hac_pool_buffer *buffer = NULL;
+    hac_list_for_each (buffer, &user->idle, hac_pool_buffer, link)
+        bytes += buffer->bytes;
+    return bytes;
 }
 
-/* Makes room for `bytes` more within the user's limit, at the cost of idle buffers, oldest first. */
-static hac_status admit(hac_user *user, uint64_t bytes, hac_error *err)
+/* What would come free if all that is kept for reuse went. */
+static uint64_t idle_of(const hac_user *user, hac_slot slot)
 {
-    uint64_t limit = user->users->limits.memory;
-    if (bytes > limit)
-        return refuse(user, bytes, err);
-    while (user->memory > limit - bytes && !hac_list_empty(&user->idle))
-        buffer_free(hac_container_of(user->idle.next, hac_pool_buffer, link));
-    return user->memory > limit - bytes ? refuse(user, bytes, err) : HAC_OK;
+    if (slot == HAC_SLOT_MEMORY)
+        return idle_bytes(user);
+    uint64_t count = 0;
+    for (const hac_link *link = user->idle.next; link != &user->idle; link = link->next)
+        count++;
+    return count;
+}
+
+static uint64_t others_idle(const hac_user *user, hac_slot slot)
+{
+    uint64_t sum = 0;
+    const hac_user *other = NULL;
+    hac_list_for_each (other, &user->users->list, hac_user, link)
+        sum += other != user ? idle_of(other, slot) : 0;
+    return sum;
+}
+
+static bool free_oldest_idle(hac_user *user)
+{
+    if (hac_list_empty(&user->idle))
+        return false;
+    buffer_free(hac_container_of(user->idle.next, hac_pool_buffer, link));
+    return true;
+}
+
+/* Makes room for a charge at the cost of the user's idle buffers, oldest first, then of the others'. */
+static void make_room(hac_user *user, hac_slot slot, uint64_t amount)
+{
+    hac_user *other = NULL;
+    while (hac_user_room(user, slot, 0, 0) < amount && free_oldest_idle(user))
+        ;
+    hac_list_for_each (other, &user->users->list, hac_user, link)
+        while (hac_user_room(user, slot, 0, 0) < amount && free_oldest_idle(other))
+            ;
+}
+
+/* A charge for a buffer; one that cannot be had costs nothing that is kept. */
+static hac_status charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
+{
+    if (hac_user_room(user, slot, idle_of(user, slot), others_idle(user, slot)) >= amount)
+        make_room(user, slot, amount);
+    return hac_user_charge(user, slot, amount, err);
 }
 
 static hac_status create(hac_user *user, uint64_t bytes, bool growable, hac_pool_buffer **ret, hac_error *err)
 {
-    if (user->buffers >= user->users->limits.buffers)
-        return hac_fail(err, HAC_REFUSED, "this user already holds %u buffers; free some", user->buffers);
-    hac_status status = admit(user, bytes, err);
-    if (status != HAC_OK)
-        return status;
     hac_autofree hac_pool_buffer *buffer = calloc(1, sizeof *buffer);
     if (buffer == NULL)
         return hac_fail_no_memory(err);
-    status = hac_memfd_create("hac-pool", bytes, growable, &buffer->fd, err);
+    hac_status status = charge(user, HAC_SLOT_DESCRIPTORS, 1, err);
     if (status != HAC_OK)
         return status;
+    status = charge(user, HAC_SLOT_MEMORY, bytes, err);
+    if (status == HAC_OK) {
+        status = hac_memfd_create("hac-pool", bytes, growable, &buffer->fd, err);
+        if (status != HAC_OK)
+            hac_user_release(user, HAC_SLOT_MEMORY, bytes);
+    }
+    if (status != HAC_OK) {
+        hac_user_release(user, HAC_SLOT_DESCRIPTORS, 1);
+        return status;
+    }
     buffer->user = user;
     buffer->id = user->users->next_buffer++;
     buffer->bytes = bytes;
     buffer->growable = growable;
-    user->memory += bytes;
-    user->buffers++;
     *ret = hac_steal_ptr(buffer);
     return HAC_OK;
 }
@@ -180,18 +148,14 @@ hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_poo
         hac_list_remove(&buffer->link);
     }
     buffer->holders = 1;
-    hac_list_append(&user->held, &buffer->link);
+    hac_list_append(&user->buffers, &buffer->link);
     *ret = buffer;
     return HAC_OK;
 }
 
 uint64_t hac_pool_room(const hac_user *user)
 {
-    uint64_t held = 0, limit = user->users->limits.memory;
-    const hac_pool_buffer *buffer = NULL;
-    hac_list_for_each (buffer, &user->held, hac_pool_buffer, link)
-        held += buffer->bytes;
-    return held < limit ? limit - held : 0;
+    return hac_user_room(user, HAC_SLOT_MEMORY, idle_bytes(user), others_idle(user, HAC_SLOT_MEMORY));
 }
 
 hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err)
@@ -205,14 +169,15 @@ hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err
     if (bytes <= buffer->bytes)
         return HAC_OK;
     uint64_t more = bytes - buffer->bytes;
-    hac_status status = admit(buffer->user, more, err);
-    if (status == HAC_OK)
-        status = hac_memfd_grow(buffer->fd, bytes, err);
+    hac_status status = charge(buffer->user, HAC_SLOT_MEMORY, more, err);
     if (status != HAC_OK)
         return status;
-    buffer->user->memory += more;
-    buffer->bytes = bytes;
-    return HAC_OK;
+    status = hac_memfd_grow(buffer->fd, bytes, err);
+    if (status == HAC_OK)
+        buffer->bytes = bytes;
+    else
+        hac_user_release(buffer->user, HAC_SLOT_MEMORY, more);
+    return status;
 }
 
 hac_status hac_pool_seal(hac_pool_buffer *buffer, hac_error *err)
@@ -245,7 +210,7 @@ void hac_pool_release(hac_pool_buffer *buffer)
 hac_pool_buffer *hac_pool_find(hac_user *user, uint32_t id)
 {
     hac_pool_buffer *buffer = NULL;
-    hac_list_for_each (buffer, &user->held, hac_pool_buffer, link) {
+    hac_list_for_each (buffer, &user->buffers, hac_pool_buffer, link) {
         if (buffer->id == id)
             return buffer;
     }
@@ -263,9 +228,9 @@ uint64_t hac_pool_trim(hac_users *users, double seconds)
                 break;
             buffer_free(oldest);
         }
-        kept += user->memory;
-        if (user->references == 0 && user->memory == 0)
-            user_free(user);
+        kept += user->held[HAC_SLOT_MEMORY];
+        if (user->references == 0 && user->held[HAC_SLOT_MEMORY] == 0)
+            hac_user_free(user);
     }
     return kept;
 }

@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Users and their memory. All that is held for a user is counted here, by uid and not by connection; the
- * buffer pool is the user's too: memfds that hacd creates, seals, charges and hands out, but never maps. A
- * buffer that nobody holds any more is kept for a while and recycled within the user (fresh memory costs more
- * to fault in than most jobs take), never for another user.
+ * The buffer pool of each user: memfds that hacd creates, seals, charges to the user (user.h) and hands out,
+ * but never maps. A buffer that nobody holds any more is kept for a while and recycled within the user (fresh
+ * memory costs more to fault in than most jobs take), never for another user; where memory or descriptors run
+ * short, buffers that are kept go first.
  */
 #ifndef SERVER_POOL_H
 #define SERVER_POOL_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "base/error.h"
 #include "base/list.h"
+#include "user.h"
 
-typedef struct hac_user hac_user;
 typedef struct hac_pool_buffer hac_pool_buffer;
-typedef struct hac_users hac_users;
-
-typedef struct hac_user_limits {
-    uint64_t memory;      /* bytes of pool memory, in use and recycled */
-    uint32_t connections; /* open at the same time */
-    uint32_t jobs;        /* not yet ended */
-    uint32_t descriptors; /* foreign descriptors held */
-    uint32_t buffers;
-} hac_user_limits;
 
 struct hac_pool_buffer {
-    hac_link link; /* in the user's `held` or `idle` list */
+    hac_link link; /* in the user's `buffers` or `idle` list */
     hac_user *user;
     uint32_t id; /* never used twice in hacd's life */
     int fd;
@@ -39,41 +29,8 @@ struct hac_pool_buffer {
     uint64_t executors; /* bit by slot: who has it mapped (executor.h) */
 };
 
-struct hac_user {
-    hac_link link; /* in hac_users */
-    hac_users *users;
-    uid_t uid;
-    unsigned references; /* sessions, jobs and executors */
-    hac_link held, idle;
-    uint64_t memory; /* bytes of both lists */
-    uint32_t connections, jobs, descriptors, buffers;
-    uint32_t active_jobs; /* running now; for fair turns */
-};
-
-struct hac_users {
-    hac_link list;
-    hac_user_limits limits;
-    uint32_t next_buffer;
-    /* Called before a buffer's memory is freed, so that executors forget it. */
-    void (*forget)(void *context, hac_pool_buffer *buffer);
-    /* Takes the memfd over, gives its pages back (clients may still have it mapped) and closes it, which
-     * takes a tenth of a second a GiB: not on the loop. NULL: done at once. */
-    void (*discard)(void *context, int fd, uint64_t bytes);
-    void *context;
-};
-
 /* Gives back the pages of a memfd and closes it. */
 void hac_pool_discard(int fd, uint64_t bytes);
-
-void hac_users_init(hac_users *users, const hac_user_limits *limits,
-                    void (*forget)(void *context, hac_pool_buffer *buffer), void *context);
-/* Every book must balance: asserts that nothing is held any more. */
-void hac_users_deinit(hac_users *users);
-
-/* The user of that uid, referenced; made if need be. */
-HAC_MUST_USE hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *err);
-void hac_user_ref(hac_user *user);
-void hac_user_unref(hac_user *user);
 
 /*
  * A buffer of at least `bytes`, held once for the caller: a recycled one when one fits without wasting more

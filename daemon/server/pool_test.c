@@ -23,12 +23,13 @@ static void forget(void *context, hac_pool_buffer *buffer)
 }
 
 static const hac_user_limits limits = {
-    .memory = 16 * MIB, .connections = 4, .jobs = 4, .descriptors = 4, .buffers = 8};
+    .memory = 16 * MIB, .connections = 4, .jobs = 4, .descriptors = 8, .share = 1};
+static const uint64_t total[HAC_SLOTS] = {64 * MIB, 64, 64, 64};
 
 static hac_user *start(hac_users *users, forgotten *f)
 {
     hac_user *user = NULL;
-    hac_users_init(users, &limits, forget, f);
+    hac_users_init(users, total, &limits, forget, f);
     assert_int_equal(hac_user_get(users, 1000, &user, NULL), HAC_OK);
     return user;
 }
@@ -50,7 +51,7 @@ static void test_limit_to_the_byte(void **state)
     hac_error err = HAC_ERROR_NONE;
     assert_int_equal(hac_pool_alloc(user, 12 * MIB, false, &a, &err), HAC_OK);
     assert_int_equal(hac_pool_alloc(user, 4 * MIB, false, &b, &err), HAC_OK);
-    assert_int_equal(user->memory, 16 * MIB);
+    assert_int_equal(user->held[HAC_SLOT_MEMORY], 16 * MIB);
     assert_int_equal(hac_pool_room(user), 0);
     assert_int_equal(hac_pool_alloc(user, 1, false, &c, &err), HAC_REFUSED);
     assert_non_null(strstr(err.message, "limit of 16 MiB"));
@@ -61,7 +62,7 @@ static void test_limit_to_the_byte(void **state)
     hac_pool_release(c);
     assert_int_equal(hac_pool_alloc(user, 1, false, &c, &err), HAC_OK); /* the idle one is freed for it */
     assert_int_equal(f.count, 1);
-    assert_int_equal(user->memory, 12 * MIB + 4096);
+    assert_int_equal(user->held[HAC_SLOT_MEMORY], 12 * MIB + 4096);
     hac_pool_release(a);
     hac_pool_release(c);
     end(&users, user);
@@ -119,9 +120,9 @@ static void test_growing(void **state)
     struct stat info;
     assert_int_equal(hac_pool_alloc(user, MIB, true, &buffer, NULL), HAC_OK);
     assert_int_equal(hac_pool_grow(buffer, 8 * MIB, NULL), HAC_OK);
-    assert_int_equal(user->memory, 8 * MIB);
+    assert_int_equal(user->held[HAC_SLOT_MEMORY], 8 * MIB);
     assert_int_equal(hac_pool_grow(buffer, 16 * MIB + 1, NULL), HAC_REFUSED);
-    assert_int_equal(user->memory, 8 * MIB);
+    assert_int_equal(user->held[HAC_SLOT_MEMORY], 8 * MIB);
     assert_int_equal(fstat(buffer->fd, &info), 0);
     assert_int_equal(info.st_size, 8 * MIB);
     assert_int_equal(hac_pool_seal(buffer, NULL), HAC_OK);
@@ -147,7 +148,8 @@ static void test_absurd_sizes(void **state)
     end(&users, user);
 }
 
-/* Random holds and releases: afterwards every book balances (hac_users_deinit asserts it). */
+/* Random holds and releases: afterwards every book balances (hac_users_deinit asserts it); user_test.c has
+ * more. */
 static void test_random_use(void **state)
 {
     (void)state;
@@ -165,7 +167,8 @@ static void test_random_use(void **state)
                                   &held[at], NULL) != HAC_OK) {
             held[at] = NULL;
         }
-        assert_true(user->memory <= limits.memory && user->buffers <= limits.buffers);
+        assert_true(user->held[HAC_SLOT_MEMORY] <= limits.memory &&
+                    user->held[HAC_SLOT_DESCRIPTORS] <= limits.descriptors);
     }
     for (int i = 0; i < 8; i++)
         if (held[i] != NULL)

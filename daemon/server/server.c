@@ -5,6 +5,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -29,6 +30,7 @@
 #define SAVE_SECONDS       5.0
 #define TRIM_SECONDS       60.0 /* idle pool memory is kept this long */
 #define ACCEPTS_PER_WAKEUP 16
+#define OWN_DESCRIPTORS    128
 
 /* A question about the devices that waits until their self-tests are through. */
 typedef struct deferred_query {
@@ -459,16 +461,24 @@ static hac_status load_config(const hac_server *server, hac_daemon_config *ret, 
     return status == HAC_NOT_FOUND ? hac_daemon_config_default(ret, err) : status;
 }
 
+/* What hacd may open less what it needs itself: its loop, its children, and those that clients are sent. */
+static uint64_t descriptors_for_users(void)
+{
+    struct rlimit limit;
+    uint64_t all = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
+    return all > 4 * OWN_DESCRIPTORS ? all - 2 * OWN_DESCRIPTORS : all / 2;
+}
+
 static void apply_config(hac_server *server)
 {
     hac_log_set_level(server->config.log_level);
-    server->users.limits = (hac_user_limits){
-        .memory = server->config.pool_memory_per_user,
-        .connections = server->config.max_connections_per_user,
-        .jobs = server->config.max_jobs_per_user,
-        .descriptors = server->config.max_descriptors_per_user,
-        .buffers = 16384,
-    };
+    hac_user *user = NULL;
+    server->users.total[HAC_SLOT_MEMORY] = server->config.pool_memory;
+    server->users.total[HAC_SLOT_DESCRIPTORS] = descriptors_for_users();
+    server->users.total[HAC_SLOT_CONNECTIONS] = server->config.max_connections;
+    server->users.total[HAC_SLOT_JOBS] = server->config.max_jobs;
+    hac_list_for_each (user, &server->users.list, hac_user, link)
+        user->limits = hac_daemon_config_limits(&server->config, user->uid, user->groups, user->n_groups);
     server->executors.hang_seconds = server->config.task_deadline_minimum;
     server->executors.hang_factor = server->config.task_deadline_factor;
     server->executors.idle_seconds = server->config.executor_idle_timeout;
@@ -564,13 +574,14 @@ static void init_executors(hac_server *server)
 
 static hac_status init_state(hac_server *server, hac_error *err)
 {
-    hac_user_limits none = {0};
+    static const uint64_t nothing[HAC_SLOTS];
+    static const hac_user_limits none;
     hac_list_init(&server->sessions);
     hac_list_init(&server->jobs);
     hac_list_init(&server->queued);
     hac_list_init(&server->active);
     hac_list_init(&server->deferred);
-    hac_users_init(&server->users, &none, on_forget_buffer, server);
+    hac_users_init(&server->users, nothing, &none, on_forget_buffer, server);
     server->users.discard = on_discard;
     server->next_job = server->next_dispatch = 1;
     server->started_ns = server->idle_since_ns = hac_now_ns();

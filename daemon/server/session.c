@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -44,6 +45,42 @@ static hac_status peer_of(int socket, struct ucred *ret, hac_error *err)
     return HAC_OK;
 }
 
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+/* The peer's groups, its primary one first: by the kernel's word, not by looking names up, which may block.
+ * A kernel that does not tell leaves the primary one. */
+static gid_t *groups_of(int socket, gid_t primary, size_t *ret)
+{
+    socklen_t bytes = 0;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE)
+        bytes = 0;
+    gid_t *groups = malloc(sizeof *groups + bytes);
+    *ret = 0;
+    if (groups == NULL)
+        return NULL;
+    groups[0] = primary;
+    if (bytes > 0 && getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &bytes) != 0)
+        bytes = 0;
+    *ret = 1 + bytes / sizeof *groups;
+    return groups;
+}
+
+/* The books of who connects, with the limits that the configuration has for them and their groups. */
+static hac_status find_user(hac_server *server, int socket, const struct ucred *peer, hac_user **ret,
+                            hac_error *err)
+{
+    size_t n_groups = 0;
+    hac_status status = hac_user_get(&server->users, peer->uid, ret, err);
+    if (status != HAC_OK)
+        return status;
+    gid_t *groups = groups_of(socket, peer->gid, &n_groups);
+    hac_user_set_groups(*ret, groups, n_groups);
+    (*ret)->limits = hac_daemon_config_limits(&server->config, peer->uid, groups, n_groups);
+    return HAC_OK;
+}
+
 static hac_status session_new(hac_server *server, int socket, hac_session **ret, hac_error *err)
 {
     static const hac_channel_events events = {on_frame, on_lost};
@@ -57,7 +94,7 @@ static hac_status session_new(hac_server *server, int socket, hac_session **ret,
         return hac_fail_no_memory(err);
     session->server = server;
     session->pid = peer.pid;
-    status = hac_user_get(&server->users, peer.uid, &session->user, err);
+    status = find_user(server, owned, &peer, &session->user, err);
     if (status == HAC_OK)
         status = hac_channel_open(&server->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH,
                                   &events, session, &session->channel, err);
@@ -67,12 +104,39 @@ static hac_status session_new(hac_server *server, int socket, hac_session **ret,
         free(session);
         return status;
     }
-    session->user->connections++;
     hac_list_append(&server->sessions, &session->link);
     server->n_sessions++;
     server->metrics.accepted++;
     *ret = session;
     return HAC_OK;
+}
+
+/* Root and the service's own user administer it, whatever the limits say of their jobs. */
+static bool has_access(const hac_session *session)
+{
+    const hac_user *user = session->user;
+    return hac_user_has_access(user) || user->uid == 0 || user->uid == geteuid();
+}
+
+/* Counts the connection, with its descriptor; an administrator's is not refused for a limit of 0. */
+static hac_status admit(hac_session *session, hac_error *err)
+{
+    hac_user *user = session->user;
+    if (!has_access(session))
+        return hac_fail(err, HAC_REFUSED,
+                        "uid %u has no access to this machine's devices; its administrator gives it in "
+                        "hacd.yaml (max_jobs, max_connections, users)",
+                        user->uid);
+    if (user->limits.connections == 0)
+        user->limits.connections = 1;
+    hac_status status = hac_user_charge(user, HAC_SLOT_DESCRIPTORS, 1, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_user_charge(user, HAC_SLOT_CONNECTIONS, 1, err);
+    if (status != HAC_OK)
+        hac_user_release(user, HAC_SLOT_DESCRIPTORS, 1);
+    session->counted = status == HAC_OK;
+    return status;
 }
 
 void hac_session_accept(hac_server *server, int socket)
@@ -84,11 +148,10 @@ void hac_session_accept(hac_server *server, int socket)
         hac_log_record(HAC_LOG_WARNING, HAC_EVENT_CONNECTION_REFUSED, NULL, "%s", err.message);
         return;
     }
-    if (session->user->connections > server->config.max_connections_per_user) {
+    hac_status status = admit(session, &err);
+    if (status != HAC_OK) {
         server->metrics.refused_connections[HAC_REFUSAL_LIMIT]++;
-        hac_fail(&err, HAC_REFUSED, "this user already has %u connections; close some, or try again later",
-                 session->user->connections - 1);
-        hac_session_send_failure(session, 0, &err, 1.0);
+        hac_session_send_failure(session, 0, &err, status == HAC_REFUSED && has_access(session) ? 1.0 : 0);
         hac_session_close(session, err.message);
     }
 }
@@ -112,7 +175,10 @@ void hac_session_close(hac_session *session, const char *why)
         hac_pool_release(session->handles[i]);
     free(session->handles);
     free(session->known);
-    session->user->connections--;
+    if (session->counted) {
+        hac_user_release(session->user, HAC_SLOT_CONNECTIONS, 1);
+        hac_user_release(session->user, HAC_SLOT_DESCRIPTORS, 1);
+    }
     hac_user_unref(session->user);
     hac_list_remove(&session->link);
     server->n_sessions--;

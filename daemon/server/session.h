@@ -30,6 +30,7 @@ struct hac_session {
     bool greeted;
     unsigned silent_ticks; /* without a greeting, while hacd listened */
     bool closing;
+    bool counted;     /* among its user's connections */
     unsigned pending; /* requests whose answer has to wait: for a job's end, or for self-tests */
     uint32_t *known;  /* ids of buffers the client has mapped, sorted */
     size_t n_known, known_room;

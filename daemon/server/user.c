@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "user.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hac_users_init(hac_users *users, const uint64_t total[HAC_SLOTS], const hac_user_limits *limits,
+                    void (*forget)(void *context, struct hac_pool_buffer *buffer), void *context)
+{
+    memset(users, 0, sizeof *users);
+    hac_list_init(&users->list);
+    memcpy(users->total, total, sizeof users->total);
+    users->limits = *limits;
+    users->next_buffer = 1;
+    users->forget = forget;
+    users->context = context;
+}
+
+void hac_users_deinit(hac_users *users)
+{
+    hac_user *user = NULL;
+    hac_list_for_each (user, &users->list, hac_user, link) {
+        assert(user->references == 0);
+        hac_user_free(user);
+    }
+    for (int slot = 0; slot < HAC_SLOTS; slot++)
+        assert(users->held[slot] == 0 && users->holders[slot] == 0);
+}
+
+hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *err)
+{
+    hac_user *user = NULL;
+    hac_list_for_each (user, &users->list, hac_user, link) {
+        if (user->uid == uid) {
+            user->references++;
+            *ret = user;
+            return HAC_OK;
+        }
+    }
+    user = calloc(1, sizeof *user);
+    if (user == NULL)
+        return hac_fail_no_memory(err);
+    user->users = users;
+    user->uid = uid;
+    user->references = 1;
+    user->limits = users->limits;
+    hac_list_init(&user->buffers);
+    hac_list_init(&user->idle);
+    hac_list_append(&users->list, &user->link);
+    *ret = user;
+    return HAC_OK;
+}
+
+void hac_user_set_groups(hac_user *user, gid_t *groups, size_t n_groups)
+{
+    free(user->groups);
+    user->groups = groups;
+    user->n_groups = n_groups;
+}
+
+void hac_user_ref(hac_user *user)
+{
+    user->references++;
+}
+
+void hac_user_unref(hac_user *user)
+{
+    assert(user->references > 0);
+    user->references--;
+}
+
+void hac_user_free(hac_user *user)
+{
+    assert(hac_list_empty(&user->buffers) && hac_list_empty(&user->idle));
+    for (int slot = 0; slot < HAC_SLOTS; slot++)
+        assert(user->held[slot] == 0);
+    assert(user->active_jobs == 0);
+    hac_list_remove(&user->link);
+    free(user->groups);
+    free(user);
+}
+
+/* ---- the books ---------------------------------------------------------------------------------------- */
+
+static uint64_t own_limit(const hac_user *user, hac_slot slot)
+{
+    switch (slot) {
+    case HAC_SLOT_MEMORY:
+        return user->limits.memory;
+    case HAC_SLOT_DESCRIPTORS:
+        return user->limits.descriptors;
+    case HAC_SLOT_CONNECTIONS:
+        return user->limits.connections;
+    default:
+        return user->limits.jobs;
+    }
+}
+
+/* What the user may hold of the whole at most, as things are: their part of what the others have left. */
+static uint64_t fair_part(const hac_user *user, hac_slot slot, uint64_t others)
+{
+    const hac_users *users = user->users;
+    uint64_t theirs = users->held[slot] - user->held[slot];
+    uint64_t left = theirs - others < users->total[slot] ? users->total[slot] - (theirs - others) : 0;
+    uint64_t n = users->holders[slot] + (user->held[slot] == 0);
+    return left / (n > 2 ? n : 2);
+}
+
+uint64_t hac_user_room(const hac_user *user, hac_slot slot, uint64_t own, uint64_t others)
+{
+    uint64_t part = fair_part(user, slot, others), limit = own_limit(user, slot);
+    uint64_t most = part < limit ? part : limit, held = user->held[slot] - own;
+    return held < most ? most - held : 0;
+}
+
+/* What to say of a limit: what there is of, and what one can do. */
+static hac_status refuse(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
+{
+    static const char *const what[] = {"MiB of memory", "descriptors in hacd", "connections", "jobs"};
+    static const char *const remedy[] = {
+        "free buffers or results, or try again when other jobs have ended",
+        "free buffers or close connections, or try again when other jobs have ended",
+        "close some, or try again later",
+        "fetch and release results, or try again when some have ended",
+    };
+    unsigned shift = slot == HAC_SLOT_MEMORY ? 20 : 0;
+    uint64_t limit = own_limit(user, slot), held = user->held[slot] >> shift;
+    user->refused[slot]++;
+    if (amount > limit || user->held[slot] > limit - amount)
+        return hac_fail(err, HAC_REFUSED,
+                        "%llu more would exceed this user's limit of %llu %s (%llu in use); %s",
+                        (unsigned long long)(amount >> shift), (unsigned long long)(limit >> shift),
+                        what[slot], (unsigned long long)held, remedy[slot]);
+    return hac_fail(
+        err, HAC_REFUSED,
+        "%llu more would exceed this user's part, now %llu, of hacd's %llu %s, of which other users "
+        "hold %llu; %s",
+        (unsigned long long)(amount >> shift), (unsigned long long)(fair_part(user, slot, 0) >> shift),
+        (unsigned long long)(user->users->total[slot] >> shift), what[slot],
+        (unsigned long long)((user->users->held[slot] - user->held[slot]) >> shift), remedy[slot]);
+}
+
+hac_status hac_user_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
+{
+    if (amount > hac_user_room(user, slot, 0, 0))
+        return refuse(user, slot, amount, err);
+    if (amount == 0)
+        return HAC_OK;
+    user->users->holders[slot] += user->held[slot] == 0;
+    user->users->held[slot] += amount;
+    user->held[slot] += amount;
+    return HAC_OK;
+}
+
+void hac_user_release(hac_user *user, hac_slot slot, uint64_t amount)
+{
+    assert(user->held[slot] >= amount && user->users->held[slot] >= amount);
+    if (amount == 0)
+        return;
+    user->held[slot] -= amount;
+    user->users->held[slot] -= amount;
+    user->users->holders[slot] -= user->held[slot] == 0;
+}
+
+bool hac_user_has_access(const hac_user *user)
+{
+    return user->limits.connections > 0 && user->limits.jobs > 0;
+}
+
+/* ---- device time -------------------------------------------------------------------------------------- */
+
+void hac_user_spend(hac_user *user, double seconds)
+{
+    user->device_seconds += seconds;
+    user->turn += seconds / user->limits.share;
+}
+
+void hac_user_come(hac_user *user, double others)
+{
+    if (!isinf(others) && user->turn < others)
+        user->turn = others;
+}
