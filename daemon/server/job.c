@@ -55,7 +55,7 @@ hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err)
     if (grown == NULL)
         return hac_fail_no_memory(err);
     job->descriptors = grown;
-    hac_status status = hac_user_charge(job->user, HAC_SLOT_DESCRIPTORS, 1, err);
+    hac_status status = hac_pool_charge(job->user, HAC_SLOT_DESCRIPTORS, 1, err);
     if (status != HAC_OK)
         return status;
     job->descriptors[job->n_descriptors++] = (hac_job_descriptor){.fd = hac_steal_fd(&owned)};
@@ -92,7 +92,7 @@ static void release_buffer(hac_pool_buffer **buffer)
 
 hac_status hac_job_charge_inline(hac_job *job, uint64_t bytes, hac_error *err)
 {
-    hac_status status = hac_user_charge(job->user, HAC_SLOT_MEMORY, bytes, err);
+    hac_status status = hac_pool_charge(job->user, HAC_SLOT_MEMORY, bytes, err);
     if (status == HAC_OK)
         job->charged_inline += bytes;
     return status;

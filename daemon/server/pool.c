@@ -99,8 +99,7 @@ static void make_room(hac_user *user, hac_slot slot, uint64_t amount)
             ;
 }
 
-/* A charge for a buffer; one that cannot be had costs nothing that is kept. */
-static hac_status charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
+hac_status hac_pool_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
 {
     if (hac_user_room(user, slot, idle_of(user, slot), others_idle(user, slot)) >= amount)
         make_room(user, slot, amount);
@@ -112,10 +111,10 @@ static hac_status create(hac_user *user, uint64_t bytes, bool growable, hac_pool
     hac_autofree hac_pool_buffer *buffer = calloc(1, sizeof *buffer);
     if (buffer == NULL)
         return hac_fail_no_memory(err);
-    hac_status status = charge(user, HAC_SLOT_DESCRIPTORS, 1, err);
+    hac_status status = hac_pool_charge(user, HAC_SLOT_DESCRIPTORS, 1, err);
     if (status != HAC_OK)
         return status;
-    status = charge(user, HAC_SLOT_MEMORY, bytes, err);
+    status = hac_pool_charge(user, HAC_SLOT_MEMORY, bytes, err);
     if (status == HAC_OK) {
         status = hac_memfd_create("hac-pool", bytes, growable, &buffer->fd, err);
         if (status != HAC_OK)
@@ -169,7 +168,7 @@ hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err
     if (bytes <= buffer->bytes)
         return HAC_OK;
     uint64_t more = bytes - buffer->bytes;
-    hac_status status = charge(buffer->user, HAC_SLOT_MEMORY, more, err);
+    hac_status status = hac_pool_charge(buffer->user, HAC_SLOT_MEMORY, more, err);
     if (status != HAC_OK)
         return status;
     status = hac_memfd_grow(buffer->fd, bytes, err);

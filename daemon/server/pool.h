@@ -39,6 +39,9 @@ void hac_pool_discard(int fd, uint64_t bytes);
 HAC_MUST_USE hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_pool_buffer **ret,
                                        hac_error *err);
 HAC_MUST_USE hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err);
+/* hac_user_charge, at the cost of buffers that are kept for reuse: the user's own first, then the others'. A
+ * charge that cannot be had costs none. */
+HAC_MUST_USE hac_status hac_pool_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err);
 /* What the user could have besides the buffers that are held now: idle ones are given up for it. */
 uint64_t hac_pool_room(const hac_user *user);
 /* Fixes a growable buffer's size before its first use. */

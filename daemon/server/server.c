@@ -30,7 +30,7 @@
 #define SAVE_SECONDS       5.0
 #define TRIM_SECONDS       60.0 /* idle pool memory is kept this long */
 #define ACCEPTS_PER_WAKEUP 16
-#define OWN_DESCRIPTORS    128
+#define OWN_DESCRIPTORS    512
 
 /* A question about the devices that waits until their self-tests are through. */
 typedef struct deferred_query {
@@ -461,12 +461,13 @@ static hac_status load_config(const hac_server *server, hac_daemon_config *ret, 
     return status == HAC_NOT_FOUND ? hac_daemon_config_default(ret, err) : status;
 }
 
-/* What hacd may open less what it needs itself: its loop, its children, and those that clients are sent. */
-static uint64_t descriptors_for_users(void)
+/* What hacd may open, less its connections, its loop, its children, and copies on their way to clients. */
+static uint64_t descriptors_for_users(uint32_t connections)
 {
     struct rlimit limit;
     uint64_t all = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
-    return all > 4 * OWN_DESCRIPTORS ? all - 2 * OWN_DESCRIPTORS : all / 2;
+    uint64_t own = all / 4 < OWN_DESCRIPTORS ? all / 4 : OWN_DESCRIPTORS;
+    return all - own - (connections < all / 4 ? connections : all / 4);
 }
 
 static void apply_config(hac_server *server)
@@ -474,7 +475,7 @@ static void apply_config(hac_server *server)
     hac_log_set_level(server->config.log_level);
     hac_user *user = NULL;
     server->users.total[HAC_SLOT_MEMORY] = server->config.pool_memory;
-    server->users.total[HAC_SLOT_DESCRIPTORS] = descriptors_for_users();
+    server->users.total[HAC_SLOT_DESCRIPTORS] = descriptors_for_users(server->config.max_connections);
     server->users.total[HAC_SLOT_CONNECTIONS] = server->config.max_connections;
     server->users.total[HAC_SLOT_JOBS] = server->config.max_jobs;
     hac_list_for_each (user, &server->users.list, hac_user, link)

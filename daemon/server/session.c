@@ -118,7 +118,7 @@ static bool has_access(const hac_session *session)
     return hac_user_has_access(user) || user->uid == 0 || user->uid == geteuid();
 }
 
-/* Counts the connection, with its descriptor; an administrator's is not refused for a limit of 0. */
+/* Counts the connection; an administrator's is not refused for a limit of 0. */
 static hac_status admit(hac_session *session, hac_error *err)
 {
     hac_user *user = session->user;
@@ -129,12 +129,7 @@ static hac_status admit(hac_session *session, hac_error *err)
                         user->uid);
     if (user->limits.connections == 0)
         user->limits.connections = 1;
-    hac_status status = hac_user_charge(user, HAC_SLOT_DESCRIPTORS, 1, err);
-    if (status != HAC_OK)
-        return status;
-    status = hac_user_charge(user, HAC_SLOT_CONNECTIONS, 1, err);
-    if (status != HAC_OK)
-        hac_user_release(user, HAC_SLOT_DESCRIPTORS, 1);
+    hac_status status = hac_user_charge(user, HAC_SLOT_CONNECTIONS, 1, err);
     session->counted = status == HAC_OK;
     return status;
 }
@@ -175,10 +170,8 @@ void hac_session_close(hac_session *session, const char *why)
         hac_pool_release(session->handles[i]);
     free(session->handles);
     free(session->known);
-    if (session->counted) {
+    if (session->counted)
         hac_user_release(session->user, HAC_SLOT_CONNECTIONS, 1);
-        hac_user_release(session->user, HAC_SLOT_DESCRIPTORS, 1);
-    }
     hac_user_unref(session->user);
     hac_list_remove(&session->link);
     server->n_sessions--;

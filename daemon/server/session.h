@@ -16,7 +16,8 @@
 #include "proto/frame.h"
 #include "proto/messages.h"
 
-#define HAC_SESSION_PENDING_MAX 2048
+/* Their answers may come all at once, and have to fit into what a client may leave unread. */
+#define HAC_SESSION_PENDING_MAX 1024
 
 struct hac_server;
 typedef struct hac_session hac_session;

@@ -121,7 +121,7 @@ static hac_status refuse(hac_user *user, hac_slot slot, uint64_t amount, hac_err
     static const char *const what[] = {"MiB of memory", "descriptors in hacd", "connections", "jobs"};
     static const char *const remedy[] = {
         "free buffers or results, or try again when other jobs have ended",
-        "free buffers or close connections, or try again when other jobs have ended",
+        "free buffers, or try again when other jobs have ended",
         "close some, or try again later",
         "fetch and release results, or try again when some have ended",
     };

@@ -25,7 +25,7 @@ typedef struct hac_user_limits {
     uint64_t memory; /* bytes of pool memory, in use or kept for reuse */
     uint32_t connections;
     uint32_t jobs;        /* that wait, run, or have a result that was not released */
-    uint32_t descriptors; /* that the daemon holds: connections, buffers, files */
+    uint32_t descriptors; /* that the daemon holds: buffers, files */
     double share;         /* of device time beside other users: 2 gets twice as much as 1 */
 } hac_user_limits;
 
