@@ -316,7 +316,7 @@ static void tell_status(hac_server *server)
     unsigned users = 0, left = hac_server_unfinished(server);
     hac_user *user = NULL;
     hac_list_for_each (user, &server->users.list, hac_user, link)
-        users += user->connections > 0 || user->jobs > 0;
+        users += user->held[HAC_SLOT_CONNECTIONS] > 0 || user->held[HAC_SLOT_JOBS] > 0;
     if (server->probing)
         hac_notify_status(server->notify, "looking for devices");
     else
