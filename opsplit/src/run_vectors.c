@@ -63,7 +63,7 @@ static hac_status new_slot(hac_logic_run *run, hac_run_memory **ret, hac_error *
         return HAC_OK;
     }
     if (run->slots == NULL || run->slots_used + SLOT_BYTES > SLOTS_BYTES) {
-        hac_run_memory *slots;
+        hac_run_memory *slots = NULL;
         hac_status status = new_buffer(run, SLOTS_BYTES, &slots, err);
         if (status != HAC_OK)
             return status;

@@ -93,8 +93,8 @@ class Soak:
         self.seconds, self.seed, self.brief = seconds, seed, seconds < 120
         self.stopping = threading.Event()
         self.record = None
-        hold = 3 if self.brief else 20  # seconds that results wait for their client
-        self.settings = {"idle_exit": "none", "result_expiry": "30s" if self.brief else "120s", "log_level": "info",
+        hold = 3 if self.brief else 8  # seconds that results wait for their client
+        self.settings = {"idle_exit": "none", "result_expiry": "30s" if self.brief else "60s", "log_level": "info",
                          "executor_idle_timeout": "1s" if self.brief else "5s"}
         self.m = Machine(TWO_DEVICES, config=self.settings)
         self.daemon = self.m.baseline()
