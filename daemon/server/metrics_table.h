@@ -12,7 +12,8 @@
     X(BUILD, "hacd_build", "info", "", "version, protocol", "The daemon that runs.",                         \
       "Which release answered; a change is an upgrade")                                                      \
     X(START, "hacd_start_time_seconds", "gauge", "seconds", "", "When hacd was started, since the epoch.",   \
-      "Resets of all counters; many are a crash loop (alert HacdRestarts)")                                  \
+      "Resets of all counters; many are a crash loop (alert HacdRestarts), none at all a daemon that is "    \
+      "gone (alert HacdDown)")                                                                               \
     X(DRAINING, "hacd_draining", "gauge", "", "", "1 while hacd takes no new jobs and is about to leave.",   \
       "1 for long: a job does not end")                                                                      \
     X(RESIDENT, "hacd_resident_memory_bytes", "gauge", "bytes", "",                                          \
