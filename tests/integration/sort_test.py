@@ -81,7 +81,7 @@ class OneDevice(SortCase):
     def check(self, kinds):
         machine = self.machine(ONE_DEVICE)
         machine.baseline()
-        self.walk(machine, kinds, SMALL + MEDIUM, ONE_WAYS, 7)
+        self.walk(machine, kinds, SMALL + MEDIUM, ONE_WAYS, 3)
         self.walk(machine, kinds, LARGE, ONE_WAYS, 1)
         machine.check_clean(slack=16 << 20)
 
@@ -105,10 +105,10 @@ class TwoDevices(SortCase):
         machine.check_clean(slack=16 << 20)
 
     def test_32_bit(self):
-        self.check(TWO_DEVICES, ("u32", "i32", "f32"), 2)
+        self.check(TWO_DEVICES, ("u32", "i32", "f32"), 1)
 
     def test_64_bit(self):
-        self.check(TWO_DEVICES, ("u64", "i64", "f64"), 2)
+        self.check(TWO_DEVICES, ("u64", "i64", "f64"), 1)
 
     def test_uneven(self):
         self.check(UNEVEN_DEVICES, ("u32", "f64"), 1)
@@ -128,8 +128,9 @@ class Matrix(SortCase):
             made["llvmpipe"] = (other, TWO_WAYS)
         else:
             print(f"SKIPPED: no llvmpipe here, sorts beside it are NOT looked at: {states}", file=sys.stderr)
-        for machine, _ in made.values():
-            machine.baseline()
+        for name, (machine, _) in made.items():
+            if name != "llvmpipe":
+                machine.baseline()
         return made
 
     @staticmethod
@@ -143,8 +144,9 @@ class Matrix(SortCase):
 
     @staticmethod
     def close_up(machines):
-        for machine, _ in machines.values():
-            machine.check_clean(slack=16 << 20)
+        for name, (machine, _) in machines.items():
+            if name != "llvmpipe":  # whose builder may be at work yet: its programs take a minute
+                machine.check_clean(slack=16 << 20)
 
 
 class Sample(Matrix):

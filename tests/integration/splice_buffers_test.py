@@ -87,7 +87,7 @@ class Buffers(MachineTest):
         self.assertIn("mapped in place", shown)
 
     def test_devices(self):
-        for profile in (ONE_DEVICE, SIMT, ONE_DEVICE + BIG, SIMT + BIG):
+        for profile in (ONE_DEVICE, ONE_DEVICE + BIG, SIMT + BIG):
             with self.subTest(profile):
                 receipt, trace, shown = self.ask(profile, "--way", "flow-c")
                 splice = receipt["splice"]
