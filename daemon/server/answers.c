@@ -160,7 +160,7 @@ static void add_device_lists(hac_text *t, const hac_server *server, uint32_t ind
     hac_json_close(t, ']');
     hac_json_open(t, "shares_cores_with", '[');
     for (uint32_t i = 0; i < server->devices.count; i++)
-        if (i != index && device->group[0] != '\0' &&
+        if (i != index && !server->devices.items[i]->retired && device->group[0] != '\0' &&
             strcmp(device->group, server->devices.items[i]->group) == 0)
             hac_json_string(t, NULL, server->devices.items[i]->config.name);
     hac_json_close(t, ']');
@@ -214,7 +214,8 @@ hac_status hac_answer_devices(const hac_server *server, uid_t uid, char **ret, s
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "devices", '[');
     for (uint32_t i = 0; i < server->devices.count; i++)
-        add_device(&t, server, i, uid);
+        if (!server->devices.items[i]->retired)
+            add_device(&t, server, i, uid);
     hac_json_close(&t, ']');
     hac_json_string(&t, "problem", server->devices.problem[0] != '\0' ? server->devices.problem : NULL);
     hac_json_close(&t, '}');
@@ -486,7 +487,7 @@ static void why_not(hac_text *t, const hac_job *job)
         bool used = false;
         for (size_t p = 0; p < job->plan->n_devices; p++)
             used |= strcmp(job->plan->devices[p].name, d->config.name) == 0;
-        if (used)
+        if (used || d->retired)
             continue;
         hac_text_addf(t, "Why not %s: ", d->config.name);
         if (!hac_device_usable(d))
@@ -610,6 +611,8 @@ hac_status hac_answer_problems(const hac_server *server, char **ret, size_t *ret
               "install an OpenCL driver, for example pocl-opencl-icd, and run `hacctl reload`");
     for (size_t i = 0; i < server->devices.count; i++) {
         const hac_server_device *d = server->devices.items[i];
+        if (d->retired)
+            continue;
         char name[96];
         snprintf(name, sizeof name, "device %s", d->config.name);
         add_check(&t, name, hac_device_usable(d), hac_device_usable(d) ? d->device : d->reason,

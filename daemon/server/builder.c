@@ -29,6 +29,7 @@ struct hac_builder {
     bool ended;        /* it said that it was through */
     bool leaving;      /* … and was let go */
     bool overdue;      /* killed for taking too long */
+    bool dropped;      /* killed because nobody needs it any more */
     char current[64];  /* what it was asked for first and has not built; "" unknown */
     uint64_t heard_ns; /* its start, or its last report */
     char fatal[256];   /* its own last words */
@@ -115,7 +116,7 @@ static struct hac_builder *builder_for(struct hac_builder *const *list, const ha
                                        uint32_t device)
 {
     for (uint32_t i = 0; i < builders->devices->count; i++)
-        if (list[i] != NULL && same_programs(builders, i, device))
+        if (list[i] != NULL && !list[i]->dropped && same_programs(builders, i, device))
             return list[i];
     return NULL;
 }
@@ -396,13 +397,55 @@ void hac_builders_test_devices(hac_builders *builders)
     builders->closed = false;
     for (uint32_t i = 0; i < builders->devices->count; i++) {
         hac_server_device *device = builders->devices->items[i];
-        if (device->state != HAC_DEVICE_UNTESTED)
+        if (device->state != HAC_DEVICE_UNTESTED || device->retired)
             continue;
         if (known(builders, device->program_key))
             device->state = HAC_DEVICE_READY;
         else
             start_or_fail(builders, i, NULL);
     }
+}
+
+/* The device in use whose programs are those of the retired one; -1: there is none. */
+static int heir_of(const hac_builders *builders, uint32_t retired)
+{
+    for (uint32_t i = 0; i < builders->devices->count; i++)
+        if (!builders->devices->items[i]->retired && same_programs(builders, i, retired))
+            return (int)i;
+    return -1;
+}
+
+static void hand_over(const hac_builders *builders, struct hac_builder **list, uint32_t from)
+{
+    struct hac_builder *builder = list[from];
+    int heir = builder != NULL ? heir_of(builders, from) : -1;
+    if (builder == NULL)
+        return;
+    if (heir < 0 || list[heir] != NULL) {
+        builder->dropped = true;
+        hac_child_kill(builder->child);
+        return;
+    }
+    hac_server_device *device = builders->devices->items[heir];
+    device->building = builders->devices->items[from]->building;
+    builder->device = (uint32_t)heir;
+    list[heir] = builder;
+    list[from] = NULL;
+}
+
+void hac_builders_devices_changed(hac_builders *builders)
+{
+    for (uint32_t i = 0; i < builders->devices->count; i++) {
+        if (!builders->devices->items[i]->retired)
+            continue;
+        hand_over(builders, builders->urgent, i);
+        hand_over(builders, builders->background, i);
+    }
+}
+
+bool hac_builders_at(const hac_builders *builders, uint32_t device)
+{
+    return builders->urgent[device] != NULL || builders->background[device] != NULL;
 }
 
 void hac_builders_want(hac_builders *builders, uint32_t index, const char *program)
@@ -436,7 +479,8 @@ void hac_builders_set_quiet(hac_builders *builders, bool quiet)
     for (uint32_t i = 0; i < builders->devices->count; i++) {
         if (quiet && builders->background[i] != NULL)
             hac_child_kill(builders->background[i]->child);
-        else if (!quiet && builders->devices->items[i]->state == HAC_DEVICE_READY)
+        else if (!quiet && !builders->devices->items[i]->retired &&
+                 builders->devices->items[i]->state == HAC_DEVICE_READY)
             start_background(builders, i);
     }
 }
@@ -458,7 +502,7 @@ static void check_one(struct hac_builder *builder)
 
 void hac_builders_check(hac_builders *builders)
 {
-    for (size_t i = 0; i < HAC_DEVICES_MAX; i++) {
+    for (size_t i = 0; i < HAC_DEVICE_PLACES; i++) {
         check_one(builders->urgent[i]);
         check_one(builders->background[i]);
     }
@@ -467,7 +511,7 @@ void hac_builders_check(hac_builders *builders)
 void hac_builders_kill_all(hac_builders *builders)
 {
     builders->closed = true;
-    for (size_t i = 0; i < HAC_DEVICES_MAX; i++) {
+    for (size_t i = 0; i < HAC_DEVICE_PLACES; i++) {
         if (builders->urgent[i] != NULL)
             hac_child_kill(builders->urgent[i]->child);
         if (builders->background[i] != NULL)
@@ -477,7 +521,7 @@ void hac_builders_kill_all(hac_builders *builders)
 
 bool hac_builders_urgent(const hac_builders *builders)
 {
-    for (size_t i = 0; i < HAC_DEVICES_MAX; i++)
+    for (size_t i = 0; i < HAC_DEVICE_PLACES; i++)
         if (builders->urgent[i] != NULL)
             return true;
     return false;
@@ -485,7 +529,7 @@ bool hac_builders_urgent(const hac_builders *builders)
 
 bool hac_builders_busy(const hac_builders *builders)
 {
-    for (size_t i = 0; i < HAC_DEVICES_MAX; i++)
+    for (size_t i = 0; i < HAC_DEVICE_PLACES; i++)
         if (builders->urgent[i] != NULL || builders->background[i] != NULL)
             return true;
     return false;

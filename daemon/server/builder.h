@@ -19,7 +19,7 @@ typedef struct hac_builders {
     hac_devices *devices;
     hac_decoder *decoder;
     const char *program, *program_directory, *scratch_directory, *state_directory;
-    struct hac_builder *urgent[HAC_DEVICES_MAX], *background[HAC_DEVICES_MAX]; /* by device */
+    struct hac_builder *urgent[HAC_DEVICE_PLACES], *background[HAC_DEVICE_PLACES]; /* by device */
     double deadline_seconds; /* a builder may take this long for one program */
     bool quiet;              /* something is being measured: no background builders */
     char *tested;            /* text of the state file: keys of devices whose self-test passed, one a line */
@@ -35,6 +35,12 @@ void hac_builders_deinit(hac_builders *builders);
 
 /* Marks known devices ready and starts a builder for each of the others. */
 void hac_builders_test_devices(hac_builders *builders);
+
+/* After a reload: what is built for a retired device is built for one in use with the same programs; where
+ * there is none it is broken off. */
+void hac_builders_devices_changed(hac_builders *builders);
+/* Whether a builder works at this device's place. */
+bool hac_builders_at(const hac_builders *builders, uint32_t device);
 
 /* Has `program` built for the device as soon as possible. */
 void hac_builders_want(hac_builders *builders, uint32_t device, const char *program);

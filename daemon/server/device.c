@@ -9,21 +9,28 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-static void device_free(hac_server_device *device)
+static void forget_failures(hac_server_device *device)
+{
+    for (size_t i = 0; i < device->n_failures; i++)
+        free(device->failures[i]);
+    free(device->failed_programs);
+    device->failed_programs = NULL;
+    device->n_failures = device->n_failed_programs = 0;
+}
+
+void hac_device_free(hac_server_device *device)
 {
     if (device == NULL)
         return;
     hac_device_config_clear(&device->config);
-    for (size_t i = 0; i < device->n_failures; i++)
-        free(device->failures[i]);
-    free(device->failed_programs);
+    forget_failures(device);
     free(device);
 }
 
 void hac_devices_clear(hac_devices *devices)
 {
     for (size_t i = 0; i < devices->count; i++)
-        device_free(devices->items[i]);
+        hac_device_free(devices->items[i]);
     memset(devices, 0, sizeof *devices);
 }
 
@@ -90,6 +97,99 @@ static void make_key(hac_server_device *device)
             *p = '_';
 }
 
+/* ---- which device it is ------------------------------------------------------------------------------- */
+
+/* FNV-1a over what tells devices apart; each piece ends, so that no two sequences of pieces look alike. */
+static void add_text(uint64_t *hash, const char *text)
+{
+    for (const char *c = text != NULL ? text : "";; c++) {
+        *hash = (*hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+        if (*c == '\0')
+            return;
+    }
+}
+
+static void add_number(uint64_t *hash, double number)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", number);
+    add_text(hash, text);
+}
+
+/* All that a profile can say. A key that is not here would not be taken in by a reload. */
+static void add_config(uint64_t *hash, const hac_device_config *c)
+{
+    const double numbers[] = {(double)c->kind,
+                              (double)c->style,
+                              (double)c->threads,
+                              (double)c->memory_limit,
+                              (double)c->host_memory,
+                              (double)c->byte_order,
+                              (double)c->vector_width,
+                              (double)c->block_items,
+                              (double)c->work_group,
+                              c->max_loop_iterations,
+                              (double)c->max_allocation,
+                              (double)c->local_memory,
+                              c->link_bandwidth,
+                              c->link_latency,
+                              (double)c->jit,
+                              (double)c->n_capability,
+                              c->slowdown,
+                              (double)c->n_affinity,
+                              (double)c->n_env};
+    add_text(hash, c->name);
+    add_text(hash, c->profile);
+    add_text(hash, c->group);
+    add_text(hash, c->program_binary);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        add_number(hash, numbers[i]);
+    for (size_t i = 0; i < c->n_affinity; i++)
+        add_number(hash, c->affinity[i]);
+    for (size_t i = 0; i < c->n_env; i++)
+        add_text(hash, c->env[i]);
+    for (size_t i = 0; i < c->n_capability; i++) {
+        add_text(hash, c->capability[i].key);
+        add_number(hash, c->capability[i].items_per_second);
+    }
+}
+
+/* Before apply_config: settings that are left open may be tuned, and that makes no other device of it. */
+static uint64_t origin_of(const hac_server_device *device)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    char image[96];
+    const char *const texts[] = {device->platform, device->vendor, device->device,
+                                 device->driver,   device->type,   device->kernel_hash};
+    const double numbers[] = {device->platform_index,         device->compute_units,
+                              device->max_work_group,         (double)device->global_memory,
+                              (double)device->max_allocation, (double)device->local_memory,
+                              (double)device->fp64,           (double)device->int64_atomics,
+                              (double)device->unified_memory, (double)device->probed_simt};
+    add_config(&hash, &device->config);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        add_text(&hash, texts[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        add_number(&hash, numbers[i]);
+    describe_image(&device->config, image, sizeof image);
+    add_text(&hash, image);
+    return hash;
+}
+
+void hac_device_renew(hac_server_device *device, const hac_server_device *fresh)
+{
+    forget_failures(device);
+    copy_text(device->group, sizeof device->group, fresh->group);
+    device->deaths = device->start_cost = 0;
+    device->retry_at_ns = 0;
+    if (hac_device_usable(device) && fresh->state == HAC_DEVICE_UNTESTED)
+        return;
+    device->state = fresh->state;
+    copy_text(device->reason, sizeof device->reason, fresh->reason);
+}
+
+/* ---- making them -------------------------------------------------------------------------------------- */
+
 static void apply_config(hac_server_device *device)
 {
     hac_device_config *c = &device->config;
@@ -121,6 +221,7 @@ static hac_status add_device(hac_devices *devices, const Hac__Executor__DeviceFa
         return hac_fail_no_memory(err);
     device->config = *config;
     take_facts(device, facts);
+    device->origin = origin_of(device);
     apply_config(device);
     if (facts->problem != NULL && facts->problem[0] != '\0') {
         device->state = HAC_DEVICE_UNUSABLE;
@@ -207,8 +308,8 @@ static void find_groups(hac_devices *devices)
     }
 }
 
-hac_status hac_devices_set(hac_devices *devices, const Hac__Executor__ProbeReport *report,
-                           const hac_profile_set *profiles, hac_error *err)
+hac_status hac_devices_make(hac_devices *devices, const Hac__Executor__ProbeReport *report,
+                            const hac_profile_set *profiles, hac_error *err)
 {
     hac_devices_clear(devices);
     copy_text(devices->problem, sizeof devices->problem, report->problem);
@@ -293,7 +394,7 @@ void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *mod
 int hac_devices_find(const hac_devices *devices, const char *name)
 {
     for (size_t i = 0; i < devices->count; i++)
-        if (strcmp(devices->items[i]->config.name, name) == 0)
+        if (!devices->items[i]->retired && strcmp(devices->items[i]->config.name, name) == 0)
             return (int)i;
     return -1;
 }
@@ -318,14 +419,17 @@ hac_status hac_devices_mask(const hac_devices *devices, char *const *names, size
 
 bool hac_device_usable(const hac_server_device *device)
 {
-    return device->state == HAC_DEVICE_READY || device->state == HAC_DEVICE_UNTESTED;
+    return !device->retired && (device->state == HAC_DEVICE_READY || device->state == HAC_DEVICE_UNTESTED);
 }
 
 const char *hac_devices_why_none(const hac_devices *devices)
 {
     if (devices->problem[0] != '\0')
         return devices->problem;
-    return devices->count > 0 ? devices->items[0]->reason : "`hacctl doctor` says more";
+    for (size_t i = 0; i < devices->count; i++)
+        if (!devices->items[i]->retired)
+            return devices->items[i]->reason;
+    return "`hacctl doctor` says more";
 }
 
 unsigned hac_devices_usable(const hac_devices *devices)
@@ -333,6 +437,14 @@ unsigned hac_devices_usable(const hac_devices *devices)
     unsigned n = 0;
     for (size_t i = 0; i < devices->count; i++)
         n += hac_device_usable(devices->items[i]);
+    return n;
+}
+
+unsigned hac_devices_in_use(const hac_devices *devices)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < devices->count; i++)
+        n += !devices->items[i]->retired;
     return n;
 }
 
@@ -434,6 +546,8 @@ const char *hac_device_program_failure(const hac_server_device *device, const ch
 
 const char *hac_device_state_name(const hac_server_device *device)
 {
+    if (device->retired)
+        return "removed";
     switch (device->state) {
     case HAC_DEVICE_READY:
         return "ready";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The server's devices: what the probe found, what the profiles make of it, and how each is doing. A device
- * stays at its index for hacd's life, so that jobs can name it by number.
+ * stays at its index, so that jobs can name it by number; one that a reload takes away is *retired*: nothing
+ * new starts on it, and it keeps its place until nothing refers to it any more (reload.h).
  */
 #ifndef SERVER_DEVICE_H
 #define SERVER_DEVICE_H
@@ -13,9 +14,11 @@
 #include "child.h"
 #include "config/profile.h"
 #include "planner/machine.h"
+#include "planner/plan.h"
 #include "proto/messages.h"
 
-#define HAC_DEVICES_MAX         HAC_MACHINE_MAX_DEVICES
+#define HAC_DEVICES_MAX         HAC_PLAN_MAX_DEVICES
+#define HAC_DEVICE_PLACES       HAC_MACHINE_MAX_DEVICES /* those in use, and the retired ones */
 #define HAC_DEVICE_FAILURES_MAX 64
 #define HAC_DEVICE_PROGRAMS_MAX 128 /* as many as a builder knows */
 
@@ -49,6 +52,8 @@ typedef struct hac_failed_program {
 
 typedef struct hac_server_device {
     hac_device_config config;
+    uint64_t origin; /* hash of profile and probe's facts: the same after a reload if neither has changed */
+    bool retired;
     /* as probed */
     char platform[128], vendor[128], device[128], driver[128], type[16], kernel_hash[64];
     uint32_t platform_index; /* among equal devices */
@@ -86,7 +91,7 @@ typedef struct hac_server_device {
 } hac_server_device;
 
 typedef struct hac_devices {
-    hac_server_device *items[HAC_DEVICES_MAX];
+    hac_server_device *items[HAC_DEVICE_PLACES]; /* never NULL below `count` */
     size_t count;
     char problem[512]; /* why there are none; "" when there are */
 } hac_devices;
@@ -95,16 +100,21 @@ void hac_devices_clear(hac_devices *devices);
 
 /* Makes the devices from a probe's report and the profiles. Entries beyond HAC_DEVICES_MAX are left out with
  * a warning in the log. */
-HAC_MUST_USE hac_status hac_devices_set(hac_devices *devices, const Hac__Executor__ProbeReport *report,
-                                        const hac_profile_set *profiles, hac_error *err);
+HAC_MUST_USE hac_status hac_devices_make(hac_devices *devices, const Hac__Executor__ProbeReport *report,
+                                         const hac_profile_set *profiles, hac_error *err);
+
+/* Forgets what its executors and builders have failed at: that is tried again. The fresh one is the same
+ * device as just probed. */
+void hac_device_renew(hac_server_device *device, const hac_server_device *fresh);
+void hac_device_free(hac_server_device *device);
 
 /* Gives the device other settings, and with them other keys. What the profile fixes stays as it is. */
 void hac_device_retune(hac_server_device *device, const hac_device_tuning *tuning);
 
-/* What the planner is told. */
+/* What the planner is told; retired ones are not usable. */
 void hac_devices_to_machine(const hac_devices *devices, const hac_model_set *models, hac_machine *ret);
 
-/* Index of the device of that name, -1 if there is none. */
+/* Index of the device in use of that name, -1 if there is none. */
 int hac_devices_find(const hac_devices *devices, const char *name);
 
 /* The devices of these names as a mask. HAC_INVALID: unknown; HAC_FAILED: unusable, with the reason. */
@@ -113,6 +123,8 @@ HAC_MUST_USE hac_status hac_devices_mask(const hac_devices *devices, char *const
 
 bool hac_device_usable(const hac_server_device *device);
 unsigned hac_devices_usable(const hac_devices *devices);
+/* Those that are not retired. */
+unsigned hac_devices_in_use(const hac_devices *devices);
 /* For messages when none is: the probe's problem, or what is wrong with the first device. */
 const char *hac_devices_why_none(const hac_devices *devices);
 

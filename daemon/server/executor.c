@@ -383,7 +383,7 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
         return HAC_OK;
     }
     hac_server_device *d = executors->devices->items[device];
-    if (d->retry_at_ns > hac_now_ns())
+    if (d->retired || d->retry_at_ns > hac_now_ns())
         return HAC_AGAIN;
     int slot = find_slot(executors);
     if (slot < 0)
@@ -501,7 +501,9 @@ static void check_one(hac_executor *executor, uint64_t now)
             hac_child_kill(executor->child);
         return;
     }
-    if (executor->state == HAC_EXECUTOR_STARTING || executor->n_in_flight > 0) {
+    if (executor->n_in_flight == 0 && device_of(executor)->retired) {
+        ask_to_leave(executor);
+    } else if (executor->state == HAC_EXECUTOR_STARTING || executor->n_in_flight > 0) {
         double limit = patience(executor);
         if ((double)(now - executor->busy_since_ns) * 1e-9 > limit) {
             if (executor->state != HAC_EXECUTOR_STARTING)
@@ -546,10 +548,18 @@ void hac_executors_leave_device(hac_executors *executors, uint32_t device)
 {
     hac_executor *executor = NULL;
     hac_list_for_each (executor, &executors->list, hac_executor, link) {
-        if (executor->device == device && executor->n_in_flight == 0) {
+        if (executor->device == device && executor->n_in_flight == 0 &&
+            executor->state != HAC_EXECUTOR_ENDING)
             ask_to_leave(executor);
-        }
     }
+}
+
+bool hac_executors_at(const hac_executors *executors, uint32_t device)
+{
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++)
+        if (executors->slots[i] != NULL && executors->slots[i]->device == device)
+            return true;
+    return false;
 }
 
 double hac_executors_backlog(const hac_executors *executors, uint32_t device)

@@ -136,6 +136,9 @@ void hac_executors_check(hac_executors *executors);
 void hac_executors_kill_all(hac_executors *executors);
 void hac_executors_leave_device(hac_executors *executors, uint32_t device);
 
+/* Whether there is an executor of that device, be it about to end. */
+bool hac_executors_at(const hac_executors *executors, uint32_t device);
+
 /* Predicted seconds in flight on a device, over all its executors. */
 double hac_executors_backlog(const hac_executors *executors, uint32_t device);
 

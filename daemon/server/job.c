@@ -150,7 +150,7 @@ void hac_job_clear_run(hac_job *job)
 void hac_job_add_earlier(hac_job *job, double seconds)
 {
     if (job->earlier == NULL)
-        job->earlier = calloc(HAC_DEVICES_MAX, sizeof *job->earlier);
+        job->earlier = calloc(HAC_DEVICE_PLACES, sizeof *job->earlier);
     job->earlier_seconds += seconds;
     job->earlier_predicted += job->plan->predicted_seconds;
     for (size_t i = 0; job->earlier != NULL && i < job->run.n_records; i++) {

@@ -178,8 +178,8 @@ struct hac_job {
     double earlier_seconds, earlier_predicted; /* likewise */
     hac_run run;
     unsigned restarts, retries;
-    uint32_t losses[HAC_DEVICES_MAX]; /* executors lost on each device */
-    uint32_t excluded;                /* devices that lost three */
+    uint32_t losses[HAC_DEVICE_PLACES]; /* executors lost on each device */
+    uint32_t excluded;                  /* devices that lost three */
     uint64_t bytes_in;
     uint64_t build_started_ns; /* kernels are being built for it; 0: no */
     double build_seconds;      /* it waited for kernels */

@@ -49,7 +49,7 @@ typedef struct calibrate_state {
     tune_setting settings[64];
     size_t n_settings;
     hac_device_tuning
-        before[HAC_DEVICES_MAX]; /* settings to go back to if the job does not come to its end */
+        before[HAC_DEVICE_PLACES]; /* settings to go back to if the job does not come to its end */
     bool tuned;
 } calibrate_state;
 

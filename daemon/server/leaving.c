@@ -103,7 +103,7 @@ static bool drained(const hac_server *server)
 static bool idle(const hac_server *server)
 {
     return server->n_sessions == 0 && hac_server_unfinished(server) == 0 && !server->probing &&
-           !hac_builders_urgent(&server->builders);
+           !server->reload.pending && !hac_builders_urgent(&server->builders);
 }
 
 static bool socket_gone(const hac_server *server)

@@ -307,9 +307,15 @@ static void add_flows(hac_text *t, const hac_metrics *m)
 
 typedef struct model_sum {
     const hac_devices *devices;
-    double errors[HAC_DEVICES_MAX], samples[HAC_DEVICES_MAX];
-    unsigned models[HAC_DEVICES_MAX];
+    double errors[HAC_DEVICE_PLACES], samples[HAC_DEVICE_PLACES];
+    unsigned models[HAC_DEVICE_PLACES];
 } model_sum;
+
+/* Retired ones are none of this machine's devices any more; another may have their name. */
+static bool in_use(const hac_server *server, size_t place)
+{
+    return !server->devices.items[place]->retired;
+}
 
 static void sum_model(void *context, const hac_model_entry *entry)
 {
@@ -329,25 +335,26 @@ static void add_models(hac_text *t, const hac_server *server)
     hac_model_each(server->models, sum_model, &sum);
     family f = begin(t, HAC_METRIC_MODELS);
     for (size_t i = 0; i < server->devices.count; i++)
-        add1(&f, "device", server->devices.items[i]->config.name, sum.models[i]);
+        if (in_use(server, i))
+            add1(&f, "device", server->devices.items[i]->config.name, sum.models[i]);
     f = begin(t, HAC_METRIC_MODEL_ERROR);
     for (size_t i = 0; i < server->devices.count; i++)
-        if (sum.samples[i] > 0)
+        if (sum.samples[i] > 0 && in_use(server, i))
             add1(&f, "device", server->devices.items[i]->config.name, sum.errors[i] / sum.samples[i]);
 }
 
 static void add_executors(hac_text *t, const hac_server *server)
 {
     static const char *const states[] = {"starting", "ready", "ending"};
-    unsigned counts[HAC_DEVICES_MAX][3] = {{0}};
+    unsigned counts[HAC_DEVICE_PLACES][3] = {{0}};
     for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
         const hac_executor *executor = server->executors.slots[i];
-        if (executor != NULL && executor->device < HAC_DEVICES_MAX)
+        if (executor != NULL && executor->device < HAC_DEVICE_PLACES)
             counts[executor->device][executor->state]++;
     }
     family f = begin(t, HAC_METRIC_EXECUTORS);
     for (size_t i = 0; i < server->devices.count; i++)
-        for (unsigned s = 0; s < 3; s++)
+        for (unsigned s = 0; s < 3 && in_use(server, i); s++)
             add2(&f, (label){"device", server->devices.items[i]->config.name}, (label){"state", states[s]},
                  counts[i][s]);
 }
@@ -369,12 +376,14 @@ static void add_device_states(hac_text *t, const hac_server *server)
 {
     family f = begin(t, HAC_METRIC_USABLE);
     for (size_t i = 0; i < server->devices.count; i++)
-        add1(&f, "device", server->devices.items[i]->config.name,
-             hac_device_usable(server->devices.items[i]));
+        if (in_use(server, i))
+            add1(&f, "device", server->devices.items[i]->config.name,
+                 hac_device_usable(server->devices.items[i]));
     f = begin(t, HAC_METRIC_BACKLOG);
     for (uint32_t i = 0; i < server->devices.count; i++)
-        add1(&f, "device", server->devices.items[i]->config.name,
-             hac_executors_backlog(&server->executors, i));
+        if (in_use(server, i))
+            add1(&f, "device", server->devices.items[i]->config.name,
+                 hac_executors_backlog(&server->executors, i));
 }
 
 /* A counter of each device that was ever seen at work; `splices`: only of those with flow B. */

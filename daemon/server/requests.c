@@ -5,6 +5,7 @@
 
 #include "answers.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/type.h"
 #include "image.h"
 #include "job_calibrate.h"
@@ -192,7 +193,7 @@ static hac_status simulated_machine(const planned_machine *wanted, hac_machine *
     if (wanted->n_devices == 0)
         return hac_fail(err, HAC_INVALID, "the machine to simulate has no devices");
     ret->simulated = true;
-    for (size_t i = 0; i < wanted->n_devices && i < HAC_MACHINE_MAX_DEVICES; i++) {
+    for (size_t i = 0; i < wanted->n_devices && i < HAC_DEVICES_MAX; i++) {
         hac_status status = check_simulated(wanted->devices[i], err);
         if (status != HAC_OK)
             return status;
@@ -549,10 +550,12 @@ static hac_status handle_reload(hac_session *session, const Hac__Client__Request
 {
     (void)frame;
     hac_status status = may_administer(session, "reload", err);
-    if (status == HAC_OK)
-        status = hac_server_reload(session->server, err);
-    if (status == HAC_OK)
-        hac_session_send_ok(session, request->serial);
+    if (status == HAC_OK) /* answered when it is in force */
+        status = hac_reload_begin(session->server, session, request->serial, err);
+    if (status != HAC_OK)
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_RELOAD_REFUSED, NULL,
+                       "reload, asked for by uid %u: %s; the old configuration stays", session->user->uid,
+                       err->message);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -25,12 +24,10 @@
 #include "tuning.h"
 
 #define TICK_MS            250
-#define PROBE_SECONDS      10.0
 #define SELF_TEST_SECONDS  20.0 /* questions about devices wait this long for their self-tests */
 #define SAVE_SECONDS       5.0
 #define TRIM_SECONDS       60.0 /* idle pool memory is kept this long */
 #define ACCEPTS_PER_WAKEUP 16
-#define OWN_DESCRIPTORS    512
 
 /* A question about the devices that waits until their self-tests are through. */
 typedef struct deferred_query {
@@ -66,143 +63,18 @@ static void on_connection(uv_poll_t *handle, int status, int events)
         hac_server_accept(handle->data);
 }
 
-static void listen_again(hac_server *server)
+void hac_server_listen(hac_server *server)
 {
-    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining && !server->probing &&
-        !server->reload)
+    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining && !server->probing)
         uv_poll_start(&server->listener, UV_READABLE, on_connection);
 }
 
-/* ---- start-up: probe, devices ------------------------------------------------------------------------- */
-
-static void report_profile_problem(void *context, const hac_error *problem)
-{
-    hac_server *server = context;
-    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_PROFILE, NULL, "profile left out: %s", problem->message);
-    hac_text text = HAC_TEXT_NONE;
-    if (server->profile_problems != NULL)
-        hac_text_add(&text, server->profile_problems);
-    hac_text_addf(&text, "%s\n", problem->message);
-    char *joined = NULL;
-    if (hac_text_finish(&text, &joined, NULL, NULL) == HAC_OK) {
-        free(server->profile_problems);
-        server->profile_problems = joined;
-    }
-}
-
-/* `strict`: the first bad file is the error; else bad ones are left out, logged and shown by `doctor`. */
-static hac_status load_profiles(hac_server *server, const hac_daemon_config *config, bool strict,
-                                hac_profile_set **ret, hac_error *err)
-{
-    const char *const *directories = server->options.profile_directories;
-    size_t n = server->options.n_profile_directories;
-    if (config->n_profile_directories > 0) {
-        directories = (const char *const *)config->profile_directories;
-        n = config->n_profile_directories;
-    }
-    return hac_profile_set_load(directories, n, strict, report_profile_problem, server, ret, err);
-}
-
-/* While devices are looked for, requests wait in their sockets: every one of them is about devices. */
-static void pause_sessions(hac_server *server, bool pause)
-{
-    hac_session *session = NULL;
-    hac_list_for_each (session, &server->sessions, hac_session, link)
-        hac_channel_pause(session->channel, pause);
-    if (pause)
-        uv_poll_stop(&server->listener);
-    else
-        listen_again(server);
-}
-
-static void end_probe(hac_server *server)
-{
-    server->probing = false;
-    pause_sessions(server, false);
-    hac_notify_ready(server->notify);
-}
+/* ---- devices ------------------------------------------------------------------------------------------ */
 
 static void devices_changed(hac_server *server)
 {
     server->machine_stale = true;
     hac_server_kick(server);
-}
-
-static void take_devices(hac_server *server, const Hac__Executor__ProbeReport *report)
-{
-    hac_error err = HAC_ERROR_NONE;
-    if (hac_devices_set(&server->devices, report, server->profiles, &err) != HAC_OK)
-        snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
-    if (server->devices.problem[0] != '\0')
-        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_NO_DEVICE, NULL, "%s", server->devices.problem);
-    for (size_t i = 0; i < server->devices.count; i++) {
-        const hac_server_device *device = server->devices.items[i];
-        hac_log_subject about = hac_log_device(device->config.name);
-        hac_log_record(HAC_LOG_INFO, HAC_EVENT_DEVICE, &about, "device %s: %s", device->config.name,
-                       device->device);
-    }
-    hac_tuning_load(server);
-    hac_builders_test_devices(&server->builders);
-    devices_changed(server);
-}
-
-static void on_probe_report(void *context, const Hac__Executor__Report *report)
-{
-    hac_server *server = context;
-    if (!server->probing)
-        return;
-    if (report->what_case == HAC__EXECUTOR__REPORT__WHAT_PROBE) {
-        take_devices(server, report->probe);
-        end_probe(server);
-    } else if (report->what_case == HAC__EXECUTOR__REPORT__WHAT_FATAL) {
-        snprintf(server->devices.problem, sizeof server->devices.problem, "%s", report->fatal);
-    }
-}
-
-static void on_probe_gone(void *context, int64_t status, int signal, bool asked)
-{
-    hac_server *server = context;
-    server->probe = NULL;
-    if (!server->probing)
-        return;
-    end_probe(server);
-    if (asked)
-        snprintf(server->devices.problem, sizeof server->devices.problem,
-                 "an OpenCL driver hung while devices were probed; set OCL_ICD_VENDORS to leave it out");
-    else if (server->devices.problem[0] == '\0')
-        snprintf(server->devices.problem, sizeof server->devices.problem,
-                 "probing for devices ended with %s %d: an OpenCL driver failed; set OCL_ICD_VENDORS to "
-                 "leave it out",
-                 signal != 0 ? "signal" : "status", signal != 0 ? signal : (int)status);
-    hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NO_DEVICE, NULL, "%s", server->devices.problem);
-    devices_changed(server);
-}
-
-static void start_probe(hac_server *server)
-{
-    static const hac_child_events events = {on_probe_report, on_probe_gone};
-    hac_error err = HAC_ERROR_NONE;
-    hac_autofree char **environment = NULL;
-    hac_status status = hac_child_environment(NULL, &environment, &err);
-    hac_child_options options = {server->options.executor_program, "--probe", NULL, environment};
-    server->probing = true;
-    server->probe_started_ns = hac_now_ns();
-    pause_sessions(server, true);
-    if (status == HAC_OK)
-        status = hac_child_start(&server->loop, &options, server->child_decoder, &events, server,
-                                 &server->probe, &err);
-    if (status == HAC_OK) {
-        Hac__Executor__Setup setup = HAC__EXECUTOR__SETUP__INIT;
-        Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
-        setup.version = HAC_EXECUTOR_PROTOCOL_VERSION;
-        command.what_case = HAC__EXECUTOR__COMMAND__WHAT_SETUP;
-        command.setup = &setup;
-        hac_child_send(server->probe, &command, NULL, 0);
-    } else {
-        end_probe(server);
-        snprintf(server->devices.problem, sizeof server->devices.problem, "%s", err.message);
-        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NO_DEVICE, NULL, "%s", err.message);
-    }
 }
 
 const hac_machine *hac_server_machine(hac_server *server)
@@ -222,10 +94,10 @@ const hac_machine *hac_server_machine(hac_server *server)
 
 static bool devices_settled(const hac_server *server)
 {
-    if (server->probing)
+    if (server->probing || server->reload.pending)
         return false;
     for (size_t i = 0; i < server->devices.count; i++)
-        if (server->devices.items[i]->state == HAC_DEVICE_UNTESTED)
+        if (server->devices.items[i]->state == HAC_DEVICE_UNTESTED && !server->devices.items[i]->retired)
             return false;
     return true;
 }
@@ -250,6 +122,7 @@ void hac_server_forget_session(hac_server *server, const hac_session *session)
 {
     deferred_query *query = NULL;
     hac_image_forget_session(server, session);
+    hac_reload_forget_session(server, session);
     hac_list_for_each (query, &server->deferred, deferred_query, link) {
         if (query->session != session)
             continue;
@@ -320,9 +193,9 @@ static void tell_status(hac_server *server)
     if (server->probing)
         hac_notify_status(server->notify, "looking for devices");
     else
-        hac_notify_status(server->notify, "%s%u jobs running, %u waiting; %u users; %u of %zu devices usable",
+        hac_notify_status(server->notify, "%s%u jobs running, %u waiting; %u users; %u of %u devices usable",
                           server->draining ? "leaving: " : "", server->n_active, left - server->n_active,
-                          users, hac_devices_usable(&server->devices), server->devices.count);
+                          users, hac_devices_usable(&server->devices), hac_devices_in_use(&server->devices));
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -333,9 +206,7 @@ static void on_tick(uv_timer_t *timer)
     hac_builders_check(&server->builders);
     hac_image_check(server);
     hac_jobs_expire(server);
-    if (server->probing && (double)(now - server->probe_started_ns) * 1e-9 > PROBE_SECONDS &&
-        server->probe != NULL)
-        hac_child_kill(server->probe);
+    hac_reload_check(server);
     if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
         server->models_saved_ns = now;
         hac_saved_models_write(server);
@@ -344,10 +215,10 @@ static void on_tick(uv_timer_t *timer)
             malloc_trim(0); /* a crowd's messages and jobs leave holes that malloc would keep */
     }
     answer_deferred(server);
-    if (!server->probing && !server->reload) /* else greetings wait in their sockets */
+    if (!server->probing) /* else greetings wait in their sockets */
         hac_sessions_check(server);
     hac_log_report(false);
-    listen_again(server);
+    hac_server_listen(server);
     tell_status(server);
     hac_server_kick(server); /* back-offs may have run out */
     hac_leaving_consider(server);
@@ -366,11 +237,6 @@ static void on_prepare(uv_prepare_t *handle)
     if (hac_leaving_turn(server))
         uv_prepare_stop(handle);
     hac_metrics_turn(&server->metrics, uv_hrtime(), uv_metrics_idle_time(&server->loop));
-    if (server->reload && server->probe == NULL && hac_list_empty(&server->executors.list) &&
-        !hac_builders_busy(&server->builders) && server->image == NULL) {
-        server->reload = false;
-        start_probe(server);
-    }
 }
 
 void hac_server_kick(hac_server *server)
@@ -440,7 +306,7 @@ static void on_signal(uv_signal_t *handle, int number)
     hac_server *server = handle->data;
     hac_error err = HAC_ERROR_NONE;
     if (number == SIGHUP) {
-        if (hac_server_reload(server, &err) != HAC_OK)
+        if (hac_reload_begin(server, NULL, 0, &err) != HAC_OK)
             hac_log_record(HAC_LOG_ERROR, HAC_EVENT_RELOAD_REFUSED, NULL,
                            "reload: %s; the old configuration stays", err.message);
         return;
@@ -449,97 +315,6 @@ static void on_signal(uv_signal_t *handle, int number)
         hac_leaving_now(server);
     else
         hac_leaving_drain(server, number == SIGTERM ? "SIGTERM" : "SIGINT");
-}
-
-/* ---- configuration ------------------------------------------------------------------------------------ */
-
-static hac_status load_config(const hac_server *server, hac_daemon_config *ret, hac_error *err)
-{
-    hac_status status = HAC_NOT_FOUND;
-    if (server->options.config_path[0] != '\0')
-        status = hac_daemon_config_load(server->options.config_path, ret, err);
-    return status == HAC_NOT_FOUND ? hac_daemon_config_default(ret, err) : status;
-}
-
-/* What hacd may open, less its connections, its loop, its children, and copies on their way to clients. */
-static uint64_t descriptors_for_users(uint32_t connections)
-{
-    struct rlimit limit;
-    uint64_t all = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
-    uint64_t own = all / 4 < OWN_DESCRIPTORS ? all / 4 : OWN_DESCRIPTORS;
-    return all - own - (connections < all / 4 ? connections : all / 4);
-}
-
-static void apply_config(hac_server *server)
-{
-    hac_log_set_level(server->config.log_level);
-    hac_user *user = NULL;
-    server->users.total[HAC_SLOT_MEMORY] = server->config.pool_memory;
-    server->users.total[HAC_SLOT_DESCRIPTORS] = descriptors_for_users(server->config.max_connections);
-    server->users.total[HAC_SLOT_CONNECTIONS] = server->config.max_connections;
-    server->users.total[HAC_SLOT_JOBS] = server->config.max_jobs;
-    hac_list_for_each (user, &server->users.list, hac_user, link)
-        user->limits = hac_daemon_config_limits(&server->config, user->uid, user->groups, user->n_groups);
-    server->executors.hang_seconds = server->config.task_deadline_minimum;
-    server->executors.hang_factor = server->config.task_deadline_factor;
-    server->executors.idle_seconds = server->config.executor_idle_timeout;
-    server->builders.deadline_seconds = server->config.build_deadline;
-    hac_metrics_http_configure(server);
-}
-
-/* What is wrong stays wrong until a reload takes it in: `doctor` says so as well. */
-static hac_status refuse_reload(hac_server *server, const hac_error *err)
-{
-    char *problem = NULL;
-    if (asprintf(&problem, "not taken in by `reload`, the old ones stay: %s", err->message) >= 0) {
-        free(server->profile_problems);
-        server->profile_problems = problem;
-    }
-    return err->code;
-}
-
-static hac_status read_again(hac_server *server, hac_error *err)
-{
-    hac_daemon_config config;
-    hac_profile_set *profiles = NULL;
-    if (server->probing || server->reload)
-        return hac_fail(err, HAC_REFUSED, "devices are being looked for just now; try again in a moment");
-    if (hac_server_unfinished(server) > 0)
-        return hac_fail(err, HAC_REFUSED,
-                        "%u jobs are running; devices change only between jobs, try again later",
-                        hac_server_unfinished(server));
-    hac_status status = load_config(server, &config, err);
-    if (status != HAC_OK)
-        return refuse_reload(server, err);
-    status = load_profiles(server, &config, true, &profiles, err);
-    if (status != HAC_OK) {
-        hac_daemon_config_clear(&config);
-        return refuse_reload(server, err);
-    }
-    free(server->profile_problems);
-    server->profile_problems = NULL;
-    hac_daemon_config_clear(&server->config);
-    hac_profile_set_free(server->profiles);
-    server->config = config;
-    server->profiles = profiles;
-    apply_config(server);
-    hac_executors_kill_all(&server->executors);
-    hac_builders_kill_all(&server->builders);
-    hac_image_kill(server);
-    pause_sessions(server, true);
-    server->reload = true; /* the probe starts when the last child of the old devices is reaped */
-    hac_server_kick(server);
-    hac_log_record(HAC_LOG_INFO, HAC_EVENT_RELOADED, NULL, "configuration read again");
-    return HAC_OK;
-}
-
-hac_status hac_server_reload(hac_server *server, hac_error *err)
-{
-    hac_notify_reloading(server->notify);
-    hac_status status = read_again(server, err);
-    if (status != HAC_OK && !server->probing && !server->reload)
-        hac_notify_ready(server->notify); /* else when the devices have been looked for */
-    return status;
 }
 
 /* ---- life --------------------------------------------------------------------------------------------- */
@@ -582,6 +357,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     hac_list_init(&server->queued);
     hac_list_init(&server->active);
     hac_list_init(&server->deferred);
+    hac_list_init(&server->reload.waiters);
     hac_users_init(&server->users, nothing, &none, on_forget_buffer, server);
     server->users.discard = on_discard;
     server->next_job = server->next_dispatch = 1;
@@ -595,13 +371,10 @@ static hac_status init_state(hac_server *server, hac_error *err)
     if (status == HAC_OK)
         status = hac_model_set_new(&server->models, err);
     if (status == HAC_OK)
-        status = load_config(server, &server->config, err);
-    if (status == HAC_OK)
-        status = load_profiles(server, &server->config, false, &server->profiles, err);
+        status = hac_reload_first(server, err);
     if (status != HAC_OK)
         return status;
     init_executors(server);
-    apply_config(server);
     hac_saved_models_read(server);
     return HAC_OK;
 }
@@ -640,6 +413,7 @@ static void deinit(hac_server *server)
     hac_users_deinit(&server->users);
     hac_builders_deinit(&server->builders);
     hac_devices_clear(&server->devices);
+    hac_reload_deinit(server);
     hac_model_set_free(server->models);
     hac_profile_set_free(server->profiles);
     hac_daemon_config_clear(&server->config);
@@ -667,7 +441,7 @@ hac_status hac_server_open(const hac_server_options *options, hac_server **ret, 
         hac_server_close(server);
         return status;
     }
-    start_probe(server);
+    hac_reload_probe(server);
     hac_scratch_sweep(&server->loop, server->options.scratch_directory);
     *ret = server;
     return HAC_OK;

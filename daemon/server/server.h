@@ -19,6 +19,7 @@
 #include "planner/model.h"
 #include "pool.h"
 #include "proto/messages.h"
+#include "reload.h"
 
 typedef struct hac_server hac_server;
 struct hac_child;
@@ -68,10 +69,10 @@ struct hac_server {
     unsigned expire_above; /* n_ended from which on records are looked through before the next tick */
     uint64_t next_job, next_dispatch;
     struct hac_child *probe;
-    bool probing, reload;
+    bool probing; /* for the first devices */
+    hac_reload reload;
     struct hac_image_build *image; /* NULL: none is being built */
-    uint64_t probe_started_ns;
-    hac_link deferred; /* sessions' questions that wait for the devices' self-tests */
+    hac_link deferred;             /* sessions' questions that wait for the devices' self-tests */
 
     bool draining, stopping, unlinked;
     uint64_t drain_deadline_ns, idle_since_ns, started_ns, models_saved_ns, trimmed_ns;
@@ -80,7 +81,7 @@ struct hac_server {
 
     hac_metrics metrics;
     struct hac_metrics_http *http; /* metrics_http.h; NULL: none is wanted */
-    double device_busy[HAC_DEVICES_MAX];
+    double device_busy[HAC_DEVICE_PLACES];
 };
 
 /* Runs until it is told to leave; returns the process's exit status. Consumes options->listener. */
@@ -90,9 +91,6 @@ int hac_server_run(const hac_server_options *options);
  * server->loop until it has nothing left to do (hac_leaving_now); the end. */
 HAC_MUST_USE hac_status hac_server_open(const hac_server_options *options, hac_server **ret, hac_error *err);
 void hac_server_close(hac_server *server);
-
-/* Reads configuration, profiles and devices again; a bad configuration keeps the old one and is the error. */
-HAC_MUST_USE hac_status hac_server_reload(hac_server *server, hac_error *err);
 
 /* The machine as it is now, for the planner. */
 const hac_machine *hac_server_machine(hac_server *server);
@@ -113,6 +111,8 @@ unsigned hac_server_unfinished(const hac_server *server);
 
 /* Takes in the clients that are waiting at the socket. */
 void hac_server_accept(hac_server *server);
+/* Looks for clients at the socket (again), unless hacd takes none now. */
+void hac_server_listen(hac_server *server);
 
 /* Closes a handle that is not closing already; a uv_walk_cb. */
 void hac_server_close_handle(uv_handle_t *handle, void *context);

@@ -32,7 +32,7 @@ static void describe(const hac_server_device *device, char name[64], char hash[6
     without_blanks(device->driver, driver, 64);
 }
 
-static void apply_line(hac_server *server, const char *line)
+static void apply_line(hac_devices *devices, const char *line)
 {
     char name[64], hash[64], driver[64], own_name[64], own_hash[64], own_driver[64];
     hac_device_tuning t = {0, 0, 0, 0, 0};
@@ -42,21 +42,21 @@ static void apply_line(hac_server *server, const char *line)
     if (t.threads > 4096 || t.placement > HAC_PLACEMENT_SPREAD || t.style > HAC_STYLE_CHOICE_SIMT ||
         t.block_items > 1u << 24 || t.work_group > 1u << 16)
         return;
-    for (uint32_t i = 0; i < server->devices.count; i++) {
-        hac_server_device *device = server->devices.items[i];
+    for (uint32_t i = 0; i < devices->count; i++) {
+        hac_server_device *device = devices->items[i];
         describe(device, own_name, own_hash, own_driver);
         if (strcmp(name, own_name) == 0 && strcmp(hash, own_hash) == 0 && strcmp(driver, own_driver) == 0)
             hac_device_retune(device, &t);
     }
 }
 
-void hac_tuning_load(hac_server *server)
+void hac_tuning_load(const hac_server *server, hac_devices *devices)
 {
     char path[PATH_MAX + 16], line[512];
     tuning_path(server, path, sizeof path);
     hac_autofclose FILE *file = fopen(path, "re");
     for (int i = 0; file != NULL && i < 10000 && fgets(line, sizeof line, file) != NULL; i++)
-        apply_line(server, line);
+        apply_line(devices, line);
 }
 
 void hac_tuning_apply(hac_server *server, uint32_t index, const hac_device_tuning *tuning)

@@ -13,7 +13,7 @@
 struct hac_server;
 
 /* Applies what was kept to the devices that were just found. */
-void hac_tuning_load(struct hac_server *server);
+void hac_tuning_load(const struct hac_server *server, hac_devices *devices);
 
 /* Puts a device on other settings; its idle executors are let go so that the next ones have them. */
 void hac_tuning_apply(struct hac_server *server, uint32_t device, const hac_device_tuning *tuning);

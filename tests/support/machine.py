@@ -213,13 +213,20 @@ class Machine:
         folder = self.root / "config_home" / "hac" / "profiles"
         folder.mkdir(parents=True, exist_ok=True)
         if text is not None:
-            (folder / name).write_text(text)
+            self.replace(folder / name, text)
 
     def configure(self, **settings):
         lines = [f"{key}: {value}\n" for key, value in {**CONFIG, **settings}.items()]
         folder = self.root / "config_home" / "hac"
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "hacd.yaml").write_text("".join(lines))
+        self.replace(folder / "hacd.yaml", "".join(lines))
+
+    @staticmethod
+    def replace(path, text):
+        """Writes a file in one step: a daemon that reads it meanwhile sees the old one or the new one."""
+        part = path.with_name("." + path.name)
+        part.write_text(text)
+        part.replace(path)
 
     def path(self, name):
         return str(self.work / name)
@@ -324,10 +331,10 @@ class Machine:
         """Nothing in flight: no child, no client."""
         return eventually(lambda: not children(daemon.pid), 20)
 
-    def baseline(self):
-        """Remembers what the daemon holds at rest."""
+    def baseline(self, work=None):
+        """Remembers what the daemon holds at rest, after some work: a small sort, if nothing else is given."""
         daemon = self.daemon()
-        self.warm_up()
+        (work or self.warm_up)()
         self.settled(daemon)
         time.sleep(1.3)  # jobs' records go after result_expiry
         self.before = (daemon, daemon.descriptors(), daemon.rss())

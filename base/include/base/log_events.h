@@ -20,6 +20,8 @@
     X(PROFILE, "profile-left-out", "1642b95b758c4ee0ad4e68c0d33a410d",                                       \
       "a device profile is wrong and is left out")                                                           \
     X(DEVICE, "device-found", "d1a1dafbb2794f9885625e8b83f7d373", "a device was found")                      \
+    X(DEVICE_REMOVED, "device-removed", "63b484593c254544a3cf8098fabaff9a",                                  \
+      "a reload has removed a device, or given it other settings")                                           \
     X(NO_DEVICE, "devices-missing", "696e45b20bea4b89bdf864363de952b0",                                      \
       "devices cannot be found, or are left out")                                                            \
     X(DEVICE_UNUSABLE, "device-unusable", "aa54acc5193d4c97a6625f86312641e7",                                \
