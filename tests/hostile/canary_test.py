@@ -67,12 +67,16 @@ def find_in_descriptors(pid, mark):
 
 
 def find_in_folder(folder, mark):
+    """The files below that have the mark; some go while one looks."""
     found = []
-    for path in Path(folder).rglob("*"):
-        if path.is_file() and not path.is_symlink():
-            file = os.open(path, os.O_RDONLY)
+    for at, _, names in os.walk(folder):
+        for name in names:
+            try:
+                file = os.open(os.path.join(at, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except OSError:
+                continue
             if find_in_file(file, mark):
-                found.append(str(path))
+                found.append(os.path.join(at, name))
             os.close(file)
     return found
 
@@ -185,6 +189,8 @@ class Canary(SharedMachineTest):
             looked += self.look_as_root()
             b.close()
             a.close()
+            if run % 100 == 99:
+                print(f"{run + 1} runs", file=sys.stderr)
             if self.rng.randrange(8) == 0:  # new ones take their places
                 for pid in self.daemon.executor_pids():
                     os.kill(pid, signal.SIGKILL)

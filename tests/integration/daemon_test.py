@@ -395,6 +395,28 @@ class Users(MachineTest):
         os.kill(theirs.pid, signal.SIGTERM)
         self.assertEqual(theirs.wait(10), 0)
 
+    def test_no_capabilities(self):
+        """hacd and its executors do their work without any: none effective, none to be had."""
+        machine = self.others_machine()
+        data = os.urandom(40000)
+        (machine.work / "in").write_bytes(data)
+        done = subprocess.run(["setpriv", "--reuid", str(self.OTHER), "--regid", str(self.OTHER), "--clear-groups",
+                               "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", HACCTL, "sort", "in", "--type",
+                               "u32", "-o", "out"], env=machine.environment, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, cwd=machine.work, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), machine.log())
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        daemon = machine.running()
+        pids = [daemon.pid, *daemon.executor_pids()]
+        self.assertGreater(len(pids), 1)
+        for pid in pids:
+            status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+            for which in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+                self.assertEqual(int(status[which], 16), 0, f"{which} of {pid}")
+            self.assertEqual(status["NoNewPrivs"], "1")
+        os.kill(daemon.pid, signal.SIGTERM)
+        self.assertEqual(daemon.wait(10), 0)
+
     def test_not_the_others_daemon(self):
         """Neither by its environment nor by name: directories are private, and so are sockets."""
         machine = self.machine(ONE_DEVICE)

@@ -15,8 +15,9 @@ ROOT, FILE = 1, 2
 
 
 class SlowFile:
-    def __init__(self, size, answered):
-        self.size, self.answered, self.problem = size, answered, None
+    def __init__(self, size, answered, silent=()):
+        """`silent`: kinds of requests that are not answered either, from mute() on."""
+        self.size, self.answered, self.problem, self.silent, self.muted = size, answered, None, silent, False
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.folder = tempfile.mkdtemp(prefix="hac-slow-")
         self.path = os.path.join(self.folder, "file")
@@ -41,18 +42,24 @@ class SlowFile:
         self.libc.umount2(self.folder.encode(), MNT_DETACH)
         os.rmdir(self.folder)
 
+    def mute(self):
+        self.muted = True
+
     def attributes(self, node):
+        """They are asked for again each time: nothing of them is kept."""
         mode, size = (stat.S_IFDIR | 0o755, 0) if node == ROOT else (stat.S_IFREG | 0o644, self.size)
         return struct.pack("<6Q10I", node, size, size // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
 
     def answer(self, code, node, body):
         """The bytes of the answer; None: none, ever. A negative number: an error."""
+        if self.muted and code in self.silent:
+            return None
         if code == INIT:
             return struct.pack("<IIII HH II HH 8I", 7, 31, 65536, 0, 16, 12, 65536, 1, 1, 0, *[0] * 8)
         if code == LOOKUP:
-            return struct.pack("<4QII", FILE, 0, 1, 1, 0, 0) + self.attributes(FILE) if body == b"file\0" else -ENOENT
+            return struct.pack("<4QII", FILE, 0, 0, 0, 0, 0) + self.attributes(FILE) if body == b"file\0" else -ENOENT
         if code == GETATTR:
-            return struct.pack("<QII", 1, 0, 0) + self.attributes(node)
+            return struct.pack("<QII", 0, 0, 0) + self.attributes(node)
         if code == OPEN:
             return struct.pack("<QII", 1, 1, 0)  # read past the page cache
         if code == READ:
