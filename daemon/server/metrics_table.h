@@ -118,6 +118,13 @@
       "Beside its limit (alert HacdUserAtLimit)")                                                            \
     X(USER_LIMIT, "hacd_user_resources_limit", "gauge", "", "user, resource", "Limits of these.",            \
       "Configuration")                                                                                       \
+    X(USER_SECONDS, "hacd_user_device_seconds", "counter", "seconds", "user",                                \
+      "Device time that a user has spent, weighted by the capability of the devices.",                       \
+      "Shares of the machine")                                                                               \
+    X(USER_REFUSED, "hacd_user_refused", "counter", "", "user, resource",                                    \
+      "What a user asked for and was not given, for a limit or for others; resource: memory, descriptors, "  \
+      "connections, jobs.",                                                                                  \
+      "Who is at a limit; ends with the user's last connection, job and buffer")                             \
     X(LOG, "hacd_log_records", "counter", "", "level", "Records written to the log.", "Rate of errors")      \
     X(LOG_DROPPED, "hacd_log_records_dropped", "counter", "", "reason",                                      \
       "Records not written; reason: limit (one a user, kind and minute), lost (the log took no more).",      \

@@ -466,6 +466,11 @@ static uint64_t kept_bytes(const hac_user *user)
 enum { CONNECTIONS, USER_JOBS, RUNNING_JOBS, DESCRIPTORS, N_RESOURCES };
 static const char *const resources[N_RESOURCES] = {"connections", "jobs", "running_jobs", "descriptors"};
 
+static const char *const slots[HAC_SLOTS] = {[HAC_SLOT_MEMORY] = "memory",
+                                             [HAC_SLOT_DESCRIPTORS] = "descriptors",
+                                             [HAC_SLOT_CONNECTIONS] = "connections",
+                                             [HAC_SLOT_JOBS] = "jobs"};
+
 static void user_resources(const hac_user *user, double *ret_used, double *ret_limits)
 {
     const hac_user_limits *limits = &user->limits;
@@ -491,6 +496,10 @@ static void add_user(const family *f, const hac_user *user, hac_metric_family wh
     } else if (which == HAC_METRIC_USER_MEMORY_LIMIT) {
         add1(f, "user", uid, (double)user->limits.memory);
     }
+    if (which == HAC_METRIC_USER_SECONDS)
+        add1(f, "user", uid, user->device_seconds);
+    for (unsigned i = 0; which == HAC_METRIC_USER_REFUSED && i < HAC_SLOTS; i++)
+        add2(f, who, (label){"resource", slots[i]}, (double)user->refused[i]);
     for (unsigned i = 0; i < N_RESOURCES; i++) {
         if (which == HAC_METRIC_USER)
             add2(f, who, (label){"resource", resources[i]}, used[i]);
@@ -501,8 +510,9 @@ static void add_user(const family *f, const hac_user *user, hac_metric_family wh
 
 static void add_users(hac_text *t, const hac_server *server, const hac_user *viewer)
 {
-    static const hac_metric_family families[] = {HAC_METRIC_USER_MEMORY, HAC_METRIC_USER_MEMORY_LIMIT,
-                                                 HAC_METRIC_USER, HAC_METRIC_USER_LIMIT};
+    static const hac_metric_family families[] = {HAC_METRIC_USER_MEMORY,  HAC_METRIC_USER_MEMORY_LIMIT,
+                                                 HAC_METRIC_USER,         HAC_METRIC_USER_LIMIT,
+                                                 HAC_METRIC_USER_SECONDS, HAC_METRIC_USER_REFUSED};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         family f = begin(t, families[i]);
         const hac_user *user = NULL;

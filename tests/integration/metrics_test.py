@@ -88,6 +88,8 @@ class Metrics(MachineTest):
         self.assertEqual(self.value(f, "hacd_user_resources", user=user, resource="connections"), 1)
         self.assertEqual(self.value(f, "hacd_user_resources_limit", user=user, resource="connections"), 256)
         self.assertGreater(self.value(f, "hacd_user_memory_bytes", user=user), 0)
+        self.assertGreaterEqual(self.value(f, "hacd_user_device_seconds", user=user), 0)
+        self.assertEqual(self.value(f, "hacd_user_refused", user=user), 0)
 
     def test_failures(self):
         machine = self.machine(config={**CONFIG, "executor_idle_timeout": "60s", "max_connections_per_user": 2})
@@ -108,6 +110,7 @@ class Metrics(MachineTest):
         self.assertGreaterEqual(refused, 1)
         self.assertEqual(self.value(f, "hacd_connections_cut"), 1 + refused)
         self.assertEqual(self.value(f, "hacd_requests_refused", reason="refused"), 1)
+        self.assertEqual(self.value(f, "hacd_user_refused", resource="memory"), 1)
         self.assertEqual(self.value(f, "hacd_log_records", level="error"), 0)
 
     def test_names_are_quoted(self):
