@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# package_test.sh BUILD SEED [debootstrap]: packages from a build folder; installed, used as an administrator and a user
+# would, and purged, in a root of their own. That root is this machine's with a layer on top that takes all writes, or
+# with `debootstrap` a minimal Debian that gets everything else from its mirror. Needs root.
+set -euo pipefail
+build=$1 seed=$2 way=${3:-overlay}
+
+skip() {
+    echo "SKIPPED: $*"
+    exit 77
+}
+
+if [ "${HAC_PACKAGE_TEST_INSIDE:-}" = "" ]; then
+    [ "$(id -u)" = 0 ] || skip "not root"
+    for tool in dpkg-shlibdeps systemd-sysusers systemd-socket-activate; do
+        command -v $tool >/dev/null || skip "no $tool"
+    done
+    [ "$way" = overlay ] || command -v debootstrap >/dev/null || skip "no debootstrap"
+    unshare -m true 2>/dev/null || skip "no mount namespaces"
+    HAC_PACKAGE_TEST_INSIDE=1 exec unshare -m --propagation private "$0" "$@"
+fi
+
+base=$(mktemp -d "${TMPDIR:-/tmp}/hac-package.XXXXXX")
+mount -t tmpfs -o mode=755 none "$base"
+root=$base/root
+# The namespace's mounts go with it; the directory is outside.
+activate=
+finish() {
+    local status=$?
+    [ -z "$activate" ] || kill "$activate" 2>/dev/null || true
+    umount -R "$base" || umount -R -l "$base"
+    rmdir "$base"
+    exit $status
+}
+trap finish EXIT
+
+echo "== packages"
+(cd "$build" && cpack -G DEB -B "$base/packages" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip \
+    -D "CPACK_COMPONENTS_ALL=hac;libhac;libhac-dev") >"$base/log" 2>&1 ||
+    { cat "$base/log"; exit 1; }
+mkdir -p "$base/upper" "$base/work" "$root"
+if [ "$way" = overlay ]; then
+    mount -t overlay -o "lowerdir=/,upperdir=$base/upper,workdir=$base/work" none "$root" 2>/dev/null || skip "no overlay"
+else
+    debootstrap --variant=minbase "${HAC_TEST_SUITE:-bookworm}" "$root" >"$base/log" || { tail "$base/log"; exit 1; }
+fi
+mount -t proc none "$root/proc"
+mount --rbind /dev "$root/dev"
+mount --rbind /sys "$root/sys"
+mount -t tmpfs none "$root/run"
+mount -t tmpfs -o mode=1777 none "$root/tmp"
+mkdir "$root/tmp/packages"
+cp "$base"/packages/*.deb "$root/tmp/packages"
+inside() { chroot "$root" /usr/bin/env -i PATH="$PATH:/usr/sbin:/sbin" HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
+
+# All that is there, but for what dpkg, apt, the loader and the user database keep to themselves.
+inventory() {
+    (
+        cd "$root"
+        find etc usr var -xdev \( -path var/lib/dpkg -o -path var/lib/apt -o -path var/cache -o -path var/log \
+            -o -path etc/.pwd.lock -o -path 'etc/*-' -o -path etc/ld.so.cache -o -path etc/subuid -o -path etc/subgid \) -prune -o -print
+        find var/cache var/lib/dpkg run -xdev -path '*hac*'
+    ) | LC_ALL=C sort
+}
+
+packages=(/tmp/packages/{libhac0,hac,libhac-dev}_*.deb)
+echo "== install"
+if [ "$way" = overlay ]; then
+    # dpkg's own scratch, and PoCL's
+    inventory >"$base/before"
+    inside bash -c "dpkg --install ${packages[*]}" >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
+else
+    # What the packages depend on stays; only what they bring themselves is to go.
+    inside apt-get -qq update >"$base/log" 2>&1
+    inside bash -c "apt-get -qq install -y --no-install-recommends ocl-icd-libopencl1 pocl-opencl-icd systemd python3 \
+        \$(for d in ${packages[*]}; do dpkg-deb -f \$d Depends; done | tr ',' '\n' | sed 's/[|(].*//' | grep -v libhac)" \
+        >"$base/log" 2>&1 || { tail "$base/log"; exit 1; }
+    inventory >"$base/before"
+    inside bash -c "apt-get -qq install -y --no-install-recommends ${packages[*]}" >"$base/log" 2>&1 || { tail "$base/log"; exit 1; }
+fi
+prefix=$(inside dpkg -L hac | sed -n 's,/libexec/hacd$,,p')
+grep -q "^ExecStart=$prefix/libexec/hacd$" "$root$prefix/lib/systemd/system/hacd.service"
+inside id hacd >/dev/null
+[ "$(stat -c %a "$root/run/hac")" = 755 ]
+[ "$(inside dpkg -S /etc/hac/hacd.yaml)" = "hac: /etc/hac/hacd.yaml" ]
+inside dpkg --verify hac libhac0 libhac-dev
+for unit in system/hacd.service system/hacd.socket user/hacd.service user/hacd.socket; do
+    [ -e "$root$prefix/lib/systemd/$unit" ] || { echo "no unit $unit"; exit 1; }
+done
+[ ! -L "$root/etc/systemd/system/sockets.target.wants/hacd.socket" ] || { echo "enabled without being asked"; exit 1; }
+inside systemctl enable hacd.socket 2>/dev/null
+[ -L "$root/etc/systemd/system/sockets.target.wants/hacd.socket" ]
+
+echo "== configuration"
+inside "$prefix/libexec/hacd" --check-config
+echo 'idle_exit: soon' >"$root/tmp/bad.yaml"
+status=0
+inside "$prefix/libexec/hacd" --check-config --config /tmp/bad.yaml 2>"$base/log" || status=$?
+[ $status = 2 ] || { echo "exit $status for a bad configuration"; exit 1; }
+grep -q "bad.yaml:1: key .idle_exit" "$base/log" || { cat "$base/log"; exit 1; }
+
+echo "== use"
+# What systemd does of itself: directories, user, socket.
+as_service() { inside setpriv --reuid hacd --regid hacd --init-groups --inh-caps=-all --no-new-privs "$@"; }
+as_user() { inside setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
+inside install -d -m 700 -o hacd -g hacd /var/lib/hacd /var/cache/hacd
+if [ "$way" = overlay ] && [ -d "$seed/programs" ]; then
+    cp -r "$seed/programs" "$root/var/cache/hacd/programs"
+    cp "$seed/tested-devices" "$root/var/lib/hacd"
+    inside chown -R hacd:hacd /var/cache/hacd /var/lib/hacd
+fi
+inside chown hacd /run/hac # root's manager binds there; this one is hacd's
+as_service env HOME=/var/lib/hacd OCL_ICD_VENDORS=pocl.icd systemd-socket-activate --seqpacket -E OCL_ICD_VENDORS -E HOME \
+    -l /run/hac/hacd.sock "$prefix/libexec/hacd" 2>"$base/daemon" &
+activate=$!
+for _ in $(seq 50); do [ -S "$root/run/hac/hacd.sock" ] && break; sleep 0.1; done
+chmod 666 "$root/run/hac/hacd.sock" # SocketMode= of the unit
+mkdir -m 777 "$root/tmp/user"
+head -c 4000000 /dev/urandom >"$root/tmp/user/keys"
+for command in devices 'sort /tmp/user/keys --type u32 -o /tmp/user/sorted' jobs; do
+    # shellcheck disable=SC2086 # words
+    as_user "$prefix/bin/hacctl" --no-autostart $command || { cat "$base/daemon"; exit 1; }
+done
+python3 - "$root/tmp/user/keys" "$root/tmp/user/sorted" <<'END'
+import array, sys
+def keys(name):
+    a = array.array("I")
+    a.frombytes(open(name, "rb").read())
+    return a
+sys.exit(0 if sorted(keys(sys.argv[1])) == keys(sys.argv[2]).tolist() else "the sort is wrong")
+END
+status=0
+as_user "$prefix/bin/hacctl" drain 2>/dev/null || status=$?
+[ $status = 4 ] || { echo "anybody may drain"; exit 1; }
+inside "$prefix/bin/hacctl" drain
+wait $activate || { echo "hacd ended with $?"; cat "$base/daemon"; exit 1; }
+activate=
+
+echo "== purge"
+inside dpkg --remove libhac-dev hac libhac0 >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
+[ ! -L "$root/etc/systemd/system/sockets.target.wants/hacd.socket" ] || { echo "still enabled"; exit 1; }
+[ -e "$root/etc/hac/hacd.yaml" ] || { echo "removed, and the configuration has gone"; exit 1; }
+[ -d "$root/var/lib/hacd" ] || { echo "removed, and what was learnt has gone"; exit 1; }
+inside dpkg --purge libhac-dev hac libhac0 >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
+inventory >"$base/after"
+# dpkg also takes directories of /usr/local that were empty before.
+if diff "$base/before" "$base/after" | grep '^[<>]' | grep -v '^< usr/local/' >"$base/log"; then
+    echo "not as before (<: was there, >: is left):"
+    cat "$base/log"
+    exit 1
+fi
+echo "nothing is left"
