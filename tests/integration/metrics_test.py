@@ -16,6 +16,7 @@ try:
     from prometheus_client.openmetrics import parser
 except ImportError:
     parser = None
+METRICS = 10  # Query.topic
 WHY_NOT = "prometheus_client is not installed (`./dev test` puts it into build/python): the text is NOT CHECKED"
 
 
@@ -112,6 +113,48 @@ class Metrics(MachineTest):
         self.assertEqual(self.value(f, "hacd_requests_refused", reason="refused"), 1)
         self.assertEqual(self.value(f, "hacd_user_refused", resource="memory"), 1)
         self.assertEqual(self.value(f, "hacd_log_records", level="error"), 0)
+
+    def as_user(self, machine, uid):
+        """What a user is told, and its memory."""
+        os.seteuid(uid)
+        try:
+            client = wire.Client(machine.socket)
+        finally:
+            os.seteuid(0)
+        self.addCleanup(client.close)
+        self.assertEqual(client.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 20))[0], wire.R_BUFFER)
+        return client
+
+    def ask(self, client):
+        what, fields = client.ask(wire.QUERY, wire.message(f1=METRICS))
+        self.assertEqual(what, wire.R_TEXT)
+        text = fields.get(1, [b""])[0]
+        if not text:  # a memfd
+            fd = client.fds.pop()
+            text = os.pread(fd, fields[2][0], 0)
+            os.close(fd)
+        return parse(text.decode())
+
+    def users(self, families):
+        return {dict(labels)["user"] for name, samples in families.items() if name.startswith("hacd_user_")
+                for _, labels in samples}
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root: NOT TESTED that users see their own figures alone")
+    def test_users(self):
+        machine = self.machine()
+        machine.daemon()
+        for path in (machine.root, machine.socket.parent.parent, machine.socket.parent):
+            os.chmod(path, 0o755)
+        self.addCleanup(os.chmod, machine.socket.parent, 0o700)
+        os.chmod(machine.socket, 0o666)
+        one, other = self.as_user(machine, 65533), self.as_user(machine, 65534)
+        for client, uid in ((one, "65533"), (other, "65534")):
+            families = self.ask(client)
+            self.assertEqual(self.users(families), {uid})
+            self.assertGreaterEqual(self.value(families, "hacd_user_memory_bytes", user=uid, kind="used"), 1 << 20)
+            self.assertEqual(self.value(families, "hacd_connections"), 2)
+        os.chmod(machine.socket.parent, 0o700)
+        self.assertEqual(self.users(self.get(machine)), {"0", "65533", "65534"})
 
     def test_names_are_quoted(self):
         """A device's name comes from a profile; whatever a profile may say must not break the text."""
