@@ -11,9 +11,10 @@ endif()
 
 set(HAC_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 option(HAC_WERROR "Treat warnings as errors" ON)
+option(HAC_FAILPOINTS "Places that fail when a test says so (base/failpoint.h); not for what is installed" OFF)
 
 add_library(hac_flags INTERFACE)
-target_compile_definitions(hac_flags INTERFACE _GNU_SOURCE)
+target_compile_definitions(hac_flags INTERFACE _GNU_SOURCE $<$<BOOL:${HAC_FAILPOINTS}>:HAC_FAILPOINTS>)
 target_compile_options(hac_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
   -Wpointer-arith -Wcast-qual -Wformat=2 -Wundef -Wvla -Wno-gnu-statement-expression

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/io_read.h"
 
+#include "base/failpoint.h"
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
@@ -30,7 +31,9 @@ hac_status hac_io_read_check(const hac_device_facts *facts, const hac_task *task
 static ssize_t read_some(int fd, uint8_t *data, size_t bytes, uint64_t offset, bool *sequential)
 {
     for (;;) {
-        ssize_t n = *sequential ? read(fd, data, bytes) : pread(fd, data, bytes, (off_t)offset);
+        size_t most = HAC_FAILPOINT_SHORT("io_read.read", bytes);
+        ssize_t n = HAC_FAILPOINT("io_read.read", -1,
+                                  *sequential ? read(fd, data, most) : pread(fd, data, most, (off_t)offset));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == ESPIPE && !*sequential && offset == 0) {

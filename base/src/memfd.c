@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 
 /* Linux 6.3; the headers of Debian 12 do not have it. */
 #ifndef MFD_NOEXEC_SEAL
@@ -22,7 +23,8 @@ static hac_status fail_system(hac_error *err, const char *what)
 
 static int create_sealable(const char *name)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    int fd = HAC_FAILPOINT("memfd.create", -1,
+                           memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
     if (fd < 0 && errno == EINVAL) /* a kernel before 6.3 */
         fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     return fd;
@@ -35,10 +37,11 @@ hac_status hac_memfd_create(const char *name, uint64_t bytes, bool growable, int
     hac_autoclose int fd = create_sealable(name);
     if (fd < 0)
         return fail_system(err, "cannot create shared memory");
-    if (ftruncate(fd, (off_t)bytes) < 0)
+    if (HAC_FAILPOINT("memfd.size", -1, ftruncate(fd, (off_t)bytes)) < 0)
         return hac_fail_errno(err, errno == ENOMEM ? HAC_NO_MEMORY : HAC_IO, errno,
                               "cannot make shared memory of %llu bytes", (unsigned long long)bytes);
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | (growable ? 0 : F_SEAL_GROW)) < 0)
+    if (HAC_FAILPOINT("memfd.seal", -1,
+                      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | (growable ? 0 : F_SEAL_GROW))) < 0)
         return fail_system(err, "cannot seal shared memory");
     *ret_fd = hac_steal_fd(&fd);
     return HAC_OK;
@@ -62,7 +65,7 @@ hac_status hac_memfd_grow(int fd, uint64_t bytes, hac_error *err)
     if (bytes < now || bytes > INT64_MAX)
         return hac_fail(err, HAC_INVALID, "a buffer of %llu bytes cannot become one of %llu",
                         (unsigned long long)now, (unsigned long long)bytes);
-    if (ftruncate(fd, (off_t)bytes) == 0)
+    if (HAC_FAILPOINT("memfd.grow", -1, ftruncate(fd, (off_t)bytes)) == 0)
         return HAC_OK;
     if (errno == EPERM)
         return hac_fail(err, HAC_REFUSED,
@@ -106,7 +109,9 @@ hac_status hac_memfd_from_text(const char *name, const void *text, size_t bytes,
     if (fd < 0)
         return fail_system(err, "cannot create shared memory");
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = pwrite(fd, (const char *)text + done, bytes - done, (off_t)done);
+        size_t most = HAC_FAILPOINT_SHORT("memfd.write", bytes - done);
+        ssize_t n =
+            HAC_FAILPOINT("memfd.write", -1, pwrite(fd, (const char *)text + done, most, (off_t)done));
         if (n > 0)
             done += (size_t)n;
         else if (n == 0 || errno != EINTR)
@@ -134,7 +139,8 @@ hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes
     if (text == NULL)
         return hac_fail_no_memory(err);
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, text + done, bytes - done, (off_t)done);
+        size_t most = HAC_FAILPOINT_SHORT("memfd.read", bytes - done);
+        ssize_t n = HAC_FAILPOINT("memfd.read", -1, pread(fd, text + done, most, (off_t)done));
         if (n > 0)
             done += (size_t)n;
         else if (n == 0)
@@ -153,7 +159,9 @@ hac_status hac_memfd_map(int fd, uint64_t bytes, bool writable, void **ret, hac_
 {
     if (bytes == 0 || bytes > SIZE_MAX)
         return hac_fail(err, HAC_INVALID, "cannot map %llu bytes", (unsigned long long)bytes);
-    void *address = mmap(NULL, (size_t)bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+    void *address =
+        HAC_FAILPOINT("memfd.map", MAP_FAILED,
+                      mmap(NULL, (size_t)bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0));
     if (address == MAP_FAILED)
         return fail_system(err, "cannot map shared memory");
     *ret = address;

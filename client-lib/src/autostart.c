@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/environment.h"
+#include "base/failpoint.h"
 #include "base/text.h"
 #include "socket.h"
 
@@ -209,14 +210,14 @@ static hac_status await_exec(int report, const char *program, hac_error *err)
 static hac_status spawn(launch *l, hac_error *err)
 {
     int report[2];
-    if (pipe2(report, O_CLOEXEC) < 0)
+    if (HAC_FAILPOINT("autostart.pipe", -1, pipe2(report, O_CLOEXEC)) < 0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot start %s", l->program);
     l->report = report[1];
     /* No handler of the caller's may run in the child. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t child = fork();
+    pid_t child = HAC_FAILPOINT("autostart.fork", -1, fork());
     if (child == 0)
         become_daemon(l);
     int fork_errno = errno;

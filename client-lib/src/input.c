@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/failpoint.h"
 #include "base/text.h"
 #include "inflate.h"
 
@@ -113,7 +114,9 @@ static hac_status read_some(hac_input *input, uint8_t *at, uint64_t room, uint64
     ssize_t n = 0;
     if (most > 0) {
         do
-            n = read(input->fd, at, (size_t)(room < most ? room : most));
+            n = HAC_FAILPOINT(
+                "input.read", -1,
+                read(input->fd, at, HAC_FAILPOINT_SHORT("input.read", (size_t)(room < most ? room : most))));
         while (n < 0 && errno == EINTR);
     }
     if (n < 0 && errno == EAGAIN)

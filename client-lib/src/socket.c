@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 
 enum { BACKLOG = 128, CONNECT_SECONDS = 10 };
 
@@ -106,7 +107,8 @@ static hac_status set_blocking(int fd, bool blocking, hac_error *err)
 
 hac_status hac_socket_connect(const char *path, bool any_owner, int *ret_socket, hac_error *err)
 {
-    hac_autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    hac_autoclose int fd =
+        HAC_FAILPOINT("client.socket", -1, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket");
     /* Blocking, so that it waits for room in the backlog; it is the send timeout that bounds it. */
@@ -115,7 +117,8 @@ hac_status hac_socket_connect(const char *path, bool any_owner, int *ret_socket,
     const struct sockaddr_un address = address_of(path);
     int result;
     do
-        result = connect(fd, (const struct sockaddr *)&address, sizeof(address));
+        result = HAC_FAILPOINT("client.connect", -1,
+                               connect(fd, (const struct sockaddr *)&address, sizeof(address)));
     while (result < 0 && errno == EINTR);
     if (result < 0 && errno == EAGAIN)
         return hac_fail(err, HAC_NO_DAEMON, "hacd at %s has taken no connection for %d s", path,
@@ -138,8 +141,9 @@ hac_status hac_socket_listen(const char *path, int *ret_socket, hac_error *err)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket");
     const struct sockaddr_un address = address_of(path);
     /* The directory is ours alone, so the mode is right before anybody can look. */
-    if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || chmod(path, 0600) < 0 ||
-        listen(fd, BACKLOG) < 0)
+    if (HAC_FAILPOINT("autostart.bind", -1, bind(fd, (const struct sockaddr *)&address, sizeof(address))) <
+            0 ||
+        chmod(path, 0600) < 0 || listen(fd, BACKLOG) < 0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot listen at %s", path);
     *ret_socket = hac_steal_fd(&fd);
     return HAC_OK;

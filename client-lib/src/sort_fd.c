@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/failpoint.h"
 #include "base/text.h"
 #include "base/type.h"
 #include "stream.h"
@@ -60,7 +61,9 @@ static hac_status file_range(const source *s, uint64_t size, uint64_t *ret_bytes
 static bool read_small(const source *s, uint8_t *keys, uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes;) {
-        ssize_t n = pread(s->fd, keys + done, (size_t)(bytes - done), (off_t)(s->offset + done));
+        size_t most = HAC_FAILPOINT_SHORT("sort.read", (size_t)(bytes - done));
+        ssize_t n =
+            HAC_FAILPOINT("sort.read", -1, pread(s->fd, keys + done, most, (off_t)(s->offset + done)));
         if (n == 0 || (n < 0 && errno != EINTR))
             return false;
         done += n > 0 ? (uint64_t)n : 0;

@@ -14,6 +14,7 @@
 #include <yaml.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 
 typedef struct reader {
     yaml_parser_t parser;
@@ -456,7 +457,8 @@ static hac_status read_all(int fd, const char *path, char *text, size_t room, si
 {
     size_t length = 0;
     while (length < room) {
-        ssize_t n = read(fd, text + length, room - length);
+        size_t most = HAC_FAILPOINT_SHORT("yaml.read", room - length);
+        ssize_t n = HAC_FAILPOINT("yaml.read", -1, read(fd, text + length, most));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "proto/messages.h"
 
 /* What a waiting frame costs beside its body: a peer that does not read must not make us keep thousands of
@@ -160,12 +161,12 @@ hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsig
 {
     hac_autoclose int owned = socket;
     int flags = fcntl(owned, F_GETFL);
-    if (flags < 0 || fcntl(owned, F_SETFL, flags | O_NONBLOCK) != 0)
+    if (flags < 0 || HAC_FAILPOINT("channel.nonblocking", -1, fcntl(owned, F_SETFL, flags | O_NONBLOCK)) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket non-blocking");
     hac_channel *channel = calloc(1, sizeof *channel);
     if (channel == NULL)
         return hac_fail_no_memory(err);
-    int r = uv_poll_init(loop, &channel->poll, owned);
+    int r = HAC_FAILPOINT("channel.poll", -errno, uv_poll_init(loop, &channel->poll, owned));
     if (r != 0) {
         free(channel);
         return hac_fail(err, HAC_IO, "cannot watch a socket: %s", uv_strerror(r));
@@ -201,7 +202,7 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
     frame->cost = cost;
     memcpy(hac_frame_body(frame->buffer), hac_frame_body(send_buffer), body_bytes);
     for (size_t i = 0; i < n_fds; i++) {
-        int copy = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
+        int copy = HAC_FAILPOINT("channel.copy", -1, fcntl(fds[i], F_DUPFD_CLOEXEC, 0));
         if (copy < 0) {
             waiting_free(frame);
             lose(channel, "out of descriptors");

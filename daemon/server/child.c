@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "channel.h"
 
@@ -97,7 +98,7 @@ static hac_status spawn(uv_loop_t *loop, hac_child *child, const hac_child_optio
         {.flags = UV_INHERIT_FD, .data.fd = socket},
     };
     uv_process_options_t process = {
-        .file = options->program,
+        .file = HAC_FAILPOINT("child.spawn", "/dev/null", options->program),
         .args = args,
         .env = (char **)(uintptr_t)options->environment,
         .stdio = stdio,
@@ -121,7 +122,8 @@ hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options, ha
 {
     static const hac_channel_events channel_events = {on_frame, on_lost};
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    if (HAC_FAILPOINT("child.socketpair", -1, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) !=
+        0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make a socket pair");
     hac_autoclose int ours = pair[0], theirs = pair[1];
     int room = 1 << 20; /* several whole frames; the kernel caps it */

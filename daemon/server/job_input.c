@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "server.h"
 
 hac_status hac_job_begin(hac_session *session, const hac_job_kind *kind, size_t state_bytes, hac_job **ret,
@@ -49,7 +50,7 @@ hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input
 {
     struct stat info;
     hac_autoclose int fd = hac_frame_take_fd(frame, input->descriptor);
-    if (fd < 0 || fstat(fd, &info) != 0)
+    if (fd < 0 || HAC_FAILPOINT("job.descriptor", -1, fstat(fd, &info)) != 0)
         return hac_fail(err, HAC_INVALID, "%s: no usable descriptor came with the request", name);
     if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
         return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "server.h"
 
@@ -31,7 +32,8 @@ static void models_path(const hac_server *server, char *ret, size_t room)
 static int write_all(int fd, const char *text, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = write(fd, text + done, bytes - done);
+        size_t most = HAC_FAILPOINT_SHORT("models.write", bytes - done);
+        ssize_t n = HAC_FAILPOINT("models.write", -1, write(fd, text + done, most));
         if (n < 0 && errno != EINTR)
             return errno;
         done += n > 0 ? (size_t)n : 0;
@@ -44,9 +46,10 @@ static void write_models(uv_work_t *work)
     save_work *save = hac_container_of(work, save_work, work);
     char temporary[PATH_MAX + 40];
     snprintf(temporary, sizeof temporary, "%s.new", save->path);
-    hac_autoclose int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    hac_autoclose int fd =
+        HAC_FAILPOINT("models.open", -1, open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     save->errnum = fd < 0 ? errno : write_all(fd, save->text, save->bytes);
-    if (save->errnum == 0 && rename(temporary, save->path) != 0)
+    if (save->errnum == 0 && HAC_FAILPOINT("models.rename", -1, rename(temporary, save->path)) != 0)
         save->errnum = errno;
 }
 

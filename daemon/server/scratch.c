@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 
 #define DESCRIPTORS 16 /* that nftw may hold open */
 #define CLAIMS_MAX  100
@@ -105,7 +106,7 @@ static hac_status lock_directory(const char *path, int *ret_fd, hac_error *err)
 static hac_status claim(const char *path, int *ret_lock, hac_error *err)
 {
     hac_autoclose int fd = -1;
-    bool made = mkdir(path, 0700) == 0;
+    bool made = HAC_FAILPOINT("scratch.directory", -1, mkdir(path, 0700)) == 0;
     if (!made && errno != EEXIST)
         return hac_fail_errno(err, HAC_IO, errno, "cannot make the directory %s", path);
     hac_status status = lock_directory(path, &fd, err);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "channel.h"
 #include "child.h"
@@ -43,7 +44,8 @@ typedef struct deferred_query {
 void hac_server_accept(hac_server *server)
 {
     for (int i = 0; i < ACCEPTS_PER_WAKEUP; i++) {
-        int fd = accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = HAC_FAILPOINT("server.accept", -1,
+                               accept4(server->options.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE) {
                 /* Out of descriptors: stop looking until the next tick, or this would spin. */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/failpoint.h"
 #include "interrupt.h"
 
 struct hac_output {
@@ -113,7 +114,9 @@ static int create_temporary(hac_output *output, mode_t mode)
         /* the name's beginning only: with its ends it must stay below NAME_MAX */
         snprintf(output->temporary, sizeof output->temporary, ".%.200s.hacctl-%ld-%08lx", output->final,
                  (long)getpid(), (unsigned long)(random & 0xffffffff));
-        int fd = openat(output->dirfd, output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        int fd = HAC_FAILPOINT(
+            "output.open", -1,
+            openat(output->dirfd, output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
@@ -236,7 +239,7 @@ hac_status hac_output_reserve(hac_output *output, uint64_t bytes, hac_error *err
     int r;
     do {
         /* Size kept: the file is as long as what was written, whatever happens. */
-        r = fallocate(output->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
+        r = HAC_FAILPOINT("output.reserve", -1, fallocate(output->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes));
     } while (r < 0 && errno == EINTR);
     if (r == 0)
         output->reserved = bytes;
@@ -250,7 +253,9 @@ hac_status hac_output_write(hac_output *output, const void *data, uint64_t bytes
     const char *p = data;
     uint64_t left = bytes;
     while (left > 0) {
-        ssize_t n = write(output->fd, p, left < HAC_OUTPUT_PIECE ? (size_t)left : HAC_OUTPUT_PIECE);
+        size_t most =
+            HAC_FAILPOINT_SHORT("output.write", left < HAC_OUTPUT_PIECE ? (size_t)left : HAC_OUTPUT_PIECE);
+        ssize_t n = HAC_FAILPOINT("output.write", -1, write(output->fd, p, most));
         if (n < 0 && errno == EAGAIN) {
             /* the terminal or pipe was made non-blocking by somebody who shares it */
             struct pollfd ready = {.fd = output->fd, .events = POLLOUT};
@@ -280,7 +285,8 @@ hac_status hac_output_write_text(hac_output *output, const char *text, hac_error
 /* Closes, because some file systems only then say that the disk was full. */
 static hac_status finish_writing(hac_output *output, hac_error *err)
 {
-    if (output->written < output->reserved && ftruncate(output->fd, (off_t)output->written) < 0)
+    if (output->written < output->reserved &&
+        HAC_FAILPOINT("output.size", -1, ftruncate(output->fd, (off_t)output->written)) < 0)
         return fail(output, errno, err);
     int r = close(hac_steal_fd(&output->fd));
     if (r < 0 && errno != EINTR)
@@ -295,7 +301,8 @@ hac_status hac_output_commit(hac_output *output, hac_error *err)
         return status;
     sigset_t before;
     hac_interrupt_block(&before);
-    int r = renameat(output->dirfd, output->temporary, output->dirfd, output->final);
+    int r = HAC_FAILPOINT("output.rename", -1,
+                          renameat(output->dirfd, output->temporary, output->dirfd, output->final));
     int errnum = errno;
     if (r == 0) {
         hac_interrupt_drop(output->slot);

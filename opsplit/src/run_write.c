@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "base/value_text.h"
 #include "run_internal.h"
 
@@ -209,7 +210,8 @@ static hac_status write_all(int fd, const void *data, uint64_t bytes, const char
 {
     const uint8_t *at = data;
     while (bytes > 0) {
-        ssize_t n = write(fd, at, bytes < (1u << 30) ? bytes : 1u << 30);
+        size_t most = HAC_FAILPOINT_SHORT("opsplit.write", bytes < (1u << 30) ? bytes : 1u << 30);
+        ssize_t n = HAC_FAILPOINT("opsplit.write", -1, write(fd, at, most));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -234,7 +236,8 @@ static hac_status write_file(const hac_logic_run *run, const hac_logic_output *o
     hac_status status = write_all(fd, data, bytes, path, err);
     mode_t mask = umask(0);
     umask(mask);
-    if (status == HAC_OK && (fchmod(fd, 0666 & ~mask) != 0 || rename(temporary, path) != 0))
+    if (status == HAC_OK &&
+        (fchmod(fd, 0666 & ~mask) != 0 || HAC_FAILPOINT("opsplit.rename", -1, rename(temporary, path)) != 0))
         status = hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", path);
     if (status != HAC_OK)
         (void)unlink(temporary);

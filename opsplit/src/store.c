@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "check.h"
 
 struct hac_library {
@@ -238,7 +239,8 @@ static hac_status make_folders(const hac_library *library, hac_library_kind kind
 static hac_status write_text(int fd, const char *path, const char *text, size_t length, hac_error *err)
 {
     while (length > 0) {
-        ssize_t n = write(fd, text, length);
+        size_t most = HAC_FAILPOINT_SHORT("library.write", length);
+        ssize_t n = HAC_FAILPOINT("library.write", -1, write(fd, text, most));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -246,7 +248,9 @@ static hac_status write_text(int fd, const char *path, const char *text, size_t 
         text += n;
         length -= (size_t)n;
     }
-    return fsync(fd) == 0 ? HAC_OK : hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);
+    return HAC_FAILPOINT("library.sync", -1, fsync(fd)) == 0
+               ? HAC_OK
+               : hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);
 }
 
 /* Whole or not at all: link() does not replace a version that somebody else has just added. */
@@ -259,7 +263,7 @@ static hac_status write_file(const char *path, const char *text, size_t length, 
     if (fd < 0)
         return hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", temporary);
     hac_status status = write_text(fd, temporary, text, length, err);
-    if (status == HAC_OK && link(temporary, path) != 0)
+    if (status == HAC_OK && HAC_FAILPOINT("library.link", -1, link(temporary, path)) != 0)
         status = errno == EEXIST
                      ? hac_fail(err, HAC_AGAIN, "%s was added by somebody else just now; try again", path)
                      : hac_fail_errno(err, HAC_IO, errno, "%s: cannot write", path);

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 
 /* The kernel's limit of descriptors in one message (SCM_MAX_FD). A smaller control buffer would do, as what
  * does not fit is dropped with MSG_CTRUNC; room for all of them makes a hostile count an exact number. */
@@ -101,7 +102,7 @@ hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_er
     ssize_t n;
     bool reset = false;
     do {
-        n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+        n = HAC_FAILPOINT("frame.receive", -1, recvmsg(socket, &message, MSG_CMSG_CLOEXEC));
         /* A peer that leaves with messages unread: the kernel says so once, before what the peer sent last.
          */
         if (n >= 0 || errno != ECONNRESET || reset)
@@ -170,7 +171,7 @@ hac_status hac_frame_send(int socket, uint8_t *buffer, size_t body_bytes, const 
     }
     ssize_t n;
     do
-        n = sendmsg(socket, &message, MSG_NOSIGNAL);
+        n = HAC_FAILPOINT("frame.send", -1, sendmsg(socket, &message, MSG_NOSIGNAL));
     while (n < 0 && errno == EINTR);
     return n < 0 ? send_errno(errno, err) : HAC_OK;
 }

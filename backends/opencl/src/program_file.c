@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 
 static const char magic[8] = {'H', 'A', 'C', 'P', 'R', 'O', 'G', '1'};
 
@@ -50,7 +51,8 @@ hac_status hac_program_entry_read(const uint8_t *data, size_t bytes, size_t *off
 static hac_status read_fully(int fd, const char *path, uint8_t *data, size_t bytes, hac_error *err)
 {
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = read(fd, data + done, bytes - done);
+        size_t most = HAC_FAILPOINT_SHORT("program.read", bytes - done);
+        ssize_t n = HAC_FAILPOINT("program.read", -1, read(fd, data + done, most));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/failpoint.h"
 #include "footer.h"
 
 #define MAGIC_BYTES   4
@@ -35,7 +36,8 @@ static hac_status read_place(const hac_parquet_place *place, uint64_t offset, ui
         return HAC_OK;
     }
     while (bytes > 0) {
-        ssize_t n = pread(place->fd, ret, bytes, (off_t)offset);
+        size_t most = HAC_FAILPOINT_SHORT("parquet.read", bytes);
+        ssize_t n = HAC_FAILPOINT("parquet.read", -1, pread(place->fd, ret, most, (off_t)offset));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query/pool.h"
 
+#include "base/failpoint.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -72,7 +73,8 @@ hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error
     pthread_mutex_init(&p.lock, NULL);
     for (; made < wanted; made++) {
         workers[made] = (worker){.pool = &p, .number = made};
-        if (pthread_create(&workers[made].thread, NULL, run, &workers[made]) != 0)
+        if (HAC_FAILPOINT("query.thread", 1,
+                          pthread_create(&workers[made].thread, NULL, run, &workers[made])) != 0)
             break;
     }
     workers[0] = (worker){.pool = &p};

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/failpoint.h"
 #include "scan.h"
 
 /* Read beyond a chunk's end, where its last record ends, at first. */
@@ -19,7 +20,9 @@ hac_status hac_place_read(const hac_source_place *place, uint64_t position, uint
         return HAC_OK;
     }
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(place->fd, ret + done, bytes - done, (off_t)(place->fd_offset + position + done));
+        size_t most = HAC_FAILPOINT_SHORT("query.read", bytes - done);
+        off_t at = (off_t)(place->fd_offset + position + done);
+        ssize_t n = HAC_FAILPOINT("query.read", -1, pread(place->fd, ret + done, most, at));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
