@@ -3,9 +3,11 @@
  * Many threads, each with a client of its own, do all that libhac can and check every answer.
  *
  *     stress THREADS ROUNDS SEED             exit 0 and a line of counts, or 1 and what went wrong
- *     stress THREADS 0 SEED MILLISECONDS     for a soak: until standard input ends, with a pause of about so
- * long after each round; a line for each job: its flow and the microseconds that it took, "cancelled",
- * "refused" or "failed" and a text
+ *     stress THREADS 0 SEED MILLISECONDS     for a soak, until standard input ends
+ *
+ * In a soak a round is followed by a pause of about so long. A line says of each job its flow and the
+ * microseconds that it took, "cancelled", "refused" or "failed" and a text. A 'p' on standard input makes all
+ * threads pause, a 'g' go on.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -29,7 +31,7 @@ typedef struct worker {
 } worker;
 
 static unsigned rounds, pause_ms; /* pause_ms: not 0 in a soak */
-static atomic_bool stopping;
+static atomic_bool stopping, pausing;
 static atomic_ulong n_inline, n_buffer, n_events, n_cancelled, n_pairs;
 
 static uint64_t next_random(worker *w) /* xorshift64 */
@@ -461,6 +463,8 @@ static void go_on(worker *w)
 /* A round of a soak, and a pause. */
 static void soak_round(worker *w)
 {
+    while (pausing && !stopping)
+        usleep(20000);
     /* Small ones mostly: many jobs, not much work. */
     static int (*const kinds[])(worker *) = {inline_job,  inline_job, inline_job, typed_job, typed_job,
                                              typed_job,   query_job,  query_job,  query_job, explain_job,
@@ -493,7 +497,7 @@ static void wait_for_end_of_input(void)
 {
     char c;
     while (read(STDIN_FILENO, &c, 1) > 0)
-        ;
+        pausing = c == 'p';
     stopping = true;
 }
 

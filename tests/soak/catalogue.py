@@ -61,6 +61,7 @@ class Worker:
         self.folder = machine.work / f"out{number}"
         self.folder.mkdir()
         self.detached = []  # (when to fetch, job, expected bytes)
+        self.idle = False  # asked to pause, and nothing waits to be fetched
         self.jobs = []  # (flow, seconds) that are done and not yet counted
 
     def hacctl(self, *words, data=None):

@@ -5,7 +5,8 @@
 One private hacd with two devices serves jobs of all flows at once, from libhac (stress.c) and from hacctl
 (catalogue.py), each with an answer that is known beforehand, while executors are killed, configurations are reloaded,
 good ones and bad ones, and one client in a hundred is hostile (hostile.py). Memory and descriptors are looked at every
-5 s. At the end, and after an interrupt, it prints what was done and writes it to the summary as JSON; the exit code is 1
+5 s, and, because then they depend on what just runs, every five minutes at rest: all clients pause, and old results expire.
+At the end, and after an interrupt, it prints what was done and writes it to the summary as JSON; the exit code is 1
 when a job failed or was lost, or when memory or descriptors grew.
 
 HAC_TEST_SECONDS: how long without --minutes; an hour without both.
@@ -16,6 +17,7 @@ import collections
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +26,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from catalogue import Catalogue, Lost, Refused, Worker, Wrong  # noqa: E402
+from catalogue import TIMEOUT, Catalogue, Lost, Refused, Worker, Wrong  # noqa: E402
 from hostile import Attacker  # noqa: E402
 from machine import BUILD, SANITIZED, TWO_DEVICES, Machine, children, eventually  # noqa: E402
 
@@ -32,8 +34,9 @@ TICKS = os.sysconf("SC_CLK_TCK")
 SAMPLE_SECONDS, PROGRESS_SECONDS, RELOAD_SECONDS = 5, 30, 20
 WORKERS, CLIENTS, THREADS = 3, 2, 3  # of hacctl; processes with libhac, and threads of each
 PAUSE_MS = 40  # of a thread with libhac, on average
-SHORT = 600  # seconds: what is measured in less says nothing of slopes
-RSS_SLOPE, DESCRIPTOR_SLOPE = 1.0, 0.0  # MiB and descriptors an hour, beside what the samples' noise explains
+REST_SECONDS = 300
+SHORT = 900  # seconds: what is measured in less says nothing of slopes
+RSS_SLOPE = 1.0  # MiB an hour, beside what the samples' noise explains
 BAD_CONFIGURATIONS = ("log_level: loud\n", "max_jobs_per_user: 0\n", "no_such_key: 1\n", "result_expiry: [1s\n", "\0\0\n")
 BAD_PROFILE = "name: cpu\nmatch: {type: no}\n"
 
@@ -92,6 +95,9 @@ class Soak:
     def __init__(self, seconds, seed):
         self.seconds, self.seed, self.brief = seconds, seed, seconds < 120
         self.stopping = threading.Event()
+        self.paused = threading.Event()
+        self.reloading = threading.Lock()
+        self.clients = []  # processes with libhac
         self.record = None
         hold = 3 if self.brief else 8  # seconds that results wait for their client
         self.settings = {"idle_exit": "none", "result_expiry": "30s" if self.brief else "60s", "log_level": "info",
@@ -103,13 +109,20 @@ class Soak:
         self.attacker = Attacker(self.m.socket, seed)
         self.chaos = collections.Counter()
         self.samples = []  # {"t", "rss", "descriptors", "pool", "executors", …}
+        self.rests = []  # the same, at rest
 
     # ---- those who give work ----
 
     def hacctl(self, worker):
         try:
             while not self.stopping.is_set():
-                self.guarded(worker, lambda: self.catalogue.one(worker))
+                if self.paused.is_set():
+                    self.guarded(worker, lambda: worker.fetch(all_of_them=True))
+                    worker.idle = True
+                    self.stopping.wait(0.1)
+                else:
+                    worker.idle = False
+                    self.guarded(worker, lambda: self.catalogue.one(worker))
             self.guarded(worker, lambda: worker.fetch(all_of_them=True))
         except Exception as problem:  # pylint: disable=broad-except
             self.record.problem("test", f"a worker has ended: {problem!r}")
@@ -132,6 +145,7 @@ class Soak:
     def libhac(self, number):
         process = subprocess.Popen([BUILD / "tests" / "stress", str(THREADS), "0", str(self.seed + number), str(PAUSE_MS)],
                                    env=self.m.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.clients.append(process)
         stop = threading.Thread(target=lambda: (self.stopping.wait(), process.stdin.close()), daemon=True)
         stop.start()
         for line in process.stdout:
@@ -147,7 +161,7 @@ class Soak:
 
     def hostile(self):
         while not self.stopping.wait(0.05):
-            if self.chaos["hostile"] < self.record.jobs() / 100:
+            if not self.paused.is_set() and self.chaos["hostile"] < self.record.jobs() / 100:
                 self.attacker.attack()
                 self.chaos["hostile"] += 1
 
@@ -167,12 +181,13 @@ class Soak:
         turn = 0
         while not self.stopping.wait(3 if self.brief else RELOAD_SECONDS):
             turn += 1
-            if turn % 3 == 0:
-                self.bad_reload(rng)
-            else:
-                self.m.configure(**{**self.settings, "log_level": rng.choice(("info", "warning")),
-                                    "max_jobs_per_user": rng.randrange(900, 1100)})
-                self.reload(good=True)
+            with self.reloading:
+                if turn % 3 == 0:
+                    self.bad_reload(rng)
+                else:
+                    self.m.configure(**{**self.settings, "log_level": rng.choice(("info", "warning")),
+                                        "max_jobs_per_user": rng.randrange(900, 1100)})
+                    self.reload(good=True)
 
     def bad_reload(self, rng):
         """Refused, with what is wrong; then the files are as they were."""
@@ -199,7 +214,39 @@ class Soak:
 
     # ---- looking on ----
 
-    def sample(self):
+    def tell_clients(self, word):
+        for process in self.clients:
+            try:
+                process.stdin.write(word)
+                process.stdin.flush()
+            except (OSError, ValueError):
+                pass  # it has ended
+
+    def take(self, **settings):
+        """A good configuration that has to be taken in, whoever else has a reload under way."""
+        self.m.configure(**{**self.settings, **settings})
+        if not eventually(lambda: self.stopping.is_set() or self.m.run("reload", timeout=120).code == 0, 120, 0.5):
+            self.record.problem("reload", "none is taken in for two minutes while nothing runs")
+
+    def rest(self):
+        """What hacd holds when nothing runs and no result waits."""
+        with self.reloading:
+            self.paused.set()
+            self.tell_clients("p")
+            eventually(lambda: all(worker.idle for worker in self.workers), TIMEOUT, 0.1)
+            self.stopping.wait(3)  # rounds of libhac
+            self.ended()
+            self.take(result_expiry="1s")
+            if not eventually(lambda: self.stopping.is_set() or not children(self.daemon.pid), 60, 0.2):
+                self.record.problem("rest", "executors without work do not end")
+            self.stopping.wait(12)  # old records go with a tick, and what malloc keeps after at most 5 s more
+            if not self.stopping.is_set():
+                self.rests.append(self.look())
+            self.take()
+            self.tell_clients("g")
+            self.paused.clear()
+
+    def look(self):
         descriptors = self.daemon.descriptors(pool=True)
         pool = descriptors.pop("/memfd:hac-pool", 0)
         now = {"t": self.record.elapsed(), "rss": self.daemon.rss(), "descriptors": sum(descriptors.values()), "pool": pool,
@@ -214,7 +261,7 @@ class Soak:
                     now["executor_descriptors"] = max(now["executor_descriptors"], len(os.listdir(f"/proc/{pid}/fd")))
             except OSError:
                 continue  # it has just ended
-        self.samples.append(now)
+        return now
 
     def is_executor(self, pid):
         return pid in self.daemon.executor_pids()
@@ -236,15 +283,18 @@ class Soak:
 
     def watch(self):
         """Until the time is up, an interrupt comes, or the daemon is gone."""
-        end, next_line = self.record.began + self.seconds, PROGRESS_SECONDS
+        end, next_line, next_rest = self.record.began + self.seconds, PROGRESS_SECONDS, REST_SECONDS
         while not self.stopping.is_set() and time.monotonic() < end:
             if not self.daemon.alive():
                 self.record.problem("lost", f"hacd has ended with status {self.daemon.status}\n{self.m.log()[-3000:]}")
                 break
-            self.sample()
+            self.samples.append(self.look())
             if self.record.elapsed() >= next_line:
                 self.progress()
                 next_line += PROGRESS_SECONDS
+            if self.seconds >= SHORT and self.record.elapsed() >= next_rest:
+                self.rest()
+                next_rest += REST_SECONDS
             self.stopping.wait(min(1 if self.brief else SAMPLE_SECONDS, max(0.01, end - time.monotonic())))
 
     # ---- the whole ----
@@ -265,15 +315,18 @@ class Soak:
         self.measured = self.record.elapsed()
         self.at_rest()
 
+    def ended(self):
+        """Waits for every job's end."""
+        if not eventually(lambda: all(job["state"] in ("done", "failed", "cancelled") for job in self.m.json("jobs")["jobs"]),
+                          60, 0.5):
+            self.record.problem("lost", "jobs have not ended a minute after the last one was begun")
+
     def at_rest(self):
         """What the daemon holds when nobody asks for anything."""
         if not self.daemon.alive():
             return
         try:
-            running = eventually(lambda: not [j for j in self.m.json("jobs")["jobs"]
-                                              if j["state"] not in ("done", "failed", "cancelled")], 60, 0.5)
-            if not running:
-                self.record.problem("lost", "jobs have not ended a minute after the last client has left")
+            self.ended()
             self.metrics = self.m.good("metrics").decode()
             self.m.check_clean(slack=64 << 20, seconds=60)  # of its memory the slope says more
         except AssertionError as problem:
@@ -288,24 +341,26 @@ class Soak:
     # ---- what came of it ----
 
     def slopes(self):
-        """After warm-up, the first quarter or ten minutes of it."""
-        warm = min(600, self.measured / 4)
+        """Of hacd at rest after warm-up; of executors, which do not live long, between rests."""
+        warm = min(600, self.measured / 4) - 1
         found = {}
-        for name, key, unit in (("rss_mib_per_hour", "rss", 1 << 20), ("descriptors_per_hour", "descriptors", 1),
-                                ("executor_rss_mib_per_hour", "executor_rss", 1 << 20),
-                                ("executor_descriptors_per_hour", "executor_descriptors", 1)):
-            points = [(s["t"], s[key] / unit) for s in self.samples if s["t"] >= warm and (s[key] or "executor" not in key)]
+        for name, looks, key, unit in (("rss_mib_per_hour", self.rests, "rss", 1 << 20),
+                                       ("descriptors_per_hour", self.rests, "descriptors", 1),
+                                       ("busy_rss_mib_per_hour", self.samples, "rss", 1 << 20),
+                                       ("executor_rss_mib_per_hour", self.samples, "executor_rss", 1 << 20),
+                                       ("executor_descriptors_per_hour", self.samples, "executor_descriptors", 1)):
+            points = [(s["t"], s[key] / unit) for s in looks if s["t"] >= warm and (s[key] or "executor" not in key)]
             found[name], found[name + "_error"] = slope(points)
         return found
 
     def judge(self, slopes):
         """What is wrong, as texts."""
         wrong = [f"{count} × {kind}" for kind, count in self.record.problems.items()]
-        if self.measured < SHORT or SANITIZED:
-            return wrong
-        for name, limit in (("rss_mib_per_hour", RSS_SLOPE), ("descriptors_per_hour", DESCRIPTOR_SLOPE)):
-            if slopes[name] - 3 * slopes[name + "_error"] > limit:
-                wrong.append(f"{name} is {slopes[name]:.2f} ± {slopes[name + '_error']:.2f}, more than {limit}")
+        grown = slopes["rss_mib_per_hour"] - 3 * slopes["rss_mib_per_hour_error"]
+        if not SANITIZED and grown > RSS_SLOPE:
+            wrong.append(f"hacd grows by {slopes['rss_mib_per_hour']:.2f} ± {slopes['rss_mib_per_hour_error']:.2f} MiB an hour")
+        if len({rest["descriptors"] for rest in self.rests}) > 1:
+            wrong.append(f"hacd's descriptors at rest were {[rest['descriptors'] for rest in self.rests]}")
         return wrong
 
     def quarter(self, flow, number):
@@ -331,14 +386,15 @@ class Soak:
                            "p99_drift": p99[3] / p99[1] - 1 if p99[1] else 0.0}  # the first quarter is warm-up
         slopes = self.slopes()
         last = self.samples[-1] if self.samples else {}
-        ended = {line.split('"')[1]: int(float(line.split()[-1])) for line in getattr(self, "metrics", "").splitlines()
-                 if line.startswith('hacd_jobs_ended_total{state="')}
+        ended = collections.Counter()
+        for labels, count in re.findall(r"^hacd_jobs_ended_total\{(.*)\} (\d+)", getattr(self, "metrics", ""), re.M):
+            ended[re.search(r'state="(\w+)"', labels)[1]] += int(count)
         return {"seconds": self.measured, "asked_seconds": self.seconds, "seed": self.seed, "jobs": self.record.jobs(),
-                "flows": flows, "jobs_ended_by_hacd": ended, "cancelled": flows.get("cancelled", {}).get("jobs", 0),
+                "flows": flows, "jobs_ended_by_hacd": dict(ended), "cancelled": flows.get("cancelled", {}).get("jobs", 0),
                 "problems": dict(self.record.problems), "texts": self.record.texts, "chaos": dict(self.chaos),
                 "hostile": self.attacker.done, "slopes": slopes, "cpu_ms_per_job": self.cpu_per_job(),
                 "rss_first": self.samples[0]["rss"] if self.samples else 0, "rss_last": last.get("rss", 0),
-                "load_average": os.getloadavg(), "wrong": self.judge(slopes), "samples": self.samples}
+                "load_average": os.getloadavg(), "wrong": self.judge(slopes), "rests": self.rests, "samples": self.samples}
 
 
 def rounded(values):
@@ -354,6 +410,8 @@ def print_summary(s):
     print(f"chaos: {s['chaos']}; hostile clients: {s['hostile']}")
     print("slopes after warm-up (± standard error): " + ", ".join(
         f"{name} {value:+.2f} ± {s['slopes'][name + '_error']:.2f}" for name, value in s["slopes"].items() if "error" not in name))
+    print("hacd at rest, minute: KiB, descriptors: " + (", ".join(
+        f"{r['t'] / 60:.0f}: {r['rss'] >> 10}, {r['descriptors']}" for r in s["rests"]) or "not looked at in less than 15 minutes"))
     print(f"hacd's memory: {s['rss_first'] >> 10} KiB at first, {s['rss_last'] >> 10} KiB at last; "
           f"load average {s['load_average'][0]:.1f}")
     for text in s["texts"]:
