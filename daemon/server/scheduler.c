@@ -468,15 +468,30 @@ static bool hand_out_whole(hac_job *job, uint32_t task_index)
     return true;
 }
 
-/* Whether a device of the plan has become unusable: what is left for it would never run. */
+/* The device of a task that none of its devices can run any more; -1: one of them can. */
+static int lost_device(const hac_job *job, uint32_t task_index)
+{
+    uint32_t mask = job->plan->tasks[task_index].device_mask;
+    int lost = -1;
+    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
+        if ((mask >> d & 1) == 0)
+            continue;
+        if (hac_device_usable(job->server->devices.items[server_device(job, d)]))
+            return -1;
+        lost = (int)server_device(job, d);
+    }
+    return lost;
+}
+
+/* A task that is next cannot run on the devices it was planned for. (The plan may list others that none of its
+ * tasks uses: those of the rounds before.) */
 static bool plan_is_void(hac_job *job)
 {
-    for (uint32_t d = 0; d < job->plan->n_devices; d++) {
-        uint32_t index = server_device(job, d);
-        const hac_server_device *device = job->server->devices.items[index];
-        if (hac_device_usable(device))
+    for (size_t i = 0; i < job->run.n_ready; i++) {
+        int index = lost_device(job, job->run.ready[i]);
+        if (index < 0)
             continue;
-        leave_device(job, index, device->reason);
+        leave_device(job, (uint32_t)index, job->server->devices.items[index]->reason);
         return true;
     }
     return false;
