@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "child.h"
 #include "executor.h"
+#include "job_input.h"
 #include "scratch.h"
 #include "server.h"
 
@@ -143,8 +144,9 @@ static hac_status start(hac_image_build *build, const hac_server_device *device,
 /* Whatever is written to must not keep a builder waiting: a regular file, or memory. */
 static hac_status check_descriptor(int fd, hac_error *err)
 {
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    uint32_t mode = 0;
+    uint64_t size = 0;
+    if (!hac_foreign_stat(fd, &mode, &size) || !S_ISREG(mode))
         return hac_fail(err, HAC_INVALID, "an image is written to a regular file or to memory");
     return HAC_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job_input.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -45,20 +46,31 @@ hac_status hac_job_take_buffer(hac_session *session, uint32_t id, uint64_t offse
     return HAC_OK;
 }
 
+bool hac_foreign_stat(int fd, uint32_t *ret_mode, uint64_t *ret_size)
+{
+    /* What the kernel has at hand: to ask the file's server (NFS, FUSE) may take for ever. */
+    struct statx info;
+    if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, &info) != 0)
+        return false;
+    *ret_mode = info.stx_mode;
+    *ret_size = info.stx_size;
+    return true;
+}
+
 hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input, const char *name,
                                    hac_frame *frame, hac_error *err)
 {
-    struct stat info;
+    uint32_t mode = 0;
+    uint64_t size = 0;
     hac_autoclose int fd = hac_frame_take_fd(frame, input->descriptor);
-    if (fd < 0 || HAC_FAILPOINT("job.descriptor", -1, fstat(fd, &info)) != 0)
+    if (!HAC_FAILPOINT("job.descriptor", false, hac_foreign_stat(fd, &mode, &size)))
         return hac_fail(err, HAC_INVALID, "%s: no usable descriptor came with the request", name);
-    if (!S_ISREG(info.st_mode) && !S_ISBLK(info.st_mode))
+    if (!S_ISREG(mode) && !S_ISBLK(mode))
         return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer",
                         name);
-    if (S_ISREG(info.st_mode) &&
-        ((uint64_t)info.st_size < input->offset || (uint64_t)info.st_size - input->offset < input->bytes))
-        return hac_fail(err, HAC_FAILED, "%s has %lld bytes; %llu from byte %llu on are wanted", name,
-                        (long long)info.st_size, (unsigned long long)input->bytes,
+    if (S_ISREG(mode) && (size < input->offset || size - input->offset < input->bytes))
+        return hac_fail(err, HAC_FAILED, "%s has %llu bytes; %llu from byte %llu on are wanted", name,
+                        (unsigned long long)size, (unsigned long long)input->bytes,
                         (unsigned long long)input->offset);
     return hac_job_add_descriptor(job, hac_steal_fd(&fd), err);
 }

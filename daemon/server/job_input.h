@@ -16,8 +16,11 @@ HAC_MUST_USE hac_status hac_job_take_buffer(hac_session *session, uint32_t id, u
                                             uint64_t bytes, const char *what, hac_pool_buffer **ret,
                                             hac_error *err);
 
-/* The input's descriptor, out of the frame, as the next of the job's. It is looked at with fstat only:
- * executors read it, hacd never does. `name` is for messages. */
+/* Type and size of a client's file, without asking whoever serves it; false: not to be had. */
+bool hac_foreign_stat(int fd, uint32_t *ret_mode, uint64_t *ret_size);
+
+/* The input's descriptor, out of the frame, as the next of the job's. It is looked at with
+ * hac_foreign_stat only: executors read it, hacd never does. `name` is for messages. */
 HAC_MUST_USE hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input,
                                                 const char *name, hac_frame *frame, hac_error *err);
 

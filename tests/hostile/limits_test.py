@@ -217,6 +217,27 @@ class Limits(LimitsCase):
         self.assertIn(client.ask(wire.WAIT, job)[1][2][0], (4, 5))
         self.serves()
 
+    def test_mute_file(self):
+        """A file whose server does not even answer what it is: hacd asks nobody but the kernel."""
+        file = slow_file.SlowFile(8 << 20, answered=0, silent=(slow_file.GETATTR,))
+        if file.problem:
+            self.skipTest(f"{file.problem}: NOT TESTED that hacd does not wait for file servers")
+        try:
+            client, fd = self.client(), os.open(file.path, os.O_RDONLY)
+            os.fstat(fd)  # the kernel knows it now
+            file.mute()
+            began = time.monotonic()
+            client.ask(wire.SUBMIT_SORT, wire.sort_descriptor("u32", 0, 0, 8 << 20, options=wire.field(1, "cpu.0")), [fd])
+            with wire.Client(self.m.socket) as honest:
+                self.assertEqual(honest.ask(wire.SUBMIT_SORT, wire.sort_inline(
+                    "u32", bytes(8), options=wire.field(1, "cpu.1")))[0], wire.R_DONE)
+            self.assertLess(time.monotonic() - began, 2.0)
+            os.close(fd)
+        finally:
+            file.close()
+        client.close()
+        self.serves()
+
     # ---- messages of streams and graphs out of order, twice, late, and for what is another's ----
 
     def begin(self, client):
