@@ -412,6 +412,7 @@ static void deinit(hac_server *server)
     hac_job *job = NULL;
     hac_list_for_each (job, &server->jobs, hac_job, link)
         hac_job_free(job);
+    hac_pool_trim(&server->users, 0);
     hac_users_deinit(&server->users);
     hac_builders_deinit(&server->builders);
     hac_devices_clear(&server->devices);
