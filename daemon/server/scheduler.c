@@ -17,6 +17,8 @@
 #define LOSSES_MAX       3    /* executors a job loses on a device before it goes elsewhere */
 #define LOSSES_LAST      6    /* and on the last device, before it is given up */
 #define KILLS_MAX        20 /* executors that are killed under a query, by whomever, before it is given up */
+#define KILLS_MAX_PLAIN                                                                                      \
+    60 /* … under a job without a language of its own, which has fewer ways to fill memory */
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
@@ -483,8 +485,8 @@ static int lost_device(const hac_job *job, uint32_t task_index)
     return lost;
 }
 
-/* A task that is next cannot run on the devices it was planned for. (The plan may list others that none of its
- * tasks uses: those of the rounds before.) */
+/* A task that is next cannot run on the devices it was planned for. (The plan may list others that none of
+ * its tasks uses: those of the rounds before.) */
 static bool plan_is_void(hac_job *job)
 {
     for (size_t i = 0; i < job->run.n_ready; i++) {
@@ -803,6 +805,16 @@ static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, ui
         snprintf(ret, room, "lost %u of its executors, the last one %s", losses, how);
 }
 
+/* A job that needs more memory than there is would be killed for it again and again. */
+static void give_up_killed(hac_job *job, bool counts, const char *how)
+{
+    if (job->code != HAC_OK || job->retries < (job->kind->user_errors ? KILLS_MAX : KILLS_MAX_PLAIN))
+        return;
+    job->code = counts ? HAC_FAILED : HAC_NO_MEMORY;
+    snprintf(job->message, sizeof job->message, "%u executors were lost at it, the last one %s%s",
+             job->retries, how, counts ? "" : ": it may need more memory than there is");
+}
+
 void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how)
 {
     hac_server *server = context;
@@ -822,12 +834,8 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
         if (hac_devices_usable(&server->devices) > 1 || job->losses[device] >= LOSSES_LAST)
             leave_device(job, device, why);
     }
-    /* a query that needs more memory than there is would be killed for it again and again */
-    if (started && job->kind->user_errors && job->retries >= KILLS_MAX && job->code == HAC_OK) {
-        job->code = HAC_FAILED;
-        snprintf(job->message, sizeof job->message, "%u executors were lost at it, the last one %s",
-                 job->retries, how);
-    }
+    if (started)
+        give_up_killed(job, counts, how);
     if (task->repeatable || !started)
         give_back(job, dispatch, dispatch->attempt + started);
     else

@@ -67,13 +67,12 @@ inventory() {
 packages=(/tmp/packages/{libhac0,hac,libhac-dev}_*.deb)
 echo "== install"
 if [ "$way" = overlay ]; then
-    # dpkg's own scratch, and PoCL's
     inventory >"$base/before"
     inside bash -c "dpkg --install ${packages[*]}" >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }
 else
     # What the packages depend on stays; only what they bring themselves is to go.
     inside apt-get -qq update >"$base/log" 2>&1
-    inside bash -c "apt-get -qq install -y --no-install-recommends ocl-icd-libopencl1 pocl-opencl-icd systemd python3 \
+    inside bash -c "apt-get -qq install -y --no-install-recommends ocl-icd-libopencl1 pocl-opencl-icd systemd dbus procps python3-minimal \
         \$(for d in ${packages[*]}; do dpkg-deb -f \$d Depends; done | tr ',' '\n' | sed 's/[|(].*//' | grep -v libhac)" \
         >"$base/log" 2>&1 || { tail "$base/log"; exit 1; }
     inventory >"$base/before"
@@ -136,6 +135,28 @@ as_user "$prefix/bin/hacctl" drain 2>/dev/null || status=$?
 inside "$prefix/bin/hacctl" drain
 wait $activate || { echo "hacd ended with $?"; cat "$base/daemon"; exit 1; }
 activate=
+
+# With a systemd of its own, in a container.
+under_systemd() {
+    local unit=$root/etc/systemd/system/under-systemd.service
+    umount -R "$root/run" "$root/tmp" "$root/proc" "$root/dev" "$root/sys"
+    mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
+    cp "$(dirname "$0")/under_systemd.sh" "$root/root"
+    printf '[Unit]\nAfter=basic.target\n[Service]\nType=oneshot\nExecStart=/root/under_systemd.sh\nTimeoutStartSec=280\n' >"$unit"
+    ln -s ../under-systemd.service "$root/etc/systemd/system/multi-user.target.wants"
+    timeout 300 systemd-nspawn -D "$root" --boot --register=no --keep-unit >"$base/log" 2>&1 </dev/null || true
+    cat "$root/root/result"
+    [ "$(tail -1 "$root/root/result")" = passed ] || { tail -20 "$base/log"; exit 1; }
+    rm "$unit" "$root/etc/systemd/system/multi-user.target.wants/under-systemd.service" "$root"/root/{result,under_systemd.sh}
+}
+if [ "$way" = debootstrap ]; then
+    if command -v systemd-nspawn >/dev/null; then
+        echo "== under systemd"
+        under_systemd
+    else
+        echo "SKIPPED: under systemd: no systemd-nspawn"
+    fi
+fi
 
 echo "== purge"
 inside dpkg --remove libhac-dev hac libhac0 >"$base/log" 2>&1 || { cat "$base/log"; exit 1; }

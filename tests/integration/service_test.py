@@ -290,5 +290,33 @@ class Activation(ServiceTest):
             self.assertNotIn(f"socket:[{os.fstat(manager.listener.fileno()).st_ino}]", targets)
 
 
+class OutOfMemory(ServiceTest):
+    def test_limit(self):
+        """long: in a memory cgroup that is too small for a job its executors are killed, hacd is not, and the job says so."""
+        group = Path("/sys/fs/cgroup/memory" if os.path.exists("/sys/fs/cgroup/memory/tasks") else "/sys/fs/cgroup",
+                     f"hac-test-{os.getpid()}")
+        limit = "memory.limit_in_bytes" if group.parent.name == "memory" else "memory.max"
+        try:
+            group.mkdir()
+            self.addCleanup(group.rmdir)
+            (group / limit).write_text(str(160 << 20))
+        except OSError as error:
+            self.skipTest(f"no memory cgroup can be made: {error}")
+        machine = self.machine(ONE_DEVICE)
+        daemon = machine.daemon()
+        machine.warm_up()
+        self.assertTrue(machine.settled(daemon))
+        (group / "cgroup.procs").write_text(str(daemon.pid))
+        machine.generate("u32", "random", 50000000)
+        result = machine.run("sort", "in", "--type", "u32", "-o", "out")
+        print(f"failed after {result.seconds:.1f} s", file=sys.stderr)
+        self.assertEqual(result.code, 1, result)
+        self.assertIn("more memory than there is", result.err)
+        self.assertFalse(os.path.exists(machine.path("out")))
+        self.assertTrue(daemon.alive())
+        (group / limit).write_text("-1" if group.parent.name == "memory" else "max")
+        machine.sort_and_check("u32", in_name=".warm")
+
+
 if __name__ == "__main__":
     main()
