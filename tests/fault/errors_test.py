@@ -5,6 +5,7 @@ is done all the same, or there is one clear line and no output; hacd answers the
 The points are listed from the sources: one that no case below reaches fails the test."""
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -251,6 +252,79 @@ class LongFailpoints(Failpoints):
 
     def test_start(self):
         self.start_with(self.LONG)
+
+
+class Disk(MachineTest):
+    """No room for any output of hacctl: exit 1, one line that says so, nothing under the name that was asked for, and
+    what was there before stays."""
+    WRITES = {
+        "sort": ("sort", "in", "--type", "u32", *BITONIC, "-o", "out"),
+        "sort of rows": ("sort", "table.csv", "--input-format", "csv", "--schema", "a:i64", "--key", "a", "-o", "out"),
+        "csv": ("mapreduce", "wordcount", "text", "-o", "out"),
+        "json": ("mapreduce", "wordcount", "text", "--output-format", "json", "-o", "out"),
+        "parquet": ("mapreduce", "wordcount", "text", "--output-format", "parquet", "-o", "out"),
+        "convert": ("-q", "parquet", "convert", "table.csv", "out"),
+        "splice": ("splice", "text", "--parse", "lines", "--select", "line", "-o", "out"),
+        "opsplit": ("opsplit", "run", SOURCE / "docs/examples/word-count.yaml", "--input", "folder=texts", "-o", "out"),
+        "receipt": ("sort", "in", "--type", "u32", "-o", "/dev/null", "--receipt", "out"),
+        "trace": ("sort", "in", "--type", "u32", "-o", "/dev/null", "--trace", "out"),
+    }
+    FULL = {"/dev/full": ("sort", "in", "--type", "u32", "-o", "/dev/full"),
+            "receipt": ("sort", "in", "--type", "u32", "-o", "out", "--receipt", "/dev/full")}
+
+    @staticmethod
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, resource.RLIM_INFINITY))
+
+    def prepare(self):
+        machine = self.machine(ONE_DEVICE)
+        machine.generate("u32", "random", 70000)
+        Path(machine.path("text")).write_bytes(b"a rose is a rose\n" * 1000)
+        Path(machine.path("texts")).mkdir()
+        Path(machine.path("texts"), "one").write_text("a rose is a rose\n")
+        Path(machine.path("table.csv")).write_text("a\n" + "".join(f"{i}\n" for i in range(5000)))
+        machine.baseline()
+        return machine
+
+    def check(self, machine, words):
+        before = sorted(os.listdir(machine.work))
+        result = machine.run(*words, preexec_fn=self.limit, timeout=60)
+        self.assertEqual((result.code, result.out), (1, b""), result)
+        self.assertRegex(result.err, r"\Ahacctl: [^\n]*(too large|no space)[^\n]*\n\Z")
+        return before
+
+    def test_limit(self):
+        machine = self.prepare()
+        for name, words in self.WRITES.items():
+            with self.subTest(name=name):
+                before = self.check(machine, words)
+                if name == "opsplit":
+                    self.assertEqual(os.listdir(machine.path("out")), [])
+                    os.rmdir(machine.path("out"))
+                self.assertEqual(sorted(os.listdir(machine.work)), before)
+                if name == "opsplit":
+                    continue
+                Path(machine.path("out")).write_text("as it was")
+                self.check(machine, words)
+                self.assertEqual(Path(machine.path("out")).read_text(), "as it was")
+                os.unlink(machine.path("out"))
+        machine.check_clean()
+
+    def test_library(self):
+        machine = self.prepare()
+        Path(machine.path("damp.yaml")).write_text('subop: damp\narguments: {spread: f64}\nexpr: "spread * 2"\n')
+        machine.environment["XDG_DATA_HOME"] = machine.path("data")
+        result = machine.run("opsplit", "subop", "add", "damp.yaml", preexec_fn=self.limit)
+        self.assertEqual(result.code, 1, result)
+        self.assertEqual([name for _, _, names in os.walk(machine.path("data")) for name in names], [])
+        machine.good("opsplit", "subop", "add", "damp.yaml")
+
+    def test_full(self):
+        machine = self.prepare()
+        for name, words in self.FULL.items():
+            with self.subTest(name=name):
+                machine.bad(1, *words, says="no space left on device")
+        machine.check_clean()
 
 
 class Release(unittest.TestCase):

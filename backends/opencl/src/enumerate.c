@@ -31,13 +31,15 @@ static void tidy(char *text)
     *out = '\0';
 }
 
-static void get_text(cl_device_id device, cl_device_info what, char *out, size_t room)
+static cl_int get_text(cl_device_id device, cl_device_info what, char *out, size_t room)
 {
     char text[1024] = "";
-    if (clGetDeviceInfo(device, what, sizeof text - 1, text, NULL) != CL_SUCCESS)
+    cl_int code = clGetDeviceInfo(device, what, sizeof text - 1, text, NULL);
+    if (code != CL_SUCCESS)
         text[0] = '\0';
     tidy(text);
     snprintf(out, room, "%.*s", (int)room - 1, text);
+    return code;
 }
 
 /* Every integer property: the driver's answer may be 1, 4 or 8 bytes wide. 0 if it gives none. */
@@ -56,9 +58,14 @@ static uint32_t get_number32(cl_device_id device, cl_device_info what)
     return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-static void find_problem(hac_device_listing *l)
+/* `names`: CL_SUCCESS when all names are known. Without them nothing that was learnt of the device, or built
+ * for it, could be found again, and what is built would be found under another one's name. */
+static void find_problem(hac_device_listing *l, cl_int names)
 {
-    if (!l->available)
+    if (names != CL_SUCCESS)
+        snprintf(l->problem, sizeof l->problem, "the driver does not say what device it is: %s (%d)",
+                 hac_cl_error_name(names), names);
+    else if (!l->available)
         snprintf(l->problem, sizeof l->problem, "the driver says that the device is not available");
     else if (!get_number(l->device_id, CL_DEVICE_ENDIAN_LITTLE))
         snprintf(l->problem, sizeof l->problem, "the device is big-endian");
@@ -74,19 +81,27 @@ static bool has_extension(cl_device_id device, const char *name)
     return strstr(text, name) != NULL;
 }
 
+/* The first error; the names that there are. */
+static cl_int get_names(hac_device_listing *l)
+{
+    char text[1024] = "";
+    cl_int platform = clGetPlatformInfo(l->platform_id, CL_PLATFORM_NAME, sizeof text - 1, text, NULL);
+    if (platform != CL_SUCCESS)
+        text[0] = '\0';
+    tidy(text);
+    snprintf(l->platform, sizeof l->platform, "%.*s", (int)sizeof l->platform - 1, text);
+    (void)get_text(l->device_id, CL_DEVICE_VENDOR, l->vendor, sizeof l->vendor);
+    cl_int name = get_text(l->device_id, CL_DEVICE_NAME, l->name, sizeof l->name);
+    cl_int driver = get_text(l->device_id, CL_DRIVER_VERSION, l->driver, sizeof l->driver);
+    return platform != CL_SUCCESS ? platform : name != CL_SUCCESS ? name : driver;
+}
+
 static void describe(cl_platform_id platform, cl_device_id device, hac_device_listing *l)
 {
     memset(l, 0, sizeof *l);
     l->platform_id = platform;
     l->device_id = device;
-    char text[1024] = "";
-    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text - 1, text, NULL) != CL_SUCCESS)
-        text[0] = '\0';
-    tidy(text);
-    snprintf(l->platform, sizeof l->platform, "%.*s", (int)sizeof l->platform - 1, text);
-    get_text(device, CL_DEVICE_NAME, l->name, sizeof l->name);
-    get_text(device, CL_DEVICE_VENDOR, l->vendor, sizeof l->vendor);
-    get_text(device, CL_DRIVER_VERSION, l->driver, sizeof l->driver);
+    cl_int names = get_names(l);
     l->cl_type = get_number(device, CL_DEVICE_TYPE);
     l->compute_units = get_number32(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     l->max_work_group = get_number32(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
@@ -100,16 +115,20 @@ static void describe(cl_platform_id platform, cl_device_id device, hac_device_li
     l->compiler = get_number(device, CL_DEVICE_COMPILER_AVAILABLE) != 0;
     l->unified_memory = get_number(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     l->little_endian = get_number(device, CL_DEVICE_ENDIAN_LITTLE) != 0;
-    find_problem(l);
+    find_problem(l, names);
 }
 
-static size_t list_platform(cl_platform_id platform, hac_device_listing *list, size_t room)
+/* How many; 0 and *ret_code, if it is not for want of devices: Mesa's Clover is a platform without any. */
+static size_t list_platform(cl_platform_id platform, hac_device_listing *list, size_t room, cl_int *ret_code)
 {
     cl_device_id ids[MAX_DEVICES];
     cl_uint n = 0;
     cl_device_type types = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
-    if (clGetDeviceIDs(platform, types, MAX_DEVICES, ids, &n) != CL_SUCCESS)
-        return 0; /* a platform without devices, Mesa's Clover for one */
+    cl_int code = clGetDeviceIDs(platform, types, MAX_DEVICES, ids, &n);
+    if (code != CL_SUCCESS) {
+        *ret_code = code != CL_DEVICE_NOT_FOUND ? code : *ret_code;
+        return 0;
+    }
     if (n > MAX_DEVICES)
         n = MAX_DEVICES;
     size_t used = 0;
@@ -157,7 +176,9 @@ hac_status hac_device_list(hac_device_listing **ret, size_t *ret_count, hac_erro
         return hac_fail_no_memory(err);
     size_t count = 0;
     for (cl_uint i = 0; i < n; i++)
-        count += list_platform(platforms[i], list + count, MAX_DEVICES - count);
+        count += list_platform(platforms[i], list + count, MAX_DEVICES - count, &code);
+    if (count == 0 && code != CL_SUCCESS)
+        return hac_fail_cl(err, code, "clGetDeviceIDs");
     number_equal_ones(list, count);
     *ret = hac_steal_ptr(list);
     *ret_count = count;
