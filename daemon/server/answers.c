@@ -54,8 +54,7 @@ hac_status hac_answer_status(const hac_server *server, const hac_user *user, cha
 
 /* ---- devices ------------------------------------------------------------------------------------------ */
 
-/* Whole sorts a second that the models (or the profile) promise for 2^22 keys. */
-static double sort_rate(const hac_server *server, const hac_server_device *device, hac_type type)
+double hac_answer_sort_rate(const hac_server *server, const hac_server_device *device, hac_type type)
 {
     static const char *const codelets[] = {"radix.count", "radix.scatter", "radix.leaf"};
     char key[HAC_NAME_MAX];
@@ -74,8 +73,7 @@ static double sort_rate(const hac_server *server, const hac_server_device *devic
     return seconds > 0 ? items / seconds : 0;
 }
 
-/* Bytes of a table a second, as the models (or the profile) have it for 16 MiB. */
-static double table_rate(const hac_server *server, const hac_server_device *device, const char *codelet)
+double hac_answer_table_rate(const hac_server *server, const hac_server_device *device, const char *codelet)
 {
     char name[HAC_NAME_MAX];
     const double bytes = 16777216;
@@ -92,7 +90,7 @@ static void add_capability(hac_text *t, const hac_server *server, const hac_serv
 {
     hac_json_open(t, "capability", '{');
     for (int type = HAC_TYPE_U32; type < HAC_TYPE_COUNT; type++) {
-        double rate = sort_rate(server, device, (hac_type)type);
+        double rate = hac_answer_sort_rate(server, device, (hac_type)type);
         char key[HAC_NAME_MAX];
         snprintf(key, sizeof key, "sort.%s", hac_type_name((hac_type)type));
         if (rate > 0)
@@ -100,7 +98,7 @@ static void add_capability(hac_text *t, const hac_server *server, const hac_serv
     }
     static const char *const codelets[] = {"query.aggregate", "hash.aggregate"};
     for (size_t i = 0; i < sizeof codelets / sizeof *codelets; i++) {
-        double rate = table_rate(server, device, codelets[i]);
+        double rate = hac_answer_table_rate(server, device, codelets[i]);
         char key[HAC_NAME_MAX];
         snprintf(key, sizeof key, "%s.none", codelets[i]);
         if (rate > 0)

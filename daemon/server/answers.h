@@ -7,6 +7,13 @@
 
 struct hac_server;
 
+/* Keys a second of whole sorts that the models (or the profile) promise for 2^22 of them; 0: nothing is
+ * known. */
+double hac_answer_sort_rate(const struct hac_server *server, const hac_server_device *device, hac_type type);
+/* Likewise bytes of a table of 16 MiB a second. */
+double hac_answer_table_rate(const struct hac_server *server, const hac_server_device *device,
+                             const char *codelet);
+
 /* Each hands over a malloc'ed text. `user` is who asks: it is this user's memory that is told. */
 HAC_MUST_USE hac_status hac_answer_status(const struct hac_server *server, const hac_user *user, char **ret,
                                           size_t *ret_bytes, hac_error *err);

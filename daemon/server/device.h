@@ -74,6 +74,7 @@ typedef struct hac_server_device {
     hac_device_state state;
     char reason[512];
 
+    double weight;        /* of its seconds beside those of the fastest device; 0: not known yet */
     unsigned deaths;      /* of executors, in a row, that nobody outside asked for */
     uint64_t retry_at_ns; /* no new executor before */
     unsigned start_cost;  /* of starts in a row that came to nothing (executor.c) */

@@ -150,6 +150,7 @@ static void lose_in_flight(hac_executor *executor, bool counts, const char *how)
     while (!hac_list_empty(&executor->in_flight)) {
         hac_dispatch *dispatch = hac_container_of(executor->in_flight.next, hac_dispatch, link);
         hac_list_remove(&dispatch->link);
+        dispatch->held_seconds = started ? hac_seconds_since(executor->busy_since_ns) : 0;
         dispatch->executor = NULL;
         /* only the first in line was running: the others are innocent and untouched */
         executors->events.lost(executors->context, dispatch, started, counts && started, how);
@@ -248,7 +249,10 @@ static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
         executor->in_flight_seconds -= dispatch->predicted;
         if (executor->n_in_flight == 0)
             executor->in_flight_seconds = 0;
-        executor->used_ns = executor->busy_since_ns = hac_now_ns();
+        uint64_t now = hac_now_ns();
+        dispatch->held_seconds = (double)(now - executor->busy_since_ns) * 1e-9;
+        executor->used_ns = executor->busy_since_ns = now;
+        executor->behind = executor->n_in_flight > 0;
         if (done->code == HAC_OK)
             device_of(executor)->deaths = 0;
         pass_on(executor, dispatch, done);
@@ -308,17 +312,18 @@ static void ask_to_leave(hac_executor *executor)
 static int find_slot(hac_executors *executors)
 {
     hac_executor *idle = NULL;
+    bool leaving = false;
     for (int i = 0; i < HAC_EXECUTORS_MAX; i++) {
         hac_executor *executor = executors->slots[i];
         if (executor == NULL)
             return i;
+        leaving |= executor->state == HAC_EXECUTOR_ENDING;
         if (executor->n_in_flight == 0 && executor->state == HAC_EXECUTOR_READY &&
             (idle == NULL || executor->used_ns < idle->used_ns))
             idle = executor;
     }
-    if (idle != NULL) {
+    if (idle != NULL && !leaving) /* one at a time: many users would drive each other's out */
         ask_to_leave(idle);
-    }
     return -1;
 }
 
@@ -447,6 +452,7 @@ void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, const hac_
     if (executor->n_in_flight == 0)
         executor->busy_since_ns = dispatch->sent_ns;
     hac_list_append(&executor->in_flight, &dispatch->link);
+    executor->behind = executor->behind && executor->n_in_flight > 0;
     executor->n_in_flight++;
     executor->in_flight_seconds += dispatch->predicted;
     hac_child_send(executor->child, &command, NULL, 0);

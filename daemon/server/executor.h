@@ -41,6 +41,7 @@ typedef struct hac_dispatch {
     bool cold;            /* the first of its kind on its executor: not learnt from */
     bool fresh;           /* pages are faulted in as it runs */
     bool users_pace;      /* a query on the host: how long it takes says nothing of the device */
+    double held_seconds;  /* it had the device, by hacd's clock; known when it has ended */
     double limit;         /* seconds after which its executor was killed; 0 if it was not for that */
 } hac_dispatch;
 
@@ -65,6 +66,7 @@ struct hac_executor {
     uint64_t busy_since_ns;   /* when its oldest task in flight became the running one */
     hac_scratch_path scratch;
     uint64_t warm;   /* kinds of tasks it has run before, by hash */
+    bool behind;     /* what runs was queued behind something else */
     bool hung;       /* killed for not answering */
     bool started;    /* it has been ready */
     char fatal[256]; /* its own last words */

@@ -103,6 +103,9 @@ typedef struct hac_job_kind {
     hac_status (*task_ended)(hac_job *job, uint32_t task, hac_error *err);
     /* A task could not be done; true: the kind knows a way on (run.replan). May be NULL. */
     bool (*task_failed)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
+    /* Seconds that the job is predicted to take, before it has a plan; 0: not known. NULL: by its input's
+     * size. */
+    double (*estimate)(const hac_job *job);
     /* Adds members to the job's receipt; may be NULL. */
     void (*receipt)(const hac_job *job, hac_text *text);
     void (*free_state)(hac_job *job);

@@ -5,16 +5,21 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "admission.h"
 #include "base/cleanup.h"
 #include "base/failpoint.h"
 #include "server.h"
+
+#define LEAVING_RETRY_SECONDS 1.0 /* it may be on its way to start anew */
 
 hac_status hac_job_begin(hac_session *session, const hac_job_kind *kind, size_t state_bytes, hac_job **ret,
                          hac_error *err)
 {
     hac_job *job = NULL;
-    if (session->server->draining)
+    if (session->server->draining) {
+        session->retry_seconds = LEAVING_RETRY_SECONDS;
         return hac_fail(err, HAC_REFUSED, "hacd is about to leave and takes no new jobs");
+    }
     hac_status status = hac_job_new(session->server, kind, session->user, &job, err);
     if (status != HAC_OK)
         return status;
@@ -87,6 +92,11 @@ hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *opt
     job->fast = options->determinism == 1;
     return hac_devices_mask(&job->server->devices, options->devices, options->n_devices, &job->device_mask,
                             err);
+}
+
+hac_status hac_job_admit(hac_session *session, const hac_job *job, hac_error *err)
+{
+    return hac_admission_check(job, &session->retry_seconds, err);
 }
 
 void hac_job_start(hac_session *session, uint64_t serial, hac_job *job, bool input_in_message,

@@ -30,6 +30,9 @@ HAC_MUST_USE hac_status hac_job_take_options(hac_job *job, const Hac__Client__Jo
 
 /* Submits a job that is filled in and tells the session so; where the input came in the message and no more
  * than the result is wished for, the result is the answer. `what` it does is noted in its record. */
+/* The last thing before the start: refuses a deadline that cannot be met (admission.h). */
+HAC_MUST_USE hac_status hac_job_admit(hac_session *session, const hac_job *job, hac_error *err);
+
 void hac_job_start(hac_session *session, uint64_t serial, hac_job *job, bool input_in_message,
                    const Hac__Client__JobOptions *options, const char *what);
 

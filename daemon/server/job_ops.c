@@ -260,6 +260,8 @@ hac_status hac_job_ops_submit(hac_session *session, uint64_t serial, const Hac__
     if (status != HAC_OK)
         return status;
     status = fill_job(session, job, request, err);
+    if (status == HAC_OK)
+        status = hac_job_admit(session, job, err);
     if (status != HAC_OK) {
         hac_job_free(job);
         return status;

@@ -840,6 +840,8 @@ hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
     if (status != HAC_OK)
         return status;
     status = fill_job(session, job, request, frame, err);
+    if (status == HAC_OK)
+        status = hac_job_admit(session, job, err);
     if (status != HAC_OK) {
         hac_job_free(job);
         return status;

@@ -233,7 +233,21 @@ static void free_state(hac_job *job)
     free(job->kind_state);
 }
 
+/* By the plan that would be made now. */
+static double estimate(const hac_job *job)
+{
+    hac_sort_spec spec = job->spec;
+    hac_plan *plan = NULL;
+    spec.device_mask = allowed_devices(job);
+    if (hac_plan_sort(hac_server_machine(job->server), &spec, &plan, NULL) != HAC_OK)
+        return 0;
+    double seconds = plan->predicted_seconds;
+    hac_plan_free(plan);
+    return seconds;
+}
+
 static const hac_job_kind sort_kind = {.flow = "sort",
+                                       .estimate = estimate,
                                        .next_plan = next_plan,
                                        .task_done = task_done,
                                        .free_state = free_state,
@@ -327,6 +341,8 @@ hac_status hac_job_sort_submit(hac_session *session, uint64_t serial, const Hac_
     if (status != HAC_OK)
         return status;
     status = fill_job(session, job, request, frame, err);
+    if (status == HAC_OK)
+        status = hac_job_admit(session, job, err);
     if (status != HAC_OK) {
         hac_job_free(job);
         return status;

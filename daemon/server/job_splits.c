@@ -595,6 +595,8 @@ hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
     if (status != HAC_OK)
         return status;
     status = fill_job(job, request, err);
+    if (status == HAC_OK)
+        status = hac_job_admit(session, job, err);
     if (status != HAC_OK) {
         hac_job_free(job);
         return status;

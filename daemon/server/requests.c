@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admission.h"
 #include "answers.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -583,11 +584,13 @@ static handler *const handlers[] = {
 };
 
 /* When to try again, in seconds; 0: that would be for nothing. A plan is refused for a limit of its own. */
-static double retry_after(size_t what, hac_status code)
+static double retry_after(const hac_session *session, size_t what, hac_status code)
 {
+    if (session->retry_seconds >= 0) /* the handler knows */
+        return session->retry_seconds;
     bool plan = what == HAC__CLIENT__REQUEST__WHAT_PLAN_SORT ||
                 what == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY || what == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS;
-    return code == HAC_REFUSED && !plan ? 0.1 : 0;
+    return code == HAC_REFUSED && !plan ? hac_admission_retry(session->server, session->user) : 0;
 }
 
 void hac_session_handle(hac_session *session, const Hac__Client__Request *request, hac_frame *frame)
@@ -605,9 +608,10 @@ void hac_session_handle(hac_session *session, const Hac__Client__Request *reques
         hac_session_close(session, hello ? "it greeted twice" : "it did not greet");
         return;
     }
+    session->retry_seconds = -1;
     if (handlers[what](session, request, frame, &err) != HAC_OK) {
         metrics->refused[(unsigned)err.code % HAC_METRICS_STATUSES]++;
-        hac_session_send_failure(session, request->serial, &err, retry_after(what, err.code));
+        hac_session_send_failure(session, request->serial, &err, retry_after(session, what, err.code));
         if (hello)
             hac_session_close(session, err.message);
     }

@@ -11,6 +11,7 @@
 #include "plan_buffers.h"
 #include "planner/share.h"
 #include "server.h"
+#include "turns.h"
 
 #define ACTIVE_MAX       64   /* jobs whose tasks are handed out; the others are queued */
 #define MEASURED_SECONDS 1e-6 /* of work in a range make a rate */
@@ -214,7 +215,8 @@ static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t 
         }
         return NULL;
     }
-    return hac_executor_has_room(executor, predicted) ? executor : NULL;
+    bool room = hac_executor_has_room(executor, predicted);
+    return room && hac_turns_may(&job->server->executors, executor, predicted) ? executor : NULL;
 }
 
 static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Executor__Span *spans,
@@ -382,6 +384,7 @@ static unsigned look_at_sharers(hac_job *job, uint32_t task_index, hac_sharer *r
             hac_executor_get(&job->server->executors, server_device(job, d), job->user, &executor, NULL);
         ret[d].ready = status == HAC_OK && executor->state == HAC_EXECUTOR_READY;
         ret[d].busy = ret[d].ready ? busy_for(executor) : 0;
+        ret[d].busy += hac_turns_backlog(&job->server->executors, server_device(job, d), job->user);
     }
     return n;
 }
@@ -516,7 +519,17 @@ static void hand_out(hac_job *job)
 
 /* ---- turns ------------------------------------------------------------------------------------------ */
 
-/* The next queued job: highest priority first, then the user with the fewest running, then the oldest. */
+/* Whether the first one comes before the other: a user who has nothing active, then the one whose turn it is;
+ * of a user's own the one with the highest priority, then the oldest. */
+static bool comes_before(const hac_job *a, const hac_job *b)
+{
+    bool none_a = a->user->active_jobs == 0, none_b = b->user->active_jobs == 0;
+    if (a->user == b->user)
+        return a->priority > b->priority;
+    return none_a != none_b ? none_a : a->user->turn < b->user->turn;
+}
+
+/* The next queued job. Up to ACTIVE_MAX are active, and one of every user, however many others have. */
 static hac_job *next_in_queue(hac_server *server)
 {
     hac_job *best = NULL, *job = NULL;
@@ -525,8 +538,9 @@ static hac_job *next_in_queue(hac_server *server)
             continue; /* waits for memory */
         if (job->kind->measures && hac_builders_urgent(&server->builders))
             continue;
-        if (best == NULL || job->priority > best->priority ||
-            (job->priority == best->priority && job->user->active_jobs < best->user->active_jobs))
+        if (server->n_active >= ACTIVE_MAX && job->user->active_jobs > 0)
+            continue;
+        if (best == NULL || comes_before(job, best))
             best = job;
     }
     return best;
@@ -544,33 +558,45 @@ static void take_place(hac_job *job)
 
 static void activate(hac_job *job)
 {
+    double least = hac_turns_least(&job->server->users);
     take_place(job);
     job->active = true;
-    job->user->active_jobs++;
+    if (job->user->active_jobs++ == 0)
+        hac_user_come(job->user, least);
     job->server->n_active++;
     if (job->kind->measures)
         hac_builders_set_quiet(&job->server->builders, true);
     advance(job);
 }
 
-void hac_scheduler_kick(hac_server *server)
+static void serve_user(hac_server *server, const hac_user *user)
 {
-    if (server->probing)
-        return;
-    while (server->n_active < ACTIVE_MAX && !hac_list_empty(&server->queued)) {
-        hac_job *job = next_in_queue(server);
-        if (job == NULL)
-            break;
-        activate(job);
-    }
     hac_job *job = NULL;
     hac_list_for_each (job, &server->active, hac_job, turn) {
+        if (job->user != user)
+            continue;
         unsigned before = job->run.n_in_flight;
         hand_out(job);
         if (job->run.n_in_flight > before)
             take_place(job); /* it has had its turn */
         settle(job);
     }
+}
+
+void hac_scheduler_kick(hac_server *server)
+{
+    if (server->probing)
+        return;
+    while (!hac_list_empty(&server->queued)) {
+        hac_job *job = next_in_queue(server);
+        if (job == NULL)
+            break;
+        activate(job);
+    }
+    hac_turns_begin(&server->users);
+    for (hac_user *user = hac_turns_next(&server->users); user != NULL; user = hac_turns_next(&server->users))
+        serve_user(server, user);
+    hac_turns_end(&server->users);
 }
 
 /* ---- what came of it -------------------------------------------------------------------------------- */
@@ -779,10 +805,18 @@ static hac_job *land(hac_dispatch *dispatch)
     return job;
 }
 
+/* The device's time goes to the user's account, by hacd's clock: an executor's own word is not worth much. */
+static void spend(const hac_job *job, const hac_dispatch *dispatch)
+{
+    const hac_server_device *device = job->server->devices.items[server_device(job, dispatch->plan_device)];
+    hac_user_spend(job->user, dispatch->held_seconds * (device->weight > 0 ? device->weight : 1));
+}
+
 void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = context;
     hac_job *job = land(dispatch);
+    spend(job, dispatch);
     hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, false);
     if (done->code == HAC_OK)
         piece_done(job, dispatch, done);
@@ -819,6 +853,7 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
 {
     hac_server *server = context;
     hac_job *job = land(dispatch);
+    spend(job, dispatch);
     uint32_t device = server_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, true);

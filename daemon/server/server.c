@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "answers.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
@@ -200,6 +201,18 @@ static void tell_status(hac_server *server)
                           users, hac_devices_usable(&server->devices), hac_devices_in_use(&server->devices));
 }
 
+/* By what their models have learnt: a second on a fast device counts for more than one on a slow one. */
+static void weigh_devices(hac_server *server)
+{
+    double rates[HAC_DEVICES_MAX], most = 0;
+    for (size_t i = 0; i < server->devices.count; i++) {
+        rates[i] = hac_answer_sort_rate(server, server->devices.items[i], HAC_TYPE_U32);
+        most = fmax(most, rates[i]);
+    }
+    for (size_t i = 0; i < server->devices.count; i++)
+        server->devices.items[i]->weight = rates[i] > 0 ? rates[i] / most : 1;
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     hac_server *server = timer->data;
@@ -211,6 +224,7 @@ static void on_tick(uv_timer_t *timer)
     hac_reload_check(server);
     if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
         server->models_saved_ns = now;
+        weigh_devices(server);
         hac_saved_models_write(server);
         hac_pool_trim(&server->users, TRIM_SECONDS);
         if (hac_server_unfinished(server) == 0)

@@ -31,9 +31,11 @@ struct hac_session {
     bool greeted;
     unsigned silent_ticks; /* without a greeting, while hacd listened */
     bool closing;
-    bool counted;     /* among its user's connections */
-    unsigned pending; /* requests whose answer has to wait: for a job's end, or for self-tests */
-    uint32_t *known;  /* ids of buffers the client has mapped, sorted */
+    bool counted;         /* among its user's connections */
+    double retry_seconds; /* what is to be said of a refusal just made; 0: it would be for nothing, -1: by the
+                             queue (admission.h) */
+    unsigned pending;     /* requests whose answer has to wait: for a job's end, or for self-tests */
+    uint32_t *known;      /* ids of buffers the client has mapped, sorted */
     size_t n_known, known_room;
     hac_pool_buffer **handles; /* buffers it holds through hac_buffer_alloc */
     size_t n_handles, handles_room;

@@ -24,6 +24,8 @@
 #include "base/list.h"
 #include "config/daemon_config.h"
 
+#define HAC_USER_DEVICES_MAX 32
+
 typedef enum hac_slot {
     HAC_SLOT_MEMORY = 0, /* bytes: of pool buffers, and of what travels inside messages */
     HAC_SLOT_DESCRIPTORS,
@@ -50,7 +52,11 @@ struct hac_user {
     uint32_t active_jobs;        /* whose tasks are handed out */
     uint32_t ended_jobs;         /* whose records are kept */
     double device_seconds;       /* spent, weighted by the devices' capabilities */
-    double turn; /* virtual time: spent seconds by share, and where others were when it came */
+    uint32_t asked, waits;       /* for which devices, as bits: in this round, and since the last one */
+    uint64_t waits_since_ns[HAC_USER_DEVICES_MAX];
+    double backlog; /* seconds of jobs, as admission.c adds them up */
+    bool had_turn;  /* in this round */
+    double turn;    /* virtual time: spent seconds by share, and where others were when it came */
 };
 
 struct hac_users {
