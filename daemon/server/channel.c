@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "proto/messages.h"
 
@@ -35,6 +36,7 @@ struct hac_channel {
     void *context;
     hac_link waiting;
     size_t queued, queue_max;
+    uint64_t moved_ns; /* when the queue began, or a message of it was taken last */
     unsigned batch;
     unsigned open_handles;
     bool closed, lost, paused;
@@ -132,6 +134,7 @@ static void send_waiting(hac_channel *channel)
         }
         hac_list_remove(&frame->link);
         channel->queued -= frame->cost;
+        channel->moved_ns = hac_now_ns();
         waiting_free(frame);
     }
     watch(channel);
@@ -210,6 +213,8 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
         }
         frame->fds[frame->n_fds++] = copy;
     }
+    if (hac_list_empty(&channel->waiting))
+        channel->moved_ns = hac_now_ns();
     hac_list_append(&channel->waiting, &frame->link);
     channel->queued += cost;
     watch(channel);
@@ -276,6 +281,11 @@ void hac_channel_close(hac_channel *channel)
     uv_close((uv_handle_t *)&channel->poll, on_handle_closed);
     hac_close(channel->socket); /* libuv allows it once the poll is stopped and closing */
     channel->socket = -1;
+}
+
+double hac_channel_stalled_seconds(const hac_channel *channel)
+{
+    return hac_list_empty(&channel->waiting) ? 0 : hac_seconds_since(channel->moved_ns);
 }
 
 size_t hac_channel_queued(const hac_channel *channel)

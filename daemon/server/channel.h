@@ -44,6 +44,9 @@ void hac_channel_drain(hac_channel *channel);
 /* Closes; no event follows. NULL is allowed. */
 void hac_channel_close(hac_channel *channel);
 
+/* For how long messages have waited for a peer that has read none meanwhile; 0: none waits. */
+double hac_channel_stalled_seconds(const hac_channel *channel);
+
 size_t hac_channel_queued(const hac_channel *channel);
 
 #endif

@@ -12,9 +12,10 @@
 #include "channel.h"
 #include "server.h"
 
-#define SESSION_QUEUE_MAX (256u * 1024) /* bytes a client may leave unread */
-#define SESSION_BATCH     4
-#define SILENT_TICKS_MAX  20 /* five seconds for a client to say who it is */
+#define SESSION_QUEUE_MAX  (256u * 1024) /* bytes a client may leave unread */
+#define SESSION_BATCH      4
+#define UNREAD_SECONDS_MAX 10.0 /* that a message may wait for a client who reads nothing */
+#define SILENT_TICKS_MAX   20   /* five seconds for a client to say who it is */
 
 static void on_frame(void *context, hac_frame *frame)
 {
@@ -185,6 +186,8 @@ void hac_sessions_check(hac_server *server)
     hac_list_for_each (session, &server->sessions, hac_session, link)
         if (!session->greeted && ++session->silent_ticks > SILENT_TICKS_MAX)
             hac_session_close(session, "it did not greet in time");
+        else if (hac_channel_stalled_seconds(session->channel) > UNREAD_SECONDS_MAX)
+            hac_session_close(session, "it does not read its messages");
 }
 
 /* ---- what the client has mapped ----------------------------------------------------------------------- */
