@@ -8,12 +8,13 @@ import os
 import random
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import BUILD, LIBEXEC, ONE_DEVICE, MachineTest, main  # noqa: E402
+from machine import BUILD, LIBEXEC, ONE_DEVICE, SOURCE, MachineTest, main  # noqa: E402
 
 PRELOAD = BUILD / "tests" / "out_of_memory.so"
 
@@ -99,7 +100,56 @@ class Memory(MemoryCase):
         machine.check_clean(slack=16 << 20)
 
 
+class Client(MemoryCase):
+    """hacctl and libhac: one line and no output, or all of it."""
+    MOST = 4
+    COMMANDS = {"small": SMALL, "sort": SORT, "words": WORDS, "devices": ("devices",), "jobs": ("jobs", "--json"),
+                "explain": ("explain", *SORT), "stream": ("sort", "-", "--type", "u32", "-o", "out"),
+                "splice": ("splice", "text", "--parse", "words", "--group-by", "word", "--select", "word, count()",
+                           "-o", "out"),
+                "opsplit": ("opsplit", "run", SOURCE / "docs/examples/word-count.yaml", "--input", "folder=texts",
+                            "-o", "out")}
+
+    def client(self, machine, words, left):
+        self.control(left)
+        machine.environment.update(LD_PRELOAD=str(PRELOAD), OUT_OF_MEMORY_FILE=str(self.file))
+        data = Path(machine.path("in")).read_bytes() if "-" in words else None
+        result = machine.run(*words, data=data, timeout=60)
+        del machine.environment["LD_PRELOAD"]
+        return result, *self.control()
+
+    def test_client(self):
+        machine = self.machine_with("hac-executor")
+        Path(machine.path("texts")).mkdir()
+        Path(machine.path("texts"), "one").write_text("a rose is a rose\n")
+        machine.baseline()
+        for name, words in self.COMMANDS.items():
+            result, _, made = self.client(machine, words, -1)
+            self.assertEqual((result.code, result.err), (0, ""))
+            self.assertGreater(made, 3)
+            turns = range(made)
+            if self.MOST is not None and made > self.MOST:
+                turns = sorted(random.Random(made).sample(turns, self.MOST))
+            outcomes = {}
+            for n in turns:
+                subprocess.run(["rm", "-rf", machine.path("out")], check=True)
+                result, _, _ = self.client(machine, words, n)
+                outcomes[result.code] = outcomes.get(result.code, 0) + 1
+                with self.subTest(command=name, allocation=n):
+                    self.assertIn(result.code, (0, 1), result)
+                    if result.code == 1:
+                        self.assertRegex(result.err, r"\Ahacctl: [^\n]*memory[^\n]*\n\Z")
+                        self.assertFalse(any(name != "opsplit" or os.listdir(machine.path(out))
+                                             for out in os.listdir(machine.work) if out == "out"))
+            print(f"{name}: {made} allocations, {len(turns)} failed: {outcomes}", file=sys.stderr)
+        machine.check_clean(slack=16 << 20)
+
+
 class LongMemory(Memory):
+    MOST = None
+
+
+class LongClient(Client):
     MOST = None
 
 

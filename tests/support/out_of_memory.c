@@ -31,20 +31,33 @@ typedef struct control {
 } control;
 
 static control *file;
-static uintptr_t first, end; /* the program's code */
+static struct {
+    uintptr_t first, end;
+} code[4]; /* the program's and libhac's */
+static size_t parts;
 
-static int find_program(struct dl_phdr_info *info, size_t size, void *context)
+static int find_code(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    (void)context;
-    for (int i = 0; i < info->dlpi_phnum; i++) { /* the program comes first */
+    bool *seen = context, ours = !*seen || strstr(info->dlpi_name, "libhac") != NULL;
+    *seen = true; /* the program comes first */
+    for (int i = 0; ours && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0 || parts == sizeof code / sizeof *code)
             continue;
-        first = info->dlpi_addr + part->p_vaddr;
-        end = first + part->p_memsz;
+        code[parts].first = info->dlpi_addr + part->p_vaddr;
+        code[parts].end = code[parts].first + part->p_memsz;
+        parts++;
     }
-    return 1;
+    return 0;
+}
+
+static bool is_ours(const void *caller)
+{
+    for (size_t i = 0; i < parts; i++)
+        if ((uintptr_t)caller >= code[i].first && (uintptr_t)caller < code[i].end)
+            return true;
+    return false;
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -55,7 +68,8 @@ __attribute__((constructor)) static void begin(void)
         fd >= 0 ? mmap(NULL, sizeof(control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     if (fd >= 0)
         close(fd);
-    dl_iterate_phdr(find_program, NULL);
+    bool seen = false;
+    dl_iterate_phdr(find_code, &seen);
     if (memory != MAP_FAILED)
         file = memory;
     unsetenv("LD_PRELOAD");
@@ -63,8 +77,7 @@ __attribute__((constructor)) static void begin(void)
 
 static bool fails(const void *caller)
 {
-    uintptr_t at = (uintptr_t)caller;
-    if (file == NULL || at < first || at >= end)
+    if (file == NULL || !is_ours(caller))
         return false;
     atomic_fetch_add(&file->made, 1);
     if (atomic_load(&file->left) < 0 || atomic_fetch_sub(&file->left, 1) != 0)
