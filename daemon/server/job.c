@@ -394,8 +394,10 @@ static void charge_inline_result(hac_job *job)
     release_inline(job);
     uint64_t room = hac_user_room(job->user, HAC_SLOT_MEMORY, 0, 0);
     uint64_t bytes = job->result_data_bytes < room ? job->result_data_bytes : room;
+    hac_log_subject about = {job->user->uid, job->id, NULL};
     if (hac_job_charge_inline(job, bytes, NULL) != HAC_OK)
-        hac_log(HAC_LOG_ERROR, "job %llu: its inline result is not counted", (unsigned long long)job->id);
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_OTHER, &about, "job %llu: its inline result is not counted",
+                       (unsigned long long)job->id);
 }
 
 static void keep_result(hac_job *job)
