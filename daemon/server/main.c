@@ -327,7 +327,8 @@ static int check_config(const hac_server_options *o)
     hac_daemon_config config;
     hac_profile_set *profiles = NULL;
     hac_status status = hac_daemon_config_load(o->config_path, &config, &err);
-    if (status == HAC_NOT_FOUND)
+    bool none = status == HAC_NOT_FOUND;
+    if (none)
         status = hac_daemon_config_default(&config, &err);
     if (status == HAC_OK) {
         const char *const *directories = config.n_profile_directories > 0
@@ -338,11 +339,20 @@ static int check_config(const hac_server_options *o)
         hac_daemon_config_clear(&config);
     }
     if (status == HAC_OK)
-        printf("%zu profiles, all sound\n", hac_profile_set_count(profiles));
+        printf("%s: %s\n%zu profiles, all sound\n", o->config_path,
+               none ? "not there, all is at its default" : "sound", hac_profile_set_count(profiles));
     else
         print_problem(NULL, &err);
     hac_profile_set_free(profiles);
     return hac_status_exit_code(status);
+}
+
+/* A file that is named has to be there; the one at the usual place need not. */
+static hac_status check_named(const arguments *args, hac_error *err)
+{
+    if (args->config != NULL && access(args->config, F_OK) != 0)
+        return hac_fail_errno(err, HAC_NOT_FOUND, errno, "cannot read %s", args->config);
+    return HAC_OK;
 }
 
 /* Descriptors are what hacd runs out of first: a few for every client, buffer and child. */
@@ -369,6 +379,8 @@ int main(int argc, char **argv)
     hac_log_to_journal();
     options.private_daemon = args.private_daemon;
     hac_status status = find_directories(&args, &options, &err);
+    if (status == HAC_OK)
+        status = check_named(&args, &err);
     if (status == HAC_OK && args.check_config)
         return check_config(&options);
     if (status == HAC_OK)

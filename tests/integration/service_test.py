@@ -3,7 +3,9 @@
 """hacd as a service manager sees it: the test is the manager. Readiness, watchdog, reload and stop over NOTIFY_SOCKET;
 sockets that are handed over, right ones and wrong ones; what children inherit."""
 import contextlib
+import math
 import os
+import resource
 import select
 import signal
 import socket
@@ -13,7 +15,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import (LIBEXEC, ONE_DEVICE, SANITIZED, SEED, Daemon, MachineTest, children, eventually, main)  # noqa: E402
+from machine import (LIBEXEC, ONE_DEVICE, PROFILES, SANITIZED, SEED, Daemon, MachineTest, children, eventually, main)  # noqa: E402
 
 BITONIC = ("--algorithm", "bitonic")
 OOM_ABOVE = 500  # goal 26
@@ -249,8 +251,9 @@ class Activation(ServiceTest):
         listener = self.listener(manager)
         machine = manager.machine
         machine.generate("u32", "random", 100000)
-        best = 9.0
+        best = least = math.inf
         for _ in range(3):
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
             client = machine.start("sort", "in", "--type", "u32", "-o", "out", *BITONIC)
             self.assertTrue(select.select([listener], [], [], 30)[0])
             began = time.monotonic()
@@ -261,9 +264,12 @@ class Activation(ServiceTest):
             self.assertIsNone(machine.wrong("u32", "in", "out"))
             manager.process.send_signal(signal.SIGTERM)
             self.assertEqual(manager.process.wait(20), 0)
-        print(f"first job after {best:.3f} s", file=sys.stderr)
+            now = resource.getrusage(resource.RUSAGE_CHILDREN)  # of hacd, its children, and the client
+            least = min(least, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime)
+        print(f"first job after {best:.3f} s, {least:.3f} s of processor time", file=sys.stderr)
         if not SANITIZED:
-            self.assertLess(best, 1.0)
+            # Where others want the processors, too, only the second says something of hacd.
+            self.assertLess(best if os.getloadavg()[0] < os.cpu_count() else least, 1.0)
 
     def test_children(self):
         """They are given nothing of the manager's, and are taken before hacd where memory runs out."""
@@ -288,6 +294,36 @@ class Activation(ServiceTest):
             self.assertEqual({n for n in names if n.startswith(("LISTEN_", "WATCHDOG_", "NOTIFY_"))}, set())
             targets = [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
             self.assertNotIn(f"socket:[{os.fstat(manager.listener.fileno()).st_ino}]", targets)
+
+
+class Configuration(MachineTest):
+    def check(self, machine, *words):
+        return subprocess.run([LIBEXEC / "hacd", "--check-config", *words], env=machine.environment, text=True,
+                              capture_output=True, check=False, timeout=20)
+
+    def test_check(self):
+        """Every problem with its file, line and key; the shipped files are sound."""
+        machine = self.machine(ONE_DEVICE)
+        good = self.check(machine, "--config", str(PROFILES.parent / "hacd.yaml"))
+        self.assertEqual((good.returncode, good.stderr), (0, ""))
+        self.assertRegex(good.stdout, r"hacd\.yaml: sound\n\d+ profiles, all sound\n")
+        private = self.check(machine, "--private", "--config", str(machine.root / "config_home" / "hac" / "hacd.yaml"))
+        self.assertEqual(private.returncode, 0, private.stderr)
+        for text, says in (("idle_exit: 5s\nmax_jobs_per_user: -3\n", ":2: key `max_jobs_per_user`"),
+                           ("idle_exitt: 5s\n", "did you mean `idle_exit`"), ("log_level: [info\n", ":2: "),
+                           ("idle_exit: 5s\nidle_exit: 6s\n", ":2: key `idle_exit`"), ("- 1\n", ":1: ")):
+            Path(machine.path("bad.yaml")).write_text(text)
+            bad = self.check(machine, "--config", machine.path("bad.yaml"))
+            self.assertEqual((bad.returncode, bad.stdout, bad.stderr.count("\n")), (2, "", 1), bad)
+            self.assertIn("bad.yaml:", bad.stderr)
+            self.assertIn(says, bad.stderr)
+        missing = self.check(machine, "--config", machine.path("missing.yaml"))
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn("missing.yaml", missing.stderr)
+        machine.set_profile("name: x\nkind: abacus\n", "01-bad.yaml")
+        bad = self.check(machine, "--private")
+        self.assertEqual(bad.returncode, 2)
+        self.assertIn("01-bad.yaml:2: key `kind`", bad.stderr)
 
 
 class OutOfMemory(ServiceTest):
