@@ -398,6 +398,13 @@ static const hac_key keys[] = {
      .help =
          "A builder that takes longer for one program is hung and killed, and the device does without it; "
          "slow compilers take minutes"},
+    {.path = "drain_deadline",
+     .type = HAC_KEY_DURATION,
+     .offset = FIELD(drain_deadline),
+     .min = "100ms",
+     .max = "24h",
+     .fallback = "25s",
+     .help = "Told to leave, the daemon gives running jobs this long; then it cancels them, and ends"},
     {.path = "metrics_http",
      .type = HAC_KEY_OTHER,
      .offset = FIELD(metrics_http),

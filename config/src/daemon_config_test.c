@@ -52,6 +52,7 @@ static void assert_defaults(hac_daemon_config c)
     assert_true(c.task_deadline_factor == 20);
     assert_true(c.task_deadline_minimum == 10);
     assert_true(c.build_deadline == 600);
+    assert_true(c.drain_deadline == 25);
     hac_daemon_config_clear(&c);
 }
 
@@ -81,7 +82,7 @@ static void test_every_key(void **state)
                                "executor_idle_timeout: 100ms\n"
                                "task_deadline_factor: 2.5\n"
                                "task_deadline_minimum: 1s\n"
-                               "build_deadline: 2min\n");
+                               "build_deadline: 2min\ndrain_deadline: 90s\n");
     assert_int_equal(c.log_level, HAC_LOG_DEBUG);
     assert_int_equal(c.n_profile_directories, 2);
     assert_string_equal(c.profile_directories[0], "/a");
@@ -96,6 +97,7 @@ static void test_every_key(void **state)
     assert_true(c.task_deadline_factor == 2.5);
     assert_true(c.task_deadline_minimum == 1);
     assert_true(c.build_deadline == 120);
+    assert_true(c.drain_deadline == 90);
     hac_daemon_config_clear(&c);
     hac_daemon_config_clear(&c);
 }
@@ -270,7 +272,7 @@ static void test_shipped_lines(void **state)
         keys++;
     }
     fclose(in);
-    assert_int_equal(keys, 17);
+    assert_int_equal(keys, 18);
     assert_defaults(load(text));
 }
 

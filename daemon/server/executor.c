@@ -401,6 +401,61 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
     return status;
 }
 
+/* ---- hung tasks ------------------------------------------------------------------------------------- */
+
+/* How long the running task may take before its executor counts as hung. */
+static double patience(const hac_executor *executor)
+{
+    if (executor->state == HAC_EXECUTOR_STARTING)
+        return START_SECONDS;
+    const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
+    double by_prediction =
+        executor->executors->hang_factor * running->predicted * device_of(executor)->config.slowdown;
+    return by_prediction > executor->executors->hang_seconds ? by_prediction
+                                                             : executor->executors->hang_seconds;
+}
+
+/* When that will be over; UINT64_MAX: nothing runs. */
+static uint64_t expires_at(const hac_executor *executor)
+{
+    if (executor->state != HAC_EXECUTOR_READY || executor->n_in_flight == 0)
+        return UINT64_MAX;
+    return executor->busy_since_ns + (uint64_t)(patience(executor) * 1e9);
+}
+
+static void on_watch(uv_timer_t *timer);
+
+/* The timer is set for the first to expire. One that has ended meanwhile is seen when it rings: tasks come
+ * and go far more often than that. */
+static void watch(hac_executors *executors, uint64_t at)
+{
+    uint64_t now = hac_now_ns();
+    if (at == UINT64_MAX || (executors->watch_ns != 0 && executors->watch_ns <= at) ||
+        uv_is_closing((uv_handle_t *)&executors->watch))
+        return;
+    executors->watch_ns = at;
+    uv_timer_start(&executors->watch, on_watch, at > now ? (at - now) / 1000000 + 1 : 1, 0);
+}
+
+static void on_watch(uv_timer_t *timer)
+{
+    hac_executors *executors = timer->data;
+    uint64_t first = UINT64_MAX;
+    hac_executor *executor = NULL;
+    executors->watch_ns = 0;
+    hac_executors_check(executors);
+    hac_list_for_each (executor, &executors->list, hac_executor, link)
+        if (expires_at(executor) < first)
+            first = expires_at(executor);
+    watch(executors, first);
+}
+
+void hac_executors_init_watch(hac_executors *executors)
+{
+    uv_timer_init(executors->loop, &executors->watch);
+    executors->watch.data = executors;
+}
+
 /* ---- work ------------------------------------------------------------------------------------------ */
 
 bool hac_executor_has_room(const hac_executor *executor, double predicted)
@@ -456,6 +511,7 @@ void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, const hac_
     executor->n_in_flight++;
     executor->in_flight_seconds += dispatch->predicted;
     hac_child_send(executor->child, &command, NULL, 0);
+    watch(executor->executors, expires_at(executor));
 }
 
 void hac_executor_forget_descriptor(hac_executor *executor, uint64_t descriptor)
@@ -486,18 +542,6 @@ void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buff
 }
 
 /* ---- supervision ------------------------------------------------------------------------------------ */
-
-/* How long the running task may take before its executor counts as hung. */
-static double patience(const hac_executor *executor)
-{
-    if (executor->state == HAC_EXECUTOR_STARTING)
-        return START_SECONDS;
-    const hac_dispatch *running = hac_container_of(executor->in_flight.next, hac_dispatch, link);
-    double by_prediction =
-        executor->executors->hang_factor * running->predicted * device_of(executor)->config.slowdown;
-    return by_prediction > executor->executors->hang_seconds ? by_prediction
-                                                             : executor->executors->hang_seconds;
-}
 
 static void check_one(hac_executor *executor, uint64_t now)
 {

@@ -99,6 +99,8 @@ struct hac_executors {
     double idle_seconds;
     hac_executor_events events;
     void *context;
+    uv_timer_t watch;  /* rings when a running task may have taken too long … */
+    uint64_t watch_ns; /* … at this time; 0: it is not set */
     uint64_t restarts; /* deaths seen, for the metrics */
     hac_metrics *metrics;
 };
@@ -130,6 +132,9 @@ void hac_executor_forget_descriptor(hac_executor *executor, uint64_t descriptor)
 
 /* Tells every executor that has it mapped to unmap a buffer. */
 void hac_executors_forget_buffer(hac_executors *executors, hac_pool_buffer *buffer);
+
+/* Readies the timer by which hung tasks are killed in time. */
+void hac_executors_init_watch(hac_executors *executors);
 
 /* Kills the hung, lets the idle go. Called a few times a second. */
 void hac_executors_check(hac_executors *executors);

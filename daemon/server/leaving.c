@@ -15,7 +15,6 @@
 #include "server.h"
 #include "session.h"
 
-#define DRAIN_SECONDS    30.0
 #define GOING_SECONDS    3.0 /* to end the executors and write the models */
 #define DELIVERY_SECONDS 3.0 /* for a client to fetch what came of a job that ended while draining */
 
@@ -45,11 +44,31 @@ static void close_sessions(hac_server *server)
         hac_session_close(session, NULL);
 }
 
+/* What goes with hacd: its user has yet to come for it. */
+static void report_unfetched(const hac_server *server)
+{
+    unsigned n = 0;
+    const hac_job *job = NULL, *last = NULL;
+    hac_list_for_each (job, &server->jobs, hac_job, link) {
+        if (!job->detached || (job->result == NULL && job->result_data == NULL))
+            continue;
+        n++;
+        last = job;
+    }
+    if (last != NULL)
+        hac_log_record(
+            HAC_LOG_WARNING, HAC_EVENT_LEAVING, NULL,
+            "%u results of detached jobs that nobody has fetched go with hacd, the last one that of job "
+            "%llu of uid %u",
+            n, (unsigned long long)last->id, last->user->uid);
+}
+
 void hac_leaving_now(hac_server *server)
 {
     if (server->stopping)
         return;
     server->draining = server->stopping = true;
+    report_unfetched(server);
     hac_notify_stopping(server->notify, GOING_SECONDS);
     hac_job *job = NULL;
     hac_list_for_each (job, &server->jobs, hac_job, link)
@@ -63,6 +82,7 @@ void hac_leaving_now(hac_server *server)
     uv_poll_stop(&server->listener);
     hac_server_close_handle((uv_handle_t *)&server->listener, NULL);
     hac_server_close_handle((uv_handle_t *)&server->tick, NULL);
+    hac_server_close_handle((uv_handle_t *)&server->executors.watch, NULL);
     hac_server_close_handle((uv_handle_t *)&server->deadline, NULL);
     hac_server_close_handle((uv_handle_t *)&server->on_term, NULL);
     hac_server_close_handle((uv_handle_t *)&server->on_int, NULL);
@@ -71,15 +91,21 @@ void hac_leaving_now(hac_server *server)
     /* `prepare` goes on until the jobs have settled; the loop ends when the last child is reaped */
 }
 
+bool hac_leaving_is_deaf(const hac_server *server)
+{
+    return server->draining && server->options.activated;
+}
+
 void hac_leaving_drain(hac_server *server, const char *why)
 {
     if (server->draining)
         return;
     hac_log_record(HAC_LOG_INFO, HAC_EVENT_LEAVING, NULL, "leaving when the running jobs are done: %s", why);
     server->draining = true;
-    server->drain_deadline_ns = hac_now_ns() + (uint64_t)(DRAIN_SECONDS * 1e9);
-    hac_notify_stopping(server->notify, DRAIN_SECONDS + GOING_SECONDS);
-    uv_poll_stop(&server->listener);
+    server->drain_deadline_ns = hac_now_ns() + (uint64_t)(server->config.drain_deadline * 1e9);
+    hac_notify_stopping(server->notify, server->config.drain_deadline + GOING_SECONDS);
+    if (hac_leaving_is_deaf(server))
+        uv_poll_stop(&server->listener);
     server->unlinked = unlink_socket(server); /* else at a tick: clients would wait at a deaf socket */
     hac_server_kick(server);
 }

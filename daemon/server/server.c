@@ -68,7 +68,7 @@ static void on_connection(uv_poll_t *handle, int status, int events)
 
 void hac_server_listen(hac_server *server)
 {
-    if (!uv_is_closing((uv_handle_t *)&server->listener) && !server->draining && !server->probing)
+    if (!uv_is_closing((uv_handle_t *)&server->listener) && !hac_leaving_is_deaf(server) && !server->probing)
         uv_poll_start(&server->listener, UV_READABLE, on_connection);
 }
 
@@ -343,6 +343,7 @@ static void init_executors(hac_server *server)
     e->users = &server->users;
     e->decoder = server->child_decoder;
     hac_list_init(&e->list);
+    hac_executors_init_watch(e);
     e->program = server->options.executor_program;
     e->program_directory = server->options.cache_directory;
     e->scratch_directory = server->options.scratch_directory;

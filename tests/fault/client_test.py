@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
+from load import submit_many  # noqa: E402
 from machine import HACCTL, ONE_DEVICE, TWO_DEVICES, MachineTest, children, command_of, eventually, main  # noqa: E402
 
 BITONIC = ("--algorithm", "bitonic")
@@ -173,7 +174,7 @@ class Daemon(MachineTest):
             hacctls = [machine.start("--no-autostart", "sort", "in", "--type", "u32", *BITONIC, "-o", f"out{i}",
                                      *(("--receipt", f"r{i}") if i % 2 else ())) for i in range(8)]
             outcomes = [[] for _ in range(4)]
-            raw = [threading.Thread(target=self.load, args=(machine, outcome)) for outcome in outcomes]
+            raw = [threading.Thread(target=submit_many, args=(machine.socket, outcome)) for outcome in outcomes]
             for thread in raw:
                 thread.start()
             time.sleep(0.02 * turn)
@@ -194,38 +195,6 @@ class Daemon(MachineTest):
                     self.assertEqual(err.count(b"\n"), 1, err)
                     self.assertFalse(os.path.exists(machine.path(f"out{number}")))
             self.assertFalse(machine.socket.exists())
-
-    @staticmethod
-    def load(machine, outcome):
-        """Submits jobs in one go, waits for each that is accepted; what became of them goes to `outcome`."""
-        try:
-            client = wire.Client(machine.socket)
-        except OSError:
-            return
-        waiting, submitted, jobs = {}, {}, {}
-        for _ in range(10):
-            serial = client.send(wire.SUBMIT_SORT, wire.sort_inline(
-                "u32", os.urandom(32000), options=wire.field(3, 1), spec=wire.field(4, 1)))
-            submitted[serial] = "unanswered"
-        while "unanswered" in submitted.values() or waiting:
-            got = client.receive()
-            if got is None:
-                outcome.append(f"cut off with {waiting} and {submitted}")
-                break
-            what, serial, fields = got
-            if what == wire.R_ACCEPTED:
-                submitted[serial] = fields[1][0]
-                waiting[client.send(wire.WAIT, wire.field(1, fields[1][0]))] = fields[1][0]
-            elif what == wire.R_FAILURE:
-                submitted[serial] = "refused"
-                outcome.append("refused" if fields[1][0] == 4 else f"failure {fields}")
-            elif what == wire.R_DONE:
-                job = waiting.pop(serial, None)
-                if jobs.setdefault(fields[1][0], fields[2][0]) != fields[2][0]:
-                    outcome.append("two ends")
-                if job is not None:
-                    outcome.append({3: "done"}.get(fields[2][0], f"ended in state {fields[2][0]}"))
-        client.close()
 
     def test_drain_finishes_what_runs(self):
         machine = self.machine(TWO_DEVICES)

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's life under load: it is reloaded, drained and stopped, and its executors die and hang, while jobs of all
 flows run. Every answer is right, and every accepted job ends once."""
+import json
 import os
 import random
+import re
 import signal
 import sys
+import threading
 import time
-import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from load import Crowd, Flows  # noqa: E402
+import wire  # noqa: E402
+from load import Crowd, Flows, submit_many  # noqa: E402
 from machine import ONE_DEVICE, TWO_DEVICES, MachineTest, eventually, main  # noqa: E402
 
 OTHER_DEVICES = TWO_DEVICES.replace("affinity: [1]", "affinity: [1], env: {HAC_LIFE_TEST: again}")
@@ -129,6 +132,210 @@ class LongReload(Reload):
 
     def test_1000(self):
         self.reloads(int(os.environ.get("HAC_TEST_RELOADS", "1000")), 2)
+
+
+def percentiles(seconds):
+    """p50, p99 and the largest, in milliseconds."""
+    ordered = sorted(seconds)
+    return [ordered[len(ordered) // 2] * 1e3, ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] * 1e3, ordered[-1] * 1e3]
+
+
+class Deaths(MachineTest):
+    """Executors die in the middle of jobs of every flow: each answer is right, and nobody else notices."""
+    WAYS = (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM)  # SIGTERM: it ends as by exit()
+
+    def deaths(self, times, seed):
+        machine = self.machine(TWO_DEVICES, config={**SETTINGS, "executor_idle_timeout": "5s"})
+        flows = Flows(machine)
+        daemon = machine.baseline(lambda: [flows.run(name) for name in Flows.NAMES])
+        rng = random.Random(seed)
+        killed, ready = [], []
+        with Crowd(flows) as crowd:
+            while len(killed) < times and not crowd.problems:
+                working = [d["name"] for d in machine.devices() if d["running"]]
+                pids = [pid for name in working for pid in daemon.executors().get(name, [])]
+                if not pids:
+                    continue
+                number = self.WAYS[0] if rng.random() < 0.7 else rng.choice(self.WAYS)
+                try:
+                    os.kill(rng.choice(pids), number)
+                except ProcessLookupError:
+                    continue
+                killed.append(number)
+                began = time.monotonic()
+                if number == signal.SIGKILL and eventually(lambda: self.works(machine, working), 5, 0.005):
+                    ready.append(time.monotonic() - began)
+                time.sleep(rng.uniform(0, 0.05))
+        self.assertEqual(crowd.problems, [], machine.log()[-3000:])
+        self.assertTrue(daemon.alive())
+        self.assertEqual(len(killed), times)
+        middle, late, most = percentiles(ready)
+        print(f"{times} deaths ({len(ready)} by SIGKILL), {sum(crowd.done.values())} jobs {dict(crowd.done)}; the next one at work "
+              f"after {middle:.0f} ms (p50), {late:.0f} ms (p99), {most:.0f} ms at most", file=sys.stderr)
+        machine.check_clean(slack=16 << 20)
+
+    @staticmethod
+    def works(machine, names):
+        return any(d["running"] for d in machine.devices() if d["name"] in names)
+
+    def test_mixed(self):
+        self.deaths(20, 1)
+
+
+class LongDeaths(Deaths):
+    """long: HAC_TEST_KILLS for another number."""
+    test_mixed = None
+
+    def test_1000(self):
+        self.deaths(int(os.environ.get("HAC_TEST_KILLS", "1000")), 2)
+
+
+class Hung(MachineTest):
+    """A task that does not end is killed when its deadline is over: not before, and not long after."""
+    SECONDS = 1.0
+
+    def hang_once(self, machine, daemon):
+        """(from the dispatch to the kill, from the kill to the end of the process, from then to the answer) in seconds."""
+        pid = daemon.executor_pids()[0]
+        os.kill(pid, signal.SIGSTOP)
+        process = machine.start("sort", "in", "--type", "u32", "--algorithm", "radix", "-o", "out", "--receipt", "r.json")
+        gone = time.monotonic() if eventually(lambda: daemon.executor_pids() != [pid], 10, 0.001) else None
+        self.assertIsNotNone(gone, "a hung executor stays")
+        out, err = process.communicate(timeout=30)
+        answered = time.monotonic()
+        self.assertEqual((process.returncode, out, err), (0, b"", b""), machine.log()[-2000:])
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
+        log = json.loads(Path(machine.path("r.json")).read_text())["log"]
+        planned = re.findall(r"([0-9.]+) ms  plan: ", log)
+        lost = re.findall(r"([0-9.]+) ms  the executor of cpu did not answer in time and was killed", log)
+        self.assertEqual(len(lost), 1, log)
+        return (float(lost[0]) - float(planned[0])) / 1e3, answered - gone
+
+    def hangs(self, times):
+        machine = self.machine(ONE_DEVICE, config={"task_deadline_minimum": f"{self.SECONDS}s", "task_deadline_factor": 2,
+                                                   "executor_idle_timeout": "60s"})
+        daemon = machine.daemon()
+        machine.generate("u32", "random", 70000)
+        for _ in range(2):
+            machine.sort_and_check("u32", "--algorithm", "radix")
+        taken, next_job = zip(*(self.hang_once(machine, daemon) for _ in range(times)))
+        late = [t - self.SECONDS for t in taken]
+        print(f"{times} hung: killed and reaped {min(late) * 1e3:.1f} … {max(late) * 1e3:.1f} ms after the deadline; the answer "
+              f"came {max(next_job) * 1e3:.0f} ms later at most", file=sys.stderr)
+        self.assertGreaterEqual(min(late), -0.001)
+        # goal: 50 ms to the kill and 50 ms more to its end; the middle one, as other work may get in the way of one
+        self.assertLess(sorted(late)[len(late) // 2], 0.1)
+        self.assertLess(sorted(next_job)[len(next_job) // 2], 1.5)
+        machine.devices()
+        self.assertTrue(daemon.alive())
+
+    def test_deadline(self):
+        self.hangs(3)
+
+
+class LongHung(Hung):
+    """long"""
+    test_deadline = None
+
+    def test_50(self):
+        self.hangs(50)
+
+
+class Drain(MachineTest):
+    """SIGTERM and `hacctl drain` while jobs of several flows run: nothing new, one end for each accepted job, exit 0."""
+
+    def drain(self, machine, turn, flows):
+        daemon = machine.daemon()
+        words = [("--no-autostart", *flows.words(name, flows.fresh())) for name in Flows.NAMES]
+        clients = [(w[w.index("-o") + 1], name, machine.start(*w)) for name, w in zip(Flows.NAMES, words)]
+        outcomes = [[], []]
+        raw = [threading.Thread(target=submit_many, args=(machine.socket, outcome)) for outcome in outcomes]
+        for thread in raw:
+            thread.start()
+        detached = machine.run("--no-autostart", *flows.words("sort", flows.fresh())[:-2], "--detach")
+        time.sleep(0.01 * (turn % 7))
+        with wire.Client(machine.socket) as late:
+            if turn % 2:
+                os.kill(daemon.pid, signal.SIGTERM)
+            else:
+                machine.run("--no-autostart", "drain")
+            began = time.monotonic()
+            time.sleep(0.01)
+            first = None
+            while time.monotonic() - began < 2:
+                asked = time.monotonic()
+                what, fields = late.ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(16)))
+                first = what == wire.R_FAILURE if first is None else first
+                if what == wire.R_FAILURE:
+                    break
+            answered = time.monotonic() - asked
+            self.assertEqual((what, fields[1][0]), (wire.R_FAILURE, 4))
+            self.assertIn(b"about to leave", fields[2][0])
+            if turn % 2 == 0:  # it has said so itself
+                self.assertTrue(first, "new work is taken after a drain")
+        for thread in raw:
+            thread.join(30)
+        self.assertEqual(daemon.wait(30), 0, machine.log()[-2000:])
+        seconds = time.monotonic() - began
+        for outcome in outcomes:
+            self.assertEqual([o for o in outcome if o not in ("done", "refused", "cancelled")], [])
+        ended = 0
+        for out, name, process in clients:
+            _, err = process.communicate(timeout=30)
+            self.assertIn(process.returncode, (0, 3, 4), (name, err))
+            ended += process.returncode == 0
+            if process.returncode == 0:
+                self.assertIsNone(flows.wrong(name, out))
+            else:
+                self.assertEqual(err.count(b"\n"), 1, err)
+        self.assertIn(detached.code, (0, 3, 4))
+        return first, answered, seconds, ended
+
+    def drains(self, times):
+        machine = self.machine(TWO_DEVICES, config=SETTINGS)
+        flows = Flows(machine)
+        refused, answered, seconds, ended = zip(*(self.drain(machine, turn, flows) for turn in range(times)))
+        print(f"{times} drains: {sum(ended)} of {5 * times} jobs of hacctl ended well, the others were refused; what was asked "
+              f"10 ms later was refused {sum(refused)} times; a refusal took {sorted(answered)[times // 2] * 1e3:.1f} ms (middle), "
+              f"{max(answered) * 1e3:.1f} ms at most; gone after {max(seconds):.2f} s at most", file=sys.stderr)
+
+    def test_under_load(self):
+        self.drains(8)
+
+    def test_deadline(self):
+        """What has not ended when drain_deadline is over is cancelled, its client is told, and hacd leaves with 0."""
+        machine = self.machine(ONE_DEVICE, config={"drain_deadline": "500ms"})
+        daemon = machine.daemon()
+        machine.generate("u32", "random", 20000000)
+        process = machine.start("--no-autostart", "sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
+        self.assertTrue(eventually(lambda: any(j["state"] == "running" for j in machine.json("jobs")["jobs"])))
+        began = time.monotonic()
+        os.kill(daemon.pid, signal.SIGTERM)
+        self.assertEqual(daemon.wait(10), 0)
+        self.assertLess(time.monotonic() - began, 2.5)
+        out, err = process.communicate(timeout=10)
+        self.assertEqual((process.returncode, out, err.count(b"\n")), (130, b"", 1), err)
+        self.assertIn(b"hacd is leaving", err)
+        self.assertFalse(os.path.exists(machine.path("out")))
+
+    def test_unfetched(self):
+        """Results that nobody has fetched go with it: the log says so."""
+        machine = self.machine(ONE_DEVICE, config={"result_expiry": "60s"})
+        daemon = machine.daemon()
+        machine.generate("u32", "random", 70000)
+        job = machine.good("sort", "in", "--type", "u32", "--detach").decode().strip()
+        machine.good("wait", job)
+        machine.good("drain")
+        self.assertEqual(daemon.wait(10), 0)
+        self.assertRegex(machine.log(), f"1 results? of detached jobs .*job {job} ")
+
+
+class LongDrain(Drain):
+    """long: HAC_TEST_DRAINS for another number."""
+    test_under_load = test_deadline = test_unfetched = None
+
+    def test_200(self):
+        self.drains(int(os.environ.get("HAC_TEST_DRAINS", "200")))
 
 
 if __name__ == "__main__":

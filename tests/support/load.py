@@ -5,10 +5,13 @@ import array
 import collections
 import csv
 import io
+import os
 import random
 import threading
 import time
 from pathlib import Path
+
+import wire
 
 LOGIC = """
 name: loop
@@ -135,3 +138,35 @@ class Crowd:
         wanted, end = sum(self.done.values()) + n, time.monotonic() + seconds
         while sum(self.done.values()) < wanted and not self.problems and time.monotonic() < end:
             time.sleep(0.01)
+
+
+def submit_many(path, outcome):
+    """Submits jobs in one go, waits for each that is accepted; what became of them goes to `outcome`."""
+    try:
+        client = wire.Client(path)
+    except OSError:
+        return
+    waiting, submitted, jobs = {}, {}, {}
+    for _ in range(10):
+        serial = client.send(wire.SUBMIT_SORT, wire.sort_inline(
+            "u32", os.urandom(32000), options=wire.field(3, 1), spec=wire.field(4, 1)))
+        submitted[serial] = "unanswered"
+    while "unanswered" in submitted.values() or waiting:
+        got = client.receive()
+        if got is None:
+            outcome.append(f"cut off with {waiting} and {submitted}")
+            break
+        what, serial, fields = got
+        if what == wire.R_ACCEPTED:
+            submitted[serial] = fields[1][0]
+            waiting[client.send(wire.WAIT, wire.field(1, fields[1][0]))] = fields[1][0]
+        elif what == wire.R_FAILURE:
+            submitted[serial] = "refused"
+            outcome.append("refused" if fields[1][0] == 4 else f"failure {fields}")
+        elif what == wire.R_DONE:
+            job = waiting.pop(serial, None)
+            if jobs.setdefault(fields[1][0], fields[2][0]) != fields[2][0]:
+                outcome.append("two ends")
+            if job is not None:
+                outcome.append({3: "done", 5: "cancelled"}.get(fields[2][0], f"ended in state {fields[2][0]}"))
+    client.close()

@@ -61,6 +61,7 @@ typedef struct hac_daemon_config {
     double task_deadline_factor;  /* a task is hung after max(minimum, factor × predicted time) */
     double task_deadline_minimum; /* seconds */
     double build_deadline;        /* seconds a builder may take for one program */
+    double drain_deadline;        /* seconds that running jobs get when the daemon is told to leave */
     hac_loopback metrics_http;
 } hac_daemon_config;
 
