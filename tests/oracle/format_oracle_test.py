@@ -160,11 +160,11 @@ class Generated(Delimited):
     """full"""
 
     def test_csv(self):
-        self.check(seeds(1000, 150))
+        self.check(seeds(1000, 50))
 
     def test_tsv_and_jsonl(self):
         machine = self.machine(ONE_DEVICE)
-        for seed in seeds(2000, 60):
+        for seed in seeds(2000, 20):
             rng = random.Random(seed)
             file = Csv(rng)
             rows = [[v for v in row] for row in file.rows]
@@ -302,7 +302,7 @@ class Binary(FormatCase):
     """full: lengths, fixed and typedbytes, made with struct"""
 
     def test_random(self):
-        self.check(seeds(3000, 100))
+        self.check(seeds(3000, 35))
 
     def check(self, which):
         machine = self.machine(TWO_DEVICES)
