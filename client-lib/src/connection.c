@@ -262,6 +262,9 @@ static hac_status take_reply(hac_client *client, hac_call *call, const Hac__Clie
         return take_text(call, response->text, frame, err);
     case HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE:
         return take_split(client, call, response->split_done, frame, err);
+    case HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE:
+        call->reply.bytes = response->graph_done->values.len;
+        return copy_text(call, &response->graph_done->values, err);
     default:
         return HAC_OK;
     }

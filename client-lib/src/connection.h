@@ -34,8 +34,8 @@
 /* What hac_client_call brings back; which member counts follows from the request. */
 typedef struct hac_reply {
     hac_mapping *mapping; /* Buffer, SplitDone with one: a user of it */
-    char *text;           /* Text, SplitDone with data: malloc'ed, NUL-terminated */
-    uint64_t bytes;       /* SplitDone: of the rows, in `mapping` or `text` */
+    char *text;           /* Text, GraphDone, SplitDone with data: malloc'ed, NUL-terminated */
+    uint64_t bytes;       /* SplitDone: of the rows, in `mapping` or `text`; GraphDone: of `text` */
     uint64_t job, split;  /* SplitDone */
     bool enough;          /* SplitDone */
     uint32_t version;     /* Hello */

@@ -52,6 +52,13 @@ static hac_status check_task(const hac_ops *ops, size_t index, hac_error *err)
                             index, task->name != NULL ? task->name : "without a name");
 }
 
+static hac_status check_policy(const hac_ops *ops, hac_error *err)
+{
+    return (unsigned)ops->policy > HAC_OP_POLICY_RULE
+               ? hac_fail(err, HAC_INVALID, "policy %d does not exist", (int)ops->policy)
+               : HAC_OK;
+}
+
 static hac_status check_ops(hac_client *client, const hac_ops *ops, bool plan, hac_error *err)
 {
     if (ops->n_tasks == 0 || ops->n_tasks > HAC_OPS_TASKS_MAX || ops->n_buffers > HAC_OPS_BUFFERS_MAX)
@@ -62,9 +69,7 @@ static hac_status check_ops(hac_client *client, const hac_ops *ops, bool plan, h
     for (size_t i = 0; !plan && i < ops->n_buffers; i++)
         if (ops->buffers[i] == NULL || ops->buffers[i]->client != client)
             return hac_fail(err, HAC_INVALID, "buffer %zu is none of this client", i);
-    if ((unsigned)ops->policy > HAC_OP_POLICY_RULE)
-        return hac_fail(err, HAC_INVALID, "policy %d does not exist", (int)ops->policy);
-    hac_status status = HAC_OK;
+    hac_status status = check_policy(ops, err);
     for (size_t i = 0; i < ops->n_tasks && status == HAC_OK; i++)
         status = check_task(ops, i, err);
     return status;
@@ -101,24 +106,29 @@ static void encode_task(hac_ops_wire *wire, const hac_op_task *from, size_t inde
     }
 }
 
+static void encode_whole(const hac_ops *ops, Hac__Client__JobOptions *options, Hac__Client__SubmitOps *ret)
+{
+    hac__client__submit_ops__init(ret);
+    ret->name = hac_field(ops->name);
+    ret->options = options;
+    ret->policy = (Hac__Client__OpPolicy)ops->policy;
+    ret->threshold = ops->threshold;
+    ret->kernels = ops->kernels != 0;
+}
+
 static void encode(hac_ops_wire *wire, const hac_ops *ops, bool plan)
 {
     size_t n_spans = 0;
     Hac__Client__SubmitOps *message = &wire->message;
-    hac__client__submit_ops__init(message);
+    encode_whole(ops, &wire->options, message);
     for (size_t i = 0; i < ops->n_tasks; i++)
         encode_task(wire, &ops->tasks[i], i, &n_spans);
     for (size_t i = 0; !plan && i < ops->n_buffers; i++)
         wire->buffers[i] = hac_mapping_id(ops->buffers[i]->mapping);
-    message->name = hac_field(ops->name);
     message->buffers = wire->buffers;
     message->n_buffers = plan ? 0 : ops->n_buffers;
     message->tasks = wire->task_list;
     message->n_tasks = ops->n_tasks;
-    message->options = &wire->options;
-    message->policy = (Hac__Client__OpPolicy)ops->policy;
-    message->threshold = ops->threshold;
-    message->kernels = ops->kernels != 0;
 }
 
 hac_status hac_ops_encode(hac_client *client, const hac_ops *ops, bool plan, hac_ops_wire **ret,
@@ -149,22 +159,95 @@ hac_status hac_ops_encode(hac_client *client, const hac_ops *ops, bool plan, hac
     return HAC_OK;
 }
 
-hac_status hac_ops_submit(hac_client *client, const hac_ops *ops, hac_job **ret_job, hac_error *err)
+static hac_status submit(hac_client *client, const hac_job_options *options, Hac__Client__SubmitOps *message,
+                         bool await, hac_job **ret, hac_error *err)
 {
-    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = NULL;
     hac_cleanup(hac_job_unref_cleanup) hac_job *job = NULL;
-    hac_status status = hac_ops_encode(client, ops, false, &wire, err);
-    if (status == HAC_OK)
-        status = hac_job_new(client, &ops->job, &job, err);
+    hac_status status = hac_job_new(client, options, &job, err);
     if (status != HAC_OK)
         return status;
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_SUBMIT_OPS;
-    request.submit_ops = &wire->message;
-    status = hac_job_submit(job, &request, NULL, 0, ops->job.detach != 0, err);
+    request.submit_ops = message;
+    status = hac_job_submit(job, &request, NULL, 0, await, err);
     if (status == HAC_OK)
-        *ret_job = hac_steal_ptr(job);
+        *ret = hac_steal_ptr(job);
     return status;
+}
+
+hac_status hac_ops_submit(hac_client *client, const hac_ops *ops, hac_job **ret_job, hac_error *err)
+{
+    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = NULL;
+    hac_status status = hac_ops_encode(client, ops, false, &wire, err);
+    return status == HAC_OK ? submit(client, &ops->job, &wire->message, ops->job.detach != 0, ret_job, err)
+                            : status;
+}
+
+/* ---- one graph after another ---- */
+
+hac_status hac_ops_begin(hac_client *client, const hac_ops *ops, hac_job **ret_job, hac_error *err)
+{
+    hac_ops known = HAC_OPS_INIT;
+    Hac__Client__JobOptions options;
+    Hac__Client__SubmitOps message;
+    hac_status status = hac_options_read(ops, "graph", "HAC_OPS_INIT", &known, sizeof(known), err);
+    if (status == HAC_OK && (known.n_tasks > 0 || known.n_buffers > 0))
+        return hac_fail(err, HAC_INVALID, "hac_ops_begin takes no tasks and no buffers: hac_ops_run does");
+    if (status == HAC_OK)
+        status = check_policy(&known, err);
+    if (status == HAC_OK)
+        status = hac_job_options_encode(&known.job, &options, err);
+    if (status != HAC_OK)
+        return status;
+    encode_whole(&known, &options, &message);
+    message.graphs = 1;
+    return submit(client, &known.job, &message, true, ret_job, err);
+}
+
+static hac_status append(hac_job *job, Hac__Client__AppendGraph *message, const char *log, hac_error *err)
+{
+    hac_reply reply = {.text = NULL};
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    if (log != NULL && strlen(log) > HAC_OPS_LOG_MAX)
+        return hac_fail(err, HAC_INVALID, "a log of %zu bytes; at most %d go with a graph", strlen(log),
+                        HAC_OPS_LOG_MAX);
+    message->job = job->id;
+    message->log = hac_field(log);
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH;
+    request.append_graph = message;
+    hac_status status = hac_client_call(job->client, &request, HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE,
+                                        UINT64_MAX, &reply, err);
+    if (status != HAC_OK)
+        return status;
+    free(job->text); /* what the graph before gave back */
+    job->text = reply.text;
+    job->data = (const uint8_t *)reply.text;
+    job->bytes = reply.bytes;
+    return HAC_OK;
+}
+
+hac_status hac_ops_run(hac_job *job, const hac_ops *graph, const char *log, hac_error *err)
+{
+    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = NULL;
+    Hac__Client__AppendGraph message = HAC__CLIENT__APPEND_GRAPH__INIT;
+    if (graph == NULL && (log == NULL || log[0] == '\0'))
+        return HAC_OK;
+    hac_status status = graph != NULL ? hac_ops_encode(job->client, graph, false, &wire, err) : HAC_OK;
+    if (status != HAC_OK)
+        return status;
+    message.graph = wire != NULL ? &wire->message : NULL;
+    return append(job, &message, log, err);
+}
+
+hac_status hac_ops_finish(hac_job *job, const char *log, hac_error *err)
+{
+    Hac__Client__AppendGraph message = HAC__CLIENT__APPEND_GRAPH__INIT;
+    message.last = 1;
+    hac_status status = append(job, &message, log, err);
+    free(hac_steal_ptr(job->text));
+    job->data = NULL;
+    job->bytes = 0;
+    return status == HAC_OK ? hac_job_wait(job, -1, err) : status;
 }
 
 hac_status hac_job_op_values(const hac_job *job, size_t task, uint64_t ret_values[HAC_OP_VALUES_MAX],

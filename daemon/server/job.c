@@ -34,6 +34,7 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
     job->kind = kind;
     job->id = server->next_job++;
     job->user = user;
+    job->log_room = HAC_JOB_LOG_MAX;
     job->submitted_ns = hac_now_ns();
     job->submitted_at = time(NULL);
     hac_list_init(&job->waiters);
@@ -119,13 +120,18 @@ static bool holds_result(const hac_job *job)
     return job->result != NULL || job->result_data != NULL;
 }
 
+void hac_job_release_shared(hac_job *job)
+{
+    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
+        release_buffer(&job->shared[i]);
+}
+
 static void release_inputs(hac_job *job)
 {
     close_descriptors(job);
     release_buffer(&job->input);
     release_buffer(&job->payload);
-    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
-        release_buffer(&job->shared[i]);
+    hac_job_release_shared(job);
     free(job->data);
     job->data = NULL;
 }
@@ -322,6 +328,12 @@ double hac_job_fraction(const hac_job *job)
     return fraction > 1.0 ? 1.0 : fraction;
 }
 
+uint32_t hac_job_allowed_devices(const hac_job *job)
+{
+    uint32_t all = (uint32_t)((UINT64_C(1) << job->server->devices.count) - 1);
+    return (job->device_mask != 0 ? job->device_mask : all) & ~job->excluded;
+}
+
 double hac_job_seconds(const hac_job *job)
 {
     uint64_t end = hac_job_ended(job) ? job->ended_ns : hac_now_ns();
@@ -330,7 +342,7 @@ double hac_job_seconds(const hac_job *job)
 
 void hac_job_note(hac_job *job, const char *fmt, ...)
 {
-    if (job->log.bytes > HAC_JOB_LOG_MAX)
+    if (job->log.bytes > job->log_room)
         return;
     char line[512];
     va_list args;
@@ -338,7 +350,7 @@ void hac_job_note(hac_job *job, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     hac_text_addf(&job->log, "%10.3f ms  %s\n", hac_job_seconds(job) * 1e3, line);
-    if (job->log.bytes > HAC_JOB_LOG_MAX)
+    if (job->log.bytes > job->log_room)
         hac_text_add(&job->log, "               (further lines are left out)\n");
 }
 

@@ -200,6 +200,7 @@ struct hac_job {
     uint64_t submitted_ns, planned_ns, started_ns, ended_ns, last_event_ns;
     time_t submitted_at;
     hac_text log;
+    size_t log_room; /* bytes; HAC_JOB_LOG_MAX where its kind says nothing else */
 };
 
 /* A job in state queued, owned by nobody yet, listed by the server. */
@@ -230,6 +231,8 @@ bool hac_job_ended(const hac_job *job);
 const char *hac_job_state_name(hac_job_state state);
 double hac_job_fraction(const hac_job *job);
 double hac_job_seconds(const hac_job *job);
+/* Devices that it may use: those that were asked for without those that lost it too often. */
+uint32_t hac_job_allowed_devices(const hac_job *job);
 
 /* Adds a line to the job's log: what happened, with the time since submission. Bounded. */
 void hac_job_note(hac_job *job, const char *fmt, ...) HAC_PRINTF(2, 3);
@@ -241,6 +244,8 @@ HAC_MUST_USE hac_status hac_job_charge_inline(hac_job *job, uint64_t bytes, hac_
 /* What executors know it by. */
 uint64_t hac_job_descriptor_id(const hac_job *job, size_t index);
 
+/* Lets go of the buffers that its plans shared (`shared`). */
+void hac_job_release_shared(hac_job *job);
 /* The client is done with the result: its memory goes back to the pool. */
 void hac_job_release_result(hac_job *job);
 

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/op_layout.h"
 #include "job_input.h"
+#include "scheduler.h"
 #include "server.h"
 
-#define VALUES_MOST 4 /* of a task, that are handed on */
+#define VALUES_MOST 4                    /* of a task, that are handed on */
+#define GRAPHS_LOG  (UINT64_C(64) << 10) /* bytes of the log of a job of graphs */
 
 /* What the tasks have given back so far; pieces of one add up. */
 typedef struct op_result {
@@ -23,6 +26,11 @@ typedef struct ops_state {
     uint64_t sizes[HAC_OPS_BUFFERS_MAX];
     op_result *results;
     bool planned;
+    /* a job whose graphs follow one another */
+    bool graphs;
+    bool pending, last; /* one is not answered yet; none follows */
+    uint64_t serial;    /* of the request that it came with */
+    uint64_t n_graphs, n_tasks, graph_ns;
 } ops_state;
 
 /* ---- the request -------------------------------------------------------------------------------------- */
@@ -77,33 +85,41 @@ hac_status hac_ops_spec_read(const Hac__Client__SubmitOps *ops, const uint64_t *
 
 /* ---- the job ------------------------------------------------------------------------------------------ */
 
-static uint32_t allowed_devices(const hac_job *job)
+/* Until the client sends more, or for good. */
+static hac_status between_graphs(hac_job *job)
 {
-    uint32_t all = (uint32_t)((UINT64_C(1) << job->server->devices.count) - 1);
-    return (job->device_mask != 0 ? job->device_mask : all) & ~job->excluded;
+    const ops_state *state = job->kind_state;
+    hac_job_clear_run(job);
+    return state->last ? HAC_NOT_FOUND : HAC_AGAIN;
 }
 
 static hac_status next_plan(hac_job *job, hac_error *err)
 {
     ops_state *state = job->kind_state;
     hac_plan *plan = NULL;
-    if (state->planned && !job->restart && !job->run.replan)
+    if (state->graphs && !state->pending)
+        return between_graphs(job);
+    if (!state->graphs && state->planned && !job->restart && !job->run.replan)
         return HAC_NOT_FOUND;
     if (hac_devices_usable(&job->server->devices) == 0)
         return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
                         hac_devices_why_none(&job->server->devices));
-    state->spec.device_mask = allowed_devices(job);
+    state->spec.device_mask = hac_job_allowed_devices(job);
     if (state->spec.device_mask == 0)
         return hac_fail(err, HAC_FAILED, "no device is left that can run these sub-operators");
     hac_status status = hac_plan_ops(hac_server_machine(job->server), &state->spec, &plan, err);
     if (status != HAC_OK)
         return status;
     memset(state->results, 0, state->spec.n_tasks * sizeof *state->results);
+    if (state->graphs)
+        hac_job_clear_run(job);
     hac_job_set_plan(job, plan);
-    state->planned = true;
-    if (!job->quick)
-        hac_job_note(job, "plan: %zu sub-operators, %.3f ms predicted", plan->n_tasks,
+    state->graph_ns = hac_now_ns();
+    if (!job->quick && !state->planned)
+        hac_job_note(job, "plan%s: %zu sub-operators, %.3f ms predicted",
+                     state->graphs ? " of the first graph" : "", plan->n_tasks,
                      plan->predicted_seconds * 1e3);
+    state->planned = true;
     return HAC_OK;
 }
 
@@ -133,29 +149,78 @@ static bool task_failed(hac_job *job, uint32_t task, const Hac__Executor__Done *
 }
 
 /* All tasks' values, in the client's order: of each their number, then they. */
-static hac_status give_results(hac_job *job, hac_error *err)
+static hac_status write_values(const ops_state *state, uint8_t **ret, size_t *ret_bytes, hac_error *err)
 {
-    const ops_state *state = job->kind_state;
     size_t room = state->spec.n_tasks * (1 + sizeof state->results->values), used = 0;
-    free(job->result_data);
-    job->result_data = malloc(room + 1);
-    if (job->result_data == NULL)
+    uint8_t *bytes = malloc(room + 1);
+    if (bytes == NULL)
         return hac_fail_no_memory(err);
     for (size_t t = 0; t < state->spec.n_tasks; t++) {
         const op_result *result = &state->results[t];
-        job->result_data[used++] = result->n;
-        memcpy(job->result_data + used, result->values, result->n * sizeof result->values[0]);
+        bytes[used++] = result->n;
+        memcpy(bytes + used, result->values, result->n * sizeof result->values[0]);
         used += result->n * sizeof result->values[0];
     }
-    job->result_data_bytes = job->result_bytes = used;
+    *ret = bytes;
+    *ret_bytes = used;
+    return HAC_OK;
+}
+
+static hac_status give_results(hac_job *job, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    free(job->result_data);
+    job->result_data = NULL;
+    status = write_values(job->kind_state, &job->result_data, &job->result_data_bytes, err);
+    job->result_bytes = status == HAC_OK ? job->result_data_bytes : 0;
+    return status;
+}
+
+static hac_status answer_graph(hac_job *job, hac_error *err)
+{
+    ops_state *state = job->kind_state;
+    hac_autofree uint8_t *values = NULL;
+    size_t bytes = 0;
+    hac_status status = write_values(state, &values, &bytes, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_add_earlier(job, hac_seconds_since(state->graph_ns));
+    state->pending = false;
+    state->n_tasks += state->spec.n_tasks;
+    if (job->owner != NULL)
+        hac_session_send_graph_done(job->owner, state->serial, job->id, state->n_graphs, values, bytes);
+    state->n_graphs++;
     return HAC_OK;
 }
 
 static hac_status task_ended(hac_job *job, uint32_t task, hac_error *err)
 {
     (void)task;
-    bool last = job->run.n_done + 1 == job->plan->n_tasks;
-    return last ? give_results(job, err) : HAC_OK;
+    const ops_state *state = job->kind_state;
+    if (job->run.n_done + 1 < job->plan->n_tasks)
+        return HAC_OK;
+    return state->graphs ? answer_graph(job, err) : give_results(job, err);
+}
+
+/* The client hears of a job's end by the graph that waits. */
+static void ended(hac_job *job)
+{
+    ops_state *state = job->kind_state;
+    hac_error err = HAC_ERROR_NONE;
+    if (!state->pending)
+        return;
+    state->pending = false;
+    (void)hac_fail(&err, job->code != HAC_OK ? job->code : HAC_CANCELLED, "%s",
+                   job->message[0] != '\0' ? job->message : "the job has ended");
+    if (job->owner != NULL)
+        hac_session_send_failure(job->owner, state->serial, &err, 0);
+}
+
+static void progress(const hac_job *job, double elapsed, double *ret_rate, char *note, size_t room)
+{
+    const ops_state *state = job->kind_state;
+    *ret_rate = elapsed > 0 ? (double)state->n_tasks / elapsed : 0;
+    snprintf(note, room, "%llu graphs of sub-operators so far", (unsigned long long)state->n_graphs);
 }
 
 static void receipt(const hac_job *job, hac_text *text)
@@ -165,8 +230,13 @@ static void receipt(const hac_job *job, hac_text *text)
     hac_json_open(text, "opsplit", '{');
     hac_json_string(text, "policy", spec->policy == HAC_OPS_RULE ? "rule" : "measured");
     hac_json_unsigned(text, "threshold", spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD);
-    hac_json_open(text, "sub_operators", '[');
-    for (size_t t = 0; job->plan != NULL && t < job->plan->n_candidates; t++) {
+    if (state->graphs) {
+        hac_json_unsigned(text, "graphs", state->n_graphs);
+        hac_json_unsigned(text, "tasks", state->n_tasks);
+        hac_json_number(text, "graph_seconds", job->earlier_seconds);
+    }
+    hac_json_open(text, "sub_operators", '['); /* of graphs those of the last one */
+    for (size_t t = 0; job->plan != NULL && t < job->plan->n_candidates && t < spec->n_tasks; t++) {
         hac_json_open(text, NULL, '{');
         hac_json_string(text, "name", spec->tasks[t].name);
         hac_json_string(text, "codelet", spec->tasks[t].codelet);
@@ -178,16 +248,23 @@ static void receipt(const hac_job *job, hac_text *text)
     hac_json_close(text, '}');
 }
 
-static void free_state(hac_job *job)
+static void free_graph(ops_state *state)
 {
-    ops_state *state = job->kind_state;
-    if (state == NULL)
-        return;
     if (state->ops != NULL)
         hac__client__submit_ops__free_unpacked(state->ops, NULL);
     free((void *)(uintptr_t)state->spec.tasks);
     free(state->results);
-    free(state);
+    state->ops = NULL;
+    state->spec.tasks = NULL;
+    state->spec.n_tasks = 0;
+    state->results = NULL;
+}
+
+static void free_state(hac_job *job)
+{
+    if (job->kind_state != NULL)
+        free_graph(job->kind_state);
+    free(job->kind_state);
     job->kind_state = NULL;
 }
 
@@ -201,6 +278,17 @@ static const hac_job_kind ops_kind = {.flow = "opsplit",
                                       .has_result = true,
                                       .sets_result_bytes = true,
                                       .user_errors = true};
+
+static const hac_job_kind graphs_kind = {.flow = "opsplit",
+                                         .next_plan = next_plan,
+                                         .task_done = task_done,
+                                         .task_ended = task_ended,
+                                         .task_failed = task_failed,
+                                         .receipt = receipt,
+                                         .ended = ended,
+                                         .progress = progress,
+                                         .free_state = free_state,
+                                         .user_errors = true};
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
@@ -231,10 +319,14 @@ static hac_status take_buffers(hac_session *session, hac_job *job, hac_error *er
     return status;
 }
 
-static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitOps *request,
-                           hac_error *err)
+/* The graph of a request becomes the job's, in place of an earlier one. */
+static hac_status take_graph(hac_session *session, hac_job *job, const Hac__Client__SubmitOps *request,
+                             hac_error *err)
 {
     ops_state *state = job->kind_state;
+    hac_ops_spec before = state->spec;
+    free_graph(state);
+    hac_job_release_shared(job);
     hac_status status = copy_request(request, &state->ops, err);
     if (status == HAC_OK)
         status = take_buffers(session, job, err);
@@ -242,13 +334,34 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
         status = hac_ops_spec_read(state->ops, state->sizes, state->ops->n_buffers, &state->spec, err);
     if (status != HAC_OK)
         return status;
+    if (state->graphs) {
+        state->spec.policy = before.policy;
+        state->spec.threshold = before.threshold;
+        state->spec.kernels = before.kernels;
+    }
     state->results = calloc(state->spec.n_tasks + 1, sizeof *state->results);
     if (state->results == NULL)
         return hac_fail_no_memory(err);
-    snprintf(job->name, sizeof job->name, "%s", request->name);
     for (size_t i = 0; i < state->spec.n_tasks; i++)
         job->bytes_in += state->spec.tasks[i].memory;
-    return hac_job_take_options(job, request->options, err);
+    return HAC_OK;
+}
+
+static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitOps *request,
+                           hac_error *err)
+{
+    ops_state *state = job->kind_state;
+    snprintf(job->name, sizeof job->name, "%s", request->name);
+    hac_status status = take_graph(session, job, request, err);
+    state->graphs = request->graphs;
+    if (status == HAC_OK)
+        status = hac_job_take_options(job, request->options, err);
+    if (status == HAC_OK && state->graphs && job->detached)
+        status = hac_fail(err, HAC_INVALID,
+                          "a job whose graphs follow cannot be detached: they come from its client");
+    if (state->graphs)
+        job->log_room = GRAPHS_LOG;
+    return status;
 }
 
 hac_status hac_job_ops_submit(hac_session *session, uint64_t serial, const Hac__Client__SubmitOps *request,
@@ -256,7 +369,8 @@ hac_status hac_job_ops_submit(hac_session *session, uint64_t serial, const Hac__
 {
     hac_job *job = NULL;
     char what[64];
-    hac_status status = hac_job_begin(session, &ops_kind, sizeof(ops_state), &job, err);
+    const hac_job_kind *kind = request->graphs ? &graphs_kind : &ops_kind;
+    hac_status status = hac_job_begin(session, kind, sizeof(ops_state), &job, err);
     if (status != HAC_OK)
         return status;
     status = fill_job(session, job, request, err);
@@ -266,7 +380,72 @@ hac_status hac_job_ops_submit(hac_session *session, uint64_t serial, const Hac__
         hac_job_free(job);
         return status;
     }
-    snprintf(what, sizeof what, "%zu sub-operators", request->n_tasks);
-    hac_job_start(session, serial, job, true, request->options, what);
+    if (request->graphs)
+        snprintf(what, sizeof what, "graphs of sub-operators");
+    else
+        snprintf(what, sizeof what, "%zu sub-operators", request->n_tasks);
+    hac_job_start(session, serial, job, !request->graphs, request->options, what);
+    return HAC_OK;
+}
+
+/* ---- the graphs of a job ------------------------------------------------------------------------------ */
+
+static hac_status find_job(const hac_session *session, uint64_t id, hac_job **ret, hac_error *err)
+{
+    hac_job *job = hac_job_find(session->server, id);
+    if (job == NULL || job->kind != &graphs_kind || job->owner != session)
+        return hac_fail(err, HAC_NOT_FOUND, "this connection has no job %llu that takes graphs",
+                        (unsigned long long)id);
+    *ret = job;
+    return HAC_OK;
+}
+
+static hac_status check_turn(const hac_job *job, hac_error *err)
+{
+    const ops_state *state = job->kind_state;
+    if (hac_job_ended(job) || job->code != HAC_OK || job->cancelling)
+        return hac_fail(err, job->code != HAC_OK ? job->code : HAC_CANCELLED, "%s",
+                        job->message[0] != '\0' ? job->message : "the job has ended");
+    if (state->pending)
+        return hac_fail(err, HAC_INVALID, "a graph of job %llu is not answered yet: wait for it",
+                        (unsigned long long)job->id);
+    if (state->last)
+        return hac_fail(err, HAC_INVALID, "a graph comes behind the last one of job %llu",
+                        (unsigned long long)job->id);
+    return HAC_OK;
+}
+
+/* Each line of what the client says becomes one of the job's log. */
+static void note_lines(hac_job *job, const char *log)
+{
+    for (const char *end; *log != '\0'; log = *end == '\0' ? end : end + 1) {
+        end = strchrnul(log, '\n');
+        if (end > log)
+            hac_job_note(job, "%.*s", (int)(end - log), log);
+    }
+}
+
+hac_status hac_job_ops_append(hac_session *session, uint64_t serial, const Hac__Client__AppendGraph *request,
+                              hac_error *err)
+{
+    hac_job *job = NULL;
+    hac_status status = find_job(session, request->job, &job, err);
+    if (status == HAC_OK)
+        status = check_turn(job, err);
+    if (status != HAC_OK)
+        return status;
+    ops_state *state = job->kind_state;
+    note_lines(job, request->log);
+    if (request->graph != NULL) {
+        status = take_graph(session, job, request->graph, err);
+        if (status != HAC_OK)
+            return status;
+        state->pending = true;
+        state->serial = serial;
+    } else {
+        hac_session_send_graph_done(session, serial, job->id, state->n_graphs, NULL, 0);
+    }
+    state->last = request->last;
+    hac_scheduler_wake(job);
     return HAC_OK;
 }

@@ -55,13 +55,6 @@ hac_status hac_query_run_set_data(hac_job *job, hac_error *err)
 
 /* ---- plans -------------------------------------------------------------------------------------------- */
 
-uint32_t hac_query_run_devices(const hac_job *job)
-{
-    uint32_t all = (uint32_t)((UINT64_C(1) << job->server->devices.count) - 1);
-    uint32_t mask = job->device_mask != 0 ? job->device_mask : all;
-    return mask & ~job->excluded;
-}
-
 /* Bytes that the plan's buffers may take: the job's limit, and what is free of the user's. */
 static uint64_t memory_for(const hac_job *job)
 {
@@ -144,7 +137,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     if (hac_devices_usable(&job->server->devices) == 0)
         return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
                         hac_devices_why_none(&job->server->devices));
-    return hac_query_run_next_plan(job, hac_query_run_devices(job), err);
+    return hac_query_run_next_plan(job, hac_job_allowed_devices(job), err);
 }
 
 /* ---- what tasks report -------------------------------------------------------------------------------- */

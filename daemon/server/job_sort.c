@@ -153,16 +153,6 @@ static hac_status plan_probe(hac_job *job, sort_state *state, hac_error *err)
     return HAC_NOT_FOUND;
 }
 
-static uint32_t allowed_devices(const hac_job *job)
-{
-    uint32_t mask = job->device_mask;
-    if (job->excluded != 0) {
-        uint32_t all = (uint32_t)((UINT64_C(1) << job->server->devices.count) - 1);
-        mask = (mask != 0 ? mask : all) & ~job->excluded;
-    }
-    return mask;
-}
-
 static void note_plan(hac_job *job)
 {
     char devices[256];
@@ -186,8 +176,8 @@ static hac_status next_plan(hac_job *job, hac_error *err)
             return status;
     }
     hac_sort_spec spec = job->spec;
-    spec.device_mask = allowed_devices(job);
-    if (job->excluded != 0 && spec.device_mask == 0)
+    spec.device_mask = hac_job_allowed_devices(job);
+    if (spec.device_mask == 0)
         return hac_fail(err, HAC_FAILED, "no device is left that can run this sort");
     hac_status status = replace_plan(job, &spec, err);
     if (status != HAC_OK)

@@ -364,7 +364,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
                         hac_devices_why_none(&job->server->devices));
     take_back(job);
     hac_job_clear_run(job);
-    run->spec.device_mask = hac_query_run_devices(job);
+    run->spec.device_mask = hac_job_allowed_devices(job);
     run->spec.memory = memory_for(job);
     if (run->spec.device_mask == 0)
         return hac_fail(err, HAC_FAILED, "no device is left that can run this query");

@@ -40,8 +40,6 @@ struct hac_query_run {
 /* A new job->query for the specification, with a seed; all but its sources. */
 HAC_MUST_USE hac_status hac_query_run_take_spec(hac_job *job, const Hac__Client__QuerySpec *spec,
                                                 hac_error *err);
-/* The devices that the job may use. */
-uint32_t hac_query_run_devices(const hac_job *job);
 /* The plan that compiles it. */
 HAC_MUST_USE hac_status hac_query_run_plan_compile(hac_job *job, hac_error *err);
 /* What goes with every task: the compiled query, or else its specification. */

@@ -106,6 +106,13 @@ static hac_status handle_submit_ops(hac_session *session, const Hac__Client__Req
     return hac_job_ops_submit(session, request->serial, request->submit_ops, err);
 }
 
+static hac_status handle_append_graph(hac_session *session, const Hac__Client__Request *request,
+                                      hac_frame *frame, hac_error *err)
+{
+    (void)frame;
+    return hac_job_ops_append(session, request->serial, request->append_graph, err);
+}
+
 static hac_status handle_append_split(hac_session *session, const Hac__Client__Request *request,
                                       hac_frame *frame, hac_error *err)
 {
@@ -571,6 +578,7 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT] = handle_append_split,
     [HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY] = handle_plan_query,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_OPS] = handle_submit_ops,
+    [HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH] = handle_append_graph,
     [HAC__CLIENT__REQUEST__WHAT_PLAN_OPS] = handle_plan_ops,
     [HAC__CLIENT__REQUEST__WHAT_QUERY] = handle_query,
     [HAC__CLIENT__REQUEST__WHAT_WAIT] = handle_wait,

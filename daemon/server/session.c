@@ -382,6 +382,20 @@ void hac_session_send_split_done(hac_session *session, uint64_t serial, const Ha
     hac_session_send(session, &response, buffer != NULL ? &buffer->fd : NULL, n_fds);
 }
 
+void hac_session_send_graph_done(hac_session *session, uint64_t serial, uint64_t job, uint64_t graph,
+                                 uint8_t *values, size_t bytes)
+{
+    Hac__Client__GraphDone done = HAC__CLIENT__GRAPH_DONE__INIT;
+    done.job = job;
+    done.graph = graph;
+    done.values = (ProtobufCBinaryData){bytes, values};
+    Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
+    response.serial = serial;
+    response.what_case = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
+    response.graph_done = &done;
+    hac_session_send(session, &response, NULL, 0);
+}
+
 void hac_session_send_done(hac_session *session, uint64_t serial, hac_job *job)
 {
     Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;

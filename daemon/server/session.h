@@ -63,6 +63,8 @@ void hac_session_send_accepted(hac_session *session, uint64_t serial, const hac_
 /* `buffer`, if there is one, holds result_bytes of rows, and is the session's. */
 void hac_session_send_split_done(hac_session *session, uint64_t serial, const Hac__Client__SplitDone *done,
                                  hac_pool_buffer *buffer);
+void hac_session_send_graph_done(hac_session *session, uint64_t serial, uint64_t job, uint64_t graph,
+                                 uint8_t *values, size_t bytes);
 void hac_session_send_done(hac_session *session, uint64_t serial, hac_job *job);
 
 /* Client-side knowledge of a buffer ends with the buffer. */

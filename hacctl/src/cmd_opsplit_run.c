@@ -111,7 +111,8 @@ static hac_status print_receipt(const hac_run_report *report, const char *path, 
     hac_autofree char *json = NULL;
     hac_json_open(&text, NULL, '{');
     hac_json_string(&text, "flow", "opsplit");
-    hac_json_unsigned(&text, "jobs", report->jobs);
+    hac_json_unsigned(&text, "job", report->job);
+    hac_json_unsigned(&text, "graphs", report->graphs);
     hac_json_unsigned(&text, "tasks", report->tasks);
     hac_json_unsigned(&text, "rounds", report->rounds);
     hac_json_unsigned(&text, "rows_loaded", report->rows_loaded);
@@ -147,8 +148,9 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     hac_interrupt_defer(0);
     if (status != HAC_OK || !is_first(cli))
         return status;
-    hac_cli_note(cli, "%s: %llu rounds, %llu jobs, %s", r.logic->name, (unsigned long long)report.rounds,
-                 (unsigned long long)report.jobs, hac_human_seconds(report.seconds, seconds));
+    hac_cli_note(cli, "%s: job %llu, %llu rounds, %llu graphs, %s", r.logic->name,
+                 (unsigned long long)report.job, (unsigned long long)report.rounds,
+                 (unsigned long long)report.graphs, hac_human_seconds(report.seconds, seconds));
     return hac_args_has(args, HAC_OPT_RECEIPT) ? print_receipt(&report, args->values[HAC_OPT_RECEIPT], err)
                                                : HAC_OK;
 }

@@ -571,6 +571,6 @@ hac_status hac_run_logic(hac_client *client, const hac_logic *logic, const hac_r
     (void)err;
     record("run %s inputs=%zu policy=%d threshold=%llu components=%u", logic->name, options->n_inputs,
            (int)options->policy, (unsigned long long)options->threshold, options->components);
-    *ret = (hac_run_report){.jobs = 1};
+    *ret = (hac_run_report){.job = 1, .graphs = 1};
     return HAC_OK;
 }

@@ -99,11 +99,16 @@ static hac_status run_all(hac_logic_run *run, hac_error *err)
         status = hac_run_reduce(run, run->logic->reducer, err);
     if (status == HAC_OK)
         status = hac_run_flush(run, err);
-    return status == HAC_OK ? hac_run_write(run, err) : status;
+    if (status == HAC_OK)
+        status = hac_run_write(run, err);
+    return status == HAC_OK && run->job != NULL ? hac_ops_finish(run->job, hac_run_log_text(run), err)
+                                                : status;
 }
 
 static void clear(hac_logic_run *run)
 {
+    hac_job_free(run->job); /* of a run that has failed: it is cancelled */
+    hac_text_clear(&run->log);
     hac_run_graph_free(run->graph);
     hac_run_memory_clear(run);
     free(run->vectors);

@@ -136,37 +136,47 @@ bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector)
     return vector->graph == run->graph->number;
 }
 
-static hac_status wait_for(hac_logic_run *run, hac_job *job, hac_error *err)
+/* The job of all graphs, from the first one on. */
+static hac_status begin_job(hac_logic_run *run, hac_error *err)
 {
-    hac_status status = hac_job_wait(job, -1, err);
-    for (size_t t = 0; status == HAC_OK && t < run->graph->n_tasks; t++) {
-        size_t n = 0;
-        status = hac_job_op_values(job, t, run->graph->parts[t].values, &n, err);
-    }
-    return status;
-}
-
-HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
-
-static hac_status submit(hac_logic_run *run, hac_error *err)
-{
-    hac_run_graph *graph = run->graph;
-    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
-    hac_buffer *buffers[BUFFERS_MOST];
     hac_ops ops = HAC_OPS_INIT;
-    for (size_t i = 0; i < graph->n_buffers; i++)
-        buffers[i] = graph->buffers[i]->buffer;
     ops.name = run->logic->name;
-    ops.buffers = buffers;
-    ops.n_buffers = graph->n_buffers;
-    ops.tasks = graph->tasks;
-    ops.n_tasks = graph->n_tasks;
     ops.policy = run->options->policy;
     ops.threshold = run->options->threshold;
     ops.kernels = run->options->kernels;
     ops.job = run->options->job;
-    hac_status status = hac_ops_submit(run->client, &ops, &job, err);
-    return status == HAC_OK ? wait_for(run, job, err) : status;
+    hac_status status = hac_ops_begin(run->client, &ops, &run->job, err);
+    if (status == HAC_OK)
+        run->report->job = hac_job_id(run->job);
+    return status;
+}
+
+static hac_status take_values(hac_logic_run *run, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t t = 0; status == HAC_OK && t < run->graph->n_tasks; t++) {
+        size_t n = 0;
+        status = hac_job_op_values(run->job, t, run->graph->parts[t].values, &n, err);
+    }
+    return status;
+}
+
+static hac_status submit(hac_logic_run *run, hac_error *err)
+{
+    hac_run_graph *graph = run->graph;
+    hac_buffer *buffers[BUFFERS_MOST];
+    hac_ops ops = HAC_OPS_INIT;
+    for (size_t i = 0; i < graph->n_buffers; i++)
+        buffers[i] = graph->buffers[i]->buffer;
+    ops.buffers = buffers;
+    ops.n_buffers = graph->n_buffers;
+    ops.tasks = graph->tasks;
+    ops.n_tasks = graph->n_tasks;
+    hac_status status = run->job == NULL ? begin_job(run, err) : HAC_OK;
+    if (status == HAC_OK)
+        status = hac_ops_run(run->job, &ops, hac_run_log_text(run), err);
+    hac_text_clear(&run->log);
+    return status == HAC_OK ? take_values(run, err) : status;
 }
 
 /* The job runs pieces before the one at work, too: a message that names a task is about that one's place. */
@@ -190,7 +200,7 @@ hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
     const hac_ranks *ranks = run->options->ranks;
     hac_status status = HAC_OK;
     if (run->graph->n_tasks > 0) {
-        run->report->jobs++;
+        run->report->graphs++;
         run->report->tasks += run->graph->n_tasks;
         status = submit(run, err);
         if (status != HAC_OK)

@@ -8,6 +8,7 @@
 #define OPSPLIT_RUN_INTERNAL_H
 
 #include "base/op_layout.h"
+#include "base/text.h"
 #include "opsplit/decompose.h"
 #include "opsplit/run.h"
 
@@ -131,6 +132,8 @@ struct hac_run {
     uint64_t slots_used;   /* … so many bytes are taken */
     hac_run_memory *free_slots;
     hac_run_graph *graph;
+    hac_job *job; /* of all graphs; NULL: none has run yet */
+    hac_text log; /* for it, since the last one */
     unsigned components;
     char where[320];       /* the piece at work, for messages: "pagerank.yaml:12:9: spmv" */
     hac_logic_position at; /* where it is */
@@ -150,7 +153,9 @@ HAC_MUST_USE hac_status hac_run_reduce(hac_logic_run *run, const hac_logic_reduc
 /* The value of an expression over Vars: its bits, of the expression's kind. Flushes where it has to. */
 HAC_MUST_USE hac_status hac_run_scalar(hac_logic_run *run, const hac_logic_expression *expression,
                                        uint64_t *ret, hac_error *err);
-void hac_run_log(const hac_logic_run *run, const char *fmt, ...) HAC_PRINTF(2, 3);
+/* A line of the process log: for the caller, and for the job's log, where it goes with the next graph. */
+void hac_run_log(hac_logic_run *run, const char *fmt, ...) HAC_PRINTF(2, 3);
+const char *hac_run_log_text(const hac_logic_run *run);
 /* Prefixes the message with where in the file the run is; gives back `status`. */
 hac_status hac_run_failed(const hac_logic_run *run, hac_status status, hac_error *err);
 

@@ -9,16 +9,22 @@
 #include "base/clock.h"
 #include "run_pieces.h"
 
-void hac_run_log(const hac_logic_run *run, const char *fmt, ...)
+void hac_run_log(hac_logic_run *run, const char *fmt, ...)
 {
     char line[512];
     va_list args;
-    if (run->options->log == NULL)
-        return;
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
-    run->options->log(run->options->context, line);
+    if (run->options->log != NULL)
+        run->options->log(run->options->context, line);
+    if (run->log.bytes + strlen(line) < HAC_OPS_LOG_MAX - 1)
+        hac_text_addf(&run->log, "%s\n", line);
+}
+
+const char *hac_run_log_text(const hac_logic_run *run)
+{
+    return run->log.bytes > 0 && !run->log.broken ? run->log.data : NULL;
 }
 
 hac_status hac_run_failed(const hac_logic_run *run, hac_status status, hac_error *err)
@@ -197,7 +203,7 @@ static hac_status run_while(hac_logic_run *run, const hac_logic_step *step, hac_
 {
     hac_status status = HAC_OK;
     uint64_t start = hac_now_ns(), done = 0;
-    for (; done < step->rounds; done++) {
+    for (; status == HAC_OK && done < step->rounds; done++) {
         bool on = true;
         if (!(step->first && done == 0))
             status = look(run, step, &on, err);

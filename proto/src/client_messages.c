@@ -133,6 +133,9 @@ const hac_message_limits hac_client_limits[] = {
         {"tasks", .count = HAC_OPS_TASKS_MAX},
         {"options", .flags = HAC_FIELD_NEEDED},
         {"threshold", .most = HAC_WIRE_BYTES_MAX}),
+    HAC_LIMITS(hac__client__append_graph, false,
+        {"job", .flags = HAC_FIELD_NEEDED},
+        {"log", .bytes = HAC_OPS_LOG_MAX}),
     HAC_LIMITS(hac__client__plan_ops, false,
         {"ops", .flags = HAC_FIELD_NEEDED},
         {"sizes", .most = HAC_WIRE_BYTES_MAX, .count = HAC_OPS_BUFFERS_MAX},
@@ -162,6 +165,8 @@ const hac_message_limits hac_client_limits[] = {
         {"text", .bytes = HAC_INLINE_MAX}),
     HAC_LIMITS(hac__client__split_done, true,
         {"result_bytes", .most = HAC_WIRE_BYTES_MAX}),
+    HAC_LIMITS(hac__client__graph_done, true,
+        {"values", .bytes = HAC_INLINE_MAX}),
     HAC_LIMITS(hac__client__text, false,
         {"bytes", .most = HAC_TEXT_MAX}),
     {NULL, false, NULL, 0},
@@ -329,6 +334,8 @@ hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fd
         status = validate_append_split(request->append_split, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_SUBMIT_OPS)
         status = hac_submit_ops_validate(request->submit_ops, n_fds, err);
+    else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH)
+        status = hac_append_graph_validate(request->append_graph, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS)
         status = hac_plan_ops_validate(request->plan_ops, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY)

@@ -2,12 +2,14 @@
 /* Each rule of the client protocol with what just passes and what just does not. */
 #include <math.h>
 
+#include "base/op_layout.h"
 #include "base/text.h"
 #include "test_messages.h"
 
 static hac_decoder *decoder;
 static hac_sample_client c;
 
+static char empty_text[1];
 static char long_255[256], long_256[257], long_511[512], long_512[513];
 
 static int set_up(void **state)
@@ -456,7 +458,32 @@ static void test_ops(void **state)
     BAD(PLAN_OPS(c.submit_ops.n_buffers = 2), 0, "ops: buffers: are there");
     BAD(PLAN_OPS(c.plan_ops.n_sizes = 1), 0, "buffer: is 1 of 1");
     BAD(PLAN_OPS(c.plan_ops.ops = NULL), 0, "plan_ops: ops: is missing");
+    BAD(PLAN_OPS((c.submit_ops.graphs = 1, c.submit_ops.n_tasks = 0)), 0, "graphs: only one is planned");
     BAD(PLAN_OPS(0), 1, "1 descriptors");
+}
+
+static void test_append_graph(void **state)
+{
+    (void)state;
+    static char long_log[HAC_OPS_LOG_MAX + 2];
+    memset(long_log, 'x', HAC_OPS_LOG_MAX + 1);
+    BAD(OPS(c.submit_ops.graphs = 1), 0, "graphs: will follow, but there is one");
+    GOOD(OPS((c.submit_ops.graphs = 1, c.submit_ops.n_tasks = 0, c.submit_ops.n_buffers = 0)), 0);
+#define GRAPH(change) REQUEST(append_graph, APPEND_GRAPH, append_graph, change)
+    GOOD(GRAPH(0), 0);
+    GOOD(GRAPH(c.append_graph.graph = NULL), 0); /* a log alone */
+    GOOD(GRAPH((c.append_graph.graph = NULL, c.append_graph.log = empty_text, c.append_graph.last = 1)), 0);
+    BAD(GRAPH((c.append_graph.graph = NULL, c.append_graph.log = empty_text)), 0, "graph: is missing");
+    BAD(GRAPH(c.append_graph.job = 0), 0, "job: is missing");
+    BAD(GRAPH(c.append_graph.log = long_log), 0, "log: has 8193 bytes");
+    BAD(GRAPH(c.submit_ops.n_tasks = 0), 0, "graph: tasks: there are none");
+    BAD(GRAPH((c.submit_ops.graphs = 1, c.submit_ops.n_tasks = 0)), 0, "graph: has graphs of its own");
+    BAD(GRAPH(c.submit_ops.buffers[1] = 0), 0, "graph: buffers[1]: is missing");
+    BAD(GRAPH(0), 1, "1 descriptors");
+#define GRAPH_DONE(change) RESPONSE(graph_done, GRAPH_DONE, graph_done, change)
+    GOOD_RESPONSE(GRAPH_DONE(0), 0);
+    BAD_RESPONSE(GRAPH_DONE(0), 1, "1 descriptors");
+    BAD_RESPONSE(GRAPH_DONE(c.graph_done.values.len = HAC_INLINE_MAX + 1), 0, "values: has 32769");
 }
 
 static void test_plan_query(void **state)
@@ -688,6 +715,7 @@ int main(void)
         cmocka_unit_test(test_plan_query),
         cmocka_unit_test(test_query_splits),
         cmocka_unit_test(test_append_split),
+        cmocka_unit_test(test_append_graph),
         cmocka_unit_test(test_split_done),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -58,17 +58,43 @@ static hac_status validate_tasks(const Hac__Client__SubmitOps *ops, size_t n_buf
     return HAC_OK;
 }
 
-hac_status hac_submit_ops_validate(const Hac__Client__SubmitOps *ops, size_t n_fds, hac_error *err)
+/* A graph with its buffers. */
+static hac_status validate_graph(const Hac__Client__SubmitOps *ops, hac_error *err)
 {
     for (size_t i = 0; i < ops->n_buffers; i++)
         if (ops->buffers[i] == 0)
             return hac_fail(err, HAC_PROTOCOL, "buffers[%zu]: is missing", i);
-    hac_status status = validate_tasks(ops, ops->n_buffers, err);
+    return validate_tasks(ops, ops->n_buffers, err);
+}
+
+hac_status hac_submit_ops_validate(const Hac__Client__SubmitOps *ops, size_t n_fds, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (ops->graphs && (ops->n_tasks > 0 || ops->n_buffers > 0))
+        return hac_fail(err, HAC_PROTOCOL, "graphs: will follow, but there is one already");
+    if (!ops->graphs)
+        status = validate_graph(ops, err);
+    return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
+}
+
+hac_status hac_append_graph_validate(const Hac__Client__AppendGraph *append, size_t n_fds, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (append->graph == NULL && !append->last && append->log[0] == '\0')
+        return hac_fail(err, HAC_PROTOCOL, "graph: is missing");
+    if (append->graph != NULL && append->graph->graphs)
+        return hac_fail(err, HAC_PROTOCOL, "graph: has graphs of its own");
+    if (append->graph != NULL)
+        status = validate_graph(append->graph, err);
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "graph");
     return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
 }
 
 hac_status hac_plan_ops_validate(const Hac__Client__PlanOps *plan, size_t n_fds, hac_error *err)
 {
+    if (plan->ops->graphs)
+        return hac_fail(err, HAC_PROTOCOL, "ops: graphs: only one is planned");
     if (plan->ops->n_buffers > 0)
         return hac_fail(err, HAC_PROTOCOL, "ops: buffers: are there, but only sizes are planned with");
     hac_status status = validate_tasks(plan->ops, plan->n_sizes, err);

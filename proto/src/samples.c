@@ -45,6 +45,7 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__plan_query__init(&c->plan_query);
     hac__client__submit_ops__init(&c->submit_ops);
     hac__client__plan_ops__init(&c->plan_ops);
+    hac__client__append_graph__init(&c->append_graph);
     hac__client__op_task__init(&c->op_task);
     hac__client__op_task__init(&c->second_op);
     hac__client__op_span__init(&c->op_span);
@@ -60,6 +61,7 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__job_event__init(&c->event);
     hac__client__job_done__init(&c->done);
     hac__client__split_done__init(&c->split_done);
+    hac__client__graph_done__init(&c->graph_done);
     hac__client__text__init(&c->text);
 }
 
@@ -207,6 +209,9 @@ static void client_ops_init(hac_sample_client *c)
     c->plan_ops.ops = &c->submit_ops;
     c->plan_ops.sizes = c->sources;
     c->plan_ops.n_sizes = 2;
+    c->append_graph.job = 17;
+    c->append_graph.graph = &c->submit_ops;
+    c->append_graph.log = name_word;
 }
 
 void hac_sample_client_init(hac_sample_client *c)
@@ -237,6 +242,9 @@ void hac_sample_client_init(hac_sample_client *c)
     c->done.result_bytes = 4096;
     c->split_done.job = 17;
     c->split_done.split = 3;
+    c->graph_done.job = 17;
+    c->graph_done.graph = 3;
+    c->graph_done.values = (ProtobufCBinaryData){10, c->data};
     c->text.text = (ProtobufCBinaryData){100, c->data};
     c->text.bytes = 100;
 }
@@ -373,6 +381,7 @@ REQUEST(submit_query, SUBMIT_QUERY, submit_query)
 REQUEST(append_split, APPEND_SPLIT, split)
 REQUEST(plan_query, PLAN_QUERY, plan_query)
 REQUEST(submit_ops, SUBMIT_OPS, submit_ops)
+REQUEST(append_graph, APPEND_GRAPH, append_graph)
 REQUEST(drain, DRAIN, empty)
 REQUEST(reload, RELOAD, empty)
 
@@ -447,6 +456,21 @@ static size_t request_plan_ops(hac_sample_client *c)
     return 0;
 }
 
+/* A job of graphs, of which none is there yet. */
+static size_t request_graphs(hac_sample_client *c)
+{
+    c->submit_ops.n_buffers = c->submit_ops.n_tasks = 0;
+    c->submit_ops.graphs = 1;
+    return request_submit_ops(c);
+}
+
+static size_t request_graph_last(hac_sample_client *c)
+{
+    c->append_graph.graph = NULL;
+    c->append_graph.last = 1;
+    return request_append_graph(c);
+}
+
 static size_t request_split_last(hac_sample_client *c)
 {
     c->split.buffer = c->split.sets = 0;
@@ -463,6 +487,7 @@ RESPONSE(done, DONE, done)
 RESPONSE(text, TEXT, text)
 RESPONSE(ok, OK, empty)
 RESPONSE(split_done, SPLIT_DONE, split_done)
+RESPONSE(graph_done, GRAPH_DONE, graph_done)
 
 static size_t response_event(hac_sample_client *c)
 {
@@ -606,6 +631,9 @@ static const struct {
                 S(request, split_last),
                 S(request, plan_query),
                 S(request, submit_ops),
+                S(request, append_graph),
+                S(request, graphs),
+                S(request, graph_last),
                 S(request, plan_ops),
                 S(request, build_kernels),
                 S(request, reload)},
@@ -614,7 +642,8 @@ static const struct {
                  S(response, event),          S(response, done),        S(response, done_failed),
                  S(response, done_calibrate), S(response, done_buffer), S(response, done_attached),
                  S(response, text),           S(response, text_memfd),  S(response, ok),
-                 S(response, split_done),     S(response, split_rows),  S(response, split_buffer)};
+                 S(response, split_done),     S(response, split_rows),  S(response, split_buffer),
+                 S(response, graph_done)};
 
 static const struct {
     const char *name;

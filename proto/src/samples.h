@@ -52,6 +52,7 @@ typedef struct hac_sample_client {
     Hac__Client__PlanQuery plan_query;
     Hac__Client__SubmitOps submit_ops;
     Hac__Client__PlanOps plan_ops;
+    Hac__Client__AppendGraph append_graph;
     Hac__Client__OpTask op_task, second_op;
     Hac__Client__OpSpan op_span;
     Hac__Client__QuerySpec query_spec;
@@ -66,6 +67,7 @@ typedef struct hac_sample_client {
     Hac__Client__JobEvent event;
     Hac__Client__JobDone done;
     Hac__Client__SplitDone split_done;
+    Hac__Client__GraphDone graph_done;
     Hac__Client__Text text;
     Hac__Client__SimulatedDevice *devices[17];
     Hac__Client__Capability *capabilities[33];

@@ -20,6 +20,8 @@ HAC_MUST_USE hac_status hac_report_validate(const Hac__Executor__Report *report,
 /* Graphs of sub-operators (ops_messages.c). */
 HAC_MUST_USE hac_status hac_submit_ops_validate(const Hac__Client__SubmitOps *ops, size_t n_fds,
                                                 hac_error *err);
+HAC_MUST_USE hac_status hac_append_graph_validate(const Hac__Client__AppendGraph *append, size_t n_fds,
+                                                  hac_error *err);
 HAC_MUST_USE hac_status hac_plan_ops_validate(const Hac__Client__PlanOps *plan, size_t n_fds, hac_error *err);
 
 /* [offset, offset + bytes) lies within what off_t holds. */

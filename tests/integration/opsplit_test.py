@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import SOURCE, TWO_DEVICES, Machine, SharedMachineTest, main  # noqa: E402
+from machine import SOURCE, TWO_DEVICES, Machine, SharedMachineTest, eventually, main  # noqa: E402
 
 EXAMPLES = SOURCE / "docs" / "examples"
 DATA = Path(os.environ["HAC_TEST_DATA"], "data") if "HAC_TEST_DATA" in os.environ else None
@@ -530,6 +530,85 @@ outputs: {o: {columns: [x]}}
         self.assertGreater(kills, 0)
         self.assertTrue((self.m.work / "killed" / "o.csv").read_bytes() == want["o.csv"])
 
+
+
+
+ENDLESS = """name: endless
+vectors:
+  rows: {template: Var, type: i64, value: 300000}
+operators:
+  - fill: {value: "1.0", rows: rows, out: v}
+  - reduce: {in: v, function: max, out: top}
+  - while: {condition: "top > 0", rounds: 1000000}
+    do:
+      - map: {expr: "v * 0.5 + 1.0", out: next}
+      - reduce: {in: next, function: max, out: top}
+      - let: {v: next}
+outputs:
+  o: {format: csv, columns: {v: v}}
+"""
+
+
+class OneJob(LogicTest):
+    """However many graphs a run has, hacd has one job of it: listed, logged, cancelled, and done again where it was
+    killed."""
+
+    def begin(self):
+        (self.m.work / "endless.yaml").write_text(ENDLESS)
+        process = self.m.start("opsplit", "run", "endless.yaml", "-o", "out")
+        log = []
+
+        def in_rounds():
+            log[:] = [(job["id"], self.m.good("log", str(job["id"]))) for job in self.m.json("jobs")["jobs"]
+                      if job["state"] == "running" and job["flow"] == "opsplit"]
+            return len(log) == 1 and b"round 3: " in log[0][1]
+
+        self.assertTrue(eventually(in_rounds, 30), (log, self.m.log()[-2000:]))
+        return process, str(log[0][0])
+
+    def end(self, process, job, code, says):
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (code, b""), err)
+        self.assertIn(says, err)
+        self.assertTrue(eventually(lambda: self.m.json("show", job)["state"] == "cancelled"))
+        self.assertFalse((self.m.work / "out").exists())
+
+    def test_cancelled_by_another(self):
+        process, job = self.begin()
+        self.m.good("cancel", job)
+        self.end(process, job, 130, b"cancelled")
+
+    def test_interrupted(self):
+        process, job = self.begin()
+        process.send_signal(signal.SIGINT)
+        self.end(process, job, 130, b"cancelled in round")
+
+    def test_client_killed(self):
+        process, job = self.begin()
+        process.kill()
+        process.wait()
+        self.assertTrue(eventually(lambda: self.m.json("show", job)["state"] == "cancelled"))
+
+    def test_executors_killed(self):
+        """Of a graph that lost its executor all that is needed is done again; the answer is as without."""
+        inputs = {"edges": DATA / "facebook_combined.txt"}
+        want = self.outcome(self.m, EXAMPLES / "pagerank.yaml", inputs)
+        daemon = self.m.daemon()
+        process = self.m.start("opsplit", "run", str(EXAMPLES / "pagerank.yaml"), "--input",
+                               f"edges={inputs['edges']}", "-o", "killed", "--receipt", "receipt")
+        kills = 0
+        while process.poll() is None:
+            time.sleep(0.15)
+            for pid in daemon.executor_pids() if kills < 6 else ():
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual({p.name: p.read_bytes() for p in (self.m.work / "killed").iterdir()}, want)
+        receipt = json.loads((self.m.work / "receipt").read_text())
+        shown = self.m.json("show", str(receipt["job"]))
+        self.assertEqual((shown["state"], shown["receipt"]["opsplit"]["graphs"]), ("done", receipt["graphs"]))
+        self.assertGreater(kills, 0)
 
 
 if __name__ == "__main__":

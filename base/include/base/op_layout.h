@@ -47,6 +47,7 @@
 #define HAC_OPS_TASKS_MAX   512
 #define HAC_OPS_AFTER_MAX   64
 #define HAC_OPS_CODELET_MAX 31
+#define HAC_OPS_LOG_MAX     8192                         /* bytes of lines for the job's log in one message */
 #define HAC_OP_MAGIC        UINT64_C(0x314c4c4143434148) /* "HACCALL1" */
 
 typedef enum hac_vector_template {

@@ -37,10 +37,10 @@ typedef struct hac_run_options {
     uint64_t threshold;     /* bytes; of the rule; 0: its default */
     int kernels;            /* OpenCL kernels also where host codelets could run */
     unsigned components;    /* of what has no split of its own; 0: as the machine's devices take them */
-    hac_job_options job;    /* of every job: devices, determinism, priority … */
+    hac_job_options job;    /* devices, determinism, priority … */
     const hac_ranks *ranks; /* NULL: alone */
-    /* The process log, a line at a time: round, sub-operators, rows, seconds, what a condition reads. Each
-     * rank has its own. NULL allowed, of all ranks or none. */
+    /* The process log, a line at a time: round, sub-operators, rows, seconds, what a condition reads. It is
+     * the log of the job, too. Each rank has its own. NULL allowed, of all ranks or none. */
     void (*log)(void *context, const char *line);
     void *context;
     int stop_fd; /* becomes readable: the run is given up (HAC_CANCELLED); -1: none */
@@ -53,8 +53,9 @@ typedef struct hac_run_options {
 
 /* What came of it. */
 typedef struct hac_run_report {
-    uint64_t jobs, tasks; /* of sub-operators */
-    uint64_t rounds;      /* of all loops */
+    uint64_t job;           /* its number with the daemon; 0: nothing had to run */
+    uint64_t graphs, tasks; /* of sub-operators */
+    uint64_t rounds;        /* of all loops */
     uint64_t rows_loaded;
     double seconds, loading_seconds, writing_seconds;
     uint64_t bytes_shared; /* between ranks */
