@@ -310,6 +310,36 @@ class Limits(LimitsCase):
         self.assertEqual(client.ask(wire.SUBMIT_OPS, graph)[0], wire.R_FAILURE)  # it is let go
         self.serves()
 
+    def test_graphs_of_a_job(self):
+        """Graphs for another's job, for one that takes none, two at once, behind the last one, with another's buffer."""
+        client, thief = self.client(), self.client()
+        number, own = (c.ask(wire.BUFFER_ALLOC, wire.field(1, 1 << 16))[1][1][0] for c in (client, thief))
+        call = wire.op_call([(1, 11, 0, 0, 1, 1, 0, 0, 0, 0), (1, 11, 1, 0, 512, 1, 0, 0, 0, 0)])
+        task = [wire.op_task("op.reduce", [(0, 0, 64, 1), (0, 4096, 4096, 0)], call, count=512)]
+        begin, job = wire.ops([], [], f8=1), None
+
+        def append(who, buffers=(number,), **more):
+            return who.send(wire.APPEND_GRAPH, wire.message(f1=job, f2=wire.ops(list(buffers), task), **more))
+        job = client.ask(wire.SUBMIT_OPS, begin)[1][1][0]
+        self.assertEqual(thief.answer(append(thief, [own]))[0], wire.R_FAILURE)
+        self.assertEqual(client.answer(append(client, [number + 99]))[0], wire.R_FAILURE)
+        serials = [append(client) for _ in range(3)]
+        answers = {got[1]: got[0] for got in (client.receive() for _ in serials)}
+        self.assertEqual(answers[serials[0]], wire.R_GRAPH_DONE)
+        self.assertIn(wire.R_FAILURE, answers.values())
+        for _ in range(40):  # more than the log keeps
+            got = client.ask(wire.APPEND_GRAPH, wire.message(f1=job, f3="x" * 100 + "\n" * 8 + "y" * 5000))
+            self.assertEqual(got[0], wire.R_GRAPH_DONE)
+        self.assertEqual(client.answer(append(client, f4=1))[0], wire.R_GRAPH_DONE)
+        self.assertEqual(client.answer(append(client))[0], wire.R_FAILURE)
+        self.assertEqual(client.ask(wire.WAIT, wire.field(1, job))[1][2][0], 3)
+        job = client.ask(wire.SUBMIT_OPS, wire.ops([number], task))[1][1][0]
+        self.assertEqual(client.answer(append(client))[0], wire.R_FAILURE)
+        job = client.ask(wire.SUBMIT_OPS, begin)[1][1][0]
+        append(client)
+        client.close()  # in the middle of one
+        self.serves()
+
 
 class Leaks(LimitsCase):
     """What hostile connections leave open: nothing."""

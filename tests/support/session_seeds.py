@@ -124,6 +124,16 @@ def graphs():
     yield "ops", after(Session().ask(wire.BUFFER_ALLOC, field(1, 1 << 16)).ask(wire.SUBMIT_OPS, wire.ops([1], tasks)).answers(8))
     yield "ops_twice", Session().ask(wire.BUFFER_ALLOC, field(1, 1 << 16)).ask(wire.SUBMIT_OPS, wire.ops([1], tasks)).ask(
         wire.SUBMIT_OPS, wire.ops([1], tasks)).ask(wire.SUBMIT_OPS, wire.ops([2], tasks)).answers(8)
+    one, last = message(f1=1, f2=wire.ops([1], tasks), f3="a line"), message(f1=1, f3="the end", f4=1)
+
+    def open_one():
+        return Session().ask(wire.BUFFER_ALLOC, field(1, 1 << 16)).ask(wire.SUBMIT_OPS, wire.ops([], [], f8=1))
+    yield "graphs", open_one().ask(wire.APPEND_GRAPH, one).answers(8).ask(wire.APPEND_GRAPH, one).answers(8).ask(
+        wire.APPEND_GRAPH, last).ask(wire.WAIT, job(1))
+    yield "graphs_late", open_one().ask(wire.APPEND_GRAPH, one).ask(wire.APPEND_GRAPH, one).answers(8).ask(
+        wire.APPEND_GRAPH, last).ask(wire.APPEND_GRAPH, one)
+    yield "graphs_left", open_one().ask(wire.APPEND_GRAPH, one).step(CLOSE, 0).answers(4)
+    yield "graphs_lost", open_one().ask(wire.APPEND_GRAPH, one).step(DIE, 0, DIE, 1, DIE, 2, TICK).answers(8)
     yield "plan_ops", Session().ask(wire.PLAN_OPS, message(f1=wire.ops([], tasks), f2=b"\x80\x80\x04"))
 
 
