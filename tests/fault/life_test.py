@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's life under load: it is reloaded, drained and stopped, and its executors die and hang, while jobs of all
 flows run. Every answer is right, and every accepted job ends once."""
+import collections
 import json
 import os
 import random
@@ -336,6 +337,58 @@ class LongDrain(Drain):
 
     def test_200(self):
         self.drains(int(os.environ.get("HAC_TEST_DRAINS", "200")))
+
+
+class Torn(MachineTest):
+    """Files of every kind of input are cut, punched and overwritten while they are read: hacd and its executors live."""
+    NAMES = ("sort", "query", "parquet", "splice")
+
+    @staticmethod
+    def tear(path, rng):
+        with open(path, "r+b") as file:
+            size = os.fstat(file.fileno()).st_size
+            at = rng.randrange(size)
+            if rng.random() < 0.5:
+                file.truncate(at)
+            else:  # a hole, as far as a reader can tell
+                file.seek(at)
+                file.write(bytes(min(size - at, rng.choice((1, 4096, 100000)))))
+
+    def torn(self, times, seed):
+        machine = self.machine(TWO_DEVICES, config={**SETTINGS, "executor_idle_timeout": "10s"})
+        flows = Flows(machine)
+        daemon = machine.baseline(lambda: [flows.run(name) for name in Flows.NAMES])
+        rng, codes = random.Random(seed), collections.Counter()
+        sources = {"sort": "keys", "query": "sales.csv", "splice": "sales.csv", "parquet": "sales.parquet"}
+        whole = {name: Path(flows.path(name)).read_bytes() for name in sources.values()}
+        for turn in range(times):
+            name = self.NAMES[turn % len(self.NAMES)]
+            source = sources[name]
+            flows.write(source, whole[source])
+            out = flows.fresh()
+            process = machine.start(*flows.words(name, out))
+            time.sleep(rng.uniform(0, 0.03))
+            self.tear(flows.path(source), rng)
+            _, err = process.communicate(timeout=60)
+            self.assertIn(process.returncode, (0, 1, 2), (name, err, machine.log()[-2000:]))
+            self.assertEqual(err.count(b"\n"), process.returncode != 0, err)
+            codes[process.returncode] += 1
+        print(f"{times} torn inputs: {dict(codes)} (exit codes)", file=sys.stderr)
+        self.assertTrue(daemon.alive())
+        deaths = re.findall(r"(?m)^hacd_executor_restarts_total (\d+)", machine.good("metrics").decode())
+        self.assertEqual(deaths, ["0"], machine.log()[-2000:])
+        machine.check_clean(slack=16 << 20)
+
+    def test_torn(self):
+        self.torn(60, 1)
+
+
+class LongTorn(Torn):
+    """long: HAC_TEST_TORN for another number."""
+    test_torn = None
+
+    def test_10000(self):
+        self.torn(int(os.environ.get("HAC_TEST_TORN", "10000")), 2)
 
 
 if __name__ == "__main__":
