@@ -95,7 +95,7 @@ static bool somebody_waits(const hac_user *user, uint32_t device)
     return false;
 }
 
-bool hac_turns_may(const hac_executors *executors, const hac_executor *executor, double predicted)
+bool hac_turns_may(const hac_executors *executors, hac_executor *executor, double predicted)
 {
     hac_user *user = executor->user;
     uint32_t device = executor->device, bit = 1u << device;
@@ -108,7 +108,8 @@ bool hac_turns_may(const hac_executors *executors, const hac_executor *executor,
         return true;
     }
     if (executor->n_in_flight > 0)
-        return false; /* it works there now: that is no waiting */
+        return false;                 /* it works there now: that is no waiting */
+    executor->used_ns = hac_now_ns(); /* it is wanted: not for the idle to be let go */
     user->asked |= bit;
     if ((user->waits & bit) == 0)
         user->waits_since_ns[device] = hac_now_ns();

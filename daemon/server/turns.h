@@ -22,7 +22,7 @@ void hac_turns_end(hac_users *users);
 
 /* Whether the user may give the device another task of `predicted` seconds now; one who may not is taken to
  * wait for it. `executor`: the user's own, ready and with room. */
-bool hac_turns_may(const hac_executors *executors, const hac_executor *executor, double predicted);
+bool hac_turns_may(const hac_executors *executors, hac_executor *executor, double predicted);
 
 /* The smallest virtual time of users with active jobs; INFINITY: there are none. */
 double hac_turns_least(const hac_users *users);

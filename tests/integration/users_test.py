@@ -41,7 +41,7 @@ class User:
     def __init__(self, machine, uid, groups=()):
         self.machine, self.uid, self.groups = machine, uid, list(groups)
 
-    def connect(self, greet=True, timeout=30.0):
+    def connect(self, greet=True, timeout=120.0):
         with User.lock:
             before = os.getgroups()
             os.setgroups(self.groups)
@@ -403,7 +403,7 @@ class Load(threading.Thread):
 
     def stop(self, test):
         self.stopping = True
-        self.join(60)
+        self.join(150)
         test.assertIsNone(self.problem)
 
 
@@ -422,7 +422,8 @@ class Fair(UsersTest):
         uids = [*range(FIRST_UID, FIRST_UID + self.hostile), FIRST_UID + 50]
         for load in everybody:
             load.start()
-        time.sleep(2)  # executors start
+        # executors start, which takes long on a busy machine
+        self.assertTrue(eventually(lambda: all(load.done > 0 for load in everybody), 100, 0.1))
         before = [device_seconds(root, uid) for uid in uids]
         time.sleep(self.seconds)
         spent = [device_seconds(root, uid) - b for uid, b in zip(uids, before)]
