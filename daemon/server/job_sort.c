@@ -228,8 +228,8 @@ static double estimate(const hac_job *job)
 {
     hac_sort_spec spec = job->spec;
     hac_plan *plan = NULL;
-    spec.device_mask = allowed_devices(job);
-    if (hac_plan_sort(hac_server_machine(job->server), &spec, &plan, NULL) != HAC_OK)
+    spec.device_mask = hac_job_allowed_devices(job);
+    if (spec.device_mask == 0 || hac_plan_sort(hac_server_machine(job->server), &spec, &plan, NULL) != HAC_OK)
         return 0;
     double seconds = plan->predicted_seconds;
     hac_plan_free(plan);
