@@ -37,7 +37,7 @@ PAUSE_MS = 40  # of a thread with libhac, on average
 REST_SECONDS = 300
 SHORT = 900  # seconds: what is measured in less says nothing of slopes
 RSS_SLOPE = 1.0  # MiB an hour, beside what the samples' noise explains
-BAD_CONFIGURATIONS = ("log_level: loud\n", "max_jobs_per_user: 0\n", "no_such_key: 1\n", "result_expiry: [1s\n", "\0\0\n")
+BAD_CONFIGURATIONS = ("log_level: loud\n", "max_jobs_per_user: many\n", "no_such_key: 1\n", "result_expiry: [1s\n", "\0\0\n")
 BAD_PROFILE = "name: cpu\nmatch: {type: no}\n"
 
 
@@ -100,7 +100,7 @@ class Soak:
         self.clients = []  # processes with libhac
         self.record = None
         hold = 3 if self.brief else 8  # seconds that results wait for their client
-        self.settings = {"idle_exit": "none", "result_expiry": "30s" if self.brief else "60s", "log_level": "info",
+        self.settings = {"idle_exit": "none", "result_expiry": "30s" if self.brief else "60s", "log_level": "info", "max_jobs_per_user": 4000,
                          "executor_idle_timeout": "1s" if self.brief else "5s"}
         self.m = Machine(TWO_DEVICES, config=self.settings)
         self.daemon = self.m.baseline()
@@ -186,7 +186,7 @@ class Soak:
                     self.bad_reload(rng)
                 else:
                     self.m.configure(**{**self.settings, "log_level": rng.choice(("info", "warning")),
-                                        "max_jobs_per_user": rng.randrange(900, 1100)})
+                                        "max_jobs_per_user": rng.randrange(4000, 5000)})
                     self.reload(good=True)
 
     def bad_reload(self, rng):
