@@ -516,7 +516,7 @@ class Fair(UsersTest):
 
 class LongFair(Fair):
     hostile = 7
-    seconds = 20
+    seconds = 10
 
 
 # ---- a client that does not read ------------------------------------------------------------------------------
