@@ -12,10 +12,11 @@
 #include "channel.h"
 #include "server.h"
 
-#define SESSION_QUEUE_MAX  (256u * 1024) /* bytes a client may leave unread */
-#define SESSION_BATCH      4
-#define UNREAD_SECONDS_MAX 10.0 /* that a message may wait for a client who reads nothing */
-#define SILENT_TICKS_MAX   20   /* five seconds for a client to say who it is */
+#define SESSION_QUEUE_MAX         (256u * 1024) /* bytes a client may leave unread */
+#define SESSION_BATCH             4
+#define ADMINISTRATOR_CONNECTIONS 16   /* where a limit of 0 says none */
+#define UNREAD_SECONDS_MAX        10.0 /* that a message may wait for a client who reads nothing */
+#define SILENT_TICKS_MAX          20   /* five seconds for a client to say who it is */
 
 static void on_frame(void *context, hac_frame *frame)
 {
@@ -129,7 +130,7 @@ static hac_status admit(hac_session *session, hac_error *err)
                         "hacd.yaml (max_jobs, max_connections, users)",
                         user->uid);
     if (user->limits.connections == 0)
-        user->limits.connections = 1;
+        user->limits.connections = ADMINISTRATOR_CONNECTIONS;
     hac_status status = hac_user_charge(user, HAC_SLOT_CONNECTIONS, 1, err);
     session->counted = status == HAC_OK;
     return status;

@@ -562,7 +562,7 @@ class SlowReader(UsersTest):
               f"a client that does not read ({ratio:.2f}); p99 {quantile[0] * 1e3:.2f} and {quantile[1] * 1e3:.2f} ms; "
               f"hacd's own {cpu[0]:.2f} and {cpu[1]:.2f} s; resident +{(daemon.rss() - rss) >> 10} KiB", file=sys.stderr)
         self.assertIn("does not read", machine.log())
-        self.assertLess(cpu[1], 1.5 * cpu[0] + 0.05)  # latencies tell less on machines that do other things as well
+        self.assertLess(cpu[1], 2 * cpu[0] + 0.1)  # latencies tell less on machines that do other things as well
         self.assertLess(ratio, 4)
         self.assertTrue(daemon.alive())
 
