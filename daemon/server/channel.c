@@ -100,6 +100,15 @@ static void receive_frames(hac_channel *channel, unsigned most)
             return;
 }
 
+/* One by one as long as the owner wants them; of a peer that has gone all are taken at once. */
+static void receive_batch(hac_channel *channel)
+{
+    for (unsigned i = 0; i < channel->batch && !channel->closed && !channel->lost && !channel->paused; i++)
+        if ((channel->events.may != NULL && !channel->events.may(channel->context)) ||
+            !receive_frame(channel))
+            return;
+}
+
 static void on_failure(uv_idle_t *handle)
 {
     hac_channel *channel = handle->data;
@@ -153,7 +162,7 @@ static void on_poll(uv_poll_t *handle, int status, int events)
     if (events & UV_WRITABLE)
         send_waiting(channel);
     if ((events & UV_READABLE) && !channel->lost)
-        receive_frames(channel, channel->batch);
+        receive_batch(channel);
     else if ((events & UV_DISCONNECT) && !channel->lost && channel->paused)
         lose(channel, NULL);
 }

@@ -23,6 +23,9 @@ typedef struct hac_channel_events {
     /* The peer closed (reason NULL), broke the rules, or stopped reading. Called once, not from inside
      * hac_channel_close. The owner then calls hac_channel_close. */
     void (*lost)(void *context, const char *reason);
+    /* Whether a frame may be taken in now; one that may not stays in the socket, and it is asked again at the
+     * loop's next turn. NULL: always. */
+    bool (*may)(void *context);
 } hac_channel_events;
 
 /* Takes the socket over (it becomes non-blocking), also on failure. `queue_max`: bytes that may wait for a

@@ -36,7 +36,7 @@ static void on_lost(void *context, const char *reason)
     snprintf(s->reason, sizeof s->reason, "%s", reason != NULL ? reason : "");
 }
 
-static const hac_channel_events events = {on_frame, on_lost};
+static const hac_channel_events events = {on_frame, on_lost, NULL};
 
 static void send_ping(hac_channel *channel, uint64_t serial)
 {

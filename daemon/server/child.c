@@ -120,7 +120,7 @@ static void free_unstarted(uv_handle_t *handle)
 hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options, hac_decoder *decoder,
                            const hac_child_events *events, void *context, hac_child **ret, hac_error *err)
 {
-    static const hac_channel_events channel_events = {on_frame, on_lost};
+    static const hac_channel_events channel_events = {on_frame, on_lost, NULL};
     int pair[2];
     if (HAC_FAILPOINT("child.socketpair", -1, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) !=
         0)

@@ -243,6 +243,7 @@ static void on_tick(uv_timer_t *timer)
 static void on_prepare(uv_prepare_t *handle)
 {
     hac_server *server = handle->data;
+    server->turn++;
     for (int i = 0; server->kick && i < 8; i++) {
         server->kick = false;
         hac_scheduler_kick(server);

@@ -62,6 +62,7 @@ struct hac_server {
     struct hac_notify *notify; /* the service manager is told */
     uv_prepare_t prepare;      /* runs the scheduler once a turn, however many things changed */
     bool kick;
+    uint64_t turn; /* of the loop */
     hac_link sessions;
     unsigned n_sessions;
     hac_link jobs, queued, active;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memfd.h"
 #include "channel.h"
@@ -14,13 +15,37 @@
 
 #define SESSION_QUEUE_MAX         (256u * 1024) /* bytes a client may leave unread */
 #define SESSION_BATCH             4
-#define ADMINISTRATOR_CONNECTIONS 16   /* where a limit of 0 says none */
-#define UNREAD_SECONDS_MAX        10.0 /* that a message may wait for a client who reads nothing */
-#define SILENT_TICKS_MAX          20   /* five seconds for a client to say who it is */
+#define ADMINISTRATOR_CONNECTIONS 16       /* where a limit of 0 says none */
+#define UNREAD_SECONDS_MAX        10.0     /* that a message may wait for a client who reads nothing */
+#define TURN_NS                   2000000u /* of hacd's time for one user, then it is others' turn */
+#define SILENT_TICKS_MAX          20       /* five seconds for a client to say who it is */
 
-static void on_frame(void *context, hac_frame *frame)
+/*
+ * One user's requests do not take the loop from the others: after TURN_NS of work for a user, their other
+ * sessions wait for the next turn. Then those go first that were served the longest time ago.
+ */
+static bool may_serve(void *context)
 {
     hac_session *session = context;
+    hac_user *user = session->user;
+    uint64_t turn = session->server->turn;
+    if (user->loop.turn != turn) {
+        user->loop.gate = user->loop.turn + 1 == turn ? user->loop.oldest_waiting : UINT64_MAX;
+        user->loop.turn = turn;
+        user->loop.oldest_waiting = UINT64_MAX;
+        user->loop.spent_ns = 0;
+    }
+    if (user->loop.spent_ns <= TURN_NS && session->served_turn <= user->loop.gate) {
+        session->served_turn = turn;
+        return true;
+    }
+    if (session->served_turn < user->loop.oldest_waiting)
+        user->loop.oldest_waiting = session->served_turn;
+    return false;
+}
+
+static void handle_frame(hac_session *session, hac_frame *frame)
+{
     hac_error err = HAC_ERROR_NONE;
     Hac__Client__Request *request = NULL;
     if (session->closing)
@@ -32,6 +57,15 @@ static void on_frame(void *context, hac_frame *frame)
         return;
     }
     hac_session_handle(session, request, frame);
+}
+
+static void on_frame(void *context, hac_frame *frame)
+{
+    hac_session *session = context;
+    hac_user *user = session->user; /* the session may end; the user stays at least until the next tick */
+    uint64_t began = hac_now_ns();
+    handle_frame(session, frame);
+    user->loop.spent_ns += hac_now_ns() - began;
 }
 
 static void on_lost(void *context, const char *reason)
@@ -85,7 +119,7 @@ static hac_status find_user(hac_server *server, int socket, const struct ucred *
 
 static hac_status session_new(hac_server *server, int socket, hac_session **ret, hac_error *err)
 {
-    static const hac_channel_events events = {on_frame, on_lost};
+    static const hac_channel_events events = {on_frame, on_lost, may_serve};
     hac_autoclose int owned = socket;
     struct ucred peer;
     hac_status status = peer_of(owned, &peer, err);

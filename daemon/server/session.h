@@ -29,6 +29,7 @@ struct hac_session {
     hac_user *user;
     pid_t pid; /* for the log */
     bool greeted;
+    uint64_t served_turn;  /* of the loop */
     unsigned silent_ticks; /* without a greeting, while hacd listened */
     bool closing;
     bool counted;         /* among its user's connections */

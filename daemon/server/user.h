@@ -57,6 +57,10 @@ struct hac_user {
     double backlog; /* seconds of jobs, as admission.c adds them up */
     bool had_turn;  /* in this round */
     double turn;    /* virtual time: spent seconds by share, and where others were when it came */
+    struct {        /* hacd's own time (session.c) */
+        uint64_t turn, spent_ns;
+        uint64_t gate, oldest_waiting; /* turns in which sessions were served last */
+    } loop;
 };
 
 struct hac_users {

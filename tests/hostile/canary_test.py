@@ -115,7 +115,7 @@ class User:
 @unittest.skipUnless(os.geteuid() == 0, "needs root: NOT TESTED that no data crosses users")
 class Canary(SharedMachineTest):
     profile = TWO_DEVICES
-    config = {"executor_idle_timeout": "5s"}
+    config = {"executor_idle_timeout": "60s"}
     runs = 10
 
     def setUp(self):
@@ -196,6 +196,8 @@ class Canary(SharedMachineTest):
                     os.kill(pid, signal.SIGKILL)
                 eventually(lambda: not self.daemon.executor_pids(), 10)
                 self.of_a.clear()
+        for pid in self.daemon.executor_pids():  # rather than wait until they leave
+            os.kill(pid, signal.SIGKILL)
         print(f"{self.runs} runs, {looked} executors searched: 0 canaries", file=sys.stderr)
 
 
