@@ -246,7 +246,8 @@ static void sort_types_and_patterns(const setting *set, uint64_t m)
     for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
         for (int descending = 0; descending < 2; descending++)
             for (size_t i = 0; i < 3; i++)
-                for (int p = 0; p < (test_small_sizes() ? 1 : PATTERNS); p++) /* no branch follows a pattern */
+                for (int p = 0; p < (test_small_sizes() ? 1 : PATTERNS);
+                     p++) /* no branch follows a pattern */
                     sort_and_check(device, sort_new((hac_type)type, descending, indices[i], m), (pattern)p,
                                    set->name);
     hac_device_close(device);
