@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -103,7 +104,7 @@ static hac_status find_paths(const hac_logic_run *run, loading *l, hac_error *er
 static bool ends_with(const char *path, size_t length, const char *suffix)
 {
     size_t n = strlen(suffix);
-    return length >= n && memcmp(path + length - n, suffix, n) == 0;
+    return length >= n && strncasecmp(path + length - n, suffix, n) == 0;
 }
 
 /* By the suffix, as everywhere; compressed ones have another in front. */
@@ -117,7 +118,7 @@ static hac_input_format format_of(const char *path, bool *ret_compressed)
     size_t length = strlen(path);
     *ret_compressed = ends_with(path, length, ".gz") || ends_with(path, length, ".zst");
     if (*ret_compressed)
-        length -= path[length - 1] == 'z' ? 3 : 4;
+        length -= path[length - 3] == '.' ? 3 : 4;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (ends_with(path, length, suffixes[i].suffix))
             return suffixes[i].format;
