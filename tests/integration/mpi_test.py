@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hac-mpi: the same bytes as hacctl alone, whatever the number of ranks and daemons; and what happens when one of
 them fails. Wants Open MPI's mpirun."""
+import itertools
 import os
 import random
 import shutil
@@ -99,6 +100,7 @@ class RankTest(MachineTest):
 
 class Logic(RankTest):
     """Logic files."""
+    RANKS, EXAMPLE_RANKS = (2, 7), (3,)
 
     def write_inputs(self):
         r = random.Random(7)
@@ -119,7 +121,7 @@ class Logic(RankTest):
         self.m.good("opsplit", "run", EVERY, *inputs, "-o", "alone")
         alone = self.files("alone")
         self.assertEqual(len(alone), 17)
-        for ranks in RANKS:
+        for ranks in self.RANKS:
             self.good(ranks, EVERY, *inputs, "-o", f"of{ranks}", "--components", ranks * 5 % 7 + 1)
             self.same(self.files(f"of{ranks}"), alone, f"{ranks} ranks")
 
@@ -145,7 +147,7 @@ class Logic(RankTest):
             with self.subTest(path.name):
                 self.m.good("opsplit", "run", path, *words, "-o", f"{path.stem}-1")
                 want = self.files(f"{path.stem}-1")
-                for ranks in (2, 3, 7):
+                for ranks in self.EXAMPLE_RANKS:
                     self.good(ranks, path, *words, "-o", f"{path.stem}-{ranks}")
                     self.same(self.files(f"{path.stem}-{ranks}"), want, f"{ranks} ranks")
 
@@ -224,8 +226,14 @@ class Logic(RankTest):
         self.bad(1, 3, EVERY, *inputs, says="rank 2: p.csv cannot be read", folders=folders)
 
 
+class LongLogic(Logic):
+    """long"""
+    RANKS, EXAMPLE_RANKS = RANKS, (1, 2, 3, 4, 7)
+
+
 class Sort(RankTest):
     """hac-mpi sort against hacctl's, which has oracles of its own."""
+    EVERY_WAY = False  # with each pattern
 
     def same_sort(self, kind, ranks, *options, **more):
         self.m.good("sort", "in", "--type", kind, "-o", "want", *options)
@@ -239,9 +247,10 @@ class Sort(RankTest):
                     ("f64", "random"), ("f32", "few"))
         for i, (kind, pattern) in enumerate(patterns):
             self.m.generate(kind, pattern, 50021, seed=i)
-            for ranks in (RANKS[i % 5], RANKS[(i + 2) % 5]):
-                for options in ((), ("--descending",), ("--argsort",), ("--argsort", "--descending")):
-                    self.same_sort(kind, ranks, *options)
+            ways = list(itertools.product((RANKS[i % 5], RANKS[(i + 2) % 5]),
+                                          ((), ("--descending",), ("--argsort",), ("--argsort", "--descending"))))
+            for ranks, options in ways if self.EVERY_WAY else (ways[i % 8],):
+                self.same_sort(kind, ranks, *options)
 
     def test_few_items(self):
         for items in (0, 1, 2, 6, 100):
@@ -265,6 +274,11 @@ class Sort(RankTest):
         (self.m.work / "odd").write_bytes(b"12345")
         self.bad(1, 2, "sort", "odd", *kind, "-o", "out", says="whole number of u32 items")
         self.assertEqual(sorted(path.name for path in self.m.work.iterdir()), ["in", "odd"])
+
+
+class LongSort(Sort):
+    """long"""
+    EVERY_WAY = True
 
 
 SCHEMA = "city:string,n:i64,d:f64,price:decimal(12,3),day:date,note:string"
