@@ -3,8 +3,10 @@
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK}/source)
 set(prefix ${WORK}/prefix)
-execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} --component libhac
-  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+foreach(component libhac libhac-dev)
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} --component ${component}
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
 
 file(WRITE ${WORK}/source/CMakeLists.txt "cmake_minimum_required(VERSION 3.20)
 project(user LANGUAGES C)
