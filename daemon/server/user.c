@@ -118,7 +118,8 @@ uint64_t hac_user_room(const hac_user *user, hac_slot slot, uint64_t own, uint64
 /* What to say of a limit: what there is of, and what one can do. */
 static hac_status refuse(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
 {
-    static const char *const what[] = {"MiB of memory", "descriptors in hacd", "connections", "jobs"};
+    static const char *const what[] = {" MiB of memory", " descriptors in hacd", " connections", " jobs"};
+    const char *unit = slot == HAC_SLOT_MEMORY ? " MiB" : "";
     static const char *const remedy[] = {
         "free buffers or results, or try again when other jobs have ended",
         "free buffers, or try again when other jobs have ended",
@@ -130,16 +131,16 @@ static hac_status refuse(hac_user *user, hac_slot slot, uint64_t amount, hac_err
     user->refused[slot]++;
     if (amount > limit || user->held[slot] > limit - amount)
         return hac_fail(err, HAC_REFUSED,
-                        "%llu more would exceed this user's limit of %llu %s (%llu in use); %s",
-                        (unsigned long long)(amount >> shift), (unsigned long long)(limit >> shift),
-                        what[slot], (unsigned long long)held, remedy[slot]);
+                        "%llu%s more would exceed this user's limit of %llu%s (%llu%s in use); %s",
+                        (unsigned long long)(amount >> shift), unit, (unsigned long long)(limit >> shift),
+                        what[slot], (unsigned long long)held, unit, remedy[slot]);
     return hac_fail(
         err, HAC_REFUSED,
-        "%llu more would exceed this user's part, now %llu, of hacd's %llu %s, of which other users "
-        "hold %llu; %s",
-        (unsigned long long)(amount >> shift), (unsigned long long)(fair_part(user, slot, 0) >> shift),
-        (unsigned long long)(user->users->total[slot] >> shift), what[slot],
-        (unsigned long long)((user->users->held[slot] - user->held[slot]) >> shift), remedy[slot]);
+        "%llu%s more would exceed this user's part, now %llu%s, of hacd's %llu%s, of which other users "
+        "hold %llu%s; %s",
+        (unsigned long long)(amount >> shift), unit, (unsigned long long)(fair_part(user, slot, 0) >> shift),
+        unit, (unsigned long long)(user->users->total[slot] >> shift), what[slot],
+        (unsigned long long)((user->users->held[slot] - user->held[slot]) >> shift), unit, remedy[slot]);
 }
 
 hac_status hac_user_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)

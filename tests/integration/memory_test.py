@@ -114,7 +114,7 @@ class Memory(MemoryCase):
         machine.sort_and_check("u32")
         self.assertIn("with the bitonic algorithm", machine.good("why", "1").decode())
         machine.generate("u32", "random", items + (1 << 18), name="more")
-        machine.bad(4, "sort", "more", "--type", "u32", "-o", "out", says="memory limit of 64 MiB")
+        machine.bad(4, "sort", "more", "--type", "u32", "-o", "out", says="limit of 64 MiB of memory")
 
 
 class MemoryLong(MemoryCase):

@@ -331,12 +331,22 @@ class Machine:
         """Nothing in flight: no child, no client."""
         return eventually(lambda: not children(daemon.pid), 20)
 
+    @staticmethod
+    def stays(daemon):
+        """Whether it holds for a while what it holds now: a client that has left may not be let go yet."""
+        looks = [daemon.descriptors()]
+        for _ in range(3):
+            time.sleep(0.1)
+            looks.append(daemon.descriptors())
+        return all(look == looks[0] for look in looks) and not children(daemon.pid)
+
     def baseline(self, work=None):
         """Remembers what the daemon holds at rest, after some work: a small sort, if nothing else is given."""
         daemon = self.daemon()
         (work or self.warm_up)()
         self.settled(daemon)
         time.sleep(1.3)  # jobs' records go after result_expiry
+        eventually(lambda: self.stays(daemon), 20)
         self.before = (daemon, daemon.descriptors(), daemon.rss())
         return daemon
 
