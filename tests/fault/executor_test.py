@@ -86,8 +86,8 @@ class Kill(FaultCase):
             self.assertEqual((device["state"], device["reason"]), ("ready", ""))
         machine.check_clean(slack=24 << 20)
 
-    def test_20(self):
-        self.kills(20, 1)
+    def test_10(self):
+        self.kills(10, 1)
 
     def test_one_device(self):
         self.kills(6, 2, ONE_DEVICE)
@@ -131,7 +131,7 @@ class Kill(FaultCase):
 
 class LongKill(Kill):
     """long: 200 kills, HAC_TEST_KILLS for another number."""
-    test_20 = test_one_device = test_all_at_once_and_again = test_builder = None
+    test_10 = test_one_device = test_all_at_once_and_again = test_builder = None
 
     def test_200(self):
         self.kills(int(os.environ.get("HAC_TEST_KILLS", "200")), 3)

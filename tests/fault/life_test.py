@@ -305,9 +305,9 @@ class Drain(MachineTest):
 
     def test_deadline(self):
         """What has not ended when drain_deadline is over is cancelled, its client is told, and hacd leaves with 0."""
-        machine = self.machine(ONE_DEVICE, config={"drain_deadline": "500ms"})
+        machine = self.machine(ONE_DEVICE, config={"drain_deadline": "200ms"})
         daemon = machine.daemon()
-        machine.generate("u32", "random", 20000000)
+        machine.generate("u32", "random", 50000000)
         process = machine.start("--no-autostart", "sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
         self.assertTrue(eventually(lambda: any(j["state"] == "running" for j in machine.json("jobs")["jobs"])))
         began = time.monotonic()
