@@ -148,8 +148,8 @@ hac_status hac_ops_encode(hac_client *client, const hac_ops *ops, bool plan, hac
         return status;
     for (size_t i = 0; i < known.n_tasks; i++)
         n_spans += known.tasks[i].n_spans;
-    wire->tasks = calloc(known.n_tasks, sizeof(*wire->tasks));
-    wire->task_list = calloc(known.n_tasks, sizeof(*wire->task_list));
+    wire->tasks = calloc(known.n_tasks + 1, sizeof(*wire->tasks));
+    wire->task_list = calloc(known.n_tasks + 1, sizeof(*wire->task_list));
     wire->spans = calloc(n_spans, sizeof(*wire->spans));
     wire->span_list = calloc(n_spans, sizeof(*wire->span_list));
     if (wire->tasks == NULL || wire->task_list == NULL || wire->spans == NULL || wire->span_list == NULL)

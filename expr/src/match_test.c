@@ -149,7 +149,7 @@ static void test_long(void **state)
     assert_true(hac_like(text, sizeof text, pattern, n));
     pattern[n - 1] = 'a';
     assert_false(hac_like(text, sizeof text, pattern, n));
-    assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
+    assert_true(clock() - start < 30 * CLOCKS_PER_SEC);
 }
 
 int main(void)
