@@ -115,7 +115,7 @@ class User:
 @unittest.skipUnless(os.geteuid() == 0, "needs root: NOT TESTED that no data crosses users")
 class Canary(SharedMachineTest):
     profile = TWO_DEVICES
-    config = {"executor_idle_timeout": "60s"}
+    config = {"executor_idle_timeout": "10s"}
     runs = 10
 
     def setUp(self):
