@@ -137,6 +137,7 @@ CALL(clEnqueueWriteBuffer,
      (cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t bytes, const void *from,
       cl_uint n, const cl_event *list, cl_event *event),
      (queue, memory, blocking, offset, bytes, from, n, list, event))
+/* NOLINTNEXTLINE(readability-function-size): so many parameters it has */
 MAKE(void *, clEnqueueMapBuffer,
      (cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,
       size_t bytes, cl_uint n, const cl_event *list, cl_event *event, cl_int *ret),
