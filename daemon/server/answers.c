@@ -11,18 +11,9 @@
 #include "metrics_http.h"
 #include "server.h"
 
-static uint64_t idle_bytes(const hac_user *user)
-{
-    uint64_t bytes = 0;
-    const hac_pool_buffer *buffer = NULL;
-    hac_list_for_each (buffer, &user->idle, hac_pool_buffer, link)
-        bytes += buffer->bytes;
-    return bytes;
-}
-
 static void add_memory(hac_text *t, const hac_user *user)
 {
-    uint64_t kept = idle_bytes(user);
+    uint64_t kept = hac_pool_idle_bytes(user);
     hac_json_open(t, "memory", '{');
     hac_json_unsigned(t, "limit_bytes", user->limits.memory);
     hac_json_unsigned(t, "used_bytes", user->held[HAC_SLOT_MEMORY] - kept);

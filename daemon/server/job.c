@@ -231,6 +231,20 @@ bool hac_job_ended(const hac_job *job)
     return job->state >= HAC_JOB_DONE;
 }
 
+hac_status hac_waiter_add(hac_link *waiters, hac_session *session, uint64_t serial, hac_error *err)
+{
+    if (session->pending >= HAC_SESSION_PENDING_MAX)
+        return hac_fail(err, HAC_REFUSED, "this connection already waits for %u answers", session->pending);
+    hac_waiter *waiter = calloc(1, sizeof *waiter);
+    if (waiter == NULL)
+        return hac_fail_no_memory(err);
+    session->pending++;
+    waiter->session = session;
+    waiter->serial = serial;
+    hac_list_append(waiters, &waiter->link);
+    return HAC_OK;
+}
+
 void hac_job_cancel(hac_job *job, const char *why)
 {
     if (hac_job_ended(job) || job->cancelling)

@@ -203,6 +203,10 @@ struct hac_job {
     size_t log_room; /* bytes; HAC_JOB_LOG_MAX where its kind says nothing else */
 };
 
+/* The session waits for one more answer; HAC_REFUSED: for too many already. */
+HAC_MUST_USE hac_status hac_waiter_add(hac_link *waiters, struct hac_session *session, uint64_t serial,
+                                       hac_error *err);
+
 /* A job in state queued, owned by nobody yet, listed by the server. */
 HAC_MUST_USE hac_status hac_job_new(struct hac_server *server, const hac_job_kind *kind, hac_user *user,
                                     hac_job **ret, hac_error *err);

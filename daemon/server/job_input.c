@@ -32,6 +32,17 @@ hac_status hac_job_begin(hac_session *session, const hac_job_kind *kind, size_t 
     return HAC_OK;
 }
 
+hac_status hac_job_of_session(const hac_session *session, uint64_t id, const hac_job_kind *kind,
+                              const char *what, hac_job **ret, hac_error *err)
+{
+    hac_job *job = hac_job_find(session->server, id);
+    if (job == NULL || job->kind != kind || job->owner != session)
+        return hac_fail(err, HAC_NOT_FOUND, "this connection has no job %llu that takes %s",
+                        (unsigned long long)id, what);
+    *ret = job;
+    return HAC_OK;
+}
+
 hac_status hac_job_take_buffer(hac_session *session, uint32_t id, uint64_t offset, uint64_t bytes,
                                const char *what, hac_pool_buffer **ret, hac_error *err)
 {

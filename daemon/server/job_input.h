@@ -11,6 +11,10 @@
 HAC_MUST_USE hac_status hac_job_begin(hac_session *session, const hac_job_kind *kind, size_t state_bytes,
                                       hac_job **ret, hac_error *err);
 
+/* The session's own job of that kind, whose input comes piece by piece: `what`, for messages. */
+HAC_MUST_USE hac_status hac_job_of_session(const hac_session *session, uint64_t id, const hac_job_kind *kind,
+                                           const char *what, hac_job **ret, hac_error *err);
+
 /* A buffer of the session that holds [offset, offset + bytes), sealed, held for the job. `what` names it. */
 HAC_MUST_USE hac_status hac_job_take_buffer(hac_session *session, uint32_t id, uint64_t offset,
                                             uint64_t bytes, const char *what, hac_pool_buffer **ret,
@@ -28,11 +32,11 @@ HAC_MUST_USE hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client_
 HAC_MUST_USE hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *options,
                                              hac_error *err);
 
-/* Submits a job that is filled in and tells the session so; where the input came in the message and no more
- * than the result is wished for, the result is the answer. `what` it does is noted in its record. */
 /* The last thing before the start: refuses a deadline that cannot be met (admission.h). */
 HAC_MUST_USE hac_status hac_job_admit(hac_session *session, const hac_job *job, hac_error *err);
 
+/* Submits a job that is filled in and tells the session so; where the input came in the message and no more
+ * than the result is wished for, the result is the answer. `what` it does is noted in its record. */
 void hac_job_start(hac_session *session, uint64_t serial, hac_job *job, bool input_in_message,
                    const Hac__Client__JobOptions *options, const char *what);
 

@@ -390,16 +390,6 @@ hac_status hac_job_ops_submit(hac_session *session, uint64_t serial, const Hac__
 
 /* ---- the graphs of a job ------------------------------------------------------------------------------ */
 
-static hac_status find_job(const hac_session *session, uint64_t id, hac_job **ret, hac_error *err)
-{
-    hac_job *job = hac_job_find(session->server, id);
-    if (job == NULL || job->kind != &graphs_kind || job->owner != session)
-        return hac_fail(err, HAC_NOT_FOUND, "this connection has no job %llu that takes graphs",
-                        (unsigned long long)id);
-    *ret = job;
-    return HAC_OK;
-}
-
 static hac_status check_turn(const hac_job *job, hac_error *err)
 {
     const ops_state *state = job->kind_state;
@@ -429,7 +419,7 @@ hac_status hac_job_ops_append(hac_session *session, uint64_t serial, const Hac__
                               hac_error *err)
 {
     hac_job *job = NULL;
-    hac_status status = find_job(session, request->job, &job, err);
+    hac_status status = hac_job_of_session(session, request->job, &graphs_kind, "graphs", &job, err);
     if (status == HAC_OK)
         status = check_turn(job, err);
     if (status != HAC_OK)

@@ -607,16 +607,6 @@ hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
     return HAC_OK;
 }
 
-static hac_status find_job(const hac_session *session, uint64_t id, hac_job **ret, hac_error *err)
-{
-    hac_job *job = hac_job_find(session->server, id);
-    if (job == NULL || job->kind != &splits_kind || job->owner != session)
-        return hac_fail(err, HAC_NOT_FOUND, "this connection has no job %llu that takes splits",
-                        (unsigned long long)id);
-    *ret = job;
-    return HAC_OK;
-}
-
 static hac_status check_turn(const hac_job *job, hac_error *err)
 {
     const splits *s = job->query->rounds;
@@ -648,7 +638,7 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
                                  const Hac__Client__AppendSplit *request, hac_error *err)
 {
     hac_job *job = NULL;
-    hac_status status = find_job(session, request->job, &job, err);
+    hac_status status = hac_job_of_session(session, request->job, &splits_kind, "splits", &job, err);
     if (status == HAC_OK)
         status = check_turn(job, err);
     if (status != HAC_OK)

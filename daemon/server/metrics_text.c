@@ -450,16 +450,7 @@ static void add_splice(hac_text *t, const hac_metrics *m)
 
 static bool may_see(const hac_user *viewer, const hac_user *user)
 {
-    return viewer == user || viewer->uid == 0 || viewer->uid == geteuid();
-}
-
-static uint64_t kept_bytes(const hac_user *user)
-{
-    uint64_t bytes = 0;
-    const hac_pool_buffer *buffer = NULL;
-    hac_list_for_each (buffer, &user->idle, hac_pool_buffer, link)
-        bytes += buffer->bytes;
-    return bytes;
+    return viewer == user || hac_user_is_administrator(viewer);
 }
 
 /* What is counted of a user, in use or as the limit; in the order of `resources`. */
@@ -490,7 +481,7 @@ static void add_user(const family *f, const hac_user *user, hac_metric_family wh
     const label who = {"user", uid};
     user_resources(user, used, limits);
     if (which == HAC_METRIC_USER_MEMORY) {
-        double kept = (double)kept_bytes(user);
+        double kept = (double)hac_pool_idle_bytes(user);
         add2(f, who, (label){"kind", "used"}, (double)user->held[HAC_SLOT_MEMORY] - kept);
         add2(f, who, (label){"kind", "kept"}, kept);
     } else if (which == HAC_METRIC_USER_MEMORY_LIMIT) {

@@ -51,7 +51,7 @@ static hac_pool_buffer *find_idle(hac_user *user, uint64_t bytes)
     return best;
 }
 
-static uint64_t idle_bytes(const hac_user *user)
+uint64_t hac_pool_idle_bytes(const hac_user *user)
 {
     uint64_t bytes = 0;
     const hac_pool_buffer *buffer = NULL;
@@ -64,7 +64,7 @@ static uint64_t idle_bytes(const hac_user *user)
 static uint64_t idle_of(const hac_user *user, hac_slot slot)
 {
     if (slot == HAC_SLOT_MEMORY)
-        return idle_bytes(user);
+        return hac_pool_idle_bytes(user);
     uint64_t count = 0;
     for (const hac_link *link = user->idle.next; link != &user->idle; link = link->next)
         count++;
@@ -154,7 +154,8 @@ hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_poo
 
 uint64_t hac_pool_room(const hac_user *user)
 {
-    return hac_user_room(user, HAC_SLOT_MEMORY, idle_bytes(user), others_idle(user, HAC_SLOT_MEMORY));
+    return hac_user_room(user, HAC_SLOT_MEMORY, hac_pool_idle_bytes(user),
+                         others_idle(user, HAC_SLOT_MEMORY));
 }
 
 hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err)

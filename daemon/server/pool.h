@@ -52,6 +52,9 @@ void hac_pool_release(hac_pool_buffer *buffer);
 /* The user's held buffer of that id, or NULL. */
 hac_pool_buffer *hac_pool_find(hac_user *user, uint32_t id);
 
+/* Bytes of a user's buffers that are kept for reuse. */
+uint64_t hac_pool_idle_bytes(const hac_user *user);
+
 /* Frees idle buffers that have not been used for `seconds`; returns how many bytes all users still keep. */
 uint64_t hac_pool_trim(hac_users *users, double seconds);
 

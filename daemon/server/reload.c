@@ -123,20 +123,6 @@ static hac_status refuse(hac_server *server, const hac_error *err)
 
 /* ---- who waits for it --------------------------------------------------------------------------------- */
 
-static hac_status add_waiter(hac_server *server, hac_session *session, uint64_t serial, hac_error *err)
-{
-    if (session->pending >= HAC_SESSION_PENDING_MAX)
-        return hac_fail(err, HAC_REFUSED, "this connection already waits for %u answers", session->pending);
-    hac_waiter *waiter = calloc(1, sizeof *waiter);
-    if (waiter == NULL)
-        return hac_fail_no_memory(err);
-    session->pending++;
-    waiter->session = session;
-    waiter->serial = serial;
-    hac_list_append(&server->reload.waiters, &waiter->link);
-    return HAC_OK;
-}
-
 void hac_reload_forget_session(hac_server *server, const hac_session *session)
 {
     hac_waiter *waiter = NULL;
@@ -564,7 +550,7 @@ hac_status hac_reload_begin(hac_server *server, hac_session *session, uint64_t s
     hac_devices_clear(&reload->devices);
     reload->pending = true;
     if (session != NULL)
-        status = add_waiter(server, session, serial, err);
+        status = hac_waiter_add(&reload->waiters, session, serial, err);
     want_probe(server);
     return status;
 }

@@ -471,16 +471,7 @@ static hac_status handle_wait(hac_session *session, const Hac__Client__Request *
         hac_session_send_done(session, request->serial, job);
         return HAC_OK;
     }
-    if (session->pending >= HAC_SESSION_PENDING_MAX)
-        return hac_fail(err, HAC_REFUSED, "this connection already waits for %u answers", session->pending);
-    hac_waiter *waiter = calloc(1, sizeof *waiter);
-    if (waiter == NULL)
-        return hac_fail_no_memory(err);
-    session->pending++;
-    waiter->session = session;
-    waiter->serial = request->serial;
-    hac_list_append(&job->waiters, &waiter->link);
-    return HAC_OK;
+    return hac_waiter_add(&job->waiters, session, request->serial, err);
 }
 
 static hac_status handle_result(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
@@ -536,7 +527,7 @@ static hac_status handle_cancel(hac_session *session, const Hac__Client__Request
 /* The daemon's own user and root may; with a private daemon that is its user. */
 static hac_status may_administer(const hac_session *session, const char *what, hac_error *err)
 {
-    if (session->user->uid == 0 || session->user->uid == geteuid())
+    if (hac_user_is_administrator(session->user))
         return HAC_OK;
     return hac_fail(err, HAC_REFUSED, "%s is for root and the service's own user", what);
 }

@@ -151,7 +151,7 @@ static hac_status session_new(hac_server *server, int socket, hac_session **ret,
 static bool has_access(const hac_session *session)
 {
     const hac_user *user = session->user;
-    return hac_user_has_access(user) || user->uid == 0 || user->uid == geteuid();
+    return hac_user_has_access(user) || hac_user_is_administrator(user);
 }
 
 /* Counts the connection; an administrator's is not refused for a limit of 0. */

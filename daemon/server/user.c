@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void hac_users_init(hac_users *users, const uint64_t total[HAC_SLOTS], const hac_user_limits *limits,
                     void (*forget)(void *context, struct hac_pool_buffer *buffer), void *context)
@@ -163,6 +164,11 @@ void hac_user_release(hac_user *user, hac_slot slot, uint64_t amount)
     user->held[slot] -= amount;
     user->users->held[slot] -= amount;
     user->users->holders[slot] -= user->held[slot] == 0;
+}
+
+bool hac_user_is_administrator(const hac_user *user)
+{
+    return user->uid == 0 || user->uid == geteuid();
 }
 
 bool hac_user_has_access(const hac_user *user)

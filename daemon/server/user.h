@@ -101,6 +101,8 @@ uint64_t hac_user_room(const hac_user *user, hac_slot slot, uint64_t own, uint64
 
 /* Whether the user may connect at all. */
 bool hac_user_has_access(const hac_user *user);
+/* root, or whom hacd runs as. */
+bool hac_user_is_administrator(const hac_user *user);
 
 /* Device time, weighted by the device's capability (1: the fastest device), has been used. */
 void hac_user_spend(hac_user *user, double seconds);

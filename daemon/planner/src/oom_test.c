@@ -23,19 +23,10 @@ typedef struct work {
 
 static hac_machine new_machine(void)
 {
-    hac_machine machine;
-    memset(&machine, 0, sizeof(machine));
-    for (size_t d = 0; d < 3; d++) {
-        hac_machine_device *device = &machine.devices[machine.n_devices++];
-        snprintf(device->name, sizeof(device->name), d < 2 ? "cpu.%zu" : "gpu%zu", d);
-        snprintf(device->kind, sizeof(device->kind), "%s", d < 2 ? "cpu" : "gpu");
-        snprintf(device->key, sizeof(device->key), "key%zu", d);
-        device->usable = true;
-        device->host_memory = d < 2;
-        device->threads = d < 2 ? 2 : 1;
-        device->memory = UINT64_C(1) << 34;
-        device->block_items = 1u << 15;
-        device->local_memory = 32768;
+    hac_machine machine = test_pair_beside_gpu();
+    for (size_t d = 0; d < machine.n_devices; d++) {
+        machine.devices[d].block_items = 1u << 15;
+        machine.devices[d].local_memory = 32768;
     }
     return machine;
 }

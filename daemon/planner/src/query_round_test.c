@@ -9,26 +9,10 @@
 
 #include "base/query_layout.h"
 #include "planner/query_plan.h"
+#include "test_machines.h"
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
-
-static hac_machine new_machine(void)
-{
-    hac_machine machine;
-    memset(&machine, 0, sizeof(machine));
-    for (size_t d = 0; d < 3; d++) {
-        hac_machine_device *device = &machine.devices[machine.n_devices++];
-        snprintf(device->name, sizeof(device->name), d < 2 ? "cpu.%zu" : "gpu%zu", d);
-        snprintf(device->kind, sizeof(device->kind), "%s", d < 2 ? "cpu" : "gpu");
-        snprintf(device->key, sizeof(device->key), "key%zu", d);
-        device->usable = true;
-        device->host_memory = d < 2;
-        device->threads = d < 2 ? 2 : 1;
-        device->memory = UINT64_C(1) << 34;
-    }
-    return machine;
-}
 
 static hac_query_spec new_spec(size_t splits, uint32_t sets)
 {
@@ -60,7 +44,7 @@ static hac_query_spec new_spec(size_t splits, uint32_t sets)
 
 static hac_plan *plan_for(hac_query_spec *spec, hac_round_stage stage)
 {
-    hac_machine machine = new_machine();
+    hac_machine machine = test_pair_beside_gpu();
     hac_plan *plan = NULL;
     hac_error err = HAC_ERROR_NONE;
     spec->round.stage = stage;
@@ -263,7 +247,7 @@ static void test_little_memory(void **state)
 static void test_streams(void **state)
 {
     (void)state;
-    hac_machine machine = new_machine();
+    hac_machine machine = test_pair_beside_gpu();
     hac_plan *one = NULL, *many = NULL;
     hac_error err = HAC_ERROR_NONE;
     hac_query_spec spec = new_spec(1, 32);

@@ -32,4 +32,22 @@ static inline hac_machine test_machine(const double *capability, size_t n)
     return machine;
 }
 
+/* cpu.0, cpu.1 and a GPU, of which nothing is known but what they are. */
+static inline hac_machine test_pair_beside_gpu(void)
+{
+    hac_machine machine;
+    memset(&machine, 0, sizeof(machine));
+    for (size_t d = 0; d < 3; d++) {
+        hac_machine_device *device = &machine.devices[machine.n_devices++];
+        snprintf(device->name, sizeof(device->name), d < 2 ? "cpu.%zu" : "gpu%zu", d);
+        snprintf(device->kind, sizeof(device->kind), "%s", d < 2 ? "cpu" : "gpu");
+        snprintf(device->key, sizeof(device->key), "key%zu", d);
+        device->usable = true;
+        device->host_memory = d < 2;
+        device->threads = d < 2 ? 2 : 1;
+        device->memory = UINT64_C(1) << 34;
+    }
+    return machine;
+}
+
 #endif
