@@ -67,39 +67,45 @@
         break;                                                                                               \
     }
 
-static void widen_bools(hac_op_number number, const uint8_t *restrict x, size_t n, void *ret)
+/* i64 and u64 have the same bits. */
+static void widen_bools(const uint8_t *restrict x, size_t n, void *ret)
 {
     uint64_t *restrict out = ret;
-    (void)number; /* i64 and u64 have the same bits */
     for (size_t i = 0; i < n; i++)
         out[i] = x[i] != 0;
 }
 
+static void widen_f64(unsigned kind, const void *x, size_t n, void *ret)
+{
+    if (kind == HAC_KIND_F32)
+        WIDEN(float, double)
+    if (kind == HAC_KIND_F64)
+        WIDEN(double, double)
+    WIDEN_ALL(double)
+}
+
+static void widen_i64(unsigned kind, const void *x, size_t n, void *ret)
+{
+    WIDEN_ALL(int64_t)
+}
+
+static void widen_u64(unsigned kind, const void *x, size_t n, void *ret)
+{
+    WIDEN_ALL(uint64_t)
+}
+
 static void widen(unsigned kind, hac_op_number number, const void *x, size_t n, void *ret)
 {
-    if (kind == HAC_KIND_BOOL && number >= HAC_OP_I64) {
-        widen_bools(number, x, n, ret);
-        return;
-    }
-    switch (number) {
-    case HAC_OP_F32:
-        if (kind == HAC_KIND_F32)
-            WIDEN(float, float)
-        break;
-    case HAC_OP_F64:
-        if (kind == HAC_KIND_F32)
-            WIDEN(float, double)
-        if (kind == HAC_KIND_F64)
-            WIDEN(double, double)
-        WIDEN_ALL(double)
-        break;
-    case HAC_OP_I64:
-        WIDEN_ALL(int64_t)
-        break;
-    default:
-        WIDEN_ALL(uint64_t)
-        break;
-    }
+    if (number == HAC_OP_F32 && kind == HAC_KIND_F32)
+        WIDEN(float, float)
+    if (number == HAC_OP_F64)
+        widen_f64(kind, x, n, ret);
+    else if (number >= HAC_OP_I64 && kind == HAC_KIND_BOOL)
+        widen_bools(x, n, ret);
+    else if (number == HAC_OP_I64)
+        widen_i64(kind, x, n, ret);
+    else if (number == HAC_OP_U64)
+        widen_u64(kind, x, n, ret);
 }
 
 const hac_op_kernels HAC_KERNELS = {

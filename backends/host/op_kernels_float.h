@@ -45,9 +45,13 @@ INLINE void NAME(gemm_rows)(size_t rows, const T *restrict a, size_t a_stride, c
                             size_t depth, T *restrict c, size_t c_stride, bool add)
 {
     V sum[AT_ONCE][ACROSS];
-    ALL for (size_t r = 0; r < rows; r++) ALL for (size_t v = 0; v < ACROSS; v++) if (add)
-        memcpy(&sum[r][v], c + r * c_stride + v * WIDTH, sizeof(V));
-    else sum[r][v] = (V){0};
+    ALL for (size_t r = 0; r < rows; r++) ALL for (size_t v = 0; v < ACROSS; v++)
+    {
+        if (add)
+            memcpy(&sum[r][v], c + r * c_stride + v * WIDTH, sizeof(V));
+        else
+            sum[r][v] = (V){0};
+    }
     for (size_t k = 0; k < depth; k++)
         ALL for (size_t r = 0; r < rows; r++)
         {

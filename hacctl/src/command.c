@@ -104,6 +104,7 @@ static const hac_command commands[] = {
      "that say where results go are ignored. Of `opsplit run LOGIC.yaml` it is what each OP becomes: "
      "sub-operators, the "
      "components that they get, in which order.",
+     /* NOLINTNEXTLINE(misc-redundant-expression): jobs have options in common */
      HAC_OPTIONS_PLAN | HAC_OPTIONS_OPSPLIT, 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_explain},
     {"simulate", "show the plan and predicted time of a job on another machine",
      "--profiles DIR JOB [OPTION…]",

@@ -12,6 +12,7 @@ static uint64_t share(uint64_t a, unsigned i, unsigned n)
 
 hac_component_range hac_component_of_rows(uint64_t rows, unsigned n, uint64_t grain, unsigned i)
 {
+    grain = grain > 0 ? grain : 1;
     uint64_t blocks = rows / grain + (rows % grain != 0);
     uint64_t first = share(blocks, i, n), end = share(blocks, i + 1, n);
     first = first < blocks ? first * grain : rows;
@@ -29,6 +30,7 @@ void hac_components_by_weight(const double *weights, uint64_t rows, unsigned n, 
 {
     double total = 0, sum = 0;
     uint64_t first = 0, row = 0;
+    grain = grain > 0 ? grain : 1;
     for (uint64_t i = 0; i < rows; i++)
         total += weight_of(weights[i]);
     for (unsigned i = 0; i < n; i++) {

@@ -426,6 +426,7 @@ hac_status hac_run_tables(hac_logic_run *run, hac_run_task *first, hac_run_task 
         status = hac_run_add(run, first, NULL, err);
     if (status == HAC_OK && blocks > 0)
         status = hac_run_add(run, second, NULL, err);
+    first->operands[0] = NULL;
     hac_run_vector_clear(run, &tables);
     return status;
 }

@@ -17,6 +17,7 @@
 
 #define SAMPLES     256  /* of each rank, at equal distances in its sorted part */
 #define PIECE_ITEMS 8192 /* that are written at once */
+#define WIDTH_MOST  8    /* bytes of a key or a number */
 
 /* A key as an unsigned integer in the job's order, and its place in the ranks' sorted parts, one behind the
  * other. */
@@ -346,7 +347,7 @@ static hac_status merge(const sorting *s, const char *path, hac_error *err)
                    : s->items < UINT64_C(1) << 32 ? sizeof(uint32_t)
                                                   : sizeof(uint64_t);
     uint64_t mine = s->runs[ranks_of(s)];
-    hac_autofree uint8_t *piece = malloc(PIECE_ITEMS * sizeof(uint64_t));
+    hac_autofree uint8_t *piece = malloc((size_t)PIECE_ITEMS * WIDTH_MOST);
     heap h = {.tops = calloc(ranks_of(s), sizeof *h.tops)};
     hac_status status = piece == NULL || h.tops == NULL ? hac_fail_no_memory(err) : HAC_OK;
     hac_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -19,32 +19,38 @@ static const char *program_of(hac_device *device)
 
 /* ---- programs ---- */
 
+/* A program over rows, in launches of `rows`. */
 typedef struct map_launch {
-    uint64_t groups, rows; /* of one launch */
+    hac_expr_plan plan;
+    bool used[HAC_OP_OPERANDS_MAX]; /* inputs that the program reads */
+    uint64_t groups, rows;
     uint32_t lanes;
+    unsigned kind; /* of the results */
+    bool null_is_false;
 } map_launch;
 
-static hac_status plan_launch(const hac_device_facts *f, const hac_expr_plan *plan, uint64_t rows,
-                              map_launch *ret, hac_error *err)
+static hac_status plan_launch(const hac_device_facts *f, uint64_t rows, map_launch *m, hac_error *err)
 {
     bool simt = f->style == HAC_STYLE_SIMT;
-    uint64_t step = simt ? hac_expr_plan_iterations(plan) + 1
-                         : 1 + (uint64_t)plan->instructions * BLOCK_INSTRUCTION + HAC_BATCH_ROWS;
+    uint64_t step = simt ? hac_expr_plan_iterations(&m->plan) + 1
+                         : 1 + (uint64_t)m->plan.instructions * BLOCK_INSTRUCTION + HAC_BATCH_ROWS;
     uint64_t unit = simt ? HAC_OP_LANES : HAC_BATCH_ROWS, units = hac_op_blocks(rows, unit);
     uint64_t groups = (uint64_t)f->compute_units * (simt ? SIMT_GROUPS : 1);
-    *ret = (map_launch){.lanes = hac_op_lanes(f), .groups = groups < units ? groups : units, .rows = rows};
+    m->lanes = hac_op_lanes(f);
+    m->groups = groups < units ? groups : units;
+    m->rows = rows;
     if (f->max_loop_iterations == 0)
         return HAC_OK;
-    uint64_t steps = hac_op_loops(f) / step, most = steps * ret->groups * unit;
+    uint64_t steps = hac_op_loops(f) / step, most = steps * m->groups * unit;
     if (steps == 0)
         return hac_fail(err, HAC_UNSUPPORTED, "the program is too long for loops of %u iterations",
                         f->max_loop_iterations);
-    ret->rows = most < rows ? most : rows;
+    m->rows = most < rows ? most : rows;
     return HAC_OK;
 }
 
-static hac_status make_plan(hac_device *device, const hac_op_request *r, size_t inputs, hac_expr_plan *plan,
-                            bool used[HAC_OP_OPERANDS_MAX], hac_error *err)
+static hac_status make_plan(hac_device *device, const hac_op_request *r, size_t inputs, map_launch *m,
+                            hac_error *err)
 {
     hac_table_column columns[HAC_OP_OPERANDS_MAX];
     const hac_program *p = r->program;
@@ -54,11 +60,11 @@ static hac_status make_plan(hac_device *device, const hac_op_request *r, size_t 
             (hac_table_column){.type = p->inputs[i], .validity = HAC_TABLE_NONE, .bytes = HAC_TABLE_NONE};
     for (size_t i = 0; i < p->n_instructions; i++)
         if (p->instructions[i].op == HAC_OP_COLUMN)
-            used[p->instructions[i].k] = true;
-    HAC_OP_TRY(hac_expr_plan_init(plan, (const hac_program *const[]){p}, 1, columns, p->n_inputs,
+            m->used[p->instructions[i].k] = true;
+    HAC_OP_TRY(hac_expr_plan_init(&m->plan, (const hac_program *const[]){p}, 1, columns, p->n_inputs,
                                   hac_device_get_facts(device), 0, false, err));
     for (size_t i = 0; i < p->n_inputs; i++) {
-        uint64_t *words = plan->words + plan->words[EXPR_PLAN_COLUMNS] + i * EXPR_COLUMN_WORDS;
+        uint64_t *words = m->plan.words + m->plan.words[EXPR_PLAN_COLUMNS] + i * EXPR_COLUMN_WORDS;
         words[EXPR_COLUMN_TABLE] = i;
         if (r->v[inputs + i].kind == HAC_KIND_BOOL)
             words[EXPR_COLUMN_KIND] = KIND_BOOL | EXPR_KIND_BYTES;
@@ -77,16 +83,16 @@ static hac_status fail_state(const hac_op_request *r, size_t inputs, uint64_t fi
                                                 : hac_row_state_text(failure % 8));
 }
 
-static hac_status launch_map(hac_device *device, const hac_op_request *r, size_t inputs, hac_expr_plan *plan,
-                             const bool *used, const map_launch *m, uint64_t first, uint64_t n, uint8_t *y,
-                             unsigned kind, bool null_is_false, hac_error *err)
+static hac_status launch_map(hac_device *device, const hac_op_request *r, size_t inputs, map_launch *m,
+                             uint64_t first, uint64_t n, uint8_t *y, hac_error *err)
 {
     hac_op_launch l;
+    const hac_expr_plan *plan = &m->plan;
     uint64_t scratch = hac_expr_plan_scratch(plan, hac_device_get_facts(device), m->lanes);
     for (size_t i = 0; i < EXPR_TABLES_MAX && i < r->program->n_inputs; i++) {
         uint64_t *words = plan->words + plan->words[EXPR_PLAN_COLUMNS] + i * EXPR_COLUMN_WORDS;
         const hac_op_vector *v = &r->v[inputs + i];
-        words[EXPR_COLUMN_VALUES] = used[i] ? (uintptr_t)hac_op_at(v, first) % 64 : 0;
+        words[EXPR_COLUMN_VALUES] = m->used[i] ? (uintptr_t)hac_op_at(v, first) % 64 : 0;
     }
     hac_op_begin(&l, device, program_of(device), "op_map", err);
     hac_op_in_all(&l, plan->words, plan->n_words, 8);
@@ -94,12 +100,12 @@ static hac_status launch_map(hac_device *device, const hac_op_request *r, size_t
     hac_op_u64(&l, n);
     hac_op_scratch(&l, SCRATCH_SLOT, scratch * m->groups);
     hac_op_u64(&l, scratch);
-    hac_op_out(&l, y, 0, n, hac_op_element_size(kind), false);
-    hac_op_u32(&l, kind);
-    hac_op_u32(&l, null_is_false);
+    hac_op_out(&l, y, 0, n, hac_op_element_size(m->kind), false);
+    hac_op_u32(&l, m->kind);
+    hac_op_u32(&l, m->null_is_false);
     hac_op_failures(&l);
     for (size_t i = 0; i < EXPR_TABLES_MAX; i++) {
-        if (i >= r->program->n_inputs || !used[i]) {
+        if (i >= r->program->n_inputs || !m->used[i]) {
             hac_op_in_all(&l, NULL, 0, 1);
             continue;
         }
@@ -116,17 +122,15 @@ static hac_status launch_map(hac_device *device, const hac_op_request *r, size_t
 hac_status hac_op_eval_kernel(hac_device *device, const hac_op_request *r, size_t inputs, uint64_t first,
                               uint64_t n, uint8_t *y, unsigned kind, bool null_is_false, hac_error *err)
 {
-    hac_expr_plan plan = {0};
-    bool used[HAC_OP_OPERANDS_MAX] = {false};
-    map_launch m;
+    map_launch m = {.kind = kind, .null_is_false = null_is_false};
     uint64_t size = hac_op_element_size(kind);
-    hac_status status = make_plan(device, r, inputs, &plan, used, err);
+    hac_status status = make_plan(device, r, inputs, &m, err);
     if (status == HAC_OK)
-        status = plan_launch(hac_device_get_facts(device), &plan, n, &m, err);
+        status = plan_launch(hac_device_get_facts(device), n, &m, err);
     for (uint64_t at = 0; status == HAC_OK && at < n; at += m.rows)
-        status = launch_map(device, r, inputs, &plan, used, &m, first + at, n - at < m.rows ? n - at : m.rows,
-                            y + at * size, kind, null_is_false, err);
-    hac_expr_plan_clear(&plan);
+        status = launch_map(device, r, inputs, &m, first + at, n - at < m.rows ? n - at : m.rows,
+                            y + at * size, err);
+    hac_expr_plan_clear(&m.plan);
     return status;
 }
 

@@ -28,7 +28,7 @@ typedef struct hac_component_range {
 
 /*
  * Component `i` of `n` of `rows` rows, by range: their sizes differ by at most one `grain` (the last one may
- * be less). Ranges begin at multiples of the grain (1: any row), so that blocks of sums are not cut.
+ * be less). Ranges begin at multiples of the grain (0, 1: any row), so that blocks of sums are not cut.
  */
 hac_component_range hac_component_of_rows(uint64_t rows, unsigned n, uint64_t grain, unsigned i);
 
