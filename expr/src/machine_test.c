@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/test_support.h"
 #include "machine_parts.h"
 #include "machine_strings.h"
 #include "test_columns.h"
@@ -427,7 +428,7 @@ static void check_small(hac_op op, unsigned k, unsigned bits)
                            test_type(info->result));
     }
     assert_int_equal(hac_builder_finish(builder, &w.program, NULL), HAC_OK);
-    for (uint64_t seed = 0; seed < 2; seed++)
+    for (uint64_t seed = 0; seed < HAC_TEST_CASES(2, 1); seed++)
         check_values(&w, 0, (operands){.random = {seed * 77 + op}, .bits = bits});
     hac_program_free(w.program);
     hac_builder_free(builder);
@@ -536,7 +537,7 @@ static hac_program *random_program(uint64_t seed, world *w)
 static void test_random_programs(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 250; seed++) {
+    for (uint64_t seed = 0; seed < HAC_TEST_CASES(250, 60); seed++) {
         world w = {0};
         w.program = random_program(seed, &w);
         check_program(&w, 0, seed);
@@ -553,7 +554,7 @@ static void test_many_constants(void **state)
     assert_int_equal(hac_builder_new(&builder, NULL), HAC_OK);
     hac_value_id condition = hac_builder_input(builder, 0, test_type(HAC_REPR_BOOL));
     hac_value_id sum = hac_builder_constant(builder, HAC_REPR_I64, 0, 0);
-    for (uint64_t i = 0; i < 200; i++) {
+    for (uint64_t i = 0; i < HAC_TEST_CASES(200, 50); i++) {
         hac_value_id one = hac_builder_constant(builder, HAC_REPR_I64, 2 * i + 1, 0),
                      other = hac_builder_constant(builder, HAC_REPR_I64, 2 * i + 2, 0);
         hac_value_id taken = hac_builder_op(builder, HAC_OP_SELECT, condition, one, other, 0);

@@ -135,8 +135,8 @@ static const char *const edges_string[] = {"",
                                            "  x y\t\n",
                                            " ",
                                            "\xc3\xa9",
-                                           "\xe2\x82\xac"
-                                           "5",
+                                           ("\xe2\x82\xac"
+                                            "5"),
                                            "\xe2\x82",
                                            "\xff\xfe",
                                            "\xf0\x9f\x98\x80z",

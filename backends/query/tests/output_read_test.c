@@ -140,8 +140,8 @@ static void test_typed(void **state)
 {
     (void)state;
     static const char *const schemas[] = {
-        "a:string b:i64 c:bool d:i8 e:i16 f:i32 g:u8 h:u16 i:u32 j:u64 k:f32 "
-        "l:f64 m:date n:timestamp o:decimal(9,2) p:decimal(30,5)",
+        ("a:string b:i64 c:bool d:i8 e:i16 f:i32 g:u8 h:u16 i:u32 j:u64 k:f32 "
+         "l:f64 m:date n:timestamp o:decimal(9,2) p:decimal(30,5)"),
         "b:i64 a:string", "m:date l:f64", "a:string j:u64 l:f64"};
     hac_text json = HAC_TEXT_NONE;
     make_rows(&json, 6);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/test_support.h"
 #include "source_support.h"
 
 static void check(const char *schema, bool header, const char *text, const char *wanted)
@@ -375,7 +376,7 @@ static void test_random_records(void **state)
     test_query q;
     test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
     uint64_t seed = 22;
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < HAC_TEST_CASES(300, 80); round++) {
         size_t bytes;
         hac_autofree char *text = make_records(&seed, 1 + hac_random_u64(&seed) % 12, 20, &bytes);
         hac_autofree char *wanted = read_naively(text, bytes);
@@ -392,7 +393,7 @@ static void test_large_inputs(void **state)
     test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
     uint64_t seed = 23;
     static const size_t longest[] = {10, 3000, 400000}, records[] = {60000, 6000, 200};
-    for (int round = 0; round < 9; round++) {
+    for (int round = 0; round < HAC_TEST_CASES(9, 3); round++) {
         size_t bytes;
         hac_autofree char *text = make_records(&seed, records[round % 3], longest[round % 3], &bytes);
         hac_autofree char *wanted = read_naively(text, bytes);

@@ -281,7 +281,7 @@ static void test_groups(void **state)
 static void test_windows(void **state)
 {
     (void)state;
-    make_data(3, 36000, 1000000);
+    make_data(HAC_TEST_CASES(3, 2), 36000, 1000000);
     compare("k", 2);
     free_data();
 }

@@ -18,6 +18,13 @@
 
 #include <cmocka.h>
 
+/* Numbers of random cases: sanitizers see as much in fewer of them. */
+#ifdef HAC_SANITIZED
+#define HAC_TEST_CASES(usual, sanitized) (sanitized)
+#else
+#define HAC_TEST_CASES(usual, sanitized) (usual)
+#endif
+
 /* Number of descriptors this process has open. */
 size_t hac_test_open_descriptors(void);
 
