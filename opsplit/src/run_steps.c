@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -70,6 +71,13 @@ static hac_status run_pieces(hac_logic_run *run, const hac_logic_step *step, hac
 
 /* ---- for ---- */
 
+typedef struct loop {
+    int64_t from, by;
+    uint64_t iterations;
+    unsigned sub_loops;
+    hac_run_vector *left; /* by each sub-loop's last iteration, to be collected */
+} loop;
+
 static hac_status bound(hac_logic_run *run, const hac_logic_expression *expression, int64_t otherwise,
                         int64_t *ret, hac_error *err)
 {
@@ -92,11 +100,11 @@ static hac_status set_index(hac_logic_run *run, int vector, int64_t value, hac_e
     return HAC_OK;
 }
 
-/* Row `row` of a collected vector is what the iteration left in a Var. */
-static hac_status collect(hac_logic_run *run, const struct hac_logic_collect *from, uint64_t row,
-                          uint64_t rows, hac_error *err)
+/* Row `row` of a collected vector is what the iteration left in a Var: `in`. */
+static hac_status collect(hac_logic_run *run, const struct hac_logic_collect *from, hac_run_vector *in,
+                          uint64_t row, uint64_t rows, hac_error *err)
 {
-    hac_run_vector *in = &run->vectors[from->in], *out = &run->vectors[from->out];
+    hac_run_vector *out = &run->vectors[from->out];
     hac_status status = hac_run_is_pending(run, in) ? hac_run_flush(run, err) : HAC_OK;
     if (status == HAC_OK && row == 0) {
         hac_run_vector fresh;
@@ -131,30 +139,76 @@ static hac_status collect_nothing(hac_logic_run *run, int out, hac_error *err)
     return status;
 }
 
+/* As hac_decompose says it (decompose.h). */
+static unsigned count_sub_loops(const hac_logic_run *run, const hac_logic_step *step, uint64_t iterations)
+{
+    uint64_t n = step->split > 0 ? step->split : run->options->components;
+    n = n < iterations ? n : iterations;
+    return step->independent && n > 1 ? (unsigned)n : 1;
+}
+
+static hac_status iterate(hac_logic_run *run, const hac_logic_step *step, int64_t index, hac_error *err)
+{
+    run->report->rounds++;
+    run->round++;
+    hac_status status = set_index(run, step->index, index, err);
+    return status == HAC_OK ? hac_run_steps(run, step->body, step->n_body, err) : status;
+}
+
+/*
+ * The next iteration of each sub-loop, then what they have left: as long as nothing reads a value meanwhile,
+ * their tasks are one graph, in which they do not wait for each other. The last iteration is the last one to
+ * be added: the last sub-loop is the longest.
+ */
+static hac_status run_round(hac_logic_run *run, const hac_logic_step *step, const loop *l, uint64_t round,
+                            hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (unsigned s = 0; s < l->sub_loops && status == HAC_OK; s++) {
+        hac_component_range part = hac_sub_loop(l->iterations, l->sub_loops, s);
+        if (round >= part.count)
+            continue;
+        status =
+            iterate(run, step, (int64_t)((uint64_t)l->from + (part.first + round) * (uint64_t)l->by), err);
+        for (size_t c = 0; c < step->n_collect && status == HAC_OK; c++)
+            hac_run_vector_copy(run, &run->vectors[step->collect[c].in], &l->left[s * step->n_collect + c]);
+    }
+    for (unsigned s = 0; s < l->sub_loops; s++) {
+        hac_component_range part = hac_sub_loop(l->iterations, l->sub_loops, s);
+        for (size_t c = 0; c < step->n_collect && round < part.count && status == HAC_OK; c++)
+            status = collect(run, &step->collect[c], &l->left[s * step->n_collect + c], part.first + round,
+                             l->iterations, err);
+    }
+    return status;
+}
+
 static hac_status run_for(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
 {
-    int64_t from, to, by;
-    hac_status status = bound(run, step->from, 0, &from, err);
+    loop l;
+    int64_t to;
+    hac_status status = bound(run, step->from, 0, &l.from, err);
     if (status == HAC_OK)
         status = bound(run, step->to, 0, &to, err);
     if (status == HAC_OK)
-        status = bound(run, step->by, 1, &by, err);
-    if (status == HAC_OK && by == 0)
+        status = bound(run, step->by, 1, &l.by, err);
+    if (status == HAC_OK && l.by == 0)
         status = hac_fail(err, HAC_INVALID, "the loop's step is 0");
     if (status != HAC_OK)
         return status;
-    uint64_t n = hac_loop_iterations(from, to, by);
-    for (size_t c = 0; n == 0 && c < step->n_collect && status == HAC_OK; c++)
+    l.iterations = hac_loop_iterations(l.from, to, l.by);
+    l.sub_loops = count_sub_loops(run, step, l.iterations);
+    for (size_t c = 0; l.iterations == 0 && c < step->n_collect && status == HAC_OK; c++)
         status = collect_nothing(run, step->collect[c].out, err);
-    for (uint64_t i = 0; i < n && status == HAC_OK; i++) {
-        run->report->rounds++;
-        run->round++;
-        status = set_index(run, step->index, (int64_t)((uint64_t)from + i * (uint64_t)by), err);
-        if (status == HAC_OK)
-            status = hac_run_steps(run, step->body, step->n_body, err);
-        for (size_t c = 0; c < step->n_collect && status == HAC_OK; c++)
-            status = collect(run, &step->collect[c], i, n, err);
-    }
+    size_t n_left = l.sub_loops * step->n_collect;
+    l.left = calloc(n_left + 1, sizeof *l.left);
+    if (l.left == NULL)
+        return hac_fail_no_memory(err);
+    uint64_t rounds = hac_sub_loop(l.iterations, l.sub_loops, l.sub_loops - 1).count;
+    for (uint64_t round = 0; round < rounds && status == HAC_OK; round++)
+        status = run_round(run, step, &l, round, err);
+    for (size_t i = 0; i < n_left; i++)
+        hac_run_vector_clear(run, &l.left[i]);
+    free(l.left);
     return status;
 }
 

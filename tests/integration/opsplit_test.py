@@ -497,6 +497,38 @@ outputs:
         bad(head + "  - map: {expr: \"t.i + 1\", out: o}\n" + tail, [(1, "", 0.5)],
             "row 1 of the input has no value in column k")
 
+    SUB_LOOPS = """
+name: sub-loops
+inputs: {t: {parse: csv, schema: "i:i64,k:i64,f:f64"}}
+operators:
+  - for: {index: j, from: FROM, to: TO, by: BY, split: SPLIT, collect: {sum: sums, most: mosts}}
+    do:
+      - map: {expr: "t.i * (j + 3)", out: x}
+      - reduce: {in: x, out: sum}
+      - reduce: {in: x, function: max, out: most}
+      - let: {last: "j"}
+outputs: {o: {columns: [sums, mosts]}, last: {columns: [last]}}
+"""
+
+    def test_sub_loops(self):
+        """However many sub-loops: the same rows in the same order, the last iteration's value behind the loop."""
+        rows = [(i % 97 - 40, 0, 0.5) for i in range(5000)]
+        inputs, ints = {"t": self.table(rows)}, [row[0] for row in rows]
+        for begin, end, by in ((0, 1, 1), (0, 5, 1), (3, 24, 2), (9, -20, -4)):
+            indices, graphs = range(begin, end, by), {}
+            for split in (1, 2, 3, 7, 64):
+                text = self.SUB_LOOPS
+                for name, value in (("FROM", begin), ("TO", end), ("BY", by), ("SPLIT", split)):
+                    text = text.replace(name, str(value))
+                receipt = self.m.work / "receipt.json"
+                out = self.outcome(self.two, self.write("loops.yaml", text), inputs, "--receipt", receipt)
+                self.assertEqual(self.numbers(out["o.csv"]), {
+                    "sums": [sum(ints) * (j + 3) for j in indices], "mosts": [max(i * (j + 3) for i in ints) for j in indices]})
+                self.assertEqual(self.numbers(out["last.csv"])["last"], [indices[-1]])
+                graphs[split] = json.loads(receipt.read_text())["graphs"]
+            # an iteration of each sub-loop goes into one graph
+            self.assertEqual(graphs, {split: -(-len(indices) // min(split, len(indices))) for split in graphs})
+
     def test_kills(self):
         """Executors are killed while a loop runs: the run ends as if nothing had been."""
         logic = self.write("loop.yaml", """

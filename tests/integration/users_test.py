@@ -54,7 +54,10 @@ class User:
                 os.setegid(0)
                 os.setgroups(before)
         if greet:
-            what = client.ask(wire.HELLO, wire.hello())
+            try:
+                what = client.ask(wire.HELLO, wire.hello())
+            except BrokenPipeError:
+                what = None  # refused and hung up before the greeting was sent
             if what is None or what[0] != wire.R_HELLO:
                 client.close()
                 raise ConnectionRefusedError(what)

@@ -5,7 +5,7 @@
 One private hacd with two devices serves jobs of all flows at once, from libhac (stress.c) and from hacctl
 (catalogue.py), each with an answer that is known beforehand, while executors are killed, configurations are reloaded,
 good ones and bad ones, and one client in a hundred is hostile (hostile.py). Memory and descriptors are looked at every
-5 s, and, because then they depend on what just runs, every five minutes at rest: all clients pause, and old results expire.
+5 s, and, because then they depend on what just runs, every seven and a half minutes at rest: all clients pause, and old results expire.
 At the end, and after an interrupt, it prints what was done and writes it to the summary as JSON; the exit code is 1
 when a job failed or was lost, or when memory or descriptors grew.
 
@@ -34,7 +34,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 SAMPLE_SECONDS, PROGRESS_SECONDS, RELOAD_SECONDS = 5, 30, 20
 WORKERS, CLIENTS, THREADS = 3, 2, 3  # of hacctl; processes with libhac, and threads of each
 PAUSE_MS = 40  # of a thread with libhac, on average
-REST_SECONDS = 300
+REST_SECONDS = 450
 SHORT = 900  # seconds: what is measured in less says nothing of slopes
 RSS_SLOPE = 1.0  # MiB an hour, beside what the samples' noise explains
 BAD_CONFIGURATIONS = ("log_level: loud\n", "max_jobs_per_user: many\n", "no_such_key: 1\n", "result_expiry: [1s\n", "\0\0\n")
@@ -239,7 +239,7 @@ class Soak:
             self.take(result_expiry="1s")
             if not eventually(lambda: self.stopping.is_set() or not children(self.daemon.pid), 60, 0.2):
                 self.record.problem("rest", "executors without work do not end")
-            self.stopping.wait(12)  # old records go with a tick, and what malloc keeps after at most 5 s more
+            self.stopping.wait(75)  # old records go with a tick, memory of the pool after a minute, what malloc keeps 5 s later
             if not self.stopping.is_set():
                 self.rests.append(self.look())
             self.take()
