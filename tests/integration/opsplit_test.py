@@ -621,6 +621,7 @@ class OneJob(LogicTest):
         process.wait()
         self.assertTrue(eventually(lambda: self.m.json("show", job)["state"] == "cancelled"))
 
+    @needs_data
     def test_executors_killed(self):
         """Of a graph that lost its executor all that is needed is done again; the answer is as without."""
         inputs = {"edges": DATA / "facebook_combined.txt"}
