@@ -6,19 +6,16 @@ nothing hangs, and without the error all is as before. Full tier: some pairs; lo
 import os
 import random
 import re
-import shutil
 import signal
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import BUILD, LIBEXEC, ONE_DEVICE, SANITIZED, SOURCE, MachineTest, main  # noqa: E402
+from machine import ONE_DEVICE, SANITIZED, SOURCE, MachineTest, main  # noqa: E402
+from stub import StubOpenCl  # noqa: E402
 
-STUB = BUILD / "tests" / "stub_opencl.so"
-TEXT_BYTES = 256
 EVERYWHERE = (-5, -6)  # out of resources, out of host memory
 CODES = {
     "clGetPlatformIDs": (-30, -1001),
@@ -58,25 +55,11 @@ SORT = ("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
 
 class OpenClCase(MachineTest):
     def machine_with(self, profile, **more):
-        folder = Path(tempfile.mkdtemp(prefix="hac-opencl-"))
-        self.addCleanup(shutil.rmtree, folder)
-        self.file = folder / "control"
-        self.file.write_bytes(bytes(TEXT_BYTES + 8))
-        (folder / "hacd").symlink_to(LIBEXEC / "hacd")
-        (folder / "hac-executor").write_text(
-            f'#!/bin/bash\nexport LD_PRELOAD="{os.environ.get("LD_PRELOAD", "")} {STUB}" STUB_OPENCL_FILE={self.file}\n'
-            f'exec -a hac-executor {LIBEXEC}/hac-executor "$@"\n')
-        (folder / "hac-executor").chmod(0o755)
-        machine = self.machine(profile, environment={"HAC_LIBEXEC": str(folder)}, **more)
+        self.stub = StubOpenCl()
+        self.addCleanup(self.stub.remove)
+        machine = self.machine(profile, environment=self.stub.environment, **more)
         machine.generate("u32", "random", 70000)
         return machine
-
-    def set(self, text):
-        """Returns how often it has failed since the last time."""
-        failed = int.from_bytes(self.file.read_bytes()[TEXT_BYTES:], "little")
-        with open(self.file, "r+b") as file:
-            file.write(text.encode().ljust(TEXT_BYTES, b"\0") + bytes(8))
-        return failed
 
     def sort(self, machine, seconds=45):
         """A sort on the device, to the end."""
@@ -98,13 +81,13 @@ class OpenClCase(MachineTest):
 
     def one(self, machine, daemon, call, code):
         self.fresh_executors(daemon)
-        self.set(f"{call}={code}")
+        self.stub.set(f"{call}={code}")
         machine.run("reload")
         devices = machine.devices()
         for device in devices:
             self.assertTrue(device["state"] == "ready" or device["reason"] != "", device)
         result = self.sort(machine)
-        failed = self.set("")
+        failed = self.stub.set("")
         self.assertTrue(daemon.alive(), f"hacd has ended with status {daemon.status}\n{machine.log()[-3000:]}")
         self.fresh_executors(daemon)
         machine.good("reload")
@@ -145,12 +128,12 @@ class Codes(OpenClCase):
         """A device that cannot be opened, or nothing built for it, is not used, and says why."""
         for call, code in (("clCreateContext", -2), ("clBuildProgram", -11), ("clCreateProgramWithSource", -6)):
             machine = self.machine_with(ONE_DEVICE, seed=False)
-            self.set(f"{call}={code}")
+            self.stub.set(f"{call}={code}")
             device, = machine.devices()
             self.assertEqual(device["state"], "unusable", device)
             self.assertRegex(device["reason"], "(?i)context|build|compil|program|memory")
             machine.bad(1, *SORT)
-            self.set("")
+            self.stub.set("")
 
 
 @unittest.skipIf(SANITIZED, "slow, and no other code than in other builds")
@@ -168,9 +151,9 @@ class LongCodes(OpenClCase):
         for code in CODES[REFUSED] + EVERYWHERE:
             with self.subTest(code=code):
                 self.fresh_executors(daemon)
-                self.set(f"{REFUSED}={code}@1")
+                self.stub.set(f"{REFUSED}={code}@1")
                 self.sort(machine, 600)
-                self.assertGreater(self.set(""), 0)
+                self.assertGreater(self.stub.set(""), 0)
                 self.fresh_executors(daemon)
                 machine.good("reload")
                 self.assertEqual(self.sort(machine, 600).code, 0)

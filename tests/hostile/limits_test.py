@@ -4,6 +4,7 @@
 import fcntl
 import os
 import random
+import re
 import resource
 import statistics
 import struct
@@ -72,6 +73,12 @@ class LimitsCase(SharedMachineTest):
         self.assertTrue(same, f"{descriptors} became {self.daemon.descriptors()}")
 
 
+    def no_executor_died(self):
+        deaths = re.findall(r"(?m)^hacd_executor_restarts_total (\d+)", self.m.good("metrics").decode())
+        self.assertEqual(deaths, ["0"], self.m.log()[-2000:])
+        self.assertNotIn("executor-died", self.m.log())
+
+
 class Limits(LimitsCase):
     def gone_after(self, data, greet=False):
         """Seconds from the breach to the end of the connection."""
@@ -132,9 +139,6 @@ class Limits(LimitsCase):
         self.returns_to(descriptors)
 
     # ---- foreign descriptors that are not what they seem ----
-
-    def no_executor_died(self):
-        self.assertNotIn("executor-died", self.m.log())
 
     def sort(self, client, fd, size):
         """How a sort of that descriptor ends: its state and what is said of it."""
@@ -342,6 +346,196 @@ class Limits(LimitsCase):
         append(client)
         client.close()  # in the middle of one
         self.serves()
+
+
+class Changing(LimitsCase):
+    """Memory of every kind of input changes while executors read it: holes, other bytes, other sizes. Each job has an
+    answer or ends with a message; no executor dies of it, and what is done on the same memory afterwards is right."""
+    ROWS = 20000
+    SIZE = 1 << 20
+
+    def setUp(self):
+        super().setUp()
+        self.rng = random.Random(int(os.environ.get("HAC_TEST_RANDOM", "8")))
+        self.ends = {"done": 0, "failed": 0}
+        self.csv = b"".join(b"%d,city%02d\n" % (i, i % 50) for i in range(self.ROWS))
+        csv, parquet = Path(self.m.path("t.csv")), Path(self.m.path("t.parquet"))
+        csv.write_bytes(self.csv)
+        self.m.good("mapreduce", str(csv), "--schema", "a:i64,b:string", "--no-header", "--select", "a, b", "-o", str(parquet))
+        self.parquet = parquet.read_bytes()
+
+    # ---- inputs: (their bytes, the request for a job over them) ----
+
+    def sort(self, **where):
+        spec = wire.field(1, wire.TYPE["u32"]) + wire.field(4, self.rng.choice((1, 2)))
+        return self.rng.randbytes(self.SIZE), wire.SUBMIT_SORT, wire.message(f1=spec, f2=wire.message(**where, f5=self.SIZE), f4=b"")
+
+    def query(self, data, kind, where, **spec):
+        return data, wire.SUBMIT_QUERY, wire.query([wire.message(**where, f5=len(data))], kind=kind, **spec)
+
+    def lines(self, **where):
+        return self.query(self.csv, 2, where, f1="a:i64,b:string", f3="b", f4="b, count() as n, sum(a) as s")
+
+    def words(self, **where):
+        return self.query(self.csv.replace(b",", b" "), 6, where, f3="word", f4="word, count() as n")
+
+    def columns_of_file(self, **where):
+        return self.query(self.parquet, 9, where, f3="b", f4="b, count() as n, sum(a) as s")
+
+    def table(self, **where):
+        """Arrow's columns: i64, and strings by their offsets."""
+        texts = b"".join(b"city%02d" % (i % 50) for i in range(self.ROWS))
+        offsets = struct.pack(f"<{self.ROWS + 1}i", *range(0, 6 * self.ROWS + 1, 6))
+        at, size = [0], self.ROWS * 8
+        for part in (offsets, texts):
+            at.append((at[-1] + size + 63) // 64 * 64)
+            size = len(part)
+        data = struct.pack(f"<{self.ROWS}q", *range(self.ROWS)).ljust(at[1], b"\0") + offsets.ljust(at[2] - at[1], b"\0") + texts
+        columns = [wire.message(f1="a", f2=5, f6=2**64 - 1, f7=0, f8=2**64 - 1),
+                   wire.message(f1="b", f2=15, f6=2**64 - 1, f7=at[1], f8=at[2], f9=len(texts))]
+        return data, wire.SUBMIT_QUERY, wire.query([wire.message(**where, f5=len(data))], kind=1, f3="b",
+                                                   f4="b, count() as n, sum(a) as s",
+                                                   table=wire.message(f1=self.ROWS, f2=columns))
+
+    def gather(self, **where):
+        """y = x[index]: 8192 rows of f64, numbers of rows as u32."""
+        n, part = 8192, 1 << 16
+        data = bytes(part) + struct.pack(f"<{n}d", *range(n)) + struct.pack(f"<{n}I", *self.rng.sample(range(n), n))
+        call = wire.op_call([(1, 11, 0, 0, n, 1, 0, 0, 0, 0), (1, 11, 1, 0, n, 1, 0, 0, 0, 0), (1, 8, 2, 0, n, 1, 0, 0, 0, 0)])
+        spans = [(0, 0, part, 1), (0, part, part, 0), (0, 2 * part, 4 * n, 0)]
+        return data, wire.SUBMIT_OPS, wire.ops([where["f2"]], [wire.op_task("op.gather", spans, call, count=n, grain=4096)])
+
+    def sparse(self, **where):
+        """y = A x, A of 8192 rows with four entries each."""
+        n, part = 8192, 1 << 16
+        offsets = struct.pack(f"<{n + 1}Q", *range(0, 4 * n + 1, 4))
+        indices = struct.pack(f"<{4 * n}I", *(i for _ in range(n) for i in sorted(self.rng.sample(range(n), 4))))
+        at_indices = (len(offsets) + 63) // 64 * 64
+        at_values = at_indices + len(indices)
+        matrix = offsets.ljust(at_indices, b"\0") + indices + struct.pack("<d", 1.5) * (4 * n)
+        data = bytes(part) + struct.pack(f"<{n}d", *range(n)) + matrix
+        call = wire.op_call([(1, 11, 0, 0, n, 1, 0, 0, 0, 0), (7, 11, 2, 0, n, n, 4 * n, at_values, 0, at_indices),
+                             (1, 11, 1, 0, n, 1, 0, 0, 0, 0)])
+        spans = [(0, 0, part, 1), (0, part, part, 0), (0, 2 * part, len(matrix), 0)]
+        return data, wire.SUBMIT_OPS, wire.ops([where["f2"]], [wire.op_task("op.spmv", spans, call, count=n, grain=1)])
+
+    POOL = (sort, lines, words, table, gather, sparse)
+    FILES = (sort, lines, words, columns_of_file)
+
+    # ---- how they change ----
+
+    def disturb(self, fd, size, resize):
+        """One change: a hole, bytes that are the largest numbers, random ones, another size."""
+        size = min(size, os.fstat(fd).st_size)
+        if size == 0:
+            return
+        at, some = self.rng.randrange(size), min(self.rng.choice((8, 4096, 1 << 18)), size)
+        way = self.rng.randrange(4 if resize else 3)
+        if way == 0:
+            libc_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, some)
+        elif way < 3:
+            os.pwrite(fd, (b"\xff" * some if way == 1 else self.rng.randbytes(some))[:size - at], at)
+        else:
+            os.ftruncate(fd, at)
+
+    def end(self, client, serial):
+        """How the job ends: its JobDone, or None where it was refused; self.answer is its result."""
+        known = len(client.fds)
+        what, fields = client.answer(serial)
+        if what == wire.R_ACCEPTED:
+            what, fields = client.ask(wire.WAIT, wire.field(1, fields[1][0]))
+        failure = fields if what == wire.R_FAILURE else wire.decode(fields[3][0]) if fields[2][0] == 4 else None
+        self.ends["failed" if failure else "done"] += 1
+        if failure:
+            self.assertGreater(len(failure[2][0]), 10, failure)
+        if what == wire.R_FAILURE:
+            return None
+        self.assertIn(fields[2][0], (3, 4))
+        self.answer = fields.get(4, [b""])[0]
+        if 5 in fields:  # its memory is sent once
+            result = wire.decode(fields[5][0])[1][0]
+            if len(client.fds) > known:
+                self.results[result] = client.fds[-1]
+            self.answer = os.pread(self.results[result], fields[6][0], 0)
+        client.ask(wire.RELEASE, wire.field(1, fields[1][0]))
+        return fields
+
+    def pool_run(self, client, number, memfd, make):
+        data, what, body = make(self, f2=number)
+        os.pwrite(memfd, data, 0)
+        serial = client.send(what, body)
+        for _ in range(self.rng.randrange(1, 6)):
+            self.disturb(memfd, len(data), False)
+        self.end(client, serial)
+
+    def file_run(self, client, make):
+        """A memfd, sealed or not, of the size that was said or shorter."""
+        data, what, body = make(self, f3=0)
+        fd = os.memfd_create("input", os.MFD_ALLOW_SEALING)
+        seals = self.rng.choice(SEALS)
+        short = seals == SEALS[-1] or self.rng.randrange(4) == 0
+        os.write(fd, data[:self.rng.randrange(len(data)) if short else len(data)])
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+        serial = client.send(what, body, [fd])
+        if seals != SEALS[-1]:
+            for _ in range(self.rng.randrange(1, 4)):
+                self.disturb(fd, len(data), seals == 0)
+        fields = self.end(client, serial)
+        if short and what == wire.SUBMIT_SORT:  # nobody can tell a short text from a whole one
+            self.assertTrue(fields is None or fields[2][0] == 4, "sorted what is not there")
+        os.close(fd)
+
+    def is_right(self, make, data, memfd):
+        if make is Changing.sort:
+            form = f"<{self.SIZE // 4}I"
+            return self.answer == struct.pack(form, *sorted(struct.unpack(form, data)))
+        if make is Changing.gather:
+            index = struct.unpack("<8192I", data[1 << 17:])
+            return os.pread(memfd, 1 << 16, 0) == struct.pack("<8192d", *index)
+        if make is Changing.sparse:
+            indices = struct.unpack_from("<32768I", data, (1 << 17) + 65600)
+            sums = [1.5 * sum(indices[i:i + 4]) for i in range(0, 32768, 4)]
+            return os.pread(memfd, 1 << 16, 0) == struct.pack("<8192d", *sums)
+        rows, n = sorted(self.answer.splitlines()[1:]), self.ROWS // 50
+        if make is Changing.words:
+            return len(rows) == self.ROWS + 50
+        return rows == [b"city%02d,%d,%d" % (i, n, n * i + 25 * n * (n - 1)) for i in range(50)]
+
+    def sound(self, client, number, memfd):
+        """The answers are right again, in the same memory."""
+        for make in self.POOL:
+            data, what, body = make(self, f2=number)
+            os.pwrite(memfd, data, 0)
+            self.end(client, client.send(what, body))
+            self.assertTrue(self.is_right(make, data, memfd), (make, self.answer[:1000]))
+
+    def changes(self, times):
+        client = self.client()
+        number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=self.SIZE))[1][1][0]
+        memfd, self.results = client.fds[-1], {}
+        with self.assertRaises(PermissionError):
+            os.ftruncate(memfd, 4096)
+        for turn in range(times):
+            if turn % 2:
+                self.pool_run(client, number, memfd, self.rng.choice(self.POOL))
+            else:
+                self.file_run(client, self.rng.choice(self.FILES))
+        self.assertTrue(self.daemon.alive())
+        print(f"{times} inputs changed: {self.ends}", file=sys.stderr)
+        self.assertGreater(min(self.ends.values()), 0)
+        self.sound(client, number, memfd)
+        self.no_executor_died()
+        self.serves()
+
+    def test_changes(self):
+        self.changes(100)
+
+
+class LongChanging(Changing):
+    """long: HAC_TEST_CHANGES for another number."""
+
+    def test_changes(self):
+        self.changes(int(os.environ.get("HAC_TEST_CHANGES", "10000")))
 
 
 class Leaks(LimitsCase):

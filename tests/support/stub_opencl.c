@@ -2,8 +2,9 @@
 /*
  * For LD_PRELOAD into hac-executor: an OpenCL whose calls fail when a file says so, and are the driver's
  * otherwise. $STUB_OPENCL_FILE is mapped shared: 256 bytes of text, "clFinish=-5" (each time) or
- * "clFinish=-5@3" (the third time in a process only), which may change at any time; then a 64-bit number, how
- * often it has failed.
+ * "clFinish=-5@3" (the third time in a process only) or "clFinish=exit", "=abort", "=fault" (the first
+ * process that makes the call ends by exit(), abort() or SIGSEGV, no other one does), which may change at any
+ * time; then a 64-bit number, how often it has failed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -12,6 +13,7 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,14 +43,32 @@ __attribute__((constructor)) static void begin(void)
     unsetenv("LD_PRELOAD");
 }
 
+/* As a driver might. A SIGSEGV from outside is no fault: LLVM's handler returns from the first one. */
+static void end_process(const char *how)
+{
+    if (strcmp(how, "exit") == 0)
+        exit(3); /* NOLINT(concurrency-mt-unsafe) */
+    if (strcmp(how, "abort") == 0)
+        abort();
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
 /* The code with which this call fails; CL_SUCCESS: it does not. */
 static cl_int code_of(const char *call)
 {
     size_t bytes = strlen(call);
     if (file == NULL || strncmp(file->text, call, bytes) != 0 || file->text[bytes] != '=')
         return CL_SUCCESS;
+    const char *value = file->text + bytes + 1;
+    int64_t none = 0;
+    if (*value >= 'a') {
+        if (atomic_compare_exchange_strong(&file->failed, &none, 1))
+            end_process(value);
+        return CL_SUCCESS;
+    }
     char *end;
-    long code = strtol(file->text + bytes + 1, &end, 10), nth = *end == '@' ? strtol(end + 1, NULL, 10) : 0;
+    long code = strtol(value, &end, 10), nth = *end == '@' ? strtol(end + 1, NULL, 10) : 0;
     if (nth != 0 && atomic_fetch_add(&passed, 1) + 1 != nth)
         return CL_SUCCESS;
     atomic_fetch_add(&file->failed, 1);
