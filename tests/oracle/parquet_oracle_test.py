@@ -136,13 +136,13 @@ class RandomParquet(ParquetCase):
     """full"""
 
     def test_one_device(self):
-        self.compare(self.seeds(20002, 40))
+        self.compare(self.seeds(20002, 20))
 
     def test_two_devices(self):
-        self.compare(self.seeds(21000, 40))
+        self.compare(self.seeds(21000, 20))
 
     def test_more_rows(self):
-        self.compare(self.seeds(22000, 4), (20000, 70000))
+        self.compare(self.seeds(22000, 2), (20000, 70000))
 
 
 class LongParquet(ParquetCase):

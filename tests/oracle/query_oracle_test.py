@@ -113,16 +113,16 @@ class RandomQueries(RandomCase):
     """full"""
 
     def test_one_device(self):
-        self.compare(self.seeds(1000, 60))
+        self.compare(self.seeds(1000, 30))
 
     def test_two_devices(self):
-        self.compare(self.seeds(2001, 60))
+        self.compare(self.seeds(2001, 30))
 
     def test_unequal_devices(self):
-        self.compare(self.seeds(3002, 30))
+        self.compare(self.seeds(3002, 15))
 
     def test_more_rows(self):
-        self.compare(self.seeds(4002, 4), (20000, 70000))
+        self.compare(self.seeds(4002, 2), (20000, 70000))
 
 
 @unittest.skipUnless(duck.duckdb, duck.WHY_NOT)
@@ -184,10 +184,10 @@ class RandomColumns(ColumnsCase):
     """full"""
 
     def test_few_rows(self):
-        self.compare_columns(self.seeds(5000, 50), SIZES)
+        self.compare_columns(self.seeds(5000, 25), SIZES)
 
     def test_many_rows(self):
-        tally = self.compare_columns(self.seeds(6001, 6), (65535, 65536, 65537, 100000, 200000))
+        tally = self.compare_columns(self.seeds(6001, 3), (65535, 65536, 65537, 100000, 200000))
         self.assertGreater(tally["with kernels"], 0)
 
 
