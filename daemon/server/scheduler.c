@@ -742,17 +742,22 @@ static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attem
     make_ready(run, dispatch->task);
 }
 
+/* Whether the job could go on without this device. */
+static bool has_others(const hac_job *job, uint32_t device)
+{
+    const hac_devices *devices = &job->server->devices;
+    for (uint32_t d = 0; d < devices->count; d++)
+        if (d != device && hac_device_usable(devices->items[d]) && !(job->excluded & (1u << d)) &&
+            (job->device_mask == 0 || (job->device_mask & (1u << d))))
+            return true;
+    return false;
+}
+
 /* The job does not use this device any more; its plan is made anew without it. */
 static void leave_device(hac_job *job, uint32_t device, const char *why)
 {
-    hac_server *server = job->server;
-    uint32_t others = 0;
-    for (uint32_t d = 0; d < server->devices.count; d++)
-        if (d != device && hac_device_usable(server->devices.items[d]) && !(job->excluded & (1u << d)) &&
-            (job->device_mask == 0 || (job->device_mask & (1u << d))))
-            others++;
-    const char *name = server->devices.items[device]->config.name;
-    if (others == 0) {
+    const char *name = job->server->devices.items[device]->config.name;
+    if (!has_others(job, device)) {
         job->code = HAC_FAILED;
         snprintf(job->message, sizeof job->message, "no device is left that can run it: %.64s %.400s", name,
                  why);
@@ -866,7 +871,7 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
     if (counts && ++job->losses[device] >= LOSSES_MAX) {
         char why[400];
         describe_losses(job, dispatch, job->losses[device], how, why, sizeof why);
-        if (hac_devices_usable(&server->devices) > 1 || job->losses[device] >= LOSSES_LAST)
+        if (job->losses[device] >= LOSSES_LAST || has_others(job, device))
             leave_device(job, device, why);
     }
     if (started)

@@ -186,7 +186,7 @@ class Query(unittest.TestCase):
         self.assertRegex(says, rf"{device} did not finish query\.\w+ in the time limit of 3 s, tried 6 times; "
                                r"simplify the query, or raise task_deadline_minimum in hacd\.yaml")
         self.assertNotIn("the next one starts in", machine.log())
-        self.query(machine, name)
+        self.query(machine, self.put(machine, self.data[:100000]))  # well within 3 s, on a busy machine too
 
     def test_executors_that_die(self):
         machine = self.fake(TWO_DEVICES)
@@ -195,6 +195,13 @@ class Query(unittest.TestCase):
             receipt = self.query(machine, name, die={"codelet": codelet, "times": 2})
             self.assertEqual(receipt["retries"] + receipt["restarts"] > 0, True, codelet)
             self.assertEqual(receipt["query"]["rows_read"], len(self.data))
+
+    def test_executors_of_the_only_device_that_die(self):
+        """A job that may use one of two devices has nowhere else to go, and tries longer."""
+        machine = self.fake(TWO_DEVICES)
+        receipt = self.query(machine, self.put(machine, self.data), options=("--devices", "cpu.1"),
+                             die={"codelet": "query.aggregate", "times": 4, "signal": 11})
+        self.assertEqual((receipt["retries"], receipt["restarts"]), (4, 0))
 
     def test_executors_that_are_killed_each_time(self):
         """As happens to one that needs more memory than there is: not for ever."""

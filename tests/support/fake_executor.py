@@ -8,13 +8,14 @@ goes wrong meanwhile is said, as JSON, by the query's --select; so hacd's part o
   group_pad           the same of a partition's groups
   hint                what query.merge expects of the result's size
   fail                {"codelet": "query.merge", "code": 1, "message": "…", "times": n, "passes_below": n}
-  die                 {"codelet": …, "times": n}: ends by a signal
+  die                 {"codelet": …, "times": n, "signal": n}: ends by a signal, SIGKILL if none is said
   wrong               {"codelet": …, "values": […]}: says that instead
   sleep               seconds that each task takes
 
 HAC_TEST_EXECUTOR is the real one, which probes and builds; HAC_TEST_COUNTS a folder where tasks are counted.
 """
 import array
+import collections
 import json
 import mmap
 import os
@@ -101,11 +102,7 @@ class Engine:
 
     @staticmethod
     def count(data, pass_=0, passes=1):
-        counts = {}
-        for byte in set(data):
-            if byte * passes >> 8 == pass_:
-                counts[byte] = data.count(bytes([byte]))
-        return counts
+        return {byte: n for byte, n in collections.Counter(data).items() if byte * passes >> 8 == pass_}
 
     def compile(self, task):
         spec = wire.decode(task.data[:task.params[1] or None])
@@ -205,7 +202,7 @@ def misbehave(task, how):
     time.sleep(how.get("sleep", 0))
     fail, die = how.get("fail"), how.get("die")
     if die and die["codelet"] == task.codelet and counted("die", task.codelet, die.get("times", 1)):
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), die.get("signal", signal.SIGKILL))
     if not fail or fail["codelet"] != task.codelet:
         return
     if "passes_below" in fail and ((task.pass_ >> 32) or 1) >= fail["passes_below"]:
