@@ -14,9 +14,10 @@ ROOT = HERE.parent
 
 
 class Machine:
-    """A private daemon with the given profile (text, or None for the shipped ones)."""
+    """A private daemon with the given profile (text, or None for the shipped ones). It builds its kernels, which takes
+    minutes, unless `seed` is a folder with kernels: another machine's, or what tests/seed.py leaves."""
 
-    def __init__(self, build, profile=None, vendor="pocl.icd"):
+    def __init__(self, build, profile=None, vendor="pocl.icd", seed=None):
         self.build = build
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="hac-bench-"))
         self.env = dict(os.environ)
@@ -29,10 +30,20 @@ class Machine:
         self.env["HAC_PROFILES"] = str(ROOT / "config" / "profiles")
         self.env["OCL_ICD_VENDORS"] = os.environ.get("OCL_ICD_VENDORS", vendor)
         self.env.pop("HAC_SOCKET", None)
+        if seed is not None:
+            self.plant(pathlib.Path(seed))
         if profile is not None:
             profiles = self.directory / "config" / "hac" / "profiles"
             profiles.mkdir(parents=True)
             (profiles / "00-bench.yaml").write_text(profile)
+
+    def plant(self, seed):
+        programs, tested = seed / "programs", seed / "tested-devices"
+        if not programs.exists():
+            programs, tested = seed / "cache" / "hac" / "programs", seed / "state" / "hac" / "tested-devices"
+        for source, folder in ((programs, self.directory / "cache" / "hac"), (tested, self.directory / "state" / "hac")):
+            folder.mkdir(mode=0o700)
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / source.name)
 
     def hacctl(self, *args, check=True):
         command = [str(self.build / "hacctl" / "hacctl"), *args]

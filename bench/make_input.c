@@ -305,14 +305,37 @@ static int write_points(const request *r)
     uint64_t seed = r->seed;
     if (!zipf_make(&z, CLUSTERS, r->skew))
         return ENOMEM;
-    print_header('x', r->count);
+    bool fixed = strcmp(r->kind, "points-fixed") == 0;
+    if (!fixed)
+        print_header('x', r->count);
     for (uint64_t i = 0; i < r->size; i++) {
         uint64_t centre = zipf_draw(&z, &seed);
         for (uint64_t c = 0; c < r->count; c++) {
             double spread = uniform(&seed) + uniform(&seed) + uniform(&seed) - 1.5;
-            printf("%s%.3f", c > 0 ? "," : "", 1000 * uniform(&centre) + 40 * spread);
+            double x = 1000 * uniform(&centre) + 40 * spread;
+            if (fixed)
+                fwrite(&x, sizeof x, 1, stdout);
+            else
+                printf("%s%.3f", c > 0 ? "," : "", x);
         }
-        putchar('\n');
+        if (!fixed)
+            putchar('\n');
+    }
+    return 0;
+}
+
+/* Links of a graph, each once: the j-th of a node goes to somewhere in the j-th stretch of nodes behind it,
+ * and the stretches together are less than half of the way around. */
+static int write_edges(const request *r)
+{
+    uint64_t seed = r->seed, each = (r->size + r->count - 1) / r->count;
+    uint64_t stretch = (r->count - 1) / 2 / each;
+    if (stretch == 0)
+        return EDOM;
+    for (uint64_t i = 0; i < r->size; i++) {
+        uint64_t from = i / each, step = 1 + i % each * stretch + hac_random_u64(&seed) % stretch;
+        int64_t edge[2] = {(int64_t)from, (int64_t)((from + step) % r->count)};
+        fwrite(edge, sizeof edge, 1, stdout);
     }
     return 0;
 }
@@ -467,6 +490,24 @@ static const struct kind {
      true,
      write_points,
      "k-means: 24 clouds, of x0, x1 ..."},
+    {"points-fixed",
+     "ROWS",
+     {50 * K, 200 * K, 500 * K},
+     "COLUMNS",
+     3,
+     256,
+     true,
+     write_points,
+     "the same as f64, and with all of their digits"},
+    {"edges-fixed",
+     "EDGES",
+     {1 * MB, 10 * MB, 100 * MB},
+     "NODES",
+     100 * K,
+     ALIAS_MAX,
+     false,
+     write_edges,
+     "pagerank: links of a graph, two i64 each"},
     {"regression",
      "ROWS",
      {3 * MB, 6 * MB, 30 * MB},

@@ -23,12 +23,14 @@ import subprocess
 import sys
 import time
 
+import run_opsplit
 import run_parquet
 import run_roundtrip
 import run_query
 import run_splice
 from machine import HERE, ROOT, Machine
 
+WHAT = ("sort", "query", "parquet", "splice", "roundtrip", "opsplit")
 SPLIT = """name: core
 match: {{platform: "Portable Computing Language", type: cpu}}
 kind: cpu
@@ -264,7 +266,8 @@ def markdown(results):
     if "sorts" in results:
         out += sort_markdown(results)
     return "\n".join(out + run_query.markdown(results["query"]) + run_parquet.markdown(results.get("parquet"))
-                     + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip")))
+                     + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip"))
+                     + run_opsplit.markdown(results.get("opsplit")))
 
 
 def measure_sort(build, quick):
@@ -288,14 +291,14 @@ def measure_sort(build, quick):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", metavar="WHAT", default=["sort", "query", "parquet", "splice", "roundtrip"],
-                        help="sort, query, parquet, splice, roundtrip, or parts of query: " + ", ".join(run_query.PARTS) + " (default: all)")
+    parser.add_argument("what", nargs="*", metavar="WHAT", default=list(WHAT), help=", ".join(WHAT) + ", or parts of query: "
+                        + ", ".join(run_query.PARTS) + " (default: all)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
     parser.add_argument("--name", default="latest", help="name of the result files")
     parser.add_argument("--add", action="store_true", help="keep what other parts wrote there before")
     args = parser.parse_args()
-    unknown = set(args.what) - {"sort", "query", "parquet", "splice", "roundtrip", *run_query.PARTS}
+    unknown = set(args.what) - {*WHAT, *run_query.PARTS}
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     return args
@@ -329,6 +332,9 @@ def main():
     if "roundtrip" in args.what:
         print("round trips:", flush=True)
         results["roundtrip"] = run_roundtrip.run(build, args.quick)
+    if "opsplit" in args.what:
+        print("logic files:", flush=True)
+        results["opsplit"] = run_opsplit.run(build, args.quick)
     (directory / f"{args.name}.json").write_text(json.dumps(results, indent=1) + "\n")
     (directory / f"{args.name}.md").write_text(markdown(results))
     print(f"written: {directory / args.name}.md and .json")
