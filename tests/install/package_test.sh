@@ -72,7 +72,7 @@ if [ "$way" = overlay ]; then
 else
     # What the packages depend on stays; only what they bring themselves is to go.
     inside apt-get -qq update >"$base/log" 2>&1
-    inside bash -c "apt-get -qq install -y --no-install-recommends ocl-icd-libopencl1 pocl-opencl-icd systemd dbus procps python3-minimal \
+    inside bash -c "apt-get -qq install -y --no-install-recommends ocl-icd-libopencl1 pocl-opencl-icd systemd libpam-systemd dbus procps python3-minimal \
         \$(for d in ${packages[*]}; do dpkg-deb -f \$d Depends; done | tr ',' '\n' | sed 's/[|(].*//' | grep -v libhac)" \
         >"$base/log" 2>&1 || { tail "$base/log"; exit 1; }
     inventory >"$base/before"
