@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+/* The public names of a vector's elements are the kinds' numbers. */
+_Static_assert((unsigned)HAC_VECTOR_OF_BOOL == HAC_KIND_BOOL && (unsigned)HAC_VECTOR_OF_I32 == HAC_KIND_I32 &&
+                   (unsigned)HAC_VECTOR_OF_I64 == HAC_KIND_I64 &&
+                   (unsigned)HAC_VECTOR_OF_U32 == HAC_KIND_U32 &&
+                   (unsigned)HAC_VECTOR_OF_U64 == HAC_KIND_U64 &&
+                   (unsigned)HAC_VECTOR_OF_F32 == HAC_KIND_F32 &&
+                   (unsigned)HAC_VECTOR_OF_F64 == HAC_KIND_F64 &&
+                   (unsigned)HAC_VECTOR_OF_STRING == HAC_KIND_STRING,
+               "the numbers are part of the protocol");
+
 size_t hac_op_element_size(unsigned kind)
 {
     switch (kind) {
@@ -20,6 +30,47 @@ size_t hac_op_element_size(unsigned kind)
         return 0;
     }
 }
+
+/* ---- where parts lie ---- */
+
+#define ALIGNMENT UINT64_C(64)
+
+static bool has_offsets(unsigned form)
+{
+    return form == HAC_VECTOR_SPARSE_TEXT || form == HAC_VECTOR_VARIABLE_LEN ||
+           form == HAC_VECTOR_SPARSE_MATRIX;
+}
+
+/* Adds a part of n elements behind the others; false: too large. */
+static bool add_part(uint64_t *bytes, uint64_t n, uint64_t size, uint64_t *ret_at)
+{
+    uint64_t part;
+    *ret_at = *bytes;
+    if (__builtin_mul_overflow(n, size, &part) || part > INT64_MAX / 4 || *bytes > INT64_MAX / 4)
+        return false;
+    *bytes += (part + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return true;
+}
+
+bool hac_op_place(hac_op_operand *operand, uint64_t *ret_bytes)
+{
+    unsigned form = operand->form;
+    bool dense = form == HAC_VECTOR_FIX_VALUE || form == HAC_VECTOR_VAR || form == HAC_VECTOR_PVAR;
+    uint64_t bytes = 0, n = 0,
+             size = hac_kind_is_text(operand->kind) ? 1 : hac_op_element_size(operand->kind);
+    bool fits = !__builtin_mul_overflow(operand->rows, dense ? operand->columns : 1, &n) &&
+                operand->rows < INT64_MAX / 8;
+    fits = fits && add_part(&bytes, dense ? n : operand->entries, size, &operand->values);
+    if (has_offsets(form))
+        fits = fits && add_part(&bytes, operand->rows + 1, 8, &operand->offsets);
+    if (form == HAC_VECTOR_SPARSE_VALUE || form == HAC_VECTOR_SPARSE_MATRIX)
+        fits = fits && add_part(&bytes, operand->entries, form == HAC_VECTOR_SPARSE_MATRIX ? 4 : 8,
+                                &operand->indices);
+    *ret_bytes = bytes > 0 ? bytes : ALIGNMENT;
+    return fits;
+}
+
+/* ---- the type of a task ---- */
 
 static hac_type type_of(unsigned kind)
 {

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library exports what libhac.symbols lists, which is what the header declares: nothing more, nothing less.
+# The library exports what libhac.symbols lists, which is what the headers declare: nothing more, nothing less.
 file(STRINGS ${SYMBOLS} listed)
 list(SORT listed)
 
-file(STRINGS ${HEADER} declarations REGEX "^HAC_API ")
+file(GLOB headers ${HEADERS}/*.h)
 set(declared "")
-foreach(line IN LISTS declarations)
-  if(NOT line MATCHES "(hac_[a-z_0-9]+)\\(")
-    message(FATAL_ERROR "no function is named in: ${line}")
-  endif()
-  list(APPEND declared ${CMAKE_MATCH_1})
+foreach(header IN LISTS headers)
+  file(STRINGS ${header} declarations REGEX "^HAC_API ")
+  foreach(line IN LISTS declarations)
+    if(NOT line MATCHES "(hac_[a-z_0-9]+)\\(")
+      message(FATAL_ERROR "no function is named in: ${line}")
+    endif()
+    list(APPEND declared ${CMAKE_MATCH_1})
+  endforeach()
 endforeach()
 list(SORT declared)
 
@@ -26,7 +29,7 @@ endforeach()
 list(SORT exported)
 
 if(NOT listed STREQUAL declared)
-  message(SEND_ERROR "libhac.symbols\n  ${listed}\nhac.h\n  ${declared}")
+  message(SEND_ERROR "libhac.symbols\n  ${listed}\nthe headers\n  ${declared}")
 endif()
 if(NOT listed STREQUAL exported)
   message(SEND_ERROR "libhac.symbols\n  ${listed}\nexported\n  ${exported}")

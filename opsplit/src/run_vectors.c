@@ -7,7 +7,6 @@
 
 #define SLOT_BYTES  UINT64_C(256) /* what is at most so large gets a slot */
 #define SLOTS_BYTES (UINT64_C(1) << 20)
-#define ALIGNMENT   UINT64_C(64)
 #define SPARE_WASTE 2 /* a spare buffer that is at most so many times too large is taken */
 
 /* ---- memory ---- */
@@ -112,56 +111,16 @@ void hac_run_memory_clear(hac_logic_run *run)
 
 /* ---- shapes ---- */
 
-static uint64_t rounded(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static bool has_offsets(hac_vector_template form)
-{
-    return form == HAC_VECTOR_SPARSE_TEXT || form == HAC_VECTOR_VARIABLE_LEN ||
-           form == HAC_VECTOR_SPARSE_MATRIX;
-}
-
-/* Adds a part of n elements behind the others; false: too large. */
-static bool add_part(uint64_t *bytes, uint64_t n, uint64_t size, uint64_t *ret_at)
-{
-    uint64_t part;
-    *ret_at = *bytes;
-    if (__builtin_mul_overflow(n, size, &part) || part > INT64_MAX / 4 || *bytes > INT64_MAX / 4)
-        return false;
-    *bytes += rounded(part);
-    return true;
-}
-
-/* Where the parts of a vector lie; false: it is larger than can be. */
-static bool place_parts(const hac_run_shape *shape, hac_op_operand *ret, uint64_t *ret_bytes)
-{
-    uint64_t bytes = 0, n = 0, size = hac_kind_is_text(shape->kind) ? 1 : hac_op_element_size(shape->kind);
-    *ret = (hac_op_operand){.form = (uint8_t)shape->form,
-                            .kind = (uint8_t)shape->kind,
-                            .rows = shape->rows,
-                            .columns = shape->columns,
-                            .entries = shape->entries};
-    bool dense = shape->form == HAC_VECTOR_FIX_VALUE || shape->form == HAC_VECTOR_VAR ||
-                 shape->form == HAC_VECTOR_PVAR;
-    bool fits =
-        !__builtin_mul_overflow(shape->rows, dense ? shape->columns : 1, &n) && shape->rows < INT64_MAX / 8;
-    fits = fits && add_part(&bytes, dense ? n : shape->entries, size, &ret->values);
-    if (has_offsets(shape->form))
-        fits = fits && add_part(&bytes, shape->rows + 1, 8, &ret->offsets);
-    if (shape->form == HAC_VECTOR_SPARSE_VALUE || shape->form == HAC_VECTOR_SPARSE_MATRIX)
-        fits = fits && add_part(&bytes, shape->entries, shape->form == HAC_VECTOR_SPARSE_MATRIX ? 4 : 8,
-                                &ret->indices);
-    *ret_bytes = bytes > 0 ? bytes : ALIGNMENT;
-    return fits;
-}
-
 hac_status hac_run_vector_new(hac_logic_run *run, const hac_run_shape *shape, hac_run_vector *ret,
                               hac_error *err)
 {
-    hac_run_vector vector = {.end = shape->rows};
-    if (!place_parts(shape, &vector.operand, &vector.bytes))
+    hac_run_vector vector = {.operand = {.form = (uint8_t)shape->form,
+                                         .kind = (uint8_t)shape->kind,
+                                         .rows = shape->rows,
+                                         .columns = shape->columns,
+                                         .entries = shape->entries},
+                             .end = shape->rows};
+    if (!hac_op_place(&vector.operand, &vector.bytes))
         return hac_fail(err, HAC_REFUSED, "a vector of %llu rows is larger than can be",
                         (unsigned long long)shape->rows);
     hac_status status = take_memory(run, vector.bytes, &vector.memory, err);

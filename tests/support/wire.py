@@ -78,7 +78,7 @@ def query(inputs, options=b"", **spec):
 
 
 def op_call(operands, function=0, n_operands=None, program=b"", flags=0, a=0.0, b=0.0, n=0):
-    """operands: (form, kind, span, first, rows, columns, entries, values, offsets, indices) (base/op_layout.h)."""
+    """operands: (form, kind, span, first, rows, columns, entries, values, offsets, indices) (hac/op.h)."""
     out = struct.pack("<QIIIIddQ", 0x314C4C4143434148, function, len(operands) if n_operands is None else n_operands,
                       len(program), flags, a, b, n)
     for form, kind, span, *sizes in operands:

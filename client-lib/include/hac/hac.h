@@ -467,9 +467,9 @@ HAC_API HAC_MUST_USE hac_status hac_query_splits(hac_client *client, const hac_s
                                                  const hac_query_options *options, hac_job **ret_job,
                                                  hac_error *err);
 
-/* ---- graphs of sub-operators (flow D) --------------------------------------------------------------- */
+/* ---- graphs of sub-operators (flow D); their vectors: <hac/vector.h> -------------------------------- */
 
-/* A part of a vector that lies in one of the graph's buffers, as <base/op_layout.h> has it: offset is a
+/* A part of a vector that lies in one of the graph's buffers, as <hac/op.h> has it: offset is a
  * multiple of 64. */
 typedef struct hac_op_span {
     uint32_t buffer; /* index into hac_ops.buffers */
@@ -488,7 +488,7 @@ typedef struct hac_op_task {
     uint64_t first, count, grain; /* its range, and where it may be cut; grain 0: it is not cut */
     const hac_op_span *spans;     /* at most 8 */
     size_t n_spans;
-    const void *call; /* docs/flows/opsplit.md; at most 16 KiB */
+    const void *call; /* a hac_op_call and what follows it: <hac/op.h>; at most 16 KiB */
     size_t call_bytes;
     const uint32_t *after; /* earlier tasks that must be done before */
     size_t n_after;
