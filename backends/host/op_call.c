@@ -26,7 +26,7 @@ hac_status hac_op_fail_offsets(hac_error *err, size_t operand, const hac_op_vect
 
 bool hac_op_is_dense(const hac_op_vector *v)
 {
-    return v->form == HAC_VECTOR_FIX_VALUE || v->form == HAC_VECTOR_VAR || v->form == HAC_VECTOR_PVAR;
+    return hac_op_form_is_dense(v->form);
 }
 
 bool hac_op_is_float(unsigned kind)

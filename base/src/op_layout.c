@@ -35,6 +35,11 @@ size_t hac_op_element_size(unsigned kind)
 
 #define ALIGNMENT UINT64_C(64)
 
+bool hac_op_form_is_dense(unsigned form)
+{
+    return form == HAC_VECTOR_FIX_VALUE || form == HAC_VECTOR_VAR || form == HAC_VECTOR_PVAR;
+}
+
 static bool has_offsets(unsigned form)
 {
     return form == HAC_VECTOR_SPARSE_TEXT || form == HAC_VECTOR_VARIABLE_LEN ||
@@ -55,7 +60,7 @@ static bool add_part(uint64_t *bytes, uint64_t n, uint64_t size, uint64_t *ret_a
 bool hac_op_place(hac_op_operand *operand, uint64_t *ret_bytes)
 {
     unsigned form = operand->form;
-    bool dense = form == HAC_VECTOR_FIX_VALUE || form == HAC_VECTOR_VAR || form == HAC_VECTOR_PVAR;
+    bool dense = hac_op_form_is_dense(form);
     uint64_t bytes = 0, n = 0,
              size = hac_kind_is_text(operand->kind) ? 1 : hac_op_element_size(operand->kind);
     bool fits = !__builtin_mul_overflow(operand->rows, dense ? operand->columns : 1, &n) &&

@@ -24,14 +24,9 @@ static const char *type_name(unsigned type)
     return type < sizeof names / sizeof *names && names[type] != NULL ? names[type] : "of no known type";
 }
 
-bool hac_vector_is_dense(unsigned form)
+static bool has_columns(unsigned form)
 {
-    return form == HAC_VECTOR_FIX_VALUE || form == HAC_VECTOR_VAR || form == HAC_VECTOR_PVAR;
-}
-
-bool hac_vector_has_columns(unsigned form)
-{
-    return hac_vector_is_dense(form) || form == HAC_VECTOR_SPARSE_MATRIX;
+    return hac_op_form_is_dense(form) || form == HAC_VECTOR_SPARSE_MATRIX;
 }
 
 static hac_status check_shape(unsigned form, unsigned type, uint64_t rows, uint64_t columns, hac_error *err)
@@ -44,7 +39,7 @@ static hac_status check_shape(unsigned form, unsigned type, uint64_t rows, uint6
     if (rows > (form == HAC_VECTOR_VAR ? 1 : ROWS_MAX))
         return hac_fail(err, HAC_INVALID, "%" PRIu64 " rows are more than a vector of this template can have",
                         rows);
-    if (columns > (hac_vector_has_columns(form) ? COLUMNS_MAX : 1))
+    if (columns > (has_columns(form) ? COLUMNS_MAX : 1))
         return hac_fail(err, HAC_INVALID,
                         "%" PRIu64 " columns are more than a vector of this template can have", columns);
     return HAC_OK;
@@ -73,7 +68,7 @@ hac_status hac_vector_new(const hac_vector_shape *shape, hac_vector **ret_vector
         return status;
     if (shape->form == HAC_VECTOR_VAR)
         vector->shape.rows = 1;
-    if (!hac_vector_has_columns((unsigned)shape->form))
+    if (!has_columns((unsigned)shape->form))
         vector->shape.columns = 1;
     *ret_vector = vector;
     return HAC_OK;
@@ -250,7 +245,7 @@ static hac_status place(hac_vector_shape shape, hac_op_operand *ret, uint64_t *r
                             .kind = (uint8_t)shape.type,
                             .rows = shape.rows,
                             .columns = shape.columns > 0 ? shape.columns : 1,
-                            .entries = hac_vector_is_dense((unsigned)shape.form) ? 0 : shape.entries};
+                            .entries = hac_op_form_is_dense((unsigned)shape.form) ? 0 : shape.entries};
     if (!hac_op_place(ret, ret_bytes))
         return hac_fail(err, HAC_REFUSED,
                         "a vector of %" PRIu64 " rows, %" PRIu64 " columns and %" PRIu64
@@ -295,7 +290,7 @@ static void write_rows(const hac_vector *vector, const hac_op_operand *o, uint8_
 static void write_parts(const hac_vector *vector, const hac_op_operand *o, uint8_t *to)
 {
     const hac_vector_staged *staged = vector->staged;
-    if (hac_vector_is_dense(o->form)) { /* in the order of arrival: the last one counts */
+    if (hac_op_form_is_dense(o->form)) { /* in the order of arrival: the last one counts */
         memset(to + o->values, 0, o->rows * o->columns * hac_op_element_size(o->kind));
         for (uint64_t i = 0; i < vector->n_staged; i++)
             put_value(vector, to + o->values, staged[i].row * o->columns + staged[i].column, &staged[i]);
@@ -324,7 +319,7 @@ hac_status hac_vector_finish(hac_vector *vector, hac_client *client, hac_error *
     uint64_t bytes;
     if (vector->data != NULL)
         return hac_fail(err, HAC_INVALID, "the vector is laid out already");
-    if (!hac_vector_is_dense((unsigned)shape.form))
+    if (!hac_op_form_is_dense((unsigned)shape.form))
         put_in_order(vector);
     shape.rows = shape.rows > 0 ? shape.rows : vector->rows;
     shape.columns = shape.columns > 0 ? shape.columns : vector->columns;
@@ -365,7 +360,7 @@ hac_status hac_vector_room(const hac_vector_shape *shape, hac_client *client, ha
 
 hac_status hac_vector_resize(hac_vector *vector, uint64_t rows, uint64_t entries, hac_error *err)
 {
-    bool dense = hac_vector_is_dense(vector->operand.form);
+    bool dense = hac_op_form_is_dense(vector->operand.form);
     if (vector->data == NULL)
         return hac_fail(err, HAC_INVALID, "the vector is not laid out");
     if (vector->operand.form == HAC_VECTOR_VAR && rows != 1)
@@ -404,7 +399,7 @@ static bool parts_inside(const hac_op_operand *o, uint64_t bytes)
     uint64_t size = o->form == HAC_VECTOR_SPARSE_TEXT ? 1 : hac_op_element_size(o->kind), n;
     if (__builtin_mul_overflow(o->rows, o->columns, &n))
         return false;
-    if (hac_vector_is_dense(o->form))
+    if (hac_op_form_is_dense(o->form))
         return n == 0 || lies_inside(o->values, n, size, bytes);
     if (o->entries > 0 && !lies_inside(o->values, o->entries, size, bytes))
         return false;

@@ -32,7 +32,4 @@ struct hac_vector {
     uint64_t rows_room, entries_room;
 };
 
-bool hac_vector_is_dense(unsigned form);
-bool hac_vector_has_columns(unsigned form);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks over vectors. Others may write the memory meanwhile: what is checked is read once. */
+/* Walks over vectors. Others may write the memory meanwhile: what is checked is read once. And the vector may
+ * be resized: an end may have been passed. */
 #include "vector.h"
 
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static hac_status no_more(hac_error *err)
 static hac_status next_dense(hac_vector_iterator *it, hac_vector_entry *ret, hac_error *err)
 {
     const hac_op_operand *o = &it->vector->operand;
-    if (it->at == o->rows * o->columns)
+    if (it->at >= o->rows * o->columns)
         return no_more(err);
     *ret = (hac_vector_entry){it->at / o->columns, it->at % o->columns, value_at(it->vector, it->at)};
     it->at++;
@@ -66,7 +67,7 @@ static hac_status check_index(hac_vector_iterator *it, uint64_t index, uint64_t 
 static hac_status next_sparse(hac_vector_iterator *it, hac_vector_entry *ret, hac_error *err)
 {
     const hac_op_operand *o = &it->vector->operand;
-    if (it->at == o->entries)
+    if (it->at >= o->entries)
         return no_more(err);
     uint64_t row = load(it->vector, o->indices, it->at);
     hac_status status = check_index(it, row, o->rows, err);
@@ -96,7 +97,7 @@ static hac_status enter_row(hac_vector_iterator *it, hac_error *err)
 static hac_status next_text(hac_vector_iterator *it, hac_vector_entry *ret, hac_error *err)
 {
     const hac_op_operand *o = &it->vector->operand;
-    if (it->next_row == o->rows)
+    if (it->next_row >= o->rows)
         return no_more(err);
     hac_status status = enter_row(it, err);
     if (status != HAC_OK)
@@ -111,7 +112,7 @@ static hac_status next_in_rows(hac_vector_iterator *it, hac_vector_entry *ret, h
     const hac_op_operand *o = &it->vector->operand;
     hac_status status = HAC_OK;
     while (it->at == it->end) {
-        if (it->next_row == o->rows)
+        if (it->next_row >= o->rows)
             return no_more(err);
         if ((status = enter_row(it, err)) != HAC_OK)
             return status;
@@ -141,7 +142,7 @@ hac_status hac_vector_iter(const hac_vector *vector, hac_vector_iterator **ret_i
 hac_status hac_vector_next(hac_vector_iterator *iterator, hac_vector_entry *ret_entry, hac_error *err)
 {
     unsigned form = iterator->vector->operand.form;
-    if (hac_vector_is_dense(form))
+    if (hac_op_form_is_dense(form))
         return next_dense(iterator, ret_entry, err);
     if (form == HAC_VECTOR_SPARSE_VALUE)
         return next_sparse(iterator, ret_entry, err);

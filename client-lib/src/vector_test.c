@@ -366,6 +366,29 @@ static void test_room(void **state)
     hac_vector_free(vector);
 }
 
+/* A walk ends where the vector does now, even if it has been farther. */
+static void test_shrinks_under_walk(void **state)
+{
+    static const hac_vector_template forms[] = {HAC_VECTOR_FIX_VALUE, HAC_VECTOR_SPARSE_VALUE,
+                                                HAC_VECTOR_SPARSE_MATRIX, HAC_VECTOR_VARIABLE_LEN};
+    for (size_t f = 0; f < COUNT(forms); f++) {
+        const hac_vector_shape shape = {forms[f], HAC_VECTOR_OF_I64, 4, 1, 0};
+        hac_vector_iterator *walk = NULL;
+        hac_vector_entry entries[4];
+        for (uint64_t i = 0; i < COUNT(entries); i++)
+            entries[i] = (hac_vector_entry){i, 0, hac_vector_i64((int64_t)i)};
+        hac_vector *vector = emit_all(&shape, entries, COUNT(entries));
+        assert_int_equal(hac_vector_finish(vector, *state, NULL), HAC_OK);
+        assert_int_equal(hac_vector_iter(vector, &walk, NULL), HAC_OK);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(hac_vector_next(walk, &entries[i], NULL), HAC_OK);
+        assert_int_equal(hac_vector_resize(vector, 2, 2, NULL), HAC_OK);
+        assert_int_equal(hac_vector_next(walk, &entries[3], NULL), HAC_NOT_FOUND);
+        hac_vector_iter_free(walk);
+        hac_vector_free(vector);
+    }
+}
+
 static _Alignas(64) union {
     uint8_t bytes[512];
     uint64_t u64[64];
@@ -525,6 +548,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bad_emits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_too_large, setup, teardown),
         cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shrinks_under_walk, setup, teardown),
         cmocka_unit_test(test_view),
         cmocka_unit_test(test_view_refused),
         cmocka_unit_test(test_finish_again),

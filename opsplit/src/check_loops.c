@@ -278,7 +278,7 @@ static hac_status collect_one(hac_logic_checker *c, const hac_yaml_node *node, i
         return status;
     const hac_logic_vector *v = &c->logic->vectors[ret->in];
     const hac_vector_state *state = &c->state[ret->in];
-    bool plain = v->form == HAC_VECTOR_VAR || v->form == HAC_VECTOR_FIX_VALUE || v->form == HAC_VECTOR_PVAR;
+    bool plain = hac_op_form_is_dense(v->form);
     if (v->kind == HAC_KIND_NONE)
         return HAC_INVALID;
     if (!plain || state->columns != HAC_DIMENSION_ONE)

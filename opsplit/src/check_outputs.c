@@ -163,7 +163,7 @@ static hac_status check_query(hac_logic_checker *c, const hac_yaml_node *map, co
 static hac_status check_raw(hac_logic_checker *c, const hac_yaml_node *map, const hac_logic_output *output)
 {
     const hac_logic_vector *v = &c->logic->vectors[output->columns[0].vector];
-    bool plain = v->form == HAC_VECTOR_FIX_VALUE || v->form == HAC_VECTOR_VAR || v->form == HAC_VECTOR_PVAR;
+    bool plain = hac_op_form_is_dense(v->form);
     if (output->format != HAC_LOGIC_RAW)
         return HAC_OK;
     if (output->n_columns != 1 || !plain)

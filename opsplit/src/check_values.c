@@ -258,7 +258,7 @@ hac_status hac_value_describe(hac_logic_checker *c, const hac_yaml_node *map, co
         return listed(c, value, v, state);
     if (v->form == HAC_VECTOR_SPARSE_TEXT)
         return HAC_OK;
-    if (v->form != HAC_VECTOR_VAR && v->form != HAC_VECTOR_PVAR && v->form != HAC_VECTOR_FIX_VALUE)
+    if (!hac_op_form_is_dense(v->form))
         return hac_logic_problem(c, value, "a %s is written as %s", hac_vector_template_get(v->form)->name,
                                  hac_vector_template_get(v->form)->value);
     return repeated(c, map, v, state);

@@ -163,18 +163,13 @@ hac_kind hac_kind_join(hac_kind a, hac_kind b)
     return without_sign == HAC_KIND_U32 ? HAC_KIND_I64 : HAC_KIND_NONE;
 }
 
-static bool is_plain(hac_vector_template form)
-{
-    return form == HAC_VECTOR_FIX_VALUE || form == HAC_VECTOR_VAR || form == HAC_VECTOR_PVAR;
-}
-
 /* The template that a vector gets when a result of another one is written into it; NONE: they do not go
  * together. */
 static hac_vector_template join_forms(const hac_logic_vector *v, const hac_written *w)
 {
     if (v->form == w->form || v->form == HAC_VECTOR_NONE)
         return w->form;
-    if (is_plain(v->form) && is_plain(w->form)) {
+    if (hac_op_form_is_dense(v->form) && hac_op_form_is_dense(w->form)) {
         if (w->form == HAC_VECTOR_VAR)
             return v->form;
         if (v->form == HAC_VECTOR_VAR)

@@ -28,6 +28,9 @@ hac_type hac_op_type(const char *codelet, const hac_op_operand *operands, size_t
 /* Bytes of an element of `kind` in a vector, 0 for what vectors do not have. */
 size_t hac_op_element_size(unsigned kind);
 
+/* Whether vectors of the template are values[rows × columns] and nothing else. */
+bool hac_op_form_is_dense(unsigned form);
+
 /*
  * Where the parts of a vector lie whose template, kind, rows, columns and entries `operand` has, and the
  * bytes of all of them, at least 64. false: it is larger than can be.

@@ -106,6 +106,10 @@ HAC_API HAC_MUST_USE hac_status hac_vector_new(const hac_vector_shape *shape, ha
  *   VariableLenVector       every value is one more of its row, in the order of `column`, of equal ones in
  *                           the order in which they came: it may always be 0, or say the place
  *
+ * Until the layout an element takes 32 bytes of ordinary memory, a text its own and 8 more. What comes in
+ * order and is large is better written where it is to lie: hac_vector_room, then hac_buffer_data of its
+ * buffer at the operand's offsets.
+ *
  * HAC_INVALID: a value of another type, a key outside of the shape, or a vector that is finished.
  */
 HAC_API HAC_MUST_USE hac_status hac_vector_emit(hac_vector *vector, uint64_t row, uint64_t column,
