@@ -2,6 +2,7 @@
 #include "fake_daemon.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -667,7 +668,7 @@ static void *run_acceptor(void *context)
     return NULL;
 }
 
-fake_daemon *fake_start(fake_hook *hook, void *context)
+static fake_daemon *new_daemon(fake_hook *hook, void *context)
 {
     fake_daemon *daemon = calloc(1, sizeof(*daemon));
     must(daemon != NULL, "malloc");
@@ -676,6 +677,22 @@ fake_daemon *fake_start(fake_hook *hook, void *context)
     for (size_t i = 0; i < FAKE_BUFFERS; i++)
         daemon->buffers[i].fd = -1;
     pthread_mutex_init(&daemon->lock, NULL);
+    return daemon;
+}
+
+void fake_serve_one(int listener, fake_hook *hook)
+{
+    struct pollfd p = {listener, POLLIN, 0}; /* it may be non-blocking */
+    start *s = malloc(sizeof(*s));
+    must(s != NULL && poll(&p, 1, -1) == 1, "poll");
+    *s = (start){new_daemon(hook, NULL), accept4(listener, NULL, NULL, SOCK_CLOEXEC)};
+    must(s->socket >= 0, "accept");
+    run_session(s);
+}
+
+fake_daemon *fake_start(fake_hook *hook, void *context)
+{
+    fake_daemon *daemon = new_daemon(hook, context);
     strcpy(daemon->directory, "/tmp/hac-test-XXXXXX");
     must(mkdtemp(daemon->directory) != NULL, "mkdtemp");
     snprintf(daemon->path, sizeof(daemon->path), "%s/hacd.sock", daemon->directory);

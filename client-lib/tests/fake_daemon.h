@@ -65,6 +65,10 @@ void fake_stop(fake_daemon *daemon);
 const char *fake_path(const fake_daemon *daemon);
 void *fake_context(const fake_daemon *daemon);
 
+/* Serves the first connection to `listener`, to its end: the life of a child process that a test forks, so
+ * that the daemon's allocations are none of the test's. Aborts when libhac breaks the protocol. */
+void fake_serve_one(int listener, fake_hook *hook);
+
 /* A client of it; asserts that it connects. */
 hac_client *fake_connect(const fake_daemon *daemon);
 
