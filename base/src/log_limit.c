@@ -39,7 +39,9 @@ bool hac_log_limit_take(hac_log_limit *limit, uint32_t uid, hac_log_event event,
         entry->since_ns = now_ns;
         entry->written = 0;
     }
-    if (entry->written >= (uid == HAC_LOG_NOBODY ? HAC_LOG_NOBODYS_BURST : 1)) {
+    /* a driver's message is many lines */
+    unsigned most = uid == HAC_LOG_NOBODY || event == HAC_EVENT_REMARK ? HAC_LOG_NOBODYS_BURST : 1;
+    if (entry->written >= most) {
         entry->left_out++;
         return false;
     }

@@ -259,17 +259,25 @@ static double patience(const struct hac_builder *builder)
     return builder->builders->deadline_seconds * (builder->background ? BACKGROUND_PATIENCE : 1);
 }
 
+/* Why it ended, by its own report; else what the compiler in it has printed. */
+static const char *last_words(const struct hac_builder *builder, int signal)
+{
+    if (signal == 0 && builder->fatal[0] != '\0')
+        return builder->fatal;
+    return signal == 0 || signal == SIGABRT ? hac_child_last_words(builder->child) : "";
+}
+
 static void describe_end(const struct hac_builder *builder, int64_t status, int signal, char *ret,
                          size_t room)
 {
+    const char *words = last_words(builder, signal), *colon = words[0] != '\0' ? ": " : "";
     if (builder->overdue)
         snprintf(ret, room, "building took over %.0f s and was broken off (build_deadline in hacd.yaml)",
                  patience(builder));
     else if (signal != 0)
-        snprintf(ret, room, "building its kernels was ended by signal %d", signal);
+        snprintf(ret, room, "building its kernels was ended by signal %d%s%.200s", signal, colon, words);
     else
-        snprintf(ret, room, "building its kernels ended with status %d%s%s", (int)status,
-                 builder->fatal[0] != '\0' ? ": " : "", builder->fatal);
+        snprintf(ret, room, "building its kernels ended with status %d%s%.200s", (int)status, colon, words);
 }
 
 /* Nobody waits for it: that one is missing is seen when one does. */
@@ -355,7 +363,8 @@ static hac_status start(hac_builders *builders, uint32_t index, bool background,
     status = hac_scratch_make(builders->scratch_directory, builder->scratch, err);
     if (status != HAC_OK)
         return status;
-    hac_child_options options = {builders->program, "--build", device->config.name, environment};
+    hac_child_options options = {builders->program, "--build", device->config.name, HAC_LOG_NOBODY,
+                                 environment};
     status =
         hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
     if (status != HAC_OK)

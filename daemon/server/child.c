@@ -9,6 +9,7 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "channel.h"
+#include "child_output.h"
 
 /* What may wait for a child: every command of a deep window of small tasks with inline data. */
 #define CHILD_QUEUE_MAX (4u * 1024 * 1024)
@@ -17,6 +18,8 @@
 struct hac_child {
     uv_process_t process;
     hac_channel *channel;
+    hac_child_output *output;
+    char last_words[HAC_CHILD_LINE_MAX];
     hac_decoder *decoder; /* borrowed */
     hac_child_events events;
     void *context;
@@ -49,6 +52,7 @@ static void on_process_exit(uv_process_t *process, int64_t status, int signal)
     if (child->channel != NULL)
         hac_channel_drain(child->channel); /* what it reported before it died still counts */
     close_channel(child);
+    hac_child_output_close(child->output, child->last_words);
     uv_close((uv_handle_t *)process, on_closed);
 }
 
@@ -83,7 +87,7 @@ static void on_lost(void *context, const char *reason)
 }
 
 static hac_status spawn(uv_loop_t *loop, hac_child *child, const hac_child_options *options, int socket,
-                        hac_error *err)
+                        int output, hac_error *err)
 {
     char *args[4] = {(char *)(uintptr_t) "hac-executor", NULL, NULL, NULL};
     int n = 1;
@@ -93,8 +97,8 @@ static hac_status spawn(uv_loop_t *loop, hac_child *child, const hac_child_optio
         args[n++] = (char *)(uintptr_t)options->label;
     uv_stdio_container_t stdio[4] = {
         {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = 2},
-        {.flags = UV_INHERIT_FD, .data.fd = 2},
+        {.flags = UV_INHERIT_FD, .data.fd = output},
+        {.flags = UV_INHERIT_FD, .data.fd = output},
         {.flags = UV_INHERIT_FD, .data.fd = socket},
     };
     uv_process_options_t process = {
@@ -109,6 +113,16 @@ static hac_status spawn(uv_loop_t *loop, hac_child *child, const hac_child_optio
     if (r != 0)
         return hac_fail(err, HAC_IO, "cannot start %s: %s", options->program, uv_strerror(r));
     return HAC_OK;
+}
+
+static hac_status open_output(uv_loop_t *loop, const hac_child_options *options, hac_child *child,
+                              int *ret_theirs, hac_error *err)
+{
+    hac_log_subject about = {options->uid, 0, options->label};
+    char label[96];
+    snprintf(label, sizeof label, "hac-executor%s%s", options->label != NULL ? " " : "",
+             options->label != NULL ? options->label : "");
+    return hac_child_output_open(loop, &about, label, &child->output, ret_theirs, err);
 }
 
 static void free_unstarted(uv_handle_t *handle)
@@ -136,9 +150,16 @@ hac_status hac_child_start(uv_loop_t *loop, const hac_child_options *options, ha
     child->events = *events;
     child->context = context;
     child->process.data = child;
-    hac_status status = spawn(loop, child, options, theirs, err);
+    hac_autoclose int output = -1;
+    hac_status status = open_output(loop, options, child, &output, err);
+    if (status != HAC_OK) {
+        free(child);
+        return status;
+    }
+    status = spawn(loop, child, options, theirs, output, err);
     if (status != HAC_OK) {
         /* libuv has initialised the handle even where spawning failed */
+        hac_child_output_close(child->output, NULL);
         uv_close((uv_handle_t *)&child->process, free_unstarted);
         return status;
     }
@@ -175,4 +196,9 @@ void hac_child_leave(hac_child *child)
 pid_t hac_child_pid(const hac_child *child)
 {
     return child->process.pid;
+}
+
+const char *hac_child_last_words(const hac_child *child)
+{
+    return child->last_words;
 }

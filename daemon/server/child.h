@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A child process of hacd: hac-executor in one of its modes, with a channel on its descriptor 3. `gone` comes
- * once, after the child has been *reaped*: only then may memory it had mapped be used by others.
+ * once, after the child has been *reaped*: only then may memory it had mapped be used by others. What it
+ * writes on standard output and error goes to hacd's log (child_output.h).
  */
 #ifndef SERVER_CHILD_H
 #define SERVER_CHILD_H
@@ -27,6 +28,7 @@ typedef struct hac_child_options {
     const char *program;      /* path of hac-executor */
     const char *mode;         /* "--probe", "--build" or NULL */
     const char *label;        /* device name: shown by ps, used in logs; may be NULL */
+    uint32_t uid;             /* the user it works for; HAC_LOG_NOBODY: hacd itself */
     char *const *environment; /* "NAME=value", NULL-terminated */
 } hac_child_options;
 
@@ -45,5 +47,8 @@ void hac_child_kill(hac_child *child);
 void hac_child_leave(hac_child *child);
 
 pid_t hac_child_pid(const hac_child *child);
+
+/* In `gone`: what it, or a driver in it, wrote on standard error right before its end; "" if nothing. */
+const char *hac_child_last_words(const hac_child *child);
 
 #endif

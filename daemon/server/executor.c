@@ -111,16 +111,23 @@ static void note_failed_start(hac_server_device *device, unsigned cost, const ch
                    device->config.name, QUARANTINE_SECONDS, device->reason);
 }
 
+/* What is known of why: its own report; else, where it has ended by itself, what its driver has printed. */
+static const char *last_words(const hac_executor *executor, int signal)
+{
+    if (signal == 0 && executor->fatal[0] != '\0')
+        return executor->fatal;
+    return signal == 0 || signal == SIGABRT ? hac_child_last_words(executor->child) : "";
+}
+
 static void describe_death(const hac_executor *executor, int64_t status, int signal, char *ret, size_t room)
 {
+    const char *words = last_words(executor, signal), *colon = words[0] != '\0' ? ": " : "";
     if (executor->hung)
         snprintf(ret, room, "did not answer in time and was killed");
     else if (signal != 0)
-        snprintf(ret, room, "was ended by signal %d (%s)", signal, strsignal(signal));
-    else if (executor->fatal[0] != '\0')
-        snprintf(ret, room, "exited with status %d: %s", (int)status, executor->fatal);
+        snprintf(ret, room, "was ended by signal %d (%s)%s%.200s", signal, strsignal(signal), colon, words);
     else
-        snprintf(ret, room, "exited with status %d", (int)status);
+        snprintf(ret, room, "exited with status %d%s%.200s", (int)status, colon, words);
 }
 
 static void executor_free(hac_executor *executor)
@@ -356,7 +363,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->user = user;
     executor->used_ns = executor->busy_since_ns = hac_now_ns();
     hac_list_init(&executor->in_flight);
-    hac_child_options options = {executors->program, NULL, config->name, environment};
+    hac_child_options options = {executors->program, NULL, config->name, user->uid, environment};
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
                              &executor->child, err);
     if (status != HAC_OK) {

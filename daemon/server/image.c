@@ -134,7 +134,8 @@ static hac_status start(hac_image_build *build, const hac_server_device *device,
         status = hac_scratch_make(builders->scratch_directory, build->scratch, err);
     if (status != HAC_OK)
         return status;
-    hac_child_options options = {builders->program, "--build", device->config.name, environment};
+    hac_child_options options = {builders->program, "--build", device->config.name, HAC_LOG_NOBODY,
+                                 environment};
     status = hac_child_start(builders->loop, &options, builders->decoder, &events, build, &build->child, err);
     if (status == HAC_OK)
         send_build(build, device, fd);

@@ -125,6 +125,7 @@ class Failpoints(MachineTest):
         "autostart.fork": [("EAGAIN:1", "small", "start")],
         "scratch.directory": [("ENOSPC", "small", "directory")],
         "child.spawn": [("EAGAIN:2", "small", None)],
+        "child.output": [("EMFILE:2", "small", None)],
         "child.socketpair": [("EMFILE:2", "small", None)],
         "program.read": [("EIO:1", "file", None), ("EINTR:1", "file", None), ("short:1", "file", None)],
         "yaml.read": [("EIO", "small", ""), ("EINTR:1", "small", None), ("short", "small", None)],
@@ -132,6 +133,7 @@ class Failpoints(MachineTest):
     # Tried again and again for seconds, before they are given up.
     LONG = {
         "child.spawn": [("EAGAIN", "small", "cannot start")],
+        "child.output": [("EMFILE", "small", "pipe")],
         "child.socketpair": [("EMFILE", "small", "socket pair")],
     }
     # Not reached by a job of one client on a machine at rest: unit tests do.

@@ -3,15 +3,17 @@
 """The log cannot be used against the daemon: a journal that takes nothing, and clients that cause records all the time."""
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from asking import Asking  # noqa: E402
-from machine import MachineTest, SANITIZED, SOURCE, eventually, main  # noqa: E402
+from machine import LIBEXEC, MachineTest, SANITIZED, SOURCE, eventually, main  # noqa: E402
 
 KINDS = dict(re.findall(r'"([a-z-]+)",\s*"([0-9a-f]{32})"', (SOURCE / "base/include/base/log_events.h").read_text()
                         .replace("\\\n", " ")))
@@ -92,8 +94,7 @@ class Logs(MachineTest):
         told += [int(n) for n in re.findall(r"\((\d+) more like it were left out\) \[connection-ended", log)]
         self.assertEqual(sum(told) + len(lines), self.violations, log[-2000:])
         for line in log.splitlines():  # each names its kind
-            self.assertTrue(line.startswith(("info hac-executor", "warning hac-executor")) or
-                            re.search(r" \[([a-z-]+)( [a-z]+=\S+)*\]$", line), line)
+            self.assertRegex(line, r" \[([a-z-]+)( [a-z]+=\S+)*\]$")
 
     def test_full_journal(self):
         folder = self.machine().root
@@ -139,6 +140,49 @@ class Logs(MachineTest):
         self.assertEqual([(r["HAC_USER"], r["PRIORITY"], r["HAC_JOB"] != "") for r in failed],
                          [(str(os.getuid()), "6", True)])
         self.assertTrue(daemon.alive())
+
+
+class Remarks(MachineTest):
+    """What executors and the drivers in them print."""
+
+    def machine_that_says(self, script):
+        """Its executors for jobs run these lines of shell first."""
+        libexec = Path(tempfile.mkdtemp(prefix="hac-libexec-"))
+        self.addCleanup(shutil.rmtree, libexec)
+        (libexec / "hacd").symlink_to(LIBEXEC / "hacd")
+        (libexec / "hac-executor").write_text(
+            f'#!/bin/bash\nif [[ $1 != -* ]]; then\n{script}\nfi\nexec -a hac-executor {LIBEXEC}/hac-executor "$@"\n')
+        (libexec / "hac-executor").chmod(0o755)
+        return self.machine(environment={"HAC_LIBEXEC": str(libexec)})
+
+    def test_lines(self):
+        machine = self.machine_that_says(r"echo one of these >&2; printf 'and\001that'; printf '%0999d\n' 7")
+        machine.warm_up()
+        about = rf"\[executor-remark user={os.getuid()} device=cpu\]"
+        self.assertRegex(machine.log(), rf"(?m)^info hacd: hac-executor cpu: one of these {about}$")
+        self.assertRegex(machine.log(), rf"(?m)^info hacd: hac-executor cpu: and that0{{300,400}} {about}$")  # cut
+
+    def test_flood(self):
+        """Up to the limit of a minute it is in the log, then counted; the job is done meanwhile."""
+        machine = self.machine_that_says("for i in {1..3000}; do echo \"line $i\"; done >&2")
+        daemon = machine.daemon()
+        machine.warm_up()
+        machine.good("drain")
+        self.assertEqual(daemon.wait(), 0)
+        log = machine.log()
+        lines = re.findall(r"^info hacd: hac-executor cpu: line \d+ .*\[executor-remark ", log, re.M)
+        self.assertTrue(0 < len(lines) <= 3 * 64, len(lines))
+        told = [int(n) for n in re.findall(r"(\d+) more records of kind executor-remark were left out", log)]
+        told += [int(n) for n in re.findall(r"\((\d+) more like it were left out\) \[executor-remark", log)]
+        self.assertGreaterEqual(sum(told) + len(lines), 3000, log[-2000:])
+
+    def test_last_words(self):
+        """An assertion in a driver is told with the executor's end."""
+        machine = self.machine_that_says("echo 'driver.c:7: assertion failed' >&2; echo ' #0 a trace' >&2; kill -ABRT $$")
+        machine.generate("u32", "random", 1000)
+        says = machine.bad(1, "sort", "in", "--type", "u32", "-o", "out")
+        self.assertIn("was ended by signal 6 (Aborted): driver.c:7: assertion failed", says + machine.log())
+        self.assertNotIn("signal 6 (Aborted):  #0", says + machine.log())
 
 
 class LogsLong(Logs):

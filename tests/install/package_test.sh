@@ -142,9 +142,9 @@ under_systemd() {
     umount -R "$root/run" "$root/tmp" "$root/proc" "$root/dev" "$root/sys"
     mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
     cp "$(dirname "$0")/under_systemd.sh" "$root/root"
-    printf '[Unit]\nAfter=basic.target\n[Service]\nType=oneshot\nExecStart=/root/under_systemd.sh\nTimeoutStartSec=280\n' >"$unit"
+    printf '[Unit]\nAfter=basic.target\n[Service]\nType=oneshot\nExecStart=/root/under_systemd.sh\nTimeoutStartSec=580\n' >"$unit"
     ln -s ../under-systemd.service "$root/etc/systemd/system/multi-user.target.wants"
-    timeout 300 systemd-nspawn -D "$root" --boot --register=no --keep-unit >"$base/log" 2>&1 </dev/null || true
+    timeout 600 systemd-nspawn -D "$root" --boot --register=no --keep-unit >"$base/log" 2>&1 </dev/null || true
     cat "$root/root/result"
     [ "$(tail -1 "$root/root/result")" = passed ] || { tail -20 "$base/log"; exit 1; }
     rm "$unit" "$root/etc/systemd/system/multi-user.target.wants/under-systemd.service" "$root"/root/{result,under_systemd.sh}

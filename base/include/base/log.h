@@ -42,7 +42,7 @@ static inline hac_log_subject hac_log_device(const char *device)
     return (hac_log_subject){HAC_LOG_NOBODY, 0, device};
 }
 
-/* Records of a kind that no user has caused: so many a minute. */
+/* Records of a kind that no user has caused, and lines that a user's executors write: so many a minute. */
 #define HAC_LOG_NOBODYS_BURST 64
 
 /* Called once at start, before threads: component name ("hacd", "hac-executor cpu.0"), least level shown. */

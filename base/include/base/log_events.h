@@ -41,7 +41,7 @@
     X(NONSENSE, "executor-nonsense", "e776253397a8451e93b944e7acf86e75",                                     \
       "an executor broke the protocol, or says that it cannot go on")                                        \
     X(REMARK, "executor-remark", "65c195e50378401eacd310efb67989e2",                                         \
-      "an executor's own remark, on its standard error")                                                     \
+      "what an executor, or a driver in it, has printed")                                                    \
     X(JOB_FAILED, "job-failed", "abcf7c25da1c4f91a531358018f3f38f", "a job has failed")                      \
     X(CONNECTION, "connection-ended", "312afaf2ef4a4a89afd0849c75958aeb",                                    \
       "hacd has ended a connection: its client broke the protocol, "                                         \

@@ -114,6 +114,12 @@ pid_t hac_child_pid(const hac_child *child)
     return 1;
 }
 
+const char *hac_child_last_words(const hac_child *child)
+{
+    (void)child;
+    return "";
+}
+
 /* ---- what it is told ---------------------------------------------------------------------------------- */
 
 /* A command is what a real child would take, or hacd has a defect. */
