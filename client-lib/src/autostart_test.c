@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -249,6 +251,38 @@ static void test_left_over_socket(void **state)
     end_daemon(client);
 }
 
+/* Connects with a socket of that kind listening at the private path; nothing is started, and it stays there.
+ */
+static void refused_by(int kind, mode_t mode, const char *says)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    hac_socket_path path;
+    hac_error err = HAC_ERROR_NONE;
+    hac_client *client = NULL;
+    assert_int_equal(hac_private_socket(getenv("XDG_RUNTIME_DIR"), "/tmp", path, NULL), HAC_OK);
+    strcpy(address.sun_path, path);
+    int listener = socket(AF_UNIX, kind | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(chmod(path, mode), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(hac_client_connect(NULL, &client, &err), HAC_REFUSED);
+    assert_non_null(strstr(err.message, says));
+    assert_non_null(strstr(err.message, path));
+    assert_int_equal(starts(NULL, 0), 0);
+    assert_int_equal(access(path, F_OK), 0);
+    close(listener);
+    unlink(path);
+}
+
+/* Somebody listens, who is not to be had: that is said, and nobody takes its place. */
+static void test_not_replaced(void **state)
+{
+    (void)state;
+    refused_by(SOCK_STREAM, 0600, "another kind");
+    if (geteuid() != 0) /* root may connect anywhere: fault/errors_test.py */
+        refused_by(SOCK_SEQPACKET, 0, "Permission denied");
+}
+
 /* A daemon leaves just when we connect: we are hung up on, and start another. */
 static void test_leaves_while_connecting(void **state)
 {
@@ -324,7 +358,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_started_once_and_used), TEST(test_nothing_inherited), TEST(test_environment_kept),
         TEST(test_eight_at_once),         TEST(test_left_over_socket),  TEST(test_leaves_while_connecting),
-        TEST(test_dies_at_start),         TEST(test_not_started),       TEST(test_log_rotated),
+        TEST(test_not_replaced),          TEST(test_dies_at_start),     TEST(test_not_started),
+        TEST(test_log_rotated),
     };
     if (access(HAC_SYSTEM_SOCKET, F_OK) == 0) {
         print_message("skipped: this machine has a system daemon, which would be used instead\n");

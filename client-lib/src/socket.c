@@ -105,6 +105,32 @@ static hac_status set_blocking(int fd, bool blocking, hac_error *err)
     return HAC_OK;
 }
 
+/* Only where nobody listens may another daemon be started: what there is of a socket is removed then. */
+static hac_status fail_connect(const char *path, int reason, hac_error *err)
+{
+    switch (reason) {
+    case ENOENT:
+    case ENOTDIR:
+    case ECONNREFUSED:
+        return hac_fail_errno(err, HAC_NO_DAEMON, reason, "cannot connect to %s", path);
+    case EACCES:
+    case EPERM:
+        return hac_fail_errno(
+            err, HAC_REFUSED, reason,
+            "cannot connect to %s: a daemon may be there, but owner and mode of the socket, "
+            "or of a directory above it, keep you out",
+            path);
+    case EAGAIN:
+        return hac_fail(err, HAC_REFUSED, "hacd at %s has taken no connection for %d s: try again later",
+                        path, CONNECT_SECONDS);
+    case EPROTOTYPE:
+        return hac_fail(err, HAC_REFUSED, "what listens at %s is no hacd: its socket is of another kind",
+                        path);
+    default:
+        return hac_fail_errno(err, HAC_IO, reason, "cannot connect to %s", path);
+    }
+}
+
 hac_status hac_socket_connect(const char *path, bool any_owner, int *ret_socket, hac_error *err)
 {
     hac_autoclose int fd =
@@ -120,11 +146,8 @@ hac_status hac_socket_connect(const char *path, bool any_owner, int *ret_socket,
         result = HAC_FAILPOINT("client.connect", -1,
                                connect(fd, (const struct sockaddr *)&address, sizeof(address)));
     while (result < 0 && errno == EINTR);
-    if (result < 0 && errno == EAGAIN)
-        return hac_fail(err, HAC_NO_DAEMON, "hacd at %s has taken no connection for %d s", path,
-                        CONNECT_SECONDS);
     if (result < 0)
-        return hac_fail_errno(err, HAC_NO_DAEMON, errno, "cannot connect to %s", path);
+        return fail_connect(path, errno, err);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
     hac_status status = check_listener(fd, path, any_owner, err);
     if (status == HAC_OK)

@@ -241,6 +241,20 @@ class Failpoints(MachineTest):
                         switch.set("")
                         self.stop(machine)
 
+    def test_no_second_daemon(self):
+        """A client that the socket keeps out says so, and starts nothing in the place of the daemon there."""
+        switch, machine = self.prepare()
+        daemon = machine.daemon()
+        for reason in ("EACCES", "EPERM", "EAGAIN", "EPROTOTYPE"):
+            switch.set(f"client.connect={reason}")
+            result = self.ask(machine, "small")
+            self.assertEqual(result.code, 4, result)
+            self.assertRegex(result.err, r"\Ahacctl: [^\n]*hacd\.sock[^\n]*\n\Z")
+            self.assertTrue(machine.socket.exists())
+        switch.set("")
+        self.assertEqual(self.ask(machine, "small").code, 0)
+        self.assertEqual(machine.running().pid, daemon.pid)
+
     def test_all(self):
         """A point without a case is a hole."""
         known = {**self.CASES, **self.STARTS, **self.LONG}
