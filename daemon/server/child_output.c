@@ -11,7 +11,7 @@
 #include "base/failpoint.h"
 #include "base/text.h"
 
-#define READ_BYTES        4096
+#define READ_BYTES        512         /* libuv reads up to 32 times a turn of the loop */
 #define REST_MAX          (64 * 1024) /* a pipe's room: what a child that has died can have left in it */
 #define LAST_WORDS_WITHIN 1.0         /* seconds */
 #define SAME_BREATH       0.2         /* seconds: lines of one message */
