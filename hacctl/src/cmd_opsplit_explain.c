@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hacctl explain opsplit run: what a logic file becomes, before it runs. */
+/* hacctl explain opsplit run: what a logic file becomes, and where it goes, before it runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,25 +7,51 @@
 #include "command.h"
 #include "opsplit/decompose.h"
 #include "opsplit_library.h"
-#include "sort_request.h"
+#include "opsplit_request.h"
+#include "read.h"
 
-HAC_DEFINE_CLEANUP(hac_logic *, hac_logic_free)
+HAC_DEFINE_CLEANUP(hac_placement *, hac_placement_free)
 HAC_DEFINE_CLEANUP(hac_decomposition *, hac_decomposition_free)
 
-static hac_status parse_components(const hac_args *args, hac_decompose_options *ret, hac_error *err)
+/* ---- where it would run ---- */
+
+/* hacd's plan: a task and a reason for each of ours, in our order. */
+static hac_status read_plan(const char *text, hac_placed_task *tasks, size_t n, hac_error *err)
 {
-    uint64_t n = 1;
-    hac_status status = HAC_OK;
-    if (hac_args_has(args, HAC_OPT_COMPONENTS))
-        status = hac_parse_count(args->values[HAC_OPT_COMPONENTS], &n, err);
-    if (status == HAC_OK && (n == 0 || n > HAC_LOGIC_SPLIT_MAX))
-        return hac_fail(err, HAC_INVALID, "explain: --components is from 1 to %d", HAC_LOGIC_SPLIT_MAX);
-    ret->components = (unsigned)n;
-    return status;
+    hac_autojson cJSON *plan = NULL;
+    hac_status status = hac_read_object(text, "the plan", &plan, err);
+    if (status != HAC_OK)
+        return status;
+    const cJSON *task = hac_read_array(plan, "tasks"), *reason = hac_read_array(plan, "candidates");
+    task = task != NULL ? task->child : NULL;
+    reason = reason != NULL ? reason->child : NULL;
+    for (size_t i = 0; i < n; i++, task = task->next, reason = reason->next) {
+        if (task == NULL || reason == NULL)
+            return hac_fail(err, HAC_PROTOCOL, "the plan has fewer tasks than were asked for");
+        const char *why = hac_read_string(reason, "reason");
+        tasks[i].devices = hac_read_joined(task, "devices");
+        tasks[i].seconds = hac_read_number(reason, "predicted_seconds");
+        if (why != NULL && (tasks[i].reason = strdup(why)) == NULL)
+            return hac_fail_no_memory(err);
+    }
+    return HAC_OK;
 }
 
-/* Where and when parts run is known when data is: what every flow says of that is null here. */
-static void add_json(const hac_decomposition *decomposition, hac_text *text)
+/* The decomposition needs no daemon; without one *ret stays NULL, and *ret_why says so. */
+static hac_status place(hac_cli *cli, const hac_opsplit_request *r, hac_placement **ret, hac_error *ret_why,
+                        hac_error *err)
+{
+    hac_status status = hac_cli_connect(cli, ret_why);
+    if (status != HAC_OK)
+        return HAC_OK;
+    return hac_run_placement(cli->client, r->logic, &r->options, read_plan, ret, err);
+}
+
+/* ---- the answer ---- */
+
+/* What every flow says of all of a plan is null here: there is one for each graph. */
+static void add_json(const hac_decomposition *decomposition, const hac_opsplit_request *r,
+                     const hac_placement *placement, const char *why_not, hac_text *text)
 {
     static const char *const others[] = {"k", "k_source", "shares", "predicted_seconds", "devices", "tasks"};
     hac_json_open(text, NULL, '{');
@@ -33,47 +59,63 @@ static void add_json(const hac_decomposition *decomposition, hac_text *text)
     hac_json_string(text, "name", decomposition->logic->name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         hac_json_null(text, others[i]);
-    hac_decomposition_json(decomposition, NULL, "steps", text);
+    hac_json_open(text, "placement", '{');
+    hac_json_string(text, "policy", r->options.policy == HAC_OP_POLICY_RULE ? "rule" : "measured");
+    hac_json_unsigned(text, "threshold", r->options.threshold > 0 ? r->options.threshold : UINT64_C(3) << 30);
+    hac_json_string(text, "open", placement == NULL ? why_not : NULL);
+    hac_json_close(text, '}');
+    hac_decomposition_json(decomposition, NULL, placement, "steps", text);
     hac_json_close(text, '}');
 }
 
-static hac_status explain(const char *file, const hac_decompose_options *options, hac_plan_format format,
-                          hac_error *err)
+static hac_status print(const hac_decomposition *decomposition, const hac_opsplit_request *r,
+                        const hac_placement *placement, const char *why_not, hac_plan_format format,
+                        hac_error *err)
 {
-    hac_cleanup(hac_library_free_cleanup) hac_library *library = NULL;
-    hac_cleanup(hac_logic_free_cleanup) hac_logic *logic = NULL;
-    hac_cleanup(hac_decomposition_free_cleanup) hac_decomposition *decomposition = NULL;
     hac_autofree char *all = NULL;
     hac_text text = HAC_TEXT_NONE;
-    hac_status status = hac_opsplit_library_open(&library, err);
+    if (format == HAC_PLAN_JSON) {
+        add_json(decomposition, r, placement, why_not, &text);
+    } else {
+        hac_decomposition_print(decomposition, NULL, placement, &text);
+        if (placement == NULL)
+            hac_text_addf(&text, "placement: not known: %s\n", why_not);
+    }
+    hac_status status = hac_text_finish(&text, &all, NULL, err);
+    return status == HAC_OK ? hac_cli_print(all, err) : status;
+}
+
+static hac_status explain(hac_cli *cli, hac_opsplit_request *r, const char *file, hac_plan_format format,
+                          hac_error *err)
+{
+    hac_cleanup(hac_decomposition_free_cleanup) hac_decomposition *decomposition = NULL;
+    hac_cleanup(hac_placement_free_cleanup) hac_placement *placement = NULL;
+    hac_decompose_options options = {r->options.components > 0 ? r->options.components : 1};
+    hac_error why = HAC_ERROR_NONE;
+    hac_status status = hac_opsplit_library_open(&r->library, err);
     if (status == HAC_OK)
-        status = hac_logic_read(file, library, &logic, NULL, err);
+        status = hac_logic_read(file, r->library, &r->logic, NULL, err);
     if (status == HAC_NOT_FOUND)
         return hac_fail(err, HAC_FAILED, "%s: there is no such file", file);
     if (status == HAC_OK)
-        status = hac_decompose(logic, options, &decomposition, err);
-    if (status != HAC_OK)
-        return status;
-    if (format == HAC_PLAN_JSON)
-        add_json(decomposition, &text);
-    else
-        hac_decomposition_print(decomposition, NULL, &text);
-    status = hac_text_finish(&text, &all, NULL, err);
-    return status == HAC_OK ? hac_cli_print(all, err) : status;
+        status = hac_decompose(r->logic, &options, &decomposition, err);
+    if (status == HAC_OK)
+        status = place(cli, r, &placement, &why, err);
+    return status == HAC_OK ? print(decomposition, r, placement, why.message, format, err) : status;
 }
 
 hac_status hac_cmd_opsplit_explain(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     const uint64_t taken = HAC_OPTIONS_GLOBAL | HAC_OPTIONS_OPSPLIT | HAC_OPT_BIT(HAC_OPT_FORMAT);
-    hac_decompose_options options = {1};
+    hac_cleanup(hac_opsplit_request_clear) hac_opsplit_request r = {.options = HAC_RUN_OPTIONS_INIT};
     hac_plan_format format = hac_cli_format(cli, args);
     hac_status status = hac_args_refuse(args, "explain", ~taken, "no option of opsplit run", err);
     if (status == HAC_OK && args->n_words != 3)
         return hac_fail(err, HAC_INVALID,
-                        "explain: usage: hacctl explain opsplit run LOGIC.yaml [--components N]");
+                        "explain: usage: hacctl explain opsplit run LOGIC.yaml [--input NAME=FILE …]");
     if (status == HAC_OK && format == HAC_PLAN_SVG)
         return hac_fail(err, HAC_INVALID, "explain: there is no picture of a logic file; take text or json");
     if (status == HAC_OK)
-        status = parse_components(args, &options, err);
-    return status == HAC_OK ? explain(args->words[2], &options, format, err) : status;
+        status = hac_opsplit_request_parse(&r, "explain", args, err);
+    return status == HAC_OK ? explain(cli, &r, args->words[2], format, err) : status;
 }

@@ -6,71 +6,7 @@
 #include "command.h"
 #include "human.h"
 #include "interrupt.h"
-#include "job_request.h"
-#include "opsplit/run.h"
-
-typedef struct request {
-    hac_job_request job;
-    hac_run_input inputs[HAC_LOGIC_INPUTS_MAX];
-    char *names[HAC_LOGIC_INPUTS_MAX]; /* owned: NAME of NAME=FILE */
-    hac_logic *logic;
-    hac_library *library;
-    hac_run_options options;
-} request;
-
-static void request_clear(request *r)
-{
-    hac_job_request_clear(&r->job);
-    for (size_t i = 0; i < r->options.n_inputs; i++)
-        free(r->names[i]);
-    hac_logic_free(r->logic);
-    hac_library_free(r->library);
-}
-
-/* ---- the command line ---- */
-
-static hac_status parse_inputs(request *r, const hac_args *args, hac_error *err)
-{
-    for (size_t i = 0; i < args->n_inputs; i++) {
-        const char *equals = strchr(args->inputs[i], '=');
-        if (equals == NULL || equals == args->inputs[i] || equals[1] == '\0')
-            return hac_fail(err, HAC_INVALID, "opsplit run: --input wants NAME=FILE, not '%.100s'",
-                            args->inputs[i]);
-        r->names[i] = strndup(args->inputs[i], (size_t)(equals - args->inputs[i]));
-        r->options.n_inputs++;
-        if (r->names[i] == NULL)
-            return hac_fail_no_memory(err);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(r->names[i], r->names[j]) == 0)
-                return hac_fail(err, HAC_INVALID, "opsplit run: input %s is given twice", r->names[i]);
-        r->inputs[i] = (hac_run_input){r->names[i], equals + 1};
-    }
-    r->options.inputs = r->inputs;
-    return HAC_OK;
-}
-
-static hac_status parse_options(request *r, const hac_args *args, hac_error *err)
-{
-    hac_status status = hac_job_request_parse(&r->job, args, &r->options.job, err);
-    if (status == HAC_OK)
-        status = parse_inputs(r, args, err);
-    if (status == HAC_OK)
-        status = hac_parse_bytes(args, HAC_OPT_THRESHOLD, &r->options.threshold, err);
-    if (status != HAC_OK)
-        return status;
-    r->options.policy =
-        hac_args_choice(args, HAC_OPT_PLACEMENT) == 1 ? HAC_OP_POLICY_RULE : HAC_OP_POLICY_MEASURED;
-    r->options.kernels = hac_args_has(args, HAC_OPT_KERNELS);
-    r->options.output = args->values[HAC_OPT_OUTPUT];
-    if (!hac_args_has(args, HAC_OPT_COMPONENTS))
-        return HAC_OK;
-    uint64_t components = 0;
-    status = hac_parse_count(args->values[HAC_OPT_COMPONENTS], &components, err);
-    if (status == HAC_OK && (components == 0 || components > HAC_LOGIC_SPLIT_MAX))
-        status = hac_fail(err, HAC_INVALID, "opsplit run: --components is from 1 to %d", HAC_LOGIC_SPLIT_MAX);
-    r->options.components = (unsigned)components;
-    return status;
-}
+#include "opsplit_request.h"
 
 /* Alone, or the rank that speaks for all. */
 static bool is_first(const hac_cli *cli)
@@ -79,7 +15,7 @@ static bool is_first(const hac_cli *cli)
 }
 
 /* The file, checked; all that is wrong with it is said, the first of it as the error. */
-static hac_status read_logic(request *r, const hac_cli *cli, const char *path, hac_error *err)
+static hac_status read_logic(hac_opsplit_request *r, const hac_cli *cli, const char *path, hac_error *err)
 {
     hac_autofree char *folder = NULL;
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
@@ -127,10 +63,10 @@ static hac_status print_receipt(const hac_run_report *report, const char *path, 
 
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err)
 {
-    hac_cleanup(request_clear) request r = {.options = HAC_RUN_OPTIONS_INIT};
+    hac_cleanup(hac_opsplit_request_clear) hac_opsplit_request r = {.options = HAC_RUN_OPTIONS_INIT};
     hac_run_report report = {0};
     char seconds[HAC_HUMAN_MAX];
-    hac_status status = parse_options(&r, args, err);
+    hac_status status = hac_opsplit_request_parse(&r, "opsplit run", args, err);
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
     if (status == HAC_OK)

@@ -574,3 +574,26 @@ hac_status hac_run_logic(hac_client *client, const hac_logic *logic, const hac_r
     *ret = (hac_run_report){.job = 1, .graphs = 1};
     return HAC_OK;
 }
+
+/* Each sub-operator is one task, on a device that is there in name only. */
+hac_status hac_run_placement(hac_client *client, const hac_logic *logic, const hac_run_options *options,
+                             hac_plan_reader *read_plan, hac_placement **ret, hac_error *err)
+{
+    static const char plan[] = "{\"tasks\": [{\"devices\": [\"a\", \"b\"]}],"
+                               " \"candidates\": [{\"predicted_seconds\": 0.5, \"reason\": \"so\"}]}";
+    (void)client;
+    record("place %s inputs=%zu policy=%d threshold=%llu components=%u", logic->name, options->n_inputs,
+           (int)options->policy, (unsigned long long)options->threshold, options->components);
+    hac_status status = HAC_OK;
+    *ret = calloc(1, sizeof **ret);
+    (*ret)->pieces = calloc(logic->n_pieces + 1, sizeof *(*ret)->pieces);
+    for (size_t i = 0; i < logic->n_pieces && status == HAC_OK; i++) {
+        hac_piece_placement *piece = &(*ret)->pieces[(*ret)->n_pieces++];
+        piece->tasks = calloc(1, sizeof *piece->tasks);
+        piece->n_tasks = 1;
+        snprintf(piece->tasks->codelet, sizeof piece->tasks->codelet, "op.fake");
+        piece->tasks->components = piece->tasks->sub_loops = 1;
+        status = read_plan(plan, piece->tasks, 1, err);
+    }
+    return status;
+}

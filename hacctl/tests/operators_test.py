@@ -5,7 +5,7 @@ import json
 import os
 import re
 
-from cli import HERE, Case, main
+from cli import HERE, Fake, main
 
 DAMP = """subop: damp
 text: PageRank's damping
@@ -33,7 +33,7 @@ outputs: {o: {columns: [p.x, y]}}
 """
 
 
-class Operators(Case):
+class Operators(Fake):
     def setUp(self):
         super().setUp()
         self.environment.update(HAC_SOCKET=self.path("no-daemon"), FAKE_HAC_CONNECT="3",
@@ -176,6 +176,19 @@ class Operators(Case):
                                      "outputs: {o: {columns: [a]}}\n")
         answer = json.loads(self.good("--json", "explain", "opsplit", "run", loop, "--components", "5"))
         self.assertEqual(answer["steps"][0]["sub_loops"], [[0, 2], [2, 4], [4, 6], [6, 8], [8, 10]])
+        self.assertEqual(answer["placement"], {"policy": "measured", "threshold": 3 << 30, "open": "fake: no_daemon"})
+        self.assertIsNone(answer["steps"][0]["body"][0]["sub_operators"][0]["placement"])
+        self.assertTrue(self.good("explain", "opsplit", "run", loop).endswith(b"\nplacement: not known: fake: no_daemon\n"))
+        self.environment["FAKE_HAC_CONNECT"] = "0"
+        answer = json.loads(self.good("--json", "explain", "opsplit", "run", loop))
+        (placement,) = answer["steps"][0]["body"][0]["sub_operators"][0]["placement"]
+        self.assertEqual(placement, {"open": None, "tasks": [
+            {"codelet": "op.fake", "component": 0, "components": 1, "sub_loop": 0, "sub_loops": 1, "rows": None,
+             "at_most": False, "memory": 0, "devices": "a, b", "predicted_seconds": 0.5, "reason": "so"}]})
+        text = self.good("explain", "opsplit", "run", pagerank, "--input", "edges=x", "--placement", "rule",
+                         "--threshold", "5", "--components", "7").decode()
+        self.assertRegex(text, r"(?m)^    3\. damp .*\n       op\.fake on a, b: so\n    4\. ")
+        self.assertEqual(self.called().splitlines()[-1], "place pagerank inputs=1 policy=1 threshold=5 components=7")
         explain = ("explain", "opsplit", "run")
         self.bad(2, *explain, says="usage")
         self.bad(2, *explain, loop, "--type", "u32", says="--type is no option of opsplit run")

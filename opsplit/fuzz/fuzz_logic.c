@@ -80,8 +80,8 @@ static void fuzz_logic(const char *text, size_t size)
     if (hac_decompose(logic, &options, &d, &err) == HAC_OK) {
         for (size_t i = 0; i < d->n_steps; i++)
             check_step(logic, &d->steps[i]);
-        hac_decomposition_print(d, NULL, &out);
-        hac_decomposition_json(d, NULL, NULL, &out);
+        hac_decomposition_print(d, NULL, NULL, &out);
+        hac_decomposition_json(d, NULL, NULL, NULL, &out);
     }
     hac_text_clear(&out);
     hac_decomposition_free(d);

@@ -15,6 +15,7 @@ static const char *const kinds[] = {
 typedef struct printer {
     const hac_logic *logic;
     const uint64_t *rows;
+    const hac_placement *placement;
     hac_text *text;
     unsigned depth;
 } printer;
@@ -61,6 +62,13 @@ static const char *partitioner_name(const printer *p, int vector)
 {
     static const char *const names[] = {"range", "hash", "round-robin", "weight", "expression"};
     return names[vector >= 0 ? p->logic->vectors[vector].partitioner : HAC_PARTITION_RANGE];
+}
+
+/* Where a sub-operator's pieces go: one, or those of an OP that is placed as a whole; NULL: not asked. */
+static const hac_piece_placement *placement_of(const printer *p, const hac_logic_piece *piece)
+{
+    bool asked = p->placement != NULL && piece->number < p->placement->n_pieces;
+    return asked ? &p->placement->pieces[piece->number] : NULL;
 }
 
 /* ---- text ---- */
@@ -113,6 +121,17 @@ static void print_after(const printer *p, const hac_suboperator *s)
     for (size_t i = 0; i < s->n_after; i++)
         hac_text_addf(p->text, "%s%zu%s", i == 0 ? "; after " : ", ", s->after[i].on + 1,
                       s->after[i].whole ? " (all of it)" : "");
+}
+
+static void print_placement(const printer *p, const hac_decomposed_step *d, const hac_suboperator *s)
+{
+    const hac_logic_piece *pieces = s->piece != NULL ? s->piece : d->step->pieces;
+    size_t n = s->piece != NULL ? 1 : d->step->n_pieces;
+    for (size_t i = 0; i < n; i++) {
+        const hac_piece_placement *placement = placement_of(p, &pieces[i]);
+        if (placement != NULL)
+            hac_piece_placement_print(placement, 2 * p->depth + 5, p->text);
+    }
 }
 
 static void print_suboperator(const printer *p, const hac_suboperator *s, size_t i)
@@ -215,16 +234,24 @@ static void print_step(printer *p, const hac_decomposed_step *d)
     else
         hac_text_addf(p->text, ": %zu sub-operator%s, %u component%s\n", d->n_suboperators,
                       d->n_suboperators > 1 ? "s" : "", d->components, d->components > 1 ? "s" : "");
-    for (size_t i = 0; i < d->n_suboperators; i++)
+    for (size_t i = 0; i < d->n_suboperators; i++) {
         print_suboperator(p, &d->suboperators[i], i);
+        print_placement(p, d, &d->suboperators[i]);
+    }
     print_order(p, d);
 }
 
-void hac_decomposition_print(const hac_decomposition *decomposition, const uint64_t *rows, hac_text *ret)
+void hac_decomposition_print(const hac_decomposition *decomposition, const uint64_t *rows,
+                             const hac_placement *placement, hac_text *ret)
 {
-    printer p = {decomposition->logic, rows, ret, 0};
+    printer p = {decomposition->logic, rows, placement, ret, 0};
     for (size_t i = 0; i < decomposition->n_steps; i++)
         print_step(&p, &decomposition->steps[i]);
+    if (placement != NULL && hac_placement_is_most(placement))
+        hac_text_addf(
+            ret,
+            "(at most): the data decides how many rows there are; placed as if there were as many as there "
+            "can be\n");
 }
 
 /* ---- JSON ---- */
@@ -275,7 +302,25 @@ static void json_codelets(const printer *p, const hac_suboperator *s)
     hac_json_close(p->text, ']');
 }
 
-static void json_suboperator(const printer *p, const hac_suboperator *s)
+/* One of each piece. */
+static void json_placement(const printer *p, const hac_decomposed_step *d, const hac_suboperator *s)
+{
+    const hac_logic_piece *pieces = s->piece != NULL ? s->piece : d->step->pieces;
+    size_t n = s->piece != NULL ? 1 : d->step->n_pieces;
+    if (n == 0 || placement_of(p, &pieces[0]) == NULL) {
+        hac_json_null(p->text, "placement");
+        return;
+    }
+    hac_json_open(p->text, "placement", '[');
+    for (size_t i = 0; i < n; i++) {
+        hac_json_open(p->text, NULL, '{');
+        hac_piece_placement_json(placement_of(p, &pieces[i]), p->text);
+        hac_json_close(p->text, '}');
+    }
+    hac_json_close(p->text, ']');
+}
+
+static void json_suboperator(const printer *p, const hac_decomposed_step *d, const hac_suboperator *s)
 {
     hac_json_open(p->text, NULL, '{');
     hac_json_string(p->text, "name", s->name);
@@ -294,6 +339,7 @@ static void json_suboperator(const printer *p, const hac_suboperator *s)
     hac_json_unsigned(p->text, "components", s->components);
     hac_json_string(p->text, "partitioner", partitioner_name(p, walked(p->logic, s)));
     json_rows(p, s);
+    json_placement(p, d, s);
     hac_json_open(p->text, "after", '[');
     for (size_t i = 0; i < s->n_after; i++) {
         hac_json_open(p->text, NULL, '{');
@@ -363,7 +409,7 @@ static void json_step(const printer *p, const hac_decomposed_step *d)
         hac_json_bool(p->text, "whole", step->whole);
         hac_json_open(p->text, "sub_operators", '[');
         for (size_t i = 0; i < d->n_suboperators; i++)
-            json_suboperator(p, &d->suboperators[i]);
+            json_suboperator(p, d, &d->suboperators[i]);
         hac_json_close(p->text, ']');
         hac_json_unsigned(p->text, "slots", d->slots);
         json_parts(p, d);
@@ -381,9 +427,9 @@ static void json_steps(const printer *p, const char *key, const hac_decomposed_s
     hac_json_close(p->text, ']');
 }
 
-void hac_decomposition_json(const hac_decomposition *decomposition, const uint64_t *rows, const char *key,
-                            hac_text *ret)
+void hac_decomposition_json(const hac_decomposition *decomposition, const uint64_t *rows,
+                            const hac_placement *placement, const char *key, hac_text *ret)
 {
-    printer p = {decomposition->logic, rows, ret, 0};
+    printer p = {decomposition->logic, rows, placement, ret, 0};
     json_steps(&p, key, decomposition->steps, decomposition->n_steps);
 }

@@ -315,12 +315,12 @@ static void test_explain(void **state)
     for (size_t i = 0; i < 64; i++)
         rows[i] = 10;
     hac_decomposition *all = decompose(logic, 1);
-    hac_decomposition_print(all, rows, &text);
+    hac_decomposition_print(all, rows, NULL, &text);
     assert_int_equal(hac_text_finish(&text, &printed, NULL, NULL), HAC_OK);
     assert_string_equal(printed, expected);
     free(printed);
     hac_json_open(&json, NULL, '{');
-    hac_decomposition_json(all, NULL, "steps", &json);
+    hac_decomposition_json(all, NULL, NULL, "steps", &json);
     hac_json_close(&json, '}');
     assert_int_equal(hac_text_finish(&json, &printed, NULL, NULL), HAC_OK);
     assert_non_null(strstr(printed, "\"sub_loops\":[[0,2],[2,4]]"));

@@ -31,8 +31,8 @@ static hac_status check(void *context, hac_error *err)
 static hac_status show(void *context, hac_error *err)
 {
     hac_text text = HAC_TEXT_NONE, json = HAC_TEXT_NONE;
-    hac_decomposition_print(context, NULL, &text);
-    hac_decomposition_json(context, NULL, NULL, &json);
+    hac_decomposition_print(context, NULL, NULL, &text);
+    hac_decomposition_json(context, NULL, NULL, NULL, &json);
     hac_status status = text.broken || json.broken ? hac_fail_no_memory(err) : HAC_OK;
     hac_text_clear(&text);
     hac_text_clear(&json);

@@ -8,12 +8,17 @@
 #include "base/clock.h"
 #include "run_internal.h"
 
-static hac_status check_inputs(const hac_logic *logic, const hac_run_options *options, hac_error *err)
+hac_status hac_run_check_names(const hac_logic *logic, const hac_run_options *options, hac_error *err)
 {
     for (size_t i = 0; i < options->n_inputs; i++)
         if (hac_logic_input_find(logic, options->inputs[i].name) < 0)
             return hac_fail(err, HAC_INVALID, "%s has no input called %s", logic->file,
                             options->inputs[i].name);
+    return HAC_OK;
+}
+
+static hac_status check_given(const hac_logic *logic, const hac_run_options *options, hac_error *err)
+{
     for (size_t i = 0; i < logic->n_inputs; i++) {
         bool given = false;
         for (size_t j = 0; j < options->n_inputs; j++)
@@ -105,7 +110,15 @@ static hac_status run_all(hac_logic_run *run, hac_error *err)
                                                 : status;
 }
 
-static void clear(hac_logic_run *run)
+hac_status hac_run_open(hac_logic_run *run, hac_error *err)
+{
+    run->vectors = calloc(run->logic->n_vectors + 1, sizeof *run->vectors);
+    run->dimensions = calloc(run->logic->n_dimensions + 1, sizeof *run->dimensions);
+    return run->vectors == NULL || run->dimensions == NULL ? hac_fail_no_memory(err)
+                                                           : hac_run_graph_new(&run->graph, err);
+}
+
+void hac_run_clear(hac_logic_run *run)
 {
     hac_job_free(run->job); /* of a run that has failed: it is cancelled */
     hac_text_clear(&run->log);
@@ -125,16 +138,15 @@ hac_status hac_run_logic(hac_client *client, const hac_logic *logic, const hac_r
                          .options = options,
                          .report = &report,
                          .components = options->components > 0 ? options->components : 1};
-    hac_status status = check_inputs(logic, options, err);
+    hac_status status = hac_run_check_names(logic, options, err);
+    if (status == HAC_OK)
+        status = check_given(logic, options, err);
     if (status != HAC_OK)
         return status;
-    run.vectors = calloc(logic->n_vectors + 1, sizeof *run.vectors);
-    run.dimensions = calloc(logic->n_dimensions + 1, sizeof *run.dimensions);
-    status = run.vectors == NULL || run.dimensions == NULL ? hac_fail_no_memory(err)
-                                                           : hac_run_graph_new(&run.graph, err);
+    status = hac_run_open(&run, err);
     if (status == HAC_OK)
         status = run_all(&run, err);
-    clear(&run);
+    hac_run_clear(&run);
     report.seconds = hac_seconds_since(start);
     *ret = report;
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The graph of tasks that becomes the next job. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ struct hac_run_graph {
     hac_run_memory *held[TASKS_MOST * HAC_OP_OPERANDS_MAX]; /* memory that is not given to others meanwhile */
     size_t n_held;
     size_t bytes;
-    uint64_t number; /* of flushes */
+    uint64_t number;                           /* of flushes */
+    hac_run_planned planned_tasks[TASKS_MOST]; /* of a run that only places */
 };
 
 hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err)
@@ -136,15 +138,21 @@ bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector)
     return vector->graph == run->graph->number;
 }
 
+/* What all graphs of the run have in common. */
+static void set_options(const hac_logic_run *run, hac_ops *ops)
+{
+    ops->name = run->logic->name;
+    ops->policy = run->options->policy;
+    ops->threshold = run->options->threshold;
+    ops->kernels = run->options->kernels;
+    ops->job = run->options->job;
+}
+
 /* The job of all graphs, from the first one on. */
 static hac_status begin_job(hac_logic_run *run, hac_error *err)
 {
     hac_ops ops = HAC_OPS_INIT;
-    ops.name = run->logic->name;
-    ops.policy = run->options->policy;
-    ops.threshold = run->options->threshold;
-    ops.kernels = run->options->kernels;
-    ops.job = run->options->job;
+    set_options(run, &ops);
     hac_status status = hac_ops_begin(run->client, &ops, &run->job, err);
     if (status == HAC_OK)
         run->report->job = hac_job_id(run->job);
@@ -195,10 +203,35 @@ static hac_status blame(hac_logic_run *run, hac_status status, hac_error *err)
     return status;
 }
 
+/* Of a run that only places: hacd's plan of what was added. */
+static hac_status ask_plan(hac_logic_run *run, hac_error *err)
+{
+    hac_run_graph *graph = run->graph;
+    uint64_t sizes[BUFFERS_MOST];
+    hac_autofree char *plan = NULL;
+    hac_ops ops = HAC_OPS_INIT;
+    hac_error why = HAC_ERROR_NONE;
+    if (graph->n_tasks == 0)
+        return HAC_OK;
+    for (size_t i = 0; i < graph->n_buffers; i++)
+        sizes[i] = graph->buffers[i]->bytes;
+    set_options(run, &ops);
+    ops.sizes = sizes;
+    ops.n_buffers = graph->n_buffers;
+    ops.tasks = graph->tasks;
+    ops.n_tasks = graph->n_tasks;
+    hac_status status = hac_explain_ops(run->client, &ops, HAC_PLAN_JSON, &plan, &why);
+    status = hac_run_placed(run, graph->planned_tasks, graph->n_tasks, status, plan, &why, err);
+    forget(run);
+    return status;
+}
+
 hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
 {
     const hac_ranks *ranks = run->options->ranks;
     hac_status status = HAC_OK;
+    if (run->placing != NULL)
+        return ask_plan(run, err);
     if (run->graph->n_tasks > 0) {
         run->report->graphs++;
         run->report->tasks += run->graph->n_tasks;
@@ -214,9 +247,14 @@ hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
     return status;
 }
 
-const uint64_t *hac_run_values(const hac_logic_run *run, uint32_t task)
+hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, size_t n, hac_error *err)
 {
-    return run->graph->parts[task].values;
+    hac_status status = hac_run_flush(run, err);
+    if (run->placing != NULL)
+        run->placing->most = true;
+    else if (status == HAC_OK)
+        memcpy(sizes, run->graph->parts[task].values, n * sizeof *sizes);
+    return status;
 }
 
 /* ---- exchange ---- */
@@ -415,6 +453,23 @@ static void set_spans(const hac_run_task *what, uint64_t first, uint64_t end, do
     task->type = hac_op_type(what->codelet, operands, what->n_operands);
 }
 
+static void note_planned(const hac_logic_run *run, const hac_op_task *task, unsigned component,
+                         unsigned components)
+{
+    hac_run_planned *planned = &run->graph->planned_tasks[run->graph->n_tasks];
+    *planned = (hac_run_planned){.piece = run->placing->piece,
+                                 .task = {.component = component,
+                                          .components = components,
+                                          .first = task->first,
+                                          .count = task->count,
+                                          .memory = task->memory,
+                                          .sub_loop = run->placing->sub_loop,
+                                          .sub_loops = run->placing->sub_loops,
+                                          .most = run->placing->most,
+                                          .seconds = NAN}};
+    snprintf(planned->task.codelet, sizeof planned->task.codelet, "%s", task->codelet);
+}
+
 /* One component of a sub-operator, which calls the codelet with `call`. */
 static void add_one(hac_logic_run *run, const hac_run_task *what, const hac_component_range *range,
                     unsigned component, unsigned components, const uint8_t *call, size_t call_bytes)
@@ -438,6 +493,8 @@ static void add_one(hac_logic_run *run, const hac_run_task *what, const hac_comp
     set_spans(what, range->first, range->first + range->count, share, task, part);
     find_order(run, what, part, task, range->first, range->first + range->count);
     name_task(run, what, component, components, part);
+    if (run->placing != NULL)
+        note_planned(run, task, component, components);
     graph->n_tasks++;
 }
 

@@ -58,6 +58,8 @@ typedef struct hac_run_vector {
     hac_run_writer writers[HAC_RUN_WRITERS_MAX];
     unsigned n_writers;
     uint64_t graph; /* the number of the graph that they are tasks of; on some ranks there may be none */
+    /* Of a run that only places: its values are not known; its size neither, but it is at most this one. */
+    bool unknown, most;
 } hac_run_vector;
 
 /* What a new vector needs; entries are the room for them. */
@@ -112,12 +114,51 @@ HAC_MUST_USE hac_status hac_run_add(hac_logic_run *run, const hac_run_task *task
                                     hac_error *err);
 /* Runs what was added; afterwards vectors' memory may be read. */
 HAC_MUST_USE hac_status hac_run_flush(hac_logic_run *run, hac_error *err);
-/* What task `task` of the last flush gave back. */
-const uint64_t *hac_run_values(const hac_logic_run *run, uint32_t task);
+/* Runs what was added, too. `sizes`: the most that can be; afterwards what task `task` has found. */
+HAC_MUST_USE hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, size_t n,
+                                      hac_error *err);
 /* All rows of a vector on every rank; flushes where it has to. */
 HAC_MUST_USE hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err);
 
+/* ---- placing without running ---- */
+
+/* A task of the graph, for its placement. */
+typedef struct hac_run_planned {
+    size_t piece; /* number in the logic file */
+    hac_placed_task task;
+} hac_run_planned;
+
+#define HAC_RUN_NOT_KNOWN UINT64_MAX /* a dimension */
+
+/*
+ * In a run that only places, hac_run_flush asks hacd for the plan of what was added. Vectors have memory, but
+ * those that tasks would have written have no values; what is decided by those is HAC_AGAIN. Sizes that the
+ * data decides are the most that they can be.
+ */
+typedef struct hac_run_placing {
+    hac_placement *placement;
+    hac_plan_reader *read_plan;
+    size_t piece;                 /* at work, … */
+    bool most;                    /* … of sizes that are the most that they can be */
+    unsigned sub_loop, sub_loops; /* 0 of 1: no loop that is split */
+    bool *loose;                  /* by vector: in a loop or a branch its size may change */
+} hac_run_placing;
+
+/* HAC_AGAIN: a value is wanted that is not known. */
+hac_status hac_run_wait(hac_error *err);
+/* Takes the plan of `n` tasks in, or why there is none (`status`, `why`). */
+HAC_MUST_USE hac_status hac_run_placed(hac_logic_run *run, const hac_run_planned *tasks, size_t n,
+                                       hac_status status, const char *plan, const hac_error *why,
+                                       hac_error *err);
+
 /* ---- the run ---- */
+
+/* Whether inputs are given that the file has not. */
+HAC_MUST_USE hac_status hac_run_check_names(const hac_logic *logic, const hac_run_options *options,
+                                            hac_error *err);
+/* What is as long as the file says. To be cleared also when it fails. */
+HAC_MUST_USE hac_status hac_run_open(hac_logic_run *run, hac_error *err);
+void hac_run_clear(hac_logic_run *run);
 
 struct hac_run {
     hac_client *client;
@@ -132,8 +173,9 @@ struct hac_run {
     uint64_t slots_used;   /* … so many bytes are taken */
     hac_run_memory *free_slots;
     hac_run_graph *graph;
-    hac_job *job; /* of all graphs; NULL: none has run yet */
-    hac_text log; /* for it, since the last one */
+    hac_job *job;             /* of all graphs; NULL: none has run yet */
+    hac_text log;             /* for it, since the last one */
+    hac_run_placing *placing; /* NULL: it runs */
     unsigned components;
     char where[320];       /* the piece at work, for messages: "pagerank.yaml:12:9: spmv" */
     hac_logic_position at; /* where it is */
@@ -146,6 +188,11 @@ bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint6
 HAC_MUST_USE hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err);
 HAC_MUST_USE hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n,
                                       hac_error *err);
+/* Of a loop of so many iterations; 1: it is not split. */
+unsigned hac_run_sub_loops(const hac_logic_run *run, const hac_logic_step *step, uint64_t iterations);
+/* The Var of a loop's index. */
+HAC_MUST_USE hac_status hac_run_set_index(hac_logic_run *run, int vector, int64_t value, hac_error *err);
+/* Inputs that are not given have no value afterwards. */
 HAC_MUST_USE hac_status hac_run_load(hac_logic_run *run, hac_error *err);
 HAC_MUST_USE hac_status hac_run_write(hac_logic_run *run, hac_error *err);
 HAC_MUST_USE hac_status hac_run_reduce(hac_logic_run *run, const hac_logic_reducer *reducer, hac_error *err);

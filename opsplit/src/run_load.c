@@ -412,12 +412,21 @@ static void learn_dimensions(hac_logic_run *run)
     }
 }
 
+static bool is_given(const hac_logic_run *run, const hac_logic_input *input)
+{
+    for (size_t i = 0; i < run->options->n_inputs; i++)
+        if (strcmp(run->options->inputs[i].name, input->name) == 0)
+            return true;
+    return false;
+}
+
 hac_status hac_run_load(hac_logic_run *run, hac_error *err)
 {
     uint64_t start = hac_now_ns();
     hac_status status = HAC_OK;
     for (size_t i = 0; i < run->logic->n_inputs && status == HAC_OK; i++)
-        status = load_input(run, &run->logic->inputs[i], err);
+        if (is_given(run, &run->logic->inputs[i]))
+            status = load_input(run, &run->logic->inputs[i], err);
     for (size_t i = 0; i < run->logic->n_vectors && status == HAC_OK; i++)
         if (run->logic->vectors[i].origin == HAC_ORIGIN_VALUE)
             status = load_value(run, i, err);

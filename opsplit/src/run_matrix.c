@@ -91,11 +91,11 @@ static hac_status take_size(hac_logic_run *run, hac_run_task *task, hac_run_vect
 {
     uint32_t number = 0;
     hac_status status = hac_run_add(run, task, &number, err);
+    uint64_t found[] = {0, result->operand.entries};
     if (status == HAC_OK)
-        status = hac_run_flush(run, err);
+        status = hac_run_sizes(run, number, found, 2, err);
     if (status != HAC_OK)
         return status;
-    const uint64_t *found = hac_run_values(run, number);
     if (found[1] > result->operand.entries)
         return hac_fail(err, HAC_INTERNAL, "%llu entries where %llu were the most",
                         (unsigned long long)found[1], (unsigned long long)result->operand.entries);

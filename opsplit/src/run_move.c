@@ -17,6 +17,10 @@ static bool count_kept(const hac_logic_run *run, const hac_run_vector *counts, u
     uint64_t first, end;
     bool divided = hac_run_part(run, rows, HAC_OP_BLOCK, &first, &end);
     *ret_before = *ret_end = *ret_all = 0;
+    if (run->placing != NULL)
+        *ret_end = *ret_all = rows;
+    if (run->placing != NULL)
+        return false;
     for (uint64_t b = 0; b < hac_run_blocks(rows, HAC_OP_BLOCK); b++) {
         *ret_before += b < first / HAC_OP_BLOCK ? at[b] : 0;
         *ret_end += b < hac_run_blocks(end, HAC_OP_BLOCK) ? at[b] : 0;
@@ -82,7 +86,7 @@ hac_status hac_run_filter_piece(hac_logic_run *run, const hac_logic_piece *piece
     if (blocks > 0)
         status = hac_run_add(run, &task, NULL, err);
     if (status == HAC_OK)
-        status = hac_run_flush(run, err);
+        status = hac_run_sizes(run, 0, NULL, 0, err); /* the counts themselves are a vector */
     if (status == HAC_OK && blocks > 0)
         status = hac_run_gather(run, &counts, err);
     for (size_t i = 0; i < in->n_vectors && status == HAC_OK; i++) { /* results may have operands' names */
@@ -265,11 +269,11 @@ hac_status hac_run_tokenize_piece(hac_logic_run *run, const hac_logic_piece *pie
     hac_run_operand(&task, in, true);
     task.units = (double)bytes;
     status = hac_run_add(run, &task, &number, err);
+    uint64_t found[] = {most, bytes};
     if (status == HAC_OK)
-        status = hac_run_flush(run, err);
+        status = hac_run_sizes(run, number, found, 2, err);
     if (status != HAC_OK)
         return status;
-    const uint64_t *found = hac_run_values(run, number);
     words.operand.rows = words.end = row.operand.rows = row.end = found[0];
     words.operand.entries = found[1];
     hac_run_publish(run, piece, "out", &words);
@@ -317,11 +321,11 @@ hac_status hac_run_index_piece(hac_logic_run *run, const hac_logic_piece *piece,
     }
     task.units = (double)rows;
     status = hac_run_add(run, &task, &number, err);
+    uint64_t found[] = {0, 0, rows, bytes};
     if (status == HAC_OK)
-        status = hac_run_flush(run, err);
+        status = hac_run_sizes(run, number, found, 4, err);
     if (status != HAC_OK)
         return status;
-    const uint64_t *found = hac_run_values(run, number);
     distinct.operand.rows = distinct.end = found[2];
     distinct.operand.entries = text ? found[3] : 0;
     for (size_t i = 0; i < in->n_vectors; i++)

@@ -48,7 +48,7 @@ static hac_status value_of(hac_logic_run *run, hac_run_vector *v, uint64_t *ret,
 {
     hac_status status = hac_run_is_pending(run, v) ? hac_run_flush(run, err) : HAC_OK;
     if (status == HAC_OK)
-        status = hac_run_gather(run, v, err);
+        status = v->unknown ? hac_run_wait(err) : hac_run_gather(run, v, err);
     if (status != HAC_OK)
         return status;
     const uint8_t *at = hac_run_data(v) + v->operand.values;
@@ -78,6 +78,8 @@ hac_status hac_run_extent(hac_logic_run *run, const hac_logic_piece *piece, cons
             return hac_fail(err, HAC_INVALID, "how many `%s` there are cannot be told", name);
         const hac_logic_dimension *dimension = &run->logic->dimensions[below];
         *ret = dimension->kind == HAC_DIMENSION_CONSTANT ? dimension->value : run->dimensions[below];
+        if (run->placing != NULL && *ret == HAC_RUN_NOT_KNOWN)
+            return hac_fail(err, HAC_AGAIN, "decided when it is known how many `%s` there are", name);
         return HAC_OK;
     }
     if (a->n_vectors == 0) {

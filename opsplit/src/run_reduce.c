@@ -379,7 +379,7 @@ static hac_status take_table(hac_logic_run *run, const hac_logic_piece *piece, c
     const uint64_t *from = (const uint64_t *)(const void *)hac_run_data(table);
     uint64_t *to = (uint64_t *)(void *)hac_run_data(&out);
     int64_t *counts = (int64_t *)(void *)hac_run_data(&count);
-    for (uint64_t k = 0; k < n; k++) {
+    for (uint64_t k = 0; run->placing == NULL && k < n; k++) {
         double rows;
         memcpy(&rows, &from[k * (columns + 1)], sizeof rows);
         counts[k] = is_float ? (int64_t)rows : (int64_t)from[k * (columns + 1)];

@@ -28,12 +28,13 @@ static hac_status number_keys(hac_logic_run *run, const hac_logic_reducer *reduc
     hac_run_operand(&task, key, true);
     task.units = (double)key->operand.rows;
     status = hac_run_add(run, &task, &number, err);
+    uint64_t found[] = {0, 0, shape.rows, shape.entries};
     if (status == HAC_OK)
-        status = hac_run_flush(run, err);
+        status = hac_run_sizes(run, number, found, 4, err);
     if (status != HAC_OK)
         return status;
-    ret_keys->operand.rows = ret_keys->end = hac_run_values(run, number)[2];
-    ret_keys->operand.entries = text ? hac_run_values(run, number)[3] : 0;
+    ret_keys->operand.rows = ret_keys->end = found[2];
+    ret_keys->operand.entries = text ? found[3] : 0;
     return HAC_OK;
 }
 

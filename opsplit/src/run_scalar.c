@@ -84,7 +84,9 @@ hac_status hac_run_scalar(hac_logic_run *run, const hac_logic_expression *expres
 {
     hac_status status = is_pending(run, expression) ? hac_run_flush(run, err) : HAC_OK;
     for (size_t i = 0; i < expression->n_vectors && status == HAC_OK; i++)
-        if (run->vectors[expression->vectors[i]].memory != NULL)
+        if (run->vectors[expression->vectors[i]].unknown)
+            status = hac_run_wait(err);
+        else if (run->vectors[expression->vectors[i]].memory != NULL)
             status = hac_run_gather(run, &run->vectors[expression->vectors[i]], err);
     if (status != HAC_OK)
         return status;

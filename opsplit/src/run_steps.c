@@ -87,7 +87,7 @@ static hac_status bound(hac_logic_run *run, const hac_logic_expression *expressi
     return status;
 }
 
-static hac_status set_index(hac_logic_run *run, int vector, int64_t value, hac_error *err)
+hac_status hac_run_set_index(hac_logic_run *run, int vector, int64_t value, hac_error *err)
 {
     hac_run_vector fresh;
     hac_run_shape shape = {HAC_VECTOR_VAR, HAC_KIND_I64, 1, 1, 0};
@@ -140,7 +140,7 @@ static hac_status collect_nothing(hac_logic_run *run, int out, hac_error *err)
 }
 
 /* As hac_decompose says it (decompose.h). */
-static unsigned count_sub_loops(const hac_logic_run *run, const hac_logic_step *step, uint64_t iterations)
+unsigned hac_run_sub_loops(const hac_logic_run *run, const hac_logic_step *step, uint64_t iterations)
 {
     uint64_t n = step->split > 0 ? step->split : run->options->components;
     n = n < iterations ? n : iterations;
@@ -151,7 +151,7 @@ static hac_status iterate(hac_logic_run *run, const hac_logic_step *step, int64_
 {
     run->report->rounds++;
     run->round++;
-    hac_status status = set_index(run, step->index, index, err);
+    hac_status status = hac_run_set_index(run, step->index, index, err);
     return status == HAC_OK ? hac_run_steps(run, step->body, step->n_body, err) : status;
 }
 
@@ -196,7 +196,7 @@ static hac_status run_for(hac_logic_run *run, const hac_logic_step *step, hac_er
     if (status != HAC_OK)
         return status;
     l.iterations = hac_loop_iterations(l.from, to, l.by);
-    l.sub_loops = count_sub_loops(run, step, l.iterations);
+    l.sub_loops = hac_run_sub_loops(run, step, l.iterations);
     for (size_t c = 0; l.iterations == 0 && c < step->n_collect && status == HAC_OK; c++)
         status = collect_nothing(run, step->collect[c].out, err);
     size_t n_left = l.sub_loops * step->n_collect;

@@ -19,6 +19,7 @@
 #define OPSPLIT_DECOMPOSE_H
 
 #include "opsplit/logic.h"
+#include "opsplit/placement.h"
 
 /* ---- components ---------------------------------------------------------------------------------- */
 
@@ -125,9 +126,10 @@ void hac_decomposition_free(hac_decomposition *decomposition);
 
 /* For `explain`: text, and as a JSON value under `key` (NULL: at the top). `rows`: of each dimension of the
  * logic file, UINT64_MAX where it is not known; NULL: none is. Components are row ranges where rows are
- * known. */
-void hac_decomposition_print(const hac_decomposition *decomposition, const uint64_t *rows, hac_text *ret);
-void hac_decomposition_json(const hac_decomposition *decomposition, const uint64_t *rows, const char *key,
-                            hac_text *ret);
+ * known. `placement`: where each sub-operator would run and why; NULL: that is left out. */
+void hac_decomposition_print(const hac_decomposition *decomposition, const uint64_t *rows,
+                             const hac_placement *placement, hac_text *ret);
+void hac_decomposition_json(const hac_decomposition *decomposition, const uint64_t *rows,
+                            const hac_placement *placement, const char *key, hac_text *ret);
 
 #endif

@@ -12,6 +12,7 @@
 #include <hac/hac.h>
 
 #include "opsplit/logic.h"
+#include "opsplit/placement.h"
 
 /* The ranks that run a file together, and how they exchange. All ranks make the same calls in the same order;
  * each call ends on all of them or fails on all of them. */
@@ -65,5 +66,14 @@ typedef struct hac_run_report {
  * name them, with file and line. */
 HAC_MUST_USE hac_status hac_run_logic(hac_client *client, const hac_logic *logic,
                                       const hac_run_options *options, hac_run_report *ret, hac_error *err);
+
+/*
+ * Where its sub-operators would run (opsplit/placement.h). Inputs may be missing: what needs them is open.
+ * What a run would fail of is said where it would; the call fails of inputs that cannot be loaded, and where
+ * hacd or memory does. `options->output`, `ranks`, `log` and `stop_fd` are not used.
+ */
+HAC_MUST_USE hac_status hac_run_placement(hac_client *client, const hac_logic *logic,
+                                          const hac_run_options *options, hac_plan_reader *read_plan,
+                                          hac_placement **ret, hac_error *err);
 
 #endif

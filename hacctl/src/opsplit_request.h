@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of `opsplit run`, of which `explain` says where it would run. */
+#ifndef HACCTL_OPSPLIT_REQUEST_H
+#define HACCTL_OPSPLIT_REQUEST_H
+
+#include "base/cleanup.h"
+#include "job_request.h"
+#include "opsplit/run.h"
+
+typedef struct hac_opsplit_request {
+    hac_job_request job;
+    hac_run_input inputs[HAC_LOGIC_INPUTS_MAX];
+    char *names[HAC_LOGIC_INPUTS_MAX]; /* owned: NAME of NAME=FILE */
+    hac_logic *logic;
+    hac_library *library;
+    hac_run_options options;
+} hac_opsplit_request;
+
+/* Inputs, policy, threshold, components, devices; `command` is for messages. Cleared also when it fails. */
+HAC_MUST_USE hac_status hac_opsplit_request_parse(hac_opsplit_request *r, const char *command,
+                                                  const hac_args *args, hac_error *err);
+/* Frees the logic file and the library as well. */
+void hac_opsplit_request_clear(hac_opsplit_request *r);
+
+#endif
