@@ -14,6 +14,17 @@ HAC_DEFINE_CLEANUP(hac_device *, hac_device_close)
 HAC_DEFINE_CLEANUP(hac_memory *, hac_memory_free)
 HAC_DEFINE_CLEANUP(hac_runner *, hac_runner_free)
 
+#define KEPT_BYTES ((size_t)4 << 20)
+
+/* glibc gives the end of the heap back when it is larger than 128 KiB, which is what a small task takes: each
+ * one would fault the same pages in again. Once a block of its own mapping was freed, larger ones come from
+ * the heap, too, and twice that much stays. */
+static void keep_heap(void)
+{
+    void *volatile block = malloc(KEPT_BYTES);
+    free(block);
+}
+
 static void note_missing(const char *missing)
 {
     if (missing != NULL)
@@ -133,6 +144,7 @@ hac_status hac_mode_run(hac_parent *parent, const Hac__Executor__Setup *setup, h
     hac_cleanup(hac_device_close_cleanup) hac_device *device = NULL;
     hac_cleanup(hac_memory_free_cleanup) hac_memory *memory = NULL;
     hac_cleanup(hac_runner_free_cleanup) hac_runner *runner = NULL;
+    keep_heap();
     hac_status status = open_confined(setup, &device, err);
     if (status == HAC_OK)
         status = hac_memory_new(&memory, err);
