@@ -85,11 +85,11 @@ static void print_tasks(const hac_placed_task *first, const hac_placed_task *las
 
 void hac_piece_placement_print(const hac_piece_placement *placement, unsigned indent, hac_text *ret)
 {
-    const hac_placed_task *end = placement->tasks + placement->n_tasks;
-    for (const hac_placed_task *task = placement->tasks, *last; task < end; task = last + 1) {
-        for (last = task; last + 1 < end && are_alike(last, last + 1);)
+    const hac_placed_task *tasks = placement->tasks;
+    for (size_t first = 0, last; first < placement->n_tasks; first = last + 1) {
+        for (last = first; last + 1 < placement->n_tasks && are_alike(&tasks[last], &tasks[last + 1]);)
             last++;
-        print_tasks(task, last, indent, ret);
+        print_tasks(&tasks[first], &tasks[last], indent, ret);
     }
     if (placement->n_tasks == 0 && placement->open == NULL)
         hac_text_addf(ret, "%*snothing to place: it is done without a device\n", (int)indent, "");
