@@ -17,10 +17,11 @@ static bool count_kept(const hac_logic_run *run, const hac_run_vector *counts, u
     uint64_t first, end;
     bool divided = hac_run_part(run, rows, HAC_OP_BLOCK, &first, &end);
     *ret_before = *ret_end = *ret_all = 0;
-    if (run->placing != NULL)
+    if (run->placing != NULL) { /* there are no counts */
+        run->placing->most = true;
         *ret_end = *ret_all = rows;
-    if (run->placing != NULL)
         return false;
+    }
     for (uint64_t b = 0; b < hac_run_blocks(rows, HAC_OP_BLOCK); b++) {
         *ret_before += b < first / HAC_OP_BLOCK ? at[b] : 0;
         *ret_end += b < hac_run_blocks(end, HAC_OP_BLOCK) ? at[b] : 0;
@@ -86,7 +87,7 @@ hac_status hac_run_filter_piece(hac_logic_run *run, const hac_logic_piece *piece
     if (blocks > 0)
         status = hac_run_add(run, &task, NULL, err);
     if (status == HAC_OK)
-        status = hac_run_sizes(run, 0, NULL, 0, err); /* the counts themselves are a vector */
+        status = hac_run_flush(run, err);
     if (status == HAC_OK && blocks > 0)
         status = hac_run_gather(run, &counts, err);
     for (size_t i = 0; i < in->n_vectors && status == HAC_OK; i++) { /* results may have operands' names */
