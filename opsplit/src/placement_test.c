@@ -363,6 +363,27 @@ static void test_control(void **state)
     hac_placement_free(placement);
 }
 
+/* Results that are worked out from what tasks give back are not known, though no task writes them. */
+static void test_values(void **state)
+{
+    (void)state;
+    static const char *const makers[] = {"norm: {in: f, out: v}", "argmax: {in: f, out: w, value: v}",
+                                         "reduce: {in: f, out: v}"};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "  - %s\n"
+                 "  - if: {condition: \"v > 2\"}\n"
+                 "    then: [{map: {expr: \"f + 1\", out: c}}]\n"
+                 "    else: [{map: {expr: \"f + 2\", out: c}}]\n",
+                 makers[i]);
+        hac_placement *placement = place(text, 1);
+        (void)only(placement, 1);
+        (void)only(placement, 2);
+        hac_placement_free(placement);
+    }
+}
+
 /* What a run would fail of is said; where hacd cannot be asked there is no answer. */
 static void test_failures(void **state)
 {
@@ -460,7 +481,7 @@ int main(void)
         cmocka_unit_test(test_reasons), cmocka_unit_test(test_components), cmocka_unit_test(test_sub_loops),
         cmocka_unit_test(test_most),    cmocka_unit_test(test_too_large),  cmocka_unit_test(test_open),
         cmocka_unit_test(test_control), cmocka_unit_test(test_failures),   cmocka_unit_test(test_print),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json),    cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

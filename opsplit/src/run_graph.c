@@ -468,6 +468,7 @@ static void note_planned(const hac_logic_run *run, const hac_op_task *task, unsi
                                           .most = run->placing->most,
                                           .seconds = NAN}};
     snprintf(planned->task.codelet, sizeof planned->task.codelet, "%s", task->codelet);
+    run->placing->tasks = true;
 }
 
 /* One component of a sub-operator, which calls the codelet with `call`. */

@@ -139,7 +139,8 @@ typedef struct hac_run_placing {
     hac_placement *placement;
     hac_plan_reader *read_plan;
     size_t piece;                 /* at work, … */
-    bool most;                    /* … of sizes that are the most that they can be */
+    bool most;                    /* … of sizes that are the most that they can be … */
+    bool tasks;                   /* … and needs tasks */
     unsigned sub_loop, sub_loops; /* 0 of 1: no loop that is split */
     bool *loose;                  /* by vector: in a loop or a branch its size may change */
 } hac_run_placing;

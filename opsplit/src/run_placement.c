@@ -263,12 +263,12 @@ static hac_status leave_failed(hac_logic_run *run, const hac_logic_piece *piece,
                       why->message);
 }
 
-/* What it has written is known if it needed no device and what it read is. */
+/* What it has written is known if it needed no tasks and what it read is. */
 static void mark_written(hac_logic_run *run, const hac_logic_piece *piece, bool unknown)
 {
     for (size_t i = 0; i < piece->n_writes; i++) {
         hac_run_vector *v = &run->vectors[piece->writes[i]];
-        v->unknown |= unknown || v->graph != 0;
+        v->unknown |= unknown || run->placing->tasks;
         v->most |= run->placing->most;
     }
 }
@@ -278,7 +278,7 @@ static hac_status place_piece(hac_logic_run *run, const hac_logic_piece *piece, 
     hac_error why = HAC_ERROR_NONE;
     int needed = missing(run, piece);
     bool unknown = false;
-    run->placing->most = false;
+    run->placing->most = run->placing->tasks = false;
     for (size_t i = 0; i < piece->n_reads; i++) {
         unknown |= run->vectors[piece->reads[i]].unknown;
         run->placing->most |= run->vectors[piece->reads[i]].most;
