@@ -50,6 +50,17 @@ function(hac_module target)
   target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE hac_flags ${arg_LIBS})
 endfunction()
 
+# hac_version_script(SYMBOLS VARIABLE): a linker's export list from a file with a function a line, which a test compares
+# with the headers and the library.
+function(hac_version_script symbols_file variable)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbols_file})
+  file(STRINGS ${symbols_file} symbols)
+  list(JOIN symbols "; " symbols)
+  get_filename_component(name ${symbols_file} NAME_WE)
+  file(CONFIGURE OUTPUT ${name}.map CONTENT "HAC_0 {\n  global: @symbols@;\n  local: *;\n};\n" @ONLY)
+  set(${variable} ${CMAKE_CURRENT_BINARY_DIR}/${name}.map PARENT_SCOPE)
+endfunction()
+
 # hac_test(NAME SOURCES… USES targets… [LABELS …] [TIMEOUT s] [ONE_THREAD]): a cmocka test program. ONE_THREAD, or
 # set(HAC_ONE_THREAD ON) for a folder: no second thread, so ThreadSanitizer would see nothing. With sanitizers
 # HAC_SANITIZED is defined: numbers of random cases may be smaller.

@@ -46,12 +46,29 @@ static bool has_offsets(unsigned form)
            form == HAC_VECTOR_SPARSE_MATRIX;
 }
 
-/* Adds a part of n elements behind the others; false: too large. */
-static bool add_part(uint64_t *bytes, uint64_t n, uint64_t size, uint64_t *ret_at)
+static uint64_t index_size(unsigned form)
 {
-    uint64_t part;
+    return form == HAC_VECTOR_SPARSE_VALUE ? 8 : form == HAC_VECTOR_SPARSE_MATRIX ? 4 : 0;
+}
+
+bool hac_op_part_bytes(const hac_op_operand *operand, hac_op_parts *ret)
+{
+    unsigned form = operand->form;
+    uint64_t n = operand->entries,
+             size = hac_kind_is_text(operand->kind) ? 1 : hac_op_element_size(operand->kind);
+    if (operand->rows > INT64_MAX / 8 - 1 ||
+        (hac_op_form_is_dense(form) && __builtin_mul_overflow(operand->rows, operand->columns, &n)))
+        return false;
+    ret->offsets = has_offsets(form) ? (operand->rows + 1) * 8 : 0;
+    return !__builtin_mul_overflow(n, size, &ret->values) &&
+           !__builtin_mul_overflow(hac_op_form_is_dense(form) ? 0 : n, index_size(form), &ret->indices);
+}
+
+/* Adds a part behind the others; false: too large. */
+static bool add_part(uint64_t *bytes, uint64_t part, uint64_t *ret_at)
+{
     *ret_at = *bytes;
-    if (__builtin_mul_overflow(n, size, &part) || part > INT64_MAX / 4 || *bytes > INT64_MAX / 4)
+    if (part > INT64_MAX / 4 || *bytes > INT64_MAX / 4)
         return false;
     *bytes += (part + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return true;
@@ -59,20 +76,30 @@ static bool add_part(uint64_t *bytes, uint64_t n, uint64_t size, uint64_t *ret_a
 
 bool hac_op_place(hac_op_operand *operand, uint64_t *ret_bytes)
 {
-    unsigned form = operand->form;
-    bool dense = hac_op_form_is_dense(form);
-    uint64_t bytes = 0, n = 0,
-             size = hac_kind_is_text(operand->kind) ? 1 : hac_op_element_size(operand->kind);
-    bool fits = !__builtin_mul_overflow(operand->rows, dense ? operand->columns : 1, &n) &&
-                operand->rows < INT64_MAX / 8;
-    fits = fits && add_part(&bytes, dense ? n : operand->entries, size, &operand->values);
-    if (has_offsets(form))
-        fits = fits && add_part(&bytes, operand->rows + 1, 8, &operand->offsets);
-    if (form == HAC_VECTOR_SPARSE_VALUE || form == HAC_VECTOR_SPARSE_MATRIX)
-        fits = fits && add_part(&bytes, operand->entries, form == HAC_VECTOR_SPARSE_MATRIX ? 4 : 8,
-                                &operand->indices);
+    uint64_t bytes = 0;
+    hac_op_parts parts = {0};
+    bool fits = hac_op_part_bytes(operand, &parts) && add_part(&bytes, parts.values, &operand->values);
+    if (parts.offsets > 0)
+        fits = fits && add_part(&bytes, parts.offsets, &operand->offsets);
+    if (index_size(operand->form) > 0)
+        fits = fits && add_part(&bytes, parts.indices, &operand->indices);
     *ret_bytes = bytes > 0 ? bytes : ALIGNMENT;
     return fits;
+}
+
+static void copy_part(const void *from, uint64_t at, void *to, uint64_t to_at, uint64_t bytes)
+{
+    if (bytes > 0)
+        memcpy((uint8_t *)to + to_at, (const uint8_t *)from + at, bytes);
+}
+
+void hac_op_copy_parts(const hac_op_operand *from, const void *data, const hac_op_operand *to, void *ret)
+{
+    hac_op_parts parts = {0};
+    (void)hac_op_part_bytes(from, &parts); /* it is in memory, so it is not too large */
+    copy_part(data, from->values, ret, to->values, parts.values);
+    copy_part(data, from->offsets, ret, to->offsets, parts.offsets);
+    copy_part(data, from->indices, ret, to->indices, parts.indices);
 }
 
 /* ---- the type of a task ---- */

@@ -388,26 +388,21 @@ hac_buffer *hac_vector_buffer(const hac_vector *vector)
     return vector->buffer;
 }
 
-static bool lies_inside(uint64_t at, uint64_t n, uint64_t size, uint64_t bytes)
+const void *hac_vector_data(const hac_vector *vector)
 {
-    uint64_t part;
-    return at % 64 == 0 && !__builtin_mul_overflow(n, size, &part) && at <= bytes && part <= bytes - at;
+    return vector->data;
+}
+
+static bool lies_inside(uint64_t at, uint64_t part, uint64_t bytes)
+{
+    return part == 0 || (at % 64 == 0 && at <= bytes && part <= bytes - at);
 }
 
 static bool parts_inside(const hac_op_operand *o, uint64_t bytes)
 {
-    uint64_t size = o->form == HAC_VECTOR_SPARSE_TEXT ? 1 : hac_op_element_size(o->kind), n;
-    if (__builtin_mul_overflow(o->rows, o->columns, &n))
-        return false;
-    if (hac_op_form_is_dense(o->form))
-        return n == 0 || lies_inside(o->values, n, size, bytes);
-    if (o->entries > 0 && !lies_inside(o->values, o->entries, size, bytes))
-        return false;
-    if (o->form == HAC_VECTOR_SPARSE_VALUE)
-        return o->entries == 0 || lies_inside(o->indices, o->entries, 8, bytes);
-    return lies_inside(o->offsets, o->rows + 1, 8, bytes) &&
-           (o->form != HAC_VECTOR_SPARSE_MATRIX || o->entries == 0 ||
-            lies_inside(o->indices, o->entries, 4, bytes));
+    hac_op_parts parts;
+    return hac_op_part_bytes(o, &parts) && lies_inside(o->values, parts.values, bytes) &&
+           lies_inside(o->offsets, parts.offsets, bytes) && lies_inside(o->indices, parts.indices, bytes);
 }
 
 hac_status hac_vector_view(const hac_op_operand *operand, const void *data, uint64_t bytes,

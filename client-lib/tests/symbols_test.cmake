@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library exports what libhac.symbols lists, which is what the headers declare: nothing more, nothing less.
+# A library exports what its list of symbols has, which is what its headers declare: nothing more, nothing less.
 file(STRINGS ${SYMBOLS} listed)
 list(SORT listed)
 
@@ -29,8 +29,8 @@ endforeach()
 list(SORT exported)
 
 if(NOT listed STREQUAL declared)
-  message(SEND_ERROR "libhac.symbols\n  ${listed}\nthe headers\n  ${declared}")
+  message(SEND_ERROR "${SYMBOLS}\n  ${listed}\nthe headers\n  ${declared}")
 endif()
 if(NOT listed STREQUAL exported)
-  message(SEND_ERROR "libhac.symbols\n  ${listed}\nexported\n  ${exported}")
+  message(SEND_ERROR "${SYMBOLS}\n  ${listed}\nexported\n  ${exported}")
 endif()

@@ -30,7 +30,7 @@ static hac_status parse_inputs(hac_opsplit_request *r, const char *command, cons
         for (size_t j = 0; j < i; j++)
             if (strcmp(r->names[i], r->names[j]) == 0)
                 return hac_fail(err, HAC_INVALID, "%s: input %s is given twice", command, r->names[i]);
-        r->inputs[i] = (hac_run_input){r->names[i], equals + 1};
+        r->inputs[i] = (hac_run_input){.name = r->names[i], .path = equals + 1};
     }
     r->options.inputs = r->inputs;
     return HAC_OK;

@@ -277,6 +277,10 @@ bool hac_body_is_independent(const hac_logic *logic, const hac_logic_step *steps
 /* ---- inputs and outputs (check_inputs.c, check_outputs.c) ---- */
 
 hac_status hac_check_inputs(hac_logic_checker *c, const hac_yaml_node *map);
+/* An input with `template`: a vector that a program hands over (check_handed.c). */
+hac_status hac_check_handed(hac_logic_checker *c, const hac_yaml_node *map, int index);
+/* A number, or as many as one of the inputs before `end` has rows: `rows: points`. */
+hac_status hac_check_extent(hac_logic_checker *c, const hac_yaml_node *node, int end, int *ret);
 hac_status hac_check_outputs(hac_logic_checker *c, const hac_yaml_node *map);
 hac_status hac_check_reducer(hac_logic_checker *c, const hac_yaml_node *map);
 /* Reports a message of hac_query_compile at the key that it is about. */

@@ -88,6 +88,9 @@ static hac_status check_vector(hac_logic_checker *c, const hac_yaml_node *node)
         hac_logic_fields(c, node, "template type value rows columns split partitioner") != HAC_OK ||
         hac_logic_new_name(c, node, node->key) != HAC_OK)
         return HAC_INVALID;
+    if (hac_vector_lookup(c, node->key) >= 0)
+        return hac_logic_problem_key(c, node, "`%s` is an input already; one of them needs another name",
+                                     node->key);
     int index = hac_vector_add(c, node, node->key);
     if (index < 0)
         return HAC_INVALID;

@@ -308,31 +308,34 @@ static hac_status make_vectors(hac_logic_checker *c, const hac_yaml_node *map, i
 
 /* ---- rows, directories ---- */
 
-/* `rows: points`: as many as that input; `rows: 150`. */
+hac_status hac_check_extent(hac_logic_checker *c, const hac_yaml_node *node, int end, int *ret)
+{
+    const char *text = NULL;
+    uint64_t n;
+    hac_status status = hac_logic_text(c, node, &text);
+    if (status != HAC_OK)
+        return status;
+    int other = hac_logic_input_find(c->logic, text);
+    if (other >= 0 && other < end) {
+        *ret = c->logic->inputs[other].rows;
+        return HAC_OK;
+    }
+    if (strspn(text, "0123456789") != strlen(text))
+        return hac_logic_problem(c, node,
+                                 "`%s` is a whole number, or the name of an input above that has as many%s",
+                                 node->key, strcmp(node->key, "rows") == 0 ? "" : " rows");
+    status = hac_logic_whole(c, node, 1, UINT64_C(1) << 40, &n);
+    if (status == HAC_OK)
+        *ret = hac_dimension_constant(c, n);
+    return status;
+}
+
 static hac_status check_rows(hac_logic_checker *c, const hac_yaml_node *map, int index)
 {
     hac_logic_input *input = &c->logic->inputs[index];
     const hac_yaml_node *rows = hac_logic_field(map, "rows");
-    const char *text = NULL;
-    uint64_t n;
     input->rows = hac_dimension_input(c, index);
-    if (rows == NULL)
-        return HAC_OK;
-    hac_status status = hac_logic_text(c, rows, &text);
-    if (status != HAC_OK)
-        return status;
-    int other = hac_logic_input_find(c->logic, text);
-    if (other >= 0 && other < index) {
-        input->rows = c->logic->inputs[other].rows;
-        return HAC_OK;
-    }
-    if (strspn(text, "0123456789") != strlen(text))
-        return hac_logic_problem(c, rows,
-                                 "`rows` is a whole number, or the name of an input above that has as many");
-    status = hac_logic_whole(c, rows, 1, UINT64_C(1) << 40, &n);
-    if (status == HAC_OK)
-        input->rows = hac_dimension_constant(c, n);
-    return status;
+    return rows != NULL ? hac_check_extent(c, rows, index, &input->rows) : HAC_OK;
 }
 
 static hac_status check_directory(hac_logic_checker *c, const hac_yaml_node *map, int index)
@@ -361,18 +364,34 @@ static hac_status check_directory(hac_logic_checker *c, const hac_yaml_node *map
     return HAC_OK;
 }
 
-static hac_status check_input(hac_logic_checker *c, const hac_yaml_node *node)
+/* A file, or a folder of them. */
+static hac_status check_source(hac_logic_checker *c, const hac_yaml_node *node, int index)
 {
     hac_cleanup(hac_query_free_cleanup) hac_query *query = NULL;
+    hac_logic_input *input = &c->logic->inputs[index];
+    hac_status status =
+        hac_logic_fields(c, node,
+                         "parse delimiter header schema where select group_by order_by limit null_text "
+                         "on_error matrix rows directory template");
+    if (status == HAC_OK)
+        status = read_format(c, node, input);
+    if (status == HAC_OK)
+        status = read_texts(c, node, input);
+    if (status == HAC_OK)
+        status = check_rows(c, node, index);
+    if (status == HAC_OK)
+        status = compile_query(c, node, input, &query);
+    if (status == HAC_OK)
+        status = make_vectors(c, node, index, query);
+    return status == HAC_OK ? check_directory(c, node, index) : status;
+}
+
+static hac_status check_input(hac_logic_checker *c, const hac_yaml_node *node)
+{
     hac_yaml_node key = hac_logic_key_node(node);
     hac_status status = hac_logic_new_name(c, &key, node->key);
     if (status == HAC_OK)
         status = hac_logic_need(c, node, HAC_YAML_MAP);
-    if (status == HAC_OK)
-        status =
-            hac_logic_fields(c, node,
-                             "parse delimiter header schema where select group_by order_by limit null_text "
-                             "on_error matrix rows directory");
     if (status == HAC_OK && c->logic->n_inputs == HAC_LOGIC_INPUTS_MAX)
         return hac_logic_problem(c, node, "more than %d inputs", HAC_LOGIC_INPUTS_MAX);
     if (status != HAC_OK)
@@ -383,16 +402,8 @@ static hac_status check_input(hac_logic_checker *c, const hac_yaml_node *node)
     if (input->name == NULL)
         return HAC_NO_MEMORY;
     c->logic->n_inputs++;
-    status = read_format(c, node, input);
-    if (status == HAC_OK)
-        status = read_texts(c, node, input);
-    if (status == HAC_OK)
-        status = check_rows(c, node, index);
-    if (status == HAC_OK)
-        status = compile_query(c, node, input, &query);
-    if (status == HAC_OK)
-        status = make_vectors(c, node, index, query);
-    return status == HAC_OK ? check_directory(c, node, index) : status;
+    return hac_logic_field(node, "template") != NULL ? hac_check_handed(c, node, index)
+                                                     : check_source(c, node, index);
 }
 
 hac_status hac_check_inputs(hac_logic_checker *c, const hac_yaml_node *map)

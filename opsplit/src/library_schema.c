@@ -304,7 +304,9 @@ static void steps(hac_text *out)
 
 static void input(hac_text *out)
 {
-    open_object(out, "input", "a file, or a folder of files, whose columns become vectors INPUT.COLUMN");
+    open_object(out, "input",
+                "a file, or a folder of files, whose columns become vectors INPUT.COLUMN; or, with `template`, "
+                "a vector that a program hands over");
     hac_json_open(out, "properties", '{');
     one_of_words(out, "parse", "csv tsv jsonl lines words kv fixed parquet lengths typedbytes",
                  "the format; by the file's suffix when left out");
@@ -322,6 +324,9 @@ static void input(hac_text *out)
     refers(out, "rows", "extent", "as many as the input above of that name, or a number");
     type_is(out, "directory", "boolean",
             "all files of a folder; INPUT.file is each row's file, INPUT.files their names");
+    templates(out);
+    one_of_words(out, "type", "bool i32 i64 u32 u64 f32 f64 string", "of a vector's elements");
+    refers(out, "columns", "extent", "of a vector: as many as the input of that name has rows, or a number");
     hac_json_close(out, '}');
     hac_json_close(out, '}');
 }

@@ -23,9 +23,14 @@ static hac_status check_given(const hac_logic *logic, const hac_run_options *opt
         bool given = false;
         for (size_t j = 0; j < options->n_inputs; j++)
             given |= strcmp(logic->inputs[i].name, options->inputs[j].name) == 0;
-        if (!given)
+        if (!given && !logic->inputs[i].handed)
             return hac_fail(err, HAC_INVALID, "input %s is not given; say where it is with --input %s=FILE",
                             logic->inputs[i].name, logic->inputs[i].name);
+        if (!given)
+            return hac_fail(err, HAC_INVALID,
+                            "input %s is not given; it is a vector, which a program hands over "
+                            "(hac_opsplit_run)",
+                            logic->inputs[i].name);
     }
     return HAC_OK;
 }
@@ -106,6 +111,8 @@ static hac_status run_all(hac_logic_run *run, hac_error *err)
         status = hac_run_flush(run, err);
     if (status == HAC_OK)
         status = hac_run_write(run, err);
+    if (status == HAC_OK)
+        status = hac_run_give_back(run, err);
     return status == HAC_OK && run->job != NULL ? hac_ops_finish(run->job, hac_run_log_text(run), err)
                                                 : status;
 }
@@ -141,6 +148,8 @@ hac_status hac_run_logic(hac_client *client, const hac_logic *logic, const hac_r
     hac_status status = hac_run_check_names(logic, options, err);
     if (status == HAC_OK)
         status = check_given(logic, options, err);
+    if (status == HAC_OK)
+        status = hac_run_check_results(logic, options, err);
     if (status != HAC_OK)
         return status;
     status = hac_run_open(&run, err);

@@ -195,6 +195,12 @@ unsigned hac_run_sub_loops(const hac_logic_run *run, const hac_logic_step *step,
 HAC_MUST_USE hac_status hac_run_set_index(hac_logic_run *run, int vector, int64_t value, hac_error *err);
 /* Inputs that are not given have no value afterwards. */
 HAC_MUST_USE hac_status hac_run_load(hac_logic_run *run, hac_error *err);
+/* Vectors that a program hands over, and those that it wants back (run_handed.c). */
+HAC_MUST_USE hac_status hac_run_load_handed(hac_logic_run *run, size_t input, const hac_run_input *given,
+                                            hac_error *err);
+HAC_MUST_USE hac_status hac_run_check_results(const hac_logic *logic, const hac_run_options *options,
+                                              hac_error *err);
+HAC_MUST_USE hac_status hac_run_give_back(hac_logic_run *run, hac_error *err);
 HAC_MUST_USE hac_status hac_run_write(hac_logic_run *run, hac_error *err);
 HAC_MUST_USE hac_status hac_run_reduce(hac_logic_run *run, const hac_logic_reducer *reducer, hac_error *err);
 

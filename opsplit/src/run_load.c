@@ -87,15 +87,20 @@ static hac_status list_folder(loading *l, const char *folder, hac_error *err)
     return status;
 }
 
-static hac_status find_paths(const hac_logic_run *run, loading *l, hac_error *err)
+/* NULL: it is not given, which explain allows. */
+static const hac_run_input *given(const hac_logic_run *run, const hac_logic_input *input)
 {
-    const char *path = NULL;
     for (size_t i = 0; i < run->options->n_inputs; i++)
-        if (strcmp(run->options->inputs[i].name, l->input->name) == 0)
-            path = run->options->inputs[i].path;
+        if (strcmp(run->options->inputs[i].name, input->name) == 0)
+            return &run->options->inputs[i];
+    return NULL;
+}
+
+static hac_status find_paths(loading *l, const char *path, hac_error *err)
+{
     if (path == NULL)
-        return hac_fail(err, HAC_INVALID, "input %s is not given; say where it is with --input %s=FILE",
-                        l->input->name, l->input->name);
+        return hac_fail(err, HAC_INVALID, "input %s is a file by the logic file, and a vector is handed over",
+                        l->input->name);
     return l->input->directory ? list_folder(l, path, err) : add_path(l, NULL, path, err);
 }
 
@@ -349,10 +354,11 @@ static hac_status name_files(hac_logic_run *run, const loading *l, hac_error *er
     return HAC_OK;
 }
 
-static hac_status load_input(hac_logic_run *run, const hac_logic_input *input, hac_error *err)
+static hac_status load_input(hac_logic_run *run, const hac_logic_input *input, const char *path,
+                             hac_error *err)
 {
     hac_cleanup(loading_clear) loading l = {.input = input};
-    hac_status status = find_paths(run, &l, err);
+    hac_status status = find_paths(&l, path, err);
     l.files = calloc(l.n_paths + 1, sizeof *l.files);
     if (status == HAC_OK && l.files == NULL)
         status = hac_fail_no_memory(err);
@@ -368,6 +374,8 @@ static hac_status load_input(hac_logic_run *run, const hac_logic_input *input, h
     if (status == HAC_OK)
         status = name_files(run, &l, err);
     run->report->rows_loaded += l.rows;
+    if (input->rows >= 0 && run->logic->dimensions[input->rows].kind == HAC_DIMENSION_INPUT)
+        run->dimensions[input->rows] = l.rows; /* what comes behind it may have to have as many */
     if (status == HAC_OK)
         hac_run_log(run, "input %s: %llu rows of %zu file%s", input->name, (unsigned long long)l.rows,
                     l.n_paths, l.n_paths == 1 ? "" : "s");
@@ -412,21 +420,17 @@ static void learn_dimensions(hac_logic_run *run)
     }
 }
 
-static bool is_given(const hac_logic_run *run, const hac_logic_input *input)
-{
-    for (size_t i = 0; i < run->options->n_inputs; i++)
-        if (strcmp(run->options->inputs[i].name, input->name) == 0)
-            return true;
-    return false;
-}
-
 hac_status hac_run_load(hac_logic_run *run, hac_error *err)
 {
     uint64_t start = hac_now_ns();
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < run->logic->n_inputs && status == HAC_OK; i++)
-        if (is_given(run, &run->logic->inputs[i]))
-            status = load_input(run, &run->logic->inputs[i], err);
+    for (size_t i = 0; i < run->logic->n_inputs && status == HAC_OK; i++) {
+        const hac_logic_input *input = &run->logic->inputs[i];
+        const hac_run_input *found = given(run, input);
+        if (found != NULL)
+            status = input->handed ? hac_run_load_handed(run, i, found, err)
+                                   : load_input(run, input, found->path, err);
+    }
     for (size_t i = 0; i < run->logic->n_vectors && status == HAC_OK; i++)
         if (run->logic->vectors[i].origin == HAC_ORIGIN_VALUE)
             status = load_value(run, i, err);

@@ -166,6 +166,8 @@ static int missing(const hac_logic_run *run, const hac_logic_piece *piece)
 static hac_status leave_missing(hac_logic_run *run, const hac_logic_piece *piece, int vector, hac_error *err)
 {
     const hac_logic_vector *named = &run->logic->vectors[vector];
+    if (named->input >= 0 && run->logic->inputs[named->input].handed)
+        return leave_open(run, piece, err, "decided when a program hands over `%s`", named->name);
     if (named->input >= 0)
         return leave_open(run, piece, err, "decided when the rows of `%s` are known: --input %s=FILE",
                           named->name, run->logic->inputs[named->input].name);

@@ -31,10 +31,21 @@ size_t hac_op_element_size(unsigned kind);
 /* Whether vectors of the template are values[rows × columns] and nothing else. */
 bool hac_op_form_is_dense(unsigned form);
 
+/* Bytes of each part that a vector of this template, kind, rows, columns and entries has; 0: it has none. */
+typedef struct hac_op_parts {
+    uint64_t values, offsets, indices;
+} hac_op_parts;
+/* false: it is larger than can be. */
+bool hac_op_part_bytes(const hac_op_operand *operand, hac_op_parts *ret);
+
 /*
  * Where the parts of a vector lie whose template, kind, rows, columns and entries `operand` has, and the
  * bytes of all of them, at least 64. false: it is larger than can be.
  */
 bool hac_op_place(hac_op_operand *operand, uint64_t *ret_bytes);
+
+/* The parts of a vector from where they lie at `data` to where they are to lie at `ret`: two operands of one
+ * shape. */
+void hac_op_copy_parts(const hac_op_operand *from, const void *data, const hac_op_operand *to, void *ret);
 
 #endif

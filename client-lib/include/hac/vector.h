@@ -137,6 +137,8 @@ HAC_API HAC_MUST_USE hac_status hac_vector_operand(const hac_vector *vector, hac
 /* Its buffer, which stays the vector's; a task's span is all of it. NULL: it has none (a view, or not yet).
  */
 HAC_API hac_buffer *hac_vector_buffer(const hac_vector *vector);
+/* Where its span begins, of a view, too; the operand's parts are counted from there. NULL: not laid out. */
+HAC_API const void *hac_vector_data(const hac_vector *vector);
 
 /*
  * A vector that lies in memory already, maybe beside others in one buffer: `operand` says how, `data` (at a

@@ -136,6 +136,7 @@ typedef struct hac_logic_column {
 typedef struct hac_logic_input {
     char *name;
     hac_logic_position at;
+    bool handed;          /* a vector of its name, which a program hands over; its only column. No query */
     bool directory;       /* all regular files of a folder, in the order of their names (DirMap) */
     bool optional_format; /* `parse` was left out: by the file's suffix */
     /* The query that loads it; result columns are those below, in order. `select` casts them to the vectors'

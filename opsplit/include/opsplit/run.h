@@ -25,15 +25,22 @@ typedef struct hac_ranks {
     hac_status (*agree)(void *context, hac_status status, hac_error *err);
 } hac_ranks;
 
-/* --input NAME=FILE. */
+/* --input NAME=FILE, or a vector that a program hands over. */
 typedef struct hac_run_input {
-    const char *name, *path;
+    const char *name, *path;       /* path NULL: a vector: … */
+    const hac_op_operand *operand; /* … how it lies … */
+    const void *data;              /* … from here on; its offsets and indices are in order */
 } hac_run_input;
 
 typedef struct hac_run_options {
     const hac_run_input *inputs;
     size_t n_inputs;
     const char *output; /* a folder, made if need be; NULL: nothing is written */
+    /* Vectors of the file that are given back at the end, in this order, each by a call of `result`. */
+    const char *const *results;
+    size_t n_results;
+    hac_status (*result)(void *context, size_t number, const hac_op_operand *operand, const void *data,
+                         hac_error *err);
     hac_op_policy policy;
     uint64_t threshold;     /* bytes; of the rule; 0: its default */
     int kernels;            /* OpenCL kernels also where host codelets could run */
