@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors as the inputs of a logic file: A x = b, solved by jacobi.yaml on whatever the machine has. A is n x n:
- * 4 on the diagonal, -1 beside it; b is such that x is 1, 2 … n.
+ * Vectors as the inputs of a logic file: A x = b, solved by jacobi.yaml on whatever the machine has. A is n x
+ * n: 4 on the diagonal, -1 beside it; b is such that x is 1, 2 … n.
  *
  *     cc jacobi.c $(pkg-config --cflags --libs hac-opsplit) -o jacobi && ./jacobi jacobi.yaml 1000
  */
@@ -80,10 +80,9 @@ int main(int argc, char **argv)
     hac_vector *v[INPUTS] = {NULL}, *x = NULL;
 
     /* the system's daemon, or one of our own, which is started if need be */
-    int failed = hac_client_connect(NULL, &client, &err) != HAC_OK ||
-                 make_inputs(client, v, n, &err) != HAC_OK ||
-                 solve(client, argc > 1 ? argv[1] : "jacobi.yaml", v, &x, &err) != HAC_OK ||
-                 print(x, &err) != HAC_OK;
+    int failed =
+        hac_client_connect(NULL, &client, &err) != HAC_OK || make_inputs(client, v, n, &err) != HAC_OK ||
+        solve(client, argc > 1 ? argv[1] : "jacobi.yaml", v, &x, &err) != HAC_OK || print(x, &err) != HAC_OK;
     if (failed)
         fprintf(stderr, "jacobi: %s\n", err.message);
     for (int i = 0; i < INPUTS; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs that are vectors: `link: {template: SparseMatrix, type: f64, columns: link}`. A program hands them over.
+/* Inputs that are vectors: `link: {template: SparseMatrix, type: f64, columns: link}`. A program hands them
+ * over.
  */
 #include <string.h>
 
@@ -16,7 +17,8 @@ static hac_status check_columns(hac_logic_checker *c, const hac_yaml_node *map, 
     const hac_yaml_node *columns = hac_logic_field(map, "columns");
     bool matrix = v->form == HAC_VECTOR_SPARSE_MATRIX;
     if (columns != NULL && !matrix && v->form != HAC_VECTOR_FIX_VALUE && v->form != HAC_VECTOR_PVAR)
-        return hac_logic_problem_key(c, columns, "a %s has no columns", hac_vector_template_get(v->form)->name);
+        return hac_logic_problem_key(c, columns, "a %s has no columns",
+                                     hac_vector_template_get(v->form)->name);
     if (columns != NULL)
         return hac_check_extent(c, columns, index + 1, &v->columns);
     v->columns = matrix ? hac_dimension_data(c, map, COLUMNS, "columns of the matrix") : HAC_DIMENSION_ONE;
@@ -55,7 +57,8 @@ hac_status hac_check_handed(hac_logic_checker *c, const hac_yaml_node *map, int 
     status = hac_check_declared(c, map, v);
     if (status == HAC_OK && (v->form == HAC_VECTOR_NONE || v->kind == HAC_KIND_NONE))
         return hac_logic_problem_key(
-            c, map, "`%s` needs `template` and `type`, as in {template: FixValueVector, type: f64}", map->key);
+            c, map, "`%s` needs `template` and `type`, as in {template: FixValueVector, type: f64}",
+            map->key);
     if (status == HAC_OK)
         status = check_shape(c, map, index, v);
     if (status != HAC_OK)

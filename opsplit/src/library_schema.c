@@ -304,9 +304,10 @@ static void steps(hac_text *out)
 
 static void input(hac_text *out)
 {
-    open_object(out, "input",
-                "a file, or a folder of files, whose columns become vectors INPUT.COLUMN; or, with `template`, "
-                "a vector that a program hands over");
+    open_object(
+        out, "input",
+        "a file, or a folder of files, whose columns become vectors INPUT.COLUMN; or, with `template`, "
+        "a vector that a program hands over");
     hac_json_open(out, "properties", '{');
     one_of_words(out, "parse", "csv tsv jsonl lines words kv fixed parquet lengths typedbytes",
                  "the format; by the file's suffix when left out");

@@ -364,6 +364,23 @@ static const bad_case sections[] = {
     {"inputs: {a: {parse: words, directory: true, limit: 5}}\n",
      "1:28: files of a directory are read one by one"},
     {"inputs: {\"a b\": {parse: lines}}\n", "1:10: `a b` cannot be a name"},
+    {"inputs: {a: {template: FixValueVector}}\n", "1:10: `a` needs `template` and `type`, as in"},
+    {"inputs: {a: {template: Var, type: f64, parse: csv}}\n",
+     "1:40: unknown key `parse`; there are: template, type, rows, columns"},
+    {"inputs: {a: {template: Fix, type: f64}}\n", "1:24: `Fix` is not known here; there are: FixValueVector"},
+    {"inputs: {a: {template: SparseTextVector, type: f64}}\n",
+     "1:48: a SparseTextVector cannot have elements of type f64"},
+    {"inputs: {a: {template: Var, type: f64, rows: 2}}\n", "1:40: a Var has one row"},
+    {"inputs: {a: {template: VariableLenVector, type: f64, columns: 2}}\n",
+     "1:54: a VariableLenVector has no columns"},
+    {"inputs: {a: {template: FixValueVector, type: f64, rows: a}}\n",
+     "1:57: `rows` is a whole number, or the name of an input above that has as many"},
+    {"inputs: {a: {template: FixValueVector, type: f64, columns: b}}\n",
+     "1:60: `columns` is a whole number, or the name of an input above that has as many rows"},
+    {"inputs: {a: {template: Var, type: f64}}\nvectors: {a: {value: 1}}\noutputs: {o: {columns: [a]}}\n",
+     "2:11: `a` is an input already"},
+    {"inputs: {a: {template: Var, type: f64}}\noperators: [{let: {a: 1}}]\noutputs: {o: {columns: [a]}}\n",
+     "2:20: `a` is of an input, which is not written"},
     {"vectors: {a: {value: [1]}}\nreducer: {key: a}\noutputs: {o: {columns: [a]}}\n",
      "2:1: `keys` is missing"},
     {"vectors: {a: {value: [1.5]}}\nreducer: {key: a, keys: b}\noutputs: {o: {columns: [a]}}\n",
@@ -380,8 +397,8 @@ static void test_sections(void **state)
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         char *text = NULL;
         bool outputs =
-            strncmp(sections[i].text, "inputs", 6) == 0 ||
-            (strncmp(sections[i].text, "vectors", 7) == 0 && strstr(sections[i].text, "outputs") == NULL);
+            (strncmp(sections[i].text, "inputs", 6) == 0 || strncmp(sections[i].text, "vectors", 7) == 0) &&
+            strstr(sections[i].text, "outputs") == NULL;
         assert_true(
             asprintf(&text, "%s%s", sections[i].text, outputs ? "outputs: {o: {columns: [a]}}\n" : "") >= 0);
         check_bad(text, sections[i].message);
@@ -505,6 +522,47 @@ static void test_pagerank(void **state)
     hac_logic_free(logic);
 }
 
+/* Inputs that are vectors, of every template; what has as many rows as what. */
+static void test_handed(void **state)
+{
+    static const char text[] = "inputs:\n"
+                               "  a: {template: SparseMatrix, type: f64, columns: a}\n"
+                               "  x: {template: FixValueVector, type: f64, rows: a}\n"
+                               "  k: {template: Var, type: i32}\n"
+                               "  p: {template: PVar, type: bool, rows: 5, columns: 3}\n"
+                               "  s: {template: SparseValueVector, type: i64}\n"
+                               "  v: {template: VariableLenVector, type: u32}\n"
+                               "  t: {template: SparseTextVector}\n"
+                               "operators:\n"
+                               "  - spmv: {matrix: a, in: x, out: y}\n"
+                               "  - if: {condition: \"k > 1\"}\n"
+                               "    then: [{let: {y: x}}]\n"
+                               "outputs: {o: {columns: [y]}}\n";
+    static const hac_vector_template forms[] = {
+        HAC_VECTOR_SPARSE_MATRIX, HAC_VECTOR_FIX_VALUE,    HAC_VECTOR_VAR,        HAC_VECTOR_PVAR,
+        HAC_VECTOR_SPARSE_VALUE,  HAC_VECTOR_VARIABLE_LEN, HAC_VECTOR_SPARSE_TEXT};
+    hac_logic *logic = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    (void)state;
+    if (hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, NULL, &err) != HAC_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(logic->n_inputs, 7);
+    for (size_t i = 0; i < logic->n_inputs; i++) {
+        const hac_logic_vector *v = vector(logic, logic->inputs[i].name);
+        assert_true(logic->inputs[i].handed && v->origin == HAC_ORIGIN_INPUT);
+        assert_int_equal(v->form, forms[i]);
+        assert_int_equal(v->input, i);
+    }
+    assert_int_equal(vector(logic, "a")->columns, vector(logic, "a")->rows);
+    assert_int_equal(vector(logic, "x")->rows, vector(logic, "a")->rows);
+    assert_int_equal(vector(logic, "x")->columns, HAC_DIMENSION_ONE);
+    assert_int_equal(vector(logic, "k")->rows, HAC_DIMENSION_ONE);
+    assert_int_equal(logic->dimensions[vector(logic, "p")->rows].value, 5);
+    assert_int_equal(logic->dimensions[vector(logic, "p")->columns].value, 3);
+    assert_int_equal(vector(logic, "t")->kind, HAC_KIND_STRING);
+    hac_logic_free(logic);
+}
+
 /* Steps and pieces as the file has them; an OP with control flow inside becomes several. */
 static void test_steps(void **state)
 {
@@ -588,19 +646,13 @@ static void test_growth_has_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_many_problems),
-        cmocka_unit_test(test_good_files),
-        cmocka_unit_test(test_pagerank),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_growth_has_limits),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_types),         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_flow),          cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_many_problems), cmocka_unit_test(test_good_files),
+        cmocka_unit_test(test_pagerank),      cmocka_unit_test(test_handed),
+        cmocka_unit_test(test_steps),         cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_growth),        cmocka_unit_test(test_growth_has_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,11 +18,10 @@ static hac_status check_type(const hac_logic_input *input, const hac_logic_vecto
                         input->name, given->path);
     if (o->form == named->form && o->kind == named->kind)
         return HAC_OK;
-    return hac_fail(err, HAC_INVALID,
-                    "input %s is a %s of %s by the logic file, and a %s of %s is handed over", input->name,
-                    hac_vector_template_get(named->form)->name, hac_element_name(named->kind),
-                    hac_vector_template_get((hac_vector_template)o->form)->name,
-                    hac_element_name((hac_kind)o->kind));
+    return hac_fail(
+        err, HAC_INVALID, "input %s is a %s of %s by the logic file, and a %s of %s is handed over",
+        input->name, hac_vector_template_get(named->form)->name, hac_element_name(named->kind),
+        hac_vector_template_get((hac_vector_template)o->form)->name, hac_element_name((hac_kind)o->kind));
 }
 
 /* `n` rows or columns: as many as they have to be, if that is known. */
@@ -40,8 +39,7 @@ static hac_status check_extent(hac_logic_run *run, size_t input, int dimension, 
         return HAC_OK;
     return hac_fail(err, HAC_INVALID, "input %s has %llu %s; it has to have %llu%s%s%s",
                     run->logic->inputs[input].name, (unsigned long long)n, what, (unsigned long long)wanted,
-                    d->kind == HAC_DIMENSION_INPUT ? " (" : "",
-                    d->kind == HAC_DIMENSION_INPUT ? d->name : "",
+                    d->kind == HAC_DIMENSION_INPUT ? " (" : "", d->kind == HAC_DIMENSION_INPUT ? d->name : "",
                     d->kind == HAC_DIMENSION_INPUT ? ")" : "");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A logic file with vectors of every template as inputs, through libhac-opsplit and a running hacd: what comes
- * back, and the inputs themselves, against plain loops; then what is refused.
+ * A logic file with vectors of every template as inputs, through libhac-opsplit and a running hacd: what
+ * comes back, and the inputs themselves, against plain loops; then what is refused.
  *
  *     opsplit_program FILE.yaml ROWS [FOLDER]   (FOLDER: the file's outputs)
  *     opsplit_program FILE.yaml wrong
@@ -186,7 +186,8 @@ static void check_results(hac_vector *const results[], hac_vector *const v[INPUT
         check_same(v[i], results[5 + i], names[i]);
 }
 
-static void run(hac_client *client, const char *file, hac_vector *v[INPUTS], uint64_t rows, const char *folder)
+static void run(hac_client *client, const char *file, hac_vector *v[INPUTS], uint64_t rows,
+                const char *folder)
 {
     hac_opsplit_input inputs[INPUTS];
     hac_opsplit_options options;
@@ -219,8 +220,8 @@ static void run(hac_client *client, const char *file, hac_vector *v[INPUTS], uin
 static const char *file_of_logic;
 
 /* Input `i` is another one. */
-static void refused(hac_client *client, hac_vector *v[INPUTS], int i, hac_opsplit_input other, hac_status wanted,
-                    const char *message)
+static void refused(hac_client *client, hac_vector *v[INPUTS], int i, hac_opsplit_input other,
+                    hac_status wanted, const char *message)
 {
     hac_opsplit_input inputs[INPUTS];
     hac_opsplit_options options;
@@ -254,7 +255,8 @@ static void refuse_vector(hac_client *client, hac_vector *v[INPUTS], int i, hac_
 static void refuse_damaged(hac_client *client, hac_vector *v[INPUTS])
 {
     static _Alignas(64) uint64_t memory[16] = {0, 2, 1, 2}; /* offsets, then values at 64 */
-    const hac_op_operand operand = {HAC_VECTOR_VARIABLE_LEN, HAC_VECTOR_OF_I64, 0, 0, 0, 0, 3, 1, 2, 64, 0, 0};
+    const hac_op_operand operand = {
+        HAC_VECTOR_VARIABLE_LEN, HAC_VECTOR_OF_I64, 0, 0, 0, 0, 3, 1, 2, 64, 0, 0};
     hac_vector *view = NULL;
     must(hac_vector_view(&operand, memory, sizeof memory, &view, NULL) == HAC_OK, "view", NULL);
     refused(client, v, V, (hac_opsplit_input){"v", NULL, view}, HAC_FAILED,
@@ -302,7 +304,8 @@ static void wrong(hac_client *client, hac_vector *v[INPUTS])
     finish(client, v);
     refuse_vector(client, v, X, small(client, HAC_VECTOR_FIX_VALUE, HAC_VECTOR_OF_F32, 4, 1),
                   "input x is a FixValueVector of f64 by the logic file, and a FixValueVector of f32 is");
-    refuse_vector(client, v, X, small(client, HAC_VECTOR_PVAR, HAC_VECTOR_OF_F64, 4, 1), "and a PVar of f64 is");
+    refuse_vector(client, v, X, small(client, HAC_VECTOR_PVAR, HAC_VECTOR_OF_F64, 4, 1),
+                  "and a PVar of f64 is");
     refuse_vector(client, v, X, small(client, HAC_VECTOR_FIX_VALUE, HAC_VECTOR_OF_F64, 5, 1),
                   "input x has 5 rows; it has to have 4 (rows of a)");
     refuse_vector(client, v, X, small(client, HAC_VECTOR_FIX_VALUE, HAC_VECTOR_OF_F64, 4, 2),

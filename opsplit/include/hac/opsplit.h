@@ -51,7 +51,7 @@ typedef struct hac_opsplit_result {
 } hac_opsplit_result;
 
 typedef struct hac_opsplit_options {
-    size_t size; /* sizeof(hac_opsplit_options): set by the INIT macro */
+    size_t size;                     /* sizeof(hac_opsplit_options): set by the INIT macro */
     const hac_opsplit_input *inputs; /* all that the file has */
     size_t n_inputs;
     const hac_opsplit_result *results;
@@ -78,11 +78,11 @@ typedef struct hac_opsplit_options {
     }
 
 /*
- * Reads the logic file, checks it, runs it to its end. Operators of the user's own are those of `hacctl opsplit
- * op` and `subop`. HAC_INVALID: the file is wrong (FILE:LINE:COLUMN), or an input is missing, is none of the
- * file's, or has another template, type or shape; or there is no such result. HAC_FAILED: a sub-operator
- * failed (which, and where in the file), or a vector that was handed over is none (its offsets or indices).
- * HAC_NOT_FOUND: there is no such file.
+ * Reads the logic file, checks it, runs it to its end. Operators of the user's own are those of `hacctl
+ * opsplit op` and `subop`. HAC_INVALID: the file is wrong (FILE:LINE:COLUMN), or an input is missing, is none
+ * of the file's, or has another template, type or shape; or there is no such result. HAC_FAILED: a
+ * sub-operator failed (which, and where in the file), or a vector that was handed over is none (its offsets
+ * or indices). HAC_NOT_FOUND: there is no such file.
  */
 HAC_API HAC_MUST_USE hac_status hac_opsplit_run(hac_client *client, const char *path,
                                                 const hac_opsplit_options *options, hac_error *err);
