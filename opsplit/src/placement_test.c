@@ -389,7 +389,7 @@ static void test_failures(void **state)
 {
     (void)state;
     const hac_run_options options = HAC_RUN_OPTIONS_INIT;
-    const hac_run_input input = {"u", "u.csv"};
+    const hac_run_input input = {.name = "u", .path = "u.csv"};
     hac_run_options wrong = options;
     hac_placement *placement;
     hac_error err = HAC_ERROR_NONE;
