@@ -102,8 +102,10 @@ static hac_status next_text(hac_vector_iterator *it, hac_vector_entry *ret, hac_
     hac_status status = enter_row(it, err);
     if (status != HAC_OK)
         return status;
-    const char *text = (const char *)it->vector->data + o->values + it->at;
-    *ret = (hac_vector_entry){it->row, 0, hac_vector_text(it->end > it->at ? text : "", it->end - it->at)};
+    const char *text = ""; /* where no characters are, `values` may be anything */
+    if (it->end > it->at)
+        text = (const char *)it->vector->data + o->values + it->at;
+    *ret = (hac_vector_entry){it->row, 0, hac_vector_text(text, it->end - it->at)};
     return HAC_OK;
 }
 

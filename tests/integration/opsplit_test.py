@@ -12,6 +12,7 @@ import random
 import re
 import signal
 import struct
+import subprocess
 import sys
 import time
 import unittest
@@ -19,7 +20,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import ONE_DEVICE, SOURCE, TWO_DEVICES, Machine, SharedMachineTest, eventually, main  # noqa: E402
+from machine import BUILD, ONE_DEVICE, SOURCE, TWO_DEVICES, Machine, SharedMachineTest, eventually, main  # noqa: E402
 
 EXAMPLES = SOURCE / "docs" / "examples"
 DATA = Path(os.environ["HAC_TEST_DATA"], "data") if "HAC_TEST_DATA" in os.environ else None
@@ -104,6 +105,17 @@ class Examples(LogicTest):
     def test_every_example_has_a_test(self):
         for path in EXAMPLES.glob("*.yaml"):
             self.assertTrue(hasattr(self, "test_" + path.stem.replace("-", "_")), path.name)
+
+    def test_jacobi(self):
+        """Its inputs are vectors: jacobi.c hands them over, hacctl cannot."""
+        done = subprocess.run([BUILD / "client-lib" / "hac_example_jacobi", EXAMPLES / "jacobi.yaml", "1000"],
+                              env=self.m.environment, capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "".join(f"{i} {i + 1}.000000\n" for i in range(1000)))
+        self.m.good("opsplit", "check", EXAMPLES / "jacobi.yaml")
+        self.m.good("explain", "opsplit", "run", EXAMPLES / "jacobi.yaml")
+        self.m.bad(2, "opsplit", "run", EXAMPLES / "jacobi.yaml",
+                   says="input rest is not given; it is a vector, which a program hands over")
 
     def test_k_means(self):
         flowers = iris()
