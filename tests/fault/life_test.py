@@ -20,7 +20,7 @@ from machine import ONE_DEVICE, SANITIZED, TWO_DEVICES, MachineTest, eventually,
 from stub import StubOpenCl  # noqa: E402
 
 OTHER_DEVICES = TWO_DEVICES.replace("affinity: [1]", "affinity: [1], env: {HAC_LIFE_TEST: again}")
-SETTINGS = {"result_expiry": "1s", "executor_idle_timeout": "1s", "idle_exit": "60s"}
+SETTINGS = {"result_expiry": "1s", "executor_idle_timeout": "1s", "idle_exit": "10min"}
 
 
 def slope(samples):
