@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "base/log.h"
 #include "child.h"
+#include "oom_kills.h"
 
 #define START_SECONDS        30.0 /* a driver may take its time to initialise */
 #define LEAVE_SECONDS        2.0  /* … and this long to end */
@@ -119,11 +120,24 @@ static const char *last_words(const hac_executor *executor, int signal)
     return signal == 0 || signal == SIGABRT ? hac_child_last_words(executor->child) : "";
 }
 
-static void describe_death(const hac_executor *executor, int64_t status, int signal, char *ret, size_t room)
+/* Whether that SIGKILL was the kernel's, for want of memory: it has counted one more than was told of. */
+static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
+{
+    int64_t kills = signal == SIGKILL && !asked ? hac_oom_kills(HAC_OOM_CGROUP, HAC_OOM_ROOT) : -1;
+    if (kills < 0 || executors->oom_kills < 0 || kills <= executors->oom_kills)
+        return false;
+    executors->oom_kills++;
+    return true;
+}
+
+static void describe_death(const hac_executor *executor, int64_t status, int signal, bool asked, char *ret,
+                           size_t room)
 {
     const char *words = last_words(executor, signal), *colon = words[0] != '\0' ? ": " : "";
     if (executor->hung)
         snprintf(ret, room, "did not answer in time and was killed");
+    else if (killed_for_memory(executor->executors, signal, asked))
+        snprintf(ret, room, "was killed by the kernel, as memory ran out");
     else if (signal != 0)
         snprintf(ret, room, "was ended by signal %d (%s)%s%.200s", signal, strsignal(signal), colon, words);
     else
@@ -180,7 +194,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     hac_executor *executor = context;
     hac_executors *executors = executor->executors;
     char how[320];
-    describe_death(executor, status, signal, how, sizeof how);
+    describe_death(executor, status, signal, asked, how, sizeof how);
     /* somebody's SIGKILL (the OOM killer's, an administrator's, a test's) says nothing about the device */
     bool counts = executor->hung || (!asked && signal != SIGKILL);
     if (counts && !hung_at_users_pace(executor))
@@ -363,6 +377,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->user = user;
     executor->used_ns = executor->busy_since_ns = hac_now_ns();
     hac_list_init(&executor->in_flight);
+    executors->oom_kills = hac_oom_kills(HAC_OOM_CGROUP, HAC_OOM_ROOT);
     hac_child_options options = {executors->program, NULL, config->name, user->uid, environment};
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
                              &executor->child, err);

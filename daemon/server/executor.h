@@ -102,6 +102,7 @@ struct hac_executors {
     uv_timer_t watch;  /* rings when a running task may have taken too long … */
     uint64_t watch_ns; /* … at this time; 0: it is not set */
     uint64_t restarts; /* deaths seen, for the metrics */
+    int64_t oom_kills; /* of the kernel's, that were there when the last executor started, or told of since */
     hac_metrics *metrics;
 };
 

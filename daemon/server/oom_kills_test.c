@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cgroups of both versions, in a directory of the test's. */
+#include "oom_kills.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/test_support.h"
+
+static char top[64];
+
+static int set_up(void **state)
+{
+    static const char *const directories[] = {"/memory", "/memory/a", "/memory/a/b", "/a", "/a/b"};
+    char path[128];
+    strcpy(top, "/tmp/hac-test-XXXXXX");
+    if (mkdtemp(top) == NULL)
+        return -1;
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        snprintf(path, sizeof(path), "%s%s", top, directories[i]);
+        if (mkdir(path, 0700) != 0)
+            return -1;
+    }
+    return hac_test_fds_setup(state);
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof(command), "rm -r %s", top);
+    return system(command) != 0 ? -1 : hac_test_fds_teardown(state);
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", top, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What is counted for a process with these lines in its /proc/self/cgroup. */
+static int64_t kills(const char *lines)
+{
+    char path[128];
+    put("self", lines);
+    snprintf(path, sizeof(path), "%s/self", top);
+    return hac_oom_kills(path, top);
+}
+
+static void test_version_2(void **state)
+{
+    (void)state;
+    put("a/b/memory.events", "low 0\nhigh 0\nmax 7\noom 4\noom_kill 3\noom_group_kill 0\n");
+    assert_int_equal(kills("0::/a/b\n"), 3);
+    put("memory.events", "oom_kill 12\n"); /* the root of a container's namespace */
+    assert_int_equal(kills("0::/\n"), 12);
+    assert_int_equal(kills("0::/a\n"), -1); /* no such file: no memory controller there */
+}
+
+static void test_version_1(void **state)
+{
+    (void)state;
+    put("memory/a/b/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+    put("a/b/memory.events", "oom_kill 3\n");
+    assert_int_equal(kills("9:name=systemd:/x\n4:memory:/a/b\n1:cpu,cpuacct:/\n"), 5);
+    assert_int_equal(kills("0::/a/b\n4:cpu,memory:/a/b\n"), 5); /* both mounted: memory is the old one's */
+    assert_int_equal(kills("4:cpu,memory_else:/a/b\n"), -1);
+    put("memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n"); /* before Linux 4.13 */
+    assert_int_equal(kills("4:memory:/a\n"), -1);
+}
+
+static void test_not_to_be_known(void **state)
+{
+    (void)state;
+    static char long_text[10000];
+    assert_int_equal(hac_oom_kills("/nowhere/cgroup", top), -1);
+    static const char *const lines[] = {"", "\n\n", "0", "0:", "0::", "::::\n", "0::/../nowhere\n"};
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        assert_int_equal(kills(lines[i]), -1);
+    static const char *const counts[] = {"",
+                                         "oom_kill",
+                                         "oom_kill \n",
+                                         "oom_kill x\n",
+                                         "oom_kill -1\n",
+                                         "noom_kill 1\n",
+                                         "oom_kill 99999999999999999999\n"};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        put("a/memory.events", counts[i]);
+        assert_int_equal(kills("0::/a\n"), -1);
+    }
+    memset(long_text, 'a', sizeof(long_text) - 1);
+    assert_int_equal(kills(long_text), -1);
+    memcpy(long_text, "0::/", 4);
+    assert_int_equal(kills(long_text), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_version_2, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_version_1, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_not_to_be_known, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
