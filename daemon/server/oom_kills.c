@@ -81,7 +81,8 @@ int64_t hac_oom_kills(const char *cgroup, const char *root)
     const char *line = text;
     while (line != NULL && strncmp(line, key, strlen(key)) != 0) {
         line = strchr(line, '\n');
-        line += line != NULL;
+        if (line != NULL)
+            line++;
     }
     if (line == NULL)
         return -1;
