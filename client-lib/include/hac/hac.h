@@ -88,8 +88,8 @@ typedef struct hac_connect_options {
  * that is named, by `socket` or $HAC_SOCKET, is never started. $HAC_LIBEXEC is where hacd is looked for
  * instead of where it was installed. options may be NULL. HAC_NO_DAEMON: none, or one of another protocol
  * version (the message names both). HAC_REFUSED: the place of the private socket, or who listens there, is
- * not to be trusted; the user may not connect there, or nobody takes the connection: no other daemon is started
- * then; or hacd takes no more connections of this user.
+ * not to be trusted; the user may not connect there, or nobody takes the connection: no other daemon is
+ * started then; or hacd takes no more connections of this user.
  */
 HAC_API HAC_MUST_USE hac_status hac_client_connect(const hac_connect_options *options,
                                                    hac_client **ret_client, hac_error *err);
