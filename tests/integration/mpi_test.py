@@ -134,7 +134,7 @@ class Logic(RankTest):
         (text / "two.txt").write_text("\n".join(lines[700:]) + "\n")
         inputs = {"pagerank.yaml": {"edges": DATA / "facebook_combined.txt"}, "tf-idf.yaml": {"docs": text / "one.txt"},
                   "word-count.yaml": {"docs": text}}
-        for path in sorted(EXAMPLES.glob("*.yaml")):
+        for path in sorted(set(EXAMPLES.glob("*.yaml")) - {EXAMPLES / "jacobi.yaml"}):  # whose inputs are a program's vectors
             logic = path.read_text()
             names = inputs.get(path.name) or {
                 line.strip().split(":")[0]: DATA / "iris.csv"
