@@ -157,6 +157,10 @@ void hac_leaving_consider(hac_server *server)
         held |= job->detached && (job->result != NULL || job->result_data != NULL);
     bool timed_out = server->config.idle_exit > 0 &&
                      (double)(now - server->idle_since_ns) * 1e-9 > server->config.idle_exit;
+    if (timed_out && !held && server->options.activated) {
+        hac_leaving_now(server); /* the service manager keeps the socket, and starts another for who comes */
+        return;
+    }
     if (timed_out && !held && unlink_socket(server))
         hac_server_accept(server); /* who connected just before is served; then there is no socket */
     if (server->n_sessions == 0 && socket_gone(server))

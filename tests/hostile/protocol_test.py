@@ -483,9 +483,9 @@ class Requests(HostileCase):
             client.socket.settimeout(30)
         client.close()
         self.assertGreater(refused, 0)
-        self.honest.may_be_refused = False
         done = self.honest.jobs
         self.assertTrue(eventually(lambda: self.honest.jobs > done + 3))  # with the connection all has come back
+        self.honest.may_be_refused = False
 
     def test_unknown_jobs(self):
         client = self.client()

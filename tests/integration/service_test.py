@@ -243,6 +243,21 @@ class Activation(ServiceTest):
         for s in (good, other, stream, datagram, quiet, internet, *pair):
             s.close()
 
+    def test_leaves_without_work(self):
+        """A user's own daemon; the socket stays with the manager, and whoever comes next is served by another one."""
+        manager = self.manager(private=True)
+        machine = manager.machine
+        profiles = machine.root / "config_home" / "hac" / "profiles"
+        machine.configure(profile_directories=f"[{profiles}]", idle_exit="1s")
+        listener = self.listener(manager)
+        for _ in range(2):
+            client = machine.start("devices")
+            self.assertTrue(select.select([listener], [], [], 30)[0])
+            manager.start(listener)
+            self.assertEqual((client.communicate(timeout=60)[1], client.returncode), (b"", 0), manager.log())
+            self.assertEqual(manager.process.wait(60), 0, manager.log())
+            self.assertTrue(machine.socket.exists())
+
     def test_on_demand(self):
         """A client that comes first is answered by the daemon that its coming has started."""
         if not SEED:
