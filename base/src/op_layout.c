@@ -40,6 +40,11 @@ bool hac_op_form_is_dense(unsigned form)
     return form == HAC_VECTOR_FIX_VALUE || form == HAC_VECTOR_VAR || form == HAC_VECTOR_PVAR;
 }
 
+bool hac_op_form_has_entries(unsigned form)
+{
+    return form > HAC_VECTOR_NONE && form < HAC_VECTOR_END && !hac_op_form_is_dense(form);
+}
+
 static bool has_offsets(unsigned form)
 {
     return form == HAC_VECTOR_SPARSE_TEXT || form == HAC_VECTOR_VARIABLE_LEN ||

@@ -33,6 +33,11 @@ bool hac_value_type_equal(hac_value_type a, hac_value_type b)
     return a.kind == b.kind && a.precision == b.precision && a.scale == b.scale;
 }
 
+const char *hac_kind_name(hac_kind kind)
+{
+    return kinds[kind < HAC_KIND_END ? kind : HAC_KIND_NONE].name;
+}
+
 bool hac_kind_is_integer(hac_kind kind)
 {
     return kind >= HAC_KIND_I8 && kind <= HAC_KIND_U64;
@@ -61,8 +66,7 @@ const char *hac_value_type_name(hac_value_type type, char *ret)
     if (type.kind == HAC_KIND_DECIMAL)
         snprintf(ret, HAC_VALUE_TYPE_NAME_MAX, "decimal(%u,%u)", type.precision, type.scale);
     else
-        snprintf(ret, HAC_VALUE_TYPE_NAME_MAX, "%s",
-                 type.kind < HAC_KIND_END ? kinds[type.kind].name : kinds[HAC_KIND_NONE].name);
+        snprintf(ret, HAC_VALUE_TYPE_NAME_MAX, "%s", hac_kind_name((hac_kind)type.kind));
     return ret;
 }
 

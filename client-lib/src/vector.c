@@ -17,11 +17,8 @@ HAC_DEFINE_CLEANUP(hac_vector *, hac_vector_free)
 
 static const char *type_name(unsigned type)
 {
-    static const char *const names[] = {
-        [HAC_VECTOR_OF_BOOL] = "bool", [HAC_VECTOR_OF_I32] = "i32",      [HAC_VECTOR_OF_I64] = "i64",
-        [HAC_VECTOR_OF_U32] = "u32",   [HAC_VECTOR_OF_U64] = "u64",      [HAC_VECTOR_OF_F32] = "f32",
-        [HAC_VECTOR_OF_F64] = "f64",   [HAC_VECTOR_OF_STRING] = "string"};
-    return type < sizeof names / sizeof *names && names[type] != NULL ? names[type] : "of no known type";
+    bool known = type == HAC_VECTOR_OF_STRING || hac_op_element_size(type) > 0;
+    return known ? hac_kind_name((hac_kind)type) : "of no known type";
 }
 
 static bool has_columns(unsigned form)

@@ -259,18 +259,11 @@ static double patience(const struct hac_builder *builder)
     return builder->builders->deadline_seconds * (builder->background ? BACKGROUND_PATIENCE : 1);
 }
 
-/* Why it ended, by its own report; else what the compiler in it has printed. */
-static const char *last_words(const struct hac_builder *builder, int signal)
-{
-    if (signal == 0 && builder->fatal[0] != '\0')
-        return builder->fatal;
-    return signal == 0 || signal == SIGABRT ? hac_child_last_words(builder->child) : "";
-}
-
 static void describe_end(const struct hac_builder *builder, int64_t status, int signal, char *ret,
                          size_t room)
 {
-    const char *words = last_words(builder, signal), *colon = words[0] != '\0' ? ": " : "";
+    const char *words = hac_child_last_words(builder->child, builder->fatal),
+               *colon = words[0] != '\0' ? ": " : "";
     if (builder->overdue)
         snprintf(ret, room, "building took over %.0f s and was broken off (build_deadline in hacd.yaml)",
                  patience(builder));

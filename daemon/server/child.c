@@ -198,7 +198,9 @@ pid_t hac_child_pid(const hac_child *child)
     return child->process.pid;
 }
 
-const char *hac_child_last_words(const hac_child *child)
+const char *hac_child_last_words(const hac_child *child, const char *fatal)
 {
-    return child->last_words;
+    if (child->signal == 0 && fatal[0] != '\0')
+        return fatal;
+    return child->signal == 0 || child->signal == SIGABRT ? child->last_words : "";
 }

@@ -48,7 +48,9 @@ void hac_child_leave(hac_child *child);
 
 pid_t hac_child_pid(const hac_child *child);
 
-/* In `gone`: what it, or a driver in it, wrote on standard error right before its end; "" if nothing. */
-const char *hac_child_last_words(const hac_child *child);
+/* In `gone`, why it has ended by itself: `fatal`, its own report, if it exited and there is one; else what
+ * it, or a driver in it, wrote on standard error right before it exited or called abort(). "": nothing is
+ * known. */
+const char *hac_child_last_words(const hac_child *child, const char *fatal);
 
 #endif

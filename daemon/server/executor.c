@@ -112,14 +112,6 @@ static void note_failed_start(hac_server_device *device, unsigned cost, const ch
                    device->config.name, QUARANTINE_SECONDS, device->reason);
 }
 
-/* What is known of why: its own report; else, where it has ended by itself, what its driver has printed. */
-static const char *last_words(const hac_executor *executor, int signal)
-{
-    if (signal == 0 && executor->fatal[0] != '\0')
-        return executor->fatal;
-    return signal == 0 || signal == SIGABRT ? hac_child_last_words(executor->child) : "";
-}
-
 /* Whether that SIGKILL was the kernel's, for want of memory: it has counted one more than was told of. */
 static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
 {
@@ -133,7 +125,8 @@ static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
 static void describe_death(const hac_executor *executor, int64_t status, int signal, bool asked, char *ret,
                            size_t room)
 {
-    const char *words = last_words(executor, signal), *colon = words[0] != '\0' ? ": " : "";
+    const char *words = hac_child_last_words(executor->child, executor->fatal),
+               *colon = words[0] != '\0' ? ": " : "";
     if (executor->hung)
         snprintf(ret, room, "did not answer in time and was killed");
     else if (killed_for_memory(executor->executors, signal, asked))

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "command.h"
+#include "opsplit/library.h"
 #include "opsplit/logic.h"
-#include "opsplit_library.h"
+
+HAC_DEFINE_CLEANUP(hac_library *, hac_library_free)
 
 /* "FILE:LINE:COLUMN: message" as members of an object; what is not of that form is all message. */
 static void json_message(hac_text *text, const char *file, const char *message)
@@ -69,7 +72,7 @@ hac_status hac_cmd_opsplit_check(hac_cli *cli, const hac_args *args, hac_error *
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
     hac_logic *logic = NULL;
     const char *file = args->words[0];
-    hac_status status = hac_opsplit_library_open(&library, err);
+    hac_status status = hac_library_open_own(&library, err);
     if (status != HAC_OK)
         return status;
     status = hac_logic_read(file, library, &logic, &problems, err);

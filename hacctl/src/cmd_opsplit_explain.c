@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "command.h"
 #include "opsplit/decompose.h"
-#include "opsplit_library.h"
 #include "opsplit_request.h"
 #include "read.h"
 
@@ -92,7 +91,7 @@ static hac_status explain(hac_cli *cli, hac_opsplit_request *r, const char *file
     hac_cleanup(hac_placement_free_cleanup) hac_placement *placement = NULL;
     hac_decompose_options options = {r->options.components > 0 ? r->options.components : 1};
     hac_error why = HAC_ERROR_NONE;
-    hac_status status = hac_opsplit_library_open(&r->library, err);
+    hac_status status = hac_library_open_own(&r->library, err);
     if (status == HAC_OK)
         status = hac_logic_read(file, r->library, &r->logic, NULL, err);
     if (status == HAC_NOT_FOUND)

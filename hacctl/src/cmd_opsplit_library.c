@@ -4,21 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "command.h"
 #include "config/yaml_tree.h"
 #include "grid.h"
+#include "opsplit/library.h"
 #include "opsplit/logic.h"
-#include "opsplit_library.h"
 
-hac_status hac_opsplit_library_open(hac_library **ret, hac_error *err)
-{
-    hac_autofree char *folder = NULL;
-    if (hac_library_directory(&folder, NULL) != HAC_OK)
-        folder = NULL;
-    return hac_library_open(folder, ret, err);
-}
+HAC_DEFINE_CLEANUP(hac_library *, hac_library_free)
 
 /* One run of the command: of OPs or of sub-operators. */
 typedef struct request {
@@ -319,7 +314,7 @@ static hac_status run(hac_cli *cli, const hac_args *args, hac_library_kind kind,
 {
     hac_cleanup(hac_library_free_cleanup) hac_library *library = NULL;
     request r = {.cli = cli, .kind = kind, .what = what};
-    hac_status status = hac_opsplit_library_open(&library, err);
+    hac_status status = hac_library_open_own(&library, err);
     if (status != HAC_OK)
         return status;
     r.library = library;

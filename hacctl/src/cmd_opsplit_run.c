@@ -17,11 +17,8 @@ static bool is_first(const hac_cli *cli)
 /* The file, checked; all that is wrong with it is said, the first of it as the error. */
 static hac_status read_logic(hac_opsplit_request *r, const hac_cli *cli, const char *path, hac_error *err)
 {
-    hac_autofree char *folder = NULL;
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
-    if (hac_library_directory(&folder, NULL) != HAC_OK)
-        folder = NULL; /* nothing of the user's own */
-    hac_status status = hac_library_open(folder, &r->library, err);
+    hac_status status = hac_library_open_own(&r->library, err);
     if (status == HAC_OK)
         status = hac_logic_read(path, r->library, &r->logic, &problems, err);
     for (size_t i = 1; i < problems.n && is_first(cli); i++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/op_layout.h"
 #include "base/suggest.h"
 #include "check.h"
 #include "pieces.h"
@@ -24,12 +25,6 @@ static int dimension_of(const hac_piece_check *p, const char *letter, const hac_
     }
     const hac_letter *known = &p->letters[letter[0] - 'a'];
     return known->known ? known->dimension : HAC_DIMENSION_ONE;
-}
-
-static bool has_entries(hac_vector_template form)
-{
-    return form == HAC_VECTOR_SPARSE_VALUE || form == HAC_VECTOR_SPARSE_TEXT ||
-           form == HAC_VECTOR_VARIABLE_LEN || form == HAC_VECTOR_SPARSE_MATRIX;
 }
 
 static hac_vector_template only_form(unsigned forms)
@@ -58,7 +53,7 @@ static int entries_of(const hac_piece_check *p, size_t argument, hac_vector_temp
     char what[96];
     if (of_shape)
         return p->shape.entries;
-    if (!has_entries(form))
+    if (!hac_op_form_has_entries(form))
         return HAC_DIMENSION_NONE;
     snprintf(what, sizeof what, "entries that `%s` gives", p->piece->name);
     return hac_dimension_data(p->c, p->map, 1 + (int)argument, what);

@@ -115,11 +115,8 @@ static hac_status take_result_names(program *p, hac_error *err)
 static hac_status read_logic(const hac_opsplit_options *options, const char *path, hac_library **ret_library,
                              hac_logic **ret, hac_error *err)
 {
-    hac_autofree char *folder = NULL;
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
-    if (hac_library_directory(&folder, NULL) != HAC_OK)
-        folder = NULL; /* nothing of the user's own */
-    hac_status status = hac_library_open(folder, ret_library, err);
+    hac_status status = hac_library_open_own(ret_library, err);
     if (status == HAC_OK)
         status = hac_logic_read(path, *ret_library, ret, &problems, err);
     for (size_t i = 0; i < problems.n && options->problem != NULL; i++)

@@ -113,17 +113,11 @@ static bool is_fixed(const hac_logic_run *run, int dimension)
            (kind == HAC_DIMENSION_DATA && run->dimensions[dimension] != HAC_RUN_NOT_KNOWN);
 }
 
-static bool has_entries(hac_vector_template form)
-{
-    return form == HAC_VECTOR_SPARSE_VALUE || form == HAC_VECTOR_SPARSE_TEXT ||
-           form == HAC_VECTOR_VARIABLE_LEN || form == HAC_VECTOR_SPARSE_MATRIX;
-}
-
 static void enter(hac_logic_run *run, int vector)
 {
     const hac_logic_vector *v = &run->logic->vectors[vector];
     bool fixed = is_fixed(run, v->rows) && is_fixed(run, v->columns) &&
-                 (!has_entries(v->form) || is_fixed(run, v->entries));
+                 (!hac_op_form_has_entries(v->form) || is_fixed(run, v->entries));
     run->placing->loose[vector] |= !fixed;
 }
 
@@ -232,7 +226,7 @@ static hac_status expect(hac_logic_run *run, int vector, hac_error *err)
     hac_run_shape shape = {named->form, named->kind, 0, 0, 0};
     hac_run_vector fresh;
     hac_run_vector_clear(run, &run->vectors[vector]);
-    if (has_entries(named->form) || !is_known(run, named->rows, &shape.rows) ||
+    if (hac_op_form_has_entries(named->form) || !is_known(run, named->rows, &shape.rows) ||
         !is_known(run, named->columns, &shape.columns))
         return HAC_OK;
     hac_status status = hac_run_vector_new(run, &shape, &fresh, err);

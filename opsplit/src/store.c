@@ -218,6 +218,14 @@ hac_status hac_library_open(const char *directory, hac_library **ret, hac_error 
     return status;
 }
 
+hac_status hac_library_open_own(hac_library **ret, hac_error *err)
+{
+    hac_autofree char *folder = NULL;
+    if (hac_library_directory(&folder, NULL) != HAC_OK)
+        folder = NULL;
+    return hac_library_open(folder, ret, err);
+}
+
 /* ---- writing ---- */
 
 static hac_status make_folders(const hac_library *library, hac_library_kind kind, hac_error *err)

@@ -30,6 +30,8 @@ size_t hac_op_element_size(unsigned kind);
 
 /* Whether vectors of the template are values[rows × columns] and nothing else. */
 bool hac_op_form_is_dense(unsigned form);
+/* Whether they have entries beside their rows: all templates that are not dense. */
+bool hac_op_form_has_entries(unsigned form);
 
 /* Bytes of each part that a vector of this template, kind, rows, columns and entries has; 0: it has none. */
 typedef struct hac_op_parts {

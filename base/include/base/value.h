@@ -46,6 +46,8 @@ typedef struct hac_value_type {
 size_t hac_value_size(hac_value_type type);
 
 bool hac_value_type_equal(hac_value_type a, hac_value_type b);
+/* "i64", "decimal" …; "none" for what is no kind. */
+const char *hac_kind_name(hac_kind kind);
 bool hac_kind_is_integer(hac_kind kind); /* i8 … u64 */
 bool hac_kind_is_float(hac_kind kind);
 /* Of any length: strings and bytes, which lie in memory and in machines alike. */

@@ -114,10 +114,9 @@ pid_t hac_child_pid(const hac_child *child)
     return 1;
 }
 
-const char *hac_child_last_words(const hac_child *child)
+const char *hac_child_last_words(const hac_child *child, const char *fatal)
 {
-    (void)child;
-    return "";
+    return child->signal == 0 ? fatal : "";
 }
 
 /* ---- what it is told ---------------------------------------------------------------------------------- */

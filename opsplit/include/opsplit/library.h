@@ -233,6 +233,8 @@ HAC_MUST_USE hac_status hac_library_directory(char **ret, hac_error *err);
  * are no definitions are HAC_INVALID with their name. Nothing is kept open.
  */
 HAC_MUST_USE hac_status hac_library_open(const char *directory, hac_library **ret, hac_error *err);
+/* What is kept for this user; without a home there is only what is built in. */
+HAC_MUST_USE hac_status hac_library_open_own(hac_library **ret, hac_error *err);
 void hac_library_free(hac_library *library);
 
 size_t hac_library_count(const hac_library *library);
