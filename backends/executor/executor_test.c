@@ -48,6 +48,7 @@ typedef struct request {
     uint64_t params[2];
     size_t n_params;
     uint64_t descriptor;
+    uint64_t behind;
 } request;
 
 static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes)
@@ -60,7 +61,8 @@ static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes
     return s;
 }
 
-static void send_run(test_child *child, const request *r)
+/* Returns the task's number. */
+static uint64_t send_run(test_child *child, const request *r)
 {
     static uint64_t serial;
     Hac__Executor__Run run;
@@ -77,16 +79,18 @@ static void send_run(test_child *child, const request *r)
     run.params = (uint64_t *)(uintptr_t)r->params;
     run.n_params = r->n_params;
     run.descriptor = r->descriptor;
+    run.behind = r->behind;
     Hac__Executor__Command command;
     hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
     command.run = &run;
     test_send(child, &command, NULL, 0);
+    return run.task;
 }
 
 static Hac__Executor__Done *ask(test_child *child, request r)
 {
-    send_run(child, &r);
+    (void)send_run(child, &r);
     return test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done;
 }
 
@@ -129,6 +133,36 @@ static void test_sum(void **state)
 {
     (void)state;
     check_sum(&test_usual);
+}
+
+/* What is sent ahead is left out once a task that it waits for, or one behind that, has failed. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    test_child *child = start_ready(&test_usual);
+    uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
+    (void)fill(items);
+    request fails = {.codelet = "no.such"}, sum = sum_request(0, ITEMS);
+    uint64_t first = send_run(child, &sum), failed = send_run(child, &fails);
+    const struct {
+        uint64_t behind;
+        hac_status code;
+    } cases[] = {{0, HAC_OK},
+                 {first, HAC_CANCELLED},
+                 {failed, HAC_CANCELLED},
+                 {failed + 3, HAC_CANCELLED},
+                 {failed + 1, HAC_CANCELLED},
+                 {failed + 6, HAC_OK}};
+    assert_int_equal(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done->code, HAC_OK);
+    assert_int_equal(test_expect(child, HAC__EXECUTOR__REPORT__WHAT_DONE)->done->code, HAC_UNSUPPORTED);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sum.behind = cases[i].behind;
+        Hac__Executor__Done *done = ask(child, sum);
+        assert_int_equal(done->code, cases[i].code);
+        assert_int_equal(done->n_values, cases[i].code == HAC_OK);
+    }
+    hac_memfd_unmap(items, ITEMS * 4);
+    assert_int_equal(test_end(child), 0);
 }
 
 static void test_sum_with_copies(void **state)
@@ -579,6 +613,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_sum_with_copies),
         cmocka_unit_test(test_sum_pinned_to_one_cpu),
         cmocka_unit_test(test_pinning),

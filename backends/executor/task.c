@@ -27,6 +27,7 @@ struct hac_runner {
     hac_task task;
     hac_task_result result;
     hac_error err;
+    uint64_t failed; /* the last task that failed, or was left out; tasks are numbered as they are given */
     char program[64];
     /* aligned so that kernels may work on it in place */
     _Alignas(64) uint8_t inline_in[HAC_QUERY_INLINE_MAX];
@@ -171,6 +172,9 @@ static double finish_timing(const hac_runner *r, uint64_t start)
 static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const hac_codelet **codelet,
                            Hac__Executor__Done *done)
 {
+    if (run->behind != 0 && r->failed >= run->behind)
+        return hac_fail(&r->err, HAC_CANCELLED, "left out: task %llu, which it waits for, has failed",
+                        (unsigned long long)r->failed);
     hac_status status =
         hac_task_from_command(hac_device_get_facts(r->device), r->memory, run, codelet, &r->task, &r->err);
     if (status != HAC_OK)
@@ -214,6 +218,7 @@ void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor_
     hac_status status = run_task(r, run, &codelet, ret);
     ret->code = (uint32_t)status;
     if (status != HAC_OK) {
+        r->failed = run->task;
         ret->message = r->err.message;
         if (status == HAC_NOT_FOUND)
             add_needed_program(r, codelet, run->type, ret);

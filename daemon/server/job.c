@@ -141,16 +141,7 @@ void hac_job_clear_run(hac_job *job)
     hac_run *run = &job->run;
     for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
         release_buffer(&run->buffers[i]);
-    if (run->tasks != NULL)
-        for (size_t t = 0; t < job->plan->n_tasks; t++)
-            free(run->tasks[t].lost);
-    free(run->tasks);
-    free(run->dependents);
-    free(run->first_dependent);
-    free(run->ready);
-    run->tasks = NULL;
-    run->dependents = run->first_dependent = run->ready = NULL;
-    run->n_ready = 0;
+    hac_run_clear(run, job->plan);
 }
 
 void hac_job_add_earlier(hac_job *job, double seconds)

@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "device.h"
 #include "planner/plan.h"
-#include "planner/plan_output.h"
 #include "planner/sort_plan.h"
 #include "pool.h"
+#include "run.h"
 #include "splice_buffers.h"
 
 struct hac_server;
@@ -38,48 +38,6 @@ typedef enum hac_job_state {
 
 #define HAC_JOB_RECORDS_MAX 65536
 #define HAC_JOB_LOG_MAX     16384
-
-/* A piece of a range task that has to run (again): its executor died. */
-typedef struct hac_piece {
-    uint64_t first, count;
-    uint32_t attempt;
-} hac_piece;
-
-typedef struct hac_task_state {
-    uint32_t waiting_for; /* dependencies not done */
-    uint32_t in_flight;   /* pieces */
-    uint64_t claimed;     /* items of the range handed out so far */
-    uint64_t done;        /* items finished */
-    hac_piece *lost;      /* pieces to run again */
-    size_t n_lost;
-    uint32_t awaits; /* bits of plan devices that were asked to build a program for it … */
-    uint32_t builds[HAC_PLAN_MAX_DEVICES]; /* … and how many they had then */
-    double busy[HAC_PLAN_MAX_DEVICES];     /* seconds, by plan device: for the corrected shares */
-    double units[HAC_PLAN_MAX_DEVICES];
-} hac_task_state;
-
-/* The execution of one plan. */
-typedef struct hac_run {
-    hac_task_state *tasks;
-    uint32_t *dependents;      /* edges the other way round … */
-    uint32_t *first_dependent; /* … from [i] to [i + 1] */
-    uint32_t *ready;           /* tasks that may be handed out, in plan order */
-    size_t n_ready;
-    size_t n_done;
-    unsigned n_in_flight;
-    hac_pool_buffer *buffers[HAC_PLAN_MAX_BUFFERS]; /* held */
-    uint64_t offsets[HAC_PLAN_MAX_BUFFERS];         /* of the plan's buffer in it */
-    hac_run_record *records;
-    size_t n_records;
-    double device_end[HAC_PLAN_MAX_DEVICES]; /* of the last record, by plan device */
-    double done_seconds;                     /* predicted seconds of what is done: progress */
-    double total_seconds;
-    uint64_t started_ns;
-    bool
-        replan; /* what is left of the plan is void: the job's kind makes another when nothing is in flight */
-    bool broken;    /* a task that cannot be repeated was lost: start over when nothing is in flight */
-    uint64_t fresh; /* executors that mapped a buffer for this plan: its pages are faulted in as they run */
-} hac_run;
 
 typedef struct hac_job_kind {
     const char *flow; /* "sort", "calibrate", "tune" */

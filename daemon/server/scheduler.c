@@ -23,50 +23,6 @@
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
-static hac_status allocate_run(hac_job *job, hac_error *err)
-{
-    const hac_plan *plan = job->plan;
-    hac_run *run = &job->run;
-    size_t n = plan->n_tasks;
-    run->tasks = calloc(n + 1, sizeof *run->tasks);
-    run->first_dependent = calloc(n + 2, sizeof *run->first_dependent);
-    run->dependents = calloc(plan->n_edges + 1, sizeof *run->dependents);
-    run->ready = calloc(n + 1, sizeof *run->ready);
-    if (run->tasks == NULL || run->first_dependent == NULL || run->dependents == NULL || run->ready == NULL)
-        return hac_fail_no_memory(err);
-    return HAC_OK;
-}
-
-/* Turns the plan's edges (what a task waits for) round (what waits for it). */
-static void index_dependents(hac_job *job)
-{
-    const hac_plan *plan = job->plan;
-    hac_run *run = &job->run;
-    for (size_t t = 0; t < plan->n_tasks; t++) {
-        run->tasks[t].waiting_for = plan->tasks[t].n_edges;
-        for (uint32_t e = 0; e < plan->tasks[t].n_edges; e++)
-            run->first_dependent[plan->edges[plan->tasks[t].first_edge + e] + 1]++;
-    }
-    for (size_t t = 0; t < plan->n_tasks; t++)
-        run->first_dependent[t + 1] += run->first_dependent[t];
-    uint32_t *fill = run->ready; /* not needed for tasks yet: borrowed as the fill positions */
-    memcpy(fill, run->first_dependent, plan->n_tasks * sizeof *fill);
-    for (size_t t = 0; t < plan->n_tasks; t++)
-        for (uint32_t e = 0; e < plan->tasks[t].n_edges; e++)
-            run->dependents[fill[plan->edges[plan->tasks[t].first_edge + e]]++] = (uint32_t)t;
-}
-
-static void ready_first_tasks(hac_job *job)
-{
-    hac_run *run = &job->run;
-    memset(run->ready, 0, job->plan->n_tasks * sizeof *run->ready);
-    for (uint32_t t = 0; t < job->plan->n_tasks; t++) {
-        if (run->tasks[t].waiting_for == 0)
-            run->ready[run->n_ready++] = t;
-        run->total_seconds += job->plan->tasks[t].predicted_seconds;
-    }
-}
-
 /* Back to the queue: its buffers do not fit beside those of the user's other jobs. */
 static void requeue(hac_job *job)
 {
@@ -85,7 +41,7 @@ void hac_scheduler_start_plan(hac_job *job)
 {
     hac_error err = HAC_ERROR_NONE;
     memset(&job->run, 0, sizeof job->run);
-    hac_status status = allocate_run(job, &err);
+    hac_status status = hac_run_begin(&job->run, job->plan, &err);
     if (status == HAC_OK)
         status = hac_plan_buffers_attach(job, &err);
     if (status == HAC_REFUSED && job->memory_limit == 0 && job->user->active_jobs > 1) {
@@ -96,8 +52,6 @@ void hac_scheduler_start_plan(hac_job *job)
         hac_job_finish(job, HAC_JOB_FAILED, err.code, err.message);
         return;
     }
-    index_dependents(job);
-    ready_first_tasks(job);
     job->run.started_ns = hac_now_ns();
     job->state = HAC_JOB_RUNNING;
     if (job->started_ns == 0)
@@ -199,8 +153,30 @@ static bool device_available(const hac_job *job, uint32_t task_index, uint32_t p
     return hac_device_usable(device) && (!waits || device->wanted_program[0] == '\0');
 }
 
-/* The job's user's executor on a device of the plan, if it can take a task of that length now. */
-static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t plan_device, double predicted)
+/* What an executor has of a job: hac_run_queued's queue. */
+typedef struct job_queue {
+    const hac_executor *executor;
+    const hac_job *job;
+} job_queue;
+
+static uint32_t queued_pieces(const void *context, uint32_t task_index, uint64_t *ret_first)
+{
+    const job_queue *queue = context;
+    uint32_t n = 0;
+    hac_dispatch *dispatch = NULL;
+    hac_list_for_each (dispatch, &queue->executor->in_flight, hac_dispatch, link) {
+        if (dispatch->job != queue->job || dispatch->task != task_index)
+            continue;
+        if (n++ == 0)
+            *ret_first = dispatch->id;
+    }
+    return n;
+}
+
+/* The job's user's executor on a device of the plan, if it can take that task, of that length, now.
+ * *ret_behind: hac_piece.behind. */
+static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t plan_device, double predicted,
+                                    uint64_t *ret_behind)
 {
     hac_executor *executor = NULL;
     hac_error err = HAC_ERROR_NONE;
@@ -215,7 +191,9 @@ static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t 
         }
         return NULL;
     }
-    bool room = hac_executor_has_room(executor, predicted);
+    job_queue queue = {executor, job};
+    bool room = hac_run_may_go(&job->run, job->plan, task_index, queued_pieces, &queue, ret_behind) &&
+                hac_executor_has_room(executor, predicted);
     return room && hac_turns_may(&job->server->executors, executor, predicted) ? executor : NULL;
 }
 
@@ -301,6 +279,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     run.descending = task->descending;
     run.first = piece->first;
     run.count = piece->count;
+    run.behind = piece->behind;
     run.spans = list;
     run.n_spans = task->n_spans;
     run.params = (uint64_t *)(uintptr_t)task->params;
@@ -328,15 +307,6 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     hac_executor_run(executor, dispatch, &input);
 }
 
-/* Takes back a piece whose executor died, if there is one. */
-static bool take_lost(hac_task_state *state, hac_piece *ret)
-{
-    if (state->n_lost == 0)
-        return false;
-    *ret = state->lost[--state->n_lost];
-    return true;
-}
-
 /* The rate of a device in this range, in items a second: as measured here, else as planned. */
 static double rate_of(const hac_job *job, uint32_t task_index, uint32_t plan_device)
 {
@@ -348,16 +318,6 @@ static double rate_of(const hac_job *job, uint32_t task_index, uint32_t plan_dev
     if (!(seconds > 0)) /* a plan that was not simulated */
         seconds = fmax(task->predicted_seconds, 1e-6) / fmax(job->plan->devices[plan_device].share, 1e-3);
     return (double)task->count / seconds;
-}
-
-/* Whether the executor has a piece of this very range in flight. */
-static bool has_piece(const hac_executor *executor, const hac_job *job, uint32_t task_index)
-{
-    hac_dispatch *dispatch = NULL;
-    hac_list_for_each (dispatch, &executor->in_flight, hac_dispatch, link)
-        if (dispatch->job == job && dispatch->task == task_index)
-            return true;
-    return false;
 }
 
 /* Seconds until an executor has ended what it has, as predicted. */
@@ -394,18 +354,19 @@ static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_devi
 {
     hac_task_state *state = &job->run.tasks[task_index];
     const hac_plan_task *task = &job->plan->tasks[task_index];
-    hac_piece piece = {0, 0, 0};
-    if (state->n_lost == 0 && state->claimed >= task->count)
+    hac_piece piece = {0, 0, 0, 0};
+    uint64_t behind, first_queued;
+    if (hac_run_is_given_out(&job->run, job->plan, task_index))
         return false;
-    hac_executor *executor = roomy_executor(job, task_index, plan_device, HAC_SHARE_SHORTEST);
+    hac_executor *executor = roomy_executor(job, task_index, plan_device, HAC_SHARE_SHORTEST, &behind);
     if (executor == NULL)
         return false;
     hac_sharer sharers[HAC_PLAN_MAX_DEVICES];
     bool together = look_at_sharers(job, task_index, sharers) > 1;
-    bool queued = has_piece(executor, job, task_index);
+    bool queued = queued_pieces(&(job_queue){executor, job}, task_index, &first_queued) > 0;
     if (state->n_lost > 0 && queued && together)
         return false; /* a lost piece is for whoever is free first */
-    if (!take_lost(state, &piece)) {
+    if (!hac_run_take_lost(&job->run, task_index, &piece)) {
         piece.first = task->first + state->claimed;
         piece.count = hac_share_next(sharers, job->plan->n_devices, plan_device, queued,
                                      task->count - state->claimed, task->grain > 0 ? task->grain : 1);
@@ -413,28 +374,26 @@ static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_devi
     }
     if (piece.count == 0)
         return false;
+    piece.behind = behind;
     send_piece(job, executor, task_index, plan_device, &piece,
                (double)piece.count / sharers[plan_device].rate, together);
     return true;
-}
-
-static bool range_exhausted(const hac_job *job, uint32_t task_index)
-{
-    const hac_task_state *state = &job->run.tasks[task_index];
-    return state->n_lost == 0 && state->claimed >= job->plan->tasks[task_index].count;
 }
 
 /* Shares a range out; true when nothing of it is left to hand out. */
 static bool hand_out_range(hac_job *job, uint32_t task_index)
 {
     uint32_t mask = job->plan->tasks[task_index].device_mask;
-    for (bool any = true; any && !range_exhausted(job, task_index);) {
+    bool waits = job->run.tasks[task_index].waiting_for > 0;
+    if (waits && (mask & (mask - 1)) != 0)
+        return false; /* several share it: not behind what one of them has */
+    for (bool any = true; any && !hac_run_is_given_out(&job->run, job->plan, task_index);) {
         any = false;
         for (uint32_t d = 0; d < job->plan->n_devices; d++)
             if (mask & (1u << d))
                 any |= hand_out_piece(job, task_index, d);
     }
-    return range_exhausted(job, task_index);
+    return hac_run_is_given_out(&job->run, job->plan, task_index);
 }
 
 /* The device for a task that any of several may run: the one that would be done with it first. */
@@ -462,11 +421,14 @@ static bool hand_out_whole(hac_job *job, uint32_t task_index)
     int device = task->device >= 0 ? task->device : choose_device(job, task_index);
     if (device < 0)
         return false;
-    hac_executor *executor = roomy_executor(job, task_index, (uint32_t)device, task->predicted_seconds);
+    uint64_t behind;
+    hac_executor *executor =
+        roomy_executor(job, task_index, (uint32_t)device, task->predicted_seconds, &behind);
     if (executor == NULL)
         return false;
-    hac_piece piece = {task->first, task->count, 0};
-    (void)take_lost(state, &piece);
+    hac_piece piece = {task->first, task->count, 0, 0};
+    (void)hac_run_take_lost(&job->run, task_index, &piece);
+    piece.behind = behind;
     state->claimed = task->count;
     send_piece(job, executor, task_index, (uint32_t)device, &piece, task->predicted_seconds,
                task->side_by_side && job->plan->n_devices > 1);
@@ -511,7 +473,10 @@ static void hand_out(hac_job *job)
     for (size_t i = 0; i < run->n_ready; i++) {
         uint32_t t = run->ready[i];
         bool all = job->plan->tasks[t].range ? hand_out_range(job, t) : hand_out_whole(job, t);
-        if (!all)
+        run->tasks[t].listed = !all;
+        if (all)
+            hac_run_list_behind(run, job->plan, t);
+        else
             run->ready[kept++] = t;
     }
     run->n_ready = kept;
@@ -661,26 +626,6 @@ static void learn(hac_job *job, const hac_dispatch *dispatch, const Hac__Executo
                      dispatch->together);
 }
 
-static void complete_task(hac_job *job, uint32_t task_index)
-{
-    hac_run *run = &job->run;
-    run->n_done++;
-    run->done_seconds += job->plan->tasks[task_index].predicted_seconds;
-    for (uint32_t i = run->first_dependent[task_index]; i < run->first_dependent[task_index + 1]; i++) {
-        uint32_t dependent = run->dependents[i];
-        if (--run->tasks[dependent].waiting_for == 0)
-            run->ready[run->n_ready++] = dependent;
-    }
-}
-
-static void make_ready(hac_run *run, uint32_t task)
-{
-    for (size_t i = 0; i < run->n_ready; i++)
-        if (run->ready[i] == task)
-            return;
-    run->ready[run->n_ready++] = task;
-}
-
 /* Whether what waits for the task may start: the job's kind may want all of it again. */
 static bool ended_well(hac_job *job, uint32_t task)
 {
@@ -691,8 +636,7 @@ static bool ended_well(hac_job *job, uint32_t task)
     if (status == HAC_OK)
         return true;
     if (status == HAC_AGAIN) {
-        job->run.tasks[task].claimed = job->run.tasks[task].done = 0;
-        make_ready(&job->run, task);
+        hac_run_redo(&job->run, task);
         return false;
     }
     job->code = err.code;
@@ -722,24 +666,14 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
         job->kind->task_done(job, dispatch->task, done);
     bool whole = task->range ? state->done >= task->count : true;
     if (whole && ended_well(job, dispatch->task))
-        complete_task(job, dispatch->task);
+        hac_run_end_task(&job->run, job->plan, dispatch->task);
     if (job->progress)
         hac_job_send_event(job, task->stage, job->plan->devices[dispatch->plan_device].name, "");
 }
 
-/* The piece has to run again: back to the front of what is left of its task. */
 static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attempt)
 {
-    hac_run *run = &job->run;
-    hac_task_state *state = &run->tasks[dispatch->task];
-    hac_piece *lost = reallocarray(state->lost, state->n_lost + 1, sizeof *lost);
-    if (lost == NULL) {
-        run->broken = true;
-        return;
-    }
-    state->lost = lost;
-    state->lost[state->n_lost++] = (hac_piece){dispatch->first, dispatch->count, attempt};
-    make_ready(run, dispatch->task);
+    hac_run_give_back(&job->run, dispatch->task, &(hac_piece){dispatch->first, dispatch->count, attempt, 0});
 }
 
 /* Whether the job could go on without this device. */
@@ -823,7 +757,9 @@ void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Execut
     hac_job *job = land(dispatch);
     spend(job, dispatch);
     hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, false);
-    if (done->code == HAC_OK)
+    if (job->run.tasks[dispatch->task].waiting_for > 0)
+        give_back(job, dispatch, dispatch->attempt); /* sent ahead behind one that has failed: left out */
+    else if (done->code == HAC_OK)
         piece_done(job, dispatch, done);
     else
         piece_failed(job, dispatch, done);

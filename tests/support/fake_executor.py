@@ -7,10 +7,14 @@ goes wrong meanwhile is said, as JSON, by the query's --select; so hacd's part o
   pad                 bytes that every partial is larger by; halved with each doubling of the passes
   group_pad           the same of a partition's groups
   hint                what query.merge expects of the result's size
-  fail                {"codelet": "query.merge", "code": 1, "message": "…", "times": n, "passes_below": n}
+  fail                {"codelet": "query.merge", "code": 1, "message": "…", "times": n, "passes_below": n,
+                      "program": "…"}: of sub-operators, the program that has to be built first
   die                 {"codelet": …, "times": n, "signal": n}: ends by a signal, SIGKILL if none is said
   wrong               {"codelet": …, "values": […]}: says that instead
   sleep               seconds that each task takes
+
+Sub-operators (op.*) do nothing. What goes wrong with them, the same but for query's own, is in the file `how` of
+HAC_TEST_COUNTS; a task that is to be left out is, and is noted as such.
 
 HAC_TEST_EXECUTOR is the real one, which probes and builds; HAC_TEST_COUNTS a folder where tasks are counted.
 """
@@ -24,12 +28,13 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import wire  # noqa: E402
 
 COMPILE, BUFFER_ADD, BUFFER_REMOVE, DESCRIPTOR_ADD, DESCRIPTOR_REMOVE, RUN = 0, 2, 3, 4, 5, 6
-OK, FAILED, INVALID, NO_MEMORY = 0, 1, 2, 6
+OK, FAILED, INVALID, CANCELLED, NO_MEMORY = 0, 1, 2, 5, 6
 INLINE = 32768
 
 
@@ -54,6 +59,7 @@ class Task:
         self.first, self.count = run.get(5, [0])[0], run.get(6, [0])[0]
         self.params = packed(run[8][0]) if 8 in run else []
         self.data = run.get(10, [b""])[0]
+        self.id, self.behind = run[1][0], run.get(11, [0])[0]
         self.fd = descriptors[run[9][0]] if 9 in run else None
         self.spans = []
         for span in map(wire.decode, run.get(7, [])):
@@ -198,7 +204,7 @@ def counted(name, codelet, most):
 
 def misbehave(task, how):
     with open(os.environ["HAC_TEST_COUNTS"] + "/tasks", "a", encoding="ascii") as log:
-        log.write(f"{task.codelet} {task.first} {task.count} {os.getpid()}\n")
+        log.write(f"{task.codelet} {task.first} {task.count} {os.getpid()} {task.id} {task.behind}\n")
     time.sleep(how.get("sleep", 0))
     fail, die = how.get("fail"), how.get("die")
     if die and die["codelet"] == task.codelet and counted("die", task.codelet, die.get("times", 1)):
@@ -208,11 +214,31 @@ def misbehave(task, how):
     if "passes_below" in fail and ((task.pass_ >> 32) or 1) >= fail["passes_below"]:
         return
     if counted("fail", task.codelet, fail.get("times", 1000)):
-        raise Failure(fail["code"], fail.get("message", "failed on purpose"))
+        raise Failure(fail["code"], fail.get("message", "failed on purpose"), fail.get("program", ""))
 
 
-def run(task):
+class Operators:
+    """One executor's: what it leaves out."""
+    failed = 0
+
+    def run(self, task):
+        how = json.loads(Path(os.environ["HAC_TEST_COUNTS"], "how").read_text())
+        try:
+            if task.behind and self.failed >= task.behind:
+                with open(os.environ["HAC_TEST_COUNTS"] + "/tasks", "a", encoding="ascii") as log:
+                    log.write(f"left-out {task.codelet} {task.id}\n")
+                raise Failure(CANCELLED, "left out")
+            misbehave(task, how)
+        except Failure:
+            self.failed = task.id
+            raise
+        return [], b""
+
+
+def run(task, operators):
     engine = Engine()
+    if task.codelet.startswith("op."):
+        return operators.run(task)
     if task.codelet == "query.compile":
         return engine.compile(task)
     data = task.data[:task.inline or None]
@@ -228,17 +254,18 @@ def run(task):
     return values, data
 
 
-def done(task_id, code, message, values, data, seconds):
+def done(task_id, code, message, values, data, seconds, program=""):
     fields = {"f1": task_id, "f2": code, "f3": message, "f4": float(seconds), "f10": b""}
     del fields["f10"]
     if values:
         fields["f5"] = b"".join(map(wire.varint, values))
     fields["f6"] = data
+    fields["f7"] = program
     return wire.message(**{k: v for k, v in fields.items() if v not in (0, "", b"", 0.0)})
 
 
 def serve(sock):
-    buffers, descriptors = {}, {}
+    buffers, descriptors, operators = {}, {}, Operators()
 
     def report(what, body):
         sock.send(wire.frame(wire.field(what, body)))
@@ -266,12 +293,14 @@ def serve(sock):
             os.close(descriptors.pop(fields[1][0]))
         elif what == RUN:
             began = time.monotonic()
+            program = []
             try:
-                values, result = run(Task(fields, buffers, descriptors))
+                values, result = run(Task(fields, buffers, descriptors), operators)
                 answer = (OK, "", values, result)
             except Failure as failure:
-                answer = (*failure.args, [], b"")
-            report(3, done(fields[1][0], *answer, time.monotonic() - began))
+                code, message, *program = failure.args
+                answer = (code, message, [], b"")
+            report(3, done(fields[1][0], *answer, time.monotonic() - began, *program))
         elif what == 8:
             report(6, body)
         elif what == 9:

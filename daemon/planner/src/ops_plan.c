@@ -417,6 +417,7 @@ static hac_status make(planning *p, hac_error *err)
     if (status != HAC_OK)
         return status;
     p->plan->result_buffer = -1;
+    p->plan->ahead = true;
     add_devices(p);
     status = add_buffers(p, err);
     if (status == HAC_OK)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hac_status allocate(hac_run *run, const hac_plan *plan, hac_error *err)
+{
+    size_t n = plan->n_tasks;
+    run->tasks = calloc(n + 1, sizeof *run->tasks);
+    run->first_dependent = calloc(n + 2, sizeof *run->first_dependent);
+    run->dependents = calloc(plan->n_edges + 1, sizeof *run->dependents);
+    run->ready = calloc(n + 1, sizeof *run->ready);
+    if (run->tasks == NULL || run->first_dependent == NULL || run->dependents == NULL || run->ready == NULL)
+        return hac_fail_no_memory(err);
+    return HAC_OK;
+}
+
+/* Turns the plan's edges (what a task waits for) round (what waits for it). */
+static void index_dependents(hac_run *run, const hac_plan *plan)
+{
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        run->tasks[t].waiting_for = plan->tasks[t].n_edges;
+        for (uint32_t e = 0; e < plan->tasks[t].n_edges; e++)
+            run->first_dependent[plan->edges[plan->tasks[t].first_edge + e] + 1]++;
+    }
+    for (size_t t = 0; t < plan->n_tasks; t++)
+        run->first_dependent[t + 1] += run->first_dependent[t];
+    uint32_t *fill = run->ready; /* not needed for tasks yet: borrowed as the fill positions */
+    memcpy(fill, run->first_dependent, plan->n_tasks * sizeof *fill);
+    for (size_t t = 0; t < plan->n_tasks; t++)
+        for (uint32_t e = 0; e < plan->tasks[t].n_edges; e++)
+            run->dependents[fill[plan->edges[plan->tasks[t].first_edge + e]]++] = (uint32_t)t;
+}
+
+hac_status hac_run_begin(hac_run *run, const hac_plan *plan, hac_error *err)
+{
+    hac_status status = allocate(run, plan, err);
+    if (status != HAC_OK)
+        return status;
+    index_dependents(run, plan);
+    memset(run->ready, 0, plan->n_tasks * sizeof *run->ready);
+    for (uint32_t t = 0; t < plan->n_tasks; t++) {
+        if (run->tasks[t].waiting_for == 0)
+            hac_run_list(run, t);
+        run->total_seconds += plan->tasks[t].predicted_seconds;
+    }
+    return HAC_OK;
+}
+
+void hac_run_clear(hac_run *run, const hac_plan *plan)
+{
+    for (size_t t = 0; run->tasks != NULL && t < plan->n_tasks; t++)
+        free(run->tasks[t].lost);
+    free(run->tasks);
+    free(run->dependents);
+    free(run->first_dependent);
+    free(run->ready);
+    run->tasks = NULL;
+    run->dependents = run->first_dependent = run->ready = NULL;
+    run->n_ready = 0;
+}
+
+void hac_run_list(hac_run *run, uint32_t task)
+{
+    if (!run->tasks[task].listed)
+        run->ready[run->n_ready++] = task;
+    run->tasks[task].listed = true;
+}
+
+void hac_run_list_behind(hac_run *run, const hac_plan *plan, uint32_t task)
+{
+    if (!plan->ahead)
+        return;
+    for (uint32_t i = run->first_dependent[task]; i < run->first_dependent[task + 1]; i++)
+        if (run->tasks[run->dependents[i]].in_flight == 0)
+            hac_run_list(run, run->dependents[i]);
+}
+
+/* Whether all of a task that has not ended is in that queue. */
+static bool is_ahead(const hac_run *run, const hac_plan *plan, uint32_t task, hac_run_queued queued,
+                     const void *queue, uint64_t *ret_first)
+{
+    uint32_t n = queued(queue, task, ret_first);
+    return n > 0 && n == run->tasks[task].in_flight && hac_run_is_given_out(run, plan, task);
+}
+
+bool hac_run_may_go(const hac_run *run, const hac_plan *plan, uint32_t task, hac_run_queued queued,
+                    const void *queue, uint64_t *ret_behind)
+{
+    *ret_behind = 0;
+    for (uint32_t e = 0; run->tasks[task].waiting_for > 0 && e < plan->tasks[task].n_edges; e++) {
+        uint32_t other = plan->edges[plan->tasks[task].first_edge + e];
+        uint64_t first = 0;
+        if (run->tasks[other].ended)
+            continue;
+        if (!is_ahead(run, plan, other, queued, queue, &first))
+            return false;
+        if (*ret_behind == 0 || first < *ret_behind)
+            *ret_behind = first;
+    }
+    return true;
+}
+
+bool hac_run_is_given_out(const hac_run *run, const hac_plan *plan, uint32_t task)
+{
+    return run->tasks[task].n_lost == 0 && run->tasks[task].claimed >= plan->tasks[task].count;
+}
+
+bool hac_run_take_lost(hac_run *run, uint32_t task, hac_piece *ret)
+{
+    hac_task_state *state = &run->tasks[task];
+    if (state->n_lost == 0)
+        return false;
+    *ret = state->lost[--state->n_lost];
+    return true;
+}
+
+void hac_run_give_back(hac_run *run, uint32_t task, const hac_piece *piece)
+{
+    hac_task_state *state = &run->tasks[task];
+    hac_piece *lost = reallocarray(state->lost, state->n_lost + 1, sizeof *lost);
+    if (lost == NULL) {
+        run->broken = true;
+        return;
+    }
+    state->lost = lost;
+    state->lost[state->n_lost++] = *piece;
+    hac_run_list(run, task);
+}
+
+void hac_run_redo(hac_run *run, uint32_t task)
+{
+    run->tasks[task].claimed = run->tasks[task].done = 0;
+    hac_run_list(run, task);
+}
+
+void hac_run_end_task(hac_run *run, const hac_plan *plan, uint32_t task)
+{
+    run->tasks[task].ended = true;
+    run->n_done++;
+    run->done_seconds += plan->tasks[task].predicted_seconds;
+    for (uint32_t i = run->first_dependent[task]; i < run->first_dependent[task + 1]; i++) {
+        hac_task_state *dependent = &run->tasks[run->dependents[i]];
+        if (--dependent->waiting_for == 0 && dependent->in_flight == 0)
+            hac_run_list(run, run->dependents[i]);
+    }
+}
