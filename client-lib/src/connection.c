@@ -2,6 +2,7 @@
 #include "connection.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -9,6 +10,8 @@
 #include "base/memfd.h"
 #include "base/text.h"
 #include "jobs.h"
+
+#define AWAKE_NS UINT64_C(300000) /* an answer that comes within this time comes soon */
 
 /* Set in the serials of requests whose answer nobody waits for. */
 #define TELL (UINT64_C(1) << 63)
@@ -319,9 +322,22 @@ static hac_status take(hac_client *client, const Hac__Client__Response *response
     return hac_jobs_take(client, response, frame, err);
 }
 
-static hac_status wait_readable(const hac_client *client, uint64_t deadline_ns, hac_error *err)
+/* Asks and answers that follow each other closely, the rounds of a logic file say, would be mostly the waking
+ * of processes: an answer that is likely to come soon is waited for awake, the processor left to whoever
+ * wants it. */
+static bool comes_soon(const hac_client *client, struct pollfd *p, uint64_t now)
 {
-    struct pollfd p = {client->socket, POLLIN, 0};
+    uint64_t end = client->soon ? now + AWAKE_NS : 0;
+    while (hac_now_ns() < end) {
+        if (poll(p, 1, 0) > 0)
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
+static hac_status wait_asleep(struct pollfd *p, uint64_t deadline_ns, hac_error *err)
+{
     for (;;) {
         int timeout_ms = -1;
         if (deadline_ns != UINT64_MAX) {
@@ -329,7 +345,7 @@ static hac_status wait_readable(const hac_client *client, uint64_t deadline_ns, 
             uint64_t left = deadline_ns > now ? (deadline_ns - now + 999999) / 1000000 : 0;
             timeout_ms = left > INT32_MAX ? INT32_MAX : (int)left;
         }
-        int n = poll(&p, 1, timeout_ms);
+        int n = poll(p, 1, timeout_ms);
         if (n > 0)
             return HAC_OK;
         if (n == 0 && timeout_ms < INT32_MAX)
@@ -337,6 +353,15 @@ static hac_status wait_readable(const hac_client *client, uint64_t deadline_ns, 
         if (n < 0 && errno != EINTR)
             return hac_fail_errno(err, HAC_IO, errno, "cannot wait for hacd");
     }
+}
+
+static hac_status wait_readable(hac_client *client, uint64_t deadline_ns, hac_error *err)
+{
+    struct pollfd p = {client->socket, POLLIN, 0};
+    uint64_t start = hac_now_ns();
+    hac_status status = comes_soon(client, &p, start) ? HAC_OK : wait_asleep(&p, deadline_ns, err);
+    client->soon = status == HAC_OK && hac_now_ns() - start < AWAKE_NS;
+    return status;
 }
 
 hac_status hac_client_receive(hac_client *client, uint64_t deadline_ns, hac_error *err)

@@ -66,6 +66,7 @@ struct hac_client {
     hac_decoder *decoder;
     uint8_t *send_frame; /* HAC_FRAME_MAX bytes; NULL while a send waits, which then owns it */
     uint8_t *receive_frame;
+    bool soon; /* what was waited for last came soon: the next one is waited for awake */
     LIST_HEAD(, hac_call) calls;
     hac_mappings mappings;
     /* jobs.c */
