@@ -157,41 +157,59 @@ static void compare(const world *w, const char *set, const hac_vector *outputs, 
         }
 }
 
-/* One batch, with every set of kernels. */
-static void check_batch(world *w, size_t rows)
-{
+/* A machine for each set of kernels; all batches of a program go through the same ones. */
+typedef struct machines {
     kernel_set sets[3];
-    size_t n_sets = kernel_sets(sets);
+    hac_machine_c *of[3];
+    size_t n;
+} machines;
+
+static void machines_make(machines *m, const world *w)
+{
+    m->n = kernel_sets(m->sets);
+    for (size_t i = 0; i < m->n; i++)
+        assert_int_equal(
+            hac_machine_c_new_with(w->program, STRING_BYTES, m->sets[i].kernels, &m->of[i], NULL), HAC_OK);
+}
+
+static void machines_free(machines *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        hac_machine_c_free(m->of[i]);
+}
+
+/* One batch, with every set of kernels. */
+static void check_batch(world *w, const machines *m, size_t rows)
+{
     ref_value *wanted = expected(w, rows);
-    for (size_t i = 0; i < n_sets; i++) {
-        hac_machine_c *machine = NULL;
+    for (size_t i = 0; i < m->n; i++) {
         hac_vector outputs[HAC_PROGRAM_OUTPUTS_MAX];
         hac_batch batch = {rows, w->n_inputs, w->columns};
-        assert_int_equal(hac_machine_c_new_with(w->program, STRING_BYTES, sets[i].kernels, &machine, NULL),
-                         HAC_OK);
         for (int again = 0; again < 2; again++) { /* nothing is left over from the batch before */
-            hac_machine_c_run(machine, &batch, outputs);
-            compare(w, sets[i].name, outputs, wanted, rows);
+            hac_machine_c_run(m->of[i], &batch, outputs);
+            compare(w, m->sets[i].name, outputs, wanted, rows);
         }
-        hac_machine_c_free(machine);
     }
     free(wanted);
 }
 
 static void check_values(world *w, size_t pairs, operands from)
 {
+    machines m;
     w->rows = calloc(HAC_BATCH_ROWS * INPUTS, sizeof *w->rows);
     assert_non_null(w->rows);
+    machines_make(&m, w);
     for (int states = 0; states < 2; states++) {
         from.pair = 0;
         world_columns(w, states == 1);
         for (size_t i = 0; i < SIZES || from.pair < pairs; i++) {
             size_t rows = sizes[i % SIZES];
             world_fill(w, &from, rows);
-            check_batch(w, rows);
+            check_batch(w, &m, rows);
         }
         world_clear_columns(w);
     }
+    machines_free(&m);
     free(w->rows);
 }
 

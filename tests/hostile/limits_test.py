@@ -330,9 +330,12 @@ class Limits(LimitsCase):
         job = client.ask(wire.SUBMIT_OPS, begin)[1][1][0]
         self.assertEqual(thief.answer(append(thief, [own]))[0], wire.R_FAILURE)
         self.assertEqual(client.answer(append(client, [number + 99]))[0], wire.R_FAILURE)
-        serials = [append(client) for _ in range(3)]
-        answers = {got[1]: got[0] for got in (client.receive() for _ in serials)}
-        self.assertEqual(answers[serials[0]], wire.R_GRAPH_DONE)
+        for _ in range(100):  # hacd may be done with one before it hears of the next
+            serials = [append(client) for _ in range(3)]
+            answers = {got[1]: got[0] for got in (client.receive() for _ in serials)}
+            self.assertEqual(answers[serials[0]], wire.R_GRAPH_DONE)
+            if wire.R_FAILURE in answers.values():
+                break
         self.assertIn(wire.R_FAILURE, answers.values())
         for _ in range(40):  # more than the log keeps
             got = client.ask(wire.APPEND_GRAPH, wire.message(f1=job, f3="x" * 100 + "\n" * 8 + "y" * 5000))
