@@ -347,6 +347,18 @@ static hac_status check_counts(const hac_piece_check *p)
     return HAC_OK;
 }
 
+/* Before the first row there is no least and no greatest one. */
+static hac_status check_scan(const hac_piece_check *p)
+{
+    bool exclusive = p->piece->subop->id == HAC_SUBOP_SCAN && hac_logic_argument_truth(p->piece, "exclusive");
+    int function = exclusive ? hac_logic_argument_word(p->piece, "function") : HAC_OP_SUM;
+    if (function == HAC_OP_SUM)
+        return HAC_OK;
+    return hac_logic_problem(p->c, hac_logic_field(p->map, "exclusive"),
+                             "only `sum` can leave the row itself out: before the first one there is no %s",
+                             function == HAC_OP_MIN ? "least" : "greatest");
+}
+
 /* A vector that two results of one piece write would have one of them. */
 static hac_status check_distinct(const hac_piece_check *p)
 {
@@ -403,6 +415,8 @@ hac_status hac_check_arguments(hac_logic_checker *c, const hac_yaml_node *map, h
         status = make_axpy(p);
     if (status == HAC_OK)
         status = check_counts(p);
+    if (status == HAC_OK)
+        status = check_scan(p);
     if (status == HAC_OK)
         status = check_distinct(p);
     if (status == HAC_OK)

@@ -42,7 +42,7 @@ static const hac_subop_info subops[] = {
      {{"in", HAC_ARGUMENT_VECTOR, R, HAC_FORM_PLAIN, HAC_ELEMENT_VALUE, NULL, "n", "1", NULL, NULL, NULL},
       {"function", HAC_ARGUMENT_WORD, 0, 0, HAC_ELEMENT_VALUE, NULL, NULL, NULL, NULL, "sum min max", NULL},
       {"exclusive", HAC_ARGUMENT_TRUTH, 0, 0, HAC_ELEMENT_VALUE, NULL, NULL, NULL, NULL, NULL,
-       "without the row itself"},
+       "without the row itself; of sums only"},
       {"out", HAC_ARGUMENT_RESULT, R, RESULT_FIX, HAC_ELEMENT_TOTAL, "in", "n", "1", NULL, NULL, NULL}},
      "- scan: {in: length, function: sum, exclusive: true, out: start}"},
 

@@ -145,6 +145,10 @@ static void test_types(void **state)
         {"  - spmv: {matrix: m.t, in: p.x, out: z}\n",
          "10:20: `m.t` is a FixValueVector; `matrix` of `spmv` takes "
          "SparseMatrix"},
+        {"  - scan: {in: p.x, function: max, exclusive: true, out: z}\n",
+         "10:47: only `sum` can leave the row itself out: before the first one there is no greatest"},
+        {"  - scan: {in: p.x, exclusive: true, out: z, function: min}\n",
+         "10:32: only `sum` can leave the row itself out: before the first one there is no least"},
         {"  - scan: {in: m.t, out: z}\n", "10:16: `m.t` has 2 columns; `in` of `scan` takes one column"},
         {"  - scan: {in: p.s, out: z}\n",
          "10:16: `p.s` is a SparseTextVector; `in` of `scan` takes FixValueVector, Var, "
