@@ -325,9 +325,11 @@ static hac_status take(hac_client *client, const Hac__Client__Response *response
 /* Asks and answers that follow each other closely, the rounds of a logic file say, would be mostly the waking
  * of processes: an answer that is likely to come soon is waited for awake, the processor left to whoever
  * wants it. */
-static bool comes_soon(const hac_client *client, struct pollfd *p, uint64_t now)
+static bool comes_soon(const hac_client *client, struct pollfd *p, uint64_t now, uint64_t deadline_ns)
 {
     uint64_t end = client->soon ? now + AWAKE_NS : 0;
+    if (end > deadline_ns)
+        end = deadline_ns;
     while (hac_now_ns() < end) {
         if (poll(p, 1, 0) > 0)
             return true;
@@ -359,7 +361,8 @@ static hac_status wait_readable(hac_client *client, uint64_t deadline_ns, hac_er
 {
     struct pollfd p = {client->socket, POLLIN, 0};
     uint64_t start = hac_now_ns();
-    hac_status status = comes_soon(client, &p, start) ? HAC_OK : wait_asleep(&p, deadline_ns, err);
+    hac_status status =
+        comes_soon(client, &p, start, deadline_ns) ? HAC_OK : wait_asleep(&p, deadline_ns, err);
     client->soon = status == HAC_OK && hac_now_ns() - start < AWAKE_NS;
     return status;
 }

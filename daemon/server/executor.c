@@ -252,31 +252,33 @@ static void pass_on(hac_executor *executor, hac_dispatch *dispatch, const Hac__E
     executor->executors->events.done(executor->executors->context, dispatch, &refused);
 }
 
+/* An executor does one task after the other, so it is the first in flight that ends. */
 static void on_done(hac_executor *executor, const Hac__Executor__Done *done)
 {
     hac_dispatch *dispatch = NULL;
-    hac_list_for_each (dispatch, &executor->in_flight, hac_dispatch, link) {
-        if (dispatch->id != done->task)
-            continue;
-        hac_list_remove(&dispatch->link);
-        executor->n_in_flight--;
-        executor->in_flight_seconds -= dispatch->predicted;
-        if (executor->n_in_flight == 0)
-            executor->in_flight_seconds = 0;
-        uint64_t now = hac_now_ns();
-        dispatch->held_seconds = (double)(now - executor->busy_since_ns) * 1e-9;
-        executor->used_ns = executor->busy_since_ns = now;
-        executor->behind = executor->n_in_flight > 0;
-        if (done->code == HAC_OK)
-            device_of(executor)->deaths = 0;
-        pass_on(executor, dispatch, done);
+    if (!hac_list_empty(&executor->in_flight))
+        dispatch = hac_container_of(executor->in_flight.next, hac_dispatch, link);
+    if (dispatch == NULL || dispatch->id != done->task) {
+        hac_log_subject about = subject_of(executor);
+        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NONSENSE, &about,
+                       "executor of %s reported a task it was not given, or not yet to do",
+                       device_of(executor)->config.name);
+        hac_child_kill(executor->child);
+        executor->state = HAC_EXECUTOR_ENDING;
         return;
     }
-    hac_log_subject about = subject_of(executor);
-    hac_log_record(HAC_LOG_ERROR, HAC_EVENT_NONSENSE, &about,
-                   "executor of %s reported a task it was not given", device_of(executor)->config.name);
-    hac_child_kill(executor->child);
-    executor->state = HAC_EXECUTOR_ENDING;
+    uint64_t now = hac_now_ns();
+    hac_list_remove(&dispatch->link);
+    executor->n_in_flight--;
+    executor->in_flight_seconds -= dispatch->predicted;
+    if (executor->n_in_flight == 0)
+        executor->in_flight_seconds = 0;
+    dispatch->held_seconds = (double)(now - executor->busy_since_ns) * 1e-9;
+    executor->used_ns = executor->busy_since_ns = now;
+    executor->behind = executor->n_in_flight > 0;
+    if (done->code == HAC_OK)
+        device_of(executor)->deaths = 0;
+    pass_on(executor, dispatch, done);
 }
 
 static void on_report(void *context, const Hac__Executor__Report *report)
@@ -312,6 +314,12 @@ static hac_executor *find(const hac_executors *executors, uint32_t device, const
             return executor;
     }
     return NULL;
+}
+
+hac_executor *hac_executor_find(const hac_executors *executors, uint32_t device, const hac_user *user)
+{
+    hac_executor *executor = find(executors, device, user);
+    return executor != NULL && executor->state != HAC_EXECUTOR_ENDING ? executor : NULL;
 }
 
 static void ask_to_leave(hac_executor *executor)

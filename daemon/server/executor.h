@@ -36,6 +36,7 @@ typedef struct hac_dispatch {
     double units;
     uint64_t sent_ns;
     uint32_t attempt;
+    uint64_t behind; /* it is left out if this dispatch, or one after it, fails; 0: it is not sent ahead */
     uint32_t plan_device; /* index into the plan's devices */
     bool together;        /* other devices work on the same range */
     bool cold;            /* the first of its kind on its executor: not learnt from */
@@ -113,6 +114,9 @@ struct hac_executors {
  */
 HAC_MUST_USE hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user,
                                          hac_executor **ret, hac_error *err);
+
+/* The one there is; NULL: none, or it is about to end. */
+hac_executor *hac_executor_find(const hac_executors *executors, uint32_t device, const hac_user *user);
 
 /* Whether another task of `predicted` seconds may be queued: one runs, one waits behind it, and small ones
  * are queued up to a millisecond's worth. */

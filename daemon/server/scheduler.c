@@ -182,10 +182,15 @@ static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t 
     hac_error err = HAC_ERROR_NONE;
     if (!device_available(job, task_index, plan_device))
         return NULL;
-    hac_status status = hac_executor_get(&job->server->executors, server_device(job, plan_device), job->user,
-                                         &executor, &err);
-    if (status != HAC_OK) {
-        if (status != HAC_AGAIN) {
+    hac_executors *executors = &job->server->executors;
+    uint32_t device = server_device(job, plan_device);
+    hac_status status = HAC_OK;
+    if (job->run.tasks[task_index].waiting_for > 0) /* it can only be sent ahead: none is started for that */
+        executor = hac_executor_find(executors, device, job->user);
+    else
+        status = hac_executor_get(executors, device, job->user, &executor, &err);
+    if (executor == NULL) {
+        if (status != HAC_OK && status != HAC_AGAIN) {
             hac_log_subject about = {job->user->uid, job->id, NULL};
             hac_log_record(HAC_LOG_ERROR, HAC_EVENT_START, &about, "%s", err.message);
         }
@@ -194,7 +199,7 @@ static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t 
     job_queue queue = {executor, job};
     bool room = hac_run_may_go(&job->run, job->plan, task_index, queued_pieces, &queue, ret_behind) &&
                 hac_executor_has_room(executor, predicted);
-    return room && hac_turns_may(&job->server->executors, executor, predicted) ? executor : NULL;
+    return room && hac_turns_may(executors, executor, predicted) ? executor : NULL;
 }
 
 static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Executor__Span *spans,
@@ -262,6 +267,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     dispatch->first = piece->first;
     dispatch->count = piece->count;
     dispatch->attempt = piece->attempt;
+    dispatch->behind = piece->behind;
     dispatch->predicted = predicted;
     dispatch->together = together;
     dispatch->plan_device = plan_device;
@@ -358,7 +364,9 @@ static bool hand_out_piece(hac_job *job, uint32_t task_index, uint32_t plan_devi
     uint64_t behind, first_queued;
     if (hac_run_is_given_out(&job->run, job->plan, task_index))
         return false;
-    hac_executor *executor = roomy_executor(job, task_index, plan_device, HAC_SHARE_SHORTEST, &behind);
+    double least =
+        state->waiting_for > 0 ? fmin(task->predicted_seconds, HAC_SHARE_LONGEST) : HAC_SHARE_SHORTEST;
+    hac_executor *executor = roomy_executor(job, task_index, plan_device, least, &behind);
     if (executor == NULL)
         return false;
     hac_sharer sharers[HAC_PLAN_MAX_DEVICES];
@@ -455,7 +463,8 @@ static int lost_device(const hac_job *job, uint32_t task_index)
 static bool plan_is_void(hac_job *job)
 {
     for (size_t i = 0; i < job->run.n_ready; i++) {
-        int index = lost_device(job, job->run.ready[i]);
+        uint32_t task = job->run.ready[i];
+        int index = job->run.tasks[task].waiting_for > 0 ? -1 : lost_device(job, task);
         if (index < 0)
             continue;
         leave_device(job, (uint32_t)index, job->server->devices.items[index]->reason);
@@ -751,14 +760,24 @@ static void spend(const hac_job *job, const hac_dispatch *dispatch)
     hac_user_spend(job->user, dispatch->held_seconds * (device->weight > 0 ? device->weight : 1));
 }
 
+/* Whether it was left out: behind what has failed, which may be a task of another job, too. What it waits for
+ * has to have ended for any other answer to count. */
+static bool is_left_out(const hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
+{
+    return job->run.tasks[dispatch->task].waiting_for > 0 ||
+           (dispatch->behind != 0 && done->code == HAC_CANCELLED);
+}
+
 void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = context;
     hac_job *job = land(dispatch);
+    bool left_out = is_left_out(job, dispatch, done);
     spend(job, dispatch);
-    hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, false);
-    if (job->run.tasks[dispatch->task].waiting_for > 0)
-        give_back(job, dispatch, dispatch->attempt); /* sent ahead behind one that has failed: left out */
+    if (!left_out)
+        hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, false);
+    if (left_out)
+        give_back(job, dispatch, dispatch->attempt);
     else if (done->code == HAC_OK)
         piece_done(job, dispatch, done);
     else

@@ -93,7 +93,6 @@ class Failpoints(MachineTest):
         "job.descriptor": [("EIO:1", "file", "descriptor")],
         "io_read.read": [("EIO:1", "file", "read"), ("EINTR:1", "file", None), ("EAGAIN:1", "file", None)],
         "query.read": [("EIO:1", "words", "read"), ("EINTR:1", "words", None), ("short", "words", None)],
-        "query.thread": [("EAGAIN", "words", None)],
         "parquet.read": [("EIO:1", "parquet", "read"), ("EINTR:1", "parquet", None), ("short", "parquet", None)],
         "client.socket": [("EMFILE", "small", "socket")],
         "client.connect": [("EINTR:1", "small", None)],
@@ -127,6 +126,7 @@ class Failpoints(MachineTest):
         "child.spawn": [("EAGAIN:2", "small", None)],
         "child.output": [("EMFILE:2", "small", None)],
         "child.socketpair": [("EMFILE:2", "small", None)],
+        "query.thread": [("EAGAIN", "words", None)],
         "program.read": [("EIO:1", "file", None), ("EINTR:1", "file", None), ("short:1", "file", None)],
         "yaml.read": [("EIO", "small", ""), ("EINTR:1", "small", None), ("short", "small", None)],
     }

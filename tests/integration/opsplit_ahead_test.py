@@ -24,6 +24,19 @@ operators:
 outputs: {e: {format: raw, columns: {e: e}}}
 """
 CODELETS = ["op.map", "op.scan_sums", "op.scan", "op.map", "op.map"]
+SIDE_BY_SIDE = """name: side-by-side
+vectors:
+  a: {template: FixValueVector, type: f64, value: 1, rows: 64}
+operators:
+  - op: both
+    do:
+      - map: {expr: "a + 1", out: b}
+      - scan: {in: a, function: sum, out: c}
+      - map: {expr: "b * 2", out: d}
+outputs:
+  c: {format: raw, columns: {c: c}}
+  d: {format: raw, columns: {d: d}}
+"""
 AFTER = [(), (0,), (0, 1), (0, 2), (3,)]
 
 
@@ -39,11 +52,11 @@ class Ahead(unittest.TestCase):
         machine = Machine(profile, environment={"HAC_LIBEXEC": str(libexec), "HAC_TEST_COUNTS": str(self.counts),
                                                 "HAC_TEST_EXECUTOR": str(LIBEXEC / "hac-executor")})
         self.addCleanup(machine.close)
-        (machine.work / "chain.yaml").write_text(CHAIN)
         return machine
 
-    def run_chain(self, machine, *options, **how):
+    def run_chain(self, machine, *options, text=CHAIN, **how):
         (self.counts / "how").write_text(json.dumps(how))
+        (machine.work / "chain.yaml").write_text(text)
         done = machine.run("opsplit", "run", "chain.yaml", "-o", "out", *options)
         log = self.counts / "tasks"
         lines = [line.split() for line in log.read_text().splitlines()]
@@ -86,6 +99,24 @@ class Ahead(unittest.TestCase):
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual([codelet for codelet, _, _ in given], [*CODELETS[:3], *CODELETS[2:]])
         self.assertIn(len(left_out), (1, 2))
+
+    def test_another_failed(self):
+        """What is left out though all that it waits for has ended comes again, too."""
+        done, given, left_out = self.run_chain(self.machine(), text=SIDE_BY_SIDE, sleep=0.1,
+                                               fail={"codelet": "op.scan_sums", "code": 11, "times": 1,
+                                                     "program": "selftest"})
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual(sorted(codelet for codelet, _, _ in given),
+                         ["op.map", "op.map", "op.scan", "op.scan_sums", "op.scan_sums"])
+        self.assertGreater(len(left_out), 0)
+
+    def test_early(self):
+        """An answer for a task whose turn has not come ends the executor; the next one does what it had."""
+        machine = self.machine()
+        done, given, _ = self.run_chain(machine, sleep=0.1, early={"codelet": "op.scan", "times": 1})
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual([codelet for codelet, _, _ in given].count("op.scan"), 2)
+        self.assertIn("reported a task it was not given, or not yet to do", machine.log())
 
     def test_two_devices(self):
         """Whatever runs where, every task once, and none before what it waits for."""

@@ -13,7 +13,7 @@ goes wrong meanwhile is said, as JSON, by the query's --select; so hacd's part o
   wrong               {"codelet": …, "values": […]}: says that instead
   sleep               seconds that each task takes
 
-Sub-operators (op.*) do nothing. What goes wrong with them, the same but for query's own, is in the file `how` of
+Sub-operators (op.*) do nothing; {"early": {"codelet": …, "times": n}} answers for the task behind instead. What goes wrong with them, the same but for query's own, is in the file `how` of
 HAC_TEST_COUNTS; a task that is to be left out is, and is noted as such.
 
 HAC_TEST_EXECUTOR is the real one, which probes and builds; HAC_TEST_COUNTS a folder where tasks are counted.
@@ -218,8 +218,8 @@ def misbehave(task, how):
 
 
 class Operators:
-    """One executor's: what it leaves out."""
-    failed = 0
+    """One executor's: what it leaves out, and whether its next answer names the task behind."""
+    failed = early = 0
 
     def run(self, task):
         how = json.loads(Path(os.environ["HAC_TEST_COUNTS"], "how").read_text())
@@ -229,6 +229,8 @@ class Operators:
                     log.write(f"left-out {task.codelet} {task.id}\n")
                 raise Failure(CANCELLED, "left out")
             misbehave(task, how)
+            early = how.get("early", {})
+            self.early = early.get("codelet") == task.codelet and counted("early", task.codelet, early["times"])
         except Failure:
             self.failed = task.id
             raise
@@ -300,7 +302,7 @@ def serve(sock):
             except Failure as failure:
                 code, message, *program = failure.args
                 answer = (code, message, [], b"")
-            report(3, done(fields[1][0], *answer, time.monotonic() - began, *program))
+            report(3, done(fields[1][0] + operators.early, *answer, time.monotonic() - began, *program))
         elif what == 8:
             report(6, body)
         elif what == 9:

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query/pool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/failpoint.h"
 
-#define SPIN_NS 50000 /* that is waited awake: waking a thread takes about as long */
+#define SPIN_NS      50000 /* that is waited awake: waking a thread takes about as long */
+#define IDLE_SECONDS 1     /* then a thread ends */
 
 /* One call. */
 typedef struct pool {
@@ -26,27 +29,28 @@ typedef struct pool {
 
 typedef struct team team;
 
+/* What is not said otherwise is under the team's lock. */
 typedef struct member {
     team *team;
     unsigned number; /* from 1 on; 0 is the caller */
-    unsigned seen;   /* the last turn it knows of */
-    pthread_t thread;
+    pthread_cond_t begun;
+    unsigned seen; /* the last turn that it was part of */
+    bool asleep;   /* waits for `begun` */
+    bool there;    /* it has a thread */
 } member;
 
 /* A thread's own helpers, for its calls one after the other. */
 struct team {
-    pthread_mutex_t lock; /* all but the atomic ones */
-    pthread_cond_t begun, ended;
-    atomic_uint turn;    /* one more with each call, and at the end */
-    atomic_uint working; /* members that have not ended this turn */
-    unsigned asleep;     /* members that wait for `begun` */
-    bool caller_asleep;  /* waits for `ended` */
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* a turn, or a thread that is to leave */
+    atomic_uint turn;     /* one more with each call, and at the end */
+    atomic_uint working;  /* members that have not ended this turn */
+    bool caller_asleep;   /* waits for `ended` */
     bool leave;
     bool busy; /* the caller's own: in a turn */
     pool *pool;
     unsigned wanted; /* in this turn, the caller, too: those of lower numbers */
-    cpu_set_t cpus;  /* that the members run on */
-    unsigned n;      /* members there are */
+    cpu_set_t cpus;  /* that the members run on; the caller's own */
     member members[HAC_POOL_MAX];
 };
 
@@ -90,27 +94,41 @@ static void run(pool *p, unsigned worker)
 
 /* ---- members ---- */
 
-/* The next call that wants this member; NULL: it is to leave. */
+/* Whether there is a turn that this member is to take part in. */
+static bool is_called(const member *m)
+{
+    const team *t = m->team;
+    return t->leave || (atomic_load(&t->turn) != m->seen && m->number < t->wanted);
+}
+
+/* Until the member is called; false: nobody wanted it for a while, or it is to leave. */
+static bool sleep_until_called(member *m)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += IDLE_SECONDS;
+    m->asleep = true;
+    while (!is_called(m) && pthread_cond_timedwait(&m->begun, &m->team->lock, &end) != ETIMEDOUT)
+        ;
+    m->asleep = false;
+    m->there = is_called(m) && !m->team->leave;
+    if (m->team->leave)
+        pthread_cond_signal(&m->team->ended);
+    return m->there;
+}
+
+/* The next call that wants this member; NULL: it ends. */
 static pool *next_turn(member *m)
 {
     team *t = m->team;
-    pool *found = NULL;
-    bool leave = false;
-    while (found == NULL && !leave) {
-        uint64_t end = hac_now_ns() + SPIN_NS;
-        while (atomic_load(&t->turn) == m->seen && hac_now_ns() < end)
-            ;
-        pthread_mutex_lock(&t->lock);
-        for (; atomic_load(&t->turn) == m->seen; t->asleep--) {
-            t->asleep++;
-            pthread_cond_wait(&t->begun, &t->lock);
-        }
-        m->seen = atomic_load(&t->turn);
-        leave = t->leave;
-        found = m->number < t->wanted ? t->pool : NULL;
-        pthread_mutex_unlock(&t->lock);
-    }
-    return leave ? NULL : found;
+    uint64_t end = hac_now_ns() + SPIN_NS;
+    while (atomic_load(&t->turn) == m->seen && hac_now_ns() < end)
+        ;
+    pthread_mutex_lock(&t->lock);
+    pool *found = sleep_until_called(m) ? t->pool : NULL;
+    m->seen = atomic_load(&t->turn);
+    pthread_mutex_unlock(&t->lock);
+    return found;
 }
 
 static void end_turn(team *t)
@@ -135,17 +153,43 @@ static void *serve(void *argument)
 
 /* ---- teams ---- */
 
-static void begin_turn(team *t, pool *p, unsigned wanted)
+/* With the lock held. A thread ends by itself when it has had nothing to do for a while, so nobody joins it.
+ */
+static bool is_there(member *m)
 {
-    pthread_mutex_lock(&t->lock);
-    t->busy = true;
-    t->pool = p;
+    pthread_t thread;
+    if (m->there)
+        return true;
+    m->seen = atomic_load(&m->team->turn);
+    m->there = HAC_FAILPOINT("query.thread", 1, pthread_create(&thread, NULL, serve, m)) == 0;
+    if (m->there)
+        pthread_detach(thread);
+    return m->there;
+}
+
+static void call(team *t, unsigned wanted)
+{
     t->wanted = wanted;
-    atomic_store(&t->working, wanted - 1);
     atomic_fetch_add(&t->turn, 1);
-    if (t->asleep > 0)
-        pthread_cond_broadcast(&t->begun);
+    for (unsigned i = 0; i + 1 < wanted; i++)
+        if (t->members[i].asleep)
+            pthread_cond_signal(&t->members[i].begun);
+}
+
+/* How many threads work at it, the caller's, too: those that can be had, with `wanted` enough. */
+static unsigned begin_turn(team *t, pool *p, unsigned wanted)
+{
+    unsigned threads = 1;
+    pthread_mutex_lock(&t->lock);
+    while (threads < wanted && is_there(&t->members[threads - 1]))
+        threads++;
+    t->busy = threads > 1;
+    t->pool = p;
+    atomic_store(&t->working, threads - 1);
+    if (threads > 1)
+        call(t, threads);
     pthread_mutex_unlock(&t->lock);
+    return threads;
 }
 
 static void await_end(team *t)
@@ -163,12 +207,14 @@ static void await_end(team *t)
 
 static void dismiss(team *t)
 {
+    pthread_mutex_lock(&t->lock);
     t->leave = true;
-    begin_turn(t, NULL, 1);
-    for (unsigned i = 0; i < t->n; i++)
-        pthread_join(t->members[i].thread, NULL);
-    t->leave = t->busy = false;
-    t->n = 0;
+    call(t, HAC_POOL_MAX + 1);
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++)
+        while (t->members[i].there)
+            pthread_cond_wait(&t->ended, &t->lock);
+    t->leave = false;
+    pthread_mutex_unlock(&t->lock);
 }
 
 /* The calling thread ends. */
@@ -176,17 +222,38 @@ static void team_free(void *value)
 {
     team *t = value;
     dismiss(t);
-    pthread_cond_destroy(&t->begun);
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++)
+        pthread_cond_destroy(&t->members[i].begun);
     pthread_cond_destroy(&t->ended);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
 
 static pthread_key_t own_team;
+static bool has_key;
 
 static void make_key(void)
 {
-    (void)pthread_key_create(&own_team, team_free);
+    has_key = pthread_key_create(&own_team, team_free) == 0;
+}
+
+static team *team_new(void)
+{
+    team *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return NULL;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->ended, NULL);
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++) {
+        t->members[i].team = t;
+        t->members[i].number = i + 1;
+        pthread_cond_init(&t->members[i].begun, &attributes);
+    }
+    pthread_condattr_destroy(&attributes);
+    return t;
 }
 
 /* The calling thread's, on the CPUs that it may run on now; NULL: there is no memory for one, or it works at
@@ -196,37 +263,21 @@ static team *team_get(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     cpu_set_t cpus;
     pthread_once(&once, make_key);
-    team *t = pthread_getspecific(own_team);
-    if (t == NULL) {
-        t = calloc(1, sizeof *t);
-        if (t == NULL || pthread_setspecific(own_team, t) != 0) {
-            free(t);
-            return NULL;
+    team *t = has_key ? pthread_getspecific(own_team) : NULL;
+    if (has_key && t == NULL) {
+        t = team_new();
+        if (t != NULL && pthread_setspecific(own_team, t) != 0) {
+            team_free(t);
+            t = NULL;
         }
-        pthread_mutex_init(&t->lock, NULL);
-        pthread_cond_init(&t->begun, NULL);
-        pthread_cond_init(&t->ended, NULL);
     }
-    if (t->busy)
+    if (t == NULL || t->busy)
         return NULL;
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && !CPU_EQUAL(&cpus, &t->cpus)) {
         dismiss(t);
         t->cpus = cpus;
     }
     return t;
-}
-
-/* Members for so many threads, or as many as can be had; how many there are then, with the caller. */
-static unsigned hire(team *t, unsigned wanted)
-{
-    while (t->n + 1 < wanted) {
-        member *m = &t->members[t->n];
-        *m = (member){.team = t, .number = t->n + 1, .seen = atomic_load(&t->turn)};
-        if (HAC_FAILPOINT("query.thread", 1, pthread_create(&m->thread, NULL, serve, m)) != 0)
-            break;
-        t->n++;
-    }
-    return wanted < t->n + 1 ? wanted : t->n + 1;
 }
 
 hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error *err)
@@ -237,9 +288,7 @@ hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error
         wanted = n == 0 ? 1 : (unsigned)n;
     team *t = wanted > 1 ? team_get() : NULL;
     pthread_mutex_init(&p.lock, NULL);
-    unsigned threads = t != NULL ? hire(t, wanted) : 1;
-    if (threads > 1)
-        begin_turn(t, &p, threads);
+    unsigned threads = t != NULL ? begin_turn(t, &p, wanted) : 1;
     run(&p, 0);
     if (threads > 1)
         await_end(t);

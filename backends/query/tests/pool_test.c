@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops by threads: every item once, the lowest failure, calls one after the other, within each other and
- * side by side, on CPUs that change. */
+ * side by side, on more or fewer CPUs. */
 #include "query/pool.h"
 
 #include <pthread.h>
@@ -12,6 +12,19 @@
 #include "base/test_support.h"
 
 #define ITEMS 1000
+
+/* The CPUs that there are said to be: more than one of a team's threads are wanted on every machine. */
+#define CPUS 4
+static atomic_uint cpus = CPUS;
+
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *ret)
+{
+    (void)pid;
+    CPU_ZERO_S(bytes, ret);
+    for (unsigned i = 0; i < cpus; i++)
+        CPU_SET_S(i, bytes, ret);
+    return 0;
+}
 
 typedef struct loop {
     atomic_uint seen[ITEMS];
@@ -53,21 +66,21 @@ static void try(uint64_t n, uint64_t fails_from, unsigned nested)
 static void test_every_item_once(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 3000; i++)
+    for (unsigned i = 0; i < 1000; i++)
         try(i % 7 == 0 ? i % ITEMS : i % 5, ITEMS, 0);
 }
 
 static void test_lowest_failure(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 300; i++)
+    for (unsigned i = 0; i < 100; i++)
         try(i, i / 2, 0);
 }
 
 static void test_within_each_other(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 20; i++)
+    for (unsigned i = 0; i < 5; i++)
         try(40, ITEMS, 9);
 }
 
@@ -82,28 +95,46 @@ static void test_after_pauses(void **state)
     }
 }
 
+/* … and have ended between these, one after the other as they were wanted last. */
+static void test_after_their_end(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct timespec pause = {1, 20000000};
+        nanosleep(&pause, NULL);
+        try(2 + i, ITEMS, 0);
+    }
+}
+
+/* On the edge of it. */
+static void test_as_they_end(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 40; i++) {
+        struct timespec pause = {i % 20 == 0, i % 20 == 0 ? 0 : (long)i * 1000};
+        nanosleep(&pause, NULL);
+        try(4, ITEMS, 0);
+    }
+}
+
+/* More or fewer than there were at the call before. */
 static void test_other_cpus(void **state)
 {
     (void)state;
-    cpu_set_t all, one;
-    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-    for (unsigned i = 0; i < 40; i++) {
-        size_t cpu = 0;
-        while (!CPU_ISSET(cpu, &all))
-            cpu++;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        assert_int_equal(sched_setaffinity(0, sizeof one, i % 2 ? &one : &all), 0);
-        assert_int_equal(hac_pool_threads(), i % 2 ? 1 : (unsigned)CPU_COUNT(&all));
-        try(100, ITEMS, 0);
+    static const unsigned numbers[] = {1, 2, 7, 3, 16, 8, 1, 40};
+    for (unsigned i = 0; i < 200; i++) {
+        cpus = numbers[i % 8];
+        assert_int_equal(hac_pool_threads(), cpus);
+        try(i, ITEMS, 0);
+        try(1 + i % 5, ITEMS, 0);
     }
-    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    cpus = CPUS;
 }
 
 static void *call_often(void *argument)
 {
     (void)argument;
-    for (unsigned i = 0; i < 200; i++)
+    for (unsigned i = 0; i < 50; i++)
         try(i, ITEMS, 0);
     return NULL;
 }
@@ -112,7 +143,7 @@ static void *call_often(void *argument)
 static void test_side_by_side(void **state)
 {
     (void)state;
-    for (unsigned round = 0; round < 5; round++) {
+    for (unsigned round = 0; round < 3; round++) {
         pthread_t threads[4];
         for (size_t i = 0; i < 4; i++)
             assert_int_equal(pthread_create(&threads[i], NULL, call_often, NULL), 0);
@@ -126,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_item_once),   cmocka_unit_test(test_lowest_failure),
         cmocka_unit_test(test_within_each_other), cmocka_unit_test(test_after_pauses),
+        cmocka_unit_test(test_after_their_end),   cmocka_unit_test(test_as_they_end),
         cmocka_unit_test(test_other_cpus),        cmocka_unit_test(test_side_by_side)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

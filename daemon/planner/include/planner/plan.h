@@ -197,7 +197,8 @@ typedef struct hac_plan {
     size_t n_tasks;
     uint32_t *edges;
     size_t n_edges;
-    /* Tasks may be queued on an executor behind those that they wait for: nothing is decided between them. */
+    /* Tasks may be queued on an executor behind those that they wait for: nothing is decided between them,
+     * and none writes over what an earlier one reads, so that both may run again. */
     bool ahead;
     hac_plan_candidate *candidates;
     size_t n_candidates;
