@@ -2,6 +2,7 @@
 #include "ranks.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define PAUSE_LEAST   10000L              /* ns */
 #define PAUSE_MOST    1000000L
 #define SLACK         5000UL /* ns that the kernel may add to a pause */
-#define TESTS_FIRST   50     /* before the first pause: a neighbour may be nearly there */
+#define AWAKE_NS      200000 /* before the first pause: a neighbour may be nearly there */
 #define GRACE_SECONDS 1.0    /* for the others to come to the end, too */
 #define LINE_MOST     512
 #define LINES_WAITING 64 /* that rank 0 has not taken yet */
@@ -49,7 +50,7 @@ static hac_status wait_until(hac_mpi *mpi, MPI_Request *requests, int n, double 
 {
     uint64_t start = hac_now_ns();
     long pause = PAUSE_LEAST;
-    for (unsigned tests = 0;; tests++) {
+    for (;;) {
         int done = 0;
         MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
         if (done)
@@ -58,8 +59,10 @@ static hac_status wait_until(hac_mpi *mpi, MPI_Request *requests, int n, double 
             return HAC_AGAIN;
         if (seconds < 0 && hac_interrupt_count() > 0)
             return hac_fail(err, HAC_CANCELLED, "cancelled");
-        if (tests < TESTS_FIRST)
+        if (hac_now_ns() - start < AWAKE_NS) {
+            sched_yield();
             continue;
+        }
         take_lines(mpi);
         pause_for(&pause);
     }
