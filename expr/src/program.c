@@ -135,6 +135,15 @@ bool hac_program_exact(const hac_program *program)
     return true;
 }
 
+int hac_program_output_input(const hac_program *program, size_t output)
+{
+    const hac_instruction *last = NULL; /* registers are used again */
+    for (size_t i = 0; i < program->n_instructions; i++)
+        if (program->instructions[i].result == program->outputs[output].reg)
+            last = &program->instructions[i];
+    return last != NULL && last->op == HAC_OP_COLUMN ? last->k : -1;
+}
+
 static void print_string(const uint8_t *bytes, uint64_t n, hac_text *ret)
 {
     hac_text_add(ret, "'");

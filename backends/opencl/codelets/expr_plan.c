@@ -85,16 +85,6 @@ hac_status hac_expr_plan_fits(const hac_program *program, const hac_device_facts
     return HAC_OK;
 }
 
-/* The input that register `reg` holds in the end: strings come from columns only. */
-static int string_input(const hac_program *p, uint16_t reg)
-{
-    int input = -1;
-    for (size_t i = 0; i < p->n_instructions; i++)
-        if (p->instructions[i].result == reg)
-            input = p->instructions[i].k;
-    return input;
-}
-
 static uint64_t odd_of(uint64_t seed)
 {
     uint64_t z = seed + UINT64_C(0x9e3779b97f4a7c15);
@@ -171,7 +161,7 @@ static void add_program(hac_expr_plan *plan, const hac_program *p, size_t *const
         size_t o = plan->n_outputs++;
         plan->outputs[o] = first + reg;
         plan->types[o] = p->outputs[i].type;
-        plan->string_inputs[o] = p->registers[reg] == STRING ? string_input(p, reg) : -1;
+        plan->string_inputs[o] = p->registers[reg] == STRING ? hac_program_output_input(p, i) : -1;
         plan->words[plan->words[EXPR_PLAN_OUTPUTS] + o] = (first + reg) | (uint64_t)(p->registers[reg] == F32)
                                                                               << 16;
     }

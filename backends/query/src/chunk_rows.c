@@ -145,16 +145,11 @@ static hac_status fail_row(hac_chunk_rows *r, size_t row, unsigned state, const 
 static const hac_table_column *plain_column(const hac_query_task *task, size_t output)
 {
     const hac_program *rows = task->query->rows;
-    for (size_t i = 0; i < rows->n_instructions; i++) {
-        const hac_instruction *at = &rows->instructions[i];
-        if (at->result != rows->outputs[output].reg)
-            continue;
-        if (at->op != HAC_OP_COLUMN || task->query->positions[at->k] >= task->table.n_columns)
-            return NULL;
-        const hac_table_column *c = &task->table.columns[task->query->positions[at->k]];
-        return hac_value_type_equal(c->type, rows->outputs[output].type) ? c : NULL;
-    }
-    return NULL;
+    int input = hac_program_output_input(rows, output);
+    if (input < 0 || task->query->positions[input] >= task->table.n_columns)
+        return NULL;
+    const hac_table_column *c = &task->table.columns[task->query->positions[input]];
+    return hac_value_type_equal(c->type, rows->outputs[output].type) ? c : NULL;
 }
 
 /* Whether rows [first, end) have no null: a byte of the bitmap at a time where it is whole. */

@@ -360,14 +360,11 @@ void hac_group_layout_empty(const hac_group_layout *layout, uint8_t *record)
 static const char *column_name(const hac_query *query, size_t index)
 {
     const hac_program *p = query->finals;
-    for (size_t i = 0; p != NULL && i < p->n_instructions; i++) {
-        const hac_instruction *in = &p->instructions[i];
-        if (in->op != HAC_OP_COLUMN || in->k != query->n_keys + index)
-            continue;
-        for (size_t o = 0; o < p->n_outputs && o < query->outputs.n_fields && o < query->n_visible; o++)
-            if (p->outputs[o].reg == in->result && query->outputs.fields[o].name[0] != '\0')
-                return query->outputs.fields[o].name;
-    }
+    for (size_t o = 0; p != NULL && o < p->n_outputs && o < query->outputs.n_fields && o < query->n_visible;
+         o++)
+        if (hac_program_output_input(p, o) == (int)(query->n_keys + index) &&
+            query->outputs.fields[o].name[0] != '\0')
+            return query->outputs.fields[o].name;
     return NULL;
 }
 

@@ -64,6 +64,8 @@ HAC_MUST_USE hac_status hac_program_verify(const hac_program *program, hac_error
 bool hac_program_fits_device(const hac_program *program);
 /* Whether all of its operations give the same bits everywhere. */
 bool hac_program_exact(const hac_program *program);
+/* The input whose column output `output` is as it came; -1: it is none, or was made anew. */
+int hac_program_output_input(const hac_program *program, size_t output);
 
 /* Appends the program's bytes (little-endian, versioned). */
 void hac_program_write(const hac_program *program, hac_text *ret);
