@@ -52,9 +52,8 @@ static void write_record(const char *path, int argc, char **argv, int n_fds)
     fprintf(file, "arguments");
     for (int i = 0; i < argc; i++)
         fprintf(file, " %s", argv[i]);
-    fprintf(file, "\ncwd %s\numask %03o\nleader %d\nown-session %d\ncpus %d\nfds %d\n",
-            getcwd(cwd, sizeof(cwd)), (unsigned)mask, getsid(0) == getpid(),
-            getsid(0) != getsid(getppid()) || getppid() == 1, CPU_COUNT(&cpus), n_fds);
+    fprintf(file, "\ncwd %s\numask %03o\nleader %d\nsession %d\ncpus %d\nfds %d\n", getcwd(cwd, sizeof(cwd)),
+            (unsigned)mask, getsid(0) == getpid(), (int)getsid(0), CPU_COUNT(&cpus), n_fds);
     write_signals(file);
     for (char **e = environ; *e != NULL; e++)
         fprintf(file, "environment %s\n", *e);
