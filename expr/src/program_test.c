@@ -511,6 +511,29 @@ static void check_keep(size_t rows, test_random *random, unsigned per_mille, boo
         test_column_free(&columns[repr]);
 }
 
+/* All 256 cases of eight rows, behind rows that are kept and rows that are not; nothing is written behind the
+ * three more. */
+static void test_rows_kept(void **state)
+{
+    (void)state;
+    uint8_t keep[64];
+    uint16_t rows[sizeof keep + 4];
+    for (unsigned bits = 0; bits < 256; bits++)
+        for (size_t first = 0; first < 24; first++)
+            for (size_t n = first; n <= first + 8; n++) {
+                size_t expected = 0;
+                for (size_t i = 0; i < n; i++)
+                    keep[i] = (i < first ? i % 2 == 0 : bits >> (i - first) & 1) != 0;
+                memset(rows, 0xee, sizeof rows);
+                size_t kept = hac_rows_kept(keep, n, rows);
+                for (size_t i = 0; i < n; i++)
+                    if (keep[i] != 0)
+                        assert_int_equal(rows[expected++], i);
+                assert_int_equal(kept, expected);
+                assert_int_equal(rows[n + 3], 0xeeee);
+            }
+}
+
 static void test_keep(void **state)
 {
     (void)state;
@@ -536,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_flipped),
+        cmocka_unit_test(test_rows_kept),
         cmocka_unit_test(test_keep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -538,7 +538,9 @@ static hac_status read_full(hac_parquet_column *c, piece *p, hac_error *err)
     hac_status status = c->page.in_parts ? next_part(c, p->rows, &part, err) : HAC_OK;
     if (status != HAC_OK)
         return status;
-    if (p->selection != NULL) {
+    if (p->selection != NULL && p->base == 0) {
+        positions = p->selection;
+    } else if (p->selection != NULL) {
         for (size_t i = 0; i < p->given; i++)
             c->positions[i] = (uint16_t)(p->selection[i] - p->base);
         positions = c->positions;
@@ -604,17 +606,19 @@ static void read_from_ahead(hac_parquet_column *c, piece *p)
 {
     const uint32_t *codes = c->ahead.codes + c->ahead.first;
     const uint8_t *states = c->ahead.states + c->ahead.first;
+    const uint16_t *positions = NULL;
     bool marked = false, nulls = false;
     if (p->selection != NULL) {
         for (size_t i = 0; i < p->given; i++) {
-            c->scratch.picked[i] = codes[p->selection[i] - p->base];
-            p->states[i] = states[p->selection[i] - p->base];
+            c->positions[i] = (uint16_t)(p->selection[i] - p->base);
+            p->states[i] = states[c->positions[i]];
         }
-        codes = c->scratch.picked;
+        positions = c->positions;
     } else {
         memcpy(p->states, states, p->given);
     }
-    hac_parquet_dictionary_get(&c->dictionary, &c->target, codes, p->given, p->values, c->marks, &marked);
+    hac_parquet_dictionary_get(&c->dictionary, &c->target, codes, positions, p->given, p->values, c->marks,
+                               &marked);
     for (size_t i = 0; i < p->given; i++) {
         nulls |= p->states[i] != HAC_ROW_OK;
         if (marked && p->states[i] == HAC_ROW_OK)
@@ -731,12 +735,12 @@ static hac_status look_ahead(hac_parquet_column *c, size_t n, hac_error *err)
 {
     size_t values = n, at = c->ahead.first + c->ahead.rows;
     hac_status status = take_states(c, n, &values, err);
+    uint32_t *codes = values == n ? c->ahead.codes + at : c->scratch.codes;
     if (status == HAC_OK)
-        status = hac_parquet_values_codes(&c->page.values, &c->context, values, c->scratch.codes, err);
+        status = hac_parquet_values_codes(&c->page.values, &c->context, values, codes, err);
     if (status != HAC_OK)
         return status;
     if (values == n) {
-        memcpy(c->ahead.codes + at, c->scratch.codes, n * sizeof *c->ahead.codes);
         memset(c->ahead.states + at, HAC_ROW_OK, n);
     } else {
         memcpy(c->ahead.states + at, c->states, n);
@@ -774,6 +778,15 @@ hac_status hac_parquet_column_codes(hac_parquet_column *c, size_t rows, const ui
     *ret_codes = ahead->codes;
     *ret_states = ahead->states;
     return HAC_OK;
+}
+
+void hac_parquet_column_judge(const hac_parquet_column *c, const uint8_t *of, const uint32_t *codes,
+                              size_t rows, uint8_t *ret)
+{
+    if (c->dictionary.entries <= HAC_PARQUET_JUDGED_LEAST)
+        c->target.kernels->look_up_few(of, codes, rows, ret);
+    else
+        c->target.kernels->look_up_1(of, codes, NULL, rows, ret);
 }
 
 void hac_parquet_column_dictionary(const hac_parquet_column *c, uint32_t *ret_entries, uint64_t *ret_serial)

@@ -155,12 +155,17 @@ static uint32_t greatest(const uint32_t *codes, size_t n)
 }
 
 #define MOVES(bytes, type)                                                                                   \
-    static void look_up_##bytes(const void *table, const uint32_t *codes, size_t n, void *ret)               \
+    static void look_up_##bytes(const void *table, const uint32_t *codes, const uint16_t *positions,         \
+                                size_t n, void *ret)                                                         \
     {                                                                                                        \
         const type *from = table;                                                                            \
         type *to = ret;                                                                                      \
-        for (size_t i = 0; i < n; i++)                                                                       \
-            to[i] = from[codes[i]];                                                                          \
+        if (positions == NULL)                                                                               \
+            for (size_t i = 0; i < n; i++)                                                                   \
+                to[i] = from[codes[i]];                                                                      \
+        else                                                                                                 \
+            for (size_t i = 0; i < n; i++)                                                                   \
+                to[i] = from[codes[positions[i]]];                                                           \
     }                                                                                                        \
     static void spread_##bytes(const void *values, const uint8_t *states, size_t n, void *ret)               \
     {                                                                                                        \
@@ -179,6 +184,25 @@ MOVES(1, uint8_t)
 MOVES(4, uint32_t)
 MOVES(8, uint64_t)
 MOVES(16, uint128_t)
+
+static void look_up_few(const uint8_t *table, const uint32_t *codes, size_t n, uint8_t *ret)
+{
+    size_t i = 0;
+#if defined(__AVX2__)
+    /* Packing interleaves the halves of registers; the last permutation puts the fours in order. */
+    const __m256i values = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (; i + 32 <= n; i += 32) {
+        const __m256i *at = (const __m256i *)(const void *)(codes + i);
+        __m256i low = _mm256_packus_epi32(_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1));
+        __m256i high = _mm256_packus_epi32(_mm256_loadu_si256(at + 2), _mm256_loadu_si256(at + 3));
+        __m256i picked = _mm256_shuffle_epi8(values, _mm256_packus_epi16(low, high));
+        _mm256_storeu_si256((__m256i *)(void *)(ret + i), _mm256_permutevar8x32_epi32(picked, order));
+    }
+#endif
+    for (; i < n; i++)
+        ret[i] = table[codes[i]];
+}
 
 /* ---- sums ---------------------------------------------------------------------------------------------- */
 
@@ -405,6 +429,7 @@ const hac_parquet_kernels HAC_KERNELS = {
     .look_up_4 = look_up_4,
     .look_up_8 = look_up_8,
     .look_up_16 = look_up_16,
+    .look_up_few = look_up_few,
     .spread_1 = spread_1,
     .spread_4 = spread_4,
     .spread_8 = spread_8,

@@ -43,6 +43,9 @@ typedef struct hac_parquet_rule {
 typedef bool (*hac_parquet_convert)(const hac_parquet_rule *rule, const uint8_t *from,
                                     const uint16_t *positions, size_t n, void *ret);
 
+typedef void (*hac_parquet_look_up)(const void *table, const uint32_t *codes, const uint16_t *positions,
+                                    size_t n, void *ret);
+
 typedef struct hac_parquet_kernels {
     const char *name;
 
@@ -58,11 +61,10 @@ typedef struct hac_parquet_kernels {
     /* The greatest, 0 of none. Any n. */
     uint32_t (*greatest)(const uint32_t *codes, size_t n);
 
-    /* table[codes[i]] of values of so many bytes. */
-    void (*look_up_1)(const void *table, const uint32_t *codes, size_t n, void *ret);
-    void (*look_up_4)(const void *table, const uint32_t *codes, size_t n, void *ret);
-    void (*look_up_8)(const void *table, const uint32_t *codes, size_t n, void *ret);
-    void (*look_up_16)(const void *table, const uint32_t *codes, size_t n, void *ret);
+    /* table[codes[i]] of values of so many bytes; with positions table[codes[positions[i]]]. */
+    hac_parquet_look_up look_up_1, look_up_4, look_up_8, look_up_16;
+    /* The same of bytes for up to 16 entries, for which a register holds the table: it has 16 bytes. */
+    void (*look_up_few)(const uint8_t *table, const uint32_t *codes, size_t n, uint8_t *ret);
 
     /* Values side by side to the rows whose state is 0; the other rows become 0. `values` may be read one
      * value behind those. */

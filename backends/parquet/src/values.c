@@ -202,16 +202,17 @@ hac_status hac_parquet_values_codes(hac_parquet_values *v, const hac_parquet_con
 }
 
 void hac_parquet_dictionary_get(const hac_parquet_dictionary *d, const hac_parquet_target *t,
-                                const uint32_t *codes, size_t n, void *ret, uint8_t *states, bool *ret_marked)
+                                const uint32_t *codes, const uint16_t *positions, size_t n, void *ret,
+                                uint8_t *states, bool *ret_marked)
 {
     if (t->size == 8)
-        t->kernels->look_up_8(d->values, codes, n, ret);
+        t->kernels->look_up_8(d->values, codes, positions, n, ret);
     else if (t->size == 4)
-        t->kernels->look_up_4(d->values, codes, n, ret);
+        t->kernels->look_up_4(d->values, codes, positions, n, ret);
     else
-        t->kernels->look_up_16(d->values, codes, n, ret);
+        t->kernels->look_up_16(d->values, codes, positions, n, ret);
     if (d->marked)
-        t->kernels->look_up_1(d->states, codes, n, states);
+        t->kernels->look_up_1(d->states, codes, positions, n, states);
     *ret_marked = d->marked;
 }
 
@@ -223,12 +224,8 @@ static hac_status get_codes(hac_parquet_values *v, const hac_parquet_context *c,
     hac_status status = hac_parquet_values_codes(v, c, n, codes, err);
     if (status != HAC_OK)
         return status;
-    if (positions != NULL) {
-        for (size_t i = 0; i < n_positions; i++)
-            c->scratch->picked[i] = codes[positions[i]];
-        codes = c->scratch->picked;
-    }
-    hac_parquet_dictionary_get(c->dictionary, c->target, codes, n_positions, ret, states, ret_marked);
+    hac_parquet_dictionary_get(c->dictionary, c->target, codes, positions, n_positions, ret, states,
+                               ret_marked);
     return HAC_OK;
 }
 

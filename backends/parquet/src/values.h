@@ -42,7 +42,6 @@ typedef struct hac_parquet_scratch {
     _Alignas(64) uint8_t wide[16 * HAC_PARQUET_SCRATCH + HAC_PARQUET_SLACK];
     _Alignas(64) uint64_t numbers[HAC_PARQUET_SCRATCH];
     _Alignas(64) uint32_t codes[HAC_PARQUET_SCRATCH];
-    _Alignas(64) uint32_t picked[HAC_PARQUET_SCRATCH];
     _Alignas(64) uint8_t bytes[HAC_PARQUET_SCRATCH];
     hac_parquet_last last;
 } hac_parquet_scratch;
@@ -109,10 +108,10 @@ HAC_MUST_USE hac_status hac_parquet_values_codes(hac_parquet_values *values,
                                                  const hac_parquet_context *context, size_t n, uint32_t *ret,
                                                  hac_error *err);
 
-/* Values of codes that were checked. */
+/* Values of codes that were checked; with `positions` of those n of them. */
 void hac_parquet_dictionary_get(const hac_parquet_dictionary *dictionary, const hac_parquet_target *target,
-                                const uint32_t *codes, size_t n, void *ret, uint8_t *states,
-                                bool *ret_marked);
+                                const uint32_t *codes, const uint16_t *positions, size_t n, void *ret,
+                                uint8_t *states, bool *ret_marked);
 
 /* Makes a dictionary of PLAIN values that lie as said above. */
 HAC_MUST_USE hac_status hac_parquet_dictionary_make(hac_parquet_dictionary *dictionary,

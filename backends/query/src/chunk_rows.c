@@ -33,8 +33,10 @@ hac_status hac_chunk_rows_init(const hac_query_task *task, hac_chunk_rows *ret, 
     hac_status status = hac_source_open(task->query, &task->place, table, &r.source, err);
     if (status == HAC_OK && task->query->filter != NULL)
         status = hac_query_machine(task->query->filter, &r.filter, err);
-    if (status == HAC_OK)
+    if (status == HAC_OK) {
+        hac_source_reads(r.source, task->query->rows);
         status = hac_query_machine(task->query->rows, &r.rows, err);
+    }
     for (size_t i = 0; i < task->query->columns.n_fields; i++)
         r.row_bytes += hac_repr_size(hac_repr_of(task->query->columns.fields[i].type)) + 1;
     r.columns = calloc(task->query->rows->n_outputs + 1, sizeof *r.columns);

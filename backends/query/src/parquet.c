@@ -43,6 +43,7 @@ typedef struct reader {
     size_t leaf, group; /* group: SIZE_MAX: none is begun */
     uint64_t at;        /* row of it */
     bool decoded;       /* its rows of the unit are in `vector` */
+    bool only_filter;   /* nobody else reads it: not decoded where the filter has been applied */
     bool marked;
     hac_vector vector;
     uint8_t *states;
@@ -71,10 +72,11 @@ struct hac_parquet_source {
 
     uint64_t unit; /* first row of the unit in the group */
     size_t n;      /* its rows … */
-    uint16_t selection[HAC_BATCH_ROWS];
-    size_t n_selected; /* … and those that are left */
+    uint16_t selection[HAC_BATCH_ROWS + 3];
+    size_t n_selected; /* … and those that are left; all n: `selection` is not filled in */
+    bool undecided;    /* of some row of the unit the filter is yet to tell */
     bool pending;      /* the unit is yet to be handed out */
-    bool unknown;      /* of some row of the batch the filter is yet to tell */
+    bool unknown;      /* the batch is an undecided unit */
     uint64_t passed_over, bytes_pruned;
     hac_parquet_pruned pruned;
 };
@@ -310,15 +312,20 @@ static hac_status go_to_unit(const parquet_source *p, reader *r, hac_error *err)
     return status;
 }
 
+/* NULL: all rows of the unit. */
+static const uint16_t *selection_of(const parquet_source *p)
+{
+    return p->n_selected == p->n ? NULL : p->selection;
+}
+
 static hac_status decode(const parquet_source *p, reader *r, hac_error *err)
 {
     hac_status status = r->decoded ? HAC_OK : go_to_unit(p, r, err);
     if (status != HAC_OK || r->decoded)
         return status;
-    bool all = p->n_selected == p->n;
     r->vector.states = r->states;
-    status = hac_parquet_column_read(r->column, p->n, all ? NULL : p->selection, p->n_selected, &r->vector,
-                                     &r->marked, err);
+    status =
+        hac_parquet_column_read(r->column, p->n, selection_of(p), p->n_selected, &r->vector, &r->marked, err);
     r->vector.states = r->marked ? r->states : NULL;
     r->at = p->unit + p->n;
     r->decoded = true;
@@ -364,9 +371,10 @@ static hac_status judge_dictionary(parquet_source *p, conjunct *c, reader *r, ui
                                    uint64_t serial, hac_error *err)
 {
     verdicts *v = &c->verdicts;
-    uint8_t *of = realloc(v->of, entries + 1);
+    uint8_t *of = realloc(v->of, entries < HAC_PARQUET_JUDGED_LEAST ? HAC_PARQUET_JUDGED_LEAST : entries);
     if (of == NULL)
         return hac_fail_no_memory(err);
+    memset(of, DROP, HAC_PARQUET_JUDGED_LEAST); /* of those that are no entries, too */
     v->of = of;
     v->known = false;
     v->null = judge_null(p, c, r);
@@ -394,31 +402,29 @@ static void keep_rows(hac_source *source, uint8_t *verdicts_of_rows)
 {
     parquet_source *p = source->parquet;
     hac_vector decoded[HAC_FIELDS_MAX];
-    size_t n = 0, left = 0, rows = p->n_selected;
+    uint16_t kept[HAC_BATCH_ROWS + 3];
+    size_t n = 0, rows = p->n_selected;
     uint8_t seen = 0, lowest = UINT8_MAX;
     for (size_t i = 0; i < rows; i++) {
         seen |= verdicts_of_rows[i];
         lowest = verdicts_of_rows[i] < lowest ? verdicts_of_rows[i] : lowest;
     }
-    p->unknown |= (seen & UNKNOWN) != 0;
+    p->undecided |= (seen & UNKNOWN) != 0;
     if (lowest != DROP)
-        return;
-    for (size_t i = 0; i < rows; i++) {
-        p->selection[left] = p->selection[i];
-        left += verdicts_of_rows[i] != DROP;
-    }
-    p->n_selected = left;
-    if (left == 0)
         return;
     for (size_t i = 0; (seen & UNKNOWN) != 0 && i < rows; i++)
         verdicts_of_rows[i] = verdicts_of_rows[i] != DROP;
+    size_t left = hac_rows_kept(verdicts_of_rows, rows, kept);
+    if (rows == p->n)
+        memcpy(p->selection, kept, left * sizeof *kept);
+    else
+        for (size_t i = 0; i < left; i++)
+            p->selection[i] = p->selection[kept[i]];
+    p->n_selected = left;
     for (size_t i = 0; i < source->n_columns; i++)
         if (p->readers[i].decoded)
             decoded[n++] = p->readers[i].vector;
-    memset(verdicts_of_rows + rows, 0, HAC_BATCH_ROWS - rows);
-    hac_batch batch = {.rows = rows, .n_columns = n, .columns = decoded};
-    if (n > 0)
-        hac_batch_keep(&batch, &(hac_vector){.type = {.kind = HAC_KIND_BOOL}, .values = verdicts_of_rows});
+    hac_batch_gather(&(hac_batch){.rows = rows, .n_columns = n, .columns = decoded}, kept, left);
 }
 
 /* Judges by the codes of a column that is not decoded. HAC_NOT_FOUND: it has none here, or too many entries.
@@ -450,12 +456,12 @@ static hac_status judge_codes(parquet_source *p, conjunct *c, uint8_t *ret, hac_
     for (size_t i = 0; i < p->n; i++)
         nulls |= states[i];
     if (nulls == 0 && p->n_selected == p->n) {
-        for (size_t i = 0; i < p->n; i++)
-            ret[i] = of[codes[i]];
+        hac_parquet_column_judge(r->column, of, codes, p->n, ret);
         return HAC_OK;
     }
+    const uint16_t *selection = selection_of(p);
     for (size_t i = 0; i < p->n_selected; i++) {
-        uint16_t row = p->selection[i];
+        size_t row = selection == NULL ? i : selection[i];
         ret[i] = states[row] == HAC_ROW_OK ? of[codes[row]] : c->verdicts.null;
     }
     return HAC_OK;
@@ -484,9 +490,8 @@ static hac_status select_rows(hac_source *source, hac_error *err)
     parquet_source *p = source->parquet;
     _Alignas(64) uint8_t keep[HAC_BATCH_ROWS];
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < p->n; i++)
-        p->selection[i] = (uint16_t)i;
     p->n_selected = p->n;
+    p->undecided = false;
     for (size_t i = 0; i < source->n_columns; i++)
         p->readers[i].decoded = false;
     for (size_t i = 0; i < p->found.n && p->n_selected > 0 && status == HAC_OK; i++) {
@@ -503,6 +508,12 @@ static hac_status select_rows(hac_source *source, hac_error *err)
 
 /* ---- batches ---- */
 
+/* Whether the unit has the column's rows; of a column that nobody reads it has none. */
+static bool is_there(const parquet_source *p, const reader *r)
+{
+    return !r->only_filter || p->undecided;
+}
+
 /* The unit becomes the batch: its arrays and the source's change places. */
 static void hand_out(hac_source *source)
 {
@@ -510,6 +521,8 @@ static void hand_out(hac_source *source)
     for (size_t i = 0; i < source->n_columns; i++) {
         hac_source_column *column = &source->columns[i];
         reader *r = &p->readers[i];
+        if (!is_there(p, r))
+            continue;
         void *values = column->values;
         uint8_t *states = column->states;
         column->values = r->vector.values;
@@ -528,7 +541,7 @@ static uint64_t strings_of_unit(const hac_source *source)
     const parquet_source *p = source->parquet;
     uint64_t bytes = 0;
     for (size_t i = 0; i < source->n_columns; i++)
-        if (source->columns[i].repr == HAC_REPR_STRING)
+        if (source->columns[i].repr == HAC_REPR_STRING && is_there(p, &p->readers[i]))
             bytes += p->readers[i].used + hac_vector_string_bytes(&p->readers[i].vector, p->n_selected);
     return bytes;
 }
@@ -561,6 +574,8 @@ static hac_status append(hac_source *source, hac_error *err)
     for (size_t i = 0; i < source->n_columns; i++) {
         hac_source_column *column = &source->columns[i];
         reader *r = &p->readers[i];
+        if (!is_there(p, r))
+            continue;
         size_t size = hac_repr_size(column->repr);
         uint8_t *to = (uint8_t *)column->values + source->rows * size;
         if (r->marked)
@@ -583,23 +598,26 @@ static void note_rows(hac_source *source, size_t at)
 {
     const parquet_source *p = source->parquet;
     uint64_t first = p->file->groups[p->group].first_row + p->unit;
+    const uint16_t *selection = selection_of(p);
     for (size_t i = 0; i < p->n_selected; i++)
-        source->starts[at + i] = first + p->selection[i];
+        source->starts[at + i] = first + (selection == NULL ? i : selection[i]);
 }
 
-/* The unit that is selected: into the batch, or aside. True: the batch is to be handed out. */
+/* The unit that is selected: into the batch, or aside. True: the batch is to be handed out. An undecided one
+ * is a batch of its own, as only such have all columns. */
 static hac_status take_unit(hac_source *source, bool *ret_full, hac_error *err)
 {
     parquet_source *p = source->parquet;
     bool large = strings_of_unit(source) > STRINGS_MOST;
     *ret_full = true;
-    if (source->rows > 0 && large) {
+    if (source->rows > 0 && (large || p->undecided)) {
         p->pending = true;
         return HAC_OK;
     }
     note_rows(source, source->rows);
     p->pending = false;
-    if (source->rows == 0 && (large || p->n_selected >= GOOD_ROWS)) {
+    p->unknown = p->undecided;
+    if (source->rows == 0 && (large || p->undecided || p->n_selected >= GOOD_ROWS)) {
         hand_out(source);
         return HAC_OK;
     }
@@ -615,7 +633,8 @@ static hac_status read_unit(hac_source *source, hac_error *err)
     if (status == HAC_OK)
         status = select_rows(source, err);
     for (size_t i = 0; status == HAC_OK && p->n_selected > 0 && i < source->n_columns; i++)
-        status = decode(p, &p->readers[i], err);
+        if (is_there(p, &p->readers[i]))
+            status = decode(p, &p->readers[i], err);
     if (status != HAC_OK)
         return status;
     p->row += p->n;
@@ -628,7 +647,7 @@ static hac_status next_parquet(hac_source *source, hac_error *err)
     parquet_source *p = source->parquet;
     bool full = false;
     hac_status status = HAC_OK;
-    p->unknown = p->pending && p->unknown;
+    p->unknown = false;
     for (size_t i = 0; i < source->n_columns; i++)
         p->readers[i].used = 0;
     while (!full && status == HAC_OK) {
@@ -647,6 +666,16 @@ const hac_source_format hac_format_parquet = {false, open_parquet, begin_parquet
 bool hac_source_filtered(const hac_source *source)
 {
     return source->parquet != NULL && source->parquet->applied && !source->parquet->unknown;
+}
+
+void hac_source_reads(hac_source *source, const hac_program *program)
+{
+    parquet_source *p = source->parquet;
+    for (size_t i = 0; p != NULL && i < source->n_columns; i++)
+        p->readers[i].only_filter = p->applied;
+    for (size_t i = 0; p != NULL && i < program->n_instructions; i++)
+        if (program->instructions[i].op == HAC_OP_COLUMN)
+            p->readers[program->instructions[i].k].only_filter = false;
 }
 
 void hac_source_count(const hac_source *source, hac_source_counters *counters)

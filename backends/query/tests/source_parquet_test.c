@@ -190,35 +190,48 @@ static const struct {
 
 /* ---- reading ---- */
 
-static hac_query *compile(const char *where)
+static hac_query *compile(const char *select, const char *where)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_query *query = NULL;
     hac_schema schema = {.fields = (hac_field *)(uintptr_t)fields, .n_fields = 4};
-    hac_query_text text = {.where = where, .limit = UINT64_MAX, .source = {.format = HAC_FORMAT_PARQUET}};
+    hac_query_text text = {
+        .select = select, .where = where, .limit = UINT64_MAX, .source = {.format = HAC_FORMAT_PARQUET}};
     if (hac_query_compile(&text, &schema, &query, &err) != HAC_OK)
         fail_msg("%s: %s", where, err.message);
     return query;
 }
 
-static void check_row(const hac_batch *batch, size_t i, uint64_t row)
+static void check_text(const hac_vector *v, size_t i, bool null, size_t (*of)(uint64_t, char *), uint64_t row)
 {
     char text[128];
-    const hac_vector *k = &batch->columns[0], *a = &batch->columns[1], *s = &batch->columns[2],
-                     *t = &batch->columns[3];
-    assert_int_equal(((const int64_t *)k->values)[i], k_of(row));
-    assert_int_equal(a->states != NULL && a->states[i] != HAC_ROW_OK, a_is_null(row));
-    if (!a_is_null(row))
-        assert_true(((const double *)a->values)[i] == a_of(row));
-    assert_int_equal(s->states != NULL && s->states[i] != HAC_ROW_OK, s_is_null(row));
-    hac_string_ref ref = ((const hac_string_ref *)s->values)[i];
-    if (!s_is_null(row)) {
-        assert_int_equal(ref.length, s_of(row, text));
-        assert_memory_equal(s->bytes + ref.offset, text, ref.length);
+    assert_int_equal(v->states != NULL && v->states[i] != HAC_ROW_OK, null);
+    hac_string_ref ref = ((const hac_string_ref *)v->values)[i];
+    if (null)
+        return;
+    assert_int_equal(ref.length, of(row, text));
+    assert_memory_equal(v->bytes + ref.offset, text, ref.length);
+}
+
+/* Of the column of that name. */
+static void check_value(const hac_vector *v, char name, size_t i, uint64_t row)
+{
+    if (name == 'k') {
+        assert_int_equal(((const int64_t *)v->values)[i], k_of(row));
+    } else if (name == 'a') {
+        assert_int_equal(v->states != NULL && v->states[i] != HAC_ROW_OK, a_is_null(row));
+        assert_true(a_is_null(row) || ((const double *)v->values)[i] == a_of(row));
+    } else if (name == 's') {
+        check_text(v, i, s_is_null(row), s_of, row);
+    } else {
+        check_text(v, i, false, t_of, row);
     }
-    ref = ((const hac_string_ref *)t->values)[i];
-    assert_int_equal(ref.length, t_of(row, text));
-    assert_memory_equal(t->bytes + ref.offset, text, ref.length);
+}
+
+static void check_row(const hac_batch *batch, size_t i, uint64_t row)
+{
+    for (size_t c = 0; c < 4; c++)
+        check_value(&batch->columns[c], "kast"[c], i, row);
 }
 
 /* Rows that are left, in order; those that are given beside must not pass what the source says it has
@@ -262,7 +275,7 @@ static void check_file(const bytes *file, uint64_t n, uint64_t chunk)
         fail_msg("%s", err.message);
     hac_source_place at = {.fd = -1, .memory = file->data, .bytes = file->n, .parquet = parquet};
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
-        hac_cleanup(hac_query_free_cleanup) hac_query *query = compile(filters[i].where);
+        hac_cleanup(hac_query_free_cleanup) hac_query *query = compile("*", filters[i].where);
         hac_cleanup(hac_source_free_cleanup) hac_source *source = NULL;
         assert_int_equal(hac_source_open(query, &at, NULL, &source, &err), HAC_OK);
         check_source(query, source, n, chunk, filters[i].wanted);
@@ -291,6 +304,56 @@ static void test_filters(void **state)
     }
 }
 
+/* A column that only the filter reads: of what the filter is yet to judge it is there, else it need not be.
+ */
+static void check_left_out(const hac_query *query, hac_source *source, size_t *ret_decided,
+                           size_t *ret_undecided)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_batch batch;
+    uint64_t next = 0;
+    assert_int_equal(query->columns.n_fields, 3);
+    hac_source_reads(source, query->rows);
+    assert_int_equal(hac_source_begin(source, 0, UINT64_MAX, false, &err), HAC_OK);
+    while (hac_source_next(source, &batch, &err) == HAC_OK) {
+        bool decided = hac_source_filtered(source);
+        ++*(decided ? ret_decided : ret_undecided);
+        for (size_t i = 0; i < batch.rows; i++, next++) {
+            while (!one_name(next))
+                next++;
+            assert_true(decided == (k_of(next) <= UINT8_MAX));
+            for (size_t c = 0; c < 3; c++)
+                if (!decided || query->columns.fields[c].name[0] != 's')
+                    check_value(&batch.columns[c], query->columns.fields[c].name[0], i, next);
+        }
+    }
+    while (next < ROWS && !one_name(next))
+        next++;
+    assert_int_equal(next, ROWS);
+}
+
+static void test_left_out(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    for (int plain = 0; plain < 2; plain++) {
+        /* row groups end where the errors begin */
+        hac_parquet_write_options options = {.group_rows = 3 * (UINT8_MAX + 1), .no_dictionary = plain == 1};
+        hac_cleanup(clear_bytes) bytes file = write_file(ROWS, &options);
+        hac_cleanup(hac_parquet_close_cleanup) hac_parquet_file *parquet = NULL;
+        hac_parquet_place place = {.fd = -1, .memory = file.data, .bytes = file.n};
+        assert_int_equal(hac_parquet_open(&place, &(hac_parquet_limits){0}, &parquet, &err), HAC_OK);
+        hac_source_place at = {.fd = -1, .memory = file.data, .bytes = file.n, .parquet = parquet};
+        hac_cleanup(hac_query_free_cleanup) hac_query *query =
+            compile("k, t", "s is not null and s = 'name 3' and cast(k as u8) < 256");
+        hac_cleanup(hac_source_free_cleanup) hac_source *source = NULL;
+        size_t decided = 0, undecided = 0;
+        assert_int_equal(hac_source_open(query, &at, NULL, &source, &err), HAC_OK);
+        check_left_out(query, source, &decided, &undecided);
+        assert_true(decided > 0 && undecided > 0);
+    }
+}
+
 static void test_row_groups(void **state)
 {
     (void)state;
@@ -301,7 +364,7 @@ static void test_row_groups(void **state)
     hac_parquet_place place = {.fd = -1, .memory = file.data, .bytes = file.n};
     assert_int_equal(hac_parquet_open(&place, &(hac_parquet_limits){0}, &parquet, &err), HAC_OK);
     hac_source_place at = {.fd = -1, .memory = file.data, .bytes = file.n, .parquet = parquet};
-    hac_cleanup(hac_query_free_cleanup) hac_query *query = compile("");
+    hac_cleanup(hac_query_free_cleanup) hac_query *query = compile("*", "");
     static const uint64_t chosen[][3] = {{0, 0, 5}, {1, 2, 2}, {4, 1, 1}, {4, 0, 1}, {5, 0, 0}};
     for (size_t i = 0; i < 5; i++) {
         hac_source *source = NULL;
@@ -335,7 +398,7 @@ static void test_backwards(void **state)
     hac_parquet_place place = {.fd = -1, .memory = file.data, .bytes = file.n};
     assert_int_equal(hac_parquet_open(&place, &(hac_parquet_limits){0}, &parquet, &err), HAC_OK);
     hac_source_place at = {.fd = -1, .memory = file.data, .bytes = file.n, .parquet = parquet};
-    hac_cleanup(hac_query_free_cleanup) hac_query *query = compile("");
+    hac_cleanup(hac_query_free_cleanup) hac_query *query = compile("*", "");
     hac_cleanup(hac_source_free_cleanup) hac_source *source = NULL;
     assert_int_equal(hac_source_open(query, &at, NULL, &source, &err), HAC_OK);
     for (uint64_t end = ROWS; end > 0; end -= 100) {
@@ -351,7 +414,7 @@ static void test_backwards(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_filters), cmocka_unit_test(test_row_groups),
-                                       cmocka_unit_test(test_backwards)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_filters), cmocka_unit_test(test_left_out),
+                                       cmocka_unit_test(test_row_groups), cmocka_unit_test(test_backwards)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,11 @@ void hac_machine_c_run(hac_machine_c *machine, const hac_batch *batch, hac_vecto
  * the output's representation; a string points into the machine). For folding and for literals. */
 uint8_t hac_machine_c_constant(hac_machine_c *machine, hac_vector *ret);
 
+/* The rows whose byte is 1 and not 0, in order; `ret` has room for 3 more than rows. Returns how many. */
+size_t hac_rows_kept(const uint8_t *keep, size_t rows, uint16_t *ret);
+/* Moves rows[0 … n), which ascend, to the front, in all columns; their values and states must be writable. */
+void hac_batch_gather(hac_batch *batch, const uint16_t *rows, size_t n);
+
 /* Keeps the rows whose `keep` is true (state HAC_ROW_OK, value 1), in order, in place, in all columns; the
  * columns' values and states must be writable. Returns the rows that are left. */
 size_t hac_batch_keep(hac_batch *batch, const hac_vector *keep);

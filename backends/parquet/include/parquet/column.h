@@ -69,6 +69,12 @@ HAC_MUST_USE hac_status hac_parquet_column_codes(hac_parquet_column *column, siz
                                                  const uint32_t **ret_codes, const uint8_t **ret_states,
                                                  hac_error *err);
 
+/* of[codes[i]] of `rows` of those codes, none of a row that is null; `of` has a byte an entry, and 16 at
+ * least. */
+#define HAC_PARQUET_JUDGED_LEAST 16
+void hac_parquet_column_judge(const hac_parquet_column *column, const uint8_t *of, const uint32_t *codes,
+                              size_t rows, uint8_t *ret);
+
 /* The dictionary that those codes are of: entries [first, first + rows) like rows; all codes are below
  * *ret_entries. `*ret_serial` is another number whenever the dictionary is another one. */
 void hac_parquet_column_dictionary(const hac_parquet_column *column, uint32_t *ret_entries,
