@@ -148,7 +148,10 @@ static void sum_i64(const batch *b, uint32_t offset, const int64_t *v, const uin
 {
     if (b->one) {
         hac_i128 sum = *PLACE(hac_i128, b, offset, 0);
-        EACH_VALUE(states, b->rows, sum += v[i])
+        if (states == NULL)
+            sum += hac_few_sum_all(v, b->rows);
+        else
+            EACH_VALUE(states, b->rows, sum += v[i])
         *PLACE(hac_i128, b, offset, 0) = sum;
         return;
     }

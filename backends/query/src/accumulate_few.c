@@ -28,13 +28,20 @@ void hac_few_count(const hac_few *few, uint64_t ret[HAC_FEW_GROUPS])
         ret[g] = (uint64_t)counts[0][g] + counts[1][g] + counts[2][g] + counts[3][g];
 }
 
-/* Numbers whose sum over a batch stays within 64 bits: as most are. */
+#define SHORT (UINT64_C(1) << 52)
+_Static_assert(SHORT <= INT64_MAX / HAC_BATCH_ROWS, "a batch of short numbers has a sum of 64 bits");
+
+/* Numbers in [-SHORT, SHORT), as most are: their sum over a batch stays within 64 bits. */
 static bool are_short(const int64_t *values, size_t step, size_t rows)
 {
     uint64_t bits = 0;
-    for (size_t i = 0; i < rows; i++)
-        bits |= (uint64_t)(values[i * step] ^ (values[i * step] >> 63));
-    return bits < (uint64_t)INT64_MAX / HAC_BATCH_ROWS;
+    if (step == 1)
+        for (size_t i = 0; i < rows; i++)
+            bits |= (uint64_t)values[i] + SHORT;
+    else
+        for (size_t i = 0; i < rows; i++)
+            bits |= (uint64_t)values[i * step] + SHORT;
+    return bits < 2 * SHORT;
 }
 
 static void sum_short(const hac_few *few, const int64_t *values, size_t step, hac_i128 *ret)
@@ -60,6 +67,20 @@ void hac_few_sum(const hac_few *few, const int64_t *values, size_t step, hac_i12
         ret[g] = 0;
     for (size_t i = 0; i < few->rows; i++)
         ret[few->of[i]] += values[i * step];
+}
+
+hac_i128 hac_few_sum_all(const int64_t *values, size_t rows)
+{
+    hac_i128 sum = 0;
+    int64_t narrow = 0;
+    if (are_short(values, 1, rows)) {
+        for (size_t i = 0; i < rows; i++)
+            narrow += values[i];
+        return narrow;
+    }
+    for (size_t i = 0; i < rows; i++)
+        sum += values[i];
+    return sum;
 }
 
 bool hac_few_narrow(const hac_few *few, const int64_t *pairs)

@@ -26,6 +26,9 @@ void hac_few_count(const hac_few *few, uint64_t ret[HAC_FEW_GROUPS]);
 /* Sums of values[step × row]. */
 void hac_few_sum(const hac_few *few, const int64_t *values, size_t step, hac_i128 ret[HAC_FEW_GROUPS]);
 
+/* The sum of all. */
+hac_i128 hac_few_sum_all(const int64_t *values, size_t rows);
+
 /* Whether numbers of 128 bits have no more than 64: then they are values with step 2. */
 bool hac_few_narrow(const hac_few *few, const int64_t *pairs);
 

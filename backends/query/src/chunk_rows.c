@@ -151,6 +151,8 @@ static const hac_table_column *plain_column(const hac_query_task *task, size_t o
     if (input < 0 || task->query->positions[input] >= task->table.n_columns)
         return NULL;
     const hac_table_column *c = &task->table.columns[task->query->positions[input]];
+    if (c->type.kind == HAC_KIND_DECIMAL) /* the source looks at how many digits there are */
+        return NULL;
     return hac_value_type_equal(c->type, rows->outputs[output].type) ? c : NULL;
 }
 

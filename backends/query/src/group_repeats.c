@@ -43,30 +43,30 @@ static bool fits(const hac_group_table *t, const hac_vector *columns, repeats *r
     return string;
 }
 
-static bool same(const repeats *r, size_t a, size_t b)
+static inline __attribute__((always_inline)) bool same(const repeats *r, size_t n_keys, size_t a, size_t b)
 {
     uint64_t differ = 0;
-    for (size_t k = 0; k < r->n_keys; k++)
+    for (size_t k = 0; k < n_keys; k++)
         differ |= r->words[k][a] ^ r->words[k][b];
     return differ == 0;
 }
 
-static size_t slot_of(const repeats *r, size_t row)
+static inline __attribute__((always_inline)) size_t slot_of(const repeats *r, size_t n_keys, size_t row)
 {
     uint64_t h = 0;
-    for (size_t k = 0; k < r->n_keys; k++)
+    for (size_t k = 0; k < n_keys; k++)
         h = (h ^ r->words[k][row]) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(h >> 48) & (SLOTS - 1);
 }
 
 /* False: too few rows are repeats for this to pay. */
-static bool sort_out(repeats *r, size_t rows)
+static inline __attribute__((always_inline)) bool sort_out_keys(repeats *r, size_t n_keys, size_t rows)
 {
     memset(r->slots, 0, sizeof r->slots);
     r->n_fresh = 0;
     for (size_t i = 0; i < rows; i++) {
-        size_t slot = slot_of(r, i);
-        while (r->slots[slot] != 0 && !same(r, r->fresh[r->slots[slot] - 1], i))
+        size_t slot = slot_of(r, n_keys, i);
+        while (r->slots[slot] != 0 && !same(r, n_keys, r->fresh[r->slots[slot] - 1], i))
             slot = (slot + 1) & (SLOTS - 1);
         if (r->slots[slot] == 0) {
             r->fresh[r->n_fresh++] = (uint16_t)i;
@@ -77,6 +77,14 @@ static bool sort_out(repeats *r, size_t rows)
         r->of[i] = (uint16_t)(r->slots[slot] - 1);
     }
     return true;
+}
+
+/* Loops of their own for one and two keys. */
+static bool sort_out(repeats *r, size_t rows)
+{
+    return r->n_keys == 1   ? sort_out_keys(r, 1, rows)
+           : r->n_keys == 2 ? sort_out_keys(r, 2, rows)
+                            : sort_out_keys(r, r->n_keys, rows);
 }
 
 static hac_status find_fresh(hac_group_table *t, const hac_vector *columns, repeats *r, size_t rows,

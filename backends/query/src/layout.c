@@ -252,12 +252,22 @@ static hac_status place_accumulators(hac_group_layout *l, hac_error *err)
     return HAC_OK;
 }
 
-static hac_plain_keys plain_keys(const hac_group_layout *l)
+static hac_plain_sum plain_sum(const hac_group_layout *l)
 {
     const hac_accumulator *a = l->accumulators;
-    bool sum = l->n_accumulators == 1 && a->kind == HAC_ACCUMULATOR_SUM_FLOAT && a->repr == HAC_REPR_F64;
+    if (l->n_accumulators != 1 || hac_value_size(a->type) != 8)
+        return HAC_PLAIN_COUNT;
+    if (a->kind == HAC_ACCUMULATOR_SUM_FLOAT && a->repr == HAC_REPR_F64)
+        return HAC_PLAIN_F64;
+    if (a->kind == HAC_ACCUMULATOR_SUM && a->repr == HAC_REPR_I64)
+        return HAC_PLAIN_SIGNED;
+    return a->kind == HAC_ACCUMULATOR_SUM && a->repr == HAC_REPR_U64 ? HAC_PLAIN_UNSIGNED : HAC_PLAIN_COUNT;
+}
+
+static hac_plain_keys plain_keys(const hac_group_layout *l)
+{
     if (l->n_keys != 1 || l->query->rows->n_outputs != 1 + l->n_accumulators ||
-        (l->n_accumulators != 0 && !sum))
+        (l->n_accumulators != 0) != (l->plain_sum != HAC_PLAIN_COUNT))
         return HAC_PLAIN_NONE;
     switch (l->query->rows->outputs[0].type.kind) {
     case HAC_KIND_U32:
@@ -291,6 +301,8 @@ hac_status hac_group_layout_init(const hac_query *query, hac_group_layout *ret, 
         status = add_accumulator(&l, i, err);
     if (status == HAC_OK)
         status = place_accumulators(&l, err);
+    if (status == HAC_OK)
+        l.plain_sum = plain_sum(&l);
     if (status == HAC_OK)
         l.plain = plain_keys(&l);
     if (status != HAC_OK)

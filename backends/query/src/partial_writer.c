@@ -188,6 +188,9 @@ static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *
     case 8:
         SCATTER(uint64_t);
         break;
+    case 16:
+        SCATTER(hac_i128);
+        break;
     default:
         for (uint32_t i = 0; i < n; i++)
             memcpy((uint8_t *)to + place[i] * size, (const uint8_t *)from + i * size, size);

@@ -19,27 +19,28 @@ static inline __attribute__((always_inline)) uint64_t key_at(const uint8_t *keys
     return form == HAC_PLAIN_U32 ? narrow : (uint64_t)(int64_t)(int32_t)narrow;
 }
 
-static inline __attribute__((always_inline)) double value_at(const uint8_t *values, size_t i)
-{
-    double value;
-    memcpy(&value, values + i * sizeof value, sizeof value);
-    return value;
-}
-
 /* ---- groups ---- */
 
-/* Where a group's figures are: the rows' count, and the sum behind it. */
+/* Where a group's figures are: the rows' count, and the sum. */
 typedef struct figures {
     uint64_t stride;
-    uint32_t rows, sum; /* offsets in the record; sum 0: there is none */
+    uint32_t rows, sum; /* offsets in the record */
 } figures;
 
-static inline __attribute__((always_inline)) void add_row(uint8_t *record, const figures *f,
-                                                          const uint8_t *values, size_t i, bool sums)
+/* Row `i` of the values; `form` is a constant. */
+static inline __attribute__((always_inline)) void add_row(uint8_t *record, figures f, const uint8_t *values,
+                                                          size_t i, hac_plain_sum form)
 {
-    ++*(uint64_t *)(void *)(record + f->rows);
-    if (sums)
-        *(double *)(void *)(record + f->sum) += value_at(values, i);
+    double number;
+    uint64_t word;
+    ++*(uint64_t *)(void *)(record + f.rows);
+    if (form == HAC_PLAIN_F64) {
+        memcpy(&number, values + i * sizeof number, sizeof number);
+        *(double *)(void *)(record + f.sum) += number;
+    } else if (form != HAC_PLAIN_COUNT) { /* 2^63 rows stay within 128 bits */
+        memcpy(&word, values + i * sizeof word, sizeof word);
+        *(hac_i128 *)(void *)(record + f.sum) += form == HAC_PLAIN_SIGNED ? (int64_t)word : (hac_i128)word;
+    }
 }
 
 /* Out of the loops: what they need in registers stays there. */
@@ -50,14 +51,14 @@ static __attribute__((noinline, cold)) uint64_t put(hac_group_table *t, hac_word
 }
 
 /* Looked up and added in one go; returns what differs from the partition. There is room for all. */
-static inline __attribute__((always_inline)) uint32_t add_small(hac_group_table *t, const figures *f,
+static inline __attribute__((always_inline)) uint32_t add_small(hac_group_table *t, figures f,
                                                                 const uint8_t *keys, hac_plain_keys form,
-                                                                const uint8_t *values, bool sums, size_t rows,
-                                                                uint32_t partition)
+                                                                const uint8_t *values, hac_plain_sum sum,
+                                                                size_t rows, uint32_t partition)
 {
     hac_word_slot *slots = t->word_slots;
     uint8_t *records = t->records;
-    uint64_t mask = t->n_slots - 1, start = t->hash_start, stride = f->stride;
+    uint64_t mask = t->n_slots - 1, start = t->hash_start, stride = f.stride;
     uint32_t partitions = t->options.partitions, differ = 0;
     for (size_t i = 0; i < rows; i++) {
         uint64_t key = key_at(keys, form, i), hash = hac_hash_word(start, key), s = hash & mask;
@@ -67,16 +68,16 @@ static inline __attribute__((always_inline)) uint32_t add_small(hac_group_table 
         uint32_t group = slots[s].group;
         uint64_t at =
             __builtin_expect(group == 0, 0) ? put(t, &slots[s], key, hash) : (uint64_t)(group - 1) * stride;
-        add_row(records + at, f, values, i, sums);
+        add_row(records + at, f, values, i, sum);
     }
     return differ;
 }
 
 /* The same for a table that no near cache holds, in steps for the batch: hashes, records, figures. */
-static inline __attribute__((always_inline)) uint32_t add_large(hac_group_table *t, const figures *f,
+static inline __attribute__((always_inline)) uint32_t add_large(hac_group_table *t, figures f,
                                                                 const uint8_t *keys, hac_plain_keys form,
-                                                                const uint8_t *values, bool sums, size_t rows,
-                                                                uint32_t partition)
+                                                                const uint8_t *values, hac_plain_sum sum,
+                                                                size_t rows, uint32_t partition)
 {
     uint32_t partitions = t->options.partitions, differ = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -86,26 +87,45 @@ static inline __attribute__((always_inline)) uint32_t add_large(hac_group_table 
     }
     hac_group_find_or_put(t, rows, t->words);
     for (size_t i = 0; i < rows; i++)
-        add_row(t->records + t->at[i], f, values, i, sums);
+        add_row(t->records + t->at[i], f, values, i, sum);
     return differ;
 }
 
-#define ADD(way, form)                                                                                       \
-    (f->sum != 0 ? way(t, f, values[0], form, values[1], true, rows, partition)                              \
-                 : way(t, f, values[0], form, NULL, false, rows, partition))
-
 /* One batch. */
-static uint32_t add_batch(hac_group_table *t, const figures *f, const uint8_t *const *values, size_t rows,
-                          uint32_t partition)
+static inline __attribute__((always_inline)) uint32_t add_batch(hac_group_table *t, figures f,
+                                                                const uint8_t *const *values,
+                                                                hac_plain_sum sum, size_t rows,
+                                                                uint32_t partition)
 {
     bool small = t->n_slots * sizeof(hac_word_slot) <= SMALL_BYTES;
+    const uint8_t *summed = sum == HAC_PLAIN_COUNT ? NULL : values[1];
+#define ADD(form)                                                                                            \
+    (small ? add_small(t, f, values[0], form, summed, sum, rows, partition)                                  \
+           : add_large(t, f, values[0], form, summed, sum, rows, partition))
     switch (t->layout.plain) {
     case HAC_PLAIN_U32:
-        return small ? ADD(add_small, HAC_PLAIN_U32) : ADD(add_large, HAC_PLAIN_U32);
+        return ADD(HAC_PLAIN_U32);
     case HAC_PLAIN_I32:
-        return small ? ADD(add_small, HAC_PLAIN_I32) : ADD(add_large, HAC_PLAIN_I32);
+        return ADD(HAC_PLAIN_I32);
     default:
-        return small ? ADD(add_small, HAC_PLAIN_64) : ADD(add_large, HAC_PLAIN_64);
+        return ADD(HAC_PLAIN_64);
+    }
+#undef ADD
+}
+
+/* Loops of their own for each sum. */
+static uint32_t add_sums(hac_group_table *t, figures f, const uint8_t *const *values, size_t rows,
+                         uint32_t partition)
+{
+    switch (t->layout.plain_sum) {
+    case HAC_PLAIN_F64:
+        return add_batch(t, f, values, HAC_PLAIN_F64, rows, partition);
+    case HAC_PLAIN_SIGNED:
+        return add_batch(t, f, values, HAC_PLAIN_SIGNED, rows, partition);
+    case HAC_PLAIN_UNSIGNED:
+        return add_batch(t, f, values, HAC_PLAIN_UNSIGNED, rows, partition);
+    default:
+        return add_batch(t, f, values, HAC_PLAIN_COUNT, rows, partition);
     }
 }
 
@@ -115,18 +135,18 @@ hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *values, size_
     const hac_group_layout *l = &t->layout;
     const figures f = {.stride = l->stride,
                        .rows = l->rows_offset,
-                       .sum = l->n_accumulators == 0 ? 0 : l->accumulators[0].offset};
+                       .sum = l->plain_sum == HAC_PLAIN_COUNT ? 0 : l->accumulators[0].offset};
     size_t width = hac_value_size(l->query->rows->outputs[0].type);
     uint32_t differ = 0;
     for (size_t first = 0, n; first < rows; first += n) {
         n = rows - first < HAC_BATCH_ROWS ? rows - first : HAC_BATCH_ROWS;
         const uint8_t *part[HAC_PLAIN_COLUMNS] = {values[0] + first * width};
-        if (f.sum != 0)
-            part[1] = values[1] + first * sizeof(double);
+        if (l->plain_sum != HAC_PLAIN_COUNT)
+            part[1] = values[1] + first * sizeof(uint64_t);
         hac_status status = hac_group_reserve(t, n, err);
         if (status != HAC_OK)
             return status;
-        differ |= add_batch(t, &f, part, n, partition);
+        differ |= add_sums(t, f, part, n, partition);
     }
     if (partition != UINT32_MAX && differ != 0)
         return hac_fail(err, HAC_INVALID, "a partial has a row in a partition that it does not belong to");

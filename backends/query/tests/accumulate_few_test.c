@@ -30,6 +30,10 @@ static void check(size_t rows, uint64_t groups, unsigned kind, uint64_t *seed)
     }
     hac_few_sum(&few, values, 1, got);
     assert_memory_equal(got, wanted, groups * sizeof *got);
+    hac_i128 all = 0;
+    for (size_t g = 0; g < groups; g++)
+        all += wanted[g];
+    assert_true(hac_few_sum_all(values, rows) == all);
     assert_true(hac_few_narrow(&few, pairs));
     hac_few_sum(&few, pairs, 2, got);
     assert_memory_equal(got, wanted, groups * sizeof *got);

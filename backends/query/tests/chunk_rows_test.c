@@ -14,23 +14,25 @@
 static _Alignas(64) uint8_t memory[2048];
 
 static hac_field fields[] = {{.name = "k", .type = {.kind = HAC_KIND_U32}},
-                             {.name = "v", .type = {.kind = HAC_KIND_F64}}};
+                             {.name = "v", .type = {.kind = HAC_KIND_F64}},
+                             {.name = "d", .type = {.kind = HAC_KIND_DECIMAL, .precision = 9}}};
 
-/* Compiles a query of a table of k and v, and says whether its rows are plain. */
+/* Compiles a query of a table of k, v and d, and says whether its rows are plain. */
 static bool plain(const char *where, const char *group_by, const char *select, uint64_t validity,
                   const uint8_t **values)
 {
     hac_table_column columns[] = {
         {.type = fields[0].type, .values = 0, .validity = HAC_TABLE_NONE, .bytes = HAC_TABLE_NONE},
-        {.type = fields[1].type, .values = VALUES, .validity = validity, .bytes = HAC_TABLE_NONE}};
-    hac_schema header = {.fields = fields, .n_fields = 2};
+        {.type = fields[1].type, .values = VALUES, .validity = validity, .bytes = HAC_TABLE_NONE},
+        {.type = fields[2].type, .values = VALUES, .validity = HAC_TABLE_NONE, .bytes = HAC_TABLE_NONE}};
+    hac_schema header = {.fields = fields, .n_fields = 3};
     hac_query_text text = {.where = where,
                            .group_by = group_by,
                            .select = select,
                            .limit = UINT64_MAX,
                            .source = {.format = HAC_FORMAT_TABLE}};
     hac_query_task task = {.place = {.fd = -1, .memory = memory, .bytes = sizeof memory},
-                           .table = {.rows = ROWS, .n_columns = 2, .columns = columns}};
+                           .table = {.rows = ROWS, .n_columns = 3, .columns = columns}};
     hac_chunk_rows rows = {0};
     hac_error err = HAC_ERROR_NONE;
     if (hac_query_compile(&text, &header, &task.query, &err) != HAC_OK ||
@@ -60,6 +62,8 @@ static void test_what_is_made_anew(void **state)
     /* the register that had the column has the output */
     assert_false(plain("", "k", "sum(-(v + v)) as s", HAC_TABLE_NONE, values));
     assert_false(plain("", "k + k", "sum(v) as s", HAC_TABLE_NONE, values));
+    /* of a decimal somebody has to look at the digits */
+    assert_false(plain("", "k", "sum(d) as s", HAC_TABLE_NONE, values));
     assert_false(plain("v > 0.5", "k", "sum(v) as s", HAC_TABLE_NONE, values));
 }
 

@@ -29,6 +29,12 @@ static int by_word(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+typedef __int128 wide;
+
+static const hac_value_type no_sum = {HAC_KIND_NONE, 0, 0}, f64 = {HAC_KIND_F64, 0, 0},
+                            i64 = {HAC_KIND_I64, 0, 0}, u64 = {HAC_KIND_U64, 0, 0},
+                            decimal = {HAC_KIND_DECIMAL, 18, 2};
+
 typedef struct input {
     hac_query query;
     hac_program program;
@@ -65,19 +71,42 @@ static double value_at(const input *in, size_t row)
     return value;
 }
 
-static void make(input *in, unsigned kind, bool sum, size_t rows, size_t distinct, size_t chunk)
+/* What is summed, as a word: of integers so small that the sum of all rows is one. */
+static uint64_t draw_value(hac_value_type type)
+{
+    double number =
+        ldexp((double)(int64_t)hac_random_u64(&random_state), (int)(hac_random_u64(&random_state) % 60) - 90);
+    uint64_t word = hac_random_u64(&random_state) >> 24;
+    if (type.kind == HAC_KIND_F64)
+        memcpy(&word, &number, sizeof word);
+    else if (type.kind != HAC_KIND_U64)
+        word -= UINT64_C(1) << 39;
+    return word;
+}
+
+static wide wide_at(const input *in, size_t row)
+{
+    uint64_t word;
+    memcpy(&word, in->values + row * 8, 8);
+    return in->outputs[1].type.kind == HAC_KIND_U64 ? (wide)word : (int64_t)word;
+}
+
+static void make(input *in, unsigned kind, hac_value_type sum, size_t rows, size_t distinct, size_t chunk)
 {
     *in = (input){.rows = rows, .chunk = chunk, .distinct = distinct};
     in->outputs[0].type.kind = (uint8_t)kind;
-    in->outputs[1].type.kind = HAC_KIND_F64;
-    in->program = (hac_program){.outputs = in->outputs, .n_outputs = sum ? 2 : 1};
+    in->outputs[1].type = sum;
+    in->program = (hac_program){.outputs = in->outputs, .n_outputs = sum.kind != HAC_KIND_NONE ? 2 : 1};
     in->query =
         (hac_query){.rows = &in->program, .aggregates = true, .n_keys = 1, .aggregate = in->aggregates};
     in->aggregates[in->query.n_aggregates++] =
         (hac_aggregate){.function = HAC_AGGREGATE_COUNT_ROWS, .argument = -1, .type = {HAC_KIND_U64, 0, 0}};
-    if (sum)
+    hac_value_type result = sum;
+    if (sum.kind == HAC_KIND_DECIMAL)
+        result.precision = HAC_DECIMAL_DIGITS_MAX;
+    if (sum.kind != HAC_KIND_NONE)
         in->aggregates[in->query.n_aggregates++] =
-            (hac_aggregate){.function = HAC_AGGREGATE_SUM, .argument = 1, .type = {HAC_KIND_F64, 0, 0}};
+            (hac_aggregate){.function = HAC_AGGREGATE_SUM, .argument = 1, .type = result};
     in->number = malloc((rows + 1) * sizeof *in->number);
     in->keys = malloc(rows * 8 + 2);
     in->values = malloc(rows * 8 + 2);
@@ -89,9 +118,7 @@ static void make(input *in, unsigned kind, bool sum, size_t rows, size_t distinc
     qsort(in->names, distinct, sizeof *in->names, by_word);
     for (size_t i = 0; i < rows; i++) {
         in->number[i] = (uint32_t)(hac_random_u64(&random_state) % distinct);
-        uint64_t word = key_word(in, in->number[i]);
-        double value = ldexp((double)(int64_t)hac_random_u64(&random_state),
-                             (int)(hac_random_u64(&random_state) % 60) - 90);
+        uint64_t word = key_word(in, in->number[i]), value = draw_value(sum);
         memcpy(in->keys + i * width(in), &word, width(in));
         memcpy(in->values + i * 8, &value, 8);
     }
@@ -110,6 +137,7 @@ static void clear(input *in)
 typedef struct expected {
     uint64_t *rows, windows; /* chunks that went into windows */
     double *sums;
+    wide *wides; /* of integers */
 } expected;
 
 /* How many of a chunk's rows are aggregated. */
@@ -135,8 +163,12 @@ static void expect(const input *in, expected *ret)
     uint8_t *seen = calloc(in->distinct, 1);
     ret->rows = calloc(in->distinct, sizeof *ret->rows);
     ret->sums = calloc(in->distinct, sizeof *ret->sums);
+    ret->wides = calloc(in->distinct, sizeof *ret->wides);
     ret->windows = 0;
-    assert_true(chunk_sums != NULL && seen != NULL && ret->rows != NULL && ret->sums != NULL);
+    assert_true(chunk_sums != NULL && seen != NULL && ret->rows != NULL && ret->sums != NULL &&
+                ret->wides != NULL);
+    for (size_t i = 0; i < in->rows; i++)
+        ret->wides[in->number[i]] += wide_at(in, i);
     for (size_t first = 0; first < in->rows; first += in->chunk) {
         size_t end = in->rows - first < in->chunk ? in->rows : first + in->chunk;
         size_t stop = first + aggregated(in, first, end, seen);
@@ -210,6 +242,18 @@ static uint32_t number_of(const input *in, uint64_t word)
     return key->number;
 }
 
+static void compare_sum(const input *in, const expected *wanted, const hac_vector *got, size_t row,
+                        uint32_t key)
+{
+    uint8_t kind = in->outputs[1].type.kind;
+    if (kind == HAC_KIND_F64)
+        assert_memory_equal((const double *)got->values + row, &wanted->sums[key], sizeof(double));
+    else if (kind == HAC_KIND_DECIMAL)
+        assert_memory_equal((const wide *)got->values + row, &wanted->wides[key], sizeof(wide));
+    else if (kind != HAC_KIND_NONE)
+        assert_true(((const int64_t *)got->values)[row] == wanted->wides[key]);
+}
+
 static void compare(const input *in, const expected *wanted, hac_group_table *t, uint8_t *found)
 {
     hac_vector results[3];
@@ -222,8 +266,7 @@ static void compare(const input *in, const expected *wanted, hac_group_table *t,
             assert_int_equal(found[k], 0);
             found[k] = 1;
             assert_int_equal(((const uint64_t *)results[1].values)[i], wanted->rows[k]);
-            if (in->query.n_aggregates == 2)
-                assert_memory_equal((double *)results[2].values + i, &wanted->sums[k], sizeof(double));
+            compare_sum(in, wanted, &results[2], i, k);
         }
     }
 }
@@ -259,7 +302,8 @@ static void check(const input *in, const expected *wanted, unsigned way, uint32_
     hac_group_table_free(t);
 }
 
-static void check_all(unsigned kind, bool sum, size_t rows, size_t distinct, size_t chunk, bool windows)
+static void check_all(unsigned kind, hac_value_type sum, size_t rows, size_t distinct, size_t chunk,
+                      bool windows)
 {
     static const uint32_t partitions[] = {1, 16, 256, 4096};
     input in;
@@ -271,6 +315,7 @@ static void check_all(unsigned kind, bool sum, size_t rows, size_t distinct, siz
         check(&in, &wanted, way, partitions[(way + rows) % 4]);
     free(wanted.rows);
     free(wanted.sums);
+    free(wanted.wides);
     clear(&in);
 }
 
@@ -279,6 +324,8 @@ static void check_all(unsigned kind, bool sum, size_t rows, size_t distinct, siz
 static const unsigned kinds[] = {HAC_KIND_U32, HAC_KIND_I32, HAC_KIND_DATE,
                                  HAC_KIND_U64, HAC_KIND_I64, HAC_KIND_TIMESTAMP};
 
+static const hac_value_type *const sums[] = {&no_sum, &f64, &i64, &u64, &decimal};
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -286,15 +333,15 @@ static void test_sizes(void **state)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t s = k % HAC_TEST_CASES(1, 3); s < sizeof sizes / sizeof *sizes; s += HAC_TEST_CASES(1, 3))
             for (size_t distinct = 1; distinct <= 3000; distinct = distinct * 7 + 1)
-                check_all(kinds[k], s % 2 == 0, sizes[s], distinct, sizes[s], false);
+                check_all(kinds[k], *sums[(s + k) % 5], sizes[s], distinct, sizes[s], false);
 }
 
 static void test_chunks(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        check_all(kinds[k], true, 70000, 900, 20000, false);
-        check_all(kinds[k], k % 2 == 0, 30000, 3000, 10007, false);
+        check_all(kinds[k], f64, 70000, 900, 20000, false);
+        check_all(kinds[k], *sums[k % 5], 30000, 3000, 10007, false);
     }
 }
 
@@ -303,11 +350,11 @@ static void test_windows(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        check_all(kinds[k], k != 1, 2 * RUN + 1, 8000, 2 * RUN + 1, true);
-        check_all(kinds[k], k != 2, 50000, 8000, 17000, true);
+        check_all(kinds[k], *sums[k % 5], 2 * RUN + 1, 8000, 2 * RUN + 1, true);
+        check_all(kinds[k], *sums[(k + 2) % 5], 50000, 8000, 17000, true);
     }
-    check_all(HAC_KIND_U32, true, 2 * RUN + 2 * HAC_PARTIAL_WINDOW, 20000, 1 << 20, true);
-    check_all(HAC_KIND_I64, true, 2 * RUN + 2 * HAC_PARTIAL_WINDOW + 1, 9000, 1 << 20, true);
+    check_all(HAC_KIND_U32, f64, 2 * RUN + 2 * HAC_PARTIAL_WINDOW, 20000, 1 << 20, true);
+    check_all(HAC_KIND_I64, decimal, 2 * RUN + 2 * HAC_PARTIAL_WINDOW + 1, 9000, 1 << 20, true);
 }
 
 /* What has a row where it does not belong is refused, whatever it says. */
@@ -315,7 +362,7 @@ static void test_damaged(void **state)
 {
     (void)state;
     input in;
-    make(&in, HAC_KIND_U32, true, 30000, 20000, 30000);
+    make(&in, HAC_KIND_U32, f64, 30000, 20000, 30000);
     hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 16};
     hac_partial_writer *w;
     hac_group_table *t;

@@ -57,7 +57,14 @@ typedef struct hac_group_key {
 } hac_group_key;
 
 /* The usual aggregation, which has ways of its own: one integer key of 4 or 8 bytes, rows are counted and at
- * most one sum of f64 is formed. */
+ * most one sum of values of 8 bytes is formed: f64, i64, u64, decimals of up to 18 digits. */
+typedef enum hac_plain_sum {
+    HAC_PLAIN_COUNT = 0, /* none */
+    HAC_PLAIN_F64,
+    HAC_PLAIN_SIGNED, /* in 128 bits */
+    HAC_PLAIN_UNSIGNED
+} hac_plain_sum;
+
 typedef enum hac_plain_keys {
     HAC_PLAIN_NONE = 0, /* it is another one */
     HAC_PLAIN_U32,
@@ -81,6 +88,7 @@ typedef struct hac_group_layout {
     uint8_t *of_aggregate; /* index + 1 of each aggregate's accumulator; 0: none (counts) */
     uint32_t stride;       /* bytes of a record */
     hac_plain_keys plain;
+    hac_plain_sum plain_sum;
 } hac_group_layout;
 
 /* HAC_INVALID: the query has an aggregate that its argument does not allow. Borrows `query`. */
