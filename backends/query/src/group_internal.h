@@ -209,7 +209,8 @@ void hac_value_set_reset(hac_value_set *set);
 
 /* ---- partial_writer.c ---- */
 
-/* Bytes of a value in a window. */
+/* Bytes of a value in a window, and of a string. */
+#define HAC_STRING_CELL 16u
 size_t hac_partial_stored_size(hac_value_type type);
 /* Where in a window each column's values and states are (states 0: none); returns where the strings begin. */
 uint64_t hac_partial_window_places(const hac_partial_window *window, uint32_t partitions,

@@ -177,23 +177,33 @@ static bool open_window(const reading *r, uint64_t at, const hac_value_type *typ
         return false;
     ret->data = r->partial + at;
     memcpy(&ret->h, ret->data, sizeof ret->h);
-    if (ret->h.bytes > left || ret->h.bytes % 8 != 0 || ret->h.bytes < sizeof ret->h ||
-        ret->h.rows > HAC_PARTIAL_WINDOW)
+    if (ret->h.bytes > left || ret->h.bytes > UINT32_MAX || ret->h.bytes % 8 != 0 ||
+        ret->h.bytes < sizeof ret->h || ret->h.rows > HAC_PARTIAL_WINDOW)
         return false;
     uint64_t end =
         hac_partial_window_places(&ret->h, r->h.partitions, types, n_columns, ret->values, ret->states);
     return end <= ret->h.bytes && ret->h.strings_offset == end && ret->h.strings_bytes <= ret->h.bytes - end;
 }
 
-static bool copy_refs(const window *w, hac_vector *v, size_t at, const uint8_t *from, uint32_t n)
+/* Refs into the window: short strings lie among the values. */
+static bool find_strings(const window *w, hac_vector *v, size_t at, uint64_t cells, uint32_t n)
 {
     hac_string_ref *refs = (hac_string_ref *)v->values + at;
     bool sound = true;
-    memcpy(refs, from, n * sizeof *refs);
-    for (uint32_t i = 0; i < n; i++)
-        sound = sound && refs[i].length <= w->h.strings_bytes &&
-                refs[i].offset <= w->h.strings_bytes - refs[i].length;
-    v->bytes = w->data + w->h.strings_offset;
+    for (uint32_t i = 0; i < n; i++, cells += HAC_STRING_CELL) {
+        uint32_t length;
+        uint64_t place;
+        memcpy(&length, w->data + cells, sizeof length);
+        refs[i] = (hac_string_ref){(uint32_t)(cells + sizeof length), length};
+        if (length <= HAC_STRING_SHORT)
+            continue;
+        memcpy(&place, w->data + cells + sizeof place, sizeof place);
+        if (length > w->h.strings_bytes || place > w->h.strings_bytes - length)
+            sound = false;
+        else
+            refs[i].offset = (uint32_t)(w->h.strings_offset + place);
+    }
+    v->bytes = w->data;
     return sound;
 }
 
@@ -203,11 +213,11 @@ static bool gather(const window *w, gathered *g, uint32_t first, uint32_t n)
     for (size_t c = 0; c < g->n_columns; c++) {
         hac_vector *v = &g->vectors[c];
         size_t stored = hac_partial_stored_size(v->type);
-        const uint8_t *from = w->data + w->values[c] + first * stored;
+        uint64_t from = w->values[c] + first * stored;
         if (hac_kind_is_text(v->type.kind))
-            sound = sound && copy_refs(w, v, g->rows, from, n);
+            sound = sound && find_strings(w, v, g->rows, from, n);
         else
-            hac_widen(v->type, from, stored, n,
+            hac_widen(v->type, w->data + from, stored, n,
                       (uint8_t *)v->values + g->rows * hac_repr_size(hac_repr_of(v->type)));
         uint8_t *states = g->states + c * HAC_BATCH_ROWS + g->rows;
         if (w->states[c] == 0 && !g->nullable[c])

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "group_internal.h"
 #include "plain.h"
+#include "string_words.h"
 
 /* A window is closed early when its strings are many: they are memory that no job's limit counts. A batch has
  * to fit one. */
@@ -18,6 +19,7 @@ typedef struct column {
     uint8_t *states;
     const uint8_t *source; /* of this window's values: those above, or where plain rows lie */
     bool nullable;         /* in this window */
+    bool long_strings;     /* in this window */
 } column;
 
 struct hac_partial_writer {
@@ -51,7 +53,7 @@ static uint64_t aligned(uint64_t bytes)
 
 size_t hac_partial_stored_size(hac_value_type type)
 {
-    return hac_kind_is_text(type.kind) ? sizeof(hac_string_ref) : hac_value_size(type);
+    return hac_kind_is_text(type.kind) ? HAC_STRING_CELL : hac_value_size(type);
 }
 
 uint64_t hac_partial_window_places(const hac_partial_window *window, uint32_t partitions,
@@ -217,25 +219,27 @@ static void scatter_pair(hac_partial_writer *w, uint8_t *keys, uint8_t *sums)
 }
 
 /*
- * Strings go where the rows go, characters in the order that those who merge will read them; `at` is where
- * this column's begin. What is in the region is never read back: others can write there.
+ * Strings go where the rows go, characters of long ones in the order that those who merge will read them;
+ * `at` is where this column's begin. What is in the region is never read back: others can write there.
  */
-static uint32_t write_strings(hac_partial_writer *w, const column *c, hac_string_ref *to, uint8_t *bytes,
+static uint32_t write_strings(hac_partial_writer *w, const column *c, uint8_t *to, uint8_t *bytes,
                               uint32_t at)
 {
-    const hac_string_ref *from = (const hac_string_ref *)(const void *)c->values;
+    scatter(w->place, w->rows, HAC_STRING_CELL, c->values, to);
+    if (!c->long_strings)
+        return at;
     for (uint32_t i = 0; i < w->rows; i++)
         w->order[w->place[i]] = i;
     for (uint32_t i = 0; i < w->rows; i++) {
-        hac_string_ref ref = from[w->order[i]];
-        /* 16 bytes are one move; what is too much is written over by the next */
-        if (ref.length <= 16 && at + UINT64_C(16) <= w->strings_bytes &&
-            ref.offset + UINT64_C(16) <= w->strings_room)
-            memcpy(bytes + at, w->strings + ref.offset, 16);
-        else if (ref.length != 0)
-            memcpy(bytes + at, w->strings + ref.offset, ref.length);
-        to[i] = (hac_string_ref){.offset = at, .length = ref.length};
-        at += ref.length;
+        uint64_t cell[2];
+        memcpy(cell, c->values + (size_t)w->order[i] * HAC_STRING_CELL, sizeof cell);
+        uint32_t n = (uint32_t)cell[0];
+        if (n <= HAC_STRING_SHORT)
+            continue;
+        memcpy(bytes + at, w->strings + cell[1], n);
+        cell[1] = at;
+        memcpy(to + (size_t)i * HAC_STRING_CELL, cell, sizeof cell);
+        at += n;
     }
     return at;
 }
@@ -248,8 +252,7 @@ static void write_columns(hac_partial_writer *w, const uint64_t *values, const u
     for (size_t c = 0; c < w->n_columns; c++) {
         const column *from = &w->columns[c];
         if (hac_kind_is_text(from->type.kind))
-            strings = write_strings(w, from, (hac_string_ref *)(void *)(data + values[c]),
-                                    data + strings_offset, strings);
+            strings = write_strings(w, from, data + values[c], data + strings_offset, strings);
         else
             scatter(w->place, w->rows, from->stored, from->source, data + values[c]);
         if (states[c] != 0)
@@ -288,7 +291,7 @@ static void close_window(hac_partial_writer *w)
     w->strings_bytes = 0;
     memset(w->counts, 0, (partitions + 1) * sizeof *w->counts);
     for (size_t c = 0; c < w->n_columns; c++)
-        w->columns[c].nullable = false;
+        w->columns[c].nullable = w->columns[c].long_strings = false;
 }
 
 static hac_status reserve_strings(hac_partial_writer *w, uint64_t bytes, hac_error *err)
@@ -304,17 +307,22 @@ static hac_status reserve_strings(hac_partial_writer *w, uint64_t bytes, hac_err
     return HAC_OK;
 }
 
-/* Room for the strings has been made. */
+/* Room for the long ones has been made. */
 static void append_strings(hac_partial_writer *w, column *c, const hac_vector *v, size_t rows)
 {
     const hac_string_ref *refs = v->values;
-    hac_string_ref *to = (hac_string_ref *)(void *)c->values + w->rows;
-    for (size_t i = 0; i < rows; i++) {
+    uint8_t *to = c->values + (size_t)w->rows * HAC_STRING_CELL;
+    for (size_t i = 0; i < rows; i++, to += HAC_STRING_CELL) {
         uint32_t n = v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
-        if (n != 0)
+        uint64_t cell[2];
+        hac_string_to_words(v->bytes + refs[i].offset, n, &cell[0], &cell[1]);
+        if (n > HAC_STRING_SHORT) {
             memcpy(w->strings + w->strings_bytes, v->bytes + refs[i].offset, n);
-        to[i] = (hac_string_ref){.offset = (uint32_t)w->strings_bytes, .length = n};
-        w->strings_bytes += n;
+            cell[1] = w->strings_bytes;
+            w->strings_bytes += n;
+            c->long_strings = true;
+        }
+        memcpy(to, cell, sizeof cell);
     }
 }
 

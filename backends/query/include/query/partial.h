@@ -73,9 +73,10 @@ typedef struct hac_partial_header {
 
 /*
  * A window: this header, starts of the partitions (uint32_t, partitions + 1 of them), then each column of
- * query->rows: values of hac_value_size bytes (bool: one byte; strings: hac_string_ref into the window's
- * characters), then, when its bit in `nullable` is set, a byte a row that is 1 where it is null. Each part
- * begins at a multiple of 8 bytes of the window; the characters come last.
+ * query->rows: values of hac_value_size bytes (bool: one byte; strings: 16, the length in four, then the
+ * characters; of one of more than HAC_STRING_SHORT four of them, and in the last eight where all are among
+ * the window's characters), then, when its bit in `nullable` is set, a byte a row that is 1 where it is null.
+ * Each part begins at a multiple of 8 bytes of the window; the characters come last.
  */
 typedef struct hac_partial_window {
     uint64_t bytes; /* of the window: where the next one begins */
