@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plain.h"
 
+#include "accumulate_few.h"
+
 /* Tables up to so many bytes of slots are looked up and added to in one go; of larger ones slots and records
  * are fetched ahead, a batch of rows at a time. */
 #define SMALL_BYTES (UINT64_C(1) << 19)
@@ -91,6 +93,110 @@ static inline __attribute__((always_inline)) uint32_t add_large(hac_group_table 
     return differ;
 }
 
+/* ---- few groups ---- */
+
+/* Keys of so few groups are compared with all of them, several rows at a time: less than a look-up a row. */
+#define COMPARED_MOST 8
+
+_Static_assert(COMPARED_MOST <= HAC_FEW_GROUPS, "sums of few groups");
+
+/* The groups that rows are compared with: key and number + 1; 0: none. */
+typedef struct compared {
+    uint64_t keys[COMPARED_MOST];
+    uint32_t narrow[COMPARED_MOST]; /* the same of keys of four bytes */
+    uint32_t groups[COMPARED_MOST];
+} compared;
+
+static void list_groups(const hac_group_table *t, compared *ret)
+{
+    *ret = (compared){0};
+    for (uint32_t g = 0; g < t->groups; g++) {
+        if (g == t->null_group)
+            continue;
+        memcpy(&ret->keys[g], hac_group_record(t, g), sizeof ret->keys[g]);
+        ret->narrow[g] = (uint32_t)ret->keys[g];
+        ret->groups[g] = g + 1;
+    }
+}
+
+/* The group of each row; false: some row's is none of these. `n` and `form` are constants. */
+static inline __attribute__((always_inline)) bool
+compare_keys(const compared *c, size_t n, hac_plain_keys form, const uint8_t *keys, size_t rows, uint8_t *ret)
+{
+    uint32_t strange = 0;
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t group = 0, narrow;
+        if (form == HAC_PLAIN_64) {
+            for (size_t g = 0; g < n; g++)
+                group |= key_at(keys, form, i) == c->keys[g] ? c->groups[g] : 0;
+        } else {
+            memcpy(&narrow, keys + i * sizeof narrow, sizeof narrow);
+            for (size_t g = 0; g < n; g++)
+                group |= narrow == c->narrow[g] ? c->groups[g] : 0;
+        }
+        ret[i] = (uint8_t)(group - 1);
+        strange |= group - 1;
+    }
+    return strange < COMPARED_MOST;
+}
+
+static bool find_compared(const hac_group_table *t, const uint8_t *keys, size_t rows, hac_few *ret)
+{
+    compared c;
+    list_groups(t, &c);
+    ret->groups = t->groups;
+    ret->rows = rows;
+    if (t->layout.plain == HAC_PLAIN_64)
+        return t->groups <= 4 ? compare_keys(&c, 4, HAC_PLAIN_64, keys, rows, ret->of)
+                              : compare_keys(&c, COMPARED_MOST, HAC_PLAIN_64, keys, rows, ret->of);
+    return t->groups <= 4 ? compare_keys(&c, 4, HAC_PLAIN_U32, keys, rows, ret->of)
+                          : compare_keys(&c, COMPARED_MOST, HAC_PLAIN_U32, keys, rows, ret->of);
+}
+
+static void sum_floats(const hac_group_table *t, uint32_t offset, const hac_few *few, const uint8_t *values)
+{
+    double sums[COMPARED_MOST], number;
+    for (size_t g = 0; g < few->groups; g++)
+        memcpy(&sums[g], hac_group_record(t, g) + offset, sizeof *sums);
+    for (size_t i = 0; i < few->rows; i++) {
+        memcpy(&number, values + i * sizeof number, sizeof number);
+        sums[few->of[i]] += number;
+    }
+    for (size_t g = 0; g < few->groups; g++)
+        memcpy(hac_group_record(t, g) + offset, &sums[g], sizeof *sums);
+}
+
+static void sum_integers(hac_group_table *t, uint32_t offset, const hac_few *few, const uint8_t *values)
+{
+    int64_t *copy = (int64_t *)t->words; /* which is aligned, and nobody else's */
+    hac_i128 sums[HAC_FEW_GROUPS];
+    memcpy(copy, values, few->rows * sizeof *copy);
+    hac_few_sum(few, copy, 1, sums);
+    for (size_t g = 0; g < few->groups; g++)
+        *(hac_i128 *)(void *)(hac_group_record(t, g) + offset) += sums[g];
+}
+
+/* One batch of a table of few groups. False: nothing was done. */
+static bool add_few(hac_group_table *t, figures f, const uint8_t *const *values, size_t rows)
+{
+    hac_few few;
+    uint64_t counts[HAC_FEW_GROUPS];
+    hac_plain_sum sum = t->layout.plain_sum;
+    if (t->groups == 0 || t->groups > COMPARED_MOST || sum == HAC_PLAIN_UNSIGNED ||
+        !find_compared(t, values[0], rows, &few))
+        return false;
+    hac_few_count(&few, counts);
+    for (size_t g = 0; g < few.groups; g++)
+        *(uint64_t *)(void *)(hac_group_record(t, g) + f.rows) += counts[g];
+    if (sum == HAC_PLAIN_F64)
+        sum_floats(t, f.sum, &few, values[1]);
+    else if (sum == HAC_PLAIN_SIGNED)
+        sum_integers(t, f.sum, &few, values[1]);
+    return true;
+}
+
+/* ---- rows ---- */
+
 /* One batch. */
 static inline __attribute__((always_inline)) uint32_t add_batch(hac_group_table *t, figures f,
                                                                 const uint8_t *const *values,
@@ -146,7 +252,8 @@ hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *values, size_
         hac_status status = hac_group_reserve(t, n, err);
         if (status != HAC_OK)
             return status;
-        differ |= add_sums(t, f, part, n, partition);
+        if (partition != UINT32_MAX || !add_few(t, f, part, n))
+            differ |= add_sums(t, f, part, n, partition);
     }
     if (partition != UINT32_MAX && differ != 0)
         return hac_fail(err, HAC_INVALID, "a partial has a row in a partition that it does not belong to");
