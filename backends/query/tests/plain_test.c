@@ -357,6 +357,41 @@ static void test_windows(void **state)
     check_all(HAC_KIND_I64, decimal, 2 * RUN + 2 * HAC_PARTIAL_WINDOW + 1, 9000, 1 << 20, true);
 }
 
+/* The group of null has a key's place, too, and no key. */
+static void test_null_group(void **state)
+{
+    (void)state;
+    enum { NULLS = 5, ROWS = 3000 };
+    _Alignas(64) static uint64_t keys[HAC_BATCH_ROWS], values[HAC_BATCH_ROWS];
+    static uint8_t states[HAC_BATCH_ROWS], region[1 << 16];
+    input in;
+    make(&in, HAC_KIND_U32, i64, ROWS, 1, ROWS); /* all keys are 0 */
+    hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 1};
+    hac_partial_writer *w;
+    hac_group_table *t;
+    uint64_t bytes, groups;
+    assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+    memset(states, HAC_ROW_NULL, NULLS);
+    hac_vector columns[2] = {{.type = in.outputs[0].type, .values = keys, .states = states},
+                             {.type = in.outputs[1].type, .values = values}};
+    hac_partial_begin(w, 0, region, sizeof region);
+    assert_int_equal(hac_partial_add(w, columns, NULLS, NULL), HAC_OK);
+    add_plain(&in, w, 0, ROWS, false);
+    assert_int_equal(hac_partial_end(w, &bytes, &groups, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_merge(t, 0, region, bytes, 0, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_groups(t), 2);
+    hac_vector results[3];
+    assert_int_equal(hac_group_table_results(t, 0, 2, results, NULL), HAC_OK);
+    for (size_t g = 0; g < 2; g++) {
+        bool null = results[0].states != NULL && results[0].states[g] == HAC_ROW_NULL;
+        assert_int_equal(((const uint64_t *)results[1].values)[g], null ? NULLS : ROWS);
+    }
+    hac_partial_writer_free(w);
+    hac_group_table_free(t);
+    clear(&in);
+}
+
 /* What has a row where it does not belong is refused, whatever it says. */
 static void test_damaged(void **state)
 {
@@ -393,10 +428,8 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_chunks),  cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_null_group), cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
