@@ -154,10 +154,21 @@ static hac_status look_at(char *path, unsigned depth, found_files *found, hac_er
     struct stat st;
     if (path == NULL)
         return hac_fail_no_memory(err);
-    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) /* no links to folders, which may lead in circles */
+    if (lstat(path, &st) < 0) /* gone meanwhile, or nobody may tell what it is */
+        return errno == ENOENT ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", path);
+    if (S_ISDIR(st.st_mode)) /* no links to folders, which may lead in circles */
         return look_in(path, depth + 1, found, err);
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || format_by_suffix(path) != HAC_INPUT_PARQUET)
+    if (format_by_suffix(path) != HAC_INPUT_PARQUET)
         return HAC_OK;
+    /* What has the name of a part and is none that can be read: without it the others would look like the
+     * whole. */
+    if (stat(path, &st) < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s: is a link to what cannot be read", path);
+    if (S_ISDIR(st.st_mode))
+        return HAC_OK;
+    if (!S_ISREG(st.st_mode))
+        return hac_fail(err, HAC_FAILED, "%.200s: is no regular file; name the files that are to be read",
+                        path);
     found->n_files++;
     if (found->n_paths < HAC_QUERY_FILES_MAX)
         found->paths[found->n_paths++] = hac_steal_ptr(own);
@@ -172,8 +183,12 @@ static hac_status look_in(const char *folder, unsigned depth, found_files *found
     if (depth > DEPTH_MAX)
         return hac_fail(err, HAC_FAILED, "%.200s: folders in folders, more than %d deep", folder, DEPTH_MAX);
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    for (;;) {
         char *path = NULL;
+        errno = 0;
+        const struct dirent *entry = readdir(directory);
+        if (entry == NULL)
+            return errno == 0 ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", folder);
         if (entry->d_name[0] == '.' || entry->d_name[0] == '_')
             continue;
         if (asprintf(&path, "%s%s%s", folder, slash, entry->d_name) < 0)
@@ -182,7 +197,6 @@ static hac_status look_in(const char *folder, unsigned depth, found_files *found
         if (status != HAC_OK)
             return status;
     }
-    return HAC_OK;
 }
 
 static int by_path(const void *a, const void *b)

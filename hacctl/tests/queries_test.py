@@ -137,7 +137,7 @@ class Parquet(Fake):
         os.mkdir(self.path("t/folder.parquet"))
         os.symlink("..", self.path("t/sub/up"))
         os.symlink("../more/f.parquet", self.path("t/link.parquet"))
-        os.symlink("nowhere", self.path("t/dangling.parquet"))
+        os.symlink("nowhere", self.path("t/dangling"))
         self.good("parquet", "query", "t", "--select", "x", "-o", "out")
         self.assertEqual(self.opened(), ["t/a.parquet", "t/b.parquet", "t/link.parquet", "t/sub-x/d.parquet",
                                          "t/sub/c.PARQUET"])
@@ -145,6 +145,12 @@ class Parquet(Fake):
         self.good("mapreduce", "more/", "t/a.parquet", "--select", "x", "-o", "out")
         self.assertEqual(self.opened(), ["more/f.parquet", "t/a.parquet"])
         self.bad(1, "parquet", "query", "none", "--select", "x", says="none: there is no file *.parquet in this folder")
+        os.symlink("nowhere", self.path("more/dangling.parquet"))
+        os.mkfifo(self.path("none/pipe.parquet"))
+        self.bad(1, "parquet", "query", "more", "--select", "x",
+                 says="more/dangling.parquet: is a link to what cannot be read: No such file")
+        self.bad(1, "parquet", "query", "none", "--select", "x", says="none/pipe.parquet: is no regular file")
+        os.unlink(self.path("more/dangling.parquet"))
         self.bad(1, "parquet", "query", "t", "--parse", "csv", "--select", "x", says="t: is a directory")
         self.bad(2, "parquet", "query", "t", "in", "--select", "x", says="different suffixes")
         self.folder_of_files(*[f"many/{i:02}.parquet" for i in range(64)])
