@@ -8,6 +8,8 @@ import os
 import random
 import struct
 import sys
+import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -209,6 +211,35 @@ class Parquet(SharedMachineTest):
         self.assertEqual(self.m.good("parquet", "query", "list.parquet", "--select", "a"), b"a\n1\n")
         for words in (["parquet", "convert", "list.parquet", "none.parquet"], ["sort", "list.parquet", "--key", "a", "-o", "o"]):
             self.m.bad(2, *words, says="hacctl: column 'l.list.element' cannot be read: it is repeated")
+
+    def test_changed_meanwhile(self):
+        """A file that is written to while it is read would give rows of two files."""
+        stop = threading.Event()
+        for name, n in (("small.parquet", 10), ("large.parquet", 300000)):
+            self.write(name, [(i % 7, None, i / 2) for i in range(n)], row_group_size=20000)
+
+        def write():  # what a write does to the file's time; the kernel's own clock is too coarse for a test
+            ns = time.time_ns()
+            while not stop.is_set():
+                ns += 1000
+                os.utime(self.m.path("small.parquet"), ns=(ns, ns))
+                os.utime(self.m.path("large.parquet"), ns=(ns, ns))
+        queries = [[*files, *words] for files in (["small.parquet"], ["large.parquet"], ["small.parquet", "large.parquet"])
+                   for words in (["--select", "sum(id) as s"], ["--select", "sum(id) as s", "--way", "flow-c"],
+                                 ["--where", "id = 3", "--select", "count() as n", "--group-by", "name"],
+                                 ["--select", "*", "--order-by", "price", "--limit", "2"])]
+        for words in queries:
+            self.m.good("--quiet", "parquet", "query", *words)
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for words in queries:
+                self.m.bad(1, "--quiet", "parquet", "query", *words, says=".parquet: the file has changed while it was read")
+            self.m.bad(1, "sort", "large.parquet", "--key", "id", "-o", "o.parquet", says="has changed while it was read")
+        finally:
+            stop.set()
+            writer.join()
+        self.assertFalse(os.path.exists(self.m.path("o.parquet")))
 
     def test_large_pages(self):
         """A few bytes may stand for pages of many columns that no machine has the memory for."""
