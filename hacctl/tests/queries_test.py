@@ -216,6 +216,9 @@ class Parquet(Fake):
         self.bad(2, "parquet", "convert", "a.csv", "c.parquet", "--codec", "lzo", says="allowed: zstd, none, snappy, gzip, lz4")
         self.bad(2, "parquet", "convert", "a.csv", "c.parquet", "--row-group-size", "2MB", "--block-size", "1MB",
                  says="--row-group-size 2MB is more than --block-size 1MB")
+        for option, value in (("--row-group-size", "4095"), ("--row-group-size", "2TiB"), ("--block-size", "1KiB")):
+            self.bad(2, "parquet", "convert", "a.csv", "c.parquet", option, value,
+                     says=f"{option} {value}: row groups of 4KiB to 1TiB are possible")
         for option in ("--row-group-size", "--row-group-rows", "--block-size"):
             for value in ("0", "many", "-1"):
                 self.bad(2, "parquet", "convert", "a.csv", "c.parquet", option, value, says=option)
