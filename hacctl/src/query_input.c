@@ -303,10 +303,18 @@ static bool is_whole_file(int fd, const struct stat *st, bool standard)
     return st->st_size > 0 || pread(fd, &byte, sizeof byte, 0) <= 0;
 }
 
+static hac_status fail_alone(const char *name, hac_error *err)
+{
+    return hac_fail(err, HAC_FAILED,
+                    "%.200s: has no size that is known beforehand, so it is read alone; save it first", name);
+}
+
 static hac_status open_one(hac_query_input *input, const char *command, size_t index, hac_error *err)
 {
     const char *name = input->names[index];
     struct stat st;
+    if (input->n_files > 1 && stat(name, &st) == 0 && S_ISFIFO(st.st_mode)) /* opened, it may wait for ever */
+        return fail_alone(name, err);
     int fd = input->fds[index] =
         input->standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : hac_query_open_path(name);
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -320,9 +328,7 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
                         command, hac_query_format_name(input->format));
     input->stream |= !is_whole_file(fd, &st, input->standard);
     if (input->stream && input->n_files > 1)
-        return hac_fail(err, HAC_FAILED,
-                        "%.200s: has no size that is known beforehand, so it is read alone; save it first",
-                        name);
+        return fail_alone(name, err);
     input->compressed |= is_compressed(input, index, fd);
     input->bytes[index] = (uint64_t)st.st_size;
     return HAC_OK;

@@ -76,6 +76,9 @@ class MapReduce(Fake):
         self.assertIn("sort items=18446744073709551615", self.called())
         self.bad(1, "mapreduce", "in", "/proc/self/status", "--parse", "lines", "--select", "line",
                  says="/proc/self/status: has no size that is known beforehand, so it is read alone")
+        os.mkfifo(self.path("pipe"))
+        self.bad(1, "mapreduce", "in", "pipe", "--parse", "lines", "--select", "line",
+                 says="pipe: has no size that is known beforehand, so it is read alone")
         self.put("m.csv", "1\n")
         self.bad(2, "mapreduce", "matrix-multiply", "/proc/self/status", "--parse", "csv", "--with", "m.csv",
                  says="matrix-multiply looks at the first line")
