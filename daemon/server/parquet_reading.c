@@ -19,6 +19,7 @@ void hac_parquet_reading_take(hac_parquet_reading *reading, size_t source, const
     uint64_t group = bounded(value(done, HAC_COMPILE_GROUP_ROWS));
     reading->rows[source] = bounded(value(done, HAC_COMPILE_ROWS));
     reading->decoded[source] = bounded(value(done, HAC_COMPILE_DECODED));
+    reading->stamps[source] = value(done, HAC_COMPILE_STAMP);
     reading->counted[source] = true;
     reading->group_rows = group > reading->group_rows ? group : reading->group_rows;
 }
@@ -33,6 +34,7 @@ bool hac_parquet_reading_apply(const hac_parquet_reading *reading, hac_query_spe
     spec->bytes = 0;
     for (size_t i = 0; i < spec->n_sources; i++) {
         spec->sources[i] = reading->rows[i];
+        spec->stamps[i] = reading->stamps[i];
         spec->bytes += reading->decoded[i];
     }
     return true;

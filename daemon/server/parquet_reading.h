@@ -15,6 +15,7 @@ typedef struct hac_parquet_reading {
     bool counted[HAC_QUERY_SOURCES_MAX]; /* its footer was read: */
     uint64_t rows[HAC_QUERY_SOURCES_MAX];
     uint64_t decoded[HAC_QUERY_SOURCES_MAX]; /* bytes of the query's columns */
+    uint64_t stamps[HAC_QUERY_SOURCES_MAX];  /* HAC_COMPILE_STAMP */
     uint64_t group_rows;                     /* of the largest row group of any */
 } hac_parquet_reading;
 

@@ -15,6 +15,8 @@
 #include "base/failpoint.h"
 #include "interrupt.h"
 
+enum { LINKS_MAX = 40 };
+
 struct hac_output {
     char *name; /* as the user gave it */
     int fd;
@@ -160,6 +162,30 @@ static hac_status open_temporary(hac_output *output, const struct stat *existing
     return existing != NULL ? take_over(output, existing, err) : HAC_OK;
 }
 
+/* Where a file that is not there yet will be: at the end of links, as for all who open it. NULL: errno says
+ * why. */
+static char *resolve_new(const char *path)
+{
+    char target[PATH_MAX];
+    char *at = strdup(path);
+    for (int links = 0; at != NULL; links++) {
+        ssize_t n = readlink(at, target, sizeof target - 1);
+        if (n < 0)
+            return at; /* no link: the end */
+        target[n] = '\0';
+        const char *slash = strrchr(at, '/');
+        int folder = slash == NULL || target[0] == '/' ? 0 : (int)(slash - at) + 1;
+        char *next = NULL;
+        if (links == LINKS_MAX)
+            errno = ELOOP;
+        else if (asprintf(&next, "%.*s%s", folder, at, target) < 0)
+            next = NULL;
+        free(at);
+        at = next;
+    }
+    return NULL;
+}
+
 static hac_status open_path(hac_output *output, const char *path, hac_error *err)
 {
     struct stat st;
@@ -176,7 +202,7 @@ static hac_status open_path(hac_output *output, const char *path, hac_error *err
     /* Renaming needs no permission on the file itself; who wrote-protected it meant it. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0)
         return fail(output, errno, err);
-    hac_autofree char *resolved = exists ? realpath(path, NULL) : strdup(path);
+    hac_autofree char *resolved = exists ? realpath(path, NULL) : resolve_new(path);
     if (resolved == NULL)
         return fail(output, errno, err);
     hac_status status = open_directory(output, resolved, err);

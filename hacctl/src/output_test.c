@@ -124,6 +124,29 @@ static void replaces_and_keeps_permissions(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
 }
 
+/* A link to what is not there yet stays, and the file comes where it leads. */
+static void is_made_behind_links(void **state)
+{
+    hac_output *output = NULL;
+    hac_error err = HAC_ERROR_NONE;
+    struct stat st;
+    (void)state;
+    assert_int_equal(symlink("second", "first"), 0);
+    assert_int_equal(symlink("./new", "second"), 0);
+    assert_int_equal(hac_output_open("first", &output, NULL), HAC_OK);
+    assert_int_equal(hac_output_write(output, "new", 3, NULL), HAC_OK);
+    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
+    hac_output_free(output);
+    assert_holds("new", "new");
+    assert_int_equal(lstat("first", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(lstat("second", &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(symlink("nowhere/new", "lost"), 0);
+    assert_int_equal(hac_output_open("lost", &output, &err), HAC_FAILED);
+    assert_string_equal(err.message, "lost: No such file or directory");
+}
+
 static mode_t too_wide; /* bits that a file had until its mode was set */
 
 /* Stands in for libc's. */
@@ -348,6 +371,7 @@ int main(void)
         TEST(appears_when_whole),
         TEST(without_commit_nothing_changes),
         TEST(replaces_and_keeps_permissions),
+        TEST(is_made_behind_links),
         TEST(is_never_wider),
         TEST(keeps_its_owner),
         TEST(long_names),

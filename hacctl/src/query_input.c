@@ -154,10 +154,21 @@ static hac_status look_at(char *path, unsigned depth, found_files *found, hac_er
     struct stat st;
     if (path == NULL)
         return hac_fail_no_memory(err);
-    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) /* no links to folders, which may lead in circles */
+    if (lstat(path, &st) < 0) /* gone meanwhile, or nobody may tell what it is */
+        return errno == ENOENT ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", path);
+    if (S_ISDIR(st.st_mode)) /* no links to folders, which may lead in circles */
         return look_in(path, depth + 1, found, err);
-    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || format_by_suffix(path) != HAC_INPUT_PARQUET)
+    if (format_by_suffix(path) != HAC_INPUT_PARQUET)
         return HAC_OK;
+    /* What has the name of a part and is none that can be read: without it the others would look like the
+     * whole. */
+    if (stat(path, &st) < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%.200s: is a link to what cannot be read", path);
+    if (S_ISDIR(st.st_mode))
+        return HAC_OK;
+    if (!S_ISREG(st.st_mode))
+        return hac_fail(err, HAC_FAILED, "%.200s: is no regular file; name the files that are to be read",
+                        path);
     found->n_files++;
     if (found->n_paths < HAC_QUERY_FILES_MAX)
         found->paths[found->n_paths++] = hac_steal_ptr(own);
@@ -172,8 +183,12 @@ static hac_status look_in(const char *folder, unsigned depth, found_files *found
     if (depth > DEPTH_MAX)
         return hac_fail(err, HAC_FAILED, "%.200s: folders in folders, more than %d deep", folder, DEPTH_MAX);
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    for (;;) {
         char *path = NULL;
+        errno = 0;
+        const struct dirent *entry = readdir(directory);
+        if (entry == NULL)
+            return errno == 0 ? HAC_OK : hac_fail_errno(err, HAC_FAILED, errno, "%.200s", folder);
         if (entry->d_name[0] == '.' || entry->d_name[0] == '_')
             continue;
         if (asprintf(&path, "%s%s%s", folder, slash, entry->d_name) < 0)
@@ -182,7 +197,6 @@ static hac_status look_in(const char *folder, unsigned depth, found_files *found
         if (status != HAC_OK)
             return status;
     }
-    return HAC_OK;
 }
 
 static int by_path(const void *a, const void *b)
@@ -289,10 +303,18 @@ static bool is_whole_file(int fd, const struct stat *st, bool standard)
     return st->st_size > 0 || pread(fd, &byte, sizeof byte, 0) <= 0;
 }
 
+static hac_status fail_alone(const char *name, hac_error *err)
+{
+    return hac_fail(err, HAC_FAILED,
+                    "%.200s: has no size that is known beforehand, so it is read alone; save it first", name);
+}
+
 static hac_status open_one(hac_query_input *input, const char *command, size_t index, hac_error *err)
 {
     const char *name = input->names[index];
     struct stat st;
+    if (input->n_files > 1 && stat(name, &st) == 0 && S_ISFIFO(st.st_mode)) /* opened, it may wait for ever */
+        return fail_alone(name, err);
     int fd = input->fds[index] =
         input->standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : hac_query_open_path(name);
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -306,9 +328,7 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
                         command, hac_query_format_name(input->format));
     input->stream |= !is_whole_file(fd, &st, input->standard);
     if (input->stream && input->n_files > 1)
-        return hac_fail(err, HAC_FAILED,
-                        "%.200s: has no size that is known beforehand, so it is read alone; save it first",
-                        name);
+        return fail_alone(name, err);
     input->compressed |= is_compressed(input, index, fd);
     input->bytes[index] = (uint64_t)st.st_size;
     return HAC_OK;

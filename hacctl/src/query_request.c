@@ -106,6 +106,18 @@ static hac_status choose_output(hac_query_request *request, const hac_line *line
 }
 
 #define BLOCK_BYTES (UINT64_C(128) << 20)
+#define GROUP_LEAST (UINT64_C(4) << 10) /* the writer's */
+#define GROUP_MOST  (UINT64_C(1) << 40)
+
+static hac_status check_size(const hac_args *args, hac_option_id id, uint64_t bytes, uint64_t most,
+                             hac_error *err)
+{
+    if (bytes == 0 || (bytes >= GROUP_LEAST && bytes <= most))
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID,
+                    "--%s %s: row groups of 4KiB to 1TiB are possible, and blocks from 4KiB on",
+                    hac_option_get(id)->name, args->values[id]);
+}
 
 /* A row group is at most a block, and a block at least a row group: where one is said the other follows. */
 static hac_status take_sizes(hac_parquet_output *output, const hac_args *args, hac_error *err)
@@ -113,6 +125,10 @@ static hac_status take_sizes(hac_parquet_output *output, const hac_args *args, h
     hac_status status = hac_parse_bytes(args, HAC_OPT_ROW_GROUP_SIZE, &output->group_bytes, err);
     if (status == HAC_OK)
         status = hac_parse_bytes(args, HAC_OPT_BLOCK_SIZE, &output->block_bytes, err);
+    if (status == HAC_OK)
+        status = check_size(args, HAC_OPT_ROW_GROUP_SIZE, output->group_bytes, GROUP_MOST, err);
+    if (status == HAC_OK)
+        status = check_size(args, HAC_OPT_BLOCK_SIZE, output->block_bytes, UINT64_MAX, err);
     if (status != HAC_OK)
         return status;
     if (output->block_bytes != 0 && output->group_bytes > output->block_bytes)

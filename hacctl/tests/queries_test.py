@@ -76,6 +76,9 @@ class MapReduce(Fake):
         self.assertIn("sort items=18446744073709551615", self.called())
         self.bad(1, "mapreduce", "in", "/proc/self/status", "--parse", "lines", "--select", "line",
                  says="/proc/self/status: has no size that is known beforehand, so it is read alone")
+        os.mkfifo(self.path("pipe"))
+        self.bad(1, "mapreduce", "in", "pipe", "--parse", "lines", "--select", "line",
+                 says="pipe: has no size that is known beforehand, so it is read alone")
         self.put("m.csv", "1\n")
         self.bad(2, "mapreduce", "matrix-multiply", "/proc/self/status", "--parse", "csv", "--with", "m.csv",
                  says="matrix-multiply looks at the first line")
@@ -137,7 +140,7 @@ class Parquet(Fake):
         os.mkdir(self.path("t/folder.parquet"))
         os.symlink("..", self.path("t/sub/up"))
         os.symlink("../more/f.parquet", self.path("t/link.parquet"))
-        os.symlink("nowhere", self.path("t/dangling.parquet"))
+        os.symlink("nowhere", self.path("t/dangling"))
         self.good("parquet", "query", "t", "--select", "x", "-o", "out")
         self.assertEqual(self.opened(), ["t/a.parquet", "t/b.parquet", "t/link.parquet", "t/sub-x/d.parquet",
                                          "t/sub/c.PARQUET"])
@@ -145,6 +148,12 @@ class Parquet(Fake):
         self.good("mapreduce", "more/", "t/a.parquet", "--select", "x", "-o", "out")
         self.assertEqual(self.opened(), ["more/f.parquet", "t/a.parquet"])
         self.bad(1, "parquet", "query", "none", "--select", "x", says="none: there is no file *.parquet in this folder")
+        os.symlink("nowhere", self.path("more/dangling.parquet"))
+        os.mkfifo(self.path("none/pipe.parquet"))
+        self.bad(1, "parquet", "query", "more", "--select", "x",
+                 says="more/dangling.parquet: is a link to what cannot be read: No such file")
+        self.bad(1, "parquet", "query", "none", "--select", "x", says="none/pipe.parquet: is no regular file")
+        os.unlink(self.path("more/dangling.parquet"))
         self.bad(1, "parquet", "query", "t", "--parse", "csv", "--select", "x", says="t: is a directory")
         self.bad(2, "parquet", "query", "t", "in", "--select", "x", says="different suffixes")
         self.folder_of_files(*[f"many/{i:02}.parquet" for i in range(64)])
@@ -210,6 +219,9 @@ class Parquet(Fake):
         self.bad(2, "parquet", "convert", "a.csv", "c.parquet", "--codec", "lzo", says="allowed: zstd, none, snappy, gzip, lz4")
         self.bad(2, "parquet", "convert", "a.csv", "c.parquet", "--row-group-size", "2MB", "--block-size", "1MB",
                  says="--row-group-size 2MB is more than --block-size 1MB")
+        for option, value in (("--row-group-size", "4095"), ("--row-group-size", "2TiB"), ("--block-size", "1KiB")):
+            self.bad(2, "parquet", "convert", "a.csv", "c.parquet", option, value,
+                     says=f"{option} {value}: row groups of 4KiB to 1TiB are possible")
         for option in ("--row-group-size", "--row-group-rows", "--block-size"):
             for value in ("0", "many", "-1"):
                 self.bad(2, "parquet", "convert", "a.csv", "c.parquet", option, value, says=option)

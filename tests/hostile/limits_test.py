@@ -422,7 +422,7 @@ class Changing(LimitsCase):
         spans = [(0, 0, part, 1), (0, part, part, 0), (0, 2 * part, len(matrix), 0)]
         return data, wire.SUBMIT_OPS, wire.ops([where["f2"]], [wire.op_task("op.spmv", spans, call, count=n, grain=1)])
 
-    POOL = (sort, lines, words, table, gather, sparse)
+    POOL = (sort, lines, words, table, columns_of_file, gather, sparse)
     FILES = (sort, lines, words, columns_of_file)
 
     # ---- how they change ----

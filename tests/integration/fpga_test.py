@@ -169,7 +169,9 @@ class Fpga(MachineTest):
                 (bytes(entry), "", "is damaged or not whole: program "),
                 (self.image[:-1], "", "is damaged or not whole: program "),
                 (self.image + b"x", "", "is damaged: 1 bytes behind its last program"),
-                (self.image[:20], "", "is not whole: 20 bytes")):
+                (self.image[:20], "", "is not whole: 20 bytes"),
+                (b"x" + self.image[1:], "", "program.binary is no image of `hacctl kernels build`, and none that the device's "
+                                            "driver takes: clCreateProgramWithBinary: ")):
             with self.subTest(words=words):
                 if '"16"' in words and b"vector_width: 16\n" not in self.image:
                     continue

@@ -8,6 +8,8 @@ import os
 import random
 import struct
 import sys
+import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -209,6 +211,53 @@ class Parquet(SharedMachineTest):
         self.assertEqual(self.m.good("parquet", "query", "list.parquet", "--select", "a"), b"a\n1\n")
         for words in (["parquet", "convert", "list.parquet", "none.parquet"], ["sort", "list.parquet", "--key", "a", "-o", "o"]):
             self.m.bad(2, *words, says="hacctl: column 'l.list.element' cannot be read: it is repeated")
+
+    def test_names(self):
+        """Whatever columns are called: none is taken for another, and none is left out."""
+        long, other = "n" * 200, "n" * 199 + "m"
+        names = ["a\nb", "\x1b[31m", 'q"q', "ä.b", "line", long]
+        pyarrow.parquet.write_table(pyarrow.table([[i] for i in range(len(names))], names=names), self.m.path("names.parquet"))
+        self.m.good("parquet", "convert", "names.parquet", "out.parquet")
+        self.assertEqual(self.metadata("out.parquet").schema.names, [*names[:-1], long[:127]])
+        self.assertEqual(self.read("out.parquet"), [tuple(range(len(names)))])
+        self.assertEqual(self.m.good("parquet", "query", "names.parquet", "--select", '"a\nb" + "ä.b" as x'), b"x\n3\n")
+        for twice in ("a", long):
+            pyarrow.parquet.write_table(pyarrow.table([[1], [2], [3]], names=[twice, "b", twice if twice == "a" else other]),
+                                        self.m.path("twice.parquet"))
+            for words in (["query", "twice.parquet", "--select", "*"], ["query", "twice.parquet", "--select", twice[:127]],
+                          ["convert", "twice.parquet", "none.parquet"]):
+                self.m.bad(2, "parquet", *words, says=f"the file has two columns '{twice[:100]}")
+            self.assertEqual(self.m.good("parquet", "query", "twice.parquet", "--select", "b"), b"b\n2\n")
+
+    def test_changed_meanwhile(self):
+        """A file that is written to while it is read would give rows of two files."""
+        stop = threading.Event()
+        for name, n in (("small.parquet", 10), ("large.parquet", 300000)):
+            self.write(name, [(i % 7, None, i / 2) for i in range(n)], row_group_size=20000)
+
+        def write():  # what a write does to the file's time; the kernel's own clock is too coarse for a test
+            ns = time.time_ns()
+            while not stop.is_set():
+                ns += 1000
+                os.utime(self.m.path("small.parquet"), ns=(ns, ns))
+                os.utime(self.m.path("large.parquet"), ns=(ns, ns))
+        queries = [[*files, *words] for files in (["small.parquet"], ["large.parquet"], ["small.parquet", "large.parquet"])
+                   for words in (["--select", "sum(id) as s"], ["--select", "sum(id) as s", "--way", "flow-c"],
+                                 ["--where", "id = 3", "--select", "count() as n", "--group-by", "name"],
+                                 ["--select", "*", "--order-by", "price", "--limit", "2"])]
+        known = [self.m.good("--quiet", "parquet", "query", *words) for words in queries]
+        writer, ends = threading.Thread(target=write), []
+        writer.start()
+        try:
+            for words, answer in [*zip(queries, known)] * 2:
+                result = self.m.run("--quiet", "parquet", "query", *words)
+                ends.append(result.code)  # the writer may have slept all the while
+                if result.code != 0 or result.out != answer:
+                    self.assertRegex(result.err, r"\Ahacctl: (small|large)\.parquet: the file has changed while it was read\n\Z")
+        finally:
+            stop.set()
+            writer.join()
+        self.assertIn(1, ends)
 
     def test_large_pages(self):
         """A few bytes may stand for pages of many columns that no machine has the memory for."""

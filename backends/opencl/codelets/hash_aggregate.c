@@ -236,7 +236,7 @@ hac_status hac_hash_aggregate_run(hac_device *device, const hac_task *task, hac_
         status =
             hac_hash_job_run(a.job, a.query.chunk_bytes, task->first, task->count, write_partial, &a, err);
     else if (status == HAC_OK)
-        status = run_pipeline(&a, err);
+        status = hac_query_source_read(&a.query, run_pipeline(&a, err), err);
     if (status == HAC_OK)
         put_values(&a, result);
     end(&a);

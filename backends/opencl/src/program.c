@@ -196,7 +196,13 @@ static hac_status load_from_image(hac_device *device, size_t index, hac_error *e
                         "the image given as program.binary has no program \"%s\" of this version; build it "
                         "again with `hacctl kernels build`",
                         hac_programs()[index].name);
-    return load_binary(device, device->image, device->image_bytes, &device->programs[index].program, err);
+    hac_status status =
+        load_binary(device, device->image, device->image_bytes, &device->programs[index].program, err);
+    if (status == HAC_OK)
+        return status;
+    return hac_error_prefix(
+        err, "the file given as program.binary is no image of `hacctl kernels build`, and none "
+             "that the device's driver takes");
 }
 
 /* The same, with what the tests on this machine said. */

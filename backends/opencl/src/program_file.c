@@ -70,6 +70,8 @@ hac_status hac_program_file_read(const char *path, uint8_t **ret, size_t *ret_by
     struct stat st;
     if (fd < 0 && errno == ENOENT)
         return hac_fail(err, HAC_NOT_FOUND, "%s: no such file", path);
+    if (fd < 0 && errno == ELOOP)
+        return hac_fail(err, HAC_REFUSED, "%s: is a link; name the file itself", path);
     if (fd < 0 || fstat(fd, &st) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "%s", path);
     /* A device binary is code that runs in an executor: nobody else may have had a hand in it. */

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "base/text.h"
 #include "footer.h"
 
 #define MAGIC_BYTES   4
@@ -124,10 +125,38 @@ void hac_parquet_close(hac_parquet_file *file)
     free(arena);
 }
 
+void hac_parquet_leaf_name(const hac_parquet_leaf *leaf, char ret[HAC_FIELD_NAME_MAX])
+{
+    size_t used = 0, step;
+    for (const char *s = leaf->name; *s != '\0'; s += step) {
+        size_t length = hac_utf8_sequence(s, strlen(s));
+        step = length > 0 ? length : 1;
+        if (used + step >= HAC_FIELD_NAME_MAX)
+            break;
+        memcpy(ret + used, length > 0 ? s : "?", step);
+        used += step;
+    }
+    ret[used] = '\0';
+}
+
+static bool is_named(const hac_parquet_leaf *leaf, const char *name, size_t bytes)
+{
+    char known[HAC_FIELD_NAME_MAX];
+    size_t length = strlen(leaf->name);
+    bool as_it_is = length < HAC_FIELD_NAME_MAX;
+    for (size_t i = 0; i < length && as_it_is; i++)
+        as_it_is = (uint8_t)leaf->name[i] < 0x80;
+    if (as_it_is)
+        return length == bytes && memcmp(leaf->name, name, bytes) == 0;
+    hac_parquet_leaf_name(leaf, known);
+    return strlen(known) == bytes && memcmp(known, name, bytes) == 0;
+}
+
 int hac_parquet_find(const hac_parquet_file *file, const char *name, size_t bytes)
 {
-    for (size_t i = 0; i < file->n_leaves; i++)
-        if (strlen(file->leaves[i].name) == bytes && memcmp(file->leaves[i].name, name, bytes) == 0)
-            return (int)i;
-    return -1;
+    int found = -1;
+    for (size_t i = 0; i < file->n_leaves && found != HAC_PARQUET_TWICE; i++)
+        if (is_named(&file->leaves[i], name, bytes))
+            found = found == -1 ? (int)i : HAC_PARQUET_TWICE;
+    return found;
 }

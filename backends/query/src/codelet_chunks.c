@@ -195,6 +195,7 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
         status = hac_fail(err, HAC_INVALID, "the query is of the other kind");
     if (status == HAC_OK)
         status = hac_pool_run(task->count, work, &j, err);
+    status = hac_query_source_read(&j.task, status, err);
     uint64_t *v = result->values;
     memset(v, 0, sizeof result->values);
     result->n_values = HAC_AGGREGATE_VALUE_SPLICE + HAC_SPLICE_N_VALUES;

@@ -141,6 +141,7 @@ static void count_rows(const hac_query_task *t, uint64_t *values)
     const hac_source_options *options = &t->query->source;
     if (file == NULL)
         return;
+    values[HAC_COMPILE_STAMP] = t->place.stamp;
     uint64_t end = options->groups != 0 ? options->first_group + options->groups : file->n_groups;
     end = end < file->n_groups ? end : file->n_groups;
     for (uint64_t g = options->first_group; g < end; g++) {
@@ -437,6 +438,7 @@ hac_status hac_query_run_whole(hac_device *device, const hac_task *task, hac_tas
     if (status != HAC_OK)
         return status;
     status = t.describe ? write_description(task, &t, result, err) : finish_whole(task, &t, result, err);
+    status = hac_query_source_read(&t, status, err);
     hac_query_task_clear(&t);
     return status;
 }

@@ -48,7 +48,7 @@ static hac_status read_footer(hac_query_task *task, hac_schema *ret, hac_error *
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const hac_parquet_leaf *leaf = &task->parquet->leaves[i];
-        hac_utf8_copy_line(fields[i].name, sizeof fields[i].name, leaf->name);
+        hac_parquet_leaf_name(leaf, fields[i].name);
         fields[i].type = leaf->type;
     }
     *ret = (hac_schema){.fields = fields, .n_fields = n};

@@ -89,7 +89,8 @@ static hac_status find_leaf(const hac_source_column *column, parquet_source *p, 
     char here[HAC_VALUE_TYPE_NAME_MAX], there[HAC_VALUE_TYPE_NAME_MAX];
     int leaf = hac_parquet_find(p->file, column->name, column->name_bytes);
     if (leaf < 0)
-        return hac_fail(err, HAC_INVALID, "the file has no column '%s'", column->name);
+        return hac_fail(err, HAC_INVALID, "the file has %s '%s'",
+                        leaf == HAC_PARQUET_TWICE ? "two columns" : "no column", column->name);
     const hac_parquet_leaf *found = &p->file->leaves[leaf];
     if (found->type.kind == HAC_KIND_NONE)
         return hac_fail(err, HAC_INVALID, "column '%s' cannot be read: %s", column->name, found->why);

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <xxhash.h>
 
 #include "base/cleanup.h"
 #include "base/split_layout.h"
@@ -111,8 +114,52 @@ static uint64_t param(const hac_task *task, hac_query_param which)
     return which < task->n_params ? task->params[which] : 0;
 }
 
+#define TICK_NS                                                                                              \
+    INT64_C(10000000) /* between two times that files get; the kernel's clock for them is coarse */
+
+/* Whether a further write would leave the file's time as it is. */
+static bool is_fresh(const struct stat *st, struct timespec *ret_left)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (st->st_mtim.tv_sec < now.tv_sec - 1 || st->st_mtim.tv_sec > now.tv_sec)
+        return false;
+    int64_t age = (now.tv_sec - st->st_mtim.tv_sec) * 1000000000 + now.tv_nsec - st->st_mtim.tv_nsec;
+    *ret_left = (struct timespec){.tv_nsec = TICK_NS - age};
+    return age >= 0 && age < TICK_NS;
+}
+
+/* Links and permissions may change: they leave the bytes as they are. */
+static uint64_t stamp_of(int fd, bool settled)
+{
+    struct stat st;
+    struct timespec left;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return 0;
+    if (settled && is_fresh(&st, &left)) {
+        (void)nanosleep(&left, NULL);
+        if (fstat(fd, &st) < 0)
+            return 0;
+    }
+    uint64_t words[] = {(uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec, (uint64_t)st.st_size};
+    return XXH3_64bits(words, sizeof words) | 1;
+}
+
+static hac_status fail_changed(hac_error *err)
+{
+    return hac_fail(err, HAC_FAILED, "the file has changed while it was read");
+}
+
+hac_status hac_query_source_read(const hac_query_task *task, hac_status status, hac_error *err)
+{
+    const hac_source_place *place = &task->place;
+    bool same = task->parquet == NULL || place->stamp == 0 || place->stamp == stamp_of(place->fd, false);
+    return same ? status : fail_changed(err);
+}
+
 hac_status hac_query_open_parquet(hac_source_place *place, hac_parquet_file **ret, hac_error *err)
 {
+    place->stamp = stamp_of(place->fd, true);
     hac_parquet_place there = {.fd = place->fd, .memory = place->memory, .bytes = place->bytes};
     hac_status status = hac_parquet_open(&there, &(hac_parquet_limits){0}, ret, err);
     place->parquet = status == HAC_OK ? *ret : NULL;
@@ -161,6 +208,14 @@ hac_status hac_query_open_split(const hac_task *task, const hac_span *span, hac_
 
 /* ---- sources ---- */
 
+/* The file that query.compile or query.footer has seen. */
+static hac_status open_file(const hac_task *task, hac_query_task *t, hac_error *err)
+{
+    uint64_t stamp = param(task, HAC_QUERY_PARAM_FILE_STAMP);
+    hac_status status = hac_query_open_parquet(&t->place, &t->parquet, err);
+    return stamp != 0 && t->place.stamp != stamp ? fail_changed(err) : status;
+}
+
 static hac_status find_place(const hac_task *task, int table_span, size_t inline_bytes, hac_query_task *t,
                              hac_error *err)
 {
@@ -181,7 +236,7 @@ static hac_status find_place(const hac_task *task, int table_span, size_t inline
     t->place.bytes = parquet ? param(task, HAC_QUERY_PARAM_FILE_BYTES) : t->source_bytes;
     if (task->fd >= 0) {
         t->place.fd = task->fd;
-        return parquet ? hac_query_open_parquet(&t->place, &t->parquet, err) : HAC_OK;
+        return parquet ? open_file(task, t, err) : HAC_OK;
     }
     uint64_t bytes = span != NULL && span->bytes != 0 ? span->bytes : task->inline_in_bytes - inline_bytes;
     t->place.memory = span != NULL && span->bytes != 0 ? span->data : task->inline_in + inline_bytes;

@@ -73,6 +73,7 @@ typedef enum hac_query_param {
                             * that were written before, and 1. 0: the input does not come in splits */
     HAC_QUERY_PARAM_CARRY, /* bytes of a partition's region of the carry that is read, 0: there is none; of
                             * rows: how many of them earlier rounds gave */
+    HAC_QUERY_PARAM_FILE_STAMP, /* parquet: HAC_COMPILE_STAMP of the file; 0: not known */
     HAC_QUERY_N_PARAMS
 } hac_query_param;
 
@@ -81,7 +82,7 @@ typedef enum hac_query_method {
     HAC_QUERY_SHARED_TABLES = 2, /* float sums may be added up in any order (determinism: fast) */
 } hac_query_method;
 
-/* Values of query.compile, and of query.footer: the first two from HAC_COMPILE_ROWS on. */
+/* Values of query.compile, and of query.footer: those from HAC_COMPILE_ROWS on. */
 typedef enum hac_compile_value {
     HAC_COMPILE_FLAGS = 0, /* hac_compile_flag bits */
     HAC_COMPILE_KEYS,
@@ -90,7 +91,8 @@ typedef enum hac_compile_value {
     HAC_COMPILE_OUTPUT_BYTES, /* a guess at the bytes of an output row */
     HAC_COMPILE_ROWS,         /* parquet: of this source, … */
     HAC_COMPILE_GROUP_ROWS,   /* … of its largest row group, … */
-    HAC_COMPILE_DECODED,      /* … bytes of the columns that the query reads, uncompressed */
+    HAC_COMPILE_DECODED,      /* … bytes of the columns that the query reads, uncompressed; … */
+    HAC_COMPILE_STAMP,        /* … what is another number when the file was written to; 0: not known */
     HAC_COMPILE_N_VALUES
 } hac_compile_value;
 

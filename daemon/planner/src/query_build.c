@@ -398,6 +398,7 @@ static hac_status add_source_task(hac_query_building *b, const char *codelet, si
     hac_building_params(b, pass, task);
     task->params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
     task->params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[source];
+    task->params[HAC_QUERY_PARAM_FILE_STAMP] = spec->stamps[source];
     task->params[HAC_QUERY_PARAM_FIRST_CHUNK] = task->item_first;
     hac_status status = hac_building_model(b, task, err);
     return status == HAC_OK ? hac_plan_add_task(b->plan, task, deps, n_deps, ret, err) : status;
@@ -597,6 +598,7 @@ static hac_status build_whole(hac_query_building *b, hac_error *err)
     hac_building_params(b, 0, &task);
     task.params[HAC_QUERY_PARAM_SOURCE_BYTES] = spec->sources[source];
     task.params[HAC_QUERY_PARAM_FILE_BYTES] = spec->files[source];
+    task.params[HAC_QUERY_PARAM_FILE_STAMP] = spec->stamps[source];
     task.params[HAC_QUERY_PARAM_INLINE] = spec->place == HAC_QUERY_INLINE ? spec->compiled_bytes : 0;
     status = hac_building_model(b, &task, err);
     return status == HAC_OK ? hac_plan_add_task(b->plan, &task, NULL, 0, NULL, err) : status;

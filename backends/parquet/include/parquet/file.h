@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "base/value.h"
+#include "expr/schema.h"
 
 /* The numbers are those of parquet.thrift. */
 typedef enum hac_parquet_physical {
@@ -127,7 +128,12 @@ HAC_MUST_USE hac_status hac_parquet_open(const hac_parquet_place *place, const h
                                          hac_parquet_file **ret, hac_error *err);
 void hac_parquet_close(hac_parquet_file *file);
 
-/* The leaf of that name, -1 if there is none; the first, where names are repeated. */
+/* The leaf's name as queries know it: cut between characters where it is longer, and '?' for what is no
+ * UTF-8. */
+void hac_parquet_leaf_name(const hac_parquet_leaf *leaf, char ret[HAC_FIELD_NAME_MAX]);
+
+/* The leaf that queries know by that name. -1: there is none; HAC_PARQUET_TWICE: there are several. */
+enum { HAC_PARQUET_TWICE = -2 };
 int hac_parquet_find(const hac_parquet_file *file, const char *name, size_t bytes);
 
 /* Reads bytes of the file, all of them. HAC_FAILED: the file is shorter than it was. */

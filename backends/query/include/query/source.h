@@ -54,6 +54,7 @@ typedef struct hac_source_place {
     uint64_t bytes;        /* of the source (table: of its memory); what a file has beyond is ignored, less is
                             * an error */
     const hac_parquet_file *parquet; /* of such a source: opened */
+    uint64_t stamp;                  /* of its file, before the footer was read; 0: not known */
     /* A split: chunks begin where records do. */
     bool split;
     uint64_t head;         /* bytes of the header's line in front of the records */

@@ -50,9 +50,13 @@ HAC_MUST_USE hac_status hac_query_task_read(const hac_task *task, int table_span
                                             hac_error *err);
 void hac_query_task_clear(hac_query_task *task);
 
-/* Reads the footer of a parquet source; place->parquet is *ret. */
+/* Reads the footer of a parquet source; place->parquet is *ret, and place->stamp is set. */
 HAC_MUST_USE hac_status hac_query_open_parquet(hac_source_place *place, hac_parquet_file **ret,
                                                hac_error *err);
+
+/* What became of a task that has read its source. A Parquet file that was written to meanwhile gives rows of
+ * two files: that is the error then, whatever `status` is. */
+HAC_MUST_USE hac_status hac_query_source_read(const hac_query_task *task, hac_status status, hac_error *err);
 
 /* The source of a task whose parameters say that it is a split: checks its header and keeps a copy of its
  * starts. Nothing in it is trusted, and it may change. `span` may be NULL. HAC_INVALID. */

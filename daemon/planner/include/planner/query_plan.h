@@ -76,6 +76,7 @@ typedef struct hac_query_spec {
     bool in_rows;                            /* sources are counted in rows, else in bytes */
     uint64_t sources[HAC_QUERY_SOURCES_MAX]; /* bytes, or rows */
     uint64_t files[HAC_QUERY_SOURCES_MAX];   /* parquet: bytes of each */
+    uint64_t stamps[HAC_QUERY_SOURCES_MAX];  /* parquet: HAC_COMPILE_STAMP of each */
     size_t n_sources;
     uint64_t input_bytes; /* of all sources, as they lie there */
     uint64_t bytes; /* that have to be looked at: of parquet those of the query's columns, uncompressed */
