@@ -162,7 +162,7 @@ static hac_status look_at(char *path, unsigned depth, found_files *found, hac_er
         return HAC_OK;
     /* What has the name of a part and is none that can be read: without it the others would look like the
      * whole. */
-    if (stat(path, &st) < 0)
+    if (S_ISLNK(st.st_mode) && stat(path, &st) < 0)
         return hac_fail_errno(err, HAC_FAILED, errno, "%.200s: is a link to what cannot be read", path);
     if (S_ISDIR(st.st_mode))
         return HAC_OK;

@@ -657,6 +657,8 @@ static hac_status next_parquet(hac_source *source, hac_error *err)
         if (status == HAC_OK && p->n_selected > 0)
             status = take_unit(source, &full, err);
     }
+    for (size_t i = 0; i < source->n_columns; i++)
+        source->columns[i].missing = p->readers[i].only_filter && !p->unknown;
     return status == HAC_NOT_FOUND && source->rows > 0 ? HAC_OK : status;
 }
 

@@ -127,8 +127,9 @@ compare_keys(const compared *c, size_t n, hac_plain_keys form, const uint8_t *ke
     for (size_t i = 0; i < rows; i++) {
         uint32_t group = 0, narrow;
         if (form == HAC_PLAIN_64) {
+            uint64_t key = key_at(keys, form, i);
             for (size_t g = 0; g < n; g++)
-                group |= key_at(keys, form, i) == c->keys[g] ? c->groups[g] : 0;
+                group |= key == c->keys[g] ? c->groups[g] : 0;
         } else {
             memcpy(&narrow, keys + i * sizeof narrow, sizeof narrow);
             for (size_t g = 0; g < n; g++)
@@ -155,7 +156,7 @@ static bool find_compared(const hac_group_table *t, const uint8_t *keys, size_t 
 
 static void sum_floats(const hac_group_table *t, uint32_t offset, const hac_few *few, const uint8_t *values)
 {
-    double sums[COMPARED_MOST], number;
+    double sums[COMPARED_MOST] = {0}, number;
     for (size_t g = 0; g < few->groups; g++)
         memcpy(&sums[g], hac_group_record(t, g) + offset, sizeof *sums);
     for (size_t i = 0; i < few->rows; i++) {

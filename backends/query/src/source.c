@@ -198,6 +198,9 @@ static void give_batch(hac_source *source, hac_batch *ret)
 {
     for (size_t i = 0; i < source->n_columns; i++) {
         hac_source_column *column = &source->columns[i];
+        source->vectors[i] = (hac_vector){.type = column->type};
+        if (column->missing)
+            continue;
         if (column->repr == HAC_REPR_STRING)
             memset((hac_string_ref *)column->values + source->rows, 0,
                    (HAC_BATCH_ROWS - source->rows) * sizeof(hac_string_ref));

@@ -20,6 +20,7 @@ typedef struct hac_source_column {
     uint8_t *states;      /* likewise */
     hac_string_ref *refs; /* text formats; of a column of text they are the values, in all formats */
     bool marked;          /* some state is not HAC_ROW_OK */
+    bool missing;         /* of this batch it has no values: hac_source_reads */
     const uint8_t *bytes; /* strings: what the refs point into */
 } hac_source_column;
 

@@ -109,6 +109,9 @@ hac_status hac_query_blob_write(const hac_query *query, const hac_table *table, 
 
 /* ---- tasks ---- */
 
+_Static_assert(HAC_QUERY_N_PARAMS <= HAC_TASK_MAX_PARAMS && HAC_COMPILE_N_VALUES <= HAC_TASK_MAX_VALUES,
+               "tasks have room for what they are told, and tell");
+
 static uint64_t param(const hac_task *task, hac_query_param which)
 {
     return which < task->n_params ? task->params[which] : 0;
@@ -153,7 +156,8 @@ static hac_status fail_changed(hac_error *err)
 hac_status hac_query_source_read(const hac_query_task *task, hac_status status, hac_error *err)
 {
     const hac_source_place *place = &task->place;
-    bool same = task->parquet == NULL || place->stamp == 0 || place->stamp == stamp_of(place->fd, false);
+    bool same = task->parquet == NULL || place->stamp == 0 || status == HAC_CANCELLED ||
+                place->stamp == stamp_of(place->fd, false);
     return same ? status : fail_changed(err);
 }
 

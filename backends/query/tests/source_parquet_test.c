@@ -323,7 +323,9 @@ static void check_left_out(const hac_query *query, hac_source *source, size_t *r
                 next++;
             assert_true(decided == (k_of(next) <= UINT8_MAX));
             for (size_t c = 0; c < 3; c++)
-                if (!decided || query->columns.fields[c].name[0] != 's')
+                if (decided && query->columns.fields[c].name[0] == 's')
+                    assert_null(batch.columns[c].values);
+                else
                     check_value(&batch.columns[c], query->columns.fields[c].name[0], i, next);
         }
     }

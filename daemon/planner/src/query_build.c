@@ -29,6 +29,8 @@
 #define SAMPLE           50   /* per mille */
 #define HOT_SHARE        80
 
+_Static_assert(HAC_QUERY_N_PARAMS <= HAC_PLAN_MAX_PARAMS, "tasks have room for all parameters");
+
 static uint64_t align(uint64_t bytes, uint64_t to)
 {
     return (bytes + to - 1) / to * to;

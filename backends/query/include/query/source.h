@@ -105,8 +105,8 @@ HAC_MUST_USE hac_status hac_source_next(hac_source *source, hac_batch *ret, hac_
  * May read the source from its start to count lines: for the way into an error only. */
 void hac_source_where(hac_source *source, size_t row, char *ret);
 
-/* Of batches for which hac_source_filtered is true only the columns that `program` reads are wanted; the
- * others may be anything. Without it all are. Before the first batch. */
+/* Of batches for which hac_source_filtered is true only the columns that `program` reads are wanted: the
+ * others have no values. Without it all have. Before the first batch. */
 void hac_source_reads(hac_source *source, const hac_program *program);
 
 /* Whether the query's filter is true for all rows of the last batch, as the source has seen to. */

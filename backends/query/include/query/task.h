@@ -55,7 +55,7 @@ HAC_MUST_USE hac_status hac_query_open_parquet(hac_source_place *place, hac_parq
                                                hac_error *err);
 
 /* What became of a task that has read its source. A Parquet file that was written to meanwhile gives rows of
- * two files: that is the error then, whatever `status` is. */
+ * two files: that is the error then, whatever `status` is but HAC_CANCELLED. */
 HAC_MUST_USE hac_status hac_query_source_read(const hac_query_task *task, hac_status status, hac_error *err);
 
 /* The source of a task whose parameters say that it is a split: checks its header and keeps a copy of its
