@@ -56,7 +56,7 @@ class Job:
         self.answered = 0
         self.events = []
         self.results = client.__dict__.setdefault("memfds", {})  # id: what hacd has sent once
-        self.early = []    # answers that came before they were waited for
+        self.early = []    # answers that came before they were waited for, with their descriptors
         self.told = set()  # serials of requests whose answers do not matter
         body = wire.message(f1=wire.query_spec(**spec), f3=options, f4=1, f5=name)
         self.id = self.expect(client.ask(wire.SUBMIT_QUERY, body), wire.R_ACCEPTED)[1][0]
@@ -111,16 +111,19 @@ class Job:
         """An answer that is none to a split; those wait."""
         serial = self.client.send(what, body)
         while True:
+            before = len(self.client.fds)
             got = self.client.receive()
             if got is not None and got[1] != serial:
-                self.early.append(got)
+                self.early.append((got, self.client.fds[before:]))
+                del self.client.fds[before:]
                 continue
             return self.expect(got and (got[0], got[2]), expected)
 
     def take_answer(self):
         """The next answer to a split."""
         while True:
-            got = self.early.pop(0) if self.early else self.client.receive()
+            got, fds = self.early.pop(0) if self.early else (self.client.receive(), [])
+            self.client.fds += fds
             if got is None:
                 raise ConnectionError("hacd has closed the connection")
             what, serial, fields = got
