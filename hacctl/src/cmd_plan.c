@@ -117,12 +117,14 @@ static hac_status parse_plan(const hac_args *args, const char *command, plan_req
     size_t first = 0;
     const hac_command *job = hac_command_find(args->words, args->n_words, &first);
     parse_query parse = find_query(job, args);
+    const char *of = job != NULL && first > 1 ? args->words[1] : "";
     if (parse == NULL && (job == NULL || strcmp(job->name, "sort") != 0))
         return hac_fail(
             err, HAC_INVALID,
-            "%s: '%.64s' is no job that can be planned; there are: sort, splice, mapreduce, parquet query, "
-            "parquet convert%s",
-            command, args->words[0], strcmp(command, "explain") == 0 ? ", opsplit run" : "");
+            "%s: '%.64s%s%.64s' is no job that can be planned; there are: sort, splice, mapreduce, parquet "
+            "query, parquet convert%s",
+            command, args->words[0], of[0] != '\0' ? " " : "", of,
+            strcmp(command, "explain") == 0 ? ", opsplit run" : "");
     hac_status status = check_options(args, command, job, err);
     if (status == HAC_OK && parse != NULL)
         return parse_plan_of_query(args, command, parse, first, request, err);

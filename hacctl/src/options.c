@@ -48,8 +48,9 @@ static const hac_option options[HAC_OPT_COUNT] = {
                         "columns of the result: 'sum(x * y) as s, count() as n'"},
     [HAC_OPT_ORDER_BY] = {"order-by", 0, "EXPR,…", NULL, "order of the result: 's desc, name'"},
     [HAC_OPT_LIMIT] = {"limit", 0, "N", NULL, "at most that many rows of result"},
-    [HAC_OPT_OUTPUT_FORMAT] = {"output-format", 0, "FORMAT", "csv json parquet",
-                               "form of the result (default: by the suffix of OUT, else csv)"},
+    [HAC_OPT_OUTPUT_FORMAT] =
+        {"output-format", 0, "FORMAT", "csv json parquet",
+         "form of the result (default: by the suffix of OUT, else csv; of sort: what IN is)"},
     [HAC_OPT_DELIMITER] = {"delimiter", 0, "BYTE", NULL, "between the fields of csv (default: comma)"},
     [HAC_OPT_NO_HEADER] = {"no-header", 0, NULL, NULL, "the first line is data; columns are the schema's"},
     [HAC_OPT_HEADER] = {"header", 0, NULL, NULL, "the first line of csv or tsv names the columns"},

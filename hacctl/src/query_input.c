@@ -114,6 +114,8 @@ hac_status hac_query_format_by_suffixes(const char *command, char *const *words,
             first = words[i];
             found = format;
         }
+        if (found == HAC_INPUT_NONE && access(first, F_OK) < 0)
+            return hac_fail_errno(err, HAC_FAILED, errno, "%.200s", first);
         if (found == HAC_INPUT_NONE)
             return fail_unknown(command, first, "Its suffix does not say", err);
         if (format != found)

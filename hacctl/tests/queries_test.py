@@ -127,7 +127,7 @@ class Parquet(Fake):
         self.assertEqual(self.called().count("format=9"), 5)
         self.bad(2, "parquet", "query", "in", *query, says="how is in to be read?")
         self.bad(2, "parquet", "query", "x.parquet", says="--select")
-        self.bad(2, "parquet", "query", "wordcount", "x.parquet", *query, says="how is wordcount to be read?")
+        self.bad(1, "parquet", "query", "wordcount", "x.parquet", *query, says="wordcount: No such file or directory")
         self.bad(2, "parquet", "query", "x.parquet", *query, "--delimiter", ";", says="--delimiter is of text")
         self.bad(2, "parquet", "query", "x.parquet", *query, "--codec", "gzip", says="--codec is of results that are Parquet")
         self.answer("plan1", "{}")

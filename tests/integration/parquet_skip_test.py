@@ -68,6 +68,9 @@ class Skip(SharedMachineTest):
         self.assertEqual(got["row_groups_skipped_by_statistics"], 19)
         self.assertGreater(got["rows_skipped"], 19 * GROUP + 5000)  # of the last group most
         self.assertGreater(got["pages_skipped"], 0)
+        whole = self.ask(name, "k >= 30000 and k < 40000", lambda i: 30000 <= i < 40000)  # a row group
+        self.assertGreater(got["bytes_skipped"], whole["bytes_skipped"])
+        self.assertLess(got["pages_read"], whole["pages_read"])
 
     def test_dictionary(self):
         name = self.write("names.parquet", data_page_size=4000)

@@ -481,6 +481,7 @@ hac_status hac_parquet_column_skip(hac_parquet_column *c, uint64_t rows, hac_err
         n = left < rest ? left : rest;
         if (n == rest) {
             c->counters.pages_skipped += !c->page.open;
+            c->counters.bytes_skipped += c->page.open ? 0 : c->pages.header.compressed;
             c->scratch.last.bytes = 0; /* it is not known any more */
         } else if (c->page.open && (status = skip_in_page(c, n, err)) != HAC_OK) {
             return failed(c, status, err);

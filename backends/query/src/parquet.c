@@ -698,6 +698,7 @@ void hac_source_count(const hac_source *source, hac_source_counters *counters)
         hac_parquet_column_counters(p->readers[i].column, &c);
         counters->columns.pages += c.pages;
         counters->columns.pages_skipped += c.pages_skipped;
+        counters->columns.bytes_skipped += c.bytes_skipped;
         counters->columns.bytes_read += c.bytes_read;
         counters->columns.bytes_decompressed += c.bytes_decompressed;
         counters->columns.bytes_decoded += c.bytes_decoded;

@@ -301,8 +301,8 @@ void hac_source_put_counters(const hac_source_counters *counters, uint64_t *ret)
     ret[HAC_READ_GROUPS_BY_BLOOM] = pruned->groups_by_bloom;
     ret[HAC_READ_GROUPS_BY_PAGES] = pruned->groups_by_pages;
     ret[HAC_READ_ROWS_PRUNED] = pruned->rows;
-    ret[HAC_READ_BYTES_PRUNED] = counters->bytes_pruned;
-    ret[HAC_READ_PAGES] = columns->pages;
+    ret[HAC_READ_BYTES_PRUNED] = counters->bytes_pruned + columns->bytes_skipped;
+    ret[HAC_READ_PAGES] = columns->pages - columns->pages_skipped;
     ret[HAC_READ_PAGES_SKIPPED] = columns->pages_skipped;
     ret[HAC_READ_BYTES] = columns->bytes_read;
     ret[HAC_READ_BYTES_DECOMPRESSED] = columns->bytes_decompressed;

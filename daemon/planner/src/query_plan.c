@@ -293,11 +293,21 @@ static const char *why_nowhere(const planning *p)
     return why;
 }
 
+/* The first of the devices where none of them is a CPU: whoever chose these means their kernels. */
+static const char *accelerator(const planning *p)
+{
+    for (size_t i = 0; i < p->n_eligible; i++)
+        if (is_cpu(p->machine, p->eligible[i]))
+            return NULL;
+    return p->machine->devices[p->eligible[0]].name;
+}
+
 /* What was asked for and is not done. */
 static void remark(planning *p, hac_query_way way)
 {
     const hac_query_spec *spec = p->spec;
     hac_query_info *query = &p->best->query;
+    const char *device = accelerator(p);
     const char *what = spec->wish == HAC_QUERY_BY_FLOW_C   ? "flow C was asked for and does not run it"
                        : spec->hot_keys == HAC_HOT_KEYS_ON ? "hot keys have no effect, flow C does not run it"
                                                            : NULL;
@@ -306,6 +316,9 @@ static void remark(planning *p, hac_query_way way)
                                               : why_nowhere(p);
     if (what != NULL && why != NULL)
         snprintf(query->remark, sizeof(query->remark), "%s: %s", what, why);
+    else if (device != NULL && why != NULL && way == HAC_QUERY_HOST && spec->wish != HAC_QUERY_BY_HOST)
+        snprintf(query->remark, sizeof(query->remark), "%s's kernels do not run it, host codelets do: %s",
+                 device, why);
 }
 
 static hac_status plan_all(planning *p, hac_error *err)

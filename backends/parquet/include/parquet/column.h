@@ -17,7 +17,8 @@ typedef struct hac_parquet_column hac_parquet_column;
 
 /* What was done, for the receipt. */
 typedef struct hac_parquet_counters {
-    uint64_t pages, pages_skipped;
+    uint64_t pages, pages_skipped; /* whose headers were read; of these not read further */
+    uint64_t bytes_skipped;        /* of those, as stored */
     uint64_t bytes_read, bytes_decompressed, bytes_decoded;
     double read_seconds, decompress_seconds, decode_seconds;
 } hac_parquet_counters;
