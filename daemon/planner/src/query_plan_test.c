@@ -530,31 +530,13 @@ static void test_wish_without_effect(void **state)
     assert_remark(
         &table,
         "flow C was asked for and does not run it: its keys, expressions or aggregates need a host codelet");
-}
-
-/* Where all devices are accelerators it is told that none of them has run it. */
-static void test_no_kernels(void **state)
-{
-    (void)state;
-    hac_machine machine = new_machine(1, true);
-    hac_query_spec table = new_table(10000000, 16);
-    table.flags = HAC_COMPILED_AGGREGATES;
-    machine.devices[0].usable = false;
-    for (int by_host = 0; by_host < 2; by_host++) {
-        table.wish = by_host ? HAC_QUERY_BY_HOST : HAC_QUERY_ANY_WAY;
-        hac_plan *plan = plan_for(&machine, &table);
-        assert_string_equal(plan->query.way, "host");
-        assert_string_equal(plan->query.remark,
-                            by_host
-                                ? ""
-                                : "gpu1's kernels do not run it, host codelets do: its keys, expressions or "
-                                  "aggregates need a host codelet");
-        hac_plan_free(plan);
-    }
     table.wish = HAC_QUERY_ANY_WAY;
-    machine.devices[0].usable = true;
-    hac_plan *plan = plan_for(&machine, &table);
-    assert_string_equal(plan->query.remark, "");
+    table.hot_keys = HAC_HOT_KEYS_AUTO;
+    assert_remark(&table, "");
+    strcpy(two.devices[0].kind, "fpga"); /* no CPU is to be used */
+    strcpy(two.devices[1].kind, "fpga");
+    plan = plan_for(&two, &table);
+    assert_non_null(strstr(plan->query.remark, "cpu.0's kernels do not run it, host codelets do: its keys"));
     hac_plan_free(plan);
 }
 
@@ -895,7 +877,6 @@ int main(void)
         cmocka_unit_test(test_hot_keys_on),
         cmocka_unit_test(test_way_asked_for),
         cmocka_unit_test(test_wish_without_effect),
-        cmocka_unit_test(test_no_kernels),
         cmocka_unit_test(test_models_decide),
         cmocka_unit_test(test_two_hosts),
         cmocka_unit_test(test_device_mask),
