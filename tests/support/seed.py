@@ -10,6 +10,7 @@ from pathlib import Path
 from machine import ONE_DEVICE, TWO_DEVICES, UNEVEN_DEVICES, Machine, children, command_of
 
 BUILD_SECONDS = 900
+QUIET_SECONDS = 2  # without a builder: between two of them there are moments without
 
 
 def build(profile, programs):
@@ -21,9 +22,11 @@ def build(profile, programs):
             shutil.copytree(programs, cache)
         daemon = machine.daemon()
         machine.devices()
-        began = time.monotonic()
-        while any("--build" in command_of(p) for p in children(daemon.pid)):
-            if time.monotonic() - began > BUILD_SECONDS:
+        began = seen = time.monotonic()
+        while time.monotonic() - seen < QUIET_SECONDS:
+            if any("--build" in command_of(p) for p in children(daemon.pid)):
+                seen = time.monotonic()
+            if seen - began > BUILD_SECONDS:
                 sys.exit(f"building takes over {BUILD_SECONDS} s")
             time.sleep(0.1)
         for device in machine.devices():
