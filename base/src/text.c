@@ -112,7 +112,7 @@ size_t hac_utf8_sequence(const char *string, size_t bytes)
     return length;
 }
 
-size_t hac_utf8_copy_line(char *ret, size_t room, const char *s)
+size_t hac_utf8_copy(char *ret, size_t room, const char *s)
 {
     size_t used = 0;
     for (size_t left = s == NULL ? 0 : strlen(s); left > 0;) {
@@ -122,8 +122,6 @@ size_t hac_utf8_copy_line(char *ret, size_t room, const char *s)
             break;
         if (length == 0)
             ret[used] = '?';
-        else if (length == 1 && ((unsigned char)*s < 0x20 || *s == 0x7f))
-            ret[used] = ' ';
         else
             memmove(ret + used, s, length);
         used += step;
@@ -132,6 +130,15 @@ size_t hac_utf8_copy_line(char *ret, size_t room, const char *s)
     }
     ret[used] = '\0';
     return used;
+}
+
+size_t hac_utf8_copy_line(char *ret, size_t room, const char *s)
+{
+    size_t n = hac_utf8_copy(ret, room, s);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)ret[i] < 0x20 || ret[i] == 0x7f)
+            ret[i] = ' ';
+    return n;
 }
 
 static void json_quote(hac_text *text, const char *s)

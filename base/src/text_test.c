@@ -238,6 +238,8 @@ static void test_copy_line(void **state)
     assert_string_equal(out, "abcdef");
     assert_int_equal(hac_utf8_copy_line(out, sizeof out, "a\nb\x7f\xff"), 5);
     assert_string_equal(out, "a b ?");
+    assert_int_equal(hac_utf8_copy(out, sizeof out, "a\nb\x7f\xff"), 5);
+    assert_string_equal(out, "a\nb\x7f?");
     assert_int_equal(hac_utf8_copy_line(out, sizeof out, NULL), 0);
     assert_string_equal(out, "");
     assert_int_equal(hac_utf8_copy_line(out, 1, "abc"), 0);

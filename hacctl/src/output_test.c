@@ -71,6 +71,23 @@ static void assert_holds(const char *name, const char *text)
     assert_string_equal(seen, text);
 }
 
+/* A whole output. */
+static void write_out(const char *name, const char *text)
+{
+    hac_output *output = NULL;
+    assert_int_equal(hac_output_open(name, &output, NULL), HAC_OK);
+    assert_int_equal(hac_output_write(output, text, strlen(text), NULL), HAC_OK);
+    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
+    hac_output_free(output);
+}
+
+static void assert_is_link(const char *name)
+{
+    struct stat st;
+    assert_int_equal(lstat(name, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+}
+
 static void appears_when_whole(void **state)
 {
     hac_output *output = NULL;
@@ -107,19 +124,14 @@ static void without_commit_nothing_changes(void **state)
 
 static void replaces_and_keeps_permissions(void **state)
 {
-    hac_output *output = NULL;
     struct stat st;
     (void)state;
     put("target", "before");
     assert_int_equal(chmod("target", 0600), 0);
     assert_int_equal(symlink("target", "link"), 0);
-    assert_int_equal(hac_output_open("link", &output, NULL), HAC_OK);
-    assert_int_equal(hac_output_write(output, "after", 5, NULL), HAC_OK);
-    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
-    hac_output_free(output);
+    write_out("link", "after");
     assert_holds("target", "after");
-    assert_int_equal(lstat("link", &st), 0);
-    assert_true(S_ISLNK(st.st_mode));
+    assert_is_link("link");
     assert_int_equal(stat("target", &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
 }
@@ -129,19 +141,13 @@ static void is_made_behind_links(void **state)
 {
     hac_output *output = NULL;
     hac_error err = HAC_ERROR_NONE;
-    struct stat st;
     (void)state;
     assert_int_equal(symlink("second", "first"), 0);
     assert_int_equal(symlink("./new", "second"), 0);
-    assert_int_equal(hac_output_open("first", &output, NULL), HAC_OK);
-    assert_int_equal(hac_output_write(output, "new", 3, NULL), HAC_OK);
-    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
-    hac_output_free(output);
+    write_out("first", "new");
     assert_holds("new", "new");
-    assert_int_equal(lstat("first", &st), 0);
-    assert_true(S_ISLNK(st.st_mode));
-    assert_int_equal(lstat("second", &st), 0);
-    assert_true(S_ISLNK(st.st_mode));
+    assert_is_link("first");
+    assert_is_link("second");
     assert_int_equal(symlink("nowhere/new", "lost"), 0);
     assert_int_equal(hac_output_open("lost", &output, &err), HAC_FAILED);
     assert_string_equal(err.message, "lost: No such file or directory");
@@ -166,13 +172,9 @@ static void is_never_wider(void **state)
     (void)state;
     mode_t before = umask(0);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        hac_output *output = NULL;
         put("out", "before");
         assert_int_equal(chmod("out", modes[i]), 0);
-        assert_int_equal(hac_output_open("out", &output, NULL), HAC_OK);
-        assert_int_equal(hac_output_write(output, "after", 5, NULL), HAC_OK);
-        assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
-        hac_output_free(output);
+        write_out("out", "after");
         assert_int_equal(stat("out", &st), 0);
         assert_int_equal(st.st_mode & 0777, modes[i]);
     }
@@ -183,7 +185,6 @@ static void is_never_wider(void **state)
 /* Root replaces somebody's file: it stays theirs. */
 static void keeps_its_owner(void **state)
 {
-    hac_output *output = NULL;
     struct stat st;
     (void)state;
     if (geteuid() != 0)
@@ -191,10 +192,7 @@ static void keeps_its_owner(void **state)
     put("out", "before");
     assert_int_equal(chown("out", 12345, 54321), 0);
     assert_int_equal(chmod("out", 0640), 0);
-    assert_int_equal(hac_output_open("out", &output, NULL), HAC_OK);
-    assert_int_equal(hac_output_write(output, "after", 5, NULL), HAC_OK);
-    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
-    hac_output_free(output);
+    write_out("out", "after");
     assert_int_equal(stat("out", &st), 0);
     assert_int_equal(st.st_uid, 12345);
     assert_int_equal(st.st_gid, 54321);
@@ -238,10 +236,7 @@ static void devices_and_descriptors(void **state)
     hac_output *output = NULL;
     hac_error err = HAC_ERROR_NONE;
     (void)state;
-    assert_int_equal(hac_output_open("/dev/null", &output, NULL), HAC_OK);
-    assert_int_equal(hac_output_write(output, "x", 1, NULL), HAC_OK);
-    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
-    hac_output_free(output);
+    write_out("/dev/null", "x");
     assert_int_equal(hac_output_open("/dev/full", &output, NULL), HAC_OK);
     assert_int_equal(hac_output_write(output, "x", 1, &err), HAC_FAILED);
     assert_string_equal(err.message, "/dev/full: no space left on device (after 0 bytes)");
@@ -252,10 +247,7 @@ static void devices_and_descriptors(void **state)
     int fd = open("log", O_WRONLY | O_APPEND | O_CLOEXEC);
     assert_int_equal(write(fd, "one ", 4), 4);
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
-    assert_int_equal(hac_output_open(path, &output, NULL), HAC_OK);
-    assert_int_equal(hac_output_write(output, "two", 3, NULL), HAC_OK);
-    assert_int_equal(hac_output_commit(output, NULL), HAC_OK);
-    hac_output_free(output);
+    write_out(path, "two");
     close(fd);
     assert_holds("log", "one two");
 }

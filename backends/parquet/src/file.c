@@ -127,16 +127,7 @@ void hac_parquet_close(hac_parquet_file *file)
 
 void hac_parquet_leaf_name(const hac_parquet_leaf *leaf, char ret[HAC_FIELD_NAME_MAX])
 {
-    size_t used = 0, step;
-    for (const char *s = leaf->name; *s != '\0'; s += step) {
-        size_t length = hac_utf8_sequence(s, strlen(s));
-        step = length > 0 ? length : 1;
-        if (used + step >= HAC_FIELD_NAME_MAX)
-            break;
-        memcpy(ret + used, length > 0 ? s : "?", step);
-        used += step;
-    }
-    ret[used] = '\0';
+    (void)hac_utf8_copy(ret, HAC_FIELD_NAME_MAX, leaf->name);
 }
 
 static bool is_named(const hac_parquet_leaf *leaf, const char *name, size_t bytes)

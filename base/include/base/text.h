@@ -35,9 +35,11 @@ void hac_text_addf(hac_text *text, const char *fmt, ...) HAC_PRINTF(2, 3);
  */
 size_t hac_utf8_sequence(const char *s, size_t bytes);
 
-/* Copies `s` into `room` (> 0) bytes at `ret` as one line that any receiver takes: cut at a character,
- * control characters become a space, invalid UTF-8 becomes '?'. Always terminated; returns the length. NULL:
- * empty. For foreign names (files, drivers) before they go into a message. `ret` may be `s`. */
+/* Copies `s` into `room` (> 0) bytes at `ret`: cut at a character, invalid UTF-8 becomes '?'. Always
+ * terminated; returns the length. NULL: empty. `ret` may be `s`. */
+size_t hac_utf8_copy(char *ret, size_t room, const char *s);
+/* The same as one line that any receiver takes: control characters become a space. For foreign names (files,
+ * drivers) before they go into a message. */
 size_t hac_utf8_copy_line(char *ret, size_t room, const char *s);
 
 /* Hands over the malloc'ed, NUL-terminated string and empties the text. */
