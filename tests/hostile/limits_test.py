@@ -321,17 +321,22 @@ class Limits(LimitsCase):
         """Graphs for another's job, for one that takes none, two at once, behind the last one, with another's buffer."""
         client, thief = self.client(), self.client()
         number, own = (c.ask(wire.BUFFER_ALLOC, wire.field(1, 1 << 16))[1][1][0] for c in (client, thief))
-        call = wire.op_call([(1, 11, 0, 0, 1, 1, 0, 0, 0, 0), (1, 11, 1, 0, 512, 1, 0, 0, 0, 0)])
-        task = [wire.op_task("op.reduce", [(0, 0, 64, 1), (0, 4096, 4096, 0)], call, count=512)]
-        begin, job = wire.ops([], [], f8=1), None
 
-        def append(who, buffers=(number,), **more):
-            return who.send(wire.APPEND_GRAPH, wire.message(f1=job, f2=wire.ops(list(buffers), task), **more))
+        def reduce(n):
+            blocks = (n + 4095) // 4096  # a partial each
+            call = wire.op_call([(1, 11, 0, 0, blocks, 1, 0, 0, 0, 0), (1, 11, 1, 0, n, 1, 0, 0, 0, 0)])
+            return [wire.op_task("op.reduce", [(0, 0, 64 * blocks, 1), (0, 64 * blocks, 8 * n, 0)], call, count=n)]
+        task, begin, job = reduce(512), wire.ops([], [], f8=1), None
+
+        def append(who, buffers=(number,), what=task, **more):
+            return who.send(wire.APPEND_GRAPH, wire.message(f1=job, f2=wire.ops(list(buffers), what), **more))
         job = client.ask(wire.SUBMIT_OPS, begin)[1][1][0]
         self.assertEqual(thief.answer(append(thief, [own]))[0], wire.R_FAILURE)
         self.assertEqual(client.answer(append(client, [number + 99]))[0], wire.R_FAILURE)
-        for _ in range(100):  # hacd may be done with one before it hears of the next
-            serials = [append(client) for _ in range(3)]
+        values = 4 << 20  # so many take longer than a busy machine's client needs for the next request
+        large = client.ask(wire.BUFFER_ALLOC, wire.field(1, 16 * values))[1][1][0]
+        for _ in range(100):  # all the same hacd may be done with one before it hears of the next
+            serials = [append(client, [large], reduce(values)) for _ in range(3)]
             answers = {got[1]: got[0] for got in (client.receive() for _ in serials)}
             self.assertEqual(answers[serials[0]], wire.R_GRAPH_DONE)
             if wire.R_FAILURE in answers.values():
