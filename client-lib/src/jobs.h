@@ -28,6 +28,7 @@ struct hac_job {
     hac_link by_serial, by_id;
     TAILQ_ENTRY(hac_job) in_list; /* of `flying` or `spare` */
     uint64_t id;                  /* 0: not known yet */
+    uint64_t split_bytes;         /* of a split, as hacd would have it; 0: it does not say */
     hac_job_state state;
     bool flying;   /* in `flying` */
     bool answered; /* accepted or ended */

@@ -15,6 +15,7 @@ enum {
     MEMORY_PART = 16, /* of the query's memory, for a split: five of them are there */
 };
 #define SPLIT_LEAST   (UINT64_C(1) << 20)
+#define SPLIT_SLACK   (UINT64_C(1) << 16) /* a header and a record more: the last set is to fit in whole */
 #define SPLIT_MOST    (UINT64_C(32) << 20)
 #define SPLIT_ALLOWED (UINT64_C(1) << 30)
 
@@ -72,9 +73,19 @@ typedef struct run {
     hac_turn turn;
     hac_fill fill;
     hac_flight flight;
-    bool early; /* splits end where the input pauses */
-    bool idle;  /* nothing has come since that was done */
+    bool early;    /* splits end where the input pauses */
+    bool idle;     /* nothing has come since that was done */
+    uint64_t room; /* bytes of buffers that the next split may fill: they grow, so that work begins at once */
 } run;
+
+/* The next split is filled in flight.filling; at least `bytes` of it. */
+static void fill_memory(run *r, uint64_t bytes)
+{
+    hac_buffer *buffer = r->flight.filling->buffer;
+    uint64_t all = hac_buffer_bytes(buffer), room = r->room > bytes ? r->room : bytes;
+    hac_fill_memory(&r->fill, hac_buffer_data(buffer), room < all ? room : all);
+    r->room = r->room < UINT64_MAX / 2 ? 2 * r->room : UINT64_MAX;
+}
 
 /* Memory for the next split; what is left over goes there. */
 static hac_status next_memory(run *r, uint64_t bytes, hac_error *err)
@@ -82,8 +93,7 @@ static hac_status next_memory(run *r, uint64_t bytes, hac_error *err)
     hac_status status = hac_flight_buffer(&r->flight, bytes, err);
     if (status != HAC_OK)
         return status;
-    hac_buffer *buffer = r->flight.filling->buffer;
-    hac_fill_memory(&r->fill, hac_buffer_data(buffer), hac_buffer_bytes(buffer));
+    fill_memory(r, bytes);
     return HAC_OK;
 }
 
@@ -174,8 +184,7 @@ static hac_status read_inputs(run *r, hac_error *err)
     hac_status status = hac_flight_first(&r->flight, hac_fill_bytes(SPLIT_LEAST), err);
     if (status != HAC_OK)
         return status;
-    hac_fill_memory(&r->fill, hac_buffer_data(r->flight.filling->buffer),
-                    hac_buffer_bytes(r->flight.filling->buffer));
+    fill_memory(r, 0);
     while (status == HAC_OK && !r->flight.enough) {
         status = hac_turn_next(&r->turn, err);
         if (status == HAC_OK)
@@ -200,28 +209,32 @@ static hac_status submit(hac_client *client, const hac_splits *splits, const hac
     return hac_query_submit(client, &call, ret_job, err);
 }
 
-static uint64_t split_bytes(const hac_splits *splits, const hac_query_options *options)
+/* `advised` by hacd, which knows the devices; 0: it does not say. */
+static uint64_t split_bytes(const hac_splits *splits, const hac_query_options *options, uint64_t advised)
 {
     uint64_t part = options->job.memory_limit / MEMORY_PART;
+    uint64_t most = advised == 0 || advised > SPLIT_MOST ? SPLIT_MOST : advised;
     if (splits->split_bytes != 0)
         return splits->split_bytes;
-    if (part == 0 || part > SPLIT_MOST)
-        return SPLIT_MOST;
-    return part < SPLIT_LEAST ? SPLIT_LEAST : part;
+    if (part == 0 || part > most)
+        part = most;
+    return (part < SPLIT_LEAST ? SPLIT_LEAST : part) + SPLIT_SLACK;
 }
 
 static hac_status run_splits(hac_client *client, const hac_splits *splits, const hac_query_options *options,
                              hac_job **ret_job, hac_error *err)
 {
     hac_cut_rule rule;
-    uint64_t bytes = split_bytes(splits, options);
-    hac_status status =
-        hac_splits_rule(options, bytes < HAC_SPLIT_SET_BYTES ? bytes : HAC_SPLIT_SET_BYTES, &rule, err);
+    uint64_t set_bytes = HAC_SPLIT_SET_BYTES;
+    if (splits->split_bytes != 0 && splits->split_bytes < set_bytes)
+        set_bytes = splits->split_bytes;
+    hac_status status = hac_splits_rule(options, set_bytes, &rule, err);
     hac_job *job = NULL;
     if (status == HAC_OK)
         status = submit(client, splits, options, &job, err);
     if (status != HAC_OK)
         return status;
+    uint64_t bytes = split_bytes(splits, options, job->split_bytes);
     run r = {.turn = {.splits = splits, .fd = -1}, .early = hac_query_gives_rows(options)};
     r.flight = (hac_flight){.client = client,
                             .job = job,
@@ -229,6 +242,7 @@ static hac_status run_splits(hac_client *client, const hac_splits *splits, const
                             .context = splits->context,
                             .stop_fd = splits->stop_fd,
                             .usual = hac_fill_bytes(bytes)};
+    r.room = splits->split_bytes != 0 ? UINT64_MAX : hac_fill_bytes(SPLIT_LEAST + SPLIT_SLACK);
     hac_fill_init(&r.fill, &rule, options->no_header == 0);
     hac_job_ref(job); /* its callbacks may free it */
     status = read_inputs(&r, err);

@@ -120,6 +120,7 @@ struct hac_job {
     double deadline_seconds;
     uint64_t memory_limit;
     uint32_t device_mask; /* allowed; 0: all */
+    uint64_t split_bytes; /* that suit its devices; 0: it takes no splits */
     bool fast;
     char name[256];
 

@@ -513,7 +513,8 @@ class Plans(Case, SharedMachineTest):
         for field in ("k", "k_source", "shares", "predicted_seconds", "devices", "tasks"):
             self.assertIn(field, plan)
         stream = self.m.json("explain", "splice", "-", "--parse", "csv", "--input-size", "20GB", *words, data=b"")
-        self.assertEqual((stream["bytes"], stream["splits"]), (20 * 10**9, 597))
+        self.assertEqual(stream["bytes"], 20 * 10**9)
+        self.assertIn(stream["splits"], range(597, 4770))  # of 32 MiB, 4 MiB on few cores
         self.assertLess(stream["memory"]["bytes"], 512 * MIB)
         text = self.m.good("explain", "splice", name, "--schema", SCHEMA, "--select", "city").decode()
         self.assertRegex(text, r"\Asplice of [\d.]+ kbytes of csv in 1 split: rows, no aggregation")

@@ -47,29 +47,46 @@ static hac_status begin_fixed(hac_source *source, uint64_t first, uint64_t end, 
     return HAC_OK;
 }
 
-static hac_status next_fixed(hac_source *source, hac_error *err)
+/* The next record and *ret_rows - 1 behind it. In memory that others may write they are read where they lie:
+ * each value once, and all of them mean something. */
+static hac_status next_records(hac_source *source, size_t record, const uint8_t **ret, size_t *ret_rows,
+                               hac_error *err)
 {
     hac_window *window = &source->records.window;
-    size_t record = source->query->schema_columns;
-    if (source->next >= source->end)
-        return HAC_NOT_FOUND;
+    uint64_t rows = (source->end - source->next) / record, there;
     hac_status status = HAC_OK;
+    *ret_rows = rows < HAC_BATCH_ROWS ? (size_t)rows : HAC_BATCH_ROWS;
+    if (source->place.fd < 0) {
+        *ret = source->place.memory + source->next;
+        return HAC_OK;
+    }
     while (status == HAC_OK && window->base + window->bytes < source->next + record)
         status = hac_window_refill(window, (size_t)(source->next - window->base), source->end, err);
     if (status != HAC_OK)
         return status;
-    size_t at = (size_t)(source->next - window->base), rows = (window->bytes - at) / record;
-    if (rows > HAC_BATCH_ROWS)
-        rows = HAC_BATCH_ROWS;
-    if (rows > (source->end - source->next) / record)
-        rows = (size_t)((source->end - source->next) / record);
+    *ret = window->data + (source->next - window->base);
+    there = (window->base + window->bytes - source->next) / record;
+    if (there < *ret_rows)
+        *ret_rows = (size_t)there;
+    return HAC_OK;
+}
+
+static hac_status next_fixed(hac_source *source, hac_error *err)
+{
+    const uint8_t *records = NULL;
+    size_t record = source->query->schema_columns, rows = 0;
+    if (source->next >= source->end)
+        return HAC_NOT_FOUND;
+    hac_status status = next_records(source, record, &records, &rows, err);
+    if (status != HAC_OK)
+        return status;
     for (size_t r = 0; r < rows; r++)
         source->starts[r] = source->next + r * record;
     source->rows = rows;
     source->next += rows * record;
     for (size_t i = 0; i < source->n_columns; i++) {
         hac_source_column *column = &source->columns[i];
-        const uint8_t *from = window->data + at + column->place;
+        const uint8_t *from = records + column->place;
         if (source->query->source.big_endian)
             hac_widen_big(column->type, from, record, source->rows, column->values);
         else

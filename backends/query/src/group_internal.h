@@ -120,6 +120,13 @@ static inline uint8_t *hac_group_record(const hac_group_table *t, uint64_t group
     return t->records + group * t->layout.stride;
 }
 
+/* Records are of whole words, mostly few: a call costs more than the copy. */
+static inline void hac_group_copy_record(uint8_t *to, const uint8_t *from, uint64_t stride)
+{
+    for (uint64_t i = 0; i < stride; i += 8)
+        memcpy(to + i, from + i, 8);
+}
+
 /* Tables of one word of keys. Room for `rows` more groups: */
 HAC_MUST_USE hac_status hac_group_reserve(hac_group_table *t, size_t rows, hac_error *err);
 
@@ -127,11 +134,8 @@ HAC_MUST_USE hac_status hac_group_reserve(hac_group_table *t, size_t rows, hac_e
 static inline uint64_t hac_group_put(hac_group_table *t, hac_word_slot *slot, uint64_t key, uint64_t hash)
 {
     uint64_t stride = t->layout.stride, at = t->groups * stride;
-    uint64_t *to = (uint64_t *)(void *)(t->records + at);
-    const uint64_t *empty = (const uint64_t *)(const void *)t->empty;
-    to[0] = key;
-    for (uint64_t i = 1; i < stride / sizeof *to; i++)
-        to[i] = empty[i];
+    memcpy(t->records + at, &key, sizeof key);
+    hac_group_copy_record(t->records + at + sizeof key, t->empty + sizeof key, stride - sizeof key);
     t->groups++;
     *slot = (hac_word_slot){.key = key, .group = (uint32_t)t->groups, .tag = (uint32_t)hash};
     return at;

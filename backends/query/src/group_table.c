@@ -212,7 +212,7 @@ static hac_status new_group(hac_group_table *t, hac_error *err)
         if (status != HAC_OK)
             return status;
     }
-    memcpy(hac_group_record(t, t->groups), t->empty, t->layout.stride);
+    hac_group_copy_record(hac_group_record(t, t->groups), t->empty, t->layout.stride);
     t->groups++;
     return HAC_OK;
 }
@@ -460,6 +460,43 @@ static bool lookup_string(hac_group_table *t, uint64_t low, uint64_t high, uint6
     }
 }
 
+/*
+ * Rows whose string is that of the first slot that their hash leads to. No row waits for another, nor for a
+ * branch: what else there may be (a probe that goes on, a long string, a new group) is left to the caller.
+ * Returns how many rows are in *rest.
+ */
+static size_t find_first_slots(hac_group_table *t, size_t rows, uint16_t *rest)
+{
+    const uint64_t *low = t->columns[0], *high = t->columns[1], *hash = t->hash;
+    const hac_tag_slot *slots = t->tag_slots;
+    const uint8_t *records = t->records;
+    uint64_t mask = t->n_slots - 1, stride = t->layout.stride, *to = t->at;
+    size_t n = 0;
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t group = slots[hash[i] & mask].group;
+        uint64_t key[2], at = (uint64_t)(group - (group != 0)) * stride;
+        memcpy(key, records + at, sizeof key);
+        to[i] = at;
+        rest[n] = (uint16_t)i;
+        n += ((key[0] ^ low[i]) | (key[1] ^ high[i]) | (group == 0)) != 0;
+    }
+    return n;
+}
+
+static hac_status find_strings(hac_group_table *t, size_t rows, hac_error *err)
+{
+    uint16_t rest[HAC_BATCH_ROWS];
+    bool some = t->n_slots != 0 && t->groups != 0;
+    size_t n = some ? find_first_slots(t, rows, rest) : rows;
+    hac_status status = HAC_OK;
+    for (size_t r = 0; status == HAC_OK && r < n; r++) {
+        size_t i = some ? rest[r] : r;
+        if (t->n_slots == 0 || !lookup_string(t, t->columns[0][i], t->columns[1][i], t->hash[i], &t->at[i]))
+            status = insert_any(t, i, 2, err);
+    }
+    return status;
+}
+
 static void prefetch_slots(const hac_group_table *t, size_t rows)
 {
     uint64_t mask = t->n_slots - 1;
@@ -484,7 +521,8 @@ static hac_status find_any(hac_group_table *t, size_t rows, hac_error *err)
     size_t words = 0;
     for (size_t k = 0; k < l->n_keys; k++)
         words += l->keys[k].bits > 64 ? 2 : 1;
-    bool string = l->n_keys == 1 && l->keys[0].repr == HAC_REPR_STRING;
+    if (l->n_keys == 1 && l->keys[0].repr == HAC_REPR_STRING)
+        return find_strings(t, rows, err);
     bool ahead = t->n_slots * sizeof(hac_tag_slot) + t->groups * l->stride > PREFETCH_BYTES;
     hac_status status = HAC_OK;
     if (ahead)
@@ -492,10 +530,7 @@ static hac_status find_any(hac_group_table *t, size_t rows, hac_error *err)
     for (size_t i = 0; status == HAC_OK && i < rows; i++) {
         if (ahead && i % PREFETCH_AHEAD == 0)
             prefetch_records(t, i, i + PREFETCH_AHEAD < rows ? i + PREFETCH_AHEAD : rows);
-        bool found = t->n_slots != 0 &&
-                     (string ? lookup_string(t, t->columns[0][i], t->columns[1][i], t->hash[i], &t->at[i])
-                             : lookup_any(t, i, words));
-        if (!found)
+        if (t->n_slots == 0 || !lookup_any(t, i, words))
             status = insert_any(t, i, words, err);
     }
     return status;

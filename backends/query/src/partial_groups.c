@@ -73,9 +73,11 @@ static void put_pointed(sink *s, const hac_group_table *t, uint8_t *record)
     }
 }
 
-static bool points(const hac_group_layout *l)
+/* Long strings lie in the table's memory: without any, keys are all within the records. */
+static bool points(const hac_group_table *t)
 {
-    bool some = l->strings || l->n_sets != 0;
+    const hac_group_layout *l = &t->layout;
+    bool some = (l->strings && t->arena != NULL) || l->n_sets != 0;
     for (size_t i = 0; i < l->n_accumulators; i++)
         some |= l->accumulators[i].repr == HAC_REPR_STRING;
     return some;
@@ -86,7 +88,7 @@ static uint64_t count_pointed(const hac_group_table *t, const uint32_t *order, u
 {
     sink s = {0};
     for (uint64_t i = 0; i < t->groups; i++) {
-        memcpy(record, hac_group_record(t, order[i]), t->layout.stride);
+        hac_group_copy_record(record, hac_group_record(t, order[i]), t->layout.stride);
         put_pointed(&s, t, record);
     }
     return aligned(s.bytes);
@@ -119,11 +121,11 @@ static void write_records(const hac_group_table *t, const uint32_t *order, uint8
     for (uint64_t i = 0; i < t->groups; i++) {
         const uint8_t *from = hac_group_record(t, order[i]);
         if (record != NULL) {
-            memcpy(record, from, t->layout.stride);
+            hac_group_copy_record(record, from, t->layout.stride);
             put_pointed(&s, t, record);
             from = record;
         }
-        memcpy(records + i * t->layout.stride, from, t->layout.stride);
+        hac_group_copy_record(records + i * t->layout.stride, from, t->layout.stride);
     }
 }
 
@@ -146,7 +148,7 @@ hac_status hac_group_write(const hac_group_table *t, uint8_t *region, uint64_t a
     if (partition == NULL || order == NULL || starts == NULL || record == NULL)
         return hac_fail_no_memory(err);
     order_by_partition(t, partition, starts, order);
-    bool pointing = points(&t->layout);
+    bool pointing = points(t);
     header->groups = t->groups;
     header->null_group = place_of_null_group(t, order);
     header->groups_offset = at;

@@ -307,7 +307,29 @@ static hac_status reserve_strings(hac_partial_writer *w, uint64_t bytes, hac_err
     return HAC_OK;
 }
 
-/* Room for the long ones has been made. */
+/* A long string's characters; there is room. Its cell has their place. */
+static void keep_long(hac_partial_writer *w, column *c, uint64_t cell[2])
+{
+    uint32_t n = (uint32_t)cell[0];
+    memcpy(w->strings + w->strings_bytes, (const void *)(uintptr_t)cell[1], n);
+    cell[1] = w->strings_bytes;
+    w->strings_bytes += n;
+    c->long_strings = true;
+}
+
+/* Of a key, whose words are there. */
+static void append_words(hac_partial_writer *w, column *c, const uint64_t *low, const uint64_t *high,
+                         size_t rows)
+{
+    uint8_t *to = c->values + (size_t)w->rows * HAC_STRING_CELL;
+    for (size_t i = 0; i < rows; i++, to += HAC_STRING_CELL) {
+        uint64_t cell[2] = {low[i], high[i]};
+        if ((uint32_t)cell[0] > HAC_STRING_SHORT)
+            keep_long(w, c, cell);
+        memcpy(to, cell, sizeof cell);
+    }
+}
+
 static void append_strings(hac_partial_writer *w, column *c, const hac_vector *v, size_t rows)
 {
     const hac_string_ref *refs = v->values;
@@ -316,12 +338,8 @@ static void append_strings(hac_partial_writer *w, column *c, const hac_vector *v
         uint32_t n = v->states != NULL && v->states[i] != 0 ? 0 : refs[i].length;
         uint64_t cell[2];
         hac_string_to_words(v->bytes + refs[i].offset, n, &cell[0], &cell[1]);
-        if (n > HAC_STRING_SHORT) {
-            memcpy(w->strings + w->strings_bytes, v->bytes + refs[i].offset, n);
-            cell[1] = w->strings_bytes;
-            w->strings_bytes += n;
-            c->long_strings = true;
-        }
+        if (n > HAC_STRING_SHORT)
+            keep_long(w, c, cell);
         memcpy(to, cell, sizeof cell);
     }
 }
@@ -386,12 +404,16 @@ static hac_status append(hac_partial_writer *w, const hac_vector *columns, size_
         w->partition[w->rows + i] = (uint16_t)p;
         w->counts[p]++;
     }
-    for (size_t c = 0; c < w->n_columns; c++) {
-        if (hac_kind_is_text(w->columns[c].type.kind))
+    for (size_t c = 0, word = 0; c < w->n_columns; c++) {
+        bool text = hac_kind_is_text(w->columns[c].type.kind);
+        if (text && c < t->layout.n_keys)
+            append_words(w, &w->columns[c], t->columns[word], t->columns[word + 1], rows);
+        else if (text)
             append_strings(w, &w->columns[c], &columns[c], rows);
         else
             append_values(w, &w->columns[c], &columns[c], rows);
         append_states(w, &w->columns[c], &columns[c], rows);
+        word += c < t->layout.n_keys && t->layout.keys[c].bits > 64 ? 2 : 1;
     }
     w->rows += (uint32_t)rows;
     if (w->rows == HAC_PARTIAL_WINDOW)

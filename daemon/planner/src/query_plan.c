@@ -433,7 +433,7 @@ static hac_status guess_round(const hac_query_spec *spec, uint64_t split, hac_qu
 hac_status hac_plan_query_splits(const hac_machine *machine, const hac_query_spec *spec, hac_plan **ret,
                                  hac_error *err)
 {
-    const uint64_t most = UINT64_C(32) << 20; /* as libhac makes them */
+    const uint64_t most = hac_plan_split_bytes(machine, spec->device_mask);
     uint64_t split = spec->bytes == 0 ? 1 : spec->bytes < most ? spec->bytes : most;
     hac_query_spec round;
     hac_plan *plan = NULL;

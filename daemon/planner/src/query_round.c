@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/query_layout.h"
+#include "base/split_layout.h"
 #include "query_building.h"
 
 #define KIB (UINT64_C(1) << 10)
@@ -14,6 +15,9 @@
 #define PARTIALS_PART  0.4         /* … and at most so much of the memory */
 #define REGION_LEAST   (16 * KIB)
 #define REGION_SLACK   (4 * KIB)
+#define SETS_A_THREAD  2
+#define SPLIT_LEAST    (4 * MIB)
+#define SPLIT_MOST     (32 * MIB)
 #define GROUPS_PART    0.75 /* of what is left of the memory, for a carry or groups */
 
 static uint64_t align(uint64_t bytes, uint64_t to)
@@ -83,6 +87,21 @@ uint64_t hac_round_group_region(const hac_query_spec *spec, const hac_round_memo
     if (room < least)
         room = least;
     return wanted < room ? wanted : room;
+}
+
+uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask)
+{
+    uint64_t bytes = 0;
+    for (size_t d = 0; d < machine->n_devices; d++) {
+        const hac_machine_device *device = &machine->devices[d];
+        if ((device_mask != 0 && (device_mask >> d & 1) == 0) || !device->usable)
+            continue;
+        /* what data are copied to has to be worth the copy */
+        bytes += device->host_memory ? device->threads * SETS_A_THREAD * HAC_SPLIT_SET_BYTES : SPLIT_MOST;
+    }
+    if (bytes == 0 || bytes > SPLIT_MOST) /* none is known yet, or many */
+        return SPLIT_MOST;
+    return bytes > SPLIT_LEAST ? bytes : SPLIT_LEAST;
 }
 
 /* ---- plans ---- */

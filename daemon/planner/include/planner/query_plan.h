@@ -130,6 +130,12 @@ HAC_MUST_USE hac_status hac_plan_query(const hac_machine *machine, const hac_que
 HAC_MUST_USE hac_status hac_plan_query_round(const hac_machine *machine, const hac_query_spec *spec,
                                              hac_plan **ret, hac_error *err);
 
+/*
+ * Bytes of a split that keep the devices of `device_mask` (0: all) at work: two data sets for each of their threads.
+ * Less does not fill them; more lies in memory where it could lie in a cache, and lets them wait for the first.
+ */
+uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask);
+
 /* What a stream of spec->bytes is predicted to take: the tasks are those of one of its splits, the times
  * those of all of them. spec->round and spec->sources are not looked at. */
 HAC_MUST_USE hac_status hac_plan_query_splits(const hac_machine *machine, const hac_query_spec *spec,
