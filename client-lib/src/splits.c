@@ -73,18 +73,22 @@ typedef struct run {
     hac_turn turn;
     hac_fill fill;
     hac_flight flight;
-    bool early;    /* splits end where the input pauses */
-    bool idle;     /* nothing has come since that was done */
-    uint64_t room; /* bytes of buffers that the next split may fill: they grow, so that work begins at once */
+    bool early; /* splits end where the input pauses */
+    bool idle;  /* nothing has come since that was done */
+    uint64_t
+        begins; /* bytes of the next split: the first ones are small, so that work begins at once; 0: all */
 } run;
 
-/* The next split is filled in flight.filling; at least `bytes` of it. */
+/* The next split is filled in flight.filling, which may be larger than is usual; at least `bytes` of it. */
 static void fill_memory(run *r, uint64_t bytes)
 {
     hac_buffer *buffer = r->flight.filling->buffer;
-    uint64_t all = hac_buffer_bytes(buffer), room = r->room > bytes ? r->room : bytes;
-    hac_fill_memory(&r->fill, hac_buffer_data(buffer), room < all ? room : all);
-    r->room = r->room < UINT64_MAX / 2 ? 2 * r->room : UINT64_MAX;
+    uint64_t there = hac_buffer_bytes(buffer), room = r->flight.usual;
+    uint64_t begins = r->begins == 0 ? room : hac_fill_bytes(r->begins + SPLIT_SLACK);
+    r->begins = begins < room ? 2 * r->begins : 0;
+    room = begins < room ? begins : room;
+    room = room > bytes ? room : bytes;
+    hac_fill_memory(&r->fill, hac_buffer_data(buffer), room < there ? room : there);
 }
 
 /* Memory for the next split; what is left over goes there. */
@@ -242,7 +246,7 @@ static hac_status run_splits(hac_client *client, const hac_splits *splits, const
                             .context = splits->context,
                             .stop_fd = splits->stop_fd,
                             .usual = hac_fill_bytes(bytes)};
-    r.room = splits->split_bytes != 0 ? UINT64_MAX : hac_fill_bytes(SPLIT_LEAST + SPLIT_SLACK);
+    r.begins = splits->split_bytes != 0 ? 0 : SPLIT_LEAST;
     hac_fill_init(&r.fill, &rule, options->no_header == 0);
     hac_job_ref(job); /* its callbacks may free it */
     status = read_inputs(&r, err);

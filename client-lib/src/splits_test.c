@@ -511,6 +511,47 @@ static void test_back_pressure(void **state)
     free(text);
 }
 
+/* Sets of each split: small ones first, then as large as hacd would have them, whatever else is said. */
+static void test_advice(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t advised, memory, split;
+        uint32_t most; /* sets */
+    } cases[] = {
+        {0, 0, 0, 32},
+        {4 << 20, 0, 0, 4},
+        {UINT64_MAX, 0, 0, 32},
+        {1, 0, 0, 1},
+        {4 << 20, 32 << 20, 0, 2},
+        {32 << 20, 48 << 20, 0, 3},
+        {4 << 20, 0, 3 << 20, 0},
+    };
+    const size_t bytes = (size_t)70 << 20;
+    char *data = calloc(1, bytes);
+    assert_non_null(data);
+    const source in[] = {{NULL, data, bytes, -1}};
+    hac_query_options options = query(HAC_INPUT_FIXED);
+    options.schema = "a:u64";
+    options.group_by = "a";
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        hac_splits splits = splits_of(in, 1);
+        fake_advise(the_daemon, cases[k].advised);
+        options.job.memory_limit = cases[k].memory;
+        splits.split_bytes = cases[k].split;
+        daemon_is.splits = 0;
+        hac_job *job = NULL;
+        run_ok(&splits, &options, &job);
+        hac_job_free(job);
+        for (uint32_t i = 0, sets = 1; i + 1 < daemon_is.splits && cases[k].most > 0; i++) {
+            assert_int_equal(daemon_is.sets[i], sets);
+            sets = 2 * sets < cases[k].most ? 2 * sets : cases[k].most;
+        }
+        assert_true(cases[k].most > 0 || daemon_is.sets[0] == 3);
+    }
+    free(data);
+}
+
 /* With whatever the pool has: smaller splits, fewer of them at once. */
 static void test_little_memory(void **state)
 {
@@ -781,11 +822,12 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rows),          TEST(test_aggregates),    TEST(test_small_inputs), TEST(test_long_records),
-        TEST(test_compressed),    TEST(test_bad_records),   TEST(test_early),        TEST(test_no_early_end),
-        TEST(test_back_pressure), TEST(test_little_memory), TEST(test_enough),       TEST(test_job_fails),
-        TEST(test_writer_fails),  TEST(test_stop),          TEST(test_daemon_dies),  TEST(test_wrong_answer),
-        TEST(test_whole),         TEST(test_whole_headers), TEST(test_whole_fails),  TEST(test_options),
+        TEST(test_rows),          TEST(test_aggregates),    TEST(test_small_inputs),  TEST(test_long_records),
+        TEST(test_compressed),    TEST(test_bad_records),   TEST(test_early),         TEST(test_no_early_end),
+        TEST(test_back_pressure), TEST(test_little_memory), TEST(test_advice),        TEST(test_enough),
+        TEST(test_job_fails),     TEST(test_writer_fails),  TEST(test_stop),          TEST(test_daemon_dies),
+        TEST(test_wrong_answer),  TEST(test_whole),         TEST(test_whole_headers), TEST(test_whole_fails),
+        TEST(test_options),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(io.written);

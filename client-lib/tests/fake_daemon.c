@@ -28,7 +28,8 @@ struct fake_daemon {
     int sockets[MAX_SESSIONS];
     size_t n_threads;
     atomic_uint counts[FAKE_REQUESTS];
-    pthread_mutex_t lock; /* of what follows */
+    _Atomic uint64_t split_bytes; /* that jobs are told of */
+    pthread_mutex_t lock;         /* of what follows */
     fake_buffer buffers[FAKE_BUFFERS];
     fake_job jobs[FAKE_JOBS];
     uint64_t n_jobs;
@@ -110,6 +111,7 @@ void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job)
 {
     Hac__Client__JobAccepted body = HAC__CLIENT__JOB_ACCEPTED__INIT;
     body.job = job;
+    body.split_bytes = atomic_load(&session->daemon->split_bytes);
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = serial;
     r.what_case = HAC__CLIENT__RESPONSE__WHAT_ACCEPTED;
@@ -733,6 +735,11 @@ const char *fake_path(const fake_daemon *daemon)
 void *fake_context(const fake_daemon *daemon)
 {
     return daemon->context;
+}
+
+void fake_advise(fake_daemon *daemon, uint64_t split_bytes)
+{
+    atomic_store(&daemon->split_bytes, split_bytes);
 }
 
 hac_client *fake_connect(const fake_daemon *daemon)

@@ -64,6 +64,8 @@ fake_daemon *fake_start(fake_hook *hook, void *context);
 void fake_stop(fake_daemon *daemon);
 const char *fake_path(const fake_daemon *daemon);
 void *fake_context(const fake_daemon *daemon);
+/* What jobs that are accepted from now on are told of splits. */
+void fake_advise(fake_daemon *daemon, uint64_t split_bytes);
 
 /* Serves the first connection to `listener`, to its end: the life of a child process that a test forks, so
  * that the daemon's allocations are none of the test's. Aborts when libhac breaks the protocol. */

@@ -298,6 +298,9 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
         release(&s->partials);
         status = hac_round_fit(spec, &s->memory, err);
     }
+    uint32_t partitions = hac_round_partitions(spec, &s->memory);
+    if (s->memory.carry == 0 && partitions < spec->round.partitions)
+        spec->round.partitions = partitions;
     take_splits(job, spec->round.room - s->memory.held);
     return status == HAC_OK ? start(job, HAC_ROUND_AGGREGATE, err) : status;
 }

@@ -228,7 +228,10 @@ static void check_buffers(const trial *r)
     for (unsigned i = 0; records != 0 && i < HAC_SPLICE_N_STAGES; i++) {
         const uint64_t *stage = v + HAC_SPLICE_STAGES + i * HAC_SPLICE_STAGE_VALUES;
         assert_true(stage[1] <= stage[2]);
-        assert_true(i == HAC_STAGE_SPLICE || stage[2] > 0);
+        /* records of fixed width in memory are converted where they lie */
+        bool idle =
+            i == HAC_STAGE_SPLICE || (i == HAC_STAGE_READ && r->query->source.format == HAC_FORMAT_FIXED);
+        assert_true(idle || stage[2] > 0);
     }
 }
 

@@ -63,6 +63,13 @@ typedef struct hac_tag_slot {
     uint32_t tag, group;
 } hac_tag_slot;
 
+/* Groups of keys of a small range (group_direct.h). */
+typedef struct hac_direct {
+    uint32_t *groups;   /* of key `low` + i: group + 1; 0: none is known */
+    uint64_t low, span; /* keys; span 0: there is no array yet */
+    bool off;           /* keys are too far apart */
+} hac_direct;
+
 struct hac_group_table {
     hac_group_layout layout;
     hac_group_options options;
@@ -78,6 +85,7 @@ struct hac_group_table {
         hac_tag_slot *tag_slots;
     };
     uint64_t n_slots; /* a power of two */
+    hac_direct direct;
     hac_arena_block *arena;
     hac_value_set *sets;
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "group_internal.h"
+#include "group_direct.h"
 #include "string_words.h"
 
 #define FIRST_SLOTS  1024u
@@ -11,6 +11,7 @@
  */
 #define PREFETCH_BYTES (UINT64_C(1) << 18)
 #define PREFETCH_AHEAD 16u
+#define OUTSIDE_PART   16 /* of a batch's keys may lie outside of the range of most */
 #define ARENA_MIN      4096u
 #define ARENA_MAX      (1u << 20)
 
@@ -123,6 +124,7 @@ void hac_group_table_free(hac_group_table *t)
     free(t->empty);
     free(t->words);
     free(t->word_slots);
+    free(t->direct.groups);
     free(t->records);
     free(t->scratch);
     free(t->repeats);
@@ -136,6 +138,7 @@ void hac_group_table_reset(hac_group_table *t)
 {
     if (t->n_slots != 0)
         memset(t->word_slots, 0, t->n_slots * slot_bytes(t));
+    hac_direct_reset(&t->direct);
     for (uint32_t i = 0; i < t->layout.n_sets; i++)
         hac_value_set_reset(&t->sets[i]);
     clear_arena(t);
@@ -339,6 +342,26 @@ static hac_status find_unhashed(hac_group_table *t, size_t rows, const uint64_t 
         if (i < rows)
             status = insert_word(t, keys[i], t->hash[i], &t->at[i], err);
     }
+    return status;
+}
+
+/* Keys of a small range: most groups are found without a hash. */
+static hac_status find_direct(hac_group_table *t, size_t rows, const uint64_t *keys, hac_error *err)
+{
+    uint16_t rest[HAC_BATCH_ROWS];
+    size_t n = hac_direct_find(t, keys, rows, rest), outside = 0;
+    hac_status status = HAC_OK;
+    for (size_t r = 0; status == HAC_OK && r < n; r++) {
+        size_t i = rest[r];
+        uint64_t hash = hac_hash_word(t->hash_start, keys[i]);
+        if (t->n_slots == 0 ||
+            !lookup_word(t->word_slots, t->n_slots - 1, t->layout.stride, keys[i], hash, &t->at[i]))
+            status = insert_word(t, keys[i], hash, &t->at[i], err);
+        if (status == HAC_OK)
+            outside += !hac_direct_note(t, keys[i], t->at[i]);
+    }
+    if (outside > rows / OUTSIDE_PART)
+        hac_direct_widen(t, keys, rows);
     return status;
 }
 
@@ -617,8 +640,10 @@ static hac_status find_all(hac_group_table *t, const hac_vector *columns, size_t
                            hac_error *err)
 {
     hac_group_keys_load(t, columns, rows);
-    if (t->layout.n_keys == 1 && t->layout.packed && t->null_states == NULL && partition == UINT32_MAX &&
-        is_small(t))
+    bool word = t->layout.n_keys == 1 && t->layout.packed && t->null_states == NULL;
+    if (word && partition == UINT32_MAX && hac_direct_ready(t, t->columns[0], rows))
+        return find_direct(t, rows, t->columns[0], err);
+    if (word && partition == UINT32_MAX && is_small(t))
         return find_unhashed(t, rows, t->columns[0], err);
     hac_group_keys_hash(t, rows);
     hac_status status = partition == UINT32_MAX ? HAC_OK : check_partition(t, rows, partition, err);

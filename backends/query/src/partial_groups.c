@@ -190,6 +190,12 @@ hac_status hac_group_table_write(const hac_group_table *table, uint64_t chunk, u
 
 /* ---- reading ---- */
 
+/* Whether each of `coarse` partitions is so many whole ones of `fine`: both are powers of two. */
+static bool nests(uint32_t fine, uint32_t coarse)
+{
+    return fine >= coarse && fine <= HAC_PARTITIONS_MAX && (fine & (fine - 1)) == 0;
+}
+
 hac_status hac_partial_check(const hac_group_layout *layout, const hac_group_options *options, uint64_t chunk,
                              const uint8_t *partial, uint64_t room, hac_partial_header *ret, hac_error *err)
 {
@@ -197,9 +203,9 @@ hac_status hac_partial_check(const hac_group_layout *layout, const hac_group_opt
     if (room < sizeof h)
         return hac_fail(err, HAC_INVALID, "a partial of %llu bytes", (unsigned long long)room);
     memcpy(&h, partial, sizeof h);
-    uint64_t starts = (options->partitions + UINT64_C(1)) * sizeof(uint32_t);
+    uint64_t starts = (h.partitions + UINT64_C(1)) * sizeof(uint32_t);
     bool sound = h.magic == HAC_PARTIAL_MAGIC && h.seed == options->seed && h.chunk == chunk &&
-                 h.partitions == options->partitions && h.pass == options->pass &&
+                 nests(h.partitions, options->partitions) && h.pass == options->pass &&
                  h.passes == options->passes && h.stride == layout->stride;
     sound = sound && h.bytes <= room && h.groups <= UINT32_MAX && h.groups_offset >= sizeof h &&
             h.groups_offset % 8 == 0 && h.groups_offset <= h.bytes &&

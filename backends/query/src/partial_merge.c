@@ -101,7 +101,7 @@ static hac_status check_hashes(const reading *r, size_t rows, hac_error *err)
 {
     uint32_t differ = 0;
     for (size_t i = 0; i < rows; i++)
-        differ |= hac_hash_partition(r->t->hash[i], r->h.partitions) ^ r->partition;
+        differ |= hac_hash_partition(r->t->hash[i], r->t->options.partitions) ^ r->partition;
     return differ == 0 ? HAC_OK : damaged(r, "a group is in a partition that it does not belong to", err);
 }
 
@@ -129,12 +129,21 @@ static hac_status merge_records(reading *r, uint8_t *records, uint64_t first, si
     return status;
 }
 
+/* Where the partition begins and ends; the partial may have been written with finer ones, which lie side by
+ * side. */
+static void read_bounds(const reading *r, const uint8_t *starts, uint32_t ret[2])
+{
+    size_t finer = r->h.partitions / r->t->options.partitions, first = r->partition * finer;
+    memcpy(&ret[0], starts + first * sizeof *ret, sizeof *ret);
+    memcpy(&ret[1], starts + (first + finer) * sizeof *ret, sizeof *ret);
+}
+
 static hac_status merge_groups(reading *r, hac_error *err)
 {
     uint64_t stride = r->t->layout.stride, batch = COPY_BYTES / stride;
     batch = batch == 0 ? 1 : (batch > HAC_BATCH_ROWS ? HAC_BATCH_ROWS : batch);
     uint32_t bounds[2];
-    memcpy(bounds, r->partial + r->h.starts_offset + r->partition * sizeof *bounds, sizeof bounds);
+    read_bounds(r, r->partial + r->h.starts_offset, bounds);
     if (bounds[0] > bounds[1] || bounds[1] > r->h.groups)
         return damaged(r, "its partitions are not in order", err);
     if (bounds[0] == bounds[1])
@@ -264,7 +273,7 @@ static hac_status merge_window(reading *r, const window *w, gathered *g, hac_err
 {
     uint32_t bounds[2];
     hac_status status = HAC_OK;
-    memcpy(bounds, w->data + sizeof w->h + r->partition * sizeof *bounds, sizeof bounds);
+    read_bounds(r, w->data + sizeof w->h, bounds);
     if (bounds[0] > bounds[1] || bounds[1] > w->h.rows)
         return damaged(r, "a window's partitions are not in order", err);
     if (r->t->layout.plain != HAC_PLAIN_NONE && !any_nullable(&w->h)) {

@@ -566,8 +566,9 @@ static void clear_partials(partials *p)
     free(p->bytes);
 }
 
-static void check_partials(const rows *r, lines *wanted, size_t chunk_rows, uint32_t partitions,
-                           uint32_t passes)
+/* Partials of partitions that are cut in `finer` parts each. */
+static void check_finer(const rows *r, lines *wanted, size_t chunk_rows, uint32_t partitions, uint32_t finer,
+                        uint32_t passes)
 {
     lines got = {0};
     hac_group_options options = {.seed = hac_random_u64(&random_state),
@@ -578,7 +579,9 @@ static void check_partials(const rows *r, lines *wanted, size_t chunk_rows, uint
         hac_group_table *t;
         partials p;
         options.pass = pass;
+        options.partitions = partitions * finer;
         write_partials(r, chunk_rows, &options, &p);
+        options.partitions = partitions;
         assert_int_equal(hac_group_table_new(&r->query, &options, &t, NULL), HAC_OK);
         for (uint32_t partition = 0; partition < partitions; partition++) {
             hac_group_table_reset(t);
@@ -592,6 +595,12 @@ static void check_partials(const rows *r, lines *wanted, size_t chunk_rows, uint
     same_lines(&got, wanted);
 }
 
+static void check_partials(const rows *r, lines *wanted, size_t chunk_rows, uint32_t partitions,
+                           uint32_t passes)
+{
+    check_finer(r, wanted, chunk_rows, partitions, 1, passes);
+}
+
 static void check_all(rows *r)
 {
     lines wanted = {0};
@@ -600,6 +609,7 @@ static void check_all(rows *r)
     check_partials(r, &wanted, r->n + 1, 1, 1);
     check_partials(r, &wanted, r->n / 3 + 1, 16, 1);
     check_partials(r, &wanted, r->n / 7 + 1, 256, r->n_keys == 0 ? 1 : 3);
+    check_finer(r, &wanted, r->n / 5 + 1, 8, 32, 1);
     clear_lines(&wanted);
     free(r->values);
 }
@@ -650,6 +660,7 @@ static void test_windows(void **state)
         reference(&r, &wanted);
         check_partials(&r, &wanted, 110000, 64, 1);
         check_partials(&r, &wanted, 60000, 8, k == 1 ? 2 : 1);
+        check_finer(&r, &wanted, 80000, 4, 16, 1);
         clear_lines(&wanted);
         free(r.values);
     }

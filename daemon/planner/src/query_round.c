@@ -10,12 +10,14 @@
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 
-#define PARTITIONS     256         /* nobody knows how many groups will come */
+#define PARTITIONS     256 /* nobody knows how many groups will come … */
+#define PARTITIONS_FEW 32  /* … but where a data set has few, calls for a handful would be the work */
+#define GROUPS_FEW     4096
 #define PARTIALS_BYTES (256 * MIB) /* of partials make a carry worth while … */
 #define PARTIALS_PART  0.4         /* … and at most so much of the memory */
 #define REGION_LEAST   (16 * KIB)
 #define REGION_SLACK   (4 * KIB)
-#define SETS_A_THREAD  2
+#define SETS_A_THREAD  4
 #define SPLIT_LEAST    (4 * MIB)
 #define SPLIT_MOST     (32 * MIB)
 #define GROUPS_PART    0.75 /* of what is left of the memory, for a carry or groups */
@@ -36,6 +38,12 @@ static uint64_t wanted_region(const hac_query_spec *spec, const hac_round_memory
     return align(region > REGION_LEAST ? region + REGION_SLACK : REGION_LEAST, 4 * KIB);
 }
 
+uint32_t hac_round_partitions(const hac_query_spec *spec, const hac_round_memory *memory)
+{
+    bool few = memory->needed > 0 && memory->needed < GROUPS_FEW * spec->group_bytes;
+    return few ? PARTITIONS_FEW : PARTITIONS;
+}
+
 static uint64_t partials_memory(const hac_query_spec *spec)
 {
     return (uint64_t)((double)hac_query_memory(spec) * PARTIALS_PART);
@@ -45,7 +53,8 @@ hac_status hac_round_fit(hac_query_spec *spec, const hac_round_memory *memory, h
 {
     bool groups = (spec->flags & HAC_COMPILED_AGGREGATES) != 0 && spec->keys > 0;
     hac_query_round *round = &spec->round;
-    round->partitions = groups ? PARTITIONS : 1;
+    if (memory->carry == 0 || round->partitions == 0) /* a carry has as many as it was made with */
+        round->partitions = groups ? hac_round_partitions(spec, memory) : 1;
     uint64_t sets = memory->sets > 0 ? memory->sets : 1, most = partials_memory(spec);
     uint64_t region = wanted_region(spec, memory), least = most / sets / (4 * KIB) * (4 * KIB);
     bool known = spec->region > 0 || memory->needed > 0;

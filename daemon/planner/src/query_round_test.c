@@ -95,6 +95,56 @@ static void test_aggregate(void **state)
     hac_plan_free(plan);
 }
 
+/* Four data sets a thread; what data are copied to gets the largest. */
+static void test_split_bytes(void **state)
+{
+    (void)state;
+    hac_machine machine = test_pair_beside_gpu();
+    const hac_machine_device *d = machine.devices;
+    assert_true(d[0].host_memory && d[1].host_memory && !d[2].host_memory);
+    for (uint32_t threads = 1; threads < 20; threads++) {
+        uint64_t wanted = 4 * MIB * threads;
+        machine.devices[0].threads = threads;
+        machine.devices[1].threads = 1;
+        assert_int_equal(hac_plan_split_bytes(&machine, 1), wanted < 32 * MIB ? wanted : 32 * MIB);
+        wanted += 4 * MIB;
+        assert_int_equal(hac_plan_split_bytes(&machine, 3), wanted < 32 * MIB ? wanted : 32 * MIB);
+    }
+    assert_int_equal(hac_plan_split_bytes(&machine, 2), 4 * MIB);
+    assert_int_equal(hac_plan_split_bytes(&machine, 4), 32 * MIB);
+    assert_int_equal(hac_plan_split_bytes(&machine, 0), 32 * MIB);
+    machine.devices[2].usable = false;
+    machine.devices[0].threads = 1;
+    assert_int_equal(hac_plan_split_bytes(&machine, 0), 8 * MIB);
+    machine.n_devices = 0;
+    assert_int_equal(hac_plan_split_bytes(&machine, 0), 32 * MIB); /* nothing is known of it */
+}
+
+/* Many until it is seen that a data set has few groups; what a carry was made with stays. */
+static void test_partitions(void **state)
+{
+    (void)state;
+    hac_query_spec spec = new_spec(1, 4);
+    hac_round_memory memory = {.sets = 4, .set_bytes = MIB};
+    spec.memory = 512 * MIB;
+    assert_int_equal(hac_round_partitions(&spec, &memory), 256);
+    assert_int_equal(hac_round_fit(&spec, &memory, NULL), HAC_OK);
+    assert_int_equal(spec.round.partitions, 256);
+    memory.needed = 1000 * spec.group_bytes;
+    assert_int_equal(hac_round_partitions(&spec, &memory), 32);
+    memory.carry = MIB;
+    assert_int_equal(hac_round_fit(&spec, &memory, NULL), HAC_OK);
+    assert_int_equal(spec.round.partitions, 256);
+    memory.carry = 0;
+    assert_int_equal(hac_round_fit(&spec, &memory, NULL), HAC_OK);
+    assert_int_equal(spec.round.partitions, 32);
+    memory.needed = 10000 * spec.group_bytes;
+    assert_int_equal(hac_round_partitions(&spec, &memory), 256);
+    spec.keys = 0;
+    assert_int_equal(hac_round_fit(&spec, &memory, NULL), HAC_OK);
+    assert_int_equal(spec.round.partitions, 1);
+}
+
 /* With flow C's kernels, as any query. */
 static void test_by_kernels(void **state)
 {
@@ -276,6 +326,7 @@ static void test_streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_split_bytes),   cmocka_unit_test(test_partitions),
         cmocka_unit_test(test_compile),       cmocka_unit_test(test_aggregate),
         cmocka_unit_test(test_by_kernels),    cmocka_unit_test(test_carry),
         cmocka_unit_test(test_merge),         cmocka_unit_test(test_rows),

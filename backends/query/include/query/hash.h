@@ -74,7 +74,10 @@ static inline uint64_t hac_hash_string_words(uint64_t h, uint64_t low, uint64_t 
     return hac_hash_word(hac_hash_word(h, low), high);
 }
 
-/* The partition of a hash; `partitions` is a power of two up to 4096. */
+#define HAC_PARTITIONS_MAX 4096u
+
+/* The partition of a hash; `partitions` is a power of two up to HAC_PARTITIONS_MAX. So many more of them cut
+ * each in parts. */
 static inline uint32_t hac_hash_partition(uint64_t h, uint32_t partitions)
 {
     return (uint32_t)((h >> 32) * partitions >> 32);

@@ -57,7 +57,7 @@ typedef struct hac_partial_header {
     uint64_t bytes;      /* of the partial */
     uint64_t seed;       /* of the hash */
     uint64_t chunk;      /* number among all */
-    uint32_t partitions; /* and pass, as the options say */
+    uint32_t partitions; /* as the options say, or so many times more; and pass */
     uint32_t pass, passes;
     uint32_t stride;        /* bytes of a record */
     uint64_t groups;        /* records */

@@ -131,8 +131,9 @@ HAC_MUST_USE hac_status hac_plan_query_round(const hac_machine *machine, const h
                                              hac_plan **ret, hac_error *err);
 
 /*
- * Bytes of a split that keep the devices of `device_mask` (0: all) at work: two data sets for each of their threads.
- * Less does not fill them; more lies in memory where it could lie in a cache, and lets them wait for the first.
+ * Bytes of a split that keep the devices of `device_mask` (0: all) at work: four data sets for each of their
+ * threads. Less does not fill them; more lies in memory where it could lie in a cache, and lets them wait for
+ * the first.
  */
 uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask);
 
@@ -149,6 +150,12 @@ typedef struct hac_round_memory {
     uint64_t set_bytes; /* of its largest one */
     uint64_t carry;     /* bytes of the carry */
 } hac_round_memory;
+
+/*
+ * Partitions of groups for what was seen of them so far. Partials of more partitions can be merged with those
+ * of fewer: while there is no carry their number may fall.
+ */
+uint32_t hac_round_partitions(const hac_query_spec *spec, const hac_round_memory *memory);
 
 /*
  * Sets partitions, region and room of spec->round for a buffer of partials that is to be taken: regions as
