@@ -165,8 +165,6 @@ void hac_group_keys_hash(hac_group_table *t, size_t rows);
  */
 bool hac_group_record_key(const hac_group_layout *l, const uint8_t *record, size_t k, bool null,
                           uint64_t ret[2]);
-/* The hash of a record of the table. */
-uint64_t hac_group_record_hash(const hac_group_table *t, uint64_t group);
 /* A vector's value as two words (strings point into the vector's bytes). */
 void hac_value_words(const hac_vector *v, hac_repr repr, size_t row, uint64_t ret[2]);
 
@@ -233,7 +231,7 @@ uint64_t hac_partial_window_places(const hac_partial_window *window, uint32_t pa
 
 /* Writes the groups section behind `at` bytes of the region and fills its fields of *header; what does not
  * fit in `room` is only counted. header->bytes is the end of all. HAC_NO_MEMORY. */
-HAC_MUST_USE hac_status hac_group_write(const hac_group_table *t, uint8_t *region, uint64_t at, uint64_t room,
+HAC_MUST_USE hac_status hac_group_write(hac_group_table *t, uint8_t *region, uint64_t at, uint64_t room,
                                         hac_partial_header *header, hac_error *err);
 
 #endif

@@ -254,16 +254,3 @@ void hac_group_keys_hash(hac_group_table *t, size_t rows)
         word += two ? 2 : 1;
     }
 }
-
-uint64_t hac_group_record_hash(const hac_group_table *t, uint64_t group)
-{
-    const uint8_t *record = hac_group_record(t, group);
-    uint64_t h = t->hash_start, w[2];
-    for (size_t k = 0; k < t->layout.n_keys; k++) {
-        if (hac_group_record_key(&t->layout, record, k, group == t->null_group, w))
-            h = hac_hash_word(h, HAC_HASH_NULL);
-        else
-            h = hash_value(h, t->layout.keys[k].repr, w[0], w[1]);
-    }
-    return h;
-}

@@ -95,13 +95,19 @@ static uint64_t count_pointed(const hac_group_table *t, const uint32_t *order, u
 }
 
 /* Stable counting sort of the groups by partition. */
-static void order_by_partition(const hac_group_table *t, uint16_t *partition, uint32_t *starts,
-                               uint32_t *order)
+static void order_by_partition(hac_group_table *t, uint16_t *partition, uint32_t *starts, uint32_t *order)
 {
     uint32_t partitions = t->options.partitions;
-    for (uint64_t g = 0; g < t->groups; g++) {
-        partition[g] = (uint16_t)hac_hash_partition(hac_group_record_hash(t, g), partitions);
-        starts[partition[g] + 1]++;
+    for (uint64_t first = 0, n; first < t->groups; first += n) {
+        uint64_t null_row = t->null_group - first;
+        n = t->groups - first < HAC_BATCH_ROWS ? t->groups - first : HAC_BATCH_ROWS;
+        hac_group_keys_load_records(t, hac_group_record(t, first), (size_t)n,
+                                    null_row < n ? (size_t)null_row : SIZE_MAX);
+        hac_group_keys_hash(t, (size_t)n);
+        for (uint64_t i = 0; i < n; i++) {
+            partition[first + i] = (uint16_t)hac_hash_partition(t->hash[i], partitions);
+            starts[partition[first + i] + 1]++;
+        }
     }
     for (uint32_t p = 0; p < partitions; p++)
         starts[p + 1] += starts[p];
@@ -137,7 +143,7 @@ static uint64_t place_of_null_group(const hac_group_table *t, const uint32_t *or
     return HAC_NO_GROUP;
 }
 
-hac_status hac_group_write(const hac_group_table *t, uint8_t *region, uint64_t at, uint64_t room,
+hac_status hac_group_write(hac_group_table *t, uint8_t *region, uint64_t at, uint64_t room,
                            hac_partial_header *header, hac_error *err)
 {
     uint64_t n = t->groups == 0 ? 1 : t->groups, partitions = t->options.partitions;
@@ -173,7 +179,7 @@ static void fill_header(const hac_group_table *t, hac_partial_header *header)
                                    .stride = t->layout.stride};
 }
 
-hac_status hac_group_table_write(const hac_group_table *table, uint64_t chunk, uint8_t *ret, uint64_t room,
+hac_status hac_group_table_write(hac_group_table *table, uint64_t chunk, uint8_t *ret, uint64_t room,
                                  uint64_t *ret_bytes, hac_error *err)
 {
     hac_partial_header header;

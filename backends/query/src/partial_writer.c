@@ -516,8 +516,8 @@ hac_status hac_partial_add_plain(hac_partial_writer *w, const uint8_t *const *va
 
 hac_status hac_partial_end(hac_partial_writer *w, uint64_t *ret_needed, uint64_t *ret_groups, hac_error *err)
 {
-    const hac_group_table *t = w->table;
-    hac_status status = hac_group_table_ensure(w->table, err);
+    hac_group_table *t = w->table;
+    hac_status status = hac_group_table_ensure(t, err);
     if (status != HAC_OK)
         return status;
     if (w->rows != 0)

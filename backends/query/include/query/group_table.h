@@ -36,7 +36,7 @@ uint64_t hac_group_table_groups(const hac_group_table *table);
 /* The table's groups as the partial of chunk number `chunk`: ordered by partition, in first-seen order within
  * it. *ret_bytes is what it takes; it is written only when that is within `room`. The format is partial.h's.
  * HAC_NO_MEMORY. */
-HAC_MUST_USE hac_status hac_group_table_write(const hac_group_table *table, uint64_t chunk, uint8_t *ret,
+HAC_MUST_USE hac_status hac_group_table_write(hac_group_table *table, uint64_t chunk, uint8_t *ret,
                                               uint64_t room, uint64_t *ret_bytes, hac_error *err);
 
 /* Merges partition `partition` of chunk `chunk`'s partial into the table (chunks in ascending order). The
