@@ -67,7 +67,7 @@ static const hac_option options[HAC_OPT_COUNT] = {
     [HAC_OPT_WORK_GROUPS] = {"work-groups", 0, "N", NULL, "work-groups of flow C's kernels"},
     [HAC_OPT_WORK_ITEMS] = {"work-items", 0, "N", NULL, "work-items of a work-group"},
     [HAC_OPT_SPLIT_SIZE] = {"split-size", 0, "SIZE", NULL,
-                            "bytes of a split, which one buffer holds (default: up to 32MiB)"},
+                            "bytes of a split, which one buffer holds (default: as suits the devices)"},
     [HAC_OPT_IO] = {"io", 0, "FORM", "text typedbytes",
                     "form of the result, and of the input without --parse (default: text)"},
     [HAC_OPT_CENTROIDS] = {"centroids", 0, "FILE", HAC_CHOICES_FILE,

@@ -435,9 +435,9 @@ typedef struct hac_splits {
     hac_status (*write)(void *context, const void *bytes, size_t n, hac_error *err);
     void *context;
     const char *name;     /* of the whole input, for display; NULL allowed */
-    uint64_t split_bytes; /* of a split, at most 1 GiB; 0: a sixteenth of options->job.memory_limit, 1 to
-                           * 32 MiB, less where the quota has less. Below 1 MiB data sets are smaller, too,
-                           * and floats may be summed in another order */
+    uint64_t split_bytes; /* of a split, at most 1 GiB; 0: what suits the devices, 4 to 32 MiB, or less, a
+                           * sixteenth of options->job.memory_limit, and less where the quota has less. Below
+                           * 1 MiB data sets are smaller, too, and floats may be summed in another order */
     int stop_fd;          /* becomes readable: the query is cancelled; -1: none */
     int uncompressed;     /* take inputs as they are, also where they begin like gzip or zstd */
 } hac_splits;
