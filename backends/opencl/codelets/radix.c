@@ -140,7 +140,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 /* The arguments that count and scatter share: the first COMMON_ARGS. */
 static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretch *s, cl_mem in,
-                              hac_error *err)
+                              uint32_t levels, hac_error *err)
 {
     const hac_radix_header *h = &job->table.header;
     const hac_key_order *o = &job->order.order;
@@ -154,7 +154,7 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretc
     TRY(hac_kernel_arg_mem(kernel, i++, job->cells, err));
     TRY(hac_kernel_arg_mem(kernel, i++, job->splitters, err));
     TRY(hac_radix_key_arg(job, kernel, i++, h->base, err));
-    const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, h->levels};
+    const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, levels};
     for (size_t k = 0; k < 5; k++)
         TRY(hac_kernel_arg_u32(kernel, i++, figures[k], err));
     const uint64_t masks[] = {o->flip, o->sign, o->rotate, o->reverse, job->order.top};
@@ -191,7 +191,7 @@ static hac_status count_stretch(hac_radix_job *job, cl_kernel kernel, const hac_
     TRY(open_input(job, &task->spans[0], s, &in, err));
     TRY(hac_radix_open(job, task->spans[2].data + s->first * row_bytes(job), s->count * row_bytes(job),
                        HAC_WRITE, &counts, err));
-    TRY(common_args(job, kernel, s, in, err));
+    TRY(common_args(job, kernel, s, in, job->table.header.levels, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, counts, err));
     TRY(hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err));
     return hac_radix_close_from(job, in, err);
@@ -239,7 +239,8 @@ static hac_status scatter_stretch(hac_radix_job *job, cl_kernel kernel, const ha
     TRY(open_input(job, &task->spans[0], s, &in, err));
     TRY(hac_radix_open(job, t->starts, s->count * row_bytes(job), HAC_READ, &starts, err));
     TRY(hac_radix_open(job, t->keys, t->items * job->p.key_bytes, t->access, &keys, err));
-    TRY(common_args(job, kernel, s, in, err));
+    uint32_t levels = hac_radix_searches(&job->table.header) ? job->table.header.levels : 0;
+    TRY(common_args(job, kernel, s, in, levels, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, starts, err));
     TRY(hac_kernel_arg_u32(kernel, COMMON_ARGS + 2, (uint32_t)t->items, err));
     TRY(hac_kernel_arg_u64(kernel, COMMON_ARGS + 3, s->first_item, err));
@@ -393,7 +394,7 @@ hac_status hac_radix_run_scatter(hac_device *device, const hac_task *task, hac_t
     hac_radix_job job;
     hac_status status =
         hac_radix_job_begin(&job, device, task, &task->spans[1], scatter_spans, task->n_spans, err);
-    if (status == HAC_OK)
+    if (status == HAC_OK && job.table.header.counted == 0)
         status = scatter_chunks(&job, task, err);
     return hac_radix_job_end(&job, status, err);
 }

@@ -106,7 +106,12 @@ hac_status hac_radix_params_of(const hac_task *task, const hac_radix_span *spans
 static bool header_is_sound(const hac_radix_header *h, const hac_radix_params *p)
 {
     if (h->magic != HAC_RADIX_MAGIC || h->items != p->n || h->buckets != p->buckets ||
-        h->key_bytes != p->key_bytes || h->method > HAC_RADIX_LOG || h->levels > HAC_RADIX_MAX_LEVELS)
+        h->key_bytes != p->key_bytes || h->method > HAC_RADIX_LOG ||
+        (h->levels > HAC_RADIX_MAX_LEVELS && h->levels != HAC_RADIX_VALUES))
+        return false;
+    if (h->levels == HAC_RADIX_VALUES && h->cells > HAC_RADIX_SPLITTERS)
+        return false;
+    if (h->counted > (h->levels == HAC_RADIX_VALUES && p->index_bytes == 0))
         return false;
     if (h->cells == 0 || h->cells > HAC_RADIX_CELLS || h->shift >= p->key_bytes * 8)
         return false;
@@ -124,7 +129,7 @@ static bool maps_are_sound(const hac_radix_table *t, uint32_t buckets, uint32_t 
         sound = sound && cells[i - 1] <= cells[i] && cells[i] < buckets;
     const uint8_t *end = t->maps + t->splitters_at + (uint64_t)(buckets - 1) * key_bytes;
     const uint8_t *stop = t->maps + t->splitters_at + (uint64_t)HAC_RADIX_SPLITTERS * key_bytes;
-    for (; t->header.levels != 0 && end < stop; end++)
+    for (; hac_radix_searches(&t->header) && end < stop; end++)
         sound = sound && *end == UINT8_MAX;
     return sound;
 }
@@ -157,6 +162,17 @@ hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *pa
     }
     *ret = t;
     return HAC_OK;
+}
+
+void hac_radix_values(const hac_radix_table *table, uint64_t *ret)
+{
+    const hac_radix_header *h = &table->header;
+    const uint16_t *buckets = (const uint16_t *)(const void *)table->maps;
+    for (uint32_t c = 0; c < h->cells; c++) {
+        uint64_t value = hac_radix_load(table->maps + table->splitters_at, c, h->key_bytes);
+        if (hac_radix_cell(h, value) == c) /* a cell without one has another's */
+            ret[buckets[c]] = value;
+    }
 }
 
 void hac_radix_table_free(hac_radix_table *table)

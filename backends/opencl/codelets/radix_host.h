@@ -76,6 +76,15 @@ typedef struct hac_radix_table {
 
 HAC_MUST_USE hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *params,
                                              hac_radix_table *ret, hac_error *err);
+/* Whether cells are not buckets yet, but where a search begins. */
+static inline bool hac_radix_searches(const hac_radix_header *h)
+{
+    return h->levels != 0 && h->levels != HAC_RADIX_VALUES;
+}
+
+/* Of a table with values: the mapped key of each bucket; undefined where there is none. */
+void hac_radix_values(const hac_radix_table *table, uint64_t *ret);
+
 void hac_radix_table_free(hac_radix_table *table);
 
 /* 64-byte aligned memory, freed with free(); NULL if there is none. */

@@ -70,7 +70,7 @@ hac_status hac_radix_open_table(hac_radix_job *job, hac_error *err)
     if (status == HAC_OK)
         status = hac_radix_open(job, t->maps + t->identity_at, t->splitters_at - t->identity_at, HAC_READ,
                                 &job->buckets, err);
-    if (t->header.levels == 0)
+    if (!hac_radix_searches(&t->header))
         job->buckets = job->cells;
     if (status == HAC_OK)
         status = hac_radix_open(job, t->maps + t->splitters_at, t->maps_bytes - t->splitters_at, HAC_READ,

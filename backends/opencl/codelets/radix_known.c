@@ -83,7 +83,8 @@ static hac_task task_of(const trial *t, uint64_t count)
     return task;
 }
 
-typedef enum forced { AS_SAMPLED, LOG_CELLS, SEARCHED, FORCED } forced;
+/* VALUED: with values, and all keys but one are strangers. */
+typedef enum forced { AS_SAMPLED, LOG_CELLS, SEARCHED, VALUED, FORCED } forced;
 
 /* Overwrites what radix.sample decided with a map that its sample would not have chosen. */
 static void force_map(const trial *t, forced map)
@@ -95,15 +96,15 @@ static void force_map(const trial *t, forced map)
     if (map == AS_SAMPLED || t->cut.buckets < 8)
         return;
     h.method = HAC_RADIX_LOG;
-    h.cells = HAC_RADIX_CELLS;
+    h.cells = map == VALUED ? HAC_RADIX_FEW_CELLS : HAC_RADIX_CELLS;
     h.base = 0;
-    h.shift = t->key_bytes == 8 ? 10 : 11;
-    h.levels = map == SEARCHED ? 3 : 0;
+    h.shift = (t->key_bytes == 8 ? 10u : 11u) - (map == VALUED ? 3u : 0u);
+    h.levels = map == SEARCHED ? 3 : map == VALUED ? HAC_RADIX_VALUES : 0;
     memcpy(t->table, &h, sizeof h);
-    for (uint64_t i = 0; i < HAC_RADIX_CELLS; i++)
-        cells[i] = (uint16_t)(map == SEARCHED ? 0 : i * t->cut.buckets / HAC_RADIX_CELLS);
-    memset(splitters, 0xff, (uint64_t)HAC_RADIX_SPLITTERS * t->key_bytes);
-    for (uint64_t i = 0; i < 7; i++) {
+    for (uint64_t i = 0; i < h.cells; i++)
+        cells[i] = (uint16_t)(map == SEARCHED ? 0 : i * t->cut.buckets / h.cells);
+    memset(splitters, map == VALUED ? 0 : 0xff, (uint64_t)HAC_RADIX_SPLITTERS * t->key_bytes);
+    for (uint64_t i = 0; i < 7 && map == SEARCHED; i++) {
         uint64_t wide = (i + 1) << 61, key = t->key_bytes == 8 ? wide : wide >> 32;
         memcpy(splitters + i * t->key_bytes, &key, t->key_bytes);
     }

@@ -284,6 +284,31 @@ static hac_status read_starts(leaf *l, const hac_task *task, hac_error *err)
     return HAC_OK;
 }
 
+/* ---- buckets of one key ---- */
+
+static void fill(uint8_t *to, uint64_t items, uint32_t key_bytes, uint64_t key)
+{
+    if (key_bytes == 4)
+        for (uint64_t i = 0; i < items; i++)
+            ((uint32_t *)(void *)to)[i] = (uint32_t)key;
+    else
+        for (uint64_t i = 0; i < items; i++)
+            ((uint64_t *)(void *)to)[i] = key;
+}
+
+static hac_status fill_buckets(leaf *l, const hac_task *task, hac_error *err)
+{
+    uint32_t key_bytes = l->job.p.key_bytes;
+    hac_autofree uint64_t *values = calloc(HAC_RADIX_MAX_BUCKETS, sizeof *values);
+    if (values == NULL)
+        return hac_fail_no_memory(err);
+    hac_radix_values(&l->job.table, values);
+    for (uint64_t b = 0; b < task->count; b++)
+        fill(l->data + l->starts[b] * key_bytes, l->starts[b + 1] - l->starts[b], key_bytes,
+             hac_radix_unmap(&l->job.order, values[task->first + b]));
+    return HAC_OK;
+}
+
 static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
 {
     static const char *(*const programs[])(const hac_device_facts *, hac_type) = {
@@ -294,6 +319,8 @@ static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
     TRY(read_starts(l, task, err));
     l->data = task->spans[1].data;
     l->index = l->job.p.index_bytes != 0 ? task->spans[2].data : NULL;
+    if (l->job.table.header.counted != 0)
+        return fill_buckets(l, task, err);
     return sort_buckets(l, task->count, err);
 }
 

@@ -15,15 +15,18 @@ typedef struct sample {
     hac_radix_header header;
     const uint64_t *keys; /* sorted */
     uint64_t n;
-    uint64_t *splitters;       /* HAC_RADIX_SPLITTERS; used if header.levels != 0 */
+    uint64_t *splitters;       /* HAC_RADIX_SPLITTERS, or values; used if header.levels != 0 */
     uint16_t *cells;           /* HAC_RADIX_CELLS */
     struct cell_count *counts; /* as many */
     uint64_t largest;          /* expected keys of the largest bucket that has to be sorted */
+    bool alone;                /* keys are the result, not an index */
 } sample;
 
 /* ---- drawing ---- */
 
-#define BATCH 64 /* reads that are under way together: each misses every cache */
+#define VALUES_MOST 512 /* different keys that are worth a look at each */
+#define CELLS_STEP  257 /* between two linear maps that are tried */
+#define BATCH       64  /* reads that are under way together: each misses every cache */
 
 /* One key of each of `count` equal stretches of IN, mapped. */
 static void draw(const hac_radix_order *o, const uint8_t *in, uint64_t n, uint64_t seed, uint64_t *keys,
@@ -232,11 +235,60 @@ static void choose_search(sample *s)
     s->largest = (uint64_t)((double)(2 * target) * ((double)s->header.items / (double)s->n));
 }
 
+/* Each cell's value in `splitters`, and cells up to it in its bucket; what has none gets a value of
+ * elsewhere. False: two share a cell. */
+static bool place_values(sample *s, const uint64_t *values, uint64_t n)
+{
+    uint32_t next = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t cell = hac_radix_cell(&s->header, values[i]);
+        if (cell < next)
+            return false;
+        for (; next <= cell; next++) {
+            s->cells[next] = (uint16_t)i;
+            s->splitters[next] = values[i];
+        }
+    }
+    for (; next < s->header.cells; next++) {
+        s->cells[next] = (uint16_t)(n - 1);
+        s->splitters[next] = values[n - 1];
+    }
+    return true;
+}
+
+/* Where the sample has few different keys, maps are tried until one gives each a cell of its own. */
+static bool choose_values(sample *s)
+{
+    uint64_t values[VALUES_MOST], n = 0;
+    uint64_t most = s->header.buckets < VALUES_MOST ? s->header.buckets : VALUES_MOST;
+    for (uint64_t i = 0; i < s->n; i++) {
+        if (i > 0 && s->keys[i] == s->keys[i - 1])
+            continue;
+        if (n == most)
+            return false;
+        values[n++] = s->keys[i];
+    }
+    s->header.levels = HAC_RADIX_VALUES;
+    s->largest = 0;
+    for (uint32_t cells = HAC_RADIX_FEW_CELLS; cells > HAC_RADIX_FEW_CELLS / 2; cells -= CELLS_STEP) {
+        choose_linear(s, cells);
+        if (place_values(s, values, n))
+            return true;
+    }
+    choose_log(s, HAC_RADIX_FEW_CELLS);
+    if (place_values(s, values, n))
+        return true;
+    s->header.levels = 0;
+    return false;
+}
+
 /* The cheapest map that is good enough. A search pays when the leaves would be far too large without it. */
 static void choose(sample *s)
 {
     uint64_t good = HAC_RADIX_LEAF_ITEMS / 4 * 3;
     static const uint32_t cells[] = {HAC_RADIX_FEW_CELLS, HAC_RADIX_CELLS};
+    if (s->alone && choose_values(s))
+        return;
     for (size_t i = 0; i < 2; i++) {
         choose_linear(s, cells[i]);
         fill_cells(s);
@@ -291,7 +343,12 @@ hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_ta
     status = hac_radix_sort_bucket(&as_is, keys, NULL, 0, count, err);
     if (status != HAC_OK)
         return status;
-    sample s = {.keys = keys, .n = count, .splitters = splitters, .cells = cells, .counts = counts};
+    sample s = {.keys = keys,
+                .n = count,
+                .splitters = splitters,
+                .cells = cells,
+                .counts = counts,
+                .alone = p.index_bytes == 0};
     s.header = (hac_radix_header){
         .magic = HAC_RADIX_MAGIC, .items = p.n, .buckets = p.buckets, .key_bytes = p.key_bytes};
     choose(&s);
@@ -310,6 +367,17 @@ hac_status hac_radix_check_scan(const hac_device_facts *facts, const hac_task *t
     (void)facts;
     hac_radix_params params;
     return hac_radix_params_of(task, scan_spans, 2, &params, err);
+}
+
+/* Whether every key of every chunk is its cell's value; the mark that says so of a chunk goes. */
+static bool take_marks(uint64_t *counts, const hac_radix_params *p)
+{
+    uint64_t row_items = hac_radix_row_items(p->buckets), marks = 0;
+    for (uint64_t chunk = 0; chunk < p->chunks; chunk++) {
+        marks |= counts[chunk * row_items] & HAC_RADIX_STRANGE;
+        counts[chunk * row_items] &= ~HAC_RADIX_STRANGE;
+    }
+    return marks == 0;
 }
 
 /* Keys of each bucket; false if a count cannot be one. */
@@ -341,7 +409,8 @@ hac_status hac_radix_run_scan(hac_device *device, const hac_task *task, hac_task
     uint64_t *starts = (uint64_t *)(void *)(task->spans[0].data + hac_radix_starts_offset());
     uint64_t *counts = (uint64_t *)(void *)task->spans[1].data;
     uint64_t row_items = hac_radix_row_items(p.buckets), sum = 0, largest = 0, used = 0;
-    bool possible = add_up(counts, &p, starts);
+    hac_radix_header *header = (hac_radix_header *)(void *)task->spans[0].data;
+    bool usual = take_marks(counts, &p), possible = add_up(counts, &p, starts);
     for (uint32_t b = 0; b <= p.buckets; b++) {
         uint64_t many = b < p.buckets ? starts[b] : 0;
         largest = many > largest ? many : largest;
@@ -360,6 +429,7 @@ hac_status hac_radix_run_scan(hac_device *device, const hac_task *task, hac_task
             counts[chunk * row_items + b] = at[b];
             at[b] += many;
         }
+    header->counted = usual && header->levels == HAC_RADIX_VALUES && p.index_bytes == 0;
     result->values[0] = largest;
     result->values[1] = used;
     result->n_values = 2;

@@ -398,6 +398,50 @@ static void the_planners_cut(void **state)
 }
 
 /* Windows of 1 MiB, device copies, and a device that ends loops. */
+static bool was_counted(const sort *s)
+{
+    hac_radix_header h;
+    memcpy(&h, s->table, sizeof h);
+    return h.counted != 0;
+}
+
+/* Nothing is scattered where there are few different keys, unless one of them was not sampled. */
+static void few_values_of(const setting *style)
+{
+    hac_device *device = test_open_device(style->device);
+    uint64_t n = test_small_sizes() ? 3000 : 20011;
+    unsigned alone = 0;
+    for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
+        for (int strange = 0; strange < 4; strange++)
+            for (uint32_t index = 0; index <= 4; index += 4) {
+                sort s = sort_new((hac_type)type, type % 2 == strange % 2, index, n, fine_cut(device, n));
+                fill(&s, strange % 2 == 0 ? FEW : EQUAL);
+                uint64_t at = strange == 1 ? n - 1 : hac_random_u64(&random_state) % n;
+                if (strange > 0)
+                    memset(s.in + at * s.size, 0x3e, s.size);
+                memcpy(s.in_copy, s.in, n * s.size);
+                run_sort(device, &s);
+                assert_sorted(&s, style->name, FEW);
+                assert_true(was_counted(&s) == (index == 0) || strange > 0);
+                alone += index == 0 && !was_counted(&s);
+                sort_free(&s);
+            }
+    assert_true(alone > 0); /* not every stranger is among the sampled */
+    hac_device_close(device);
+}
+
+static void few_values_block(void **state)
+{
+    (void)state;
+    few_values_of(&block);
+}
+
+static void few_values_simt(void **state)
+{
+    (void)state;
+    few_values_of(&simt);
+}
+
 static void limited_devices(void **state)
 {
     (void)state;
@@ -531,7 +575,7 @@ static void damaged_tables_are_refused(void **state)
     task.n_spans = 3;
     hac_radix_header good;
     memcpy(&good, s.table, sizeof good);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 10; i++) {
         hac_radix_header h = good;
         h.shift = i == 0 ? 32 : h.shift;
         h.last = i == 1 ? 1u << 16 : h.last;
@@ -539,7 +583,12 @@ static void damaged_tables_are_refused(void **state)
         h.method = i == 3 ? 2 : h.method;
         h.buckets += i == 4;
         h.items -= i == 5;
-        h.levels = i == 6 ? 1 : i == 7 ? 12 : h.levels; /* 1: no splitters there */
+        h.levels = i == 6   ? 1
+                   : i == 7 ? 12
+                   : i == 9 ? HAC_RADIX_VALUES
+                            : h.levels; /* 1: no splitters there */
+        h.counted = i == 8;
+        h.cells = i == 9 ? HAC_RADIX_SPLITTERS + 1 : h.cells;
         memcpy(s.table, &h, sizeof h);
         assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
     }
@@ -599,6 +648,8 @@ int main(void)
         cmocka_unit_test(every_pattern_and_type_simt),
         cmocka_unit_test(large_buckets),
         cmocka_unit_test(the_planners_cut),
+        cmocka_unit_test(few_values_block),
+        cmocka_unit_test(few_values_simt),
         cmocka_unit_test(limited_devices),
         cmocka_unit_test(wrong_counts_write_nothing_outside),
         cmocka_unit_test(bad_tasks_are_refused),

@@ -80,6 +80,8 @@ inline bool nonzero(uint16 v)
 #define BLOCK        256  /* keys whose cells are computed together */
 #define MAX_BUCKETS  6144 /* HAC_RADIX_MAX_BUCKETS */
 #define CELLS_LINEAR 0
+#define VALUES       32 /* levels */
+#define STRANGE      (1UL << 63)
 #define CELLS_LOG    1
 
 /* base/type.h: four masks that make unsigned comparison the job's order; `top` makes all NaNs one key
@@ -224,6 +226,15 @@ inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
     return range_of(least, most);
 }
 
+/* Not 0: a key of the block is not its cell's value. */
+inline key strangers(const key *block, const uint *cells, __global const key *values)
+{
+    key odd = 0;
+    for (uint i = 0; i < BLOCK; i++)
+        odd |= block[i] ^ values[cells[i]];
+    return odd;
+}
+
 /* `next` begins at the number of groups: each takes the job of its own number first, then the next free one.
  */
 __kernel void radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
@@ -235,13 +246,15 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
                           volatile __global uint *restrict next)
 {
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
+    bool few = levels == VALUES;
+    cell_map c = {base, method, shift, last, scale, few ? 0 : levels, first_buckets, splitters};
     uint histogram[2][MAX_BUCKETS];
     uint cells[BLOCK];
     key block[BLOCK];
     for (uint chunk = get_group_id(0); chunk < chunks; chunk = atomic_inc(next)) {
         ulong first = (ulong)chunk * chunk_items;
         uint n = (uint)min((ulong)chunk_items, items - first);
+        key odd = 0;
         for (uint b = 0; b < buckets; b++)
             histogram[0][b] = histogram[1][b] = 0;
         for (uint at = 0; at < n; at += BLOCK) {
@@ -249,6 +262,8 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
             load_block(in + first + at, some, block);
             fetch_block(in + first, at + 2 * BLOCK, n);
             cell_range r = block_cells(block, o, c, cells);
+            if (few)
+                odd |= strangers(block, cells, splitters);
             if (r.first == r.last) {
                 histogram[0][table[r.first]] += some;
             } else if (some == BLOCK) {
@@ -266,6 +281,8 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
         __global ulong *row = counts + (ulong)chunk * row_items;
         for (uint b = 0; b < buckets; b++)
             row[b] = (ulong)histogram[0][b] + histogram[1][b];
+        if (odd != 0)
+            row[0] |= STRANGE;
     }
 }
 

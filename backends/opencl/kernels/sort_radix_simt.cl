@@ -11,6 +11,8 @@
 #define MAX_BUCKETS  6144 /* HAC_RADIX_MAX_BUCKETS */
 #define MAX_LEVELS   11   /* HAC_RADIX_MAX_LEVELS */
 #define CELLS_LINEAR 0
+#define VALUES       32 /* levels */
+#define STRANGE      (1UL << 63)
 #define CELLS_LOG    1
 #define DIGIT_BITS   8
 #define DIGITS       (1 << DIGIT_BITS)
@@ -92,20 +94,28 @@ radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint
             __global ulong *restrict counts, volatile __global uint *restrict next)
 {
     __local uint seen[MAX_BUCKETS];
+    __local uint odd;
+    bool few = levels == VALUES;
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
+    cell_map c = {base, method, shift, last, scale, few ? 0 : levels, first_buckets, splitters};
     uint me = get_local_id(0);
     for (uint chunk = get_group_id(0); chunk < chunks; chunk += get_num_groups(0)) {
         ulong from = (ulong)chunk * chunk_items;
         uint n = (uint)min((ulong)chunk_items, items - from);
         for (uint b = me; b < buckets; b += GROUP)
             seen[b] = 0;
+        if (me == 0)
+            odd = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = me; i < n; i += GROUP)
-            atomic_inc(&seen[bucket_of(map_key(in[from + i], o), c)]);
+        for (uint i = me; i < n; i += GROUP) {
+            key m = map_key(in[from + i], o);
+            atomic_inc(&seen[bucket_of(m, c)]);
+            if (few && m != splitters[cell_of(m, c)])
+                atomic_or(&odd, 1u);
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint b = me; b < buckets; b += GROUP)
-            counts[(ulong)chunk * row_items + b] = seen[b];
+            counts[(ulong)chunk * row_items + b] = seen[b] | (b == 0 && odd != 0 ? STRANGE : 0);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

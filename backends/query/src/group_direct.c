@@ -33,16 +33,15 @@ static bool take_range(hac_group_table *t, range wanted)
         return false;
     while (span < wanted.span)
         span *= 2;
-    uint32_t *groups = NULL;
-    if (t->used < t->options.memory && span * sizeof *groups <= (t->options.memory - t->used) / MEMORY_PART)
-        groups = hac_group_resize(t, NULL, 0, span * sizeof *groups, NULL);
+    if (t->used > t->options.memory || span * sizeof *d->groups > (t->options.memory - t->used) / MEMORY_PART)
+        return false;
+    uint32_t *groups = calloc(span, sizeof *groups);
     if (groups == NULL)
         return false;
-    memset(groups, 0, span * sizeof *groups);
     if (old_span > 0) /* within the one wanted */
         memcpy(groups + (old_low - wanted.low), d->groups, old_span * sizeof *groups);
     free(d->groups);
-    t->used -= old_span * sizeof *groups;
+    t->used += (span - old_span) * sizeof *groups;
     d->groups = groups;
     d->low = wanted.low;
     d->span = span;

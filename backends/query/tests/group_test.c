@@ -567,8 +567,8 @@ static void clear_partials(partials *p)
 }
 
 /* Partials of partitions that are cut in `finer` parts each. */
-static void check_finer(const rows *r, lines *wanted, size_t chunk_rows, uint32_t partitions, uint32_t finer,
-                        uint32_t passes)
+static void check_partials(const rows *r, lines *wanted, size_t chunk_rows, uint32_t partitions,
+                           uint32_t finer, uint32_t passes)
 {
     lines got = {0};
     hac_group_options options = {.seed = hac_random_u64(&random_state),
@@ -595,21 +595,15 @@ static void check_finer(const rows *r, lines *wanted, size_t chunk_rows, uint32_
     same_lines(&got, wanted);
 }
 
-static void check_partials(const rows *r, lines *wanted, size_t chunk_rows, uint32_t partitions,
-                           uint32_t passes)
-{
-    check_finer(r, wanted, chunk_rows, partitions, 1, passes);
-}
-
 static void check_all(rows *r)
 {
     lines wanted = {0};
     reference(r, &wanted);
     check_table(r, &wanted, hac_random_u64(&random_state));
-    check_partials(r, &wanted, r->n + 1, 1, 1);
-    check_partials(r, &wanted, r->n / 3 + 1, 16, 1);
-    check_partials(r, &wanted, r->n / 7 + 1, 256, r->n_keys == 0 ? 1 : 3);
-    check_finer(r, &wanted, r->n / 5 + 1, 8, 32, 1);
+    check_partials(r, &wanted, r->n + 1, 1, 1, 1);
+    check_partials(r, &wanted, r->n / 3 + 1, 16, 1, 1);
+    check_partials(r, &wanted, r->n / 7 + 1, 256, 1, r->n_keys == 0 ? 1 : 3);
+    check_partials(r, &wanted, r->n / 5 + 1, 8, 32, 1);
     clear_lines(&wanted);
     free(r->values);
 }
@@ -658,9 +652,9 @@ static void test_windows(void **state)
         make_rows(&r, 150000, key_sets[k].keys, key_sets[k].n, 1u << 30, k != 1);
         lines wanted = {0};
         reference(&r, &wanted);
-        check_partials(&r, &wanted, 110000, 64, 1);
-        check_partials(&r, &wanted, 60000, 8, k == 1 ? 2 : 1);
-        check_finer(&r, &wanted, 80000, 4, 16, 1);
+        check_partials(&r, &wanted, 110000, 64, 1, 1);
+        check_partials(&r, &wanted, 60000, 8, 1, k == 1 ? 2 : 1);
+        check_partials(&r, &wanted, 80000, 4, 16, 1);
         clear_lines(&wanted);
         free(r.values);
     }

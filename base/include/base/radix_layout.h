@@ -24,6 +24,11 @@
  * bucket = cells[cell]. Where cells are too coarse for the data, a search goes on from there: for step =
  * 2^(levels - 1) … 2, 1: bucket += step if splitters[bucket + step - 1] < m. Splitter j is the last key of
  * bucket j; from the last bucket on they are the largest key. Each step costs a tenth of a scatter.
+ *
+ * Few different keys (levels = HAC_RADIX_VALUES): no two that were sampled share a cell or a bucket, and
+ * instead of splitters there is a value for each cell. radix.count looks whether every key is its cell's
+ * value, and adds HAC_RADIX_STRANGE to a chunk's first count where one is not. If there is none, and keys
+ * alone are the result, nothing is scattered: leaves write each value as often as it was counted.
  */
 #ifndef BASE_RADIX_LAYOUT_H
 #define BASE_RADIX_LAYOUT_H
@@ -35,6 +40,8 @@
 #define HAC_RADIX_MAX_BUCKETS 6144
 #define HAC_RADIX_MAX_LEVELS  11 /* steps of a search */
 #define HAC_RADIX_SPLITTERS   8192
+#define HAC_RADIX_VALUES      32 /* levels: there are values, and no search */
+#define HAC_RADIX_STRANGE     (UINT64_C(1) << 63)
 #define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
 /* Keys of a chunk for each bucket: a sixteenth of the narrowest keys is what their counters take. */
@@ -53,6 +60,7 @@ typedef struct hac_radix_header {
     uint32_t buckets; /* as the job was cut; some may be empty */
     uint32_t method, cells, shift, last, scale, levels;
     uint32_t key_bytes;
+    uint32_t counted; /* 1, by radix.scan: every key is its cell's value, so their counts are the result */
 } hac_radix_header;
 
 /* How a sort is cut. */
