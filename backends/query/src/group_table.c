@@ -27,7 +27,8 @@ static hac_status over_limit(const hac_group_table *t, hac_error *err)
 
 void *hac_group_resize(hac_group_table *t, void *old, uint64_t old_bytes, uint64_t bytes, hac_error *err)
 {
-    if (bytes > t->options.memory || t->used - old_bytes > t->options.memory - bytes) {
+    bool overflown = bytes == 0; /* nobody asks for nothing */
+    if (overflown || bytes > t->options.memory || t->used - old_bytes > t->options.memory - bytes) {
         over_limit(t, err);
         return NULL;
     }
