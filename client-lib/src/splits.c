@@ -73,10 +73,9 @@ typedef struct run {
     hac_turn turn;
     hac_fill fill;
     hac_flight flight;
-    bool early; /* splits end where the input pauses */
-    bool idle;  /* nothing has come since that was done */
-    uint64_t
-        begins; /* bytes of the next split: the first ones are small, so that work begins at once; 0: all */
+    bool early;      /* splits end where the input pauses */
+    bool idle;       /* nothing has come since that was done */
+    uint64_t begins; /* bytes of the next split: small at first, so that work begins at once; 0: usual */
 } run;
 
 /* The next split is filled in flight.filling, which may be larger than is usual; at least `bytes` of it. */

@@ -25,6 +25,8 @@ RANKS = (1, 2, 3, 4, 7)
 # What root, and more ranks than cores, need.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+# What Open MPI 4 at times says of ranks that did call MPI_Finalize (its issue 7833: once in some thousand runs).
+LOST_END = "exiting improperly. There are three reasons"
 ENDLESS = """name: endless
 vectors: {x: {template: FixValueVector, type: f64, value: 1, rows: 50000}}
 operators:
@@ -79,6 +81,9 @@ class RankTest(MachineTest):
 
     def good(self, ranks, *words, **more):
         result = self.mpirun(ranks, *words, **more)
+        if LOST_END in result.err and "hac-mpi: " not in result.err:
+            print(f"AGAIN: mpirun -n {ranks} {words} lost the end of a rank: {result}", file=sys.stderr)
+            result = self.mpirun(ranks, *words, **more)
         self.assertEqual((result.code, result.err), (0, ""), f"mpirun -n {ranks} {words}: {result}\n{self.m.log()[-3000:]}")
         return result.out
 
