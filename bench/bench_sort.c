@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One line of the sort table: the product and a peer, turn by turn in one process, each timed from the call
- * to having read the result. Prints one JSON object. bench/run.py runs it for every line.
+ * One line of the sort table: the product, and beside it a peer or the product on single devices, turn by
+ * turn in one process, each timed from the call to having read the result. Prints one JSON object.
+ * bench/run.py runs it for every line.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -15,13 +16,19 @@
 #include "patterns.h"
 #include "peer.h"
 
+#define DEVICES_MOST 16
+#define REPEATS_MOST 1000
+#define WARM_UP      3 /* rounds: kernels built, memory faulted in, models learnt */
+
 typedef struct options {
     hac_type type;
     uint64_t items;
     const char *pattern, *peer_library, *peer_name, *input; /* input: recycled or memory */
     int repeats;
     hac_sort_options sort;
-    const char *devices[16];
+    const char *devices[DEVICES_MOST];
+    const char *beside[DEVICES_MOST]; /* each alone takes a turn, too */
+    size_t n_beside;
 } options;
 
 static void die(const char *what, const hac_error *err)
@@ -70,15 +77,21 @@ static void check_sorted(const options *o, const void *result)
     }
 }
 
-static double time_product(hac_client *client, hac_buffer *buffer, const void *keys, options *o, bool check,
-                           uint64_t *sum)
+/* On the devices of the options, or on `device` alone. */
+static double time_product(hac_client *client, hac_buffer *buffer, const void *keys, const options *o,
+                           const char *device, bool check, uint64_t *sum)
 {
+    hac_sort_options sort = o->sort;
+    if (device != NULL) {
+        sort.job.devices = &device;
+        sort.job.n_devices = 1;
+    }
     hac_error err = HAC_ERROR_NONE;
     hac_job *job = NULL;
     uint64_t start = hac_now_ns();
     hac_status status = strcmp(o->input, "memory") == 0
-                            ? hac_sort_memory(client, keys, o->items, &o->sort, &job, &err)
-                            : hac_sort_buffer(client, buffer, 0, o->items, &o->sort, &job, &err);
+                            ? hac_sort_memory(client, keys, o->items, &sort, &job, &err)
+                            : hac_sort_buffer(client, buffer, 0, o->items, &sort, &job, &err);
     if (status != HAC_OK || hac_job_wait(job, -1, &err) != HAC_OK)
         die("sort", &err);
     *sum += read_all(hac_job_data(job), hac_job_bytes(job));
@@ -111,11 +124,13 @@ static void parse(int argc, char **argv, options *o)
         {"type", 1, NULL, 't'},    {"items", 1, NULL, 'n'},     {"pattern", 1, NULL, 'p'},
         {"peer", 1, NULL, 'l'},    {"name", 1, NULL, 'N'},      {"input", 1, NULL, 'i'},
         {"repeats", 1, NULL, 'r'}, {"algorithm", 1, NULL, 'a'}, {"argsort", 0, NULL, 'A'},
-        {"device", 1, NULL, 'd'},  {"scheme", 1, NULL, 's'},    {NULL, 0, NULL, 0},
+        {"device", 1, NULL, 'd'},  {"scheme", 1, NULL, 's'},    {"beside", 1, NULL, 'b'},
+        {NULL, 0, NULL, 0},
     };
     static const char *const schemes[] = {"auto", "proportional", "lower", "upper", "none"};
     hac_sort_options sort = HAC_SORT_OPTIONS_INIT;
-    *o = (options){HAC_TYPE_U32, 1 << 24, "random", NULL, "x86simdsort", "recycled", 9, sort, {NULL}};
+    *o = (options){HAC_TYPE_U32, 1 << 24, "random", NULL, "x86simdsort", "recycled", 9,
+                   sort,         {NULL},  {NULL},   0};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         switch (c) {
         case 't':
@@ -148,8 +163,12 @@ static void parse(int argc, char **argv, options *o)
             o->sort.argsort = 1;
             break;
         case 'd':
-            if (o->sort.job.n_devices < 16)
+            if (o->sort.job.n_devices < DEVICES_MOST)
                 o->devices[o->sort.job.n_devices++] = optarg;
+            break;
+        case 'b':
+            if (o->n_beside < DEVICES_MOST)
+                o->beside[o->n_beside++] = optarg;
             break;
         case 's':
             for (int i = 0; i < 5; i++)
@@ -162,7 +181,7 @@ static void parse(int argc, char **argv, options *o)
     }
     o->sort.type = o->type;
     o->sort.job.devices = o->sort.job.n_devices > 0 ? o->devices : NULL;
-    if (o->type == HAC_TYPE_NONE || o->items == 0 || o->repeats < 1 || o->repeats > 1000) {
+    if (o->type == HAC_TYPE_NONE || o->items == 0 || o->repeats < 1 || o->repeats > REPEATS_MOST) {
         fprintf(stderr, "bench_sort: bad --type, --items or --repeats\n");
         exit(2);
     }
@@ -177,7 +196,7 @@ int main(int argc, char **argv)
     hac_buffer *buffer = NULL;
     bench_peer peer = {NULL, NULL};
     size_t bytes = o.items * hac_type_size(o.type);
-    double product[1000], others[1000];
+    static double product[REPEATS_MOST], others[REPEATS_MOST], alone[DEVICES_MOST][REPEATS_MOST];
     uint64_t sum = 0;
     if (hac_client_connect(NULL, &client, &err) != HAC_OK ||
         hac_buffer_alloc(client, bytes, &buffer, &err) != HAC_OK)
@@ -190,22 +209,25 @@ int main(int argc, char **argv)
     bool has_peer = o.peer_library != NULL && bench_peer_load(o.peer_library, o.peer_name, o.type, &peer);
     void *work = has_peer ? malloc(bytes) : NULL;
     uint64_t *index = has_peer && o.sort.argsort ? malloc(o.items * 8) : NULL;
-    for (int i = 0; i < 3; i++) /* kernels built, memory faulted in, models learnt */
-        time_product(client, buffer, keys, &o, i == 0, &sum);
-    if (has_peer)
-        time_peer(&peer, &o, keys, work, index, &sum);
-    for (int i = 0; i < o.repeats; i++) {
-        product[i] = time_product(client, buffer, keys, &o, false, &sum);
-        if (has_peer)
-            others[i] = time_peer(&peer, &o, keys, work, index, &sum);
+    for (int i = -WARM_UP; i < o.repeats; i++) {
+        int at = i < 0 ? 0 : i;
+        product[at] = time_product(client, buffer, keys, &o, NULL, i == -WARM_UP, &sum);
+        for (size_t d = 0; d < o.n_beside; d++)
+            alone[d][at] = time_product(client, buffer, keys, &o, o.beside[d], i == -WARM_UP, &sum);
+        if (has_peer && i >= -1)
+            others[at] = time_peer(&peer, &o, keys, work, index, &sum);
     }
     double ours = median(product, o.repeats), theirs = has_peer ? median(others, o.repeats) : 0;
     printf(
         "{\"type\":\"%s\",\"items\":%llu,\"pattern\":\"%s\",\"input\":\"%s\",\"argsort\":%s,\"seconds\":%.9f,"
-        "\"best_seconds\":%.9f,\"peer\":\"%s\",\"peer_seconds\":%.9f,\"ratio\":%.4f,\"checksum\":%llu}\n",
+        "\"best_seconds\":%.9f,\"peer\":\"%s\",\"peer_seconds\":%.9f,\"ratio\":%.4f,\"checksum\":%llu,"
+        "\"beside\":[",
         hac_type_name(o.type), (unsigned long long)o.items, o.pattern, o.input,
         o.sort.argsort ? "true" : "false", ours, product[0], has_peer ? o.peer_name : "", theirs,
         ours > 0 ? theirs / ours : 0, (unsigned long long)sum);
+    for (size_t d = 0; d < o.n_beside; d++)
+        printf("%s%.9f", d > 0 ? "," : "", median(alone[d], o.repeats));
+    printf("]}\n");
     free(work);
     free(index);
     hac_buffer_free(buffer);

@@ -141,8 +141,10 @@ int main(int, char **v) {
     return result
 
 
-def median_seconds(machine, *args):
-    return machine.program("bench_sort", *args)["seconds"]
+def beside_single(machine, *args):
+    """Seconds of the job on both devices and on each alone, which take turns: a machine's speed changes by the hour."""
+    got = [machine.program("bench_sort", "--beside", "core.0", "--beside", "core.1", *args) for _ in range(3)]
+    return tuple(statistics.median(v) for v in zip(*((g["seconds"], *g["beside"]) for g in got)))
 
 
 def pairs(build, quick):
@@ -154,14 +156,7 @@ def pairs(build, quick):
         try:
             machine.calibrate()
             for algorithm in ("auto", "bitonic"):
-                times = {"both": [], "core.0": [], "core.1": []}
-                for _ in range(3):
-                    for who in times:
-                        args = ["--items", n, "--algorithm", algorithm, "--repeats", 5]
-                        if who != "both":
-                            args += ["--device", who]
-                        times[who].append(median_seconds(machine, *args))
-                both, first, second = (statistics.median(times[w]) for w in ("both", "core.0", "core.1"))
+                both, first, second = beside_single(machine, "--items", n, "--algorithm", algorithm, "--repeats", 7)
                 ideal = 1 / (1 / first + 1 / second)
                 goal = {("auto", 1.0): 1.8, ("bitonic", 1.0): 1.6}.get((algorithm, slowdown))
                 line = {"line": f"pair, slowdown {slowdown:g}, {algorithm}, {n} u32", "both_seconds": both,
@@ -183,14 +178,8 @@ def never_slower(build, quick):
         machine.calibrate()
         for kind in ("u32", "f64"):
             for log2 in (12, 16, 20, 22) if not quick else (16, 20):
-                times = {"auto": [], "core.0": [], "core.1": []}
-                for _ in range(3):
-                    for who in times:
-                        args = ["--items", 1 << log2, "--type", kind, "--repeats", 9]
-                        if who != "auto":
-                            args += ["--device", who]
-                        times[who].append(median_seconds(machine, *args))
-                auto, first, second = (statistics.median(times[w]) for w in ("auto", "core.0", "core.1"))
+                repeats = 201 if log2 < 20 else 21
+                auto, first, second = beside_single(machine, "--items", 1 << log2, "--type", kind, "--repeats", repeats)
                 line = {"line": f"{kind}, 2^{log2}", "auto_seconds": auto, "best_single_seconds": min(first, second),
                         "over_best": auto / min(first, second)}
                 worst.append(line)

@@ -303,10 +303,9 @@ void hac_jobs_session_closed(hac_server *server, hac_session *session)
 hac_job *hac_job_find(hac_server *server, uint64_t id)
 {
     hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link) {
-        if (job->id == id)
-            return job;
-    }
+    hac_list_for_each_back (job, &server->jobs, hac_job, link) /* mostly one of the newest is meant */
+        if (job->id <= id)
+            return job->id == id ? job : NULL;
     return NULL;
 }
 

@@ -46,4 +46,10 @@ static inline void hac_list_remove(hac_link *link)
          element##_at != (head) && ((element) = hac_container_of(element##_at, type, member), true);         \
          element##_at = element##_next, element##_next = element##_at->next)
 
+/* The same from its end. */
+#define hac_list_for_each_back(element, head, type, member)                                                  \
+    for (hac_link *element##_at = (head)->previous, *element##_next = element##_at->previous;                \
+         element##_at != (head) && ((element) = hac_container_of(element##_at, type, member), true);         \
+         element##_at = element##_next, element##_next = element##_at->previous)
+
 #endif

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/type.h"
@@ -31,6 +34,7 @@ typedef struct sample {
 } sample;
 
 typedef struct bucket {
+    uint64_t hash; /* of device key and codelet */
     char device_key[MAX_KEY];
     char codelet[MAX_CODELET];
     hac_type type;
@@ -45,7 +49,7 @@ typedef struct bucket {
 } bucket;
 
 struct hac_model_set {
-    bucket **buckets; /* sorted by order() */
+    bucket **buckets; /* sorted by order(): those of a device together */
     size_t n;
     uint64_t clock;
     bool dirty;
@@ -75,29 +79,50 @@ void hac_model_set_free(hac_model_set *set)
     free(set);
 }
 
-static int order(const bucket *b, const char *device_key, const char *codelet, hac_type type, bool together,
-                 int size)
+/* What a series of buckets, one a size, is about. */
+typedef struct series {
+    uint64_t hash;
+    const char *device_key, *codelet;
+    hac_type type;
+    bool together;
+} series;
+
+/* Pricing a plan takes many look-ups, and keys of devices are long and begin alike: hashes are compared
+ * first. The device's is the upper half. */
+static uint64_t hash_of(const char *device_key, const char *codelet)
 {
-    int c = strcmp(b->device_key, device_key);
+    uint64_t device = XXH3_64bits(device_key, strlen(device_key)) & UINT64_C(0xffffffff00000000);
+    return device | (XXH3_64bits(codelet, strlen(codelet)) & 0xffffffff);
+}
+
+static series series_of(const char *device_key, const char *codelet, hac_type type, bool together)
+{
+    return (series){hash_of(device_key, codelet), device_key, codelet, type, together};
+}
+
+static int order(const bucket *b, const series *s, int size)
+{
+    if (b->hash != s->hash)
+        return b->hash < s->hash ? -1 : 1;
+    int c = (int)b->type - (int)s->type;
     if (c == 0)
-        c = strcmp(b->codelet, codelet);
+        c = (int)b->together - (int)s->together;
     if (c == 0)
-        c = (int)b->type - (int)type;
+        c = strcmp(b->codelet, s->codelet);
     if (c == 0)
-        c = (int)b->together - (int)together;
+        c = strcmp(b->device_key, s->device_key);
     if (c == 0)
         c = b->size - size;
     return c;
 }
 
 /* Index of the first bucket that is not before the key. */
-static size_t lower_bound(const hac_model_set *set, const char *device_key, const char *codelet,
-                          hac_type type, bool together, int size)
+static size_t lower_bound(const hac_model_set *set, const series *s, int size)
 {
     size_t low = 0, high = set->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (order(set->buckets[middle], device_key, codelet, type, together, size) < 0)
+        if (order(set->buckets[middle], s, size) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -158,23 +183,23 @@ static void drop_longest_unused(hac_model_set *set)
 }
 
 /* The bucket of that key, made if there is none; NULL when memory is short (the sample is then lost). */
-static bucket *obtain(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
-                      bool together, int size)
+static bucket *obtain(hac_model_set *set, const series *s, int size)
 {
-    size_t at = lower_bound(set, device_key, codelet, type, together, size);
-    if (at < set->n && order(set->buckets[at], device_key, codelet, type, together, size) == 0)
+    size_t at = lower_bound(set, s, size);
+    if (at < set->n && order(set->buckets[at], s, size) == 0)
         return set->buckets[at];
     bucket *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return NULL;
-    strcpy(made->device_key, device_key);
-    strcpy(made->codelet, codelet);
-    made->type = type;
-    made->together = together;
+    made->hash = s->hash;
+    strcpy(made->device_key, s->device_key);
+    strcpy(made->codelet, s->codelet);
+    made->type = s->type;
+    made->together = s->together;
     made->size = size;
     if (set->n == MAX_BUCKETS) {
         drop_longest_unused(set);
-        at = lower_bound(set, device_key, codelet, type, together, size);
+        at = lower_bound(set, s, size);
     }
     memmove(&set->buckets[at + 1], &set->buckets[at], (set->n - at) * sizeof(bucket *));
     set->buckets[at] = made;
@@ -200,7 +225,8 @@ void hac_model_record(hac_model_set *set, const char *device_key, const char *co
         strlen(device_key) >= MAX_KEY || strlen(codelet) >= MAX_CODELET || device_key[0] == '\0' ||
         codelet[0] == '\0')
         return;
-    bucket *b = obtain(set, device_key, codelet, type, together, bucket_size(units));
+    series s = series_of(device_key, codelet, type, together);
+    bucket *b = obtain(set, &s, bucket_size(units));
     if (b == NULL)
         return;
     b->samples[b->next].units = units;
@@ -231,12 +257,12 @@ static hac_prediction from_two(const bucket *small, const bucket *large, double 
     return p;
 }
 
-static hac_prediction predict(const hac_model_set *set, const char *device_key, const char *codelet,
-                              hac_type type, double units, bool together)
+static hac_prediction predict(const hac_model_set *set, const series *s, double units)
 {
-    size_t first = lower_bound(set, device_key, codelet, type, together, SMALLEST_BUCKET);
-    size_t end = lower_bound(set, device_key, codelet, type, together, LARGEST_BUCKET + 1);
+    size_t first = lower_bound(set, s, SMALLEST_BUCKET), end = first;
     hac_prediction none = {0, 0, 0};
+    while (end < set->n && order(set->buckets[end], s, set->buckets[end]->size) == 0)
+        end++;
     if (first == end)
         return none;
     size_t above = first;
@@ -252,13 +278,12 @@ static hac_prediction predict(const hac_model_set *set, const char *device_key, 
 /* One slow run of a small job together must not speak against working together at every size: it would never
  * be tried again. A few samples of about this size have to say so, and not long ago: while devices do not
  * work together nothing new is learnt of it. */
-static bool known_nearby(const hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
-                         double units)
+static bool known_nearby(const hac_model_set *set, const series *s, double units)
 {
-    size_t first = lower_bound(set, device_key, codelet, type, true, SMALLEST_BUCKET);
-    size_t end = lower_bound(set, device_key, codelet, type, true, LARGEST_BUCKET + 1);
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
         const bucket *b = set->buckets[i];
+        if (order(b, s, b->size) != 0)
+            return false;
         if (b->good >= TOGETHER_SAMPLES && set->clock - b->used < TOGETHER_LASTS &&
             units <= b->units * NEARBY && b->units <= units * NEARBY)
             return true;
@@ -273,12 +298,14 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
     if (set == NULL || !isfinite(units) || units < 0)
         return none;
     units = fmax(units, 1);
-    if (together && known_nearby(set, device_key, codelet, type, units)) {
-        hac_prediction p = predict(set, device_key, codelet, type, units, true);
+    series s = series_of(device_key, codelet, type, together);
+    if (together && known_nearby(set, &s, units)) {
+        hac_prediction p = predict(set, &s, units);
         if (p.samples > 0)
             return p;
     }
-    return predict(set, device_key, codelet, type, units, false);
+    s.together = false;
+    return predict(set, &s, units);
 }
 
 bool hac_model_set_dirty(const hac_model_set *set)

@@ -13,11 +13,13 @@
 #include <string.h>
 
 #include "base/type.h"
+#include "output.h"
 #include "simulate.h"
 #include "sort_build.h"
 
 #define TEAM_WAITS    4e-4 /* seconds */
 #define TEAM_MARGIN   1.08
+#define TEAM_LUCK     0.9 /* of the time that devices would take that lose nothing: caches may help them */
 #define LEARNT_PART   0.9 /* of a price that must come from models for k_source "model" */
 #define TRIAL_SECONDS 5e-3
 #define GIB           1073741824.0
@@ -98,6 +100,7 @@ static void name_candidate(const planning *p, algorithm a, hac_sort_scheme schem
     if (a == BITONIC)
         used += snprintf(name + used, room - (size_t)used, "%s",
                          scheme == HAC_SCHEME_NONE    ? ", no split,"
+                         : scheme == HAC_SCHEME_AUTO  ? "" /* all of them */
                          : scheme == HAC_SCHEME_UPPER ? " upper"
                          : scheme == HAC_SCHEME_LOWER ? " lower"
                                                       : " proportional");
@@ -162,52 +165,87 @@ static bool worth_a_try(const planning *p, const hac_team *team, double seconds)
     return team->n == 1 && best < TRIAL_SECONDS && seconds * 2 < best;
 }
 
-/* Builds and prices one way, lists it, and keeps its plan if it is the cheapest so far of those asked for. */
+static bool free_choice(const hac_sort_spec *spec)
+{
+    return spec->algorithm == HAC_SORT_AUTO && !split_forced(spec);
+}
+
+/* Never slower than the best single device: working together has to win by more than what the model leaves
+ * out, the waits for the last piece of each phase. */
+static bool guarded(const planning *p, const hac_team *team)
+{
+    return free_choice(p->spec) && team->n > 1 && !p->machine->simulated;
+}
+
+/* One way, built and priced. */
+typedef struct attempt {
+    hac_plan *plan; /* NULL: it could not be built */
+    hac_simulation simulation;
+    char reason[160]; /* why it is not possible; empty: it is */
+} attempt;
+
+static void attempt_clear(attempt *a)
+{
+    hac_plan_free(a->plan);
+}
+
+static hac_status try_way(const planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team,
+                          attempt *ret, hac_error *err)
+{
+    hac_error why = HAC_ERROR_NONE;
+    hac_status status = build(p, a, scheme, team, &ret->plan, &why);
+    if (status == HAC_UNSUPPORTED) {
+        snprintf(ret->reason, sizeof(ret->reason), "not possible: %.140s", why.message);
+        return HAC_OK;
+    }
+    if (status == HAC_OK)
+        status = hac_plan_simulate(ret->plan, p->machine, &ret->simulation, &why);
+    if (status == HAC_OK) {
+        (void)fits(p->machine, ret->plan, ret->reason, sizeof(ret->reason));
+        ret->plan->predicted_seconds = ret->simulation.seconds;
+    } else if (err != NULL) {
+        *err = why;
+    }
+    return status;
+}
+
+/* Lists one way, and keeps its plan if it is the cheapest so far of those asked for. */
 static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team,
-                           hac_error *err)
+                           attempt *way, hac_error *err)
 {
     hac_plan_candidate *c = hac_candidates_add(&p->candidates, err);
     if (c == NULL)
         return HAC_NO_MEMORY;
-    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_error why = HAC_ERROR_NONE;
-    hac_simulation simulation;
     name_candidate(p, a, scheme, team, c->name, sizeof(c->name));
-    hac_status status = build(p, a, scheme, team, &plan, &why);
-    if (status == HAC_UNSUPPORTED) {
-        snprintf(c->reason, sizeof(c->reason), "not possible: %.140s", why.message);
+    if (way->reason[0] != '\0') {
+        snprintf(c->reason, sizeof(c->reason), "%s", way->reason);
         return HAC_OK;
     }
-    if (status == HAC_OK && !fits(p->machine, plan, c->reason, sizeof(c->reason)))
-        return HAC_OK;
-    if (status == HAC_OK)
-        status = hac_plan_simulate(plan, p->machine, &simulation, &why);
-    if (status != HAC_OK) {
-        if (err != NULL)
-            *err = why;
-        return status;
-    }
-    c->seconds = plan->predicted_seconds = simulation.seconds;
+    c->seconds = way->simulation.seconds;
     /* A guess about the slower algorithm does not beat what is known, or guessed, of the faster one. */
-    bool guess =
-        !p->machine->simulated && simulation.learnt_seconds < LEARNT_PART * simulation.priced_seconds;
-    bool free_choice = p->spec->algorithm == HAC_SORT_AUTO && !split_forced(p->spec);
+    bool guess = !p->machine->simulated &&
+                 way->simulation.learnt_seconds < LEARNT_PART * way->simulation.priced_seconds;
     c->chosen = allowed(p, a, scheme, team);
-    if (c->chosen && guess && free_choice && a == BITONIC && p->best != NULL &&
+    if (c->chosen && guess && free_choice(p->spec) && a == BITONIC && p->best != NULL &&
         !worth_a_try(p, team, c->seconds)) {
         c->chosen = false;
         snprintf(c->reason, sizeof(c->reason), "a guess: not measured on this machine yet");
     }
-    /* Never slower than the best single device: working together has to win by more than what the model
-     * leaves out, the waits for the last piece of each phase. */
-    bool guarded = free_choice && team->n > 1 && !p->machine->simulated;
-    double price = guarded ? (c->seconds + TEAM_WAITS) * TEAM_MARGIN : c->seconds;
+    double price = guarded(p, team) ? (c->seconds + TEAM_WAITS) * TEAM_MARGIN : c->seconds;
     if (c->chosen && (p->best == NULL || price < p->candidates.list[p->chosen].seconds)) {
         hac_plan_free(p->best);
-        p->best = hac_steal_ptr(plan);
+        p->best = hac_steal_ptr(way->plan);
         p->chosen = p->candidates.n - 1;
     }
     return HAC_OK;
+}
+
+static hac_status try_and_consider(planning *p, algorithm a, hac_sort_scheme scheme, const hac_team *team,
+                                   hac_error *err)
+{
+    hac_cleanup(attempt_clear) attempt way = {.plan = NULL};
+    hac_status status = try_way(p, a, scheme, team, &way, err);
+    return status == HAC_OK ? consider(p, a, scheme, team, &way, err) : status;
 }
 
 /* ---- devices, by what they can do ---- */
@@ -220,35 +258,29 @@ static void team_of_one(const rating *device, hac_team *ret)
     ret->capability[0] = device->capability;
 }
 
-/* Capability of one device: fixed by its profile, or items ÷ the priced time of a sort alone on it. */
-static hac_status rate(const planning *p, algorithm a, uint32_t index, rating *ret, hac_error *err)
+/* One device alone, as a way. Its capability is fixed by its profile, or items ÷ the priced time of this. */
+static hac_status consider_alone(planning *p, algorithm a, uint32_t index, rating *ret, hac_error *err)
 {
     const hac_machine_device *device = &p->machine->devices[index];
     double fixed =
         a == BITONIC && !p->machine->simulated ? hac_machine_capability(device, "bitonic", p->spec->type) : 0;
     if (!(fixed > 0))
         fixed = hac_machine_capability(device, "sort", p->spec->type);
-    *ret = (rating){index, fixed, HAC_PRICE_PROFILE};
-    if (fixed > 0)
-        return HAC_OK;
-    ret->capability = 1;
+    *ret = (rating){index, fixed > 0 ? fixed : 1, fixed > 0 ? HAC_PRICE_PROFILE : HAC_PRICE_ASSUMED};
     hac_team team;
     team_of_one(ret, &team);
-    hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_simulation simulation;
-    hac_status status = build(p, a, HAC_SCHEME_NONE, &team, &plan, err);
-    if (status == HAC_OK)
-        status = hac_plan_simulate(plan, p->machine, &simulation, err);
-    if (status == HAC_UNSUPPORTED) { /* it will be listed as not possible */
-        *ret = (rating){index, 1, HAC_PRICE_ASSUMED};
-        return HAC_OK;
-    }
+    hac_cleanup(attempt_clear) attempt way = {.plan = NULL};
+    hac_status status = try_way(p, a, HAC_SCHEME_NONE, &team, &way, err);
     if (status != HAC_OK)
         return status;
-    ret->capability = fmax((double)p->spec->items, 1) / fmax(simulation.priced_seconds, 1e-9);
-    bool learnt = simulation.learnt_seconds >= LEARNT_PART * simulation.priced_seconds;
-    ret->source = learnt ? HAC_PRICE_MODEL : HAC_PRICE_ASSUMED;
-    return HAC_OK;
+    if (!(fixed > 0) && way.plan != NULL) {
+        const hac_simulation *s = &way.simulation;
+        ret->capability = fmax((double)p->spec->items, 1) / fmax(s->priced_seconds, 1e-9);
+        ret->source =
+            s->learnt_seconds >= LEARNT_PART * s->priced_seconds ? HAC_PRICE_MODEL : HAC_PRICE_ASSUMED;
+        way.plan->devices[0].capability = ret->capability;
+    }
+    return consider(p, a, HAC_SCHEME_NONE, &team, &way, err);
 }
 
 static void make_team(const hac_machine *machine, const rating *ratings, size_t n, hac_team *ret)
@@ -271,17 +303,49 @@ static hac_team prefix(const hac_team *team, size_t n)
 
 /* ---- ways ---- */
 
+/* Whether a team would be longer than the best way so far even if nothing were lost between its devices: it
+ * is listed, and not built. */
+static hac_status leave_out(planning *p, algorithm a, const hac_team *team, bool *ret, hac_error *err)
+{
+    double rate = 0;
+    for (size_t d = 0; d < team->n; d++)
+        rate += team->capability[d];
+    double least = TEAM_LUCK * (double)p->spec->items / rate;
+    *ret = guarded(p, team) && p->best != NULL &&
+           (least + TEAM_WAITS) * TEAM_MARGIN >= p->best->predicted_seconds;
+    hac_plan_candidate *c = *ret ? hac_candidates_add(&p->candidates, err) : NULL;
+    if (!*ret)
+        return HAC_OK;
+    if (c == NULL)
+        return HAC_NO_MEMORY;
+    char time[32];
+    name_candidate(p, a, HAC_SCHEME_AUTO, team, c->name, sizeof(c->name));
+    snprintf(c->reason, sizeof(c->reason), "left out: %s at best, and its devices' waits for each other",
+             hac_format_seconds(least, time, sizeof(time)));
+    return HAC_OK;
+}
+
+/* Radix, or bitonic in every scheme. */
+static hac_status consider_team(planning *p, algorithm a, const hac_team *team, hac_error *err)
+{
+    bool left_out = false;
+    hac_status status = leave_out(p, a, team, &left_out, err);
+    if (status != HAC_OK || left_out)
+        return status;
+    if (a == RADIX)
+        return try_and_consider(p, RADIX, HAC_SCHEME_NONE, team, err);
+    for (hac_sort_scheme s = HAC_SCHEME_PROPORTIONAL; s <= HAC_SCHEME_UPPER && status == HAC_OK; s++)
+        status = try_and_consider(p, BITONIC, s, team, err);
+    return status;
+}
+
 /* Teams of 2, 3, 4, 8 … and all devices; a scheme that was asked for is meant for all of them. */
 static hac_status consider_teams(planning *p, algorithm a, const hac_team *team, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (size_t n = split_forced(p->spec) ? team->n : 2; n <= team->n && status == HAC_OK;) {
         hac_team part = prefix(team, n);
-        if (a == RADIX)
-            status = consider(p, RADIX, HAC_SCHEME_NONE, &part, err);
-        for (hac_sort_scheme s = HAC_SCHEME_PROPORTIONAL;
-             a == BITONIC && s <= HAC_SCHEME_UPPER && status == HAC_OK; s++)
-            status = consider(p, BITONIC, s, &part, err);
+        status = consider_team(p, a, &part, err);
         if (n == team->n)
             break;
         n = n < 4 ? n + 1 : 2 * n;
@@ -309,28 +373,21 @@ static comparison compare(const hac_team *team, const rating *ratings, size_t n)
     return c;
 }
 
-static hac_status consider_algorithm(planning *p, algorithm a, comparison *ret, hac_error *err)
+static hac_status consider_all(planning *p, comparison compared[2], hac_error *err)
 {
-    rating ratings[HAC_MACHINE_MAX_DEVICES];
+    hac_team teams[2];
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++)
-        status = rate(p, a, p->eligible[i], &ratings[i], err);
-    if (status != HAC_OK)
-        return status;
-    hac_team team;
-    make_team(p->machine, ratings, p->n_eligible, &team);
-    *ret = compare(&team, ratings, p->n_eligible);
-    for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++) {
-        hac_team alone;
-        team_of_one(&ratings[i], &alone);
-        status = consider(p, a, HAC_SCHEME_NONE, &alone, err);
+    for (algorithm a = RADIX; a <= BITONIC && status == HAC_OK; a++) {
+        rating ratings[HAC_MACHINE_MAX_DEVICES];
+        for (size_t i = 0; i < p->n_eligible && status == HAC_OK; i++)
+            status = consider_alone(p, a, p->eligible[i], &ratings[i], err);
+        if (status != HAC_OK)
+            return status;
+        make_team(p->machine, ratings, p->n_eligible, &teams[a]);
+        compared[a] = compare(&teams[a], ratings, p->n_eligible);
     }
-    /* a split waits for at least two tasks in a row: with the free choice, small jobs are not worth the
-     * thought */
-    bool tiny = p->spec->algorithm == HAC_SORT_AUTO && p->spec->scheme == HAC_SCHEME_AUTO &&
-                p->best != NULL && p->best->predicted_seconds < 3 * HAC_DISPATCH_SECONDS;
-    if (status == HAC_OK && !tiny)
-        status = consider_teams(p, a, &team, err);
+    for (algorithm a = RADIX; a <= BITONIC && status == HAC_OK; a++)
+        status = consider_teams(p, a, &teams[a], err);
     return status;
 }
 
@@ -386,13 +443,11 @@ static hac_status plan_all(planning *p, hac_error *err)
             team.machine_index[i] = p->eligible[i];
             team.capability[i] = 1;
         }
-        status = consider(p, SMALL, HAC_SCHEME_NONE, &team, err);
+        status = try_and_consider(p, SMALL, HAC_SCHEME_NONE, &team, err);
         if (status == HAC_OK && p->best != NULL)
             p->best->k = 0;
     } else {
-        status = consider_algorithm(p, RADIX, &compared[RADIX], err);
-        if (status == HAC_OK)
-            status = consider_algorithm(p, BITONIC, &compared[BITONIC], err);
+        status = consider_all(p, compared, err);
     }
     if (status != HAC_OK)
         return status;

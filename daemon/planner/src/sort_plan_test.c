@@ -310,6 +310,53 @@ static void test_trial(void **state)
     }
 }
 
+/* The way that a team of all devices would be, priced because nothing else is allowed. */
+static double together_seconds(const hac_machine *machine, hac_sort_spec spec, const char *name)
+{
+    bool radix = strncmp(name, "radix", 5) == 0;
+    spec.algorithm = radix ? HAC_SORT_RADIX : HAC_SORT_BITONIC;
+    double least = INFINITY;
+    for (int s = radix ? HAC_SCHEME_AUTO : HAC_SCHEME_PROPORTIONAL;
+         s <= (radix ? HAC_SCHEME_AUTO : HAC_SCHEME_UPPER); s++) {
+        spec.scheme = (hac_sort_scheme)s;
+        hac_plan *plan = plan_for(machine, &spec);
+        for (size_t i = 0; i < plan->n_candidates; i++)
+            if (strncmp(plan->candidates[i].name, name, strcspn(name, " ")) == 0 &&
+                strstr(plan->candidates[i].name, "dev0 + dev1") != NULL && plan->candidates[i].seconds > 0)
+                least = fmin(least, plan->candidates[i].seconds);
+        hac_plan_free(plan);
+    }
+    return least;
+}
+
+/* What is not built because it cannot win would not have won. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    static const double capabilities[][2] = {{1e8, 1e8}, {1e9, 3e8}, {1e8, 1e6}};
+    size_t left_out = 0, split = 0;
+    for (size_t m = 0; m < sizeof(capabilities) / sizeof(*capabilities); m++) {
+        hac_machine machine = test_machine(capabilities[m], 2);
+        machine.simulated = false;
+        for (unsigned bits = 4; bits <= 26; bits++) {
+            hac_sort_spec spec = new_spec((UINT64_C(1) << bits) - bits % 3, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+            hac_plan *plan = plan_for(&machine, &spec);
+            split += plan->n_devices > 1;
+            for (size_t i = 0; i < plan->n_candidates; i++) {
+                const hac_plan_candidate *c = &plan->candidates[i];
+                if (strncmp(c->reason, "left out", 8) != 0)
+                    continue;
+                left_out++;
+                assert_true(c->seconds < 0 && !c->chosen);
+                double seconds = together_seconds(&machine, spec, c->name);
+                assert_true(isfinite(seconds) && (seconds + 4e-4) * 1.08 >= plan->predicted_seconds);
+            }
+            hac_plan_free(plan);
+        }
+    }
+    assert_true(left_out > 50 && split > 5);
+}
+
 static void test_inline_and_empty(void **state)
 {
     (void)state;
@@ -369,11 +416,17 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule_prices), cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_forced),      cmocka_unit_test(test_worked_example),
-        cmocka_unit_test(test_groups),      cmocka_unit_test(test_simulated_needs_capability),
-        cmocka_unit_test(test_models),      cmocka_unit_test(test_circumstances),
-        cmocka_unit_test(test_trial),       cmocka_unit_test(test_inline_and_empty),
+        cmocka_unit_test(test_rule_prices),
+        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_forced),
+        cmocka_unit_test(test_worked_example),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_simulated_needs_capability),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_circumstances),
+        cmocka_unit_test(test_trial),
+        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_inline_and_empty),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

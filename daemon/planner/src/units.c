@@ -99,9 +99,9 @@ static double transfer_seconds(const hac_machine *machine, const hac_machine_dev
     return bytes / device->link_bandwidth + ways * device->link_latency;
 }
 
-static double assumed_seconds(const hac_machine_device *device, const hac_plan_task *task,
-                              const struct assumption *a, double fraction)
+static double assumed_seconds(const hac_machine_device *device, const hac_plan_task *task, double fraction)
 {
+    const struct assumption *a = find(task->codelet);
     bool cpu = strcmp(device->kind, "cpu") == 0;
     double rate = cpu ? a->cpu * (device->threads > 0 ? device->threads : 1) : a->other;
     if (hac_type_size(task->type) == 8 && strcmp(task->codelet, "io.read") != 0)
@@ -113,7 +113,6 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
                       double fraction, bool together, hac_price_source *ret_source)
 {
     const hac_machine_device *d = &machine->devices[device];
-    const struct assumption *a = find(task->codelet);
     hac_price_source source = HAC_PRICE_PROFILE;
     double seconds = profile_price(d, items, task, fraction);
     if (seconds >= 0) {
@@ -127,7 +126,7 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
         source = p.samples > 0 ? HAC_PRICE_MODEL : HAC_PRICE_ASSUMED;
         seconds = p.samples > 0
                       ? p.seconds
-                      : assumed_seconds(d, task, a, fraction) + transfer_seconds(machine, d, task, fraction);
+                      : assumed_seconds(d, task, fraction) + transfer_seconds(machine, d, task, fraction);
     }
     if (ret_source != NULL)
         *ret_source = source;
