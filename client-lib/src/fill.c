@@ -132,6 +132,8 @@ static hac_status take_header(hac_fill *fill, hac_error *err)
     if ((status == HAC_OK ? end : fill->end) > HAC_FILL_HEADER_MAX)
         return hac_fail(err, HAC_FAILED, "line 1: the header is longer than 1 MiB%s",
                         fill->cut.quoted ? ": perhaps a quoted name is not closed" : "");
+    if (status == HAC_OK && fill->cut.ragged) /* all of the input would be its header, and no record */
+        return hac_fail(err, HAC_FAILED, "line 1: a double quote in the header is not closed");
     if (status != HAC_OK)
         return status;
     fill->header = malloc((size_t)end);
@@ -229,6 +231,7 @@ hac_fill_split hac_fill_close(hac_fill *fill)
                                      .n_sets = fill->n_sets,
                                      .header_bytes = (uint32_t)fill->header_bytes};
     memcpy(fill->memory, &header, sizeof(header));
+    uint64_t repeated = fill->told ? fill->front : 0;
     fill->told = true;
-    return (hac_fill_split){TEXT_AT + text_bytes, fill->largest, fill->n_sets};
+    return (hac_fill_split){TEXT_AT + text_bytes, fill->largest, text_bytes - repeated, fill->n_sets};
 }

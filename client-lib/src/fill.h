@@ -44,6 +44,7 @@ typedef struct hac_fill {
 /* What is said of a split beside its bytes. */
 typedef struct hac_fill_split {
     uint64_t bytes, largest; /* of all of it, of its largest set */
+    uint64_t input_bytes;    /* that came from the input: a repeated header did not */
     uint32_t sets;
 } hac_fill_split;
 

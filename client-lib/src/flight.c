@@ -229,6 +229,7 @@ hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, cons
         ask.bytes = split->bytes;
         ask.sets = split->sets;
         ask.set_bytes = split->largest;
+        ask.input_bytes = split->input_bytes;
         ask.name = line;
     }
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;

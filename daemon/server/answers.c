@@ -342,7 +342,7 @@ static void add_receipt_members(hac_text *t, const hac_job *job)
     hac_json_unsigned(t, "items", job->spec.items);
     hac_json_string(t, "type", job->spec.type != HAC_TYPE_NONE ? hac_type_name(job->spec.type) : NULL);
     hac_json_unsigned(t, "bytes_in", job->bytes_in);
-    hac_json_unsigned(t, "bytes_out", job->result_bytes);
+    hac_json_unsigned(t, "bytes_out", job->result_bytes + job->rows_bytes);
     if (job->plan != NULL) {
         hac_json_string(t, "algorithm", job->plan->sort.algorithm[0] ? job->plan->sort.algorithm : NULL);
         hac_json_string(t, "scheme", job->plan->sort.scheme[0] ? job->plan->sort.scheme : NULL);
@@ -527,7 +527,8 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
         why_devices(&t, job);
         why_way(&t, plan);
         if (plan->n_buffers > 0)
-            hac_text_addf(&t, "Its buffers take %.1f MB; input and result are %.1f MB of them.\n",
+            hac_text_addf(&t, "%s take %.1f MB; input and result are %.1f MB of them.\n",
+                          plan->query.rounds > 0 ? "The buffers of its last round" : "Its buffers",
                           (double)hac_plan_memory(plan) * 1e-6, input_and_result(plan) * 1e-6);
         if (plan->k > 0)
             hac_text_addf(&t, "Capability ratio k = %.3f, from the %s.\n", plan->k, plan->k_source);

@@ -144,6 +144,26 @@ void hac_job_clear_run(hac_job *job)
     hac_run_clear(run, job->plan);
 }
 
+/* Seconds from the job's start to that of its current plan. */
+static double plan_start(const hac_job *job)
+{
+    return job->run.started_ns > job->started_ns ? (double)(job->run.started_ns - job->started_ns) * 1e-9 : 0;
+}
+
+/* What was recorded of the current plan is its past now. */
+static void pass_by(hac_job *job)
+{
+    if (job->plan != NULL)
+        hac_past_add(&job->past, job->plan, job->run.records, job->run.n_records, plan_start(job));
+    job->run.n_records = 0;
+}
+
+hac_status hac_job_trace(const hac_job *job, const char *name, char **ret, hac_error *err)
+{
+    return hac_trace_to_json(&job->past, job->plan, plan_start(job), job->run.records, job->run.n_records,
+                             name, ret, err);
+}
+
 void hac_job_add_earlier(hac_job *job, double seconds)
 {
     if (job->earlier == NULL)
@@ -158,15 +178,15 @@ void hac_job_add_earlier(hac_job *job, double seconds)
         use->pieces += !r->lost;
         use->lost += r->lost;
     }
-    job->run.n_records = 0;
+    pass_by(job);
 }
 
 void hac_job_set_plan(hac_job *job, hac_plan *plan)
 {
     hac_job_clear_run(job);
+    pass_by(job);
     free(job->run.records);
     job->run.records = NULL;
-    job->run.n_records = 0;
     hac_plan_free(job->plan);
     job->plan = plan;
 }
@@ -198,6 +218,7 @@ void hac_job_free(hac_job *job)
         job->kind->free_state(job);
     hac_plan_free(job->plan);
     free(job->earlier);
+    hac_past_clear(&job->past);
     hac_splice_buffers_clear(&job->splice);
     free(job->result_data);
     free(job->text);

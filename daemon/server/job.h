@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/text.h"
 #include "device.h"
+#include "planner/past.h"
 #include "planner/plan.h"
 #include "planner/sort_plan.h"
 #include "pool.h"
@@ -138,6 +139,7 @@ struct hac_job {
     hac_splice_buffers splice; /* of the tasks so far that have any */
     hac_device_use *earlier;   /* by server device, of the rounds of a job with splits; NULL: none yet */
     double earlier_seconds, earlier_predicted; /* likewise */
+    hac_past past;                             /* what ran of the plans before the current one */
     hac_run run;
     unsigned restarts, retries;
     uint32_t losses[HAC_DEVICE_PLACES]; /* executors lost on each device */
@@ -152,6 +154,7 @@ struct hac_job {
     size_t result_data_bytes;
     hac_pool_buffer *result;
     uint64_t result_bytes;
+    uint64_t rows_bytes; /* of results that went with splits */
     char *text;
     hac_status code;
     char message[HAC_ERROR_MESSAGE_SIZE];
@@ -219,6 +222,8 @@ void hac_job_send_event(hac_job *job, const char *stage, const char *device, con
 void hac_job_clear_run(hac_job *job);
 /* Adds up what was recorded of the current plan, which has been executed, before another takes its place. */
 void hac_job_add_earlier(hac_job *job, double seconds);
+/* What ran, as a trace; the job has a plan. */
+HAC_MUST_USE hac_status hac_job_trace(const hac_job *job, const char *name, char **ret, hac_error *err);
 /* Takes over the next plan in place of the current one and of what was recorded of it. */
 void hac_job_set_plan(hac_job *job, hac_plan *plan);
 

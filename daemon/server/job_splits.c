@@ -46,7 +46,8 @@ typedef struct hac_splits {
     hac_pool_buffer *partials, *carry; /* held; NULL: none yet */
     uint64_t carry_region;             /* of a partition in the carry; 0: there is none … */
     uint64_t carried;                  /* … and what the largest one has of it */
-    uint64_t rounds, carries, bytes;
+    uint64_t rounds, carries;
+    uint64_t bytes;    /* of the inputs */
     uint64_t round_ns; /* when it began */
 } splits;
 
@@ -197,6 +198,16 @@ static void inherit(hac_plan *plan, hac_plan *from)
     }
 }
 
+/* The job is told of by the plan of its current round, or of its last one: that has the sizes of all of it.
+ */
+static void tell_of_all(hac_job *job)
+{
+    const splits *s = job->query->rounds;
+    hac_query_info *info = &job->plan->query;
+    info->bytes = s->bytes;
+    info->sources = 1;
+}
+
 static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
 {
     hac_query_spec *spec = &job->query->spec;
@@ -217,6 +228,8 @@ static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
         inherit(plan, job->plan);
     bool first = !job->query->planned && stage != HAC_ROUND_COMPILE;
     hac_job_set_plan(job, plan);
+    tell_of_all(job);
+    plan->query.rounds = s->rounds + 1;
     s->before = job->query->totals;
     hac_query_totals *totals = &job->query->totals;
     totals->needed = totals->groups = totals->group_region = totals->output_bytes = 0;
@@ -430,6 +443,7 @@ static hac_status gave_rows(hac_job *job, uint64_t before, hac_error *err)
         }
     }
     totals->result_rows += before;
+    job->rows_bytes += bytes;
     s->memory.needed = totals->needed > s->memory.needed ? totals->needed : s->memory.needed;
     s->enough = totals->result_rows >= s->limit;
     for (size_t n = s->n_taken, i = 0; i < n; i++)
@@ -504,6 +518,8 @@ static void ended(hac_job *job)
     splits *s = job->query->rounds;
     if (job->state == HAC_JOB_DONE && job->plan != NULL)
         hac_query_run_note_remarks(job);
+    if (job->plan != NULL && s->any)
+        tell_of_all(job);
     if (job->query->totals.rows > 0)
         job->spec.items = job->query->totals.rows;
     while (job->state == HAC_JOB_DONE && s->n_queued > 0)
@@ -664,7 +680,7 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
             return status;
         s->queue[s->n_queued++] = new;
         s->any = true;
-        s->bytes += request->bytes;
+        s->bytes += request->input_bytes;
         job->bytes_in = s->bytes;
     } else {
         answer_at_once(session, serial, job);

@@ -89,7 +89,8 @@ static void note_done(hac_metrics *metrics, hac_flow_metrics *flow, const hac_jo
 {
     hac_histogram_add(&flow->run_seconds, hac_bounds_seconds,
                       seconds_between(job->started_ns, job->ended_ns));
-    flow->bytes_out += job->result_bytes != 0 ? job->result_bytes : job->result_data_bytes;
+    flow->bytes_out +=
+        job->rows_bytes + (job->result_bytes != 0 ? job->result_bytes : job->result_data_bytes);
     if (job->plan == NULL)
         return;
     double measured = job->earlier_seconds;

@@ -394,7 +394,7 @@ static hac_status job_answer(const hac_job *job, const Hac__Client__Query *query
                             (unsigned long long)job->id);
         snprintf(name, sizeof name, "job %llu", (unsigned long long)job->id);
         status = query->topic == HAC__CLIENT__TOPIC__TOPIC_TRACE
-                     ? hac_trace_to_json(job->plan, job->run.records, job->run.n_records, name, ret, err)
+                     ? hac_job_trace(job, name, ret, err)
                      : plan_text(job->plan, query->format, ret, err);
     }
     }

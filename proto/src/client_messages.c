@@ -111,7 +111,8 @@ const hac_message_limits hac_client_limits[] = {
         {"job", .flags = HAC_FIELD_NEEDED},
         {"bytes", .most = HAC_WIRE_BYTES_MAX},
         {"sets", .most = HAC_SPLIT_SETS_MAX},
-        {"set_bytes", .most = HAC_WIRE_BYTES_MAX}),
+        {"set_bytes", .most = HAC_WIRE_BYTES_MAX},
+        {"input_bytes", .most = HAC_WIRE_BYTES_MAX}),
     HAC_LIMITS(hac__client__op_span, false,
         {"buffer", .most = HAC_OPS_BUFFERS_MAX - 1},
         {"offset", .most = HAC_WIRE_BYTES_MAX},
@@ -310,6 +311,9 @@ static hac_status validate_append_split(const Hac__Client__AppendSplit *split, s
     if (split->set_bytes > split->bytes || (split->set_bytes == 0) != (split->sets == 0))
         return hac_fail(err, HAC_PROTOCOL, "set_bytes: is %llu, of %u data sets in %llu bytes",
                         (unsigned long long)split->set_bytes, split->sets, (unsigned long long)split->bytes);
+    if (split->input_bytes > split->bytes)
+        return hac_fail(err, HAC_PROTOCOL, "input_bytes: is %llu, of a split of %llu bytes",
+                        (unsigned long long)split->input_bytes, (unsigned long long)split->bytes);
     return hac_validate_fd_count(n_fds, 0, err);
 }
 

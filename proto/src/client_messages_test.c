@@ -401,6 +401,9 @@ static void test_append_split(void **state)
     BAD(SPLIT(use_set(OFF_MAX, 1, OFF_MAX + 1)), 0, "append_split: set_bytes: is 9223");
     GOOD(SPLIT(use_set(64, 0, 0)), 0);
     BAD(SPLIT(use_set(63, 0, 0)), 0, "bytes: is 63, the header alone has 64");
+    GOOD(SPLIT((use_set(1000, 1, 1000), c.split.input_bytes = 1000)), 0);
+    BAD(SPLIT((use_set(1000, 1, 1000), c.split.input_bytes = 1001)), 0, "input_bytes: is 1001");
+    BAD(SPLIT(c.split.input_bytes = OFF_MAX + 1), 0, "append_split: input_bytes: is 9223");
     BAD(SPLIT(use_set(1000, 2, 1001)), 0, "set_bytes: is 1001");
     BAD(SPLIT(use_set(1000, 0, 1)), 0, "set_bytes: is 1");
     BAD(SPLIT(use_set(1000, 1, 0)), 0, "set_bytes: is 0, of 1");

@@ -99,6 +99,33 @@ class Buffers(MachineTest):
                 self.assertIn(f"{splice['launching_buffer']['blocks']} blocks spliced", shown)
                 self.assertIn("  the slowest\n", shown)
 
+    def test_streams(self):
+        """A stream runs a plan a round: trace, receipt and show are of all of them."""
+        machine = self.machine(ONE_DEVICE)
+        Path(machine.path("in.csv")).write_text(self.text)
+        files = ("--split-size", "1MiB", "--receipt", "receipt", "--trace", "trace", "-o", "out.csv")
+        filtered = ("--schema", QUERY[1], "--where", "k < 30000", "--select", "k, s")
+        for options, last in ((QUERY, "finish"), (filtered, "gather")):
+            with self.subTest(last):
+                machine.good("splice", "in.csv", *options, *files)
+                receipt, trace = (json.loads(Path(machine.path(name)).read_text()) for name in ("receipt", "trace"))
+                out = Path(machine.path("out.csv")).read_bytes()
+                self.assertEqual((receipt["bytes_in"], receipt["bytes_out"]), (len(self.text), len(out)))
+                splits, rounds = receipt["query"]["splits"], receipt["query"]["rounds"]
+                self.assertGreater(splits, 1)
+                measured = [e for e in trace["traceEvents"] if e.get("cat") == "measured"]
+                names = collections.Counter(e["name"] for e in measured)
+                self.assertEqual(names["compile"], 1)
+                self.assertGreaterEqual(names["rows" if last == "gather" else "aggregate"], rounds)
+                self.assertEqual(names[last], 1 if last == "finish" else rounds)
+                self.assertEqual(trace["otherData"]["pieces_left_out"], 0)
+                self.assertLessEqual(max(e["ts"] + e["dur"] for e in measured), receipt["total_seconds"] * 1e6)
+                self.check_trace(trace["traceEvents"], ["read", "preprocess", "map"])
+                self.assertEqual(json.loads(machine.good("trace", receipt["job"])), trace)
+                shown = machine.good("show", receipt["job"]).decode()
+                self.assertIn(f"splice of {len(self.text) / 1e6:.3g} Mbytes of csv", shown)
+                self.assertIn(" in the last of ", shown)
+
     def test_tables_have_none(self):
         machine = self.machine(ONE_DEVICE)
         Path(machine.path("in.csv")).write_text(self.text)

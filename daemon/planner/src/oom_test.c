@@ -6,7 +6,7 @@
 #include "base/query_layout.h"
 #include "base/test_oom.h"
 #include "planner/ops_plan.h"
-#include "planner/plan_output.h"
+#include "planner/past.h"
 #include "planner/query_plan.h"
 #include "planner/sort_plan.h"
 #include "test_machines.h"
@@ -204,7 +204,10 @@ static hac_status show_trace(void *context, hac_error *err)
     const work *w = context;
     hac_run_record record = {.count = w->plan->tasks[0].count, .seconds = 0.1, .predicted_seconds = 0.2};
     char *text = NULL;
-    hac_status status = hac_trace_to_json(w->plan, &record, 1, "sort", &text, err);
+    hac_past past = {.n_pieces = 0};
+    hac_past_add(&past, w->plan, &record, 1, 0); /* without memory: nothing of it */
+    hac_status status = hac_trace_to_json(&past, w->plan, 1, &record, 1, "sort", &text, err);
+    hac_past_clear(&past);
     free(text);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON is read back with cJSON; SVG with a small checker of XML's rules. */
-#include "planner/plan_output.h"
+#include "planner/past.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -255,7 +255,7 @@ static void test_trace(void **state)
         {.task = 99, .device = 0},
     };
     char *text = NULL;
-    assert_int_equal(hac_trace_to_json(plan, records, 3, "a \"job\"\n\xff", &text, NULL), HAC_OK);
+    assert_int_equal(hac_trace_to_json(NULL, plan, 0, records, 3, "a \"job\"\n\xff", &text, NULL), HAC_OK);
     cJSON *json = cJSON_Parse(text);
     assert_non_null(json);
     const cJSON *event;

@@ -106,6 +106,7 @@ static void write_query(hac_text *out, const hac_plan *plan)
     hac_json_string(out, "input_format", query->format);
     hac_json_unsigned(out, "bytes", query->bytes);
     write_number_or_null(out, "splits", query->splits > 0, (double)query->splits);
+    write_number_or_null(out, "rounds", query->rounds > 0, (double)query->rounds);
     write_number_or_null(out, "rows", query->rows > 0, (double)query->rows);
     hac_json_unsigned(out, "sources", query->sources);
     write_number_or_null(out, "chunk", chunked, (double)query->chunk);

@@ -77,6 +77,8 @@ static void write_head(hac_text *out, const hac_plan *plan)
                   plan->n_tasks == 1 ? "" : "s");
     if (plan->query.splits > 0)
         hac_text_add(out, " a split");
+    if (plan->query.rounds > 0)
+        hac_text_addf(out, " in the last of %" PRIu64 " rounds; a trace shows all", plan->query.rounds);
     if (plan->k > 0)
         hac_text_addf(out, "; k = %.4g (the second device's capability by the first's; from the %s)", plan->k,
                       plan->k_source);

@@ -173,6 +173,8 @@ static void draw_title(const chart *c)
         hac_text_addf(c->out, " · k = %.4g (%s)", plan->k, plan->k_source);
     if (plan->sort.N > 0)
         hac_text_addf(c->out, " · N = %d", plan->sort.N);
+    if (plan->query.rounds > 0)
+        hac_text_addf(c->out, " · the last of %llu rounds", (unsigned long long)plan->query.rounds);
     hac_text_add(c->out, "</text>\n");
 }
 

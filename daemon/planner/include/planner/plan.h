@@ -177,6 +177,7 @@ typedef struct hac_query_info {
     uint64_t region;               /* bytes of partials a chunk */
     uint32_t partitions, passes;
     uint64_t splits; /* of all, where the tasks are those of one of them; 0: they are of all */
+    uint64_t rounds; /* of a job with splits: the tasks are the last one's; 0: it has none */
     bool hot_keys;
     uint32_t sample, hot_share; /* per mille */
     char remark[200];           /* of what was asked for and has no effect; empty: nothing */

@@ -39,9 +39,4 @@ HAC_MUST_USE hac_status hac_plan_to_text(const hac_plan *plan, char **ret, hac_e
  * by colour, side-by-side stretches framed, step numbers above. Any other plan as a time line. */
 HAC_MUST_USE hac_status hac_plan_to_svg(const hac_plan *plan, char **ret, hac_error *err);
 
-/* Chrome/Perfetto trace (JSON): one process a device with a lane "measured" and a lane "predicted",
- * and a lane for each stage of its tasks, so that their overlap is seen. */
-HAC_MUST_USE hac_status hac_trace_to_json(const hac_plan *plan, const hac_run_record *records,
-                                          size_t n_records, const char *job_name, char **ret, hac_error *err);
-
 #endif
