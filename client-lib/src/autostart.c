@@ -51,8 +51,10 @@ static hac_status find_program(hac_autostart *start, hac_error *err)
         return hac_fail(err, HAC_NO_DAEMON, "the path of hacd is too long");
     /* absolute: the daemon starts in / */
     if (realpath(path, start->program) == NULL || access(start->program, X_OK) < 0)
-        return hac_fail_errno(err, HAC_NO_DAEMON, errno, "no hacd runs at %s, and none can be started: %s",
-                              start->socket, path);
+        return hac_fail_errno(
+            err, HAC_NO_DAEMON, errno,
+            "no hacd runs at %s, and none can be started: %s (HAC_LIBEXEC names another folder)",
+            start->socket, path);
     return HAC_OK;
 }
 

@@ -162,7 +162,11 @@ static hac_status record_end(hac_cut *cut, const hac_cut_view *view, uint64_t *r
     hac_status status =
         cut->rule.format == HAC_INPUT_LENGTHS ? length_end(cut, view, ret) : typed_end(cut, view, ret, err);
     if (status == HAC_OK && *ret - cut->whole > HAC_CUT_RECORD_MAX)
-        return fail_record(cut, err, "a record is longer than 64 MiB");
+        return fail_record(
+            cut, err,
+            cut->rule.format == HAC_INPUT_LENGTHS
+                ? "a record is longer than 64 MiB: is the byte order of the lengths the right one?"
+                : "a record is longer than 64 MiB: are these typed bytes?");
     return status;
 }
 

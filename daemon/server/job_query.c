@@ -562,7 +562,7 @@ bool hac_query_run_task_failed(hac_job *job, uint32_t index, const Hac__Executor
         done->code == HAC_INVALID && hac_query_is_codelet(task, "query.whole"); /* which it compiles */
     bool of_source =
         !of_query && (done->code == HAC_FAILED || done->code == HAC_IO || done->code == HAC_INVALID);
-    if (hac_query_is_codelet(task, "query.compile") && (!state->parquet || done->code == HAC_INVALID))
+    if (hac_query_is_codelet(task, "query.compile") && done->code == HAC_INVALID)
         of_source = false; /* it says what is wrong with the query */
     if (!of_source || name == NULL || name[0] == '\0')
         return false;

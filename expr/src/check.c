@@ -104,8 +104,9 @@ static void *no_column(hac_checker *c, const hac_node *node)
     }
     for (size_t i = 0; i < c->schema->n_fields; i++)
         names[n++] = c->schema->fields[i].name;
-    return fail(c, node, "unknown column '%.*s'; %s", (int)(node->n_name < 128 ? node->n_name : 128),
-                node->name, hac_suggest_text(node->name, names, n, listed_name, there));
+    return fail(c, node, "unknown column '%.*s'%s; %s", (int)(node->n_name < 128 ? node->n_name : 128),
+                node->name, node->quoted ? " (text goes in single quotes)" : "",
+                hac_suggest_text(node->name, names, n, listed_name, there));
 }
 
 static hac_node *find_output(const hac_checker *c, const hac_node *node)

@@ -244,6 +244,9 @@ static const char *take_name(hac_parser *p, bool lower, size_t *ret_bytes)
 static hac_node *column(hac_parser *p)
 {
     hac_node *node = new_node(p, HAC_NODE_COLUMN, here(p));
+    bool quoted = p->token.kind == HAC_TOKEN_QUOTED;
+    if (node != NULL)
+        node->quoted = quoted;
     if (node == NULL || (node->name = take_name(p, false, &node->n_name)) == NULL)
         return NULL;
     return node;

@@ -39,6 +39,7 @@ struct hac_node {
     uint8_t kind;  /* hac_node_kind */
     bool try_cast; /* HAC_NODE_CAST: null where it fails */
     bool distinct; /* an aggregate's */
+    bool quoted;   /* HAC_NODE_COLUMN: its name was in double quotes */
     uint16_t depth;
     uint32_t at; /* byte offset in the source, for messages */
     const hac_expr_source *source;

@@ -4,11 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One would take the other's place. */
+static bool same_file(const hac_args *args, hac_option_id a, hac_option_id b)
+{
+    return hac_args_has(args, a) && hac_args_has(args, b) && strcmp(args->values[a], args->values[b]) == 0 &&
+           strcmp(args->values[a], "/dev/null") != 0;
+}
+
 hac_status hac_delivery_check(const hac_args *args, hac_error *err)
 {
     static const hac_option_id late[] = {HAC_OPT_OUTPUT, HAC_OPT_RECEIPT, HAC_OPT_TRACE};
     static const char *const instead[] = {"hacctl result JOB -o OUT", "hacctl show JOB --receipt FILE",
                                           "hacctl trace JOB -o FILE"};
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++)
+        for (size_t k = 0; k < i; k++)
+            if (same_file(args, late[i], late[k]))
+                return hac_fail(err, HAC_INVALID, "--%s and --%s name the same file, %s",
+                                hac_option_get(late[k])->name, hac_option_get(late[i])->name,
+                                args->values[late[i]]);
     if (!hac_args_has(args, HAC_OPT_DETACH))
         return HAC_OK;
     for (size_t i = 0; i < sizeof late / sizeof *late; i++)

@@ -116,6 +116,16 @@ class Text(SharedMachineTest):
             out, _ = self.shell(f"{PIPE} -q {MAP_WORDS} | {combiner} LC_ALL=C sort | {PIPE} -q {SUM}", text.encode())
             self.assertEqual(dict((w, int(n)) for w, n in fields_of(out)), wanted)
 
+    def test_filter(self):
+        """grep: the lines as they are; a reducer's or a group's values have escapes, which tsv reads back."""
+        lines = [b"2024\tERROR C:\\tmp\\x", b"ERROR", b"\\t ERROR \\N", b"fine", b"\xc3\xa4 ERROR\t"]
+        out = self.m.good("-q", "pipe", "--where", "contains(line, 'ERROR')", "--select", "line", data=b"\n".join(lines))
+        self.assertEqual(out.splitlines(), [line for line in lines if b"ERROR" in line])
+        out = self.m.good("-q", "pipe", "--select", "concat(line, '\n')", data=lines[0])
+        self.assertEqual(out, lines[0] + b"\\n\n")
+        out = self.m.good("-q", "pipe", "--group-by", "line", "--select", "line, count() as n", data=lines[0])
+        self.assertEqual(out, b"2024\\tERROR C:\\\\tmp\\\\x\t1\n")
+
     def test_parts(self):
         """Four mappers, three reducers, keys apart by hash, as the framework does it."""
         text = some_text(40000, 2)

@@ -228,6 +228,18 @@ class Inputs(Case, SharedMachineTest):
         self.assertEqual(self.m.good("splice", self.put("none.txt", b""), "--select", "line"), b"line\n")
         self.assertEqual(self.m.good("splice", "none.txt", "--select", "count() as n"), b"n\n0\n")
 
+    def test_bad_headers(self):
+        """What is wrong with a header, and of which file; an open quote would make a file with records one without."""
+        good, quote, open_one = (self.put(name, text) for name, text in (
+            ("good.csv", b"a,b\n1,2\n"), ("quote.csv", b"a,b\"x\"\n1,2\n"), ("open.csv", b"a,b\"x\n1,2\n")))
+        for bad, says in ((quote, "quote.csv: line 1: a double quote inside a field"),
+                          (open_one, "open.csv: line 1: a double quote in the header is not closed")):
+            for files in ((bad,), (good, bad), (bad, good)):
+                self.m.bad(1, "splice", *files, "--select", "count(a) as n", says=says)
+        self.m.bad(1, "splice", self.put("none.csv", b""), "--select", "a", says="none.csv: the input is empty")
+        self.m.bad(2, "splice", good, "--select", "a", "-o", "same", "--receipt", "same",
+                   says="--output and --receipt name the same file, same")
+
     def test_gzip(self):
         a, b, c = self.parts(3)
         names = [self.put("a.csv.gz", gzip.compress(csv_of(a))), self.put("b.csv", csv_of(b)),

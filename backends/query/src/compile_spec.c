@@ -107,6 +107,13 @@ static hac_parquet_settings parquet_settings(const Hac__Client__ParquetOutput *f
                                   .block_bytes = from->block_bytes};
 }
 
+/* A filter of lines gives them as they were read, with the TABs and backslashes in them. */
+static bool filters_lines(const hac_query *query)
+{
+    return query->source.format == HAC_FORMAT_LINES && query->output == HAC_OUTPUT_TSV &&
+           !query->aggregates && query->n_visible == 1;
+}
+
 static hac_status compile(const Hac__Client__QuerySpec *spec, const hac_source_options *options,
                           const hac_schema *header, hac_query **ret, hac_error *err)
 {
@@ -119,7 +126,10 @@ static hac_status compile(const Hac__Client__QuerySpec *spec, const hac_source_o
                            .output = (hac_output_format)spec->output_format,
                            .parquet = parquet_settings(spec->parquet),
                            .source = *options};
-    return hac_query_compile(&text, header, ret, err);
+    hac_status status = hac_query_compile(&text, header, ret, err);
+    if (status == HAC_OK && filters_lines(*ret))
+        (*ret)->output = HAC_OUTPUT_TEXT;
+    return status;
 }
 
 hac_status hac_query_compile_spec(const uint8_t *data, size_t bytes, hac_query_task *task, hac_error *err)

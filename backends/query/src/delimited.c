@@ -100,7 +100,7 @@ hac_status hac_source_read_header(hac_records *records, hac_record_view *ret, ui
     if (status == HAC_OK)
         status = hac_records_next(records, ret, err);
     if (status == HAC_NOT_FOUND)
-        return hac_fail(err, HAC_INVALID,
+        return hac_fail(err, HAC_FAILED,
                         "the input is empty: its first line should name the columns (--no-header: it has "
                         "none)");
     if (status != HAC_OK)

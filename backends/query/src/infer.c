@@ -212,7 +212,7 @@ static hac_status find_names(const hac_source_options *options, const hac_source
         return hac_fail(err, HAC_INVALID, "only csv, tsv and jsonl say what their columns are" HINT);
     hac_status status = hac_source_header(options, place, ret, err);
     if (status != HAC_OK)
-        return options->header || status != HAC_INVALID
+        return options->header || place->bytes > 0
                    ? status
                    : hac_fail(err, HAC_FAILED, "the input has no first record to infer columns from" HINT);
     for (size_t i = 0; !options->header && i < ret->n_fields; i++)

@@ -281,7 +281,18 @@ static void csv_row(hac_output *output, size_t n_visible, const hac_vector *colu
     hac_output_byte(output, '\n');
 }
 
-static void tsv_row(hac_output *output, size_t n_visible, const hac_vector *columns, size_t row)
+/* A value with a line feed is an expression's. */
+static void plain_string(hac_output *output, const uint8_t *text, size_t bytes)
+{
+    const uint8_t *end = text + bytes, *feed;
+    for (; (feed = memchr(text, '\n', (size_t)(end - text))) != NULL; text = feed + 1) {
+        hac_output_put(output, text, (size_t)(feed - text));
+        hac_output_put(output, "\\n", 2);
+    }
+    hac_output_put(output, text, (size_t)(end - text));
+}
+
+static void tsv_row(hac_output *output, bool escapes, size_t n_visible, const hac_vector *columns, size_t row)
 {
     for (size_t i = 0; i < n_visible; i++) {
         const hac_vector *column = &columns[i];
@@ -295,8 +306,10 @@ static void tsv_row(hac_output *output, size_t n_visible, const hac_vector *colu
         } else if ((ref = ((const hac_string_ref *)column->values)[row]).length > 0) {
             if (column->type.kind == HAC_KIND_BYTES)
                 put_hex(output, column->bytes + ref.offset, ref.length, false);
-            else
+            else if (escapes)
                 tsv_string(output, column->bytes + ref.offset, ref.length);
+            else
+                plain_string(output, column->bytes + ref.offset, ref.length);
         }
     }
     hac_output_byte(output, '\n');
@@ -321,8 +334,8 @@ void hac_output_rows(hac_output *output, hac_output_format format, const hac_sch
     for (size_t row = 0; row < rows; row++) {
         if (format == HAC_OUTPUT_JSON)
             json_row(output, schema, n_visible, columns, row);
-        else if (format == HAC_OUTPUT_TSV)
-            tsv_row(output, n_visible, columns, row);
+        else if (format == HAC_OUTPUT_TSV || format == HAC_OUTPUT_TEXT)
+            tsv_row(output, format == HAC_OUTPUT_TSV, n_visible, columns, row);
         else if (format == HAC_OUTPUT_TYPEDBYTES)
             hac_output_typed_row(output, n_visible, columns, row);
         else

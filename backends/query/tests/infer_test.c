@@ -100,7 +100,7 @@ static void test_csv(void **state)
           "a:i64,b:i64");
     check(HAC_FORMAT_CSV, false, "1,x\n2,y\n", "c1:i64,c2:string");
     check(HAC_FORMAT_CSV, true, "a\n\"1\n2\"\n", "a:string");
-    check_fails(HAC_FORMAT_CSV, true, "", HAC_INVALID, "the input is empty");
+    check_fails(HAC_FORMAT_CSV, true, "", HAC_FAILED, "the input is empty");
     check_fails(HAC_FORMAT_CSV, false, "", HAC_FAILED, "no first record");
     check_fails(HAC_FORMAT_CSV, true, "a,a\n1,2\n", HAC_INVALID, "two columns 'a'");
     check_fails(HAC_FORMAT_CSV, true, ",a\n1,2\n", HAC_INVALID, "column 1 has no name");
