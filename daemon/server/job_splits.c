@@ -446,6 +446,7 @@ static hac_status gave_rows(hac_job *job, uint64_t before, hac_error *err)
     job->rows_bytes += bytes;
     s->memory.needed = totals->needed > s->memory.needed ? totals->needed : s->memory.needed;
     s->enough = totals->result_rows >= s->limit;
+    job->query->tries = 0;
     for (size_t n = s->n_taken, i = 0; i < n; i++)
         answer_first(job, i == 0 ? rows : NULL, i == 0 ? bytes : 0);
     end_round(job);

@@ -134,6 +134,21 @@ class Splits(unittest.TestCase):
         job.finish()
         self.assertEqual(len(job.wait().splitlines()), 31)
 
+    def test_growing_rows(self):
+        """Splits that give more and more rows are planned anew as often as there are splits."""
+        lines = [b"%d %s\n" % (i, b"x" * 90) for i in range(15000)]
+        sets, at = [], 0
+        for i in range(12):
+            many = int(30 * 1.6 ** i)
+            sets.append(b"".join(lines[at:at + many]))
+            at += many
+        job = self.job(kind=LINES, select="line")
+        for each in sets:
+            job.append([each])
+            job.take_answer()
+        job.finish()
+        self.assertEqual(job.rows + job.wait(), b"line\n" + b"".join(sets))
+
     def test_rows(self):
         """Each split's rows come with its answer; the header once, the limit over all."""
         data = table(60000, 50)
