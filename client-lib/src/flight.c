@@ -143,7 +143,7 @@ static uint64_t bytes_of(const hac_slot *slot)
 }
 
 /* One that does not fly, if possible with a buffer that is large enough. What was filled last is still read
- * from: it can be the next one, but not be replaced. NULL: none. */
+ * from: it can be the next one, but not be replaced. NULL: none until an answer comes. */
 static hac_slot *free_slot(hac_flight *flight, uint64_t bytes)
 {
     hac_slot *small = NULL, *empty = NULL, *last = flight->filling;
@@ -159,7 +159,9 @@ static hac_slot *free_slot(hac_flight *flight, uint64_t bytes)
         return small;
     if (empty != NULL && !flight->scarce)
         return empty;
-    return !last->flying && bytes_of(last) >= bytes ? last : NULL;
+    if (!last->flying && bytes_of(last) >= bytes)
+        return last;
+    return flight->n_flying == 0 ? empty : NULL; /* nothing will come back: the pool may have some again */
 }
 
 /* A slot's buffer is replaced unless it has the size. */
@@ -184,7 +186,7 @@ hac_status hac_flight_buffer(hac_flight *flight, uint64_t bytes, hac_error *err)
             return HAC_OK;
         }
         bool refused = status == HAC_REFUSED || status == HAC_NO_MEMORY;
-        if (refused && !flight->scarce) {
+        if (refused && slot != NULL && !flight->scarce) {
             flight->scarce = true;
             continue;
         }

@@ -378,6 +378,33 @@ static void test_long_records(void **state)
     free(text);
 }
 
+/* Ever longer records, while all other buffers are on their way: these come back, and none is missing. */
+static void test_longer_records(void **state)
+{
+    (void)state;
+    const size_t step = 40000, records = 8, few = 20000,
+                 n = records * (records + 1) / 2 * step + few * records;
+    char *text = malloc(n), *to = text;
+    assert_non_null(text);
+    for (size_t i = 1; i <= records; i++, to += few) {
+        memset(to, 'x', i * step);
+        to[i * step - 1] = '\n';
+        to += i * step;
+        memset(to, '\n', few);
+    }
+    const source in[] = {{NULL, text, n, -1}};
+    hac_splits splits = splits_of(in, 1);
+    hac_query_options options = query(HAC_INPUT_LINES);
+    options.group_by = "line";
+    splits.split_bytes = 4096;
+    daemon_is.hold = true;
+    hac_job *job = NULL;
+    run_ok(&splits, &options, &job);
+    hac_job_free(job);
+    assert_int_equal(daemon_is.most_held, HOLD);
+    free(text);
+}
+
 static void test_compressed(void **state)
 {
     (void)state;
@@ -822,11 +849,13 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rows),          TEST(test_aggregates),    TEST(test_small_inputs),  TEST(test_long_records),
-        TEST(test_compressed),    TEST(test_bad_records),   TEST(test_early),         TEST(test_no_early_end),
-        TEST(test_back_pressure), TEST(test_little_memory), TEST(test_advice),        TEST(test_enough),
-        TEST(test_job_fails),     TEST(test_writer_fails),  TEST(test_stop),          TEST(test_daemon_dies),
-        TEST(test_wrong_answer),  TEST(test_whole),         TEST(test_whole_headers), TEST(test_whole_fails),
+        TEST(test_rows),          TEST(test_aggregates),     TEST(test_small_inputs),
+        TEST(test_long_records),  TEST(test_longer_records), TEST(test_compressed),
+        TEST(test_bad_records),   TEST(test_early),          TEST(test_no_early_end),
+        TEST(test_back_pressure), TEST(test_little_memory),  TEST(test_advice),
+        TEST(test_enough),        TEST(test_job_fails),      TEST(test_writer_fails),
+        TEST(test_stop),          TEST(test_daemon_dies),    TEST(test_wrong_answer),
+        TEST(test_whole),         TEST(test_whole_headers),  TEST(test_whole_fails),
         TEST(test_options),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
