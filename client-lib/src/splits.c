@@ -109,11 +109,11 @@ static hac_status send_split(run *r, bool last, hac_error *err)
     return next_memory(r, hac_fill_needs(&r->fill), err);
 }
 
-/* A record is longer than the buffer. */
+/* A record is longer than the buffer, or a header fills it. */
 static hac_status grow(run *r, hac_error *err)
 {
     uint64_t left = r->fill.end - r->fill.cut.start, most = HAC_CUT_RECORD_MAX + HAC_SPLIT_SET_BYTES;
-    uint64_t text = r->fill.header_bytes + (2 * left < most ? 2 * left : most);
+    uint64_t text = r->fill.header_bytes + (2 * left < most ? 2 * left + 1 : most);
     hac_slot *before = r->flight.filling;
     hac_status status = next_memory(r, hac_fill_bytes(text), err);
     if (status == HAC_OK && before != r->flight.filling)

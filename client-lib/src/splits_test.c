@@ -378,6 +378,21 @@ static void test_long_records(void **state)
     free(text);
 }
 
+/* A buffer that the header fills to the last byte has no room for the first record. */
+static void test_header_fills(void **state)
+{
+    (void)state;
+    const char *text = "aa,bbbb\n1,2\n33,4\n";
+    const source in[] = {{NULL, text, strlen(text), -1}};
+    for (uint64_t bytes = 1; bytes <= 16; bytes++) {
+        hac_splits splits = splits_of(in, 1);
+        hac_query_options options = query(HAC_INPUT_CSV);
+        splits.split_bytes = bytes;
+        run_rows(&splits, &options);
+        assert_written("1,2\n33,4\n");
+    }
+}
+
 /* Ever longer records, while all other buffers are on their way: these come back, and none is missing. */
 static void test_longer_records(void **state)
 {
@@ -849,14 +864,14 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rows),          TEST(test_aggregates),     TEST(test_small_inputs),
-        TEST(test_long_records),  TEST(test_longer_records), TEST(test_compressed),
-        TEST(test_bad_records),   TEST(test_early),          TEST(test_no_early_end),
-        TEST(test_back_pressure), TEST(test_little_memory),  TEST(test_advice),
-        TEST(test_enough),        TEST(test_job_fails),      TEST(test_writer_fails),
-        TEST(test_stop),          TEST(test_daemon_dies),    TEST(test_wrong_answer),
-        TEST(test_whole),         TEST(test_whole_headers),  TEST(test_whole_fails),
-        TEST(test_options),
+        TEST(test_rows),         TEST(test_aggregates),     TEST(test_small_inputs),
+        TEST(test_long_records), TEST(test_longer_records), TEST(test_header_fills),
+        TEST(test_compressed),   TEST(test_bad_records),    TEST(test_early),
+        TEST(test_no_early_end), TEST(test_back_pressure),  TEST(test_little_memory),
+        TEST(test_advice),       TEST(test_enough),         TEST(test_job_fails),
+        TEST(test_writer_fails), TEST(test_stop),           TEST(test_daemon_dies),
+        TEST(test_wrong_answer), TEST(test_whole),          TEST(test_whole_headers),
+        TEST(test_whole_fails),  TEST(test_options),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(io.written);
