@@ -558,6 +558,8 @@ bool hac_query_run_task_failed(hac_job *job, uint32_t index, const Hac__Executor
         return true;
     const char *name =
         task->uses_descriptor || state->rounds != NULL ? state->names[task->descriptor] : state->names[0];
+    if (name == NULL && state->rounds != NULL) /* no split came */
+        name = job->name;
     bool of_query =
         done->code == HAC_INVALID && hac_query_is_codelet(task, "query.whole"); /* which it compiles */
     bool of_source =

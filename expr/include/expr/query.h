@@ -42,7 +42,7 @@ typedef enum hac_output_format {
     HAC_OUTPUT_PARQUET,
     HAC_OUTPUT_TSV,        /* columns joined by TAB, no header, null as \N: what `hacctl pipe` writes */
     HAC_OUTPUT_TYPEDBYTES, /* the first column, then the second, or a vector of all others */
-    HAC_OUTPUT_TEXT, /* as TSV, without escapes but of line feeds: a filter of lines */
+    HAC_OUTPUT_TEXT,       /* as TSV, without escapes but of line feeds: a filter of lines */
     HAC_OUTPUT_END
 } hac_output_format;
 
