@@ -365,6 +365,12 @@ static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Reque
 static hac_status find_job(const hac_session *session, uint64_t id, hac_job **ret, hac_error *err)
 {
     hac_job *job = hac_job_find(session->server, id);
+    if (job == NULL && id >= session->server->next_job)
+        return hac_fail(
+            err, HAC_NOT_FOUND,
+            "there is no job %llu: this hacd has had none of that number, and knows none of a hacd "
+            "before it (--receipt keeps what a job did)",
+            (unsigned long long)id);
     if (job == NULL || (job->user != session->user && session->user->uid != 0))
         return hac_fail(err, HAC_NOT_FOUND, "there is no job %llu; `hacctl jobs` lists yours",
                         (unsigned long long)id);
@@ -517,7 +523,7 @@ static hac_status handle_cancel(hac_session *session, const Hac__Client__Request
     hac_status status = find_job(session, request->cancel->job, &job, err);
     if (status != HAC_OK)
         return status;
-    hac_job_cancel(job, "cancelled on request");
+    hac_job_cancel(job, "cancelled by its client");
     hac_session_send_ok(session, request->serial);
     return HAC_OK;
 }
