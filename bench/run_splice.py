@@ -228,27 +228,30 @@ def line_of(name, size, times, wanted, stages=None):
 BARE = "bare pipe"
 
 
-def bare_pipe(path):
+def bare_pipe(writer):
     """What the pipe alone takes: the bytes are read and thrown away. Nothing that computes can be faster."""
     usages = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     before, start = sum(map(used, usages)), time.monotonic()
     memory = bytearray(4 * PIPE_BYTES)
-    with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE, bufsize=0) as cat:
-        fcntl.fcntl(cat.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        while cat.stdout.readinto(memory):
+    with subprocess.Popen(writer, stdout=subprocess.PIPE, bufsize=0) as process:
+        fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        while process.stdout.readinto(memory):
             pass
     return time.monotonic() - start, sum(map(used, usages)) - before
 
 
-def piped(machine, clock, name, path, turns):
-    """Through standard input, from cat, with splice or, without it, mapreduce."""
+def piped(machine, clock, name, path, turns, pages):
+    """Through standard input, with splice or, without it, mapreduce; from cat, or from a writer that gives the pipe the
+    pages of the file, so that only the reader copies."""
+    writer = [str(machine.build / "bench" / "write_pages") if pages else "cat", str(path)]
     way = ways_here(machine)[-1]
     command = " ".join(f"'{word}'" for word in (str(machine.build / "hacctl" / "hacctl"), way, "-", *LINES[name][1],
                                                 "--quiet", "-o", str(machine.directory / "out.csv")))
-    ways = {f"hac {way}": lambda: clock.time(lambda: subprocess.run(f"cat '{path}' | {command}", shell=True, check=True,
-                                                                    env=machine.env)),
-            BARE: lambda: bare_pipe(path)}
-    return line_of(f"{name}, through a pipe", path.stat().st_size, turns_of(ways, turns), PIPED[name])
+    both = f"'{writer[0]}' '{writer[1]}' | {command}"
+    ways = {f"hac {way}": lambda: clock.time(lambda: subprocess.run(both, shell=True, check=True, env=machine.env)),
+            BARE: lambda: bare_pipe(writer)}
+    title = f"{name}, through a pipe" + (" of pages" if pages else "")
+    return line_of(title, path.stat().st_size, turns_of(ways, turns), PIPED[name])
 
 
 def mapper(machine, clock, name, path, turns):
@@ -308,7 +311,8 @@ def run(build, quick):
             engines["Polars"] = lambda name, path: polars_of(polars, name, path)
         lines = [measure(machine, clock, engines, name, inputs, turns) for name in LINES]
         if "splice" in ways_here(machine):
-            lines += [piped(machine, clock, name, inputs[LINES[name][0]], turns) for name in PIPED]
+            lines += [piped(machine, clock, name, inputs[LINES[name][0]], turns, pages)
+                      for pages in (False, True) for name in PIPED]
         mappers = []
         if machine.hacctl("pipe", "--help", check=False).returncode == 0:
             mappers = [mapper(machine, clock, name, inputs[name], 3) for name in MAPPERS]
@@ -328,7 +332,8 @@ def markdown(results):
            "(fixed: four times as many); lines and words are only counted. Each cell is ms of",
            "wall time / ms of processor time (hacctl, hacd and executors together; the peer's process); ratios to the best "
            "peer likewise, above 1 is faster.",
-           "Through a pipe `cat` writes; the peer there is a reader that throws away what comes (*bare pipe*).", "",
+           "Through a pipe `cat` writes, or a writer that gives the pipe the pages of the file as `pv` does (*of pages*); the peer there",
+           "is a reader that throws away what comes (*bare pipe*).", "",
            "| line | MB | mapreduce | splice | DuckDB | Polars | bare pipe | mapreduce ratio | splice ratio | GB/s | goal |",
            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for r in results["lines"]:
