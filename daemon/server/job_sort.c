@@ -218,6 +218,17 @@ static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *do
     job->result_data_bytes = job->result_bytes = done->data.len;
 }
 
+/* What several devices took together, where nothing else was in the way. */
+static void ended(hac_job *job)
+{
+    const sort_state *state = job->kind_state;
+    const hac_run *run = &job->run;
+    bool alone = job->server->n_active == 0 && job->retries == 0 && job->restarts == 0 && run->fresh == 0;
+    if (job->state == HAC_JOB_DONE && job->plan != NULL && state->sorted && alone && job->build_seconds == 0)
+        hac_sort_learn(job->server->models, hac_server_machine(job->server), job->plan,
+                       (double)(job->ended_ns - run->started_ns) * 1e-9);
+}
+
 static void free_state(hac_job *job)
 {
     free(job->kind_state);
@@ -241,6 +252,7 @@ static const hac_job_kind sort_kind = {.flow = "sort",
                                        .next_plan = next_plan,
                                        .task_done = task_done,
                                        .free_state = free_state,
+                                       .ended = ended,
                                        .has_result = true};
 
 /* ---- submission -------------------------------------------------------------------------------------- */

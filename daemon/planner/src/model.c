@@ -275,17 +275,21 @@ static hac_prediction predict(const hac_model_set *set, const series *s, double 
     return from_two(set->buckets[above - 1], set->buckets[above], units);
 }
 
+/* A few samples, and not long ago: while something is not done, nothing new is learnt of it. */
+static bool is_current(const hac_model_set *set, const bucket *b)
+{
+    return b->good >= TOGETHER_SAMPLES && set->clock - b->used < TOGETHER_LASTS;
+}
+
 /* One slow run of a small job together must not speak against working together at every size: it would never
- * be tried again. A few samples of about this size have to say so, and not long ago: while devices do not
- * work together nothing new is learnt of it. */
+ * be tried again. Samples of about this size have to say so. */
 static bool known_nearby(const hac_model_set *set, const series *s, double units)
 {
     for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
         const bucket *b = set->buckets[i];
         if (order(b, s, b->size) != 0)
             return false;
-        if (b->good >= TOGETHER_SAMPLES && set->clock - b->used < TOGETHER_LASTS &&
-            units <= b->units * NEARBY && b->units <= units * NEARBY)
+        if (is_current(set, b) && units <= b->units * NEARBY && b->units <= units * NEARBY)
             return true;
     }
     return false;
@@ -306,6 +310,23 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
     }
     s.together = false;
     return predict(set, &s, units);
+}
+
+hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key, const char *codelet,
+                                hac_type type, double units)
+{
+    hac_prediction none = {0, 0, 0};
+    if (set == NULL || !isfinite(units) || units < 1)
+        return none;
+    series s = series_of(device_key, codelet, type, true);
+    for (size_t i = lower_bound(set, &s, SMALLEST_BUCKET); i < set->n; i++) {
+        const bucket *b = set->buckets[i];
+        if (order(b, &s, b->size) != 0)
+            break;
+        if (is_current(set, b) && units <= b->units * 2 && b->units <= units * 2)
+            return from_one(b, units);
+    }
+    return none;
 }
 
 bool hac_model_set_dirty(const hac_model_set *set)

@@ -94,6 +94,14 @@ static hac_status reserve(void *array, size_t used, size_t extra, size_t element
     return HAC_OK;
 }
 
+int hac_plan_find_buffer(const hac_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->n_buffers; i++)
+        if (strcmp(plan->buffers[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
 hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, hac_buffer_role role, uint64_t bytes,
                                uint8_t *ret_index, hac_error *err)
 {

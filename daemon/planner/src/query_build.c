@@ -729,14 +729,6 @@ hac_status hac_query_build_footers(const hac_machine *machine, const hac_query_s
 
 /* ---- in the course of the job ---- */
 
-int hac_plan_find_buffer(const hac_plan *plan, const char *name)
-{
-    for (size_t i = 0; i < plan->n_buffers; i++)
-        if (strcmp(plan->buffers[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, uint64_t result_room,
                        const uint64_t *values, size_t n_values)
 {

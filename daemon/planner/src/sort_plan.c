@@ -7,10 +7,14 @@
  */
 #include "planner/sort_plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/type.h"
 #include "output.h"
@@ -20,6 +24,7 @@
 #define TEAM_WAITS    4e-4 /* seconds */
 #define TEAM_MARGIN   1.08
 #define TEAM_LUCK     0.9 /* of the time that devices would take that lose nothing: caches may help them */
+#define TAKEN_MARGIN  1.03
 #define LEARNT_PART   0.9 /* of a price that must come from models for k_source "model" */
 #define TRIAL_SECONDS 5e-3
 #define GIB           1073741824.0
@@ -170,11 +175,47 @@ static bool free_choice(const hac_sort_spec *spec)
     return spec->algorithm == HAC_SORT_AUTO && !split_forced(spec);
 }
 
-/* Never slower than the best single device: working together has to win by more than what the model leaves
- * out, the waits for the last piece of each phase. */
+/* With the free choice a team is never to be slower than the best single device. */
 static bool guarded(const planning *p, const hac_team *team)
 {
     return free_choice(p->spec) && team->n > 1 && !p->machine->simulated;
+}
+
+/* ---- what teams have taken ---- */
+
+/* Of the same devices in any order, and for the same kind of work: what hac_sort_learn learns under. */
+static void name_team(const hac_machine *machine, const hac_plan *plan, char *key, size_t key_room,
+                      char *codelet, size_t codelet_room)
+{
+    uint64_t sum = 0;
+    for (size_t d = 0; d < plan->n_devices; d++) {
+        const char *one = machine->devices[plan->devices[d].machine_index].key;
+        sum += XXH3_64bits(one, strlen(one));
+    }
+    snprintf(key, key_room, "%zu devices %016" PRIx64, plan->n_devices, sum);
+    snprintf(codelet, codelet_room, "team.%s%s", plan->sort.algorithm,
+             hac_plan_find_buffer(plan, "index") >= 0 ? ".index" : "");
+}
+
+void hac_sort_learn(hac_model_set *models, const hac_machine *machine, const hac_plan *plan, double seconds)
+{
+    char key[64], codelet[40];
+    if (plan->n_devices < 2 || plan->sort.items == 0)
+        return;
+    name_team(machine, plan, key, sizeof(key), codelet, sizeof(codelet));
+    hac_model_record(models, key, codelet, plan->sort.type, (double)plan->sort.items, seconds, true);
+}
+
+/* Working together has to win by more than what the model leaves out, the waits for the last piece of each
+ * phase; where it was done before, by what it took. */
+static double guarded_price(const hac_machine *machine, const hac_plan *plan)
+{
+    char key[64], codelet[40];
+    name_team(machine, plan, key, sizeof(key), codelet, sizeof(codelet));
+    hac_prediction taken =
+        hac_model_recall(machine->models, key, codelet, plan->sort.type, (double)plan->sort.items);
+    double priced = (plan->predicted_seconds + TEAM_WAITS) * TEAM_MARGIN;
+    return taken.samples > 0 ? fmax(priced, taken.seconds * TAKEN_MARGIN) : priced;
 }
 
 /* One way, built and priced. */
@@ -231,8 +272,13 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
         c->chosen = false;
         snprintf(c->reason, sizeof(c->reason), "a guess: not measured on this machine yet");
     }
-    double price = guarded(p, team) ? (c->seconds + TEAM_WAITS) * TEAM_MARGIN : c->seconds;
-    if (c->chosen && (p->best == NULL || price < p->candidates.list[p->chosen].seconds)) {
+    double best = p->best != NULL ? p->candidates.list[p->chosen].seconds : INFINITY;
+    double price = guarded(p, team) ? guarded_price(p->machine, way->plan) : c->seconds;
+    if (guarded(p, team) && c->seconds < best && price >= best)
+        snprintf(c->reason, sizeof(c->reason),
+                 "%.1f %% shorter, less than devices lose by waiting for each other",
+                 100 * (1 - c->seconds / best));
+    if (c->chosen && price < best) {
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(way->plan);
         p->chosen = p->candidates.n - 1;
@@ -303,16 +349,18 @@ static hac_team prefix(const hac_team *team, size_t n)
 
 /* ---- ways ---- */
 
-/* Whether a team would be longer than the best way so far even if nothing were lost between its devices: it
- * is listed, and not built. */
-static hac_status leave_out(planning *p, algorithm a, const hac_team *team, bool *ret, hac_error *err)
+/* Whether a team would be longer than the best way so far even if nothing were lost between its devices, or
+ * is a guess of the slower algorithm (consider): it is listed, and not built. */
+static hac_status leave_out(planning *p, algorithm a, const hac_team *team, bool guess, bool *ret,
+                            hac_error *err)
 {
     double rate = 0;
     for (size_t d = 0; d < team->n; d++)
         rate += team->capability[d];
     double least = TEAM_LUCK * (double)p->spec->items / rate;
+    bool hopeless = a == BITONIC && guess;
     *ret = guarded(p, team) && p->best != NULL &&
-           (least + TEAM_WAITS) * TEAM_MARGIN >= p->best->predicted_seconds;
+           (hopeless || (least + TEAM_WAITS) * TEAM_MARGIN >= p->best->predicted_seconds);
     hac_plan_candidate *c = *ret ? hac_candidates_add(&p->candidates, err) : NULL;
     if (!*ret)
         return HAC_OK;
@@ -320,16 +368,19 @@ static hac_status leave_out(planning *p, algorithm a, const hac_team *team, bool
         return HAC_NO_MEMORY;
     char time[32];
     name_candidate(p, a, HAC_SCHEME_AUTO, team, c->name, sizeof(c->name));
-    snprintf(c->reason, sizeof(c->reason), "left out: %s at best, and its devices' waits for each other",
-             hac_format_seconds(least, time, sizeof(time)));
+    if (hopeless)
+        snprintf(c->reason, sizeof(c->reason), "left out: not measured on this machine yet");
+    else
+        snprintf(c->reason, sizeof(c->reason), "left out: %s at best, and its devices' waits for each other",
+                 hac_format_seconds(least, time, sizeof(time)));
     return HAC_OK;
 }
 
 /* Radix, or bitonic in every scheme. */
-static hac_status consider_team(planning *p, algorithm a, const hac_team *team, hac_error *err)
+static hac_status consider_team(planning *p, algorithm a, const hac_team *team, bool guess, hac_error *err)
 {
     bool left_out = false;
-    hac_status status = leave_out(p, a, team, &left_out, err);
+    hac_status status = leave_out(p, a, team, guess, &left_out, err);
     if (status != HAC_OK || left_out)
         return status;
     if (a == RADIX)
@@ -340,12 +391,12 @@ static hac_status consider_team(planning *p, algorithm a, const hac_team *team, 
 }
 
 /* Teams of 2, 3, 4, 8 … and all devices; a scheme that was asked for is meant for all of them. */
-static hac_status consider_teams(planning *p, algorithm a, const hac_team *team, hac_error *err)
+static hac_status consider_teams(planning *p, algorithm a, const hac_team *team, bool guess, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (size_t n = split_forced(p->spec) ? team->n : 2; n <= team->n && status == HAC_OK;) {
         hac_team part = prefix(team, n);
-        status = consider_team(p, a, &part, err);
+        status = consider_team(p, a, &part, guess, err);
         if (n == team->n)
             break;
         n = n < 4 ? n + 1 : 2 * n;
@@ -358,18 +409,20 @@ static hac_status consider_teams(planning *p, algorithm a, const hac_team *team,
 typedef struct comparison {
     double k;
     const char *source;
+    bool guess; /* of one of them nothing is known */
 } comparison;
 
 static comparison compare(const hac_team *team, const rating *ratings, size_t n)
 {
     static const char *const names[] = {"probe", "model", "profile"};
-    comparison c = {team->n > 1 ? team->capability[1] / team->capability[0] : 0, NULL};
+    comparison c = {team->n > 1 ? team->capability[1] / team->capability[0] : 0, NULL, false};
     hac_price_source weakest = HAC_PRICE_PROFILE;
     for (size_t i = 0; i < n; i++)
         for (size_t d = 0; d < team->n && d < 2; d++)
             if (ratings[i].machine_index == team->machine_index[d] && ratings[i].source < weakest)
                 weakest = ratings[i].source;
     c.source = names[weakest];
+    c.guess = weakest == HAC_PRICE_ASSUMED;
     return c;
 }
 
@@ -387,7 +440,7 @@ static hac_status consider_all(planning *p, comparison compared[2], hac_error *e
         compared[a] = compare(&teams[a], ratings, p->n_eligible);
     }
     for (algorithm a = RADIX; a <= BITONIC && status == HAC_OK; a++)
-        status = consider_teams(p, a, &teams[a], err);
+        status = consider_teams(p, a, &teams[a], compared[a].guess, err);
     return status;
 }
 
@@ -434,7 +487,7 @@ static hac_status explain(planning *p, hac_error *err)
 
 static hac_status plan_all(planning *p, hac_error *err)
 {
-    comparison compared[3] = {{0, "probe"}, {0, "probe"}, {0, "probe"}};
+    comparison compared[3] = {{0, "probe", true}, {0, "probe", true}, {0, "probe", true}};
     const hac_sort_spec *spec = p->spec;
     hac_status status = HAC_OK;
     if (spec->inline_data) {

@@ -355,6 +355,67 @@ static void test_left_out(void **state)
         }
     }
     assert_true(left_out > 50 && split > 5);
+
+    hac_machine unknown = test_machine(capabilities[0], 2); /* then bitonic is a guess, which never wins */
+    unknown.simulated = false;
+    unknown.devices[0].n_capability = unknown.devices[1].n_capability = 0;
+    hac_sort_spec spec = new_spec(1 << 24, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+    hac_plan *plan = plan_for(&unknown, &spec);
+    bool told = false;
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        told |= strcmp(plan->candidates[i].name, "bitonic on dev0 + dev1") == 0 &&
+                strcmp(plan->candidates[i].reason, "left out: not measured on this machine yet") == 0;
+    assert_true(told);
+    hac_plan_free(plan);
+}
+
+/* A team that took longer than its price said is left alone at that size, for as long as it is remembered;
+ * one that took what was said is not. */
+static void test_taken(void **state)
+{
+    (void)state;
+    static const double capability[2] = {1e8, 0.9e8};
+    hac_machine machine = test_machine(capability, 2);
+    hac_model_set *models = NULL;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.simulated = false;
+    machine.models = models;
+    hac_sort_spec spec = new_spec(1 << 22, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
+    hac_plan *team = plan_for(&machine, &spec);
+    assert_int_equal(team->n_devices, 2);
+    spec.scheme = HAC_SCHEME_NONE;
+    hac_plan *alone = plan_for(&machine, &spec);
+    assert_int_equal(alone->n_devices, 1);
+    spec.scheme = HAC_SCHEME_AUTO;
+    for (int i = 0; i < 5; i++) { /* as said, and nothing of one device */
+        hac_sort_learn(models, &machine, team, team->predicted_seconds);
+        hac_sort_learn(models, &machine, alone, 1000);
+    }
+    hac_plan *again = plan_for(&machine, &spec);
+    assert_int_equal(again->n_devices, 2);
+    hac_plan_free(again);
+    for (int i = 0; i < 40; i++)
+        hac_sort_learn(models, &machine, team, alone->predicted_seconds * 0.98);
+    again = plan_for(&machine, &spec);
+    assert_int_equal(again->n_devices, 1);
+    bool told = false;
+    for (size_t i = 0; i < again->n_candidates; i++)
+        told |= strstr(again->candidates[i].reason, "less than devices lose by waiting") != NULL;
+    assert_true(told);
+    hac_plan_free(again);
+    spec.items *= 8; /* says nothing of other sizes */
+    again = plan_for(&machine, &spec);
+    assert_int_equal(again->n_devices, 2);
+    hac_plan_free(again);
+    spec.items /= 8;
+    for (int i = 0; i < 6000; i++) /* long ago */
+        hac_model_record(models, "device", "other", HAC_TYPE_U32, 1e6, 1, false);
+    again = plan_for(&machine, &spec);
+    assert_int_equal(again->n_devices, 2);
+    hac_plan_free(again);
+    hac_plan_free(team);
+    hac_plan_free(alone);
+    hac_model_set_free(models);
 }
 
 static void test_inline_and_empty(void **state)
@@ -416,17 +477,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule_prices),
-        cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_forced),
-        cmocka_unit_test(test_worked_example),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_simulated_needs_capability),
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_circumstances),
-        cmocka_unit_test(test_trial),
-        cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_inline_and_empty),
+        cmocka_unit_test(test_rule_prices), cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_forced),      cmocka_unit_test(test_worked_example),
+        cmocka_unit_test(test_groups),      cmocka_unit_test(test_simulated_needs_capability),
+        cmocka_unit_test(test_models),      cmocka_unit_test(test_circumstances),
+        cmocka_unit_test(test_trial),       cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_taken),       cmocka_unit_test(test_inline_and_empty),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,11 @@ void hac_model_record(hac_model_set *set, const char *device_key, const char *co
 hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
                                  hac_type type, double units, bool together);
 
+/* What was measured, a few times and not long ago, of nearly so many units (half to twice as many): nothing
+ * is concluded from other sizes. seconds: of these units, in proportion. samples 0: nothing. */
+hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key, const char *codelet,
+                                hac_type type, double units);
+
 /* Whether anything was learnt since the last hac_model_set_write. */
 bool hac_model_set_dirty(const hac_model_set *set);
 

@@ -223,6 +223,9 @@ bool hac_plan_is_one_task(const hac_plan *plan);
 /* "cpu.0 (60 %), cpu.1 (40 %)", or "cpu.0 or cpu.1" of a plan of one task. */
 void hac_plan_name_devices(const hac_plan *plan, char *ret, size_t bytes);
 
+/* The index of the plan's buffer of that name, -1 if there is none. */
+int hac_plan_find_buffer(const hac_plan *plan, const char *name);
+
 /* Building (for the flows' planners). A plan grows by these; every failure is HAC_NO_MEMORY or a limit. */
 HAC_MUST_USE hac_status hac_plan_new(const char *flow, hac_plan **ret, hac_error *err);
 HAC_MUST_USE hac_status hac_plan_add_buffer(hac_plan *plan, const char *name, hac_buffer_role role,

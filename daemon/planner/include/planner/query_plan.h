@@ -191,7 +191,4 @@ bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, ui
 /* Gives the buffer of that name another size, and with it the spans of the tasks that have not run. */
 void hac_query_resize(hac_plan *plan, int buffer, uint64_t bytes);
 
-/* The index of the plan's buffer of that name, -1 if there is none. */
-int hac_plan_find_buffer(const hac_plan *plan, const char *name);
-
 #endif

@@ -46,4 +46,10 @@ typedef struct hac_sort_spec {
 HAC_MUST_USE hac_status hac_plan_sort(const hac_machine *machine, const hac_sort_spec *spec, hac_plan **ret,
                                       hac_error *err);
 
+/* Takes in what a whole sort by several devices took, from the start of its plan to its end: what the prices
+ * of its tasks leave out, how devices wait for each other, is in that. Teams that were slower than their
+ * price say are not taken again at about that size, for a while. Nothing is learnt of plans for one device.
+ */
+void hac_sort_learn(hac_model_set *models, const hac_machine *machine, const hac_plan *plan, double seconds);
+
 #endif
