@@ -9,8 +9,9 @@
 
 #include "base/error.h"
 
-#define GZIP_ONLY (15 + 16) /* zlib's windowBits: the largest window, and no other header than gzip's */
-#define PIECE_MAX ((size_t)1 << 30)
+#define GZIP_ONLY        (15 + 16) /* zlib's windowBits: the largest window, and no other header than gzip's */
+#define PIECE_MAX        ((size_t)1 << 30)
+#define FRAME_HEADER_MAX 18 /* RFC 8878, 3.1.1 */
 
 struct hac_inflate {
     hac_packing packing;
@@ -19,6 +20,9 @@ struct hac_inflate {
     bool padding;   /* gzip: zeros, up to the end */
     z_stream gzip;
     ZSTD_DCtx *zstd;
+    uint8_t header[FRAME_HEADER_MAX]; /* zstd: the frame's first bytes */
+    size_t n_header;
+    uint64_t frame_made; /* bytes of the frame so far */
 };
 
 hac_packing hac_packing_of(const uint8_t *data, size_t bytes, bool *ret_unsure)
@@ -121,19 +125,41 @@ static hac_status run_gzip(hac_inflate *state, const uint8_t *in, size_t bytes, 
 
 /* ---- zstd ---- */
 
+static void count_frame(hac_inflate *state, const uint8_t *in, size_t bytes, size_t made)
+{
+    size_t n = FRAME_HEADER_MAX - state->n_header;
+    n = n < bytes ? n : bytes;
+    memcpy(state->header + state->n_header, in, n);
+    state->n_header += n;
+    state->frame_made += made;
+}
+
+/* libzstd does not compare a frame's length with what its header says if the last block is empty. */
+static bool frame_ends(hac_inflate *state)
+{
+    unsigned long long said = ZSTD_getFrameContentSize(state->header, state->n_header);
+    bool right = said == ZSTD_CONTENTSIZE_UNKNOWN || said == state->frame_made;
+    state->n_header = 0;
+    state->frame_made = 0;
+    return right;
+}
+
 static hac_status run_zstd(hac_inflate *state, const uint8_t *in, size_t bytes, size_t *used, uint8_t *out,
                            size_t room, size_t *made, hac_error *err)
 {
     ZSTD_inBuffer from = {in, bytes, 0};
     ZSTD_outBuffer to = {out, room, 0};
     do {
-        size_t before = from.pos + to.pos;
+        size_t taken = from.pos, written = to.pos;
         size_t result = ZSTD_decompressStream(state->zstd, &to, &from);
         if (ZSTD_isError(result))
             return fail_at(state, state->taken + from.pos, ZSTD_getErrorName(result), err);
-        if (from.pos + to.pos == before)
+        if (from.pos == taken && to.pos == written)
             break;
+        count_frame(state, in + taken, from.pos - taken, to.pos - written);
         state->whole = result == 0;
+        if (state->whole && !frame_ends(state))
+            return fail_at(state, state->taken + from.pos, "a frame is not as long as it says", err);
     } while (from.pos < bytes && to.pos < room);
     *used = from.pos;
     *made = to.pos;

@@ -114,6 +114,26 @@ static void test_skippable_and_zeros(void **state)
     hac_test_assert_says(err.message, where);
 }
 
+/* libzstd takes a frame that ends with an empty block for whole, however long it should be. */
+static void test_short_frame(void **state)
+{
+    (void)state;
+    static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x30, 0xfe, /* of 65,328 bytes */
+                                    0x1a, 0x10, 0,    2,                      /* 515 times 2 */
+                                    5,    0,    0};                           /* the last block: none */
+    for (size_t step = 1; step <= sizeof frame; step++) {
+        hac_error err = HAC_ERROR_NONE;
+        size_t made;
+        memcpy(packed, frame, sizeof frame);
+        assert_int_equal(unpack(packed, sizeof frame, step, 129, &made, &err), HAC_FAILED);
+        hac_test_assert_says(err.message, "byte 14 of the zstd data: a frame is not as long as it says");
+        packed[5] = 3; /* 256 + 259 */
+        packed[6] = 1;
+        assert_int_equal(unpack(packed, sizeof frame, step, 129, &made, NULL), HAC_OK);
+        assert_int_equal(made, 515);
+    }
+}
+
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -327,12 +347,12 @@ static void test_bad_inputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_skippable_and_zeros),
-        cmocka_unit_test(test_cut_off),           cmocka_unit_test(test_flipped),
-        cmocka_unit_test(test_packing),           cmocka_unit_test(test_files),
-        cmocka_unit_test(test_file_that_changes), cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_damaged_input),     cmocka_unit_test(test_proc),
-        cmocka_unit_test(test_bad_inputs),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_skippable_and_zeros),
+        cmocka_unit_test(test_short_frame), cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_flipped),     cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_files),       cmocka_unit_test(test_file_that_changes),
+        cmocka_unit_test(test_pipe),        cmocka_unit_test(test_damaged_input),
+        cmocka_unit_test(test_proc),        cmocka_unit_test(test_bad_inputs),
     };
     make_plain();
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);

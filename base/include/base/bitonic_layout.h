@@ -146,7 +146,7 @@ static inline uint32_t hac_bitonic_near_log2(uint64_t max_allocation, uint32_t i
     uint64_t bytes = UINT64_C(16) << 20;
     if (max_allocation != 0 && max_allocation / 2 < bytes)
         bytes = max_allocation / 2;
-    return 63 - (uint32_t)__builtin_clzll(bytes / item_bytes);
+    return 63 - (uint32_t)__builtin_clzll(bytes / item_bytes | 1);
 }
 
 /* Passes over memory that a whole sort of m items takes with blocks of 2^b: for pricing. */
