@@ -278,9 +278,35 @@ static const char *row_name(const void *list, size_t i)
     return ((const hac_function *)list)[i].name;
 }
 
+/* What others call it. */
+static const char *of_others(const hac_node *node)
+{
+    static const char *const names[][2] = {
+        {"average", "avg(a)"},
+        {"ceiling", "ceil(a)"},
+        {"ifnull", "coalesce(a, b)"},
+        {"iif", "if(c, a, b)"},
+        {"instr", "position(a, part)"},
+        {"len", "length(a)"},
+        {"mean", "avg(a)"},
+        {"median", "approx_quantile(a, 0.5)"},
+        {"nvl", "coalesce(a, b)"},
+        {"power", "pow(a, b)"},
+        {"strpos", "position(a, part)"},
+        {"substring", "substr(a, from, count)"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i][0], node->name) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 static hac_node *no_function(hac_checker *c, const hac_node *node)
 {
     size_t n = 0;
+    const char *instead = of_others(node);
+    if (instead != NULL)
+        return fail(c, node, "unknown function '%s'; write %s", node->name, instead);
     const hac_function *rows = hac_functions(&n);
     const char *near = hac_suggest(node->name, rows, n, row_name);
     return fail(c, node, "unknown function '%.*s'%s%s%s", (int)(node->n_name < 128 ? node->n_name : 128),

@@ -344,6 +344,7 @@ static void test_errors(void **state)
               "b, s, d, t, p, w, raw (did you mean s?)"},
         {"lenght(s)", "--select: character 1: unknown function 'lenght'; did you mean length?"},
         {"frobnicate(s)", "--select: character 1: unknown function 'frobnicate'"},
+        {"median(i8)", "--select: character 1: unknown function 'median'; write approx_quantile(a, 0.5)"},
         {"s + 1",
          "--select: character 3: '+' takes (integer, integer), (f32, f32), (decimal or integer, decimal or "
          "integer), (number, number), (date, integer), (integer, date), not (string, i64)"},

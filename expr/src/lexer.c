@@ -96,6 +96,10 @@ static hac_status no_token(const hac_lexer *lexer, hac_error *err)
     if (c == '\'' || c == '"')
         return hac_expr_fail(lexer->source, offset, err, "the %s that begins here has no closing %c",
                              c == '"' ? "name" : "text", c);
+    const char *word = c == '&' ? "and" : c == '|' ? "or" : c == '!' ? "not" : NULL;
+    if (word != NULL)
+        return hac_expr_fail(lexer->source, offset, err, "'%c' is not part of an expression; write '%s'", c,
+                             word);
     if (c == ';')
         return hac_expr_fail(lexer->source, offset, err, "';' is not part of an expression; leave it out");
     if ((unsigned char)c < 0x20 || c == 0x7f)

@@ -3,12 +3,27 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* One would take the other's place. */
 static bool same_file(const hac_args *args, hac_option_id a, hac_option_id b)
 {
     return hac_args_has(args, a) && hac_args_has(args, b) && strcmp(args->values[a], args->values[b]) == 0 &&
            strcmp(args->values[a], "/dev/null") != 0;
+}
+
+/* What is written beside the result would be written over an input; a result may be, as sort's -o. */
+static hac_status check_input(const hac_args *args, hac_option_id id, hac_error *err)
+{
+    struct stat output, input;
+    if (!hac_args_has(args, id) || stat(args->values[id], &output) != 0 || !S_ISREG(output.st_mode))
+        return HAC_OK;
+    for (size_t i = 0; i < args->n_words; i++)
+        if (stat(args->words[i], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return hac_fail(err, HAC_INVALID, "--%s names the input %s, which it would overwrite",
+                            hac_option_get(id)->name, args->words[i]);
+    return HAC_OK;
 }
 
 hac_status hac_delivery_check(const hac_args *args, hac_error *err)
@@ -22,8 +37,11 @@ hac_status hac_delivery_check(const hac_args *args, hac_error *err)
                 return hac_fail(err, HAC_INVALID, "--%s and --%s name the same file, %s",
                                 hac_option_get(late[k])->name, hac_option_get(late[i])->name,
                                 args->values[late[i]]);
-    if (!hac_args_has(args, HAC_OPT_DETACH))
-        return HAC_OK;
+    hac_status status = check_input(args, HAC_OPT_RECEIPT, err);
+    if (status == HAC_OK)
+        status = check_input(args, HAC_OPT_TRACE, err);
+    if (status != HAC_OK || !hac_args_has(args, HAC_OPT_DETACH))
+        return status;
     for (size_t i = 0; i < sizeof late / sizeof *late; i++)
         if (hac_args_has(args, late[i]))
             return hac_fail(err, HAC_INVALID, "--detach does not wait for what --%s writes; later: `%s`",

@@ -239,6 +239,8 @@ class Inputs(Case, SharedMachineTest):
         self.m.bad(1, "splice", self.put("none.csv", b""), "--select", "a", says="none.csv: the input is empty")
         self.m.bad(2, "splice", good, "--select", "a", "-o", "same", "--receipt", "same",
                    says="--output and --receipt name the same file, same")
+        self.m.bad(2, "splice", good, "--select", "a", "--receipt", f"./{good}",
+                   says="--receipt names the input good.csv, which it would overwrite")
 
     def test_gzip(self):
         a, b, c = self.parts(3)
