@@ -99,7 +99,8 @@ static hac_status place_rows(const hac_op_operand *o, const hac_span *span, size
         return hac_op_fail(err, operand, "too many rows");
     hac_status status = place(span, operand, "offsets", o->offsets, n, 8, &offsets, err);
     if (status == HAC_OK)
-        status = place(span, operand, "values", o->values, o->entries, v->size, &v->values, err);
+        status =
+            place(span, operand, "values", o->values, v->ones ? 0 : o->entries, v->size, &v->values, err);
     if (status == HAC_OK && o->form == HAC_VECTOR_SPARSE_MATRIX)
         status = place(span, operand, "indices", o->indices, o->entries, 4, &indices, err);
     v->offsets = (uint64_t *)(void *)offsets;
@@ -118,8 +119,8 @@ static hac_status place_sparse(const hac_op_operand *o, const hac_span *span, si
     return status;
 }
 
-static hac_status read_operand(const hac_op_operand *o, const hac_task *task, size_t operand,
-                               hac_op_vector *v, hac_error *err)
+static hac_status read_operand(const hac_op_rule *rule, const hac_op_operand *o, const hac_task *task,
+                               size_t operand, hac_op_vector *v, hac_error *err)
 {
     bool text = o->form == HAC_VECTOR_SPARSE_TEXT;
     if (o->form <= HAC_VECTOR_NONE || o->form >= HAC_VECTOR_END)
@@ -128,13 +129,17 @@ static hac_status read_operand(const hac_op_operand *o, const hac_task *task, si
         return hac_op_fail(err, operand, "kind %u is none of this template", o->kind);
     if (o->span >= task->n_spans)
         return hac_op_fail(err, operand, "span %u of %zu", o->span, task->n_spans);
-    if (o->unused != 0 || o->unused2 != 0)
+    if (o->unused != 0)
         return hac_op_fail(err, operand, "bytes that mean nothing are not 0");
+    if (o->ones > 1 || (o->ones == 1 && (operand != rule->ones || o->form != HAC_VECTOR_SPARSE_MATRIX ||
+                                         o->kind != HAC_KIND_F64)))
+        return hac_op_fail(err, operand, "it has to have values");
     if (o->columns == 0 || (o->columns > 1 && (text || o->form == HAC_VECTOR_VARIABLE_LEN ||
                                                o->form == HAC_VECTOR_SPARSE_VALUE)))
         return hac_op_fail(err, operand, "%llu columns", (unsigned long long)o->columns);
     *v = (hac_op_vector){.form = o->form,
                          .kind = o->kind,
+                         .ones = o->ones == 1,
                          .size = text ? 1 : hac_op_element_size(o->kind),
                          .first = o->first,
                          .rows = o->rows,
@@ -296,7 +301,7 @@ hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task, ha
     for (size_t i = 0; status == HAC_OK && i < r->n; i++) {
         hac_op_operand *o = &r->operands[i];
         memcpy(o, task->inline_in + sizeof r->call + i * sizeof *o, sizeof *o);
-        status = read_operand(o, task, i, &r->v[i], err);
+        status = read_operand(rule, o, task, i, &r->v[i], err);
     }
     if (status == HAC_OK)
         status = read_program(rule, task, r, err);

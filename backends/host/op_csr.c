@@ -49,6 +49,8 @@ hac_status hac_op_check_of_csr(const hac_op_request *r, hac_error *err)
     for (size_t i = 1; i < 3; i++)
         if (!hac_op_is_index(&r->v[i]))
             return hac_op_fail(err, i, "an index is a column of u32, u64, i32 or i64");
+    if (m->ones && (r->n > 3 || (r->call.flags & HAC_OP_SYMMETRIC) == 0))
+        return hac_op_fail(err, 0, "its values are not all 1.0");
     if (r->v[1].rows > UINT64_MAX / 64)
         return hac_op_fail(err, 1, "too many rows");
     HAC_OP_TRY(hac_op_need_rows(r, 2, r->v[1].rows, err));
@@ -147,6 +149,8 @@ static void write_matrix(const hac_op_vector *m, const entries *e)
         for (; row <= e->places[i].row; row++)
             m->offsets[row] = i;
         indices[i] = e->places[i].column;
+        if (m->ones)
+            continue;
         values[i] = e->values == NULL ? 1.0 : e->values[i];
         if (values[i] != values[i])
             values[i] = __builtin_nan("");

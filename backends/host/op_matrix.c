@@ -199,6 +199,7 @@ static hac_status fail_column(hac_error *err, const hac_op_vector *a, uint64_t r
     }
 
 #define ADD_FLOAT sum += values[e] * x[column]
+#define ADD_ONE   (void)values, sum += x[column]
 #define ADD_INTEGER                                                                                          \
     int64_t product;                                                                                         \
     bad |= __builtin_mul_overflow(values[e], x[column], &product);                                           \
@@ -206,12 +207,15 @@ static hac_status fail_column(hac_error *err, const hac_op_vector *a, uint64_t r
 
 SPMV(spmv_f32, float, ADD_FLOAT, sum = sum != sum ? __builtin_nanf("") : sum)
 SPMV(spmv_f64, double, ADD_FLOAT, sum = sum != sum ? __builtin_nan("") : sum)
+SPMV(spmv_ones, double, ADD_ONE, sum = sum != sum ? __builtin_nan("") : sum)
 SPMV(spmv_i64, int64_t, ADD_INTEGER, (void)0)
 
 static hac_status spmv_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
     const hac_op_request *r = context;
     (void)worker;
+    if (r->v[1].ones)
+        return spmv_ones(r, first, count, err);
     if (r->v[0].kind == HAC_KIND_F64)
         return spmv_f64(r, first, count, err);
     return r->v[0].kind == HAC_KIND_F32 ? spmv_f32(r, first, count, err) : spmv_i64(r, first, count, err);
@@ -238,6 +242,13 @@ hac_status hac_op_check_of_row_reduce(const hac_op_request *r, hac_error *err)
     if (count || a->kind != HAC_KIND_F32 || y->kind != HAC_KIND_F64)
         HAC_OP_TRY(hac_op_need_kind(r, 0, count ? HAC_KIND_U64 : hac_op_sum_kind(a->kind), err));
     return hac_op_need_rows(r, 1, y->rows, err);
+}
+
+/* Of n entries that are all 1.0. */
+static double reduce_ones(unsigned function, uint64_t n)
+{
+    bool sum = function == HAC_OP_SUM || function == HAC_OP_SQUARES || function == HAC_OP_MAGNITUDE;
+    return sum || n == 0 ? (double)n : 1.0;
 }
 
 typedef struct row_work {
@@ -275,11 +286,15 @@ static hac_status reduce_rows(void *context, uint64_t first, uint64_t count, uns
         if (!dense && !hac_op_row_at(a, row, &from, &to))
             return hac_op_fail_offsets(err, 1, a, row);
         n = to - from;
-        const void *x = hac_op_at(a, from);
         if (function == HAC_OP_COUNT) {
             memcpy(hac_op_at(y, row), &n, sizeof n);
             continue;
         }
+        if (a->ones) {
+            memcpy(hac_op_at(y, row), &(double){reduce_ones(function, n)}, sizeof(double));
+            continue;
+        }
+        const void *x = hac_op_at(a, from);
         if (!as_is)
             HAC_OP_TRY(row_numbers(w, number, from, n, worker, &x, err));
         if (!hac_op_kernels_best()->in_turn[number](function, x, n, hac_op_at(y, row)))

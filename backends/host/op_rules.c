@@ -16,37 +16,48 @@
 #define NO_RANGE      HAC_OP_NO_RANGE
 #define BLOCK         HAC_OP_BLOCK
 #define KEYS          HAC_OP_KEY_BLOCK
+#define NONE          255 /* no operand that may be `ones` */
 
-#define RULE(what, least, most, inputs, program, range, grain, functions, flags)                             \
-    {"op." #what,     least, most, inputs, program, range, grain, functions, flags, hac_op_check_of_##what,  \
+#define RULE(what, least, most, inputs, program, range, grain, functions, flags, ones)                       \
+    {"op." #what,                                                                                            \
+     least,                                                                                                  \
+     most,                                                                                                   \
+     inputs,                                                                                                 \
+     program,                                                                                                \
+     range,                                                                                                  \
+     grain,                                                                                                  \
+     functions,                                                                                              \
+     flags,                                                                                                  \
+     ones,                                                                                                   \
+     hac_op_check_of_##what,                                                                                 \
      hac_op_do_##what},
 
 /* clang-format off */
 static const hac_op_rule rules[] = {
-    /*   name          operands inputs program range     grain  functions              flags */
-    RULE(map,          2, 8,    1,     MUST,   0,        BLOCK, ONLY,                  0)
-    RULE(reduce,       2, 8,    1,     MAY,    1,        BLOCK, SUMS | ARGS | BIT(PRODUCTS), 0)
-    RULE(combine,      2, 2,    2,     NO,     NO_RANGE, 1,     SUMS | ARGS | BIT(PRODUCTS), 0)
-    RULE(scan_sums,    2, 2,    2,     NO,     1,        BLOCK, FOLDS,                 HAC_OP_EXCLUSIVE)
-    RULE(scan,         3, 3,    3,     NO,     0,        BLOCK, FOLDS,                 HAC_OP_EXCLUSIVE)
-    RULE(filter_count, 2, 8,    1,     MUST,   1,        BLOCK, ONLY,                  0)
-    RULE(filter_copy,  4, 8,    3,     MUST,   1,        BLOCK, ONLY,                  0)
-    RULE(gather,       3, 3,    3,     NO,     0,        BLOCK, ONLY,                  0)
-    RULE(scatter,      3, 3,    3,     NO,     NO_RANGE, 1,     ONLY,                  0)
-    RULE(gemv,         3, 3,    3,     NO,     0,        1,     ONLY,                  0)
-    RULE(gemm,         3, 3,    3,     NO,     0,        1,     ONLY,                  0)
-    RULE(spmv,         3, 3,    3,     NO,     0,        1,     ONLY,                  0)
-    RULE(distance,     3, 3,    3,     NO,     1,        1,     DISTANCES,             0)
-    RULE(nearest,      3, 4,    4,     NO,     1,        BLOCK, DISTANCES,             0)
-    RULE(arg_rows,     2, 2,    2,     NO,     1,        BLOCK, ARGS,                  0)
-    RULE(row_reduce,   2, 2,    2,     NO,     1,        BLOCK, SUMS,                  0)
-    RULE(keys,         2, 3,    3,     NO,     1,        KEYS,  FOLDS,                 0)
-    RULE(keys_combine, 2, 2,    2,     NO,     0,        BLOCK, FOLDS,                 0)
-    RULE(histogram,    2, 2,    2,     NO,     1,        KEYS,  ONLY,                  0)
-    RULE(tokenize,     3, 3,    3,     NO,     NO_RANGE, 1,     ONLY,                  0)
-    RULE(index,        3, 5,    5,     NO,     NO_RANGE, 1,     ONLY,                  0)
-    RULE(csr,          3, 4,    4,     NO,     NO_RANGE, 1,     ONLY,                  HAC_OP_SYMMETRIC)
-    RULE(transpose,    2, 2,    2,     NO,     NO_RANGE, 1,     ONLY,                  0)
+    /*   name          operands inputs program range     grain  functions              flags             ones */
+    RULE(map,          2, 8,    1,     MUST,   0,        BLOCK, ONLY,                  0,                NONE)
+    RULE(reduce,       2, 8,    1,     MAY,    1,        BLOCK, SUMS | ARGS | BIT(PRODUCTS), 0,          NONE)
+    RULE(combine,      2, 2,    2,     NO,     NO_RANGE, 1,     SUMS | ARGS | BIT(PRODUCTS), 0,          NONE)
+    RULE(scan_sums,    2, 2,    2,     NO,     1,        BLOCK, FOLDS,                 HAC_OP_EXCLUSIVE, NONE)
+    RULE(scan,         3, 3,    3,     NO,     0,        BLOCK, FOLDS,                 HAC_OP_EXCLUSIVE, NONE)
+    RULE(filter_count, 2, 8,    1,     MUST,   1,        BLOCK, ONLY,                  0,                NONE)
+    RULE(filter_copy,  4, 8,    3,     MUST,   1,        BLOCK, ONLY,                  0,                NONE)
+    RULE(gather,       3, 3,    3,     NO,     0,        BLOCK, ONLY,                  0,                NONE)
+    RULE(scatter,      3, 3,    3,     NO,     NO_RANGE, 1,     ONLY,                  0,                NONE)
+    RULE(gemv,         3, 3,    3,     NO,     0,        1,     ONLY,                  0,                NONE)
+    RULE(gemm,         3, 3,    3,     NO,     0,        1,     ONLY,                  0,                NONE)
+    RULE(spmv,         3, 3,    3,     NO,     0,        1,     ONLY,                  0,                1)
+    RULE(distance,     3, 3,    3,     NO,     1,        1,     DISTANCES,             0,                NONE)
+    RULE(nearest,      3, 4,    4,     NO,     1,        BLOCK, DISTANCES,             0,                NONE)
+    RULE(arg_rows,     2, 2,    2,     NO,     1,        BLOCK, ARGS,                  0,                NONE)
+    RULE(row_reduce,   2, 2,    2,     NO,     1,        BLOCK, SUMS,                  0,                1)
+    RULE(keys,         2, 3,    3,     NO,     1,        KEYS,  FOLDS,                 0,                NONE)
+    RULE(keys_combine, 2, 2,    2,     NO,     0,        BLOCK, FOLDS,                 0,                NONE)
+    RULE(histogram,    2, 2,    2,     NO,     1,        KEYS,  ONLY,                  0,                NONE)
+    RULE(tokenize,     3, 3,    3,     NO,     NO_RANGE, 1,     ONLY,                  0,                NONE)
+    RULE(index,        3, 5,    5,     NO,     NO_RANGE, 1,     ONLY,                  0,                NONE)
+    RULE(csr,          3, 4,    4,     NO,     NO_RANGE, 1,     ONLY,                  HAC_OP_SYMMETRIC, 0)
+    RULE(transpose,    2, 2,    2,     NO,     NO_RANGE, 1,     ONLY,                  0,                NONE)
 };
 /* clang-format on */
 

@@ -110,6 +110,43 @@ static void empty_rows(hac_run_vector *matrix)
     matrix->operand.entries = 0;
 }
 
+/* Whether these steps need more of a matrix than where its entries are. */
+static bool steps_read_values(const hac_logic_step *steps, size_t n, int vector)
+{
+    for (size_t i = 0; i < n; i++) {
+        const hac_logic_step *step = &steps[i];
+        for (size_t p = 0; p < step->n_pieces; p++) {
+            const hac_logic_piece *piece = &step->pieces[p];
+            bool takes_ones = piece->kind == HAC_PIECE_LIBRARY && (piece->subop->id == HAC_SUBOP_SPMV ||
+                                                                   piece->subop->id == HAC_SUBOP_ROW_REDUCE);
+            for (size_t r = 0; r < piece->n_reads && !takes_ones; r++)
+                if (piece->reads[r] == vector)
+                    return true;
+        }
+        for (size_t c = 0; c < step->n_collect; c++)
+            if (step->collect[c].in == vector)
+                return true;
+        if (steps_read_values(step->body, step->n_body, vector) ||
+            steps_read_values(step->otherwise, step->n_otherwise, vector))
+            return true;
+    }
+    return false;
+}
+
+/* Whether anything does: what is all 1.0 needs no memory then, and a product reads a third of it. */
+static bool values_are_read(const hac_logic_run *run, int vector)
+{
+    const hac_logic *logic = run->logic;
+    for (size_t i = 0; i < logic->n_outputs; i++)
+        for (size_t c = 0; c < logic->outputs[i].n_columns; c++)
+            if (logic->outputs[i].columns[c].vector == vector)
+                return true;
+    for (size_t i = 0; i < run->options->n_results; i++)
+        if (hac_logic_vector_find(logic, run->options->results[i]) == vector)
+            return true;
+    return steps_read_values(logic->steps, logic->n_steps, vector);
+}
+
 hac_status hac_run_csr_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
 {
     bool terms = piece->subop->id == HAC_SUBOP_TERM_COUNTS;
@@ -135,6 +172,8 @@ hac_status hac_run_csr_piece(hac_logic_run *run, const hac_logic_piece *piece, h
     if (status != HAC_OK)
         return status;
     task.flags = symmetric ? HAC_OP_SYMMETRIC : 0;
+    matrix.operand.ones =
+        symmetric && value == NULL && !values_are_read(run, hac_logic_argument_vector(piece, "out"));
     hac_run_output(&task, &matrix);
     hac_run_operand(&task, row, true);
     hac_run_operand(&task, column, true);

@@ -69,6 +69,7 @@ static hac_op_operand make_operand(source *s, uint8_t span)
     uint8_t what = next(s), rows = next(s), columns = next(s);
     hac_op_operand o = {.form = forms[what & 7],
                         .kind = kinds[what >> 3 & 7],
+                        .ones = what >> 6 == 3,
                         .span = span,
                         .rows = rows % 40,
                         .columns = 1 + (columns < 200 ? 0 : columns % 8u),

@@ -201,7 +201,8 @@ hac_status hac_op_kernels_spmv(hac_device *device, hac_op_request *r, uint64_t *
         hac_op_begin(&l, device, program_of(device, hac_op_number_of(y->kind)), "op_spmv", err);
         hac_op_in(&l, a->offsets, first, n + 1, 8);
         hac_op_in(&l, a->indices, from, entries, 4);
-        hac_op_in(&l, a->values, from, entries, a->size);
+        hac_op_in(&l, a->values, from, a->ones ? 0 : entries, a->size);
+        hac_op_u32(&l, a->ones);
         hac_op_u64(&l, from);
         hac_op_u64(&l, entries);
         hac_op_in_all(&l, x->values, x->rows, x->size);
@@ -232,7 +233,8 @@ hac_status hac_op_kernels_row_reduce(hac_device *device, hac_op_request *r, uint
             HAC_OP_TRY(entries_of(f, a, first, n, &from, &entries, err));
         hac_op_begin(&l, device, program_of(device, hac_op_number_of(y->kind)), "op_row_reduce", err);
         hac_op_in(&l, a->offsets, first, dense ? 0 : n + 1, 8);
-        hac_op_in(&l, a->values, from, entries, a->size);
+        hac_op_in(&l, a->values, from, a->ones ? 0 : entries, a->size);
+        hac_op_u32(&l, a->ones);
         hac_op_u32(&l, a->kind);
         hac_op_u64(&l, from);
         hac_op_u64(&l, entries);

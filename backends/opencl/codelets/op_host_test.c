@@ -703,7 +703,15 @@ static void fill_sparse(const test_call *c, size_t operand, bool columns)
         test_indices(c, operand)[e] = (uint32_t)(hac_random_u64(&state) % o->columns);
 }
 
-static void try_spmv(unsigned kind, uint64_t rows, uint64_t columns, uint64_t step)
+/* Operand 1 has no values that a codelet could read. */
+static void without_values(test_call *c)
+{
+    c->operands[1].ones = 1;
+    c->operands[1].values = UINT64_MAX;
+}
+
+/* `ones`: a matrix of f64 whose values are all 1.0 and not there. */
+static void try_spmv(unsigned kind, uint64_t rows, uint64_t columns, uint64_t step, bool ones)
 {
     test_call c;
     bool narrow = kind == HAC_KIND_F32;
@@ -714,6 +722,10 @@ static void try_spmv(unsigned kind, uint64_t rows, uint64_t columns, uint64_t st
     fill_sparse(&c, 1, true);
     test_fill(a, kind, rows * 7, &state, kind != HAC_KIND_I64);
     test_fill(x, kind, columns, &state, false);
+    for (uint64_t e = 0; ones && e < rows * 7; e++)
+        ((double *)a)[e] = 1.0;
+    if (ones)
+        without_values(&c);
     test_run_well(&c, NULL, "op.spmv", rows, step);
     for (uint64_t i = 0; i < rows; i++) {
         double sum = 0;
@@ -743,9 +755,37 @@ static void test_spmv(void **unused)
 {
     (void)unused;
     for (size_t k = 0; k < 3; k++) {
-        try_spmv(numbers[k], 200, 50, 1);
-        try_spmv(numbers[k], 5000, 70000, 999);
-        try_spmv(numbers[k], 30000, 3, UINT64_MAX);
+        try_spmv(numbers[k], 200, 50, 1, false);
+        try_spmv(numbers[k], 5000, 70000, 999, false);
+        try_spmv(numbers[k], 30000, 3, UINT64_MAX, false);
+    }
+    try_spmv(HAC_KIND_F64, 5000, 700, 999, true);
+}
+
+/* Only sparse matrices of f64 may be without values, and only where their codelet says so. */
+static void test_ones(void **unused)
+{
+    static const struct {
+        const char *codelet;
+        unsigned kind;
+        size_t operand;
+        uint8_t ones;
+    } wrong[] = {{"op.spmv", HAC_KIND_I64, 1, 1},
+                 {"op.spmv", HAC_KIND_F64, 0, 1},
+                 {"op.spmv", HAC_KIND_F64, 2, 1},
+                 {"op.spmv", HAC_KIND_F64, 1, 2},
+                 {"op.gather", HAC_KIND_F64, 1, 1}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        test_call c;
+        test_call_init(&c, 0);
+        test_dense(&c, wrong[i].kind, 30, 1);
+        test_sparse(&c, wrong[i].kind, 30, 30, 60);
+        test_dense(&c, wrong[i].kind, 30, 1);
+        c.operands[wrong[i].operand].ones = wrong[i].ones;
+        assert_int_equal(test_run(&c, NULL, wrong[i].codelet, 0, 0), HAC_INVALID);
+        assert_non_null(strstr(c.err.message, "it has to have values"));
+        test_call_clear(&c);
     }
 }
 
@@ -763,7 +803,7 @@ static double in_turn(unsigned function, const double *x, uint64_t n, bool narro
     return sum;
 }
 
-static void try_row_reduce(unsigned form, unsigned function, unsigned kind, unsigned wide)
+static void try_row_reduce(unsigned form, unsigned function, unsigned kind, unsigned wide, bool ones)
 {
     static double row[100000];
     test_call c;
@@ -780,6 +820,10 @@ static void try_row_reduce(unsigned form, unsigned function, unsigned kind, unsi
     test_fill(a, kind, form == HAC_VECTOR_FIX_VALUE ? 5 * rows : 6 * rows, &state, is_float(kind));
     if (form != HAC_VECTOR_FIX_VALUE)
         fill_sparse(&c, 1, form == HAC_VECTOR_SPARSE_MATRIX);
+    for (uint64_t e = 0; ones && e < 6 * rows; e++)
+        ((double *)a)[e] = 1.0;
+    if (ones)
+        without_values(&c);
     test_run_well(&c, NULL, "op.row_reduce", rows, BLOCK);
     for (uint64_t i = 0; i < rows; i++) {
         uint64_t from = form == HAC_VECTOR_FIX_VALUE ? 5 * i : test_offsets(&c, 1)[i];
@@ -804,12 +848,14 @@ static void test_row_reduce(void **unused)
     (void)unused;
     for (size_t f = 0; f < 3; f++)
         for (size_t i = 0; i < sizeof functions; i++) {
-            try_row_reduce(forms[f], functions[i], HAC_KIND_F64, HAC_KIND_F64);
-            try_row_reduce(forms[f], functions[i], HAC_KIND_F32, HAC_KIND_F32);
-            try_row_reduce(forms[f], functions[i], HAC_KIND_F32, HAC_KIND_F64);
-            try_row_reduce(forms[f], functions[i], HAC_KIND_I32, HAC_KIND_I64);
-            try_row_reduce(forms[f], functions[i], HAC_KIND_U64, HAC_KIND_U64);
+            try_row_reduce(forms[f], functions[i], HAC_KIND_F64, HAC_KIND_F64, false);
+            try_row_reduce(forms[f], functions[i], HAC_KIND_F32, HAC_KIND_F32, false);
+            try_row_reduce(forms[f], functions[i], HAC_KIND_F32, HAC_KIND_F64, false);
+            try_row_reduce(forms[f], functions[i], HAC_KIND_I32, HAC_KIND_I64, false);
+            try_row_reduce(forms[f], functions[i], HAC_KIND_U64, HAC_KIND_U64, false);
         }
+    for (size_t i = 0; i < sizeof functions; i++)
+        try_row_reduce(HAC_VECTOR_SPARSE_MATRIX, functions[i], HAC_KIND_F64, HAC_KIND_F64, true);
 }
 
 static void test_arg_rows(void **unused)
@@ -854,6 +900,7 @@ int main(void)
         cmocka_unit_test(test_gemm),
         cmocka_unit_test(test_gemv),
         cmocka_unit_test(test_spmv),
+        cmocka_unit_test(test_ones),
         cmocka_unit_test(test_row_reduce),
         cmocka_unit_test(test_arg_rows),
     };

@@ -246,6 +246,10 @@ static void try_matrices(uint64_t rows)
                 fill_sparse(&c, 1);
             }
             compare(&c, "op.row_reduce", rows, HAC_OP_BLOCK, 0);
+            if (f % 2 != 0 && kind == HAC_KIND_F64) {
+                c.operands[1].ones = 1;
+                compare(&c, "op.row_reduce", rows, HAC_OP_BLOCK, 0);
+            }
             test_call_clear(&c);
         }
         if (kind == HAC_KIND_U64)
@@ -256,6 +260,10 @@ static void try_matrices(uint64_t rows)
         fill_sparse(&c, 1);
         dense(&c, kind, 33, 1, false);
         compare(&c, "op.spmv", rows, step, 0);
+        if (kind == HAC_KIND_F64) {
+            c.operands[1].ones = 1;
+            compare(&c, "op.spmv", rows, step, 0);
+        }
         test_call_clear(&c);
         test_call_init(&c, 0);
         test_dense(&c, kind, few, 1);

@@ -230,6 +230,25 @@ static void test_histogram(void **unused)
 
 #define NODES 37
 
+/* The matrix of c, `at` entries, without values: only where all are 1.0. */
+static void try_csr_of_ones(test_call *c, uint64_t at, bool possible)
+{
+    uint64_t values = c->operands[0].values;
+    uint32_t first = test_indices(c, 0)[0];
+    c->operands[0].ones = 1;
+    c->operands[0].values = UINT64_MAX; /* not looked at */
+    test_indices(c, 0)[0] = UINT32_MAX;
+    assert_int_equal(test_run(c, NULL, "op.csr", 0, 0), possible ? HAC_OK : HAC_INVALID);
+    if (possible)
+        assert_int_equal(c->result.values[1], at);
+    else
+        assert_non_null(strstr(c->err.message, "operand 0: its values are not all 1.0"));
+    assert_int_equal(test_indices(c, 0)[0], possible ? first : UINT32_MAX);
+    test_indices(c, 0)[0] = first;
+    c->operands[0].ones = 0;
+    c->operands[0].values = values;
+}
+
 static void try_csr(uint64_t n, bool values, bool symmetric)
 {
     static double sum[NODES][NODES];
@@ -271,6 +290,8 @@ static void try_csr(uint64_t n, bool values, bool symmetric)
     assert_int_equal(test_offsets(&c, 0)[NODES], at);
     assert_int_equal(c.result.values[0], NODES);
     assert_int_equal(c.result.values[1], at);
+    if (at > 0)
+        try_csr_of_ones(&c, at, !values && symmetric);
 
     test_call_init(&t, 0);
     test_sparse(&t, HAC_KIND_F64, NODES, NODES, at);
@@ -279,6 +300,9 @@ static void try_csr(uint64_t n, bool values, bool symmetric)
     memcpy(test_indices(&t, 1), test_indices(&c, 0), at * 4);
     memcpy(test_values(&t, 1), test_values(&c, 0), at * 8);
     test_run_well(&t, NULL, "op.transpose", 0, 0);
+    t.operands[1].ones = 1;
+    assert_int_equal(test_run(&t, NULL, "op.transpose", 0, 0), HAC_INVALID);
+    assert_non_null(strstr(t.err.message, "operand 1: it has to have values"));
     at = 0;
     for (size_t i = 0; i < NODES; i++)
         for (size_t j = 0; j < NODES; j++)

@@ -108,8 +108,8 @@ inline bool row_at(__global const ulong *offsets, ulong o_at, ulong row, ulong b
 }
 
 __kernel void op_spmv(__global const ulong *offsets, ulong o_at, __global const uint *indices, ulong i_at,
-                      __global const T *values, ulong v_at, ulong base, ulong entries, __global const T *x,
-                      ulong columns, ulong rows, __global T *y, volatile __global uint *fail)
+                      __global const T *values, ulong v_at, uint ones, ulong base, ulong entries,
+                      __global const T *x, ulong columns, ulong rows, __global T *y, volatile __global uint *fail)
 {
     const ulong row = get_global_id(0);
     ulong from, to;
@@ -127,7 +127,7 @@ __kernel void op_spmv(__global const ulong *offsets, ulong o_at, __global const 
             note_failure(fail, OP_FAIL_INDEX, row);
             return;
         }
-        sum = ADD(sum, PRODUCT(values[v_at + e], x[column], &bad), &bad);
+        sum = ADD(sum, ones ? x[column] : PRODUCT(values[v_at + e], x[column], &bad), &bad);
     }
     y[row] = TIDIED(sum);
     if (bad)
@@ -144,9 +144,9 @@ inline bool row_at(__global const ulong *offsets, ulong o_at, ulong row, ulong b
 }
 #endif
 
-/* `columns` 0: rows lie by `offsets`. `counts`: y is u64, of entries. */
+/* `columns` 0: rows lie by `offsets`. `ones`: all values are 1, and none are there. `counts`: y is u64, of entries. */
 __kernel void op_row_reduce(__global const ulong *offsets, ulong o_at, __global const uchar *values, ulong v_at,
-                            uint kind, ulong base, ulong entries, ulong columns, ulong rows, uint function,
+                            uint ones, uint kind, ulong base, ulong entries, ulong columns, ulong rows, uint function,
                             uint counts, __global T *y, volatile __global uint *fail)
 {
     const ulong row = get_global_id(0);
@@ -164,7 +164,7 @@ __kernel void op_row_reduce(__global const ulong *offsets, ulong o_at, __global 
         return;
     }
     for (ulong e = from; e < to; e++) {
-        T v = NAME(term)(function, NAME(number_at)(values, kind, v_at + e), &bad);
+        T v = NAME(term)(function, ones ? (T)1 : NAME(number_at)(values, kind, v_at + e), &bad);
         sum = e == from && !NAME(is_sum)(function) ? v : NAME(join)(function, sum, v, &bad);
     }
     y[row] = TIDIED(sum);

@@ -69,11 +69,12 @@ typedef enum hac_vector_template {
 } hac_vector_template;
 
 typedef struct hac_op_operand {
-    uint8_t form;   /* hac_vector_template */
-    uint8_t kind;   /* hac_vector_type */
-    uint8_t span;   /* of the task */
-    uint8_t unused; /* 0 */
-    uint32_t unused2;
+    uint8_t form; /* hac_vector_template */
+    uint8_t kind; /* hac_vector_type */
+    uint8_t span; /* of the task */
+    uint8_t ones; /* 1: every entry of this sparse matrix (f64) is 1.0, and `values` is neither read nor
+                   * written; of csr, spmv and row_reduce only */
+    uint32_t unused;
     uint64_t first;         /* number of its first row in the whole vector: a multiple of HAC_OP_BLOCK where
                              * floats are added up by blocks, so that ranks of MPI count blocks alike */
     uint64_t rows, columns; /* columns: 1 but for matrices */
@@ -184,7 +185,8 @@ typedef enum hac_op_flag {
  *                    distinct values in ascending order (bytes of text; NaN last, -0.0 is 0.0), numbered
  *   op.csr           W matrix (f64), R row, R column, [R values (f64)]
  *                    equal places are added up in turn; without values each entry is 1.0; with
- *                    HAC_OP_SYMMETRIC each place is there both ways and once: the first in turn counts
+ *                    HAC_OP_SYMMETRIC each place is there both ways and once: the first in turn counts.
+ *                    W matrix may be `ones`, with HAC_OP_SYMMETRIC and without values
  *   op.transpose     W matrix, R matrix (both dense or both sparse)
  *
  * Kinds. SUM, SQUARES, MAGNITUDE, PRODUCTS, MIN, MAX, LARGEST and ARG... of i32, i64 are i64, of u32, u64 and

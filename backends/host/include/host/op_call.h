@@ -14,6 +14,7 @@
 
 typedef struct hac_op_vector {
     uint8_t form, kind;
+    bool ones;      /* entries are 1.0, `values` is empty */
     size_t size;    /* of an element; characters: 1 */
     uint64_t first; /* number of its first row in the whole vector */
     uint64_t rows, columns, entries;
@@ -49,6 +50,7 @@ typedef struct hac_op_rule {
     uint32_t grain;
     uint32_t functions; /* bits of those it has */
     uint32_t flags;     /* hac_op_flag that it knows, besides HAC_OP_FAST */
+    uint8_t ones;       /* operand that may be `ones`; 255: none */
     hac_status (*check)(const hac_op_request *r, hac_error *err);
     /* `values` and `n_values` as of hac_task_result, n_values is 0. */
     hac_status (*run)(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err);
