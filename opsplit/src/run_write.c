@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs: vectors as columns through the query engine, which prints csv, JSON and Parquet; raw and XML here.
- */
+/* Outputs: vectors as columns through the query engine, which prints csv, JSON and Parquet; raw and XML
+ * (run_xml.h) here. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "base/value_text.h"
 #include "run_internal.h"
+#include "run_xml.h"
 
 #define COLUMNS_MOST 256
 
@@ -223,117 +223,81 @@ static hac_status write_all(int fd, const void *data, uint64_t bytes, const char
 }
 
 /* Under its name only when it is whole. */
+typedef struct output_file {
+    char *path, *temporary; /* temporary NULL: it is not there, or not any more */
+    int fd;
+} output_file;
+
+static hac_status begin_file(const hac_logic_run *run, const hac_logic_output *output, output_file *ret,
+                             hac_error *err)
+{
+    hac_autofree char *temporary = NULL;
+    if (asprintf(&ret->path, "%s/%s.%s", run->options->output, output->name, output->suffix) < 0 ||
+        asprintf(&temporary, "%s.XXXXXX", ret->path) < 0)
+        return hac_fail_no_memory(err);
+    ret->fd = mkostemp(temporary, O_CLOEXEC);
+    if (ret->fd < 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", ret->path);
+    ret->temporary = hac_steal_ptr(temporary);
+    return HAC_OK;
+}
+
+static hac_status keep_file(output_file *file, hac_error *err)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(file->fd, 0666 & ~mask) != 0 ||
+        HAC_FAILPOINT("opsplit.rename", -1, rename(file->temporary, file->path)) != 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", file->path);
+    free(file->temporary);
+    file->temporary = NULL;
+    return HAC_OK;
+}
+
+/* What was not kept goes. */
+static void discard_file(output_file *file)
+{
+    if (file->temporary != NULL)
+        (void)unlink(file->temporary);
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->temporary);
+    free(file->path);
+}
+
 static hac_status write_file(const hac_logic_run *run, const hac_logic_output *output, const void *data,
                              uint64_t bytes, hac_error *err)
 {
-    hac_autofree char *path = NULL, *temporary = NULL;
-    if (asprintf(&path, "%s/%s.%s", run->options->output, output->name, output->suffix) < 0 ||
-        asprintf(&temporary, "%s.XXXXXX", path) < 0)
-        return hac_fail_no_memory(err);
-    hac_autoclose int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", path);
-    hac_status status = write_all(fd, data, bytes, path, err);
-    mode_t mask = umask(0);
-    umask(mask);
-    if (status == HAC_OK &&
-        (fchmod(fd, 0666 & ~mask) != 0 || HAC_FAILPOINT("opsplit.rename", -1, rename(temporary, path)) != 0))
-        status = hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", path);
-    if (status != HAC_OK)
-        (void)unlink(temporary);
-    return status;
+    hac_cleanup(discard_file) output_file file = {.fd = -1};
+    hac_status status = begin_file(run, output, &file, err);
+    if (status == HAC_OK)
+        status = write_all(file.fd, data, bytes, file.path, err);
+    return status == HAC_OK ? keep_file(&file, err) : status;
 }
 
 /* ---- XML ---- */
 
-static void add_escaped(hac_text *out, const char *text, size_t bytes)
+static hac_status write_block(void *context, const void *data, size_t bytes, hac_error *err)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '<')
-            hac_text_add(out, "&lt;");
-        else if (c == '>')
-            hac_text_add(out, "&gt;");
-        else if (c == '&')
-            hac_text_add(out, "&amp;");
-        else if (c == '"')
-            hac_text_add(out, "&quot;");
-        else if (c < 0x20 && c != '\t' && c != '\n' && c != '\r')
-            hac_text_add(out, "\xef\xbf\xbd"); /* XML has no such characters */
-        else
-            hac_text_add_bytes(out, text + i, 1);
-    }
-}
-
-static void add_value(hac_text *out, const struct ArrowArray *column, char format, int64_t row)
-{
-    char text[HAC_PRINT_MAX];
-    const void *values = column->buffers[1];
-    int64_t at = row + column->offset;
-    size_t n = 0;
-    switch (format) {
-    case 'b':
-        hac_text_add(out, ((const uint8_t *)values)[at / 8] >> (at % 8) & 1 ? "true" : "false");
-        return;
-    case 'i':
-        n = hac_print_i64(((const int32_t *)values)[at], text);
-        break;
-    case 'l':
-        n = hac_print_i64(((const int64_t *)values)[at], text);
-        break;
-    case 'I':
-        n = hac_print_u64(((const uint32_t *)values)[at], text);
-        break;
-    case 'L':
-        n = hac_print_u64(((const uint64_t *)values)[at], text);
-        break;
-    case 'f':
-        n = hac_print_f32(((const float *)values)[at], text);
-        break;
-    case 'g':
-        n = hac_print_f64(((const double *)values)[at], text);
-        break;
-    case 'U':
-        add_escaped(out, (const char *)column->buffers[2] + ((const int64_t *)values)[at],
-                    (size_t)(((const int64_t *)values)[at + 1] - ((const int64_t *)values)[at]));
-        return;
-    case 'u':
-        add_escaped(out, (const char *)column->buffers[2] + ((const int32_t *)values)[at],
-                    (size_t)(((const int32_t *)values)[at + 1] - ((const int32_t *)values)[at]));
-        return;
-    default:
-        return;
-    }
-    hac_text_add_bytes(out, text, n);
+    const output_file *file = context;
+    return write_all(file->fd, data, bytes, file->path, err);
 }
 
 static hac_status write_xml(const hac_logic_run *run, const hac_logic_output *output, hac_job *job,
                             hac_error *err)
 {
+    hac_cleanup(discard_file) output_file file = {.fd = -1};
     struct ArrowSchema schema;
     struct ArrowArray array;
-    hac_text out = HAC_TEXT_NONE;
     hac_status status = hac_job_export_arrow(job, &schema, &array, err);
     if (status != HAC_OK)
         return status;
-    hac_text_add(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rows>\n");
-    for (int64_t r = 0; r < array.length; r++) {
-        hac_text_add(&out, "  <row>");
-        for (int64_t c = 0; c < array.n_children; c++) {
-            hac_text_add(&out, "<value name=\"");
-            add_escaped(&out, schema.children[c]->name, strlen(schema.children[c]->name));
-            hac_text_add(&out, "\">");
-            add_value(&out, array.children[c], schema.children[c]->format[0], r);
-            hac_text_add(&out, "</value>");
-        }
-        hac_text_add(&out, "</row>\n");
-    }
-    hac_text_add(&out, "</rows>\n");
+    status = begin_file(run, output, &file, err);
+    if (status == HAC_OK)
+        status = hac_xml_write(&schema, &array, write_block, &file, err);
     array.release(&array);
     schema.release(&schema);
-    status = out.broken ? hac_fail_no_memory(err) : write_file(run, output, out.data, out.bytes, err);
-    hac_text_clear(&out);
-    return status;
+    return status == HAC_OK ? keep_file(&file, err) : status;
 }
 
 /* ---- outputs ---- */
