@@ -338,6 +338,55 @@ static hac_status check_value(hac_logic_checker *c, const hac_yaml_node *node, c
     return hac_vector_write(c, &key, ret->out, &w);
 }
 
+/* A piece of it, which reads up to three vectors; -1: none. */
+static bool make_piece(hac_logic_checker *c, const hac_logic_reducer *r, hac_subop_id id, const int *reads,
+                       int write, hac_logic_piece *ret)
+{
+    int *vectors = hac_logic_alloc(c, 4 * sizeof *vectors);
+    *ret = (hac_logic_piece){.kind = HAC_PIECE_LIBRARY,
+                             .subop = hac_subop_get(id),
+                             .at = r->at,
+                             .reads = vectors,
+                             .writes = vectors + 3,
+                             .n_writes = 1,
+                             .number = c->n_pieces++};
+    ret->name = hac_logic_copy(c, ret->subop->name);
+    if (vectors == NULL || ret->name == NULL)
+        return false;
+    ret->writes[0] = write;
+    for (size_t i = 0; i < 3; i++)
+        if (reads[i] >= 0 && (i == 0 || reads[i] != reads[0]))
+            ret->reads[ret->n_reads++] = reads[i];
+    return true;
+}
+
+static hac_status make_step(hac_logic_checker *c, hac_logic_reducer *r)
+{
+    hac_logic_step *step = hac_logic_alloc(c, sizeof *step);
+    hac_logic_piece *pieces = hac_logic_alloc(c, (r->n_values + 1) * sizeof *pieces);
+    char *name = hac_logic_copy(c, "reducer");
+    if (step == NULL || pieces == NULL || name == NULL)
+        return HAC_NO_MEMORY;
+    if (!make_piece(c, r, HAC_SUBOP_INDEX, (int[]){r->key, -1, -1}, r->keys, &pieces[0]))
+        return HAC_NO_MEMORY;
+    for (size_t i = 0; i < r->n_values; i++) {
+        const hac_logic_reducer_value *value = &r->values[i];
+        int in = value->function != HAC_OP_COUNT ? value->in : -1;
+        if (!make_piece(c, r, HAC_SUBOP_REDUCE_BY_KEY, (int[]){r->key, in, r->keys}, value->out,
+                        &pieces[i + 1]))
+            return HAC_NO_MEMORY;
+    }
+    *step = (hac_logic_step){.kind = HAC_STEP_OP,
+                             .name = name,
+                             .at = r->at,
+                             .reducer = true,
+                             .pieces = pieces,
+                             .n_pieces = r->n_values + 1,
+                             .index = -1};
+    r->step = step;
+    return HAC_OK;
+}
+
 hac_status hac_check_reducer(hac_logic_checker *c, const hac_yaml_node *map)
 {
     if (map == NULL)
@@ -363,5 +412,5 @@ hac_status hac_check_reducer(hac_logic_checker *c, const hac_yaml_node *map)
          node = node->next)
         status = check_value(c, node, r, &r->values[r->n_values++]);
     c->logic->reducer = r;
-    return status;
+    return status == HAC_OK ? make_step(c, r) : status;
 }

@@ -332,6 +332,10 @@ hac_status hac_decompose(const hac_logic *logic, const hac_decompose_options *op
     made->logic = logic;
     hac_status status =
         decompose_list(logic, logic->steps, logic->n_steps, options, &made->steps, &made->n_steps, err);
+    if (status == HAC_OK && logic->reducer != NULL) { /* decompose_list leaves room for one more */
+        status = hac_decompose_step(logic, logic->reducer->step, options, &made->steps[made->n_steps], err);
+        made->n_steps += status == HAC_OK;
+    }
     if (status == HAC_OK)
         *ret = made;
     else

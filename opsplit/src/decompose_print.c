@@ -226,7 +226,7 @@ static void print_step(printer *p, const hac_decomposed_step *d)
         print_control(p, d);
         return;
     }
-    hac_text_addf(p->text, "OP %s", step->name);
+    hac_text_addf(p->text, "%s%s", step->reducer ? "" : "OP ", step->name);
     if (step->operation != HAC_OPERATION_NONE)
         hac_text_addf(p->text, " (%s)", hac_operation_name(step->operation));
     if (step->whole)
@@ -398,7 +398,7 @@ static void json_step(const printer *p, const hac_decomposed_step *d)
     static const char *const names[] = {"op", "for", "while", "if"};
     const hac_logic_step *step = d->step;
     hac_json_open(p->text, NULL, '{');
-    hac_json_string(p->text, "kind", names[step->kind]);
+    hac_json_string(p->text, "kind", step->reducer ? "reducer" : names[step->kind]);
     hac_json_string(p->text, "name", step->name);
     hac_json_unsigned(p->text, "line", step->at.line);
     hac_json_unsigned(p->text, "components", d->components);

@@ -330,6 +330,60 @@ static void test_explain(void **state)
     hac_logic_free(logic);
 }
 
+/* Keys are numbered at once, then each value goes over all components. */
+static void test_reducer(void **state)
+{
+    hac_logic *logic = parse("inputs: {p: {parse: csv, schema: \"k:string,x:f64\"}}\n"
+                             "operators:\n"
+                             "  - op: reducer\n"
+                             "    do: [{map: {expr: \"p.x + 1\", out: y}}]\n"
+                             "reducer:\n"
+                             "  key: p.k\n"
+                             "  keys: each\n"
+                             "  values: {most: {function: max, in: y}, n: {function: count, in: y}}\n"
+                             "outputs: {o: {columns: [each, most, n]}}\n",
+                             NULL);
+    static const char expected[] =
+        "OP reducer: 1 sub-operator, 2 components\n"
+        "  1. map (library; p.x → y): components [0, 5) [5, 10) of `y` (range)\n"
+        "  order: 1.1 | 1.2\n"
+        "reducer: 3 sub-operators, 2 components\n"
+        "  1. index (library; p.k → each): component all\n"
+        "  2. reduce_by_key (library; p.k, y, each → most): components [0, 5) [5, 10) of `p.k` (range); "
+        "after 1 (all of it)\n"
+        "  3. reduce_by_key (library; p.k, each → n): components [0, 5) [5, 10) of `p.k` (range); after 1 "
+        "(all of it)\n"
+        "  order: 1 | 2.1 3.2 | 2.2 3.1\n";
+    hac_text text = HAC_TEXT_NONE, json = HAC_TEXT_NONE;
+    uint64_t rows[64];
+    char *printed = NULL;
+    (void)state;
+    for (size_t i = 0; i < 64; i++)
+        rows[i] = 10;
+    assert_int_equal(logic->n_pieces, 4);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(logic->reducer->step->pieces[i].number, i + 1);
+    hac_decomposition *all = decompose(logic, 2);
+    assert_int_equal(all->n_steps, 2);
+    for (size_t i = 0; i < all->n_steps; i++)
+        check_step(&all->steps[i]);
+    hac_decomposition_print(all, rows, NULL, &text);
+    assert_int_equal(hac_text_finish(&text, &printed, NULL, NULL), HAC_OK);
+    assert_string_equal(printed, expected);
+    free(printed);
+    hac_decomposition_json(all, NULL, NULL, NULL, &json);
+    assert_int_equal(hac_text_finish(&json, &printed, NULL, NULL), HAC_OK);
+    const char *step =
+        strstr(printed, "{\"kind\":\"reducer\",\"name\":\"reducer\",\"line\":5,\"components\":2");
+    assert_non_null(step);
+    assert_null(strstr(step + 1, "\"kind\":\"op\"")); /* the last */
+    assert_non_null(strstr(step, "\"codelets\":[\"op.index\"],\"reads\":[\"p.k\"],\"writes\":[\"each\"]"));
+    assert_non_null(strstr(step, "\"codelets\":[\"op.keys\",\"op.keys_combine\"]"));
+    free(printed);
+    hac_decomposition_free(all);
+    hac_logic_free(logic);
+}
+
 /* ---- properties ---- */
 
 static void test_rows(void **state)
@@ -490,12 +544,19 @@ static void test_random_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_b_d),           cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_dependent_loops), cmocka_unit_test(test_side_by_side),
-        cmocka_unit_test(test_whole),           cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_explain),         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_weights),         cmocka_unit_test(test_row_by_row),
-        cmocka_unit_test(test_iterations),      cmocka_unit_test(test_random_programs),
+        cmocka_unit_test(test_a_b_d),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_dependent_loops),
+        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_reducer),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_row_by_row),
+        cmocka_unit_test(test_iterations),
+        cmocka_unit_test(test_random_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

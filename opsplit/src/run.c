@@ -105,8 +105,8 @@ static hac_status run_all(hac_logic_run *run, hac_error *err)
     hac_status status = load(run, err);
     if (status == HAC_OK)
         status = hac_run_steps(run, run->logic->steps, run->logic->n_steps, err);
-    if (status == HAC_OK && run->logic->reducer != NULL)
-        status = hac_run_reduce(run, run->logic->reducer, err);
+    if (status == HAC_OK)
+        status = hac_run_reduce(run, err);
     if (status == HAC_OK)
         status = hac_run_flush(run, err);
     if (status == HAC_OK)

@@ -142,6 +142,7 @@ typedef struct hac_run_placing {
     bool most;                    /* … of sizes that are the most that they can be … */
     bool tasks;                   /* … and needs tasks */
     unsigned sub_loop, sub_loops; /* 0 of 1: no loop that is split */
+    hac_run_vector ids;           /* the reducer's */
     bool *loose;                  /* by vector: in a loop or a branch its size may change */
 } hac_run_placing;
 
@@ -202,7 +203,10 @@ HAC_MUST_USE hac_status hac_run_check_results(const hac_logic *logic, const hac_
                                               hac_error *err);
 HAC_MUST_USE hac_status hac_run_give_back(hac_logic_run *run, hac_error *err);
 HAC_MUST_USE hac_status hac_run_write(hac_logic_run *run, hac_error *err);
-HAC_MUST_USE hac_status hac_run_reduce(hac_logic_run *run, const hac_logic_reducer *reducer, hac_error *err);
+/* A piece of the reducer: the first one numbers the keys, *ids is each row's then; the others use it. */
+HAC_MUST_USE hac_status hac_run_reducer_piece(hac_logic_run *run, const hac_logic_piece *piece,
+                                              hac_run_vector *ids, hac_error *err);
+HAC_MUST_USE hac_status hac_run_reduce(hac_logic_run *run, hac_error *err);
 
 /* The value of an expression over Vars: its bits, of the expression's kind. Flushes where it has to. */
 HAC_MUST_USE hac_status hac_run_scalar(hac_logic_run *run, const hac_logic_expression *expression,

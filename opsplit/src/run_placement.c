@@ -269,7 +269,15 @@ static void mark_written(hac_logic_run *run, const hac_logic_piece *piece, bool 
     }
 }
 
-static hac_status place_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+static hac_status make_reducer_tasks(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    run->placing->piece = piece->number;
+    return hac_run_reducer_piece(run, piece, &run->placing->ids, err);
+}
+
+static hac_status place_piece(hac_logic_run *run, const hac_logic_piece *piece,
+                              hac_status (*make)(hac_logic_run *, const hac_logic_piece *, hac_error *),
+                              hac_error *err)
 {
     hac_error why = HAC_ERROR_NONE;
     int needed = missing(run, piece);
@@ -279,7 +287,7 @@ static hac_status place_piece(hac_logic_run *run, const hac_logic_piece *piece, 
         unknown |= run->vectors[piece->reads[i]].unknown;
         run->placing->most |= run->vectors[piece->reads[i]].most;
     }
-    hac_status made = needed < 0 ? make_tasks(run, piece, &why) : HAC_AGAIN;
+    hac_status made = needed < 0 ? make(run, piece, &why) : HAC_AGAIN;
     hac_status status = HAC_OK;
     if (needed >= 0)
         status = leave_missing(run, piece, needed, err);
@@ -452,7 +460,7 @@ static hac_status place_op(hac_logic_run *run, const hac_logic_step *step, hac_e
 {
     hac_status status = HAC_OK;
     for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++)
-        status = place_piece(run, &step->pieces[i], err);
+        status = place_piece(run, &step->pieces[i], step->reducer ? make_reducer_tasks : make_tasks, err);
     return status;
 }
 
@@ -500,6 +508,8 @@ static hac_status place_all(hac_logic_run *run, hac_error *err)
     hac_status status = hac_run_load(run, err);
     if (status == HAC_OK)
         status = place_steps(run, run->logic->steps, run->logic->n_steps, 0, err);
+    if (status == HAC_OK && run->logic->reducer != NULL)
+        status = place_op(run, run->logic->reducer->step, err);
     return status == HAC_OK ? hac_run_flush(run, err) : status;
 }
 

@@ -6,11 +6,11 @@
 
 #include "run_pieces.h"
 
-static hac_status number_keys(hac_logic_run *run, const hac_logic_reducer *reducer,
-                              const hac_logic_piece *piece, hac_run_vector *ret_ids, hac_run_vector *ret_keys,
+static hac_status number_keys(hac_logic_run *run, const hac_logic_piece *piece, hac_run_vector *ret_ids,
                               hac_error *err)
 {
-    hac_run_vector *key = &run->vectors[reducer->key];
+    const hac_logic_reducer *reducer = run->logic->reducer;
+    hac_run_vector *key = &run->vectors[reducer->key], ids, keys;
     hac_run_task task = hac_run_task_of(run, piece, "op.index");
     uint32_t number = 0;
     if (key->memory == NULL)
@@ -18,13 +18,13 @@ static hac_status number_keys(hac_logic_run *run, const hac_logic_reducer *reduc
     bool text = key->operand.form == HAC_VECTOR_SPARSE_TEXT;
     hac_run_shape shape = {text ? HAC_VECTOR_SPARSE_TEXT : HAC_VECTOR_FIX_VALUE, (hac_kind)key->operand.kind,
                            key->operand.rows, 1, text ? key->operand.entries : 0};
-    hac_status status = hac_run_dense(run, HAC_KIND_U32, key->operand.rows, 1, ret_ids, err);
+    hac_status status = hac_run_dense(run, HAC_KIND_U32, key->operand.rows, 1, &ids, err);
     if (status == HAC_OK)
-        status = hac_run_vector_new(run, &shape, ret_keys, err);
+        status = hac_run_vector_new(run, &shape, &keys, err);
     if (status != HAC_OK)
         return status;
-    hac_run_output(&task, ret_ids);
-    hac_run_output(&task, ret_keys);
+    hac_run_output(&task, &ids);
+    hac_run_output(&task, &keys);
     hac_run_operand(&task, key, true);
     task.units = (double)key->operand.rows;
     status = hac_run_add(run, &task, &number, err);
@@ -33,43 +33,49 @@ static hac_status number_keys(hac_logic_run *run, const hac_logic_reducer *reduc
         status = hac_run_sizes(run, number, found, 4, err);
     if (status != HAC_OK)
         return status;
-    ret_keys->operand.rows = ret_keys->end = found[2];
-    ret_keys->operand.entries = text ? found[3] : 0;
+    keys.operand.rows = keys.end = found[2];
+    keys.operand.entries = text ? found[3] : 0;
+    hac_run_set(run, reducer->keys, &keys);
+    *ret_ids = ids;
     return HAC_OK;
 }
 
-/* Column `column` of a table as a vector of its own. */
-static hac_status take_column(hac_logic_run *run, const hac_run_vector *table, uint64_t column, hac_kind kind,
+/* A column of a table as a vector of its own. */
+static hac_status take_column(hac_logic_run *run, const hac_run_vector *table, uint64_t column,
                               hac_run_vector *ret, hac_error *err)
 {
     uint64_t columns = table->operand.columns;
-    hac_status status = hac_run_dense(run, kind, table->operand.rows, 1, ret, err);
-    for (uint64_t k = 0; status == HAC_OK && k < table->operand.rows; k++) {
-        const uint8_t *at = hac_run_data(table) + (k * columns + column) * sizeof(uint64_t);
-        uint64_t bits;
-        double value;
-        memcpy(&bits, at, sizeof bits);
-        memcpy(&value, at, sizeof value);
-        if (column == 0 && table->operand.kind == HAC_KIND_F64) /* counts, which are whole */
-            bits = (uint64_t)value;
-        memcpy(hac_run_data(ret) + k * sizeof bits, &bits, sizeof bits);
-    }
+    hac_status status = hac_run_dense(run, (hac_kind)table->operand.kind, table->operand.rows, 1, ret, err);
+    for (uint64_t k = 0; status == HAC_OK && run->placing == NULL && k < table->operand.rows; k++)
+        memcpy(hac_run_data(ret) + k * sizeof(uint64_t),
+               hac_run_data(table) + (k * columns + column) * sizeof(uint64_t), sizeof(uint64_t));
     return status;
 }
 
+static hac_status check_rows(const hac_logic_run *run, const hac_logic_reducer_value *value,
+                             const hac_run_vector *in, const hac_run_vector *ids, hac_error *err)
+{
+    if (in->memory == NULL)
+        return hac_fail(err, HAC_FAILED, "vector %s has no value", run->logic->vectors[value->in].name);
+    if (in->operand.rows != ids->operand.rows)
+        return hac_fail(err, HAC_FAILED, "%s has %llu rows, its keys %llu",
+                        run->logic->vectors[value->in].name, (unsigned long long)in->operand.rows,
+                        (unsigned long long)ids->operand.rows);
+    return HAC_OK;
+}
+
+/* A table of counts, or of counts and values, of which there is one row at least. */
 static hac_status reduce_value(hac_logic_run *run, const hac_logic_reducer_value *value,
-                               const hac_logic_piece *piece, hac_run_vector *ids, uint64_t n, hac_error *err)
+                               const hac_logic_piece *piece, hac_run_vector *ids, hac_error *err)
 {
     hac_run_task first = hac_run_task_of(run, piece, "op.keys"),
                  second = hac_run_task_of(run, piece, "op.keys_combine");
     hac_run_vector *in = value->function != HAC_OP_COUNT ? &run->vectors[value->in] : NULL;
-    hac_run_vector table, result, placeholder = {.memory = NULL};
-    if (in != NULL && in->memory == NULL)
-        return hac_fail(err, HAC_FAILED, "vector %s has no value", run->logic->vectors[value->in].name);
-    if (in != NULL && in->operand.rows != ids->operand.rows)
-        return hac_fail(err, HAC_FAILED, "%s has %llu rows, its keys %llu",
-                        run->logic->vectors[value->in].name, (unsigned long long)in->operand.rows,
-                        (unsigned long long)ids->operand.rows);
+    hac_run_vector table = {.memory = NULL}, result, placeholder = {.memory = NULL};
+    uint64_t n = run->vectors[run->logic->reducer->keys].operand.rows;
+    hac_status status = in != NULL ? check_rows(run, value, in, ids, err) : HAC_OK;
+    if (status != HAC_OK)
+        return status;
     bool is_float = in != NULL && (in->operand.kind == HAC_KIND_F32 || in->operand.kind == HAC_KIND_F64);
     first.function = second.function = in == NULL ? HAC_OP_SUM : value->function;
     hac_run_output(&first, &placeholder);
@@ -77,39 +83,50 @@ static hac_status reduce_value(hac_logic_run *run, const hac_logic_reducer_value
     if (in != NULL)
         hac_run_operand(&first, in, false);
     first.rows = ids->operand.rows;
-    hac_status status = hac_run_tables(run, &first, &second, is_float ? HAC_KIND_F64 : HAC_KIND_I64,
-                                       n > 0 ? n : 1, in != NULL ? 2 : 1, &table, err);
+    status = hac_run_tables(run, &first, &second, is_float ? HAC_KIND_F64 : HAC_KIND_I64, n > 0 ? n : 1,
+                            in != NULL ? 2 : 1, &table, err);
     if (status == HAC_OK)
         status = hac_run_flush(run, err);
     if (status == HAC_OK)
         status = hac_run_gather(run, &table, err);
     if (status == HAC_OK)
-        status = take_column(run, &table, in != NULL ? 1 : 0,
-                             in == NULL ? HAC_KIND_I64 : (hac_kind)table.operand.kind, &result, err);
+        status = take_column(run, &table, in != NULL ? 1 : 0, &result, err);
     if (status == HAC_OK) {
-        result.operand.rows = result.end = n; /* a table has a row at least */
+        result.operand.rows = result.end = n;
         hac_run_set(run, value->out, &result);
     }
     hac_run_vector_clear(run, &table);
     return status;
 }
 
-hac_status hac_run_reduce(hac_logic_run *run, const hac_logic_reducer *reducer, hac_error *err)
+hac_status hac_run_reducer_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_run_vector *ids,
+                                 hac_error *err)
 {
-    const hac_logic_piece piece = {.name = (char *)(uintptr_t) "reducer"};
-    hac_run_vector ids, keys;
+    const hac_logic_reducer *reducer = run->logic->reducer;
+    /* in messages and receipts it is one thing */
+    const hac_logic_piece named = {.name = (char *)(uintptr_t) "reducer"};
+    size_t i = (size_t)(piece - reducer->step->pieces);
+    run->at = reducer->at;
+    run->components =
+        hac_piece_components(run->logic, piece, run->options->components > 0 ? run->options->components : 1);
+    return i == 0 ? number_keys(run, &named, ids, err)
+                  : reduce_value(run, &reducer->values[i - 1], &named, ids, err);
+}
+
+hac_status hac_run_reduce(hac_logic_run *run, hac_error *err)
+{
+    const hac_logic_reducer *reducer = run->logic->reducer;
+    hac_run_vector ids = {.memory = NULL};
+    hac_status status = HAC_OK;
+    if (reducer == NULL)
+        return HAC_OK;
     snprintf(run->where, sizeof run->where, "%.200s:%u:%u: reducer", run->logic->file, reducer->at.line,
              reducer->at.column);
-    run->at = reducer->at;
-    hac_status status = number_keys(run, reducer, &piece, &ids, &keys, err);
-    uint64_t n = status == HAC_OK ? keys.operand.rows : 0;
-    if (status == HAC_OK)
-        hac_run_set(run, reducer->keys, &keys);
-    for (size_t i = 0; i < reducer->n_values && status == HAC_OK; i++)
-        status = reduce_value(run, &reducer->values[i], &piece, &ids, n, err);
+    for (size_t i = 0; i < reducer->step->n_pieces && status == HAC_OK; i++)
+        status = hac_run_reducer_piece(run, &reducer->step->pieces[i], &ids, err);
+    hac_run_vector_clear(run, &ids);
     if (status != HAC_OK)
         return hac_run_failed(run, status, err);
-    hac_run_vector_clear(run, &ids);
     run->where[0] = '\0';
     return HAC_OK;
 }

@@ -755,6 +755,51 @@ operators:
         ran = [task["codelet"] for task in self.ran(self.m, "--input", f"edges={edges}")]
         self.assertEqual(sorted(set(ran)), sorted({task["codelet"] for task in last} - {"op.combine"}))
 
+    REDUCED = """
+vectors:
+  i: {type: i64, value: 1, rows: 200000}
+  f: {type: f64, value: 2, rows: 200000}
+operators:
+  - range: {rows: i, out: k}
+  - let: {single: "1"}
+reducer: {key: k, keys: key, values: {%s}}
+outputs: {o: {columns: [key]}}
+"""
+
+    def test_reducer(self):
+        """Its keys, then value by value, each as a run does it: cut as its key is, whatever ran before."""
+        values = ("a: {function: sum, in: i}", "b: {function: max, in: f}", "c: {function: count}")
+        for machine in (self.m, self.two):
+            for first in range(3):  # the last one is in a run's receipt
+                logic = self.REDUCED % ", ".join(values[first:] + values[:first])
+                self.as_a_run(machine, logic, ("--components", "3"), 3 + 3, piece=-1)
+            index = self.placed(machine, logic)[2]
+            self.assertEqual([(task["codelet"], task["rows"], task["at_most"], task["components"]) for task in index[0]],
+                             [("op.index", None, False, 1)])
+            self.assertEqual(machine.json("explain", "opsplit", "run", machine.root / "placed.yaml")["steps"][-1]["kind"],
+                             "reducer")
+
+    def test_reducer_open(self):
+        """As many keys as there are rows at the most; nothing of rows that are not known."""
+        logic = """
+inputs: {t: {parse: csv, schema: "k:string,i:i64"}}
+operators: [{map: {expr: "t.i + 1", out: more}}]
+reducer: {key: t.k, keys: key, values: {sum: {function: sum, in: more}, n: {function: count}}}
+outputs: {o: {columns: [key, sum, n]}}
+"""
+        self.assertEqual(self.placed(self.m, logic)[1:],
+                         [([], "decided when the rows of `t.k` are known: --input t=FILE")] * 3)
+        data = self.m.work / "t.csv"
+        for rows in (5000, 0):
+            data.write_text("k,i\n" + "".join(f"w{i % 7},{i}\n" for i in range(rows)))
+            index, *values = self.placed(self.m, logic, "--input", f"t={data}")[1:]
+            self.assertEqual([(task["codelet"], task["at_most"]) for task in index[0]], [("op.index", False)])
+            want = [("op.keys", [0, 5000], True), ("op.keys_combine", [0, 5000], True)] if rows else []
+            for tasks, still_open in values:
+                self.assertEqual([(task["codelet"], task["rows"], task["at_most"]) for task in tasks], want)
+                self.assertIsNone(still_open)
+            self.ran(self.m, "--input", f"t={data}")
+
     def test_many(self):
         """More tasks than one graph takes."""
         logic = PLACED.replace("1024", "20000") % "cpu" + "".join(

@@ -100,8 +100,8 @@ typedef struct hac_decomposed_step {
 } hac_decomposed_step;
 
 typedef struct hac_decomposition {
-    const hac_logic *logic; /* borrowed */
-    hac_decomposed_step *steps;
+    const hac_logic *logic;     /* borrowed */
+    hac_decomposed_step *steps; /* the reducer, if there is one, is the last */
     size_t n_steps;
 } hac_decomposition;
 

@@ -188,6 +188,9 @@ typedef struct hac_logic_reducer {
     int keys; /* the distinct keys in ascending order */
     hac_logic_reducer_value *values;
     size_t n_values;
+    /* What it is made of, as an OP: `index` of the key, then `reduce_by_key` for each value. Its pieces say
+     * what they read and write, and have no arguments. */
+    struct hac_logic_step *step;
 } hac_logic_reducer;
 
 /* ---- steps and pieces ---------------------------------------------------------------------------- */
@@ -268,6 +271,7 @@ struct hac_logic_step {
     hac_logic_position at;
     hac_operation operation;
     char *device; /* pin; NULL: none */
+    bool reducer; /* OP: the file's reducer */
 
     hac_logic_piece *pieces; /* OP */
     size_t n_pieces;
@@ -304,7 +308,7 @@ typedef struct hac_logic {
     size_t n_inputs;
     hac_logic_step *steps;
     size_t n_steps;
-    size_t n_pieces;            /* all of them */
+    size_t n_pieces;            /* all of them, the reducer's, too */
     hac_logic_reducer *reducer; /* NULL: none. Runs after the steps */
     hac_logic_output *outputs;
     size_t n_outputs;
