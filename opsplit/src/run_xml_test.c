@@ -92,7 +92,7 @@ static void test_types(void **state)
 {
     (void)state;
     columns t;
-    sunk s = {NULL};
+    sunk s = {.data = NULL};
     const uint8_t bits[] = {2};
     const int32_t i32[] = {0, INT32_MIN, 7}, short_offsets[] = {0, 1, 1, 3};
     const int64_t i64[] = {0, INT64_MIN, INT64_MAX}, offsets[] = {0, 0, 2, 3};
@@ -127,7 +127,7 @@ static void test_no_rows_no_columns(void **state)
 {
     (void)state;
     columns t;
-    sunk s = {NULL};
+    sunk s = {.data = NULL};
     begin(&t, 0);
     assert_int_equal(hac_xml_write(&t.schema, &t.array, take, &s, NULL), HAC_OK);
     expect(&s, HEAD TAIL, strlen(HEAD TAIL));
@@ -161,7 +161,7 @@ static void test_characters(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         columns t;
-        sunk s = {NULL};
+        sunk s = {.data = NULL};
         char wanted[256];
         const int64_t offsets[] = {0, (int64_t)strlen(cases[i].text)};
         begin(&t, 1);
@@ -178,7 +178,7 @@ static void test_characters(void **state)
 static void test_zero(void **state)
 {
     (void)state;
-    sunk s = {NULL};
+    sunk s = {.data = NULL};
     assert_int_equal(write_text("a\0b", 3, &s, NULL), HAC_OK);
     expect(&s, HEAD BEFORE "a" LOST "b" AFTER TAIL, strlen(HEAD BEFORE "a" LOST "b" AFTER TAIL));
     free(s.data);
@@ -195,7 +195,7 @@ static void test_blocks(void **state)
     for (size_t blocks = 1; blocks <= 3; blocks++)
         for (size_t more = 0; more <= 2; more++) {
             size_t bytes = blocks * HAC_XML_BLOCK + more - 1, n = bytes - frame;
-            sunk s = {NULL};
+            sunk s = {.data = NULL};
             assert_int_equal(write_text(text, n, &s, NULL), HAC_OK);
             assert_int_equal(s.calls, (bytes + HAC_XML_BLOCK - 1) / HAC_XML_BLOCK);
             snprintf(wanted, 4 * HAC_XML_BLOCK, "%s%.*s%s", HEAD BEFORE, (int)n, text, AFTER TAIL);
@@ -204,7 +204,7 @@ static void test_blocks(void **state)
         }
     for (size_t n = HAC_XML_BLOCK - frame - 8; n < HAC_XML_BLOCK; n++) {
         static const char odd[] = "<\xe2\x82\xac\r\x01&\xff";
-        sunk s = {NULL};
+        sunk s = {.data = NULL};
         memcpy(text + n, odd, strlen(odd));
         assert_int_equal(write_text(text, n + strlen(odd), &s, NULL), HAC_OK);
         memset(text + n, 'x', strlen(odd));
@@ -234,7 +234,7 @@ static void test_failures(void **state)
     sunk s = {.fails_at = 1}; /* with less than a block: at the end */
     assert_int_equal(write_text(text, 1, &s, &err), HAC_CANCELLED);
     columns t;
-    sunk none = {NULL};
+    sunk none = {.data = NULL};
     begin(&t, 1);
     add(&t, "day", "tdD", NULL, NULL, 0);
     assert_int_equal(hac_xml_write(&t.schema, &t.array, take, &none, &err), HAC_INTERNAL);
