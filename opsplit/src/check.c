@@ -34,6 +34,7 @@ void *hac_logic_alloc(hac_logic_checker *c, size_t bytes)
 
 hac_status hac_logic_no_memory(hac_logic_checker *c)
 {
+    c->no_memory = true;
     return hac_fail_no_memory(c->err);
 }
 
@@ -242,6 +243,8 @@ void hac_checker_finish(hac_logic_checker *c, hac_logic **ret, hac_logic_problem
 hac_status hac_checker_conclude(hac_logic_checker *c, hac_status status)
 {
     char **messages = c->problems.data;
+    if (c->no_memory)
+        return hac_fail_no_memory(c->err);
     if (status == HAC_INVALID && c->problems.n > 0)
         return hac_fail(c->err, HAC_INVALID, "%s", messages[0]);
     return status;
@@ -267,6 +270,8 @@ hac_status hac_checker_settle(hac_logic_checker *c,
         c->n_pieces = 0;
         c->quiet = 0;
         hac_status status = walk(c, what);
+        if (c->no_memory)
+            return hac_fail_no_memory(c->err);
         if (!hac_logic_goes_on(status))
             return status;
         if (!c->grew && status != HAC_OK && c->problems.n == problems)

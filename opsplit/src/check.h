@@ -89,6 +89,7 @@ typedef struct hac_logic_checker {
 
     bool grew;      /* in this walk */
     unsigned quiet; /* > 0: problems are not for reporting */
+    bool no_memory; /* there was none: what is found wrong then need not be */
     unsigned loops, uses;
     size_t work, n_pieces;
 

@@ -84,24 +84,21 @@ hac_status hac_run_filter_piece(hac_logic_run *run, const hac_logic_piece *piece
     if (status != HAC_OK)
         return status;
     task.operands[0] = &counts;
+    for (size_t i = 0; i < in->n_vectors; i++)
+        values[i].memory = NULL;
     if (blocks > 0)
         status = hac_run_add(run, &task, NULL, err);
     if (status == HAC_OK)
         status = hac_run_flush(run, err);
     if (status == HAC_OK && blocks > 0)
         status = hac_run_gather(run, &counts, err);
-    for (size_t i = 0; i < in->n_vectors && status == HAC_OK; i++) { /* results may have operands' names */
-        values[i] = (hac_run_vector){.memory = NULL};
+    for (size_t i = 0; i < in->n_vectors && status == HAC_OK; i++)
         if (run->vectors[in->vectors[i]].memory == NULL ||
             run->vectors[in->vectors[i]].operand.rows != task.rows)
             status = hac_fail(err, HAC_FAILED, "%s has not as many rows as the condition",
                               run->logic->vectors[in->vectors[i]].name);
-    }
-    for (size_t i = 0; i < in->n_vectors && status == HAC_OK; i++) {
-        hac_run_vector old = {.memory = NULL};
-        hac_run_vector_copy(run, &run->vectors[in->vectors[i]], &old);
-        values[i] = old;
-    }
+    for (size_t i = 0; i < in->n_vectors && status == HAC_OK; i++) /* results may have operands' names */
+        hac_run_vector_copy(run, &run->vectors[in->vectors[i]], &values[i]);
     hac_run_vector results[8];
     size_t made = 0;
     for (; made < in->n_vectors && status == HAC_OK; made++)

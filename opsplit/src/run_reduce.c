@@ -436,7 +436,8 @@ hac_status hac_run_keys_piece(hac_logic_run *run, const hac_logic_piece *piece, 
     hac_run_task first = hac_run_task_of(run, piece, "op.keys"),
                  second = hac_run_task_of(run, piece, "op.keys_combine");
     hac_error none = HAC_ERROR_NONE;
-    hac_run_vector *key = hac_run_argument(run, piece, "key", err), table, placeholder = {.memory = NULL};
+    hac_run_vector *key = hac_run_argument(run, piece, "key", err);
+    hac_run_vector table = {.memory = NULL}, placeholder = {.memory = NULL};
     hac_run_vector *in = hac_run_argument(run, piece, "in", &none),
                    *empty = hac_run_argument(run, piece, "empty", &none);
     uint64_t n = 0;

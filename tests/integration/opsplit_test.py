@@ -505,6 +505,8 @@ outputs:
         overflow = "  - map: {expr: \"t.i * 9223372036854775807\", out: c}\n  - map: {expr: \"c + 1\", out: o}\n"
         for options in ((), ("--components", "3")):
             bad(head + overflow + tail, rows, "bad.yaml:4:5: map", *options)
+        bad(head + overflow.replace('map: {expr: "c + 1", out: o}', 'filter: {where: "c > 1", in: [t.i, c], out: [o, p]}') + tail,
+            rows, "bad.yaml:4:5: map: op.map: row 2")
         bad(head + "  - argmin: {in: t.i, out: o}\n" + tail, [], "bad.yaml:4:5: argmin: there are no rows")
         bad(head + "  - gather: {in: t.f, index: t.i, out: o}\n" + tail, [(1, 0, 0.5)], "bad.yaml:4:5: gather")
         bad(head + "  - map: {expr: \"t.i + 1\", out: o}\n" + tail, [(1, "", 0.5)],
