@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/memfd.h"
 #include "base/query_layout.h"
+#include "base/type.h"
 
 enum { MAX_SESSIONS = 64 };
 
@@ -250,12 +251,18 @@ static void submit_sort(fake_session *session, const Hac__Client__Request *reque
     const Hac__Client__SubmitSort *sort = request->submit_sort;
     uint64_t key_bytes = sort->input->bytes, payload_at = (key_bytes + 63) / 64 * 64;
     uint64_t bytes = sort->payload == NULL ? key_bytes : payload_at + sort->payload->bytes;
+    uint64_t items = key_bytes / hac_type_size((hac_type)sort->spec->type);
     bool quick = sort->input->where_case == HAC__CLIENT__INPUT__WHERE_DATA && !sort->options->detach &&
                  !sort->options->progress && !sort->options->acknowledge;
     uint8_t *result = malloc(bytes + 1);
     must(result != NULL, "malloc");
     read_input(daemon, sort->input, frame, result);
     sort_keys(sort->spec, result, key_bytes);
+    if (sort->spec->argsort) { /* not in order, either */
+        bytes = items * sizeof(uint32_t);
+        for (uint32_t i = 0; i < items; i++)
+            memcpy(result + i * sizeof(i), &i, sizeof(i));
+    }
     if (sort->payload != NULL) /* not in the keys' order: the protocol is what is tested */
         read_input(daemon, sort->payload, frame, result + payload_at);
     if (quick) {
@@ -465,6 +472,12 @@ void fake_end_job(fake_session *session, uint64_t id, const char *failure)
     }
     fake_send_done(session, job->waiting, &done, fd);
     job->waiting = 0;
+}
+
+void fake_write(fake_daemon *daemon, uint32_t buffer, uint64_t offset, const void *data, size_t bytes)
+{
+    must(buffer < FAKE_BUFFERS && daemon->buffers[buffer].in_use, "a buffer that is not in use is written");
+    must(pwrite(daemon->buffers[buffer].fd, data, bytes, (off_t)offset) == (ssize_t)bytes, "write");
 }
 
 unsigned fake_in_use(fake_daemon *daemon)

@@ -102,6 +102,8 @@ fake_split fake_read_split(fake_daemon *daemon, const Hac__Client__AppendSplit *
 fake_job *fake_find_job(fake_daemon *daemon, uint64_t id);
 /* Ends a job of splits: the answer to `wait`, if it has come. failure NULL: it is done. */
 void fake_end_job(fake_session *session, uint64_t id, const char *failure);
+/* Writes into a pool buffer, as an executor would; aborts when it is not in use. */
+void fake_write(fake_daemon *daemon, uint32_t buffer, uint64_t offset, const void *data, size_t bytes);
 /* Pool buffers that are not given back. */
 unsigned fake_in_use(fake_daemon *daemon);
 

@@ -108,7 +108,8 @@ class Client(MemoryCase):
                 "splice": ("splice", "text", "--parse", "words", "--group-by", "word", "--select", "word, count()",
                            "-o", "out"),
                 "opsplit": ("opsplit", "run", SOURCE / "docs/examples/word-count.yaml", "--input", "folder=texts",
-                            "-o", "out")}
+                            "-o", "out"),
+                "placement": ("explain", "opsplit", "run", SOURCE / "docs/examples/word-count.yaml", "--input", "folder=texts")}
 
     def client(self, machine, words, left):
         self.control(left)
