@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../client-lib/tests/fake_daemon.h"
 #include "base/cleanup.h"
 #include "base/op_layout.h"
 #include "base/query_layout.h"
 #include "base/test_oom.h"
 #include "base/value.h"
+#include "fake_daemon.h"
 
 #define EVERY_SUBOP HAC_SOURCE_DIR "/tests/integration/every_subop.yaml"
 #define TEMPLATES   HAC_SOURCE_DIR "/tests/integration/opsplit_program.yaml"
