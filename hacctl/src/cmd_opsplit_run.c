@@ -58,6 +58,17 @@ static hac_status print_receipt(const hac_run_report *report, const char *path, 
     return status == HAC_OK ? hac_cli_print_to(path, json, err) : status;
 }
 
+/* Of the last rounds; a run that needed no device has none. */
+static hac_status print_trace(hac_cli *cli, const hac_run_report *report, const char *path, hac_error *err)
+{
+    hac_autofree char *json = NULL;
+    hac_status status = HAC_OK;
+    if (report->job != 0)
+        status = hac_cli_ask(cli, HAC_TOPIC_TRACE, report->job, HAC_PLAN_JSON, &json, err);
+    return status == HAC_OK ? hac_cli_print_to(path, json != NULL ? json : "{\"traceEvents\": []}", err)
+                            : status;
+}
+
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_opsplit_request_clear) hac_opsplit_request r = {.options = HAC_RUN_OPTIONS_INIT};
@@ -84,6 +95,9 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     hac_cli_note(cli, "%s: job %llu, %llu rounds, %llu graphs, %s", r.logic->name,
                  (unsigned long long)report.job, (unsigned long long)report.rounds,
                  (unsigned long long)report.graphs, hac_human_seconds(report.seconds, seconds));
-    return hac_args_has(args, HAC_OPT_RECEIPT) ? print_receipt(&report, args->values[HAC_OPT_RECEIPT], err)
-                                               : HAC_OK;
+    if (hac_args_has(args, HAC_OPT_TRACE))
+        status = print_trace(cli, &report, args->values[HAC_OPT_TRACE], err);
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_RECEIPT))
+        status = print_receipt(&report, args->values[HAC_OPT_RECEIPT], err);
+    return status;
 }

@@ -137,8 +137,7 @@ _Static_assert(HAC_OPT_COUNT <= 64, "sets of options are bits of 64");
     (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_CENTROIDS) | HAC_OPT_BIT(HAC_OPT_WITH))
 /* Of a run nothing outlives the command. */
 #define HAC_OPTIONS_OPSPLIT                                                                                  \
-    (((HAC_OPTIONS_PLANNED | HAC_OPT_BIT(HAC_OPT_OUTPUT)) &                                                  \
-      ~(HAC_OPT_BIT(HAC_OPT_DETACH) | HAC_OPT_BIT(HAC_OPT_TRACE))) |                                         \
+    (((HAC_OPTIONS_PLANNED | HAC_OPT_BIT(HAC_OPT_OUTPUT)) & ~HAC_OPT_BIT(HAC_OPT_DETACH)) |                  \
      HAC_OPT_BIT(HAC_OPT_INPUT) | HAC_OPT_BIT(HAC_OPT_PLACEMENT) | HAC_OPT_BIT(HAC_OPT_THRESHOLD) |          \
      HAC_OPT_BIT(HAC_OPT_COMPONENTS) | HAC_OPT_BIT(HAC_OPT_KERNELS))
 #define HAC_OPTIONS_PARQUET_QUERY (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY)
