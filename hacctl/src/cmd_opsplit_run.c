@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "background.h"
 #include "command.h"
 #include "human.h"
 #include "interrupt.h"
@@ -69,14 +70,31 @@ static hac_status print_trace(hac_cli *cli, const hac_run_report *report, const 
                             : status;
 }
 
+static void leave(void *context, uint64_t job)
+{
+    hac_background_leave(context, job);
+}
+
+/* Vectors and outputs are here, where the run has to stay. */
+static hac_status go_on(hac_opsplit_request *r, hac_cli *cli, hac_error *err)
+{
+    if (cli->ranks != NULL)
+        return hac_fail(err, HAC_INVALID, "--detach is hacctl's: ranks stay until mpirun ends");
+    r->options.begun = leave;
+    return hac_background_enter(cli, err);
+}
+
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_opsplit_request_clear) hac_opsplit_request r = {.options = HAC_RUN_OPTIONS_INIT};
     hac_run_report report = {0};
     char seconds[HAC_HUMAN_MAX];
-    hac_status status = hac_opsplit_request_parse(&r, "opsplit run", args, err);
+    const hac_args stays = hac_args_without(args, HAC_OPT_DETACH);
+    hac_status status = hac_opsplit_request_parse(&r, "opsplit run", &stays, err);
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))
+        status = go_on(&r, cli, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     if (cli->ranks != NULL)

@@ -166,9 +166,12 @@ static hac_status begin_job(hac_logic_run *run, hac_error *err)
     hac_ops ops = HAC_OPS_INIT;
     set_options(run, &ops);
     hac_status status = hac_ops_begin(run->client, &ops, &run->job, err);
-    if (status == HAC_OK)
-        run->report->job = hac_job_id(run->job);
-    return status;
+    if (status != HAC_OK)
+        return status;
+    run->report->job = hac_job_id(run->job);
+    if (run->options->begun != NULL)
+        run->options->begun(run->options->context, run->report->job);
+    return HAC_OK;
 }
 
 static hac_status take_values(hac_logic_run *run, hac_error *err)

@@ -168,11 +168,11 @@ class Partitioners(CutsTest):
 
     def test_failures_name_the_row(self):
         """… of the vector, not its place in the component."""
-        text = LOGIC.format(partitioner="round-robin", operation="VectorMap").replace("a / 3 + p.w", "a / 3 + 7 / (p.w - 100 + i)")
+        text = LOGIC.format(partitioner="round-robin", operation="VectorMap").replace("a / 3 + p.w", 
+                                                                                "a / 3 + (9223372036854775800 + if(i = 12345, 100, 1))")
         text = text.replace("- op: walk", "- range: {rows: p.k, out: i}\n  - op: walk")
-        row = next(i for i, r in enumerate(self.table) if r[3] - 100 + i == 0)
         said = self.m.bad(1, "opsplit", "run", self.write(self.m, text), "--input", f"p={self.csv}", "-o", self.m.work / "bad",
-                          says=f"row {row}: ")
+                          says="row 12345: ")
         self.assertIn("cut.yaml:", said)
 
 
