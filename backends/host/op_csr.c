@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.csr: entries are put in order of their column, then of their row, a digit at a time by counting, which
- * keeps the order of equal places. All is read once, into memory of its own: what others change in the
- * meantime is not seen.
+ * op.csr: entries are dealt to their rows by counting, in turn, and each row is put in order of its columns
+ * by itself, which keeps the order of equal places. All is read once, into memory of its own: what others
+ * change in the meantime is not seen.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,30 +10,35 @@
 #include "base/cleanup.h"
 #include "op_parts.h"
 
-typedef struct entry {
+#define SHORT_ROW  128 /* entries; sorted by insertion, longer ones by digits */
+#define DIGIT_BITS 11
+#define STEP       256 /* rows that a thread takes at a time */
+
+typedef struct place {
     uint32_t row, column;
-} entry;
+} place;
 
-typedef struct entries {
-    uint64_t n;
-    entry *places;
-    double *values; /* NULL: all are 1.0 */
-} entries;
+typedef struct matrix {
+    uint64_t rows, columns, n; /* n: places that were read; a row's are twice as many where both ways count */
+    bool both, add;            /* add: values of equal places, else the first one counts */
+    place *places;             /* as they come, … */
+    double *given;             /* … with their values; NULL: all are 1.0 and stay so */
+    uint64_t *begins;          /* rows + 1: of each row's room */
+    uint64_t *lengths;         /* of each row, once equal places are one */
+    uint32_t *column, *spare;  /* row by row; the second to sort long rows with */
+    double *value, *spare_value;
+} matrix;
 
-static void entries_clear(entries *e)
+static void matrix_clear(matrix *m)
 {
-    free(e->places);
-    free(e->values);
-}
-
-static hac_status entries_new(entries *e, uint64_t n, bool values, hac_error *err)
-{
-    *e = (entries){.n = n, .places = hac_op_alloc(n, sizeof *e->places)};
-    if (values)
-        e->values = hac_op_alloc(n, sizeof *e->values);
-    if (e->places == NULL || (values && e->values == NULL))
-        return hac_fail_no_memory(err);
-    return HAC_OK;
+    free(m->places);
+    free(m->given);
+    free(m->begins);
+    free(m->lengths);
+    free(m->column);
+    free(m->spare);
+    free(m->value);
+    free(m->spare_value);
 }
 
 hac_status hac_op_check_of_csr(const hac_op_request *r, hac_error *err)
@@ -62,129 +67,211 @@ hac_status hac_op_check_of_csr(const hac_op_request *r, hac_error *err)
     return hac_op_need_rows(r, 3, r->v[1].rows, err);
 }
 
-static hac_status read_entries(const hac_op_request *r, entries *e, hac_error *err)
+/* ---- reading ---- */
+
+static hac_status read_places(const hac_op_request *r, matrix *m, hac_error *err)
 {
-    const hac_op_vector *m = &r->v[0];
-    bool both = (r->call.flags & HAC_OP_SYMMETRIC) != 0;
     const uint64_t *bits = r->n > 3 ? (const uint64_t *)(const void *)r->v[3].values : NULL;
-    uint64_t at = 0;
-    for (uint64_t i = 0; i < r->v[1].rows; i++) {
+    for (uint64_t i = 0; i < m->n; i++) {
         uint64_t row = hac_op_index_at(&r->v[1], i), column = hac_op_index_at(&r->v[2], i);
         if (row >= m->rows)
             return hac_op_fail_index(err, r, 1, i, m->rows);
         if (column >= m->columns)
             return hac_op_fail_index(err, r, 2, i, m->columns);
-        for (unsigned turn = 0; turn < 1u + (both && row != column); turn++, at++) {
-            e->places[at] = turn == 0 ? (entry){(uint32_t)row, (uint32_t)column}
-                                      : (entry){(uint32_t)column, (uint32_t)row};
-            if (bits != NULL)
-                memcpy(&e->values[at], &(uint64_t){hac_op_once_u64(bits + i)}, 8);
-        }
+        m->places[i] = (place){(uint32_t)row, (uint32_t)column};
+        m->begins[row + 1]++;
+        if (m->both && row != column)
+            m->begins[column + 1]++;
+        if (m->given == NULL)
+            continue;
+        m->given[i] = 1.0;
+        if (bits != NULL)
+            memcpy(&m->given[i], &(uint64_t){hac_op_once_u64(bits + i)}, 8);
     }
-    e->n = at;
     return HAC_OK;
 }
 
-#define DIGIT_BITS 11
+/* The next place of a row; its begin is where its next one goes, and after all that of the row behind it. */
+static inline void deal_one(matrix *m, uint32_t row, uint32_t column, uint64_t i)
+{
+    uint64_t at = m->begins[row]++;
+    m->column[at] = column;
+    if (m->value != NULL)
+        m->value[at] = m->given[i];
+}
 
-/* One pass: `to` is `from` in order of a digit of the rows or columns; equal ones keep their order. */
-static void sort_pass(const entries *from, bool by_row, unsigned shift, entries *to)
+static void deal(matrix *m)
+{
+    for (uint64_t row = 0; row < m->rows; row++)
+        m->begins[row + 1] += m->begins[row];
+    for (uint64_t i = 0; i < m->n; i++) {
+        place p = m->places[i];
+        deal_one(m, p.row, p.column, i);
+        if (m->both && p.row != p.column)
+            deal_one(m, p.column, p.row, i);
+    }
+    for (uint64_t row = m->rows; row > 0; row--)
+        m->begins[row] = m->begins[row - 1];
+    m->begins[0] = 0;
+}
+
+/* ---- rows ---- */
+
+static void sort_short(uint32_t *column, double *value, uint64_t n)
+{
+    for (uint64_t i = 1; i < n; i++) {
+        uint32_t c = column[i];
+        double v = value != NULL ? value[i] : 0;
+        uint64_t at = i;
+        for (; at > 0 && column[at - 1] > c; at--) {
+            column[at] = column[at - 1];
+            if (value != NULL)
+                value[at] = value[at - 1];
+        }
+        column[at] = c;
+        if (value != NULL)
+            value[at] = v;
+    }
+}
+
+/* One pass: `to` is `from` in order of a digit; equal ones keep their order. */
+static void sort_pass(const uint32_t *from, const double *from_value, uint32_t *to, double *to_value,
+                      uint64_t n, unsigned shift)
 {
     uint64_t places[(1 << DIGIT_BITS) + 1] = {0};
     const uint32_t mask = (1 << DIGIT_BITS) - 1;
-    to->n = from->n;
-    for (uint64_t i = 0; i < from->n; i++)
-        places[((by_row ? from->places[i].row : from->places[i].column) >> shift & mask) + 1]++;
+    for (uint64_t i = 0; i < n; i++)
+        places[(from[i] >> shift & mask) + 1]++;
     for (uint32_t i = 0; i < mask; i++)
         places[i + 1] += places[i];
-    for (uint64_t i = 0; i < from->n; i++) {
-        uint64_t place = places[(by_row ? from->places[i].row : from->places[i].column) >> shift & mask]++;
-        to->places[place] = from->places[i];
-        if (from->values != NULL)
-            to->values[place] = from->values[i];
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = places[from[i] >> shift & mask]++;
+        to[at] = from[i];
+        if (from_value != NULL)
+            to_value[at] = from_value[i];
     }
 }
 
-/* By rows or columns, all below `limit`; *e and *spare change places as often as needed. */
-static void sort_by(entries *e, bool by_row, uint64_t limit, entries *spare)
+static void sort_long(const matrix *m, uint64_t begin, uint64_t n)
 {
-    for (unsigned shift = 0; shift < 32 && (limit - 1) >> shift != 0; shift += DIGIT_BITS) {
-        sort_pass(e, by_row, shift, spare);
-        entries swapped = *e;
-        *e = *spare;
-        *spare = swapped;
+    uint32_t *from = m->column + begin, *to = m->spare + begin;
+    double *from_value = m->value != NULL ? m->value + begin : NULL,
+           *to_value = m->value != NULL ? m->spare_value + begin : NULL;
+    unsigned passes = 0;
+    for (unsigned shift = 0; shift < 32 && (m->columns - 1) >> shift != 0; shift += DIGIT_BITS, passes++) {
+        sort_pass(from, from_value, to, to_value, n, shift);
+        uint32_t *columns = from;
+        double *values = from_value;
+        from = to;
+        from_value = to_value;
+        to = columns;
+        to_value = values;
     }
+    if (passes % 2 == 0)
+        return;
+    memcpy(to, from, n * sizeof *to);
+    if (to_value != NULL)
+        memcpy(to_value, from_value, n * sizeof *to_value);
 }
 
-static bool same_place(const entry *a, const entry *b)
+/* Entries of one place together: added up, or the first one. How many are left. */
+static uint64_t unite(uint32_t *column, double *value, uint64_t n, bool add)
 {
-    return a->row == b->row && a->column == b->column;
-}
-
-/* Puts entries of one place together, in place: added up, or the first one. */
-static void unite(entries *e, bool add)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < e->n; i++) {
-        double value = e->values == NULL ? 1.0 : e->values[i];
-        if (n > 0 && same_place(&e->places[n - 1], &e->places[i])) {
-            if (add)
-                e->values[n - 1] += value;
+    uint64_t left = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        bool same = left > 0 && column[left - 1] == column[i];
+        if (same && add)
+            value[left - 1] += value[i];
+        if (same)
             continue;
-        }
-        e->places[n] = e->places[i];
-        if (e->values != NULL)
-            e->values[n] = value;
-        n++;
+        column[left] = column[i];
+        if (value != NULL)
+            value[left] = value[i];
+        left++;
     }
-    e->n = n;
+    return left;
 }
 
-static void write_matrix(const hac_op_vector *m, const entries *e)
+static hac_status order_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    uint32_t *indices = m->indices;
-    double *values = (double *)(void *)m->values;
-    uint64_t row = 0;
-    for (uint64_t i = 0; i < e->n; i++) {
-        for (; row <= e->places[i].row; row++)
-            m->offsets[row] = i;
-        indices[i] = e->places[i].column;
-        if (m->ones)
-            continue;
-        values[i] = e->values == NULL ? 1.0 : e->values[i];
-        if (values[i] != values[i])
-            values[i] = __builtin_nan("");
+    matrix *m = context;
+    (void)worker;
+    (void)err;
+    for (uint64_t row = first; row < first + count; row++) {
+        uint64_t begin = m->begins[row], n = m->begins[row + 1] - begin;
+        double *value = m->value != NULL ? m->value + begin : NULL;
+        if (n <= SHORT_ROW)
+            sort_short(m->column + begin, value, n);
+        else
+            sort_long(m, begin, n);
+        m->lengths[row] = unite(m->column + begin, value, n, m->add);
     }
-    for (; row <= m->rows; row++)
-        m->offsets[row] = e->n;
+    return HAC_OK;
+}
+
+/* ---- writing ---- */
+
+static void write_row(const hac_op_vector *out, const matrix *m, uint64_t row, uint64_t at)
+{
+    uint64_t begin = m->begins[row], n = m->lengths[row];
+    memcpy((uint32_t *)out->indices + at, m->column + begin, n * sizeof *m->column);
+    if (out->ones)
+        return;
+    double *values = (double *)(void *)out->values + at;
+    for (uint64_t i = 0; i < n; i++) {
+        double value = m->value != NULL ? m->value[begin + i] : 1.0;
+        values[i] = value != value ? __builtin_nan("") : value;
+    }
+}
+
+static void write_matrix(const hac_op_vector *out, const matrix *m)
+{
+    uint64_t at = 0;
+    for (uint64_t row = 0; row < m->rows; row++) {
+        out->offsets[row] = at;
+        write_row(out, m, row, at);
+        at += m->lengths[row];
+    }
+    out->offsets[m->rows] = at;
+}
+
+static hac_status allocate(matrix *m, bool values, hac_error *err)
+{
+    uint64_t most = m->n * (m->both ? 2 : 1);
+    m->places = hac_op_alloc(m->n, sizeof *m->places);
+    m->begins = calloc(m->rows + 1, sizeof *m->begins);
+    m->lengths = hac_op_alloc(m->rows, sizeof *m->lengths);
+    m->column = hac_op_alloc(most, sizeof *m->column);
+    m->spare = hac_op_alloc(most, sizeof *m->spare);
+    bool room =
+        m->places != NULL && m->begins != NULL && m->lengths != NULL && m->column != NULL && m->spare != NULL;
+    if (values) {
+        m->given = hac_op_alloc(m->n, sizeof *m->given);
+        m->value = hac_op_alloc(most, sizeof *m->value);
+        m->spare_value = hac_op_alloc(most, sizeof *m->spare_value);
+        room = room && m->given != NULL && m->value != NULL && m->spare_value != NULL;
+    }
+    return room ? HAC_OK : hac_fail_no_memory(err);
 }
 
 hac_status hac_op_do_csr(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
 {
-    const hac_op_vector *m = &r->v[0];
+    const hac_op_vector *out = &r->v[0];
     bool both = (r->call.flags & HAC_OP_SYMMETRIC) != 0;
-    bool with_values = r->n > 3 || !both; /* equal places add up: that gives other values than 1 */
-    uint64_t most = r->v[1].rows * (both ? 2 : 1);
-    entries a = {0}, b = {0};
-    hac_status status = entries_new(&a, most, with_values, err);
-    if (status == HAC_OK)
-        status = entries_new(&b, most, with_values, err);
-    if (status == HAC_OK && r->n < 4 && with_values)
-        for (uint64_t i = 0; i < most; i++)
-            a.values[i] = 1.0;
-    if (status == HAC_OK)
-        status = read_entries(r, &a, err);
-    if (status == HAC_OK) {
-        sort_by(&a, false, m->columns, &b);
-        sort_by(&a, true, m->rows == 0 ? 1 : m->rows, &b);
-        unite(&a, !both);
-        values[0] = m->rows;
-        values[1] = a.n;
-        *n_values = 2;
-        if (a.n <= m->entries)
-            write_matrix(m, &a);
-    }
-    entries_clear(&a);
-    entries_clear(&b);
-    return status;
+    hac_cleanup(matrix_clear) matrix m = {
+        .rows = out->rows, .columns = out->columns, .n = r->v[1].rows, .both = both, .add = !both};
+    /* without values equal places add up to other ones than 1, where they do */
+    HAC_OP_TRY(allocate(&m, r->n > 3 || m.add, err));
+    HAC_OP_TRY(read_places(r, &m, err));
+    deal(&m);
+    HAC_OP_TRY(hac_op_for_rows(0, m.rows, STEP, order_rows, &m, err));
+    uint64_t entries = 0;
+    for (uint64_t row = 0; row < m.rows; row++)
+        entries += m.lengths[row];
+    values[0] = m.rows;
+    values[1] = entries;
+    *n_values = 2;
+    if (entries <= out->entries)
+        write_matrix(out, &m);
+    return HAC_OK;
 }

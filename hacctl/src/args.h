@@ -42,6 +42,14 @@ static inline bool hac_args_has(const hac_args *args, hac_option_id id)
     return args->values[id] != NULL;
 }
 
+/* The same without the option. */
+static inline hac_args hac_args_without(const hac_args *args, hac_option_id id)
+{
+    hac_args less = *args;
+    less.values[id] = NULL;
+    return less;
+}
+
 /* The place of the option's value among its choices, which are in the order of libhac's enums; 0: not given.
  */
 static inline int hac_args_choice(const hac_args *args, hac_option_id id)

@@ -18,6 +18,7 @@ typedef struct hac_cli {
     bool json, quiet, no_autostart;
     bool terminal;      /* standard error is one, and not --quiet: notes and progress are shown */
     hac_client *client; /* NULL before hac_cli_connect */
+    int background;     /* of hac_background_enter; 0: the caller waits for the end */
     /* hac-mpi: those who do this together, and where lines of their process log go (with the ranks' own
      * context). NULL: alone. */
     const struct hac_ranks *ranks;

@@ -89,7 +89,7 @@ static hac_status explain(hac_cli *cli, hac_opsplit_request *r, const char *file
 {
     hac_cleanup(hac_decomposition_free_cleanup) hac_decomposition *decomposition = NULL;
     hac_cleanup(hac_placement_free_cleanup) hac_placement *placement = NULL;
-    hac_decompose_options options = {r->options.components > 0 ? r->options.components : 1};
+    hac_decompose_options options = {r->options.components, hac_node_threads()};
     hac_error why = HAC_ERROR_NONE;
     hac_status status = hac_library_open_own(&r->library, err);
     if (status == HAC_OK)

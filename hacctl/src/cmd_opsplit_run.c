@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "background.h"
 #include "command.h"
 #include "human.h"
 #include "interrupt.h"
@@ -58,14 +59,42 @@ static hac_status print_receipt(const hac_run_report *report, const char *path, 
     return status == HAC_OK ? hac_cli_print_to(path, json, err) : status;
 }
 
+/* Of the last rounds; a run that needed no device has none. */
+static hac_status print_trace(hac_cli *cli, const hac_run_report *report, const char *path, hac_error *err)
+{
+    hac_autofree char *json = NULL;
+    hac_status status = HAC_OK;
+    if (report->job != 0)
+        status = hac_cli_ask(cli, HAC_TOPIC_TRACE, report->job, HAC_PLAN_JSON, &json, err);
+    return status == HAC_OK ? hac_cli_print_to(path, json != NULL ? json : "{\"traceEvents\": []}", err)
+                            : status;
+}
+
+static void leave(void *context, uint64_t job)
+{
+    hac_background_leave(context, job);
+}
+
+/* Vectors and outputs are here, where the run has to stay. */
+static hac_status go_on(hac_opsplit_request *r, hac_cli *cli, hac_error *err)
+{
+    if (cli->ranks != NULL)
+        return hac_fail(err, HAC_INVALID, "--detach is hacctl's: ranks stay until mpirun ends");
+    r->options.begun = leave;
+    return hac_background_enter(cli, err);
+}
+
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_opsplit_request_clear) hac_opsplit_request r = {.options = HAC_RUN_OPTIONS_INIT};
     hac_run_report report = {0};
     char seconds[HAC_HUMAN_MAX];
-    hac_status status = hac_opsplit_request_parse(&r, "opsplit run", args, err);
+    const hac_args stays = hac_args_without(args, HAC_OPT_DETACH);
+    hac_status status = hac_opsplit_request_parse(&r, "opsplit run", &stays, err);
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))
+        status = go_on(&r, cli, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     if (cli->ranks != NULL)
@@ -84,6 +113,9 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     hac_cli_note(cli, "%s: job %llu, %llu rounds, %llu graphs, %s", r.logic->name,
                  (unsigned long long)report.job, (unsigned long long)report.rounds,
                  (unsigned long long)report.graphs, hac_human_seconds(report.seconds, seconds));
-    return hac_args_has(args, HAC_OPT_RECEIPT) ? print_receipt(&report, args->values[HAC_OPT_RECEIPT], err)
-                                               : HAC_OK;
+    if (hac_args_has(args, HAC_OPT_TRACE))
+        status = print_trace(cli, &report, args->values[HAC_OPT_TRACE], err);
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_RECEIPT))
+        status = print_receipt(&report, args->values[HAC_OPT_RECEIPT], err);
+    return status;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "background.h"
 #include "command.h"
 #include "query_run.h"
 #include "report_parquet.h"
@@ -80,13 +81,15 @@ static hac_status say_inferred(hac_cli *cli, const char *path, hac_error *err)
 hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
-    hac_args with_output = *args;
-    with_output.values[HAC_OPT_OUTPUT] = args->words[1];
-    hac_status status = hac_query_request_convert(&request, "parquet convert", args, 0, err);
+    hac_args stays = hac_args_without(args, HAC_OPT_DETACH); /* the output is written here */
+    hac_status status = hac_query_request_convert(&request, "parquet convert", &stays, 0, err);
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))
+        status = hac_background_enter(cli, err);
+    stays.values[HAC_OPT_OUTPUT] = args->words[1];
     if (status == HAC_OK)
-        status = hac_query_run(cli, &with_output, &request, err);
+        status = hac_query_run(cli, &stays, &request, err);
     bool guessed = request.options.infer_schema && request.options.schema == NULL &&
-                   request.input.format != HAC_INPUT_PARQUET && !request.options.job.detach;
+                   request.input.format != HAC_INPUT_PARQUET;
     if (status == HAC_OK && guessed && !cli->quiet)
         (void)!say_inferred(cli, args->words[1],
                             NULL); /* the file is there, whether this can be said or not */

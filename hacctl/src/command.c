@@ -236,9 +236,6 @@ static const struct {
     hac_option_id option;
     const char *why;
 } refused[] = {
-    {"splice", HAC_OPT_DETACH,
-     "the input is read here while the job runs. `mapreduce --detach` takes files; a shell runs this in the "
-     "background: nohup hacctl splice … &"},
     {"pipe", HAC_OPT_DETACH, "standard input is read, and the result written, while the job runs"},
 };
 

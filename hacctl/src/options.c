@@ -27,7 +27,8 @@ static const hac_option options[HAC_OPT_COUNT] = {
                        "plan for that many items instead of IN (16777216, 16Mi, 2^24)"},
     [HAC_OPT_DEVICES] = {"devices", 0, "A,B,…", HAC_CHOICES_DEVICES, "use only these devices"},
     [HAC_OPT_DETACH] = {"detach", 0, NULL, NULL,
-                        "print the job's id and leave; `hacctl result` fetches the result"},
+                        "print the job's id and leave; `hacctl wait` waits for its end, `hacctl result` "
+                        "fetches a result without OUT"},
     [HAC_OPT_PRIORITY] = {"priority", 0, "N", NULL, "-100 to 100, higher first"},
     [HAC_OPT_DEADLINE] = {"deadline", 0, "TIME", NULL, "fail unless done in that time (30s, 500ms)"},
     [HAC_OPT_MEMORY] = {"memory", 0, "SIZE", NULL, "use at most that much memory (512MiB)"},

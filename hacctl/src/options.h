@@ -135,24 +135,19 @@ _Static_assert(HAC_OPT_COUNT <= 64, "sets of options are bits of 64");
 #define HAC_OPTIONS_QUERY (HAC_OPTIONS_ASKED | HAC_OPTIONS_RESULT)
 #define HAC_OPTIONS_MAPREDUCE                                                                                \
     (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_CENTROIDS) | HAC_OPT_BIT(HAC_OPT_WITH))
-/* Of a run nothing outlives the command. */
 #define HAC_OPTIONS_OPSPLIT                                                                                  \
-    (((HAC_OPTIONS_PLANNED | HAC_OPT_BIT(HAC_OPT_OUTPUT)) &                                                  \
-      ~(HAC_OPT_BIT(HAC_OPT_DETACH) | HAC_OPT_BIT(HAC_OPT_TRACE))) |                                         \
-     HAC_OPT_BIT(HAC_OPT_INPUT) | HAC_OPT_BIT(HAC_OPT_PLACEMENT) | HAC_OPT_BIT(HAC_OPT_THRESHOLD) |          \
-     HAC_OPT_BIT(HAC_OPT_COMPONENTS) | HAC_OPT_BIT(HAC_OPT_KERNELS))
+    (HAC_OPTIONS_PLANNED | HAC_OPT_BIT(HAC_OPT_OUTPUT) | HAC_OPT_BIT(HAC_OPT_INPUT) |                        \
+     HAC_OPT_BIT(HAC_OPT_PLACEMENT) | HAC_OPT_BIT(HAC_OPT_THRESHOLD) | HAC_OPT_BIT(HAC_OPT_COMPONENTS) |     \
+     HAC_OPT_BIT(HAC_OPT_KERNELS))
 #define HAC_OPTIONS_PARQUET_QUERY (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY)
 /* Who starts them hands the input over: there is nothing to come back to later. */
-#define HAC_OPTIONS_SPLICE                                                                                   \
-    ((HAC_OPTIONS_PLANNED & ~HAC_OPT_BIT(HAC_OPT_DETACH)) | HAC_OPTIONS_QUERY |                              \
-     HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE))
+#define HAC_OPTIONS_SPLICE (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE))
 #define HAC_OPTIONS_PIPE                                                                                     \
     ((HAC_OPTIONS_PLANNED & ~HAC_OPT_BIT(HAC_OPT_DETACH)) | HAC_OPTIONS_ASKED |                              \
      HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE) | HAC_OPT_BIT(HAC_OPT_IO) | HAC_OPT_BIT(HAC_OPT_HEADER))
-/* OUT is an argument, so there is nothing to fetch later. */
 #define HAC_OPTIONS_CONVERT                                                                                  \
-    ((HAC_OPTIONS_PLANNED & ~HAC_OPT_BIT(HAC_OPT_DETACH)) | HAC_OPTIONS_TEXT | HAC_OPTIONS_PARQUET |         \
-     HAC_OPT_BIT(HAC_OPT_PARSE) | HAC_OPT_BIT(HAC_OPT_TYPE))
+    (HAC_OPTIONS_PLANNED | HAC_OPTIONS_TEXT | HAC_OPTIONS_PARQUET | HAC_OPT_BIT(HAC_OPT_PARSE) |             \
+     HAC_OPT_BIT(HAC_OPT_TYPE))
 
 typedef struct hac_option {
     const char *name;     /* "type" */

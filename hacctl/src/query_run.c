@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "query_run.h"
 
+#include "background.h"
 #include "deliver.h"
 #include "human.h"
 #include "query_splits.h"
@@ -114,6 +115,7 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
         hac_query_request_reword(request, args, err);
     if (status != HAC_OK)
         return status;
+    hac_background_leave(cli, hac_job_id(job));
     delivery->conversion = converted.receipt;
     return hac_deliver(delivery, cli, job, err);
 }

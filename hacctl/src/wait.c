@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "background.h"
 #include "base/clock.h"
 #include "interrupt.h"
 
@@ -16,12 +17,19 @@ static void show(void *context, hac_job *job, const hac_progress *progress)
     hac_progress_show(&wait->line, progress);
 }
 
+static void leave(void *context, hac_job *job, const hac_progress *progress)
+{
+    hac_wait *wait = context;
+    (void)progress;
+    hac_background_leave(wait->cli, hac_job_id(job));
+}
+
 void hac_wait_prepare(hac_wait *wait, hac_cli *cli, hac_job_options *options)
 {
     *wait = (hac_wait){.cli = cli, .line = {.fd = STDERR_FILENO, .shown_ns = 0}};
-    if (options == NULL || !cli->terminal)
+    if (options == NULL || (!cli->terminal && cli->background == 0))
         return;
-    options->progress = show;
+    options->progress = cli->background > 0 ? leave : show;
     options->context = wait;
 }
 

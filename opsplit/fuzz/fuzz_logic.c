@@ -74,7 +74,7 @@ static void fuzz_logic(const char *text, size_t size)
         return;
     for (size_t i = 0; i < logic->n_vectors; i++)
         check_vector(logic, &logic->vectors[i]);
-    const hac_decompose_options options = {3};
+    const hac_decompose_options options = {.components = 3};
     hac_decomposition *d = NULL;
     hac_text out = HAC_TEXT_NONE;
     if (hac_decompose(logic, &options, &d, &err) == HAC_OK) {

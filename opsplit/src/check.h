@@ -330,6 +330,10 @@ hac_status hac_check_use(hac_logic_checker *c, const hac_yaml_node *item, const 
                          hac_grow *steps);
 hac_status hac_check_list(hac_logic_checker *c, const hac_yaml_node *list, hac_grow *steps);
 
+/* Whether an OP's steps have what its `operation`, which stands at `node`, walks. */
+hac_status hac_check_operation(hac_logic_checker *c, const hac_yaml_node *node, hac_operation operation,
+                               const hac_logic_step *steps, size_t n);
+
 /* Reads a whole checker's worth: begins, ends. */
 hac_status hac_checker_new(const char *file, const hac_library *library, hac_logic_checker **ret,
                            hac_error *err);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/op_layout.h"
 #include "base/suggest.h"
 #include "check.h"
 
@@ -173,6 +174,19 @@ static void note_growth(hac_logic_checker *c, hac_logic_vector *v)
                    hac_element_name(v->kind));
 }
 
+/* What rows are hashed by has values of its own for each. */
+static hac_status check_hash(hac_logic_checker *c, const hac_logic_vector *v, const hac_yaml_node *node)
+{
+    const hac_logic_vector *by = v->partition_by >= 0 ? &c->logic->vectors[v->partition_by] : v;
+    if (v->partitioner != HAC_PARTITION_HASH || by->form == HAC_VECTOR_SPARSE_TEXT ||
+        !hac_op_form_has_entries(by->form))
+        return HAC_OK;
+    return hac_logic_problem(c, node,
+                             "a row of `%s`, a %s, is not one value that could be hashed; name a vector: "
+                             "{hash: V}",
+                             by->name, hac_vector_template_get(by->form)->name);
+}
+
 /* A vector that is declared, and neither has a value nor is written, is a slip. */
 static hac_status finish_vector(hac_logic_checker *c, int index)
 {
@@ -191,6 +205,8 @@ static hac_status finish_vector(hac_logic_checker *c, int index)
         status = hac_value_build(c, c->value[index], v);
     if (status == HAC_OK && c->partition[index] != NULL)
         status = finish_partition(c, index);
+    if (status == HAC_OK)
+        status = check_hash(c, v, c->partition[index] != NULL ? c->partition[index] : &at);
     note_growth(c, v);
     return status;
 }

@@ -135,10 +135,15 @@ static hac_status check_op(hac_logic_checker *c, const hac_yaml_node *item, cons
         return hac_logic_problem_key(c, hac_logic_field(item, "with"),
                                      "`with` goes with `use`; pieces of `do` name "
                                      "vectors themselves");
+    size_t before = steps->n;
     c->context = context;
     status = use != NULL ? hac_check_use(c, item, use, steps) : hac_check_list(c, body, steps);
     c->context = outer;
-    return first != HAC_OK ? first : status;
+    first = first != HAC_OK ? first : status;
+    if (first == HAC_OK && context.operation != HAC_OPERATION_NONE)
+        first = hac_check_operation(c, hac_logic_field(item, "operation"), context.operation,
+                                    (const hac_logic_step *)steps->data + before, steps->n - before);
+    return first;
 }
 
 /* ---- if ---- */

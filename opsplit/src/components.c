@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Components of vectors and iterations of sub-loops: arithmetic only. */
 #include <math.h>
+#include <unistd.h>
 
 #include "opsplit/decompose.h"
 
@@ -20,35 +21,51 @@ hac_component_range hac_component_of_rows(uint64_t rows, unsigned n, uint64_t gr
     return (hac_component_range){first, end - first};
 }
 
-static double weight_of(double weight)
+void hac_weight_sums(const double *weights, uint64_t rows, double *sums)
 {
-    return weight > 0 && isfinite(weight) ? weight : 0.0;
+    sums[0] = 0;
+    for (uint64_t i = 0; i < rows; i++)
+        sums[i + 1] = sums[i] + (weights[i] > 0 && isfinite(weights[i]) ? weights[i] : 0.0);
+    bool alike = !(sums[rows] > 0 && isfinite(sums[rows]));
+    for (uint64_t i = 0; alike && i <= rows; i++)
+        sums[i] = (double)i;
 }
 
-void hac_components_by_weight(const double *weights, uint64_t rows, unsigned n, uint64_t grain,
-                              hac_component_range *ret_ranges)
+/* The first row from `first` on that has at least `weight` before it. */
+static uint64_t row_behind(const double *sums, uint64_t first, uint64_t end, double weight)
 {
-    double total = 0, sum = 0;
-    uint64_t first = 0, row = 0;
-    grain = grain > 0 ? grain : 1;
-    for (uint64_t i = 0; i < rows; i++)
-        total += weight_of(weights[i]);
-    for (unsigned i = 0; i < n; i++) {
-        double target = total / n * (i + 1);
-        while (row < rows && i + 1 < n && total > 0 && sum < target) {
-            uint64_t end = rows - row > grain ? row + grain : rows;
-            for (; row < end; row++)
-                sum += weight_of(weights[row]);
-        }
-        if (i + 1 == n)
-            row = rows;
-        else if (!(total > 0)) { /* nothing to go by */
-            hac_component_range equal = hac_component_of_rows(rows, n, grain, i);
-            row = equal.first + equal.count;
-        }
-        ret_ranges[i] = (hac_component_range){first, row - first};
-        first = row;
+    while (first < end) {
+        uint64_t middle = first + (end - first) / 2;
+        if (sums[middle] < weight)
+            first = middle + 1;
+        else
+            end = middle;
     }
+    return first;
+}
+
+/* The row before which there is as nearly `weight` as can be, then up to a multiple of the grain. */
+static uint64_t cut_at(const double *sums, uint64_t first, uint64_t end, double weight, uint64_t grain)
+{
+    uint64_t row = row_behind(sums, first, end, weight);
+    if (row > first && weight - sums[row - 1] < sums[row] - weight)
+        row = row_behind(sums, first, end, sums[row - 1]);
+    uint64_t up = (grain - (row - first) % grain) % grain;
+    return end - row > up ? row + up : end;
+}
+
+hac_component_range hac_component_by_weight(const double *sums, uint64_t first, uint64_t end, unsigned n,
+                                            uint64_t grain, unsigned i)
+{
+    double total = sums[end] - sums[first];
+    grain = grain > 0 ? grain : 1;
+    if (!(total > 0)) {
+        hac_component_range equal = hac_component_of_rows(end - first, n, grain, i);
+        return (hac_component_range){first + equal.first, equal.count};
+    }
+    uint64_t from = i == 0 ? first : cut_at(sums, first, end, sums[first] + total / n * i, grain);
+    uint64_t to = i + 1 == n ? end : cut_at(sums, first, end, sums[first] + total / n * (i + 1), grain);
+    return (hac_component_range){from, to - from};
 }
 
 /* The finaliser of MurmurHash3: every bit of the value changes every bit of the hash. */
@@ -87,4 +104,10 @@ uint64_t hac_loop_iterations(int64_t from, int64_t to, int64_t by)
 hac_component_range hac_sub_loop(uint64_t iterations, unsigned n, unsigned i)
 {
     return hac_component_of_rows(iterations, n, 1, i);
+}
+
+unsigned hac_node_threads(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
 }

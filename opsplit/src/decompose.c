@@ -21,37 +21,88 @@ static bool is_one_row(const hac_logic_vector *v)
            v->entries == HAC_DIMENSION_NONE;
 }
 
-/* What a vector states, or one with as many rows: so that chains over the same rows are cut alike. */
-static unsigned split_of(const hac_logic *logic, const hac_logic_vector *v)
+static bool states_cut(const hac_logic_vector *v)
 {
-    unsigned split = v->split;
-    for (size_t i = 0; split == 0 && v->rows != HAC_DIMENSION_NONE && i < logic->n_vectors; i++)
-        if (logic->vectors[i].rows == v->rows)
-            split = logic->vectors[i].split;
-    return split;
+    return v->split > 0 || v->partitioner != HAC_PARTITION_RANGE;
 }
 
-static void add_vectors(const hac_logic *logic, const int *vectors, size_t n, unsigned *split, bool *rows)
+/* The vector itself if it states how it is cut, or one with as many rows: so that chains over the same rows
+ * are cut alike; -1: none does. */
+static int stating(const hac_logic *logic, int vector)
 {
-    for (size_t i = 0; i < n; i++) {
-        const hac_logic_vector *v = &logic->vectors[vectors[i]];
-        if (is_one_row(v))
-            continue;
-        unsigned stated = split_of(logic, v);
-        *rows = true;
-        *split = stated > *split ? stated : *split;
+    const hac_logic_vector *v = &logic->vectors[vector];
+    if (states_cut(v) || v->rows == HAC_DIMENSION_NONE)
+        return states_cut(v) ? vector : -1;
+    for (size_t i = 0; i < logic->n_vectors; i++)
+        if (logic->vectors[i].rows == v->rows && states_cut(&logic->vectors[i]))
+            return (int)i;
+    return -1;
+}
+
+/* The vectors of a piece that have rows, its results after what it reads; -1: no more. */
+static int walked_vector(const hac_logic *logic, const hac_logic_piece *piece, size_t *at)
+{
+    while (*at < piece->n_reads + piece->n_writes) {
+        size_t i = (*at)++;
+        int vector = i < piece->n_reads ? piece->reads[i] : piece->writes[i - piece->n_reads];
+        if (!is_one_row(&logic->vectors[vector]))
+            return vector;
     }
+    return -1;
 }
 
-unsigned hac_piece_components(const hac_logic *logic, const hac_logic_piece *piece, unsigned fallback)
+/* Whether rows may go to components one by one. */
+static bool takes_single_rows(const hac_logic *logic, const hac_logic_piece *piece)
 {
-    unsigned split = 0;
-    bool rows = false;
-    add_vectors(logic, piece->reads, piece->n_reads, &split, &rows);
-    add_vectors(logic, piece->writes, piece->n_writes, &split, &rows);
-    if (!rows || piece->subop->walk == HAC_WALK_SERIAL)
-        return 1;
-    return split > 0 ? split : fallback;
+    size_t at = 0;
+    if (piece->subop->walk != HAC_WALK_ROWS)
+        return false;
+    for (int v; (v = walked_vector(logic, piece, &at)) >= 0;)
+        if (logic->vectors[v].form != HAC_VECTOR_FIX_VALUE && logic->vectors[v].form != HAC_VECTOR_PVAR)
+            return false;
+    return true;
+}
+
+/* The numbers of the files that rows of this many are from; -1: no input of a directory has as many. */
+static int file_numbers(const hac_logic *logic, int rows)
+{
+    for (size_t i = 0; rows != HAC_DIMENSION_NONE && i < logic->n_inputs; i++)
+        if (logic->inputs[i].directory && logic->inputs[i].rows == rows)
+            return logic->inputs[i].file_vector;
+    return -1;
+}
+
+hac_piece_cut hac_piece_cut_of(const hac_logic *logic, hac_operation operation, const hac_logic_piece *piece,
+                               const hac_decompose_options *options)
+{
+    hac_piece_cut cut = {.components = 1, .vector = -1, .everywhere = operation == HAC_OPERATION_GLOBAL_MAP};
+    bool threads = operation == HAC_OPERATION_TASK_MAP || operation == HAC_OPERATION_DIR_MAP, rows = false;
+    int by = -1, files = -1;
+    size_t at = 0;
+    for (int v; (v = walked_vector(logic, piece, &at)) >= 0; rows = true) {
+        int stated = stating(logic, v);
+        if (stated >= 0 && (by < 0 || logic->vectors[stated].split > logic->vectors[by].split))
+            by = stated;
+        if (operation == HAC_OPERATION_DIR_MAP && files < 0)
+            files = file_numbers(logic, logic->vectors[v].rows);
+    }
+    if (!rows || piece->subop->walk == HAC_WALK_SERIAL || cut.everywhere)
+        return cut;
+    cut.components = wanted(options);
+    if (threads && options != NULL && options->components == 0 && options->threads > 0)
+        cut.components = options->threads;
+    if (by >= 0 && logic->vectors[by].split > 0)
+        cut.components = logic->vectors[by].split;
+    hac_partitioner partitioner = by >= 0 ? logic->vectors[by].partitioner : HAC_PARTITION_RANGE;
+    if (partitioner == HAC_PARTITION_WEIGHT ||
+        (partitioner != HAC_PARTITION_RANGE && takes_single_rows(logic, piece))) {
+        cut.partitioner = partitioner;
+        cut.vector = by;
+    } else if (partitioner == HAC_PARTITION_RANGE && files >= 0) {
+        cut.files = true;
+        cut.vector = files;
+    }
+    return cut;
 }
 
 /* ---- dependencies ---- */
@@ -106,6 +157,14 @@ static bool depends(const hac_logic *logic, const hac_logic_piece *first, const 
     return waits;
 }
 
+/* Whether component c of both has the same rows, and each is whole as soon as its own task is done. */
+static bool cut_alike(const hac_suboperator *a, const hac_suboperator *b)
+{
+    bool ranges = a->cut.partitioner == HAC_PARTITION_RANGE || a->cut.partitioner == HAC_PARTITION_WEIGHT;
+    return ranges && a->components == b->components && a->cut.partitioner == b->cut.partitioner &&
+           a->cut.vector == b->cut.vector;
+}
+
 static hac_status find_dependencies(const hac_logic *logic, hac_decomposed_step *d, size_t at, hac_error *err)
 {
     hac_suboperator *s = &d->suboperators[at];
@@ -117,7 +176,7 @@ static hac_status find_dependencies(const hac_logic *logic, hac_decomposed_step 
         bool whole = false;
         if (!depends(logic, before->piece, s->piece, &whole))
             continue;
-        s->after[s->n_after++] = (hac_dependency){i, whole || before->components != s->components};
+        s->after[s->n_after++] = (hac_dependency){i, whole || !cut_alike(before, s)};
         s->depth = before->depth + 1 > s->depth ? before->depth + 1 : s->depth;
     }
     for (size_t i = 0; i < at; i++)
@@ -220,11 +279,12 @@ static hac_status decompose_op(const hac_logic *logic, const hac_logic_step *ste
     hac_status status = HAC_OK;
     for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++) {
         const hac_logic_piece *piece = &step->pieces[i];
-        d->suboperators[i] =
-            (hac_suboperator){.kind = kind_of(piece),
-                              .name = piece->name,
-                              .piece = piece,
-                              .components = hac_piece_components(logic, piece, wanted(options))};
+        hac_piece_cut cut = hac_piece_cut_of(logic, step->operation, piece, options);
+        d->suboperators[i] = (hac_suboperator){.kind = kind_of(piece),
+                                               .name = piece->name,
+                                               .piece = piece,
+                                               .components = cut.components,
+                                               .cut = cut};
         d->n_suboperators++;
         status = find_dependencies(logic, d, i, err);
     }

@@ -51,17 +51,16 @@ static bool rows_of(const printer *p, int vector, uint64_t *ret)
     return true;
 }
 
-/* Whether components are ranges of rows. */
-static bool by_range(const printer *p, int vector)
+/* Whether components are ranges of equal length. */
+static bool by_range(const hac_suboperator *s)
 {
-    hac_partitioner partitioner = vector >= 0 ? p->logic->vectors[vector].partitioner : HAC_PARTITION_RANGE;
-    return partitioner == HAC_PARTITION_RANGE;
+    return s->cut.partitioner == HAC_PARTITION_RANGE && !s->cut.files;
 }
 
-static const char *partitioner_name(const printer *p, int vector)
+static const char *partitioner_name(const hac_suboperator *s)
 {
     static const char *const names[] = {"range", "hash", "round-robin", "weight", "expression"};
-    return names[vector >= 0 ? p->logic->vectors[vector].partitioner : HAC_PARTITION_RANGE];
+    return s->cut.files ? "files" : names[s->cut.partitioner];
 }
 
 /* Where a sub-operator's pieces go: one, or those of an OP that is placed as a whole; NULL: not asked. */
@@ -79,13 +78,12 @@ static void indent(const printer *p)
         hac_text_add(p->text, "  ");
 }
 
-static void print_component(const printer *p, int vector, unsigned n, unsigned i)
+static void print_component(const printer *p, const hac_suboperator *s, int vector, unsigned i)
 {
+    unsigned n = s->components;
     uint64_t rows = 0;
     if (n == 1)
         hac_text_add(p->text, "all");
-    else if (!by_range(p, vector))
-        hac_text_addf(p->text, "%u of %u", i + 1, n);
     else if (rows_of(p, vector, &rows)) {
         hac_component_range range = hac_component_of_rows(rows, n, 1, i);
         hac_text_addf(p->text, "[%" PRIu64 ", %" PRIu64 ")", range.first, range.first + range.count);
@@ -98,15 +96,20 @@ static void print_components(const printer *p, const hac_suboperator *s)
 {
     enum { SHOWN = 8 };
     int vector = walked(p->logic, s);
+    if (s->components > 1 && !by_range(s)) { /* the values decide which rows */
+        hac_text_addf(p->text, "%u components of `%s` (%s)", s->components,
+                      p->logic->vectors[s->cut.vector].name, partitioner_name(s));
+        return;
+    }
     hac_text_add(p->text, s->components == 1 ? "component " : "components ");
     for (unsigned i = 0; i < s->components && i < SHOWN; i++) {
         hac_text_add(p->text, i > 0 ? " " : "");
-        print_component(p, vector, s->components, i);
+        print_component(p, s, vector, i);
     }
     if (s->components > SHOWN)
         hac_text_addf(p->text, " … %u in all", s->components);
     if (s->components > 1 && vector >= 0)
-        hac_text_addf(p->text, " of `%s` (%s)", p->logic->vectors[vector].name, partitioner_name(p, vector));
+        hac_text_addf(p->text, " of `%s` (range)", p->logic->vectors[vector].name);
 }
 
 static void print_names(const printer *p, const char *before, const int *vectors, size_t n)
@@ -277,7 +280,7 @@ static void json_rows(const printer *p, const hac_suboperator *s)
 {
     int vector = walked(p->logic, s);
     uint64_t rows = 0;
-    if (!by_range(p, vector) || !rows_of(p, vector, &rows)) {
+    if (!by_range(s) || !rows_of(p, vector, &rows)) {
         hac_json_null(p->text, "rows");
         return;
     }
@@ -337,7 +340,7 @@ static void json_suboperator(const printer *p, const hac_decomposed_step *d, con
     hac_json_unsigned(p->text, "depth", s->depth);
     hac_json_unsigned(p->text, "lane", s->lane);
     hac_json_unsigned(p->text, "components", s->components);
-    hac_json_string(p->text, "partitioner", partitioner_name(p, walked(p->logic, s)));
+    hac_json_string(p->text, "partitioner", partitioner_name(s));
     json_rows(p, s);
     json_placement(p, d, s);
     hac_json_open(p->text, "after", '[');

@@ -27,7 +27,7 @@ static hac_decomposition *decompose(const hac_logic *logic, unsigned components)
 {
     hac_decomposition *d = NULL;
     hac_error err = HAC_ERROR_NONE;
-    hac_decompose_options options = {components};
+    hac_decompose_options options = {.components = components, .threads = 3};
     assert_int_equal(hac_decompose(logic, &options, &d, &err), HAC_OK);
     return d;
 }
@@ -411,30 +411,37 @@ static void test_weights(void **state)
 {
     uint64_t random = 2;
     (void)state;
-    for (unsigned round = 0; round < 500; round++) {
-        uint64_t rows = hac_random_u64(&random) % 2000, next = 0;
+    for (unsigned round = 0; round < 700; round++) {
+        uint64_t rows = hac_random_u64(&random) % 2000, next;
         unsigned n = 1 + (unsigned)(hac_random_u64(&random) % 20);
-        double *weights = calloc(rows + 1, sizeof *weights), total = 0, largest = 0;
+        uint64_t grain = round % 3 == 0 ? 1 : 1 + hac_random_u64(&random) % 100;
+        uint64_t first = rows > 0 && round % 4 == 0 ? hac_random_u64(&random) % rows / grain * grain : 0;
+        double *weights = calloc(rows + 1, sizeof *weights), *sums = calloc(rows + 1, sizeof *sums);
+        double largest = 0;
         for (uint64_t i = 0; i < rows; i++) {
             weights[i] = round % 5 == 0 ? 0.0 : (double)(hac_random_u64(&random) % 1000);
+            if (i == 1 && round % 7 == 0)
+                weights[i] = round % 2 == 0 ? NAN : -5.0;
             largest = weights[i] > largest ? weights[i] : largest;
-            total += weights[i];
         }
-        if (rows > 2 && round % 7 == 0)
-            weights[1] = round % 2 == 0 ? NAN : -5.0;
-        hac_component_range ranges[20];
-        hac_components_by_weight(weights, rows, n, 1, ranges);
+        hac_weight_sums(weights, rows, sums);
+        next = first;
         for (unsigned i = 0; i < n; i++) {
-            double sum = 0;
-            assert_true(ranges[i].first == next);
-            next += ranges[i].count;
-            for (uint64_t j = 0; j < ranges[i].count; j++)
-                sum += weights[ranges[i].first + j] > 0 ? weights[ranges[i].first + j] : 0;
-            if (round % 7 != 0)
-                assert_true(fabs(sum - total / n) <= largest + 1e-6);
+            hac_component_range range = hac_component_by_weight(sums, first, rows, n, grain, i);
+            double sum = 0, equal = (sums[rows] - sums[first]) / n;
+            assert_true(range.first == next);
+            assert_true(range.count == 0 || (range.first - first) % grain == 0);
+            next += range.count;
+            for (uint64_t j = range.first; j < next; j++)
+                sum += weights[j] > 0 ? weights[j] : 0;
+            if (largest > 0)
+                assert_true(fabs(sum - equal) <= largest * (double)grain + 1e-6);
+            else /* all alike */
+                assert_true(fabs((double)range.count - (double)(rows - first) / n) <= (double)grain + 1e-6);
         }
         assert_true(next == rows);
         free(weights);
+        free(sums);
     }
 }
 

@@ -89,6 +89,12 @@ static void test_names(void **state)
         {"  - op: a b\n    do: []\n", "10:9: `a b` cannot be a name"},
         {"  - op: a\n    operation: VektorMap\n    do: []\n",
          "11:16: `VektorMap` is not known here; there are: VectorMap"},
+        {"  - op: a\n    operation: MatrixMap\n    do: [{map: {expr: \"p.x * 2\", out: y}}]\n",
+         "11:16: MatrixMap walks the elements of a matrix, and none of its sub-operators has one"},
+        {"  - op: a\n    operation: CrossMap\n    do: [{map: {expr: \"p.x * 2\", out: y}}]\n",
+         "11:16: CrossMap sets the rows of one vector against all of another, and none"},
+        {"  - op: a\n    operation: DirMap\n    do: [{map: {expr: \"p.x * 2\", out: y}}]\n",
+         "11:16: DirMap walks the files of a directory, and none of its sub-operators has rows"},
         {"  - op: a\n    device: \"a/b\"\n    do: []\n",
          "11:13: `a/b` is no device; write a processor type (cpu, gpu"},
         {"  - op: a\n    do: []\n    fo: 1\n",
@@ -313,6 +319,10 @@ static const bad_case sections[] = {
     {"vectors: {a: {split: 2, partitioner: modulo}}\n",
      "1:38: `modulo` is not known here; there are: range, hash, "
      "round-robin, weight"},
+    {"inputs: {p: {parse: csv, schema: \"i:i64,v:f64\"}}\nvectors: {m: {split: 2, partitioner: hash}}\n"
+     "operators:\n  - csr: {row: p.i, column: p.i, rows: 5, columns: 5, out: m}\n"
+     "  - row_reduce: {in: m, function: sum, out: s}\noutputs: {o: {columns: [s]}}\n",
+     "2:11: a row of `m`, a SparseMatrix, is not one value that could be hashed; name a vector: {hash: V}"},
     {"vectors: {a: {partitioner: {wait: b}}}\n", "1:29: unknown key `wait`; there are: weight, hash, expr"},
     {"vectors: {a: {value: [1, x]}}\n", "1:26: values of one vector are of one type"},
     {"vectors: {a: {type: i32, value: [1, 3000000000]}}\noutputs: {o: {columns: [a]}}\n",

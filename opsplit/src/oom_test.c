@@ -14,7 +14,7 @@
 
 static hac_status check(void *context, hac_error *err)
 {
-    const hac_decompose_options options = {3};
+    const hac_decompose_options options = {.components = 3};
     hac_logic *logic = NULL;
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
     hac_decomposition *decomposition = NULL;
@@ -53,7 +53,7 @@ static void test_logic(void **state)
 static void test_show(void **state)
 {
     (void)state;
-    const hac_decompose_options options = {3};
+    const hac_decompose_options options = {.components = 3};
     hac_logic *logic = NULL;
     hac_decomposition *decomposition = NULL;
     assert_int_equal(hac_logic_read(CORPUS "kmeans.yaml", NULL, &logic, NULL, NULL), HAC_OK);

@@ -78,7 +78,8 @@ static void print_tasks(const hac_placed_task *first, const hac_placed_task *las
     print_numbers("sub-loop ", first->sub_loop, last->sub_loop, first->sub_loops, ret);
     print_numbers("", first->component, last->component, first->components, ret);
     if (first->count > 0)
-        hac_text_addf(ret, " rows [%" PRIu64 ", %" PRIu64 ")", first->first, last->first + last->count);
+        hac_text_addf(ret, " %s [%" PRIu64 ", %" PRIu64 ")", first->places ? "places" : "rows", first->first,
+                      last->first + last->count);
     hac_text_addf(ret, "%s on %s: %s\n", first->most ? " (at most)" : "", or_unknown(first->devices),
                   or_unknown(first->reason));
 }
@@ -114,6 +115,7 @@ static void json_task(const hac_placed_task *task, hac_text *ret)
     } else {
         hac_json_null(ret, "rows");
     }
+    hac_json_bool(ret, "places", task->places);
     hac_json_bool(ret, "at_most", task->most);
     hac_json_unsigned(ret, "memory", task->memory);
     hac_json_string(ret, "devices", task->devices);

@@ -418,13 +418,13 @@ static void test_print(void **state)
 {
     (void)state;
     hac_placed_task tasks[] = {
-        {"op.map", 0, 4, 0, 1, 0, 64, false, 1, 0.5, cpu, rule},
-        {"op.map", 1, 4, 0, 1, 64, 64, false, 1, 0.5, cpu, rule},
-        {"op.map", 2, 4, 0, 1, 128, 64, false, 1, 0.5, both, prices},
-        {"op.map", 3, 4, 0, 1, 192, 8, true, 1, 0.5, cpu, rule},
-        {"op.fold", 0, 1, 0, 3, 0, 0, false, 1, 0.5, cpu, pin},
-        {"op.fold", 0, 1, 1, 3, 0, 0, false, 1, 0.5, cpu, pin},
-        {"op.fold", 0, 1, 2, 3, 0, 0, true, 1, NAN, NULL, NULL},
+        {"op.map", 0, 4, 0, 1, 0, 64, false, false, 1, 0.5, cpu, rule},
+        {"op.map", 1, 4, 0, 1, 64, 64, false, false, 1, 0.5, cpu, rule},
+        {"op.map", 2, 4, 0, 1, 128, 64, false, false, 1, 0.5, both, prices},
+        {"op.map", 3, 4, 0, 1, 192, 8, true, false, 1, 0.5, cpu, rule},
+        {"op.fold", 0, 1, 0, 3, 0, 0, false, false, 1, 0.5, cpu, pin},
+        {"op.fold", 0, 1, 1, 3, 0, 0, false, false, 1, 0.5, cpu, pin},
+        {"op.fold", 0, 1, 2, 3, 0, 0, true, false, 1, NAN, NULL, NULL},
     };
     const struct {
         hac_piece_placement placement;
@@ -454,16 +454,17 @@ static void test_json(void **state)
 {
     (void)state;
     hac_placed_task tasks[] = {
-        {"op.map", 1, 4, 2, 3, 64, 64, true, 9, 0.5, both, prices},
-        {"op.fold", 0, 1, 0, 1, 0, 0, false, 1, NAN, cpu, pin},
+        {"op.map", 1, 4, 2, 3, 64, 64, true, false, 9, 0.5, both, prices},
+        {"op.fold", 0, 1, 0, 1, 0, 0, false, false, 1, NAN, cpu, pin},
     };
     const hac_piece_placement placement = {tasks, 2, later};
     static const char expected[] =
         "{\"tasks\":[{\"codelet\":\"op.map\",\"component\":1,\"components\":4,\"sub_loop\":2,\"sub_loops\":3,"
-        "\"rows\":[64,128],\"at_most\":true,\"memory\":9,\"devices\":\"cpu.0, gpu.0\","
+        "\"rows\":[64,128],\"places\":false,\"at_most\":true,\"memory\":9,\"devices\":\"cpu.0, gpu.0\","
         "\"predicted_seconds\":0.5,\"reason\":\"measured: cpu.0 1.2 ms, gpu.0 0.4 ms\"},"
         "{\"codelet\":\"op.fold\",\"component\":0,\"components\":1,\"sub_loop\":0,\"sub_loops\":1,"
-        "\"rows\":null,\"at_most\":false,\"memory\":1,\"devices\":\"cpu.0\",\"predicted_seconds\":null,"
+        "\"rows\":null,\"places\":false,\"at_most\":false,\"memory\":1,\"devices\":\"cpu.0\",\"predicted_"
+        "seconds\":null,"
         "\"reason\":\"pinned to cpu\"}],\"open\":\"decided when it is known\"}";
     hac_text text = HAC_TEXT_NONE;
     char *printed = NULL;

@@ -88,6 +88,23 @@ static hac_status check_same(const hac_logic_run *run, const hac_logic_input *in
     return status;
 }
 
+/* Graphs are the same on all ranks: so is what every node is taken to have. */
+static hac_status agree_on_threads(hac_logic_run *run, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    hac_autofree uint64_t *threads = calloc(ranks->ranks, sizeof *threads);
+    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
+    if (threads == NULL || offsets == NULL)
+        return hac_fail_no_memory(err);
+    for (unsigned r = 0; r <= ranks->ranks; r++)
+        offsets[r] = r * sizeof *threads;
+    threads[ranks->rank] = run->threads;
+    hac_status status = ranks->share(ranks->context, threads, offsets, err);
+    for (unsigned r = 0; r < ranks->ranks && status == HAC_OK; r++)
+        run->threads = threads[r] > run->threads ? (unsigned)threads[r] : run->threads;
+    return status;
+}
+
 static hac_status load(hac_logic_run *run, hac_error *err)
 {
     const hac_ranks *ranks = run->options->ranks;
@@ -95,6 +112,8 @@ static hac_status load(hac_logic_run *run, hac_error *err)
     if (ranks == NULL || ranks->ranks == 1)
         return status;
     status = ranks->agree(ranks->context, status, err); /* all have their inputs, or none goes on */
+    if (status == HAC_OK)
+        status = agree_on_threads(run, err);
     for (size_t i = 0; i < run->logic->n_inputs && status == HAC_OK; i++)
         status = check_same(run, &run->logic->inputs[i], err);
     return status;
@@ -130,6 +149,7 @@ void hac_run_clear(hac_logic_run *run)
     hac_job_free(run->job); /* of a run that has failed: it is cancelled */
     hac_text_clear(&run->log);
     hac_run_graph_free(run->graph);
+    hac_run_partitions_clear(run);
     hac_run_memory_clear(run);
     free(run->vectors);
     free(run->dimensions);
@@ -144,7 +164,8 @@ hac_status hac_run_logic(hac_client *client, const hac_logic *logic, const hac_r
                          .logic = logic,
                          .options = options,
                          .report = &report,
-                         .components = options->components > 0 ? options->components : 1};
+                         .components = options->components > 0 ? options->components : 1,
+                         .threads = hac_node_threads()};
     hac_status status = hac_run_check_names(logic, options, err);
     if (status == HAC_OK)
         status = check_given(logic, options, err);

@@ -21,6 +21,8 @@ typedef struct graph_task {
     uint32_t after[HAC_OPS_AFTER_MAX];
     char name[96];
     uint64_t values[HAC_OP_VALUES_MAX];
+    const uint64_t *order; /* its rows are places, of these rows; NULL: they are rows */
+    uint64_t n_places;
 } graph_task;
 
 struct hac_run_graph {
@@ -83,7 +85,13 @@ static uint64_t rank_grain(const hac_logic_run *run, uint64_t rows, uint64_t gra
 /* What is only one part anyway every rank works out by itself: that is sooner done than sent. */
 static bool is_divided(const hac_logic_run *run, uint64_t rows, uint64_t grain)
 {
-    return !alone(run) && rows > rank_grain(run, rows, grain);
+    return !alone(run) && !run->cut.everywhere && rows > rank_grain(run, rows, grain);
+}
+
+/* Of which partition ranks' parts are; 0: they are equal. */
+static uint64_t cut_by(const hac_logic_run *run, uint64_t rows)
+{
+    return hac_run_cuts_ranges(run, rows) ? run->partition->number : 0;
 }
 
 bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
@@ -93,8 +101,12 @@ bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint6
     *ret_end = rows;
     if (!is_divided(run, rows, grain))
         return false;
-    hac_component_range part = hac_component_of_rows(rows, run->options->ranks->ranks,
-                                                     rank_grain(run, rows, grain), run->options->ranks->rank);
+    const hac_ranks *ranks = run->options->ranks;
+    grain = rank_grain(run, rows, grain);
+    hac_component_range part =
+        hac_run_cuts_ranges(run, rows)
+            ? hac_component_by_weight(run->partition->sums, 0, rows, ranks->ranks, grain, ranks->rank)
+            : hac_component_of_rows(rows, ranks->ranks, grain, ranks->rank);
     *ret_first = part.first;
     *ret_end = part.first + part.count;
     return true;
@@ -154,9 +166,12 @@ static hac_status begin_job(hac_logic_run *run, hac_error *err)
     hac_ops ops = HAC_OPS_INIT;
     set_options(run, &ops);
     hac_status status = hac_ops_begin(run->client, &ops, &run->job, err);
-    if (status == HAC_OK)
-        run->report->job = hac_job_id(run->job);
-    return status;
+    if (status != HAC_OK)
+        return status;
+    run->report->job = hac_job_id(run->job);
+    if (run->options->begun != NULL)
+        run->options->begun(run->options->context, run->report->job);
+    return HAC_OK;
 }
 
 static hac_status take_values(hac_logic_run *run, hac_error *err)
@@ -187,6 +202,20 @@ static hac_status submit(hac_logic_run *run, hac_error *err)
     return status == HAC_OK ? take_values(run, err) : status;
 }
 
+/* A row in the message of a task over places is that of the vector. */
+static void name_row(const graph_task *part, char *message, size_t size)
+{
+    char *at = strstr(message, ": row "), *end;
+    char rest[HAC_ERROR_MESSAGE_SIZE];
+    if (part->order == NULL || at == NULL)
+        return;
+    unsigned long long place = strtoull(at + 6, &end, 10);
+    if (end == at + 6 || place >= part->n_places)
+        return;
+    snprintf(rest, sizeof rest, "%s", end);
+    snprintf(at, size - (size_t)(at - message), ": row %llu%s", (unsigned long long)part->order[place], rest);
+}
+
 /* The job runs pieces before the one at work, too: a message that names a task is about that one's place. */
 static hac_status blame(hac_logic_run *run, hac_status status, hac_error *err)
 {
@@ -194,6 +223,7 @@ static hac_status blame(hac_logic_run *run, hac_status status, hac_error *err)
         size_t n = strlen(run->graph->parts[t].name);
         if (strncmp(err->message, run->graph->parts[t].name, n) == 0 && err->message[n] == ':') {
             hac_error about = *err;
+            name_row(&run->graph->parts[t], about.message, sizeof about.message);
             run->where[0] = '\0';
             /* what a codelet finds invalid is the data: the file has been checked */
             return hac_fail(err, status == HAC_INVALID ? HAC_FAILED : status, "%.200s:%s", run->logic->file,
@@ -271,12 +301,13 @@ static hac_status find_ends(const hac_logic_run *run, const hac_run_vector *vect
 {
     const hac_ranks *ranks = run->options->ranks;
     const struct hac_run_cut *cut = &vector->cut;
-    for (unsigned r = 0; cut->grain > 0 && r < ranks->ranks; r++) {
+    bool equal = cut->grain > 0 && cut->by == 0;
+    for (unsigned r = 0; equal && r < ranks->ranks; r++) {
         hac_component_range part = hac_component_of_rows(cut->rows, ranks->ranks, cut->grain, r);
         ends[r] = part.first + part.count == cut->rows ? vector->operand.rows
                                                        : (part.first + part.count) / cut->scale * cut->each;
     }
-    if (cut->grain > 0)
+    if (equal)
         return HAC_OK;
     for (unsigned r = 0; r <= ranks->ranks; r++)
         offsets[r] = r * sizeof *ends;
@@ -310,9 +341,9 @@ hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error 
     return status;
 }
 
-static bool is_written(const hac_run_task *task, size_t operand)
+bool hac_run_writes(const hac_run_task *task, size_t i)
 {
-    return operand < task->n_written || (task->also_written >> operand & 1) != 0;
+    return i < task->n_written || (task->also_written >> i & 1) != 0;
 }
 
 /* What a task reads has to be here: all rows, or those of this rank's part. Every rank decides alike. */
@@ -321,12 +352,12 @@ static hac_status bring_here(hac_logic_run *run, const hac_run_task *task, hac_e
     hac_status status = HAC_OK;
     for (size_t i = 0; i < task->n_operands && status == HAC_OK; i++) {
         hac_run_vector *v = task->operands[i];
-        if (is_written(task, i))
+        if (hac_run_writes(task, i))
             continue;
         bool rows = !(task->whole >> i & 1) && task->grain > 0 && v->operand.rows == task->rows &&
                     is_divided(run, task->rows, task->grain);
         if (!rows || v->cut.grain != rank_grain(run, task->rows, task->grain) || v->cut.rows != task->rows ||
-            v->cut.scale != v->cut.each)
+            v->cut.scale != v->cut.each || v->cut.by != cut_by(run, task->rows))
             status = hac_run_gather(run, v, err);
     }
     return status;
@@ -379,7 +410,7 @@ static void find_order(const hac_logic_run *run, const hac_run_task *what, graph
 {
     for (size_t i = 0; i < what->n_operands; i++) {
         const hac_run_vector *v = what->operands[i];
-        if (is_written(what, i))
+        if (hac_run_writes(what, i))
             continue;
         bool all = (what->whole >> i & 1) || v->operand.rows == 1 || what->grain == 0;
         for (unsigned w = 0; hac_run_is_pending(run, v) && w < v->n_writers; w++)
@@ -442,7 +473,7 @@ static void set_spans(const hac_run_task *what, uint64_t first, uint64_t end, do
         hac_run_vector *v = what->operands[i];
         operands[i] = v->operand;
         part->spans[i] = (hac_op_span){.buffer = (uint32_t)pool_buffer(v->memory)->in_graph,
-                                       .written = is_written(what, i),
+                                       .written = hac_run_writes(what, i),
                                        .offset = v->memory->offset,
                                        .bytes = (v->bytes + 63) / 64 * 64};
         touch(what, i, first, end, &part->spans[i]);
@@ -466,6 +497,7 @@ static void note_planned(const hac_logic_run *run, const hac_op_task *task, unsi
                                           .sub_loop = run->placing->sub_loop,
                                           .sub_loops = run->placing->sub_loops,
                                           .most = run->placing->most,
+                                          .places = run->graph->parts[run->graph->n_tasks].order != NULL,
                                           .seconds = NAN}};
     snprintf(planned->task.codelet, sizeof planned->task.codelet, "%s", task->codelet);
     run->placing->tasks = true;
@@ -529,7 +561,7 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
     bool divided = what->grain > 0 && is_divided(run, what->rows, what->grain);
     for (size_t i = 0; i < what->n_operands; i++) {
         hac_run_vector *v = what->operands[i];
-        if (!is_written(what, i))
+        if (!hac_run_writes(what, i))
             continue;
         row_map map = map_rows(what, i);
         v->n_writers = components;
@@ -542,8 +574,8 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
         if (!divided || what->scattered)
             continue;
         v->divided = true;
-        v->cut =
-            (struct hac_run_cut){rank_grain(run, what->rows, what->grain), what->rows, map.scale, map.each};
+        v->cut = (struct hac_run_cut){rank_grain(run, what->rows, what->grain), what->rows, map.scale,
+                                      map.each, cut_by(run, what->rows)};
         v->first = mapped_first(map, first);
         v->end = end == what->rows ? v->operand.rows : mapped_first(map, end);
     }
@@ -558,9 +590,10 @@ static unsigned components_wanted(const hac_logic_run *run, const hac_run_task *
 }
 
 /* Those that have rows, of rows [first, end). */
-static unsigned cut_components(const hac_run_task *what, uint64_t first, uint64_t end, unsigned wanted,
-                               hac_component_range *ret)
+static unsigned cut_components(const hac_logic_run *run, const hac_run_task *what, uint64_t first,
+                               uint64_t end, unsigned wanted, hac_component_range *ret)
 {
+    const double *sums = hac_run_cuts_ranges(run, what->rows) ? run->partition->sums : NULL;
     uint64_t grain = what->grain > CUT_ROWS ? what->grain : CUT_ROWS;
     unsigned n = 0;
     if (what->grain == 0) {
@@ -570,36 +603,172 @@ static unsigned cut_components(const hac_run_task *what, uint64_t first, uint64_
     for (unsigned c = 0; c < wanted; c++) {
         hac_component_range part = hac_component_of_rows(end - first, wanted, grain, c);
         part.first += first;
+        if (sums != NULL)
+            part = hac_component_by_weight(sums, first, end, wanted, grain, c);
         if (part.count > 0)
             ret[n++] = part;
     }
     return n;
 }
 
-hac_status hac_run_add(hac_logic_run *run, const hac_run_task *what, uint32_t *ret_first, hac_error *err)
-{
+/* What is cut into tasks: these ranges, of rows [first, end) that are this rank's. */
+typedef struct cuts {
     hac_component_range ranges[HAC_RUN_WRITERS_MAX];
-    uint64_t first = 0, end = what->rows;
-    unsigned wanted = components_wanted(run, what);
+    unsigned n, wanted; /* of all ranks alike: at most so many */
+    uint64_t first, end;
+    const hac_run_vector *places; /* of a partition: the ranges are of its order's; NULL: of rows */
+} cuts;
+
+static const uint64_t *order_of(const hac_run_vector *places)
+{
+    return (const uint64_t *)(const void *)(hac_run_data(places) + places->operand.values);
+}
+
+static hac_status add_ranges(hac_logic_run *run, const hac_run_task *what, const cuts *cut,
+                             uint32_t *ret_first, hac_error *err)
+{
     hac_autofree uint8_t *call = NULL;
     size_t call_bytes = 0;
-    if (what->grain > 0)
-        (void)hac_run_part(run, what->rows, what->grain, &first, &end);
-    hac_status status = bring_here(run, what, err);
-    if (status == HAC_OK)
-        status = make_call(what, &call, &call_bytes, err);
-    if (status == HAC_OK && !has_room(run->graph, what, wanted, call_bytes))
+    hac_status status = make_call(what, &call, &call_bytes, err);
+    if (status == HAC_OK && !has_room(run->graph, what, cut->wanted, call_bytes))
         status = hac_run_flush(run, err);
     if (status != HAC_OK)
         return status;
     const uint8_t *shared = call;
-    plan(run->graph, what, wanted, hac_steal_ptr(call), call_bytes);
+    plan(run->graph, what, cut->wanted, hac_steal_ptr(call), call_bytes);
     uint32_t first_task = (uint32_t)run->graph->n_tasks;
-    unsigned components = cut_components(what, first, end, wanted, ranges);
-    for (unsigned c = 0; c < components; c++)
-        add_one(run, what, &ranges[c], c, components, shared, call_bytes);
-    note_writers(run, what, first_task, ranges, components, first, end);
+    for (unsigned c = 0; c < cut->n; c++) {
+        graph_task *part = &run->graph->parts[run->graph->n_tasks];
+        part->order = cut->places != NULL ? order_of(cut->places) : NULL;
+        part->n_places = cut->places != NULL ? cut->places->operand.rows : 0;
+        add_one(run, what, &cut->ranges[c], c, cut->n, shared, call_bytes);
+    }
+    note_writers(run, what, first_task, cut->ranges, cut->n, cut->first, cut->end);
     if (ret_first != NULL)
         *ret_first = first_task;
     return HAC_OK;
+}
+
+/* ---- rows one by one ---- */
+
+/* The components of single rows that are this rank's: a run of them, like the rows of a range. */
+static void cut_places(const hac_logic_run *run, cuts *ret)
+{
+    const hac_run_partition *p = run->partition;
+    unsigned first = 0, end = p->n_parts;
+    if (!alone(run)) {
+        const hac_ranks *ranks = run->options->ranks;
+        hac_component_range mine = hac_component_of_rows(p->n_parts, ranks->ranks, 1, ranks->rank);
+        first = (unsigned)mine.first;
+        end = (unsigned)(mine.first + mine.count);
+    }
+    *ret = (cuts){.n = 0, .wanted = p->n_parts, .places = &p->order};
+    ret->first = first < p->n_parts ? p->parts[first].first : p->order.operand.rows;
+    ret->end = end < p->n_parts ? p->parts[end].first : p->order.operand.rows;
+    for (unsigned c = first; c < end; c++)
+        if (p->parts[c].count > 0)
+            ret->ranges[ret->n++] = p->parts[c];
+}
+
+/* What other ranks have of a result is theirs until it is gathered. */
+static void note_places(const hac_logic_run *run, const cuts *cut, hac_run_vector *v)
+{
+    v->divided = !alone(run);
+    v->cut = (struct hac_run_cut){.grain = 0};
+    v->first = v->divided ? cut->first : 0;
+    v->end = v->divided ? cut->end : v->operand.rows;
+}
+
+static hac_status new_places(hac_logic_run *run, const hac_run_vector *like, uint64_t places,
+                             hac_run_vector *ret, hac_error *err)
+{
+    const hac_op_operand *o = &like->operand;
+    return hac_run_vector_new(
+        run, &(hac_run_shape){HAC_VECTOR_FIX_VALUE, (hac_kind)o->kind, places, o->columns, 0}, ret, err);
+}
+
+static hac_status copy_rows(hac_logic_run *run, const hac_run_task *what, const cuts *cut,
+                            hac_run_vector *from, hac_run_vector *to, hac_error *err)
+{
+    hac_run_vector *order = &run->partition->order;
+    hac_run_task task = {.codelet = "op.gather",
+                         .name = what->name,
+                         .pin = what->pin,
+                         .operands = {to, from, order},
+                         .n_operands = 3,
+                         .n_written = 1,
+                         .whole = 2,
+                         .rows = order->operand.rows,
+                         .grain = HAC_OP_BLOCK,
+                         .units = (double)order->operand.rows * (double)from->operand.columns};
+    hac_status status = hac_run_gather(run, from, err);
+    if (status == HAC_OK)
+        status = add_ranges(run, &task, cut, NULL, err);
+    note_places(run, cut, to);
+    return status;
+}
+
+static hac_status put_back(hac_logic_run *run, const hac_run_task *what, hac_run_vector *from,
+                           hac_run_vector *to, hac_error *err)
+{
+    hac_run_task task = {.codelet = "op.scatter",
+                         .name = what->name,
+                         .pin = what->pin,
+                         .operands = {to, from, &run->partition->order},
+                         .n_operands = 3,
+                         .n_written = 1,
+                         .whole = 6,
+                         .units = (double)from->operand.rows * (double)from->operand.columns};
+    cuts all = {.ranges = {{0, 0}}, .n = 1, .wanted = 1};
+    hac_status status = hac_run_gather(run, from, err);
+    return status == HAC_OK ? add_ranges(run, &task, &all, NULL, err) : status;
+}
+
+/* Each component's rows side by side, the sub-operator over these, and its results back to their rows. */
+static hac_status add_places(hac_logic_run *run, const hac_run_task *what, hac_error *err)
+{
+    hac_run_vector copies[HAC_OP_OPERANDS_MAX] = {{.memory = NULL}};
+    hac_run_task task = *what;
+    uint64_t places = run->partition->order.operand.rows;
+    cuts cut;
+    cut_places(run, &cut);
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < what->n_operands && status == HAC_OK; i++) {
+        bool rows = (what->whole >> i & 1) == 0 && what->operands[i]->operand.rows == what->rows;
+        if (!rows) {
+            status = hac_run_gather(run, what->operands[i], err);
+            continue;
+        }
+        status = new_places(run, what->operands[i], places, &copies[i], err);
+        task.operands[i] = &copies[i];
+        if (status == HAC_OK && !hac_run_writes(what, i))
+            status = copy_rows(run, what, &cut, what->operands[i], &copies[i], err);
+    }
+    task.rows = places;
+    task.units = what->units * (double)places / (double)what->rows;
+    if (status == HAC_OK)
+        status = add_ranges(run, &task, &cut, NULL, err);
+    for (size_t i = 0; i < what->n_operands && status == HAC_OK; i++)
+        if (hac_run_writes(what, i)) {
+            note_places(run, &cut, &copies[i]);
+            status = put_back(run, what, &copies[i], what->operands[i], err);
+        }
+    for (size_t i = 0; i < what->n_operands; i++)
+        if (copies[i].memory != NULL)
+            hac_run_vector_clear(run, &copies[i]);
+    return status;
+}
+
+hac_status hac_run_add(hac_logic_run *run, const hac_run_task *what, uint32_t *ret_first, hac_error *err)
+{
+    cuts cut = {.n = 0, .wanted = components_wanted(run, what), .end = what->rows};
+    if (hac_run_takes_single_rows(run, what))
+        return add_places(run, what, err);
+    if (what->grain > 0)
+        (void)hac_run_part(run, what->rows, what->grain, &cut.first, &cut.end);
+    hac_status status = bring_here(run, what, err);
+    if (status != HAC_OK)
+        return status;
+    cut.n = cut_components(run, what, cut.first, cut.end, cut.wanted, cut.ranges);
+    return add_ranges(run, what, &cut, ret_first, err);
 }

@@ -54,6 +54,7 @@ typedef struct hac_run_vector {
     struct hac_run_cut {
         uint64_t grain, rows; /* as the tasks that write it are; grain 0: some other way */
         uint64_t scale, each; /* so many of their rows are `each` rows of it */
+        uint64_t by;          /* number of the partition that says where ranks are cut; 0: equal parts */
     } cut;
     hac_run_writer writers[HAC_RUN_WRITERS_MAX];
     unsigned n_writers;
@@ -79,6 +80,26 @@ void hac_run_vector_copy(hac_logic_run *run, const hac_run_vector *from, hac_run
 bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector);
 bool hac_run_is_whole(const hac_run_vector *vector);
 
+/* ---- partitions ---- */
+
+/*
+ * Which rows each component gets, and each rank, where these are not ranges of equal length: ranges by weight
+ * (`sums`), or single rows in an order of their own (`order`, `parts`). A sub-operator of single rows copies
+ * each component's rows side by side, works on these, and puts the results back where they belong.
+ */
+typedef struct hac_run_partition {
+    uint64_t number;
+    int vector;                                  /* hac_piece_cut.vector */
+    hac_run_vector sources[HAC_OP_OPERANDS_MAX]; /* what it was made of, which it holds */
+    size_t n_sources;
+    uint64_t rows;
+    double *sums;               /* hac_weight_sums; NULL: single rows */
+    hac_run_vector order;       /* u64: the row at each place, */
+    hac_component_range *parts; /* and the places of each component: whole blocks of HAC_OP_BLOCK */
+    unsigned n_parts;
+    struct hac_run_partition *older;
+} hac_run_partition;
+
 /* ---- the graph ---- */
 
 typedef struct hac_run_graph hac_run_graph;
@@ -101,6 +122,18 @@ typedef struct hac_run_task {
     uint64_t scale;       /* rows of the range make one row of output 0: blocks; 0: 1 */
     double units;         /* of all rows */
 } hac_run_task;
+
+/* Whether it writes operand i. */
+bool hac_run_writes(const hac_run_task *task, size_t i);
+
+/* Sets run->partition for the piece as run->cut says; NULL: ranges of equal length, also where the values
+ * that it goes by are not there yet. Flushes where it has to. */
+HAC_MUST_USE hac_status hac_run_partition_find(hac_logic_run *run, const hac_logic_piece *piece,
+                                               hac_error *err);
+void hac_run_partitions_clear(hac_logic_run *run);
+/* Whether the partition cuts ranges of so many rows; whether it takes this task's rows one by one. */
+bool hac_run_cuts_ranges(const hac_logic_run *run, uint64_t rows);
+bool hac_run_takes_single_rows(const hac_logic_run *run, const hac_run_task *task);
 
 HAC_MUST_USE hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err);
 void hac_run_graph_free(hac_run_graph *graph);
@@ -175,10 +208,14 @@ struct hac_run {
     uint64_t slots_used;   /* … so many bytes are taken */
     hac_run_memory *free_slots;
     hac_run_graph *graph;
-    hac_job *job;             /* of all graphs; NULL: none has run yet */
-    hac_text log;             /* for it, since the last one */
-    hac_run_placing *placing; /* NULL: it runs */
-    unsigned components;
+    hac_job *job;                  /* of all graphs; NULL: none has run yet */
+    hac_text log;                  /* for it, since the last one */
+    hac_run_placing *placing;      /* NULL: it runs */
+    unsigned components, threads;  /* of the piece at work; of every node, for TaskMap and DirMap */
+    hac_piece_cut cut;             /* of the piece at work, … */
+    hac_run_partition *partition;  /* … and what it comes to; NULL: ranges of equal length */
+    hac_run_partition *partitions; /* of each vector that states one the newest */
+    uint64_t n_partitions;
     char where[320];       /* the piece at work, for messages: "pagerank.yaml:12:9: spmv" */
     hac_logic_position at; /* where it is */
     uint64_t round;
@@ -187,6 +224,9 @@ struct hac_run {
 /* Rows of this rank: [first, end) of `rows`, cut at multiples of grain. false: all are, of each rank. */
 bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
                   uint64_t *ret_end);
+/* How the piece is cut, of a step of that kind: run->cut, components, partition. */
+HAC_MUST_USE hac_status hac_run_cut(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
+                                    hac_error *err);
 HAC_MUST_USE hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err);
 HAC_MUST_USE hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n,
                                       hac_error *err);

@@ -243,18 +243,16 @@ static bool is_here(const hac_logic_run *run, const hac_logic_expression *expres
     return true;
 }
 
-static hac_status map_one(hac_logic_run *run, const hac_logic_expression *expression, int out, hac_error *err)
+static hac_status map_one(hac_logic_run *run, const hac_logic_expression *expression, hac_run_vector *ret,
+                          hac_error *err)
 {
-    hac_run_vector fresh;
     uint64_t bits;
     hac_status status = hac_run_scalar(run, expression, &bits, err);
     if (status == HAC_OK)
-        status = hac_run_dense(run, expression->kind, 1, 1, &fresh, err);
-    if (status != HAC_OK)
-        return status;
-    memcpy(hac_run_data(&fresh) + fresh.operand.values, &bits, hac_op_element_size(expression->kind));
-    hac_run_set(run, out, &fresh);
-    return HAC_OK;
+        status = hac_run_dense(run, expression->kind, 1, 1, ret, err);
+    if (status == HAC_OK)
+        memcpy(hac_run_data(ret) + ret->operand.values, &bits, hac_op_element_size(expression->kind));
+    return status;
 }
 
 /* Elements of a sparse vector, or of rows of varying length: the result has the same places. */
@@ -301,42 +299,65 @@ static hac_status map_entries(hac_logic_run *run, const hac_logic_piece *piece,
     return status;
 }
 
-hac_status hac_run_map(hac_logic_run *run, const hac_logic_piece *piece,
-                       const hac_logic_expression *expression, int out, hac_error *err)
+static bool is_sparse(const hac_run_vector *like)
 {
-    hac_run_vector fresh, *like, placeholder = {.memory = NULL};
+    return like != NULL && like->operand.form != HAC_VECTOR_FIX_VALUE &&
+           like->operand.form != HAC_VECTOR_PVAR;
+}
+
+static hac_status copy_of(hac_logic_run *run, int vector, hac_run_vector *ret, hac_error *err)
+{
+    if (run->vectors[vector].memory == NULL)
+        return hac_fail(err, HAC_FAILED, "vector %s has no value yet", run->logic->vectors[vector].name);
+    *ret = (hac_run_vector){.memory = NULL};
+    hac_run_vector_copy(run, &run->vectors[vector], ret);
+    return HAC_OK;
+}
+
+hac_status hac_run_map_rows(hac_logic_run *run, const hac_logic_piece *piece,
+                            const hac_logic_expression *expression, hac_run_vector *ret, hac_error *err)
+{
+    hac_run_vector fresh, *like;
     hac_run_task task = hac_run_task_of(run, piece, "op.map");
-    hac_run_output(&task, &placeholder);
-    hac_status status =
-        expression->copy >= 0 ? HAC_OK : hac_run_expression(run, expression, &task, &like, err);
+    if (expression->copy >= 0)
+        return copy_of(run, expression->copy, ret, err);
+    hac_run_output(&task, &fresh);
+    hac_status status = hac_run_expression(run, expression, &task, &like, err);
+    if (status == HAC_OK && is_sparse(like))
+        status = hac_fail(err, HAC_INVALID, "'%s' reads a vector without dense rows", expression->text);
     if (status != HAC_OK)
         return status;
-    if (expression->copy >= 0) {
-        hac_run_vector copy = {.memory = NULL};
-        if (run->vectors[expression->copy].memory == NULL)
-            return hac_fail(err, HAC_FAILED, "vector %s has no value yet",
-                            run->logic->vectors[expression->copy].name);
-        hac_run_vector_copy(run, &run->vectors[expression->copy], &copy);
-        hac_run_set(run, out, &copy);
-        return HAC_OK;
-    }
     if (like == NULL && is_here(run, expression))
-        return map_one(run, expression, out, err);
-    if (like != NULL && like->operand.form != HAC_VECTOR_FIX_VALUE && like->operand.form != HAC_VECTOR_PVAR)
-        return map_entries(run, piece, expression, like, out, err);
+        return map_one(run, expression, ret, err);
     uint64_t rows = like != NULL ? like->operand.rows : 1, columns = like != NULL ? like->operand.columns : 1;
     status = hac_run_dense(run, expression->kind, rows, columns, &fresh, err);
     if (status != HAC_OK)
         return status;
-    task.operands[0] = &fresh;
     task.rows = rows;
     task.grain = HAC_OP_BLOCK;
     task.units = (double)rows * (double)columns * (double)expression->program->n_instructions;
     status = hac_run_add(run, &task, NULL, err);
     if (status == HAC_OK)
-        hac_run_set(run, out, &fresh);
+        *ret = fresh;
     else
         hac_run_vector_clear(run, &fresh);
+    return status;
+}
+
+hac_status hac_run_map(hac_logic_run *run, const hac_logic_piece *piece,
+                       const hac_logic_expression *expression, int out, hac_error *err)
+{
+    hac_run_vector fresh, *like = NULL;
+    hac_run_task task = hac_run_task_of(run, piece, "op.map");
+    hac_run_output(&task, &fresh);
+    hac_status status =
+        expression->copy >= 0 ? HAC_OK : hac_run_expression(run, expression, &task, &like, err);
+    if (status == HAC_OK && is_sparse(like))
+        return map_entries(run, piece, expression, like, out, err);
+    if (status == HAC_OK)
+        status = hac_run_map_rows(run, piece, expression, &fresh, err);
+    if (status == HAC_OK)
+        hac_run_set(run, out, &fresh);
     return status;
 }
 

@@ -38,6 +38,10 @@ hac_kind hac_run_total_kind(hac_op_function function, hac_kind kind);
  * that says how many rows there are (NULL: all are single values). */
 HAC_MUST_USE hac_status hac_run_expression(hac_logic_run *run, const hac_logic_expression *expression,
                                            hac_run_task *task, hac_run_vector **ret_like, hac_error *err);
+/* The expression's values, a row each, or one where it reads single values only; not of a sparse vector. */
+HAC_MUST_USE hac_status hac_run_map_rows(hac_logic_run *run, const hac_logic_piece *piece,
+                                         const hac_logic_expression *expression, hac_run_vector *ret,
+                                         hac_error *err);
 HAC_MUST_USE hac_status hac_run_map(hac_logic_run *run, const hac_logic_piece *piece,
                                     const hac_logic_expression *expression, int out, hac_error *err);
 

@@ -200,12 +200,14 @@ static hac_status place_sort(hac_logic_run *run, const hac_logic_piece *piece, h
     return status == HAC_OK ? sorted_vector(run, piece, "order", HAC_KIND_U32, rows, err) : status;
 }
 
-static hac_status make_tasks(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+static hac_status make_tasks(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
+                             hac_error *err)
 {
     run->placing->piece = piece->number;
     run->at = piece->at;
-    run->components =
-        hac_piece_components(run->logic, piece, run->options->components > 0 ? run->options->components : 1);
+    hac_status status = hac_run_cut(run, operation, piece, err);
+    if (status != HAC_OK)
+        return status;
     return piece->subop->id == HAC_SUBOP_SORT ? place_sort(run, piece, err) : hac_run_piece(run, piece, err);
 }
 
@@ -275,8 +277,7 @@ static hac_status make_reducer_tasks(hac_logic_run *run, const hac_logic_piece *
     return hac_run_reducer_piece(run, piece, &run->placing->ids, err);
 }
 
-static hac_status place_piece(hac_logic_run *run, const hac_logic_piece *piece,
-                              hac_status (*make)(hac_logic_run *, const hac_logic_piece *, hac_error *),
+static hac_status place_piece(hac_logic_run *run, const hac_logic_step *step, const hac_logic_piece *piece,
                               hac_error *err)
 {
     hac_error why = HAC_ERROR_NONE;
@@ -287,7 +288,10 @@ static hac_status place_piece(hac_logic_run *run, const hac_logic_piece *piece,
         unknown |= run->vectors[piece->reads[i]].unknown;
         run->placing->most |= run->vectors[piece->reads[i]].most;
     }
-    hac_status made = needed < 0 ? make(run, piece, &why) : HAC_AGAIN;
+    hac_status made = HAC_AGAIN;
+    if (needed < 0)
+        made = step->reducer ? make_reducer_tasks(run, piece, &why)
+                             : make_tasks(run, step->operation, piece, &why);
     hac_status status = HAC_OK;
     if (needed >= 0)
         status = leave_missing(run, piece, needed, err);
@@ -460,7 +464,7 @@ static hac_status place_op(hac_logic_run *run, const hac_logic_step *step, hac_e
 {
     hac_status status = HAC_OK;
     for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++)
-        status = place_piece(run, &step->pieces[i], step->reducer ? make_reducer_tasks : make_tasks, err);
+        status = place_piece(run, step, &step->pieces[i], err);
     return status;
 }
 
@@ -521,8 +525,12 @@ hac_status hac_run_placement(hac_client *client, const hac_logic *logic, const h
     hac_run_options own = *options;
     hac_run_report report = {0};
     hac_run_placing placing = {.read_plan = read_plan, .sub_loops = 1, .loose = loose};
-    hac_logic_run run = {
-        .client = client, .logic = logic, .options = &own, .report = &report, .placing = &placing};
+    hac_logic_run run = {.client = client,
+                         .logic = logic,
+                         .options = &own,
+                         .report = &report,
+                         .placing = &placing,
+                         .threads = hac_node_threads()};
     own.ranks = NULL;
     own.log = NULL;
     if (loose == NULL)

@@ -107,8 +107,9 @@ hac_status hac_run_reducer_piece(hac_logic_run *run, const hac_logic_piece *piec
     const hac_logic_piece named = {.name = (char *)(uintptr_t) "reducer"};
     size_t i = (size_t)(piece - reducer->step->pieces);
     run->at = reducer->at;
-    run->components =
-        hac_piece_components(run->logic, piece, run->options->components > 0 ? run->options->components : 1);
+    hac_status status = hac_run_cut(run, HAC_OPERATION_NONE, piece, err);
+    if (status != HAC_OK)
+        return status;
     return i == 0 ? number_keys(run, &named, ids, err)
                   : reduce_value(run, &reducer->values[i - 1], &named, ids, err);
 }
@@ -125,6 +126,8 @@ hac_status hac_run_reduce(hac_logic_run *run, hac_error *err)
     for (size_t i = 0; i < reducer->step->n_pieces && status == HAC_OK; i++)
         status = hac_run_reducer_piece(run, &reducer->step->pieces[i], &ids, err);
     hac_run_vector_clear(run, &ids);
+    run->partition = NULL;
+    run->cut.everywhere = false;
     if (status != HAC_OK)
         return hac_run_failed(run, status, err);
     run->where[0] = '\0';

@@ -56,13 +56,15 @@ static hac_status run_pieces(hac_logic_run *run, const hac_logic_step *step, hac
     uint64_t before = hac_now_ns();
     for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++) {
         set_where(run, step->pieces[i].at, step->pieces[i].name);
-        run->components = hac_piece_components(run->logic, &step->pieces[i],
-                                               run->options->components > 0 ? run->options->components : 1);
-        status = hac_run_piece(run, &step->pieces[i], err);
+        status = hac_run_cut(run, step->operation, &step->pieces[i], err);
+        if (status == HAC_OK)
+            status = hac_run_piece(run, &step->pieces[i], err);
         if (status != HAC_OK)
             (void)hac_run_failed(run, status, err);
     }
     run->where[0] = '\0';
+    run->partition = NULL; /* what comes now is no piece */
+    run->cut.everywhere = false;
     if (status == HAC_OK && run->options->log != NULL)
         hac_run_log(run, "round %" PRIu64 ": %s: %zu sub-operators, %.3f ms to hand over", run->round,
                     step->name, step->n_pieces, hac_seconds_since(before) * 1e3);

@@ -106,11 +106,22 @@ static const struct {
 } operations[HAC_OPERATION_END] = {
     [HAC_OPERATION_NONE] = {"", "not stated: as its sub-operators are"},
     [HAC_OPERATION_VECTOR_MAP] = {"VectorMap", "each row of a vector, each node its own rows"},
-    [HAC_OPERATION_MATRIX_MAP] = {"MatrixMap", "each element of a matrix, each node its own rows of it"},
-    [HAC_OPERATION_GLOBAL_MAP] = {"GlobalMap", "every node over all the data"},
-    [HAC_OPERATION_CROSS_MAP] = {"CrossMap", "every node's data against every other node's"},
-    [HAC_OPERATION_TASK_MAP] = {"TaskMap", "several threads a node over the node's data"},
-    [HAC_OPERATION_DIR_MAP] = {"DirMap", "several threads a node over the files of a directory"},
+    [HAC_OPERATION_MATRIX_MAP] = {"MatrixMap",
+                                  "each element of a matrix, each node its own rows of it; one of the "
+                                  "sub-operators has a matrix"},
+    [HAC_OPERATION_GLOBAL_MAP] = {"GlobalMap",
+                                  "every node over all the data: nothing is cut, every rank works out "
+                                  "all of it"},
+    [HAC_OPERATION_CROSS_MAP] = {"CrossMap",
+                                 "every node's data against every other node's: its own rows of one "
+                                 "vector against all rows of another, which are brought together"},
+    [HAC_OPERATION_TASK_MAP] = {"TaskMap",
+                                "several tasks a node over the node's data: a component for each of its "
+                                "processors where no `split` is stated"},
+    [HAC_OPERATION_DIR_MAP] = {"DirMap",
+                               "several tasks a node over the files of a directory: as TaskMap, and "
+                               "components of the input's rows end where a file ends, as nearly as the "
+                               "sub-operator can be cut"},
 };
 
 const char *hac_operation_name(hac_operation operation)

@@ -45,6 +45,59 @@ class Jobs(SharedMachineTest):
         self.assertIn("plan: bitonic", self.m.good("log", job).decode())
         self.assertEqual(self.m.good("log", job), self.m.good("log", "-f", job))
 
+    def test_detached_in_the_background(self):
+        """Commands that read their input, or write their result, themselves: the one that was called leaves all the same."""
+        work = self.m.work
+        (work / "in.csv").write_text("k,v\n" + "".join(f"{i % 3},{i}\n" for i in range(60000)))
+        (work / "slow.yaml").write_text("""name: slow
+inputs: {p: {parse: csv, schema: "k:i64,v:i64"}}
+vectors: {round: {template: Var, type: i64, value: 0}, all: {template: Var, type: i64, value: 0}}
+operators:
+  - while: {condition: "round < 300", rounds: 300}
+    do:
+      - map: {expr: "p.v + round", out: y}
+      - reduce: {in: y, function: sum, out: all}
+      - let: {round: "round + 1"}
+outputs: {sum: {columns: {sum: all}}}
+""")
+        sums = {str(k): str(sum(range(k, 60000, 3))) for k in range(3)}
+        splice = ("splice", "in.csv", "--schema", "k:i64,v:i64", "--group-by", "k", "--select", "sum(v) as s")
+        convert = ("parquet", "convert", "in.csv", "out.parquet", "--schema", "k:i64,v:i64")
+        logic = ("opsplit", "run", "slow.yaml", "--input", "p=in.csv", "-o", "out")
+        for words in ((*splice, "-o", "out.csv"), convert, logic):
+            job = self.m.good(*words, "--detach").decode().strip()
+            self.assertRegex(job, r"^\d+$")
+            self.m.good("wait", job)
+            self.assertEqual(self.state(job), "done")
+
+        def written(name):
+            self.assertTrue(eventually((work / name).exists), name)
+            return work / name
+        rows = written("out.csv").read_text().split()[1:]
+        self.assertEqual(dict(row.split(",") for row in rows), sums)
+        got = self.m.good("parquet", "query", written("out.parquet"), "--group-by", "k", "--select", "sum(v) as s").decode()
+        self.assertEqual(dict(row.split(",") for row in got.split()[1:]), sums)
+        self.assertEqual(written("out/sum.csv").read_text(), f"sum\n{sum(map(int, sums.values())) + 299 * 60000}\n")
+        # the id comes while the job runs, and the job hears of `cancel`: nothing is written then
+        (work / "slow.yaml").write_text((work / "slow.yaml").read_text().replace("300", "100000000"))
+        job = self.m.good(*logic[:-1], "never", "--detach").decode().strip()
+        self.assertEqual(self.state(job), "running")
+        self.m.good("cancel", job)
+        self.assertTrue(eventually(lambda: self.state(job) == "cancelled"))
+        self.assertFalse((work / "never" / "sum.csv").exists())
+
+    def test_detached_what_fails_before(self):
+        """… is said as ever."""
+        (self.m.work / "in.csv").write_text("k,v\n1,2\n")
+        schema = ("--schema", "k:i64,v:i64", "--detach")
+        self.m.bad(2, "splice", "in.csv", *schema, "--select", "sum(v)", says="--detach leaves the terminal; say where")
+        self.m.bad(2, "splice", "in.csv", *schema, "--select", "sum(w)", "-o", "out", says="unknown column 'w'")
+        self.m.bad(1, "splice", "absent.csv", *schema, "--select", "sum(v)", "-o", "out", says="absent.csv")
+        self.m.bad(1, "splice", "in.csv", *schema, "--select", "sum(v)", "-o", "absent/out", says="absent/out")
+        self.m.bad(1, "parquet", "convert", "absent.csv", "out.parquet", *schema, says="absent.csv")
+        self.m.bad(1, "opsplit", "run", "absent.yaml", "--detach", says="absent.yaml")
+        self.m.bad(2, "pipe", "--select", "count()", "--detach", says="--detach is not possible")
+
     def test_result_before_the_end(self):
         """Waits for it, or says that it has not ended; never half a result."""
         job = self.detach(2000000)

@@ -14,6 +14,8 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import opsplit_cuts_test as cuts  # noqa: E402
 from machine import BUILD, SOURCE, Machine, MachineTest, Result, children, command_of, eventually, main  # noqa: E402
 
 HAC_MPI = BUILD / "backends" / "mpi" / "hac-mpi"
@@ -155,6 +157,25 @@ class Logic(RankTest):
                 for ranks in self.EXAMPLE_RANKS:
                     self.good(ranks, path, *words, "-o", f"{path.stem}-{ranks}")
                     self.same(self.files(f"{path.stem}-{ranks}"), want, f"{ranks} ranks")
+
+    def test_partitioners_and_operations(self):
+        """Each rank has components of its own: ranges by weight, or rows one by one; of a GlobalMap all have all."""
+        (self.m.work / "p.csv").write_text(cuts.text_of(cuts.random_table()))
+        logic = self.m.work / "cut.yaml"
+
+        def write(partitioner, operation):
+            logic.write_text(cuts.LOGIC.format(partitioner=partitioner, operation=operation))
+            return logic
+        self.m.good("opsplit", "run", write("range", "VectorMap"), "--input", "p=p.csv", "-o", "alone")
+        alone = self.files("alone")
+        cases = [("range", o) for o in ("GlobalMap", "TaskMap", "CrossMap")]
+        cases += [(p, "VectorMap") for p in ("hash", "round-robin", "{weight: p.w}", "{hash: p.name}", '{expr: "p.k"}', '{expr: "2"}')]
+        for partitioner, operation in cases:
+            for ranks in self.EXAMPLE_RANKS:
+                with self.subTest(partitioner=partitioner, operation=operation, ranks=ranks):
+                    shutil.rmtree(self.m.work / "out", ignore_errors=True)
+                    self.good(ranks, write(partitioner, operation), "--input", "p=p.csv", "-o", "out")
+                    self.same(self.files("out"), alone, f"{ranks} ranks")
 
     def test_separate_daemons(self):
         inputs = self.write_inputs()

@@ -321,6 +321,75 @@ static void try_csr(uint64_t n, bool values, bool symmetric)
     test_call_clear(&t);
 }
 
+typedef struct wide_entry {
+    uint32_t row, column;
+    uint64_t turn;
+    double value;
+} wide_entry;
+
+static int by_place(const void *a, const void *b)
+{
+    const wide_entry *x = a, *y = b;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->turn < y->turn ? -1 : 1;
+}
+
+/* Rows of thousands of entries beside short ones, columns of several digits, many of them given again. */
+static void try_wide_csr(uint64_t rows, uint64_t columns, uint64_t n, bool values, bool symmetric)
+{
+    static wide_entry wanted[20000];
+    uint64_t some[300], n_wanted = 0, at = 0;
+    test_call c;
+    for (size_t i = 0; i < 300; i++)
+        some[i] = hac_random_u64(&state) % columns;
+    test_call_init(&c, 0);
+    c.call.flags = symmetric ? HAC_OP_SYMMETRIC : 0;
+    test_sparse(&c, HAC_KIND_F64, rows, columns, 2 * n);
+    uint32_t *row = test_dense(&c, HAC_KIND_U32, n, 1), *column = test_dense(&c, HAC_KIND_U32, n, 1);
+    double *v = values ? test_dense(&c, HAC_KIND_F64, n, 1) : NULL;
+    if (values)
+        test_fill(v, HAC_KIND_F64, n, &state, false);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t draw = hac_random_u64(&state);
+        row[i] = (uint32_t)(draw % 4 == 0 ? rows / 2 : draw / 4 % rows);
+        column[i] = (uint32_t)(draw % 3 == 0 ? some[draw / 3 % 300] : hac_random_u64(&state) % columns);
+        double value = values ? v[i] : 1.0;
+        wanted[n_wanted++] = (wide_entry){row[i], column[i], i, value};
+        if (symmetric && row[i] != column[i])
+            wanted[n_wanted++] = (wide_entry){column[i], row[i], i, value};
+    }
+    qsort(wanted, n_wanted, sizeof *wanted, by_place);
+    test_run_well(&c, NULL, "op.csr", 0, 0);
+    for (uint64_t i = 0; i < n_wanted; at++) {
+        double sum = wanted[i].value;
+        uint64_t first = i++;
+        for (; i < n_wanted && wanted[i].row == wanted[first].row && wanted[i].column == wanted[first].column;
+             i++)
+            sum = symmetric ? sum : sum + wanted[i].value;
+        uint32_t in = wanted[first].row;
+        assert_true(test_offsets(&c, 0)[in] <= at && at < test_offsets(&c, 0)[in + 1]);
+        assert_int_equal(test_indices(&c, 0)[at], wanted[first].column);
+        assert_true(same(((double *)test_values(&c, 0))[at], sum));
+    }
+    assert_int_equal(c.result.values[1], at);
+    assert_int_equal(test_offsets(&c, 0)[rows], at);
+    test_call_clear(&c);
+}
+
+static void test_wide_csr(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 4; k++) {
+        try_wide_csr(5, 5000000, 9000, k & 1, false);
+        try_wide_csr(3000, 3000, 9000, k & 1, k & 2);
+        try_wide_csr(3, 3, 700, k & 1, k & 2);
+        try_wide_csr(2048, 2048, 500, k & 1, k & 2);
+    }
+}
+
 static void test_csr(void **unused)
 {
     static const uint64_t sizes[] = {0, 1, 5, 100, 3000};
@@ -589,11 +658,11 @@ static void test_memory_that_changes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances),           cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_histogram),           cmocka_unit_test(test_csr),
-        cmocka_unit_test(test_transpose),           cmocka_unit_test(test_index),
-        cmocka_unit_test(test_index_of_texts),      cmocka_unit_test(test_tokenize),
-        cmocka_unit_test(test_memory_that_changes),
+        cmocka_unit_test(test_distances), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_histogram), cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_wide_csr),  cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_index),     cmocka_unit_test(test_index_of_texts),
+        cmocka_unit_test(test_tokenize),  cmocka_unit_test(test_memory_that_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,10 +33,15 @@ typedef struct hac_component_range {
  */
 hac_component_range hac_component_of_rows(uint64_t rows, unsigned n, uint64_t grain, unsigned i);
 
-/* By weight: `weights` of each row, not negative; ret_ranges has room for n. Sums of components differ by at
- * most one row's weight (and the grain). Negative and NaN weights count as 0. */
-void hac_components_by_weight(const double *weights, uint64_t rows, unsigned n, uint64_t grain,
-                              hac_component_range *ret_ranges);
+/*
+ * The same by weight, of rows [first, end), first a multiple of the grain: `sums`[r] is the weight of all
+ * rows before r (hac_weight_sums). Sums of components differ by at most one row's weight (and the grain).
+ */
+hac_component_range hac_component_by_weight(const double *sums, uint64_t first, uint64_t end, unsigned n,
+                                            uint64_t grain, unsigned i);
+/* From the weights of `rows` rows: `sums` has room for rows + 1. What is negative, infinite or NaN counts as
+ * 0; where nothing weighs anything, all rows weigh alike. */
+void hac_weight_sums(const double *weights, uint64_t rows, double *sums);
 
 /* The component of a row where components are no ranges. `value`: the row's bits (HASH; of text a hash of it)
  * or what the expression gave (EXPRESSION, as i64). */
@@ -66,6 +71,17 @@ typedef struct hac_dependency {
     bool whole; /* all components of it; else component c waits for component c */
 } hac_dependency;
 
+/* How a piece is cut into components, and which rows each of them gets. */
+typedef struct hac_piece_cut {
+    unsigned components; /* 1: it is not cut */
+    /* RANGE: ranges of equal length. WEIGHT: ranges of equal weight. Else rows go to components one by one,
+     * which is possible where a row of the results needs the same row of dense operands, and no more. */
+    hac_partitioner partitioner;
+    int vector;      /* that states the partitioner, or `files`: the numbers of an input's files; -1: none */
+    bool files;      /* ranges end where a file ends (DirMap) */
+    bool everywhere; /* every rank has all of the rows (GlobalMap) */
+} hac_piece_cut;
+
 /* A sub-operator of a step: a node of the step's graph. */
 typedef struct hac_suboperator {
     hac_suboperator_kind kind;
@@ -74,6 +90,7 @@ typedef struct hac_suboperator {
     unsigned depth;               /* length of the longest chain of sub-operators before it */
     unsigned lane;                /* its place among those of its depth */
     unsigned components;          /* that it is cut into; 1: it is not */
+    hac_piece_cut cut;            /* of what has a piece */
     hac_dependency *after;
     size_t n_after;
 } hac_suboperator;
@@ -107,11 +124,18 @@ typedef struct hac_decomposition {
 
 typedef struct hac_decompose_options {
     unsigned components; /* of vectors whose split is not stated, and of independent loops; 0: 1 */
+    unsigned threads;    /* of a node, for TaskMap and DirMap; 0: 1 */
 } hac_decompose_options;
+/* The processors of this node, at most 64. */
+unsigned hac_node_threads(void);
 
-/* How many components a piece is cut into: as many as one of its vectors states, or else one with as many
- * rows as one of them; else `fallback`. 1: it works on single values, or needs everything at once. */
-unsigned hac_piece_components(const hac_logic *logic, const hac_logic_piece *piece, unsigned fallback);
+/*
+ * As many components as one of the piece's vectors states, or else one with as many rows as one of them; else
+ * options->components, of TaskMap and DirMap options->threads if there are none. One: it works on single
+ * values, needs everything at once, or its OP is a GlobalMap.
+ */
+hac_piece_cut hac_piece_cut_of(const hac_logic *logic, hac_operation operation, const hac_logic_piece *piece,
+                               const hac_decompose_options *options);
 
 /* One step by itself, as a runtime takes it; ret is cleared by hac_decomposed_step_clear. */
 HAC_MUST_USE hac_status hac_decompose_step(const hac_logic *logic, const hac_logic_step *step,

@@ -25,9 +25,10 @@ typedef struct hac_placed_task {
     unsigned sub_loop, sub_loops;   /* of a loop that is split, sub-loop from 0; else 0 of 1 */
     uint64_t first, count;          /* its rows; count 0: it has no range */
     bool most;                      /* the data decides how many: it has at most these */
-    uint64_t memory;                /* bytes that it needs, which the rule looks at */
-    double seconds;                 /* predicted; NAN: not said */
-    char *devices;                  /* "cpu.0, gpu.0"; of a range several may share it */
+    bool places;     /* rows that were dealt one by one: [first, first + count) in that order */
+    uint64_t memory; /* bytes that it needs, which the rule looks at */
+    double seconds;  /* predicted; NAN: not said */
+    char *devices;   /* "cpu.0, gpu.0"; of a range several may share it */
     char *reason; /* "rule: float, 2 MiB < 3072 MiB: gpu", "measured: cpu.0 1 ms, gpu.0 0.4 ms", "pinned …" */
 } hac_placed_task;
 

@@ -50,6 +50,8 @@ typedef struct hac_run_options {
     /* The process log, a line at a time: round, sub-operators, rows, seconds, what a condition reads. It is
      * the log of the job, too. Each rank has its own. NULL allowed, of all ranks or none. */
     void (*log)(void *context, const char *line);
+    void (*begun)(void *context,
+                  uint64_t job); /* there is a job: once, before its first graph. NULL allowed */
     void *context;
     int stop_fd; /* becomes readable: the run is given up (HAC_CANCELLED); -1: none */
 } hac_run_options;

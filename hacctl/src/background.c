@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "background.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The new process's end, as a shell would tell it. */
+static int exit_code_of(pid_t child)
+{
+    int how = 0;
+    while (waitpid(child, &how, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+}
+
+/* Waits for the job's id; no temporary file is this process's, and no job. */
+static _Noreturn void print_id(const hac_cli *cli, int from, pid_t child)
+{
+    uint64_t job = 0;
+    ssize_t n;
+    hac_error err = HAC_ERROR_NONE;
+    while ((n = read(from, &job, sizeof job)) < 0 && errno == EINTR)
+        ;
+    if (n != (ssize_t)sizeof job)
+        _exit(exit_code_of(child));
+    char line[64];
+    snprintf(line, sizeof line, cli->json ? "{\"job\": %llu}" : "%llu", (unsigned long long)job);
+    hac_status status = hac_cli_print(line, &err);
+    if (status != HAC_OK)
+        hac_cli_report(&err);
+    _exit(hac_status_exit_code(status));
+}
+
+hac_status hac_background_enter(hac_cli *cli, hac_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "the command cannot go on in the background");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return hac_fail_errno(err, HAC_FAILED, errno, "the command cannot go on in the background");
+    }
+    if (child > 0) {
+        close(ends[1]);
+        (void)signal(SIGINT, SIG_IGN); /* a terminal's is the other one's, too, and that says it */
+        print_id(cli, ends[0], child);
+    }
+    close(ends[0]);
+    cli->background = ends[1];
+    cli->terminal = false;
+    return HAC_OK;
+}
+
+void hac_background_leave(hac_cli *cli, uint64_t job)
+{
+    if (cli->background <= 0)
+        return;
+    (void)setsid();
+    (void)signal(SIGHUP, SIG_IGN);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) { /* whoever reads them waits for their end */
+        (void)dup2(null, STDOUT_FILENO);
+        (void)dup2(null, STDERR_FILENO);
+        close(null);
+    }
+    (void)!write(cli->background, &job, sizeof job);
+    close(cli->background);
+    cli->background = 0;
+}

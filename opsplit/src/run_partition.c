@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which rows each component of a sub-operator gets, where they are not ranges of equal length. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_pieces.h"
+
+/* Components of single rows begin at multiples of this: of the coarsest grain that takes single rows. */
+#define PLACES_GRAIN HAC_OP_BLOCK
+
+static void release(hac_logic_run *run, hac_run_partition *p)
+{
+    for (size_t i = 0; i < p->n_sources; i++)
+        hac_run_vector_clear(run, &p->sources[i]);
+    if (p->order.memory != NULL)
+        hac_run_vector_clear(run, &p->order);
+    free(p->sums);
+    free(p->parts);
+    free(p);
+}
+
+void hac_run_partitions_clear(hac_logic_run *run)
+{
+    for (hac_run_partition *p = run->partitions, *older; p != NULL; p = older) {
+        older = p->older;
+        release(run, p);
+    }
+    run->partition = run->partitions = NULL;
+}
+
+/* ---- what it is made of ---- */
+
+/* Vectors, by number: those that say where a row belongs. */
+typedef struct sources {
+    int vectors[HAC_OP_OPERANDS_MAX];
+    size_t n;
+} sources;
+
+static sources sources_of(const hac_logic_run *run)
+{
+    const hac_logic_vector *v = &run->logic->vectors[run->cut.vector];
+    sources s = {{0}, 0};
+    if (run->cut.files || run->cut.partitioner == HAC_PARTITION_HASH ||
+        run->cut.partitioner == HAC_PARTITION_WEIGHT)
+        s.vectors[s.n++] = run->cut.files || v->partition_by < 0 ? run->cut.vector : v->partition_by;
+    for (size_t i = 0; run->cut.partitioner == HAC_PARTITION_EXPRESSION && i < v->partition->n_vectors; i++)
+        s.vectors[s.n++] = v->partition->vectors[i];
+    return s;
+}
+
+/* Values that nothing has written yet say nothing: false, and rows are cut as if nothing had been stated. */
+static bool have_values(const hac_logic_run *run, const sources *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (run->vectors[s->vectors[i]].memory == NULL)
+            return false;
+    return true;
+}
+
+/* Afterwards they may be read. Every rank does the same. */
+static hac_status bring(hac_logic_run *run, const sources *s, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < s->n && status == HAC_OK; i++) {
+        hac_run_vector *v = &run->vectors[s->vectors[i]];
+        if (hac_run_is_pending(run, v))
+            status = hac_run_flush(run, err);
+        if (status == HAC_OK)
+            status = v->unknown ? hac_run_wait(err) : hac_run_gather(run, v, err);
+    }
+    return status;
+}
+
+/* How many rows: those of a vector of the piece that has as many as the one that states the partitioner. */
+static uint64_t rows_of(const hac_logic_run *run, const hac_logic_piece *piece)
+{
+    int rows = run->logic->vectors[run->cut.vector].rows;
+    for (size_t i = 0; rows >= 0 && i < piece->n_reads; i++) {
+        const hac_run_vector *v = &run->vectors[piece->reads[i]];
+        if (run->logic->vectors[piece->reads[i]].rows == rows && v->memory != NULL)
+            return v->operand.rows;
+    }
+    return 0;
+}
+
+/* ---- by weight ---- */
+
+static double number_at(const hac_run_vector *v, uint64_t i)
+{
+    const uint8_t *at = hac_run_data(v) + v->operand.values + i * hac_op_element_size(v->operand.kind);
+    switch (v->operand.kind) {
+    case HAC_KIND_F64:
+        return *(const double *)(const void *)at;
+    case HAC_KIND_F32:
+        return *(const float *)(const void *)at;
+    case HAC_KIND_I64:
+        return (double)*(const int64_t *)(const void *)at;
+    case HAC_KIND_U64:
+        return (double)*(const uint64_t *)(const void *)at;
+    case HAC_KIND_I32:
+        return *(const int32_t *)(const void *)at;
+    case HAC_KIND_U32:
+        return *(const uint32_t *)(const void *)at;
+    default:
+        return *at;
+    }
+}
+
+/* Rows with entries weigh as many as they have; others what their elements add up to. */
+static double row_weight(const hac_run_vector *v, uint64_t row)
+{
+    const hac_op_operand *o = &v->operand;
+    double sum = 0;
+    if (hac_op_form_has_entries(o->form) && o->form != HAC_VECTOR_SPARSE_VALUE) {
+        const uint64_t *offsets = (const uint64_t *)(const void *)(hac_run_data(v) + o->offsets);
+        return (double)(offsets[row + 1] - offsets[row]);
+    }
+    if (o->form == HAC_VECTOR_SPARSE_VALUE)
+        return 1;
+    for (uint64_t c = 0; c < o->columns; c++)
+        sum += number_at(v, row * o->columns + c);
+    return sum;
+}
+
+/* All rows of a file weigh what its last one is said to: ranges that weigh alike end there. */
+static double file_weight(const hac_run_vector *files, uint64_t row, uint64_t *begin)
+{
+    const uint32_t *file = (const uint32_t *)(const void *)(hac_run_data(files) + files->operand.values);
+    if (row + 1 < files->operand.rows && file[row + 1] == file[row])
+        return 0;
+    double rows = (double)(row + 1 - *begin);
+    *begin = row + 1;
+    return rows;
+}
+
+static hac_status weigh(hac_logic_run *run, hac_run_partition *p, hac_error *err)
+{
+    const hac_run_vector *v = &p->sources[0];
+    uint64_t rows = v->operand.rows, begin = 0;
+    double *weights = calloc(rows + 1, sizeof *weights);
+    p->sums = calloc(rows + 1, sizeof *p->sums);
+    p->rows = rows;
+    for (uint64_t i = 0; weights != NULL && i < rows; i++)
+        weights[i] = run->cut.files ? file_weight(v, i, &begin) : row_weight(v, i);
+    if (weights != NULL && p->sums != NULL)
+        hac_weight_sums(weights, rows, p->sums);
+    free(weights);
+    return p->sums != NULL && weights != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
+/* ---- row by row ---- */
+
+/* Equal values have equal bits afterwards. */
+static uint64_t canonical(uint64_t bits, unsigned kind)
+{
+    double wide;
+    float narrow;
+    if (kind == HAC_KIND_F64) {
+        memcpy(&wide, &bits, sizeof wide);
+        wide = wide != wide ? (double)NAN : wide + 0.0; /* -0.0 becomes 0.0 */
+        memcpy(&bits, &wide, sizeof bits);
+    } else if (kind == HAC_KIND_F32) {
+        memcpy(&narrow, &bits, sizeof narrow);
+        narrow = narrow != narrow ? NAN : narrow + 0.0F;
+        memcpy(&bits, &narrow, sizeof narrow);
+    }
+    return bits;
+}
+
+/* Of a row's elements, or of its text. */
+static uint64_t row_value(const hac_run_vector *v, uint64_t row)
+{
+    const hac_op_operand *o = &v->operand;
+    const uint8_t *at = hac_run_data(v) + o->values;
+    uint64_t size = hac_op_element_size(o->kind), n = o->columns, first = row * n, value = 0;
+    if (o->form == HAC_VECTOR_SPARSE_TEXT) {
+        const uint64_t *offsets = (const uint64_t *)(const void *)(hac_run_data(v) + o->offsets);
+        size = 1;
+        first = offsets[row];
+        n = offsets[row + 1] - first;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, at + (first + i) * size, size);
+        value = (value ^ canonical(bits, o->kind)) * UINT64_C(0x9e3779b97f4a7c15);
+        value ^= value >> 29;
+    }
+    return value;
+}
+
+/* The component of each row. `by`: what the expression gave, one value for all or one for each. */
+static void choose(const hac_logic_run *run, const hac_run_partition *p, const hac_run_vector *by,
+                   uint32_t *component)
+{
+    const int64_t *given =
+        by->memory != NULL ? (const int64_t *)(const void *)(hac_run_data(by) + by->operand.values) : NULL;
+    for (uint64_t row = 0; row < p->rows; row++) {
+        uint64_t value = 0;
+        if (given != NULL)
+            value = (uint64_t)given[by->operand.rows == 1 ? 0 : row];
+        else if (run->cut.partitioner == HAC_PARTITION_HASH)
+            value = row_value(&p->sources[0], row);
+        component[row] = hac_component_of_row(run->cut.partitioner, row, value, p->n_parts);
+    }
+}
+
+/* Rows by component, in their order; a component's last row stands for the places up to the next one's. */
+static hac_status place_rows(hac_logic_run *run, hac_run_partition *p, const uint32_t *component,
+                             hac_error *err)
+{
+    uint64_t places = 0;
+    for (uint64_t row = 0; row < p->rows; row++)
+        p->parts[component[row]].count++;
+    for (unsigned c = 0; c < p->n_parts; c++) {
+        p->parts[c].first = places;
+        places += hac_run_blocks(p->parts[c].count, PLACES_GRAIN) * PLACES_GRAIN;
+    }
+    hac_status status = hac_run_dense(run, HAC_KIND_U64, places, 1, &p->order, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t *order = (uint64_t *)(void *)hac_run_data(&p->order);
+    for (unsigned c = 0; c < p->n_parts; c++)
+        p->parts[c].count = 0;
+    for (uint64_t row = 0; row < p->rows; row++) {
+        hac_component_range *part = &p->parts[component[row]];
+        order[part->first + part->count++] = row;
+    }
+    for (unsigned c = 0; c < p->n_parts; c++)
+        for (hac_component_range *part = &p->parts[c]; part->count % PLACES_GRAIN != 0; part->count++)
+            order[part->first + part->count] = order[part->first + part->count - 1];
+    return HAC_OK;
+}
+
+static hac_status deal(hac_logic_run *run, const hac_logic_piece *piece, hac_run_partition *p, hac_error *err)
+{
+    const hac_logic_expression *expression = run->logic->vectors[run->cut.vector].partition;
+    hac_run_vector by = {.memory = NULL};
+    hac_status status = HAC_OK;
+    p->rows = rows_of(run, piece);
+    p->n_parts = run->components;
+    p->parts = calloc(p->n_parts, sizeof *p->parts);
+    uint32_t *component = calloc(p->rows + 1, sizeof *component);
+    if (component == NULL || p->parts == NULL)
+        status = hac_fail_no_memory(err);
+    if (status == HAC_OK && run->cut.partitioner == HAC_PARTITION_EXPRESSION) {
+        status = run->placing != NULL && expression->copy < 0
+                     ? hac_run_wait(err)
+                     : hac_run_map_rows(run, piece, expression, &by, err);
+        if (status == HAC_OK)
+            status = hac_run_flush(run, err);
+        if (status == HAC_OK)
+            status = hac_run_gather(run, &by, err);
+        if (status == HAC_OK && by.operand.rows != 1 && by.operand.rows != p->rows)
+            status = hac_fail(err, HAC_FAILED, "the partitioner's '%s' has %llu rows, %s has %llu",
+                              expression->text, (unsigned long long)by.operand.rows,
+                              run->logic->vectors[run->cut.vector].name, (unsigned long long)p->rows);
+    }
+    if (status == HAC_OK) {
+        choose(run, p, &by, component);
+        status = place_rows(run, p, component, err);
+    }
+    if (by.memory != NULL)
+        hac_run_vector_clear(run, &by);
+    free(component);
+    return status;
+}
+
+/* ---- found again ---- */
+
+/* Vectors' values are never changed: the same memory, which the partition holds, has the same ones. */
+static bool is_of(const hac_logic_run *run, const hac_run_partition *p, const sources *s, uint64_t rows)
+{
+    bool placed = p->parts != NULL;
+    if (p->vector != run->cut.vector || p->n_sources != s->n ||
+        (placed && (p->n_parts != run->components || p->rows != rows)))
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        if (p->sources[i].memory != run->vectors[s->vectors[i]].memory)
+            return false;
+    return true;
+}
+
+/* Each vector's newest is kept. */
+static void forget_older(hac_logic_run *run, int vector)
+{
+    for (hac_run_partition **at = &run->partitions; *at != NULL; at = &(*at)->older)
+        if ((*at)->vector == vector) {
+            hac_run_partition *old = *at;
+            *at = old->older;
+            release(run, old);
+            return;
+        }
+}
+
+static hac_status make(hac_logic_run *run, const hac_logic_piece *piece, const sources *s, hac_error *err)
+{
+    hac_run_partition *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return hac_fail_no_memory(err);
+    p->vector = run->cut.vector;
+    p->number = ++run->n_partitions;
+    for (; p->n_sources < s->n; p->n_sources++)
+        hac_run_vector_copy(run, &run->vectors[s->vectors[p->n_sources]], &p->sources[p->n_sources]);
+    hac_status status = run->cut.files || run->cut.partitioner == HAC_PARTITION_WEIGHT
+                            ? weigh(run, p, err)
+                            : deal(run, piece, p, err);
+    if (status != HAC_OK) {
+        release(run, p);
+        return status;
+    }
+    forget_older(run, p->vector);
+    p->older = run->partitions;
+    run->partition = run->partitions = p;
+    return HAC_OK;
+}
+
+hac_status hac_run_partition_find(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
+{
+    bool plain = run->cut.partitioner == HAC_PARTITION_RANGE && !run->cut.files;
+    run->partition = NULL;
+    if (plain || (run->components == 1 && run->options->ranks == NULL))
+        return HAC_OK;
+    sources s = sources_of(run);
+    if (!have_values(run, &s))
+        return HAC_OK;
+    hac_status status = bring(run, &s, err);
+    if (status != HAC_OK)
+        return status;
+    uint64_t rows = rows_of(run, piece);
+    for (hac_run_partition *p = run->partitions; p != NULL; p = p->older)
+        if (is_of(run, p, &s, rows)) {
+            run->partition = p;
+            return HAC_OK;
+        }
+    return make(run, piece, &s, err);
+}
+
+hac_status hac_run_cut(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
+                       hac_error *err)
+{
+    hac_decompose_options options = {run->options->components, run->threads};
+    run->cut = hac_piece_cut_of(run->logic, operation, piece, &options);
+    run->components = run->cut.components;
+    return hac_run_partition_find(run, piece, err);
+}
+
+/* ---- ranges ---- */
+
+bool hac_run_cuts_ranges(const hac_logic_run *run, uint64_t rows)
+{
+    return run->partition != NULL && run->partition->sums != NULL && run->partition->rows == rows;
+}
+
+bool hac_run_takes_single_rows(const hac_logic_run *run, const hac_run_task *task)
+{
+    const hac_run_partition *p = run->partition;
+    if (p == NULL || p->parts == NULL || p->rows != task->rows || task->rows <= 1 || task->grain == 0 ||
+        task->scattered || task->scale > 1)
+        return false;
+    for (size_t i = 0; i < task->n_operands; i++) {
+        const hac_op_operand *o = &task->operands[i]->operand;
+        bool dense = o->form == HAC_VECTOR_FIX_VALUE || o->form == HAC_VECTOR_PVAR;
+        bool same = (task->whole >> i & 1) != 0 || (o->rows == 1 && !hac_run_writes(task, i));
+        if (!same && (!dense || o->rows != task->rows))
+            return false;
+    }
+    return true;
+}
