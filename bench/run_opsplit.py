@@ -92,7 +92,8 @@ def k_means_logic(rounds):
 def pagerank_logic(rounds):
     return altered("pagerank.yaml", {r"parse: csv, delimiter: \" \", header: false": "parse: fixed",
                                      r"residual > 1e-12\", rounds: 500": f'residual >= 0", rounds: {rounds}',
-                                     r"format: csv, columns: \{node: node, rank: rank\}": "format: raw, columns: {rank: rank}"})
+                                     r"format: csv, columns: \{node: node, rank: rank\}": "format: raw, columns: {rank: rank}",
+                                     r", split: 4, partitioner: range": ""})  # one device: components are only more tasks
 
 
 # ---- running --------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 
 #define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
 #define NEARBY           64.0 /* … at sizes that differ by less than this */
+#define OVERHEAD         1e-3 /* seconds: what is done sooner may have been starting and ending for the most part */
 #define TOGETHER_LASTS   5000 /* samples of any kind, some hundred jobs: then they are forgotten */
 #define SAMPLES          31
 #define MAX_BUCKETS      4096
@@ -257,6 +258,12 @@ static hac_prediction from_two(const bucket *small, const bucket *large, double 
     return p;
 }
 
+/* A sort of two keys says nothing of one of a hundred million: in proportion it would take hours. */
+static bool is_far(const bucket *largest, double units)
+{
+    return units > largest->units * NEARBY && largest->seconds < OVERHEAD;
+}
+
 static hac_prediction predict(const hac_model_set *set, const series *s, double units)
 {
     size_t first = lower_bound(set, s, SMALLEST_BUCKET), end = first;
@@ -271,7 +278,7 @@ static hac_prediction predict(const hac_model_set *set, const series *s, double 
     if (above == first)
         return from_one(set->buckets[first], units);
     if (above == end)
-        return from_one(set->buckets[end - 1], units);
+        return is_far(set->buckets[end - 1], units) ? none : from_one(set->buckets[end - 1], units);
     return from_two(set->buckets[above - 1], set->buckets[above], units);
 }
 
@@ -309,7 +316,9 @@ hac_prediction hac_model_predict(const hac_model_set *set, const char *device_ke
             return p;
     }
     s.together = false;
-    return predict(set, &s, units);
+    hac_prediction alone = predict(set, &s, units);
+    s.together = true;
+    return alone.samples == 0 && known_nearby(set, &s, units) ? predict(set, &s, units) : alone;
 }
 
 hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key, const char *codelet,
