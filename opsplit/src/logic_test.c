@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logic files: good ones become programs, and what is wrong with bad ones is said where it is. */
-#include "opsplit/logic.h"
+#include "test_logic.h"
 
 #include <dirent.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* ---- bad files ---- */
-
-typedef struct bad_case {
-    const char *text, *message; /* the beginning of the first problem, behind "t.yaml:" */
-} bad_case;
 
 /* Lines 1 to 9; the case's own begin in line 10. */
 static const char before[] = "inputs:\n"
@@ -29,25 +17,6 @@ static const char before[] = "inputs:\n"
                              "  cent: {template: PVar, value: [[1.0, 2.0], [3, 4]]}\n"
                              "operators:\n";
 static const char after[] = "outputs:\n  o: {columns: [p.x]}\n";
-
-static void check_bad(const char *text, const char *message)
-{
-    hac_logic *logic = NULL;
-    hac_logic_problems problems;
-    hac_error err = HAC_ERROR_NONE;
-    char expected[600];
-    if (hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, &problems, &err) == HAC_OK) {
-        hac_logic_free(logic);
-        fail_msg("this is taken:\n%s", text);
-    }
-    snprintf(expected, sizeof expected, "t.yaml:%s", message);
-    if (strncmp(err.message, expected, strlen(expected)) != 0)
-        fail_msg("%s\nsays: %s\nand not: %s", text, err.message, expected);
-    assert_null(logic);
-    if (problems.n > 0)
-        assert_string_equal(problems.messages[0], err.message);
-    hac_logic_problems_clear(&problems);
-}
 
 static void check_steps(const bad_case *cases, size_t n)
 {
@@ -396,80 +365,6 @@ static const bad_case sections[] = {
      "2:37: `in` is missing"},
 };
 
-/* Values, one vector `a` each; what is said begins at "t.yaml:1:". */
-static const bad_case bad_values[] = {
-    {"value: ~", "22: `value` has nothing behind it"},
-    {"value: [true, 1]", "29: values of one vector are of one type"},
-    {"value: [1, true]", "26: values of one vector are of one type"},
-    {"value: [1, \"1\"]", "26: values of one vector are of one type"},
-    {"type: f64, value: [x]", "34: `x` is not a value of type f64"},
-    {"value: [[1], 2]", "22: a value is a list of values, or a list of lists"},
-    {"value: [1, [2]]", "22: a value is a list of values, or a list of lists"},
-    {"value: [[[1]]]", "22: a value is a list of values, or a list of lists"},
-    {"template: VariableLenVector, value: [1, 2]", "51: a VariableLenVector is a list of lists"},
-    {"template: VariableLenVector, value: 1", "51: a VariableLenVector is written as"},
-    {"value: [[a], [b]]", "22: a SparseTextVector is a list of texts"},
-    {"value: [[], []]", "22: the rows are empty"},
-    {"template: FixValueVector, value: {rows: 2, indices: [0], values: [1]}",
-     "48: a FixValueVector is not written as a map of keys"},
-    {"value: 1, rows: 4097, columns: 4096", "46: more than 16777216 values; use `fill`"},
-    {"template: Var, value: 1, rows: 2", "46: a Var has one value; several are a PVar"},
-    {"template: Var, value: 1, columns: 2", "49: a Var has one value; several are a PVar"},
-    /* what says how often one value is repeated says nothing of a list, of pairs, and of texts */
-    {"value: [1, 2], rows: 5", "30: `rows` is how often one value is repeated"},
-    {"value: [[1, 2]], columns: 5", "32: `columns` is how often one value is repeated"},
-    {"value: {rows: 2, indices: [0], values: [1]}, rows: 5", "60: `rows` is how often one value is repeated"},
-    {"value: x, rows: 3", "25: `rows` is how often one value is repeated"},
-    {"type: i32, value: -2147483649", "33: `-2147483649` is not a value of type i32"},
-    {"type: i32, value: 18446744073709551615", "33: `18446744073709551615` is not a value of type i32"},
-    {"type: i64, value: 9223372036854775808", "33: `9223372036854775808` is not a value of type i64"},
-    {"type: i64, value: -9223372036854775809", "33: `-9223372036854775809` is not a value of type i64"},
-    {"type: u32, value: 4294967296", "33: `4294967296` is not a value of type u32"},
-    {"type: u32, value: -1", "33: `-1` is not a value of type u32"},
-    {"type: u64, value: -1", "33: `-1` is not a value of type u64"},
-    {"type: u64, value: 18446744073709551616", "33: `18446744073709551616` is not a value of type u64"},
-    {"value: [-1, 18446744073709551615]", "23: `-1` is not a value of type u64"},
-    {"type: bool, value: 1", "34: `1` is not a value of type bool"},
-    {"type: f32, value: 1e39", "33: `1e39` is not a value of type f32"},
-    {"type: f32, value: -3.5e38", "33: `-3.5e38` is not a value of type f32"},
-    {"type: f64, value: 1e309", "33: `1e309` is not a value of type f64"},
-    {"type: f64, value: 1.2.3", "33: `1.2.3` is not a value of type f64"},
-    {"type: f64, value: e", "33: `e` is not a value of type f64"},
-    {"value: {rows: 2, indices: [0, 1], values: [1]}",
-     "22: there are 2 indices and 1 values; they go in pairs"},
-    {"value: {rows: 2, indices: [0, 0], values: [1, 2]}", "45: indices are in ascending order, each once"},
-    {"value: {rows: 2, indices: [2], values: [1]}", "42: `2` is not a whole number from 0 to 1"},
-    {"value: {rows: 2, indices: 1, values: 2}", "41: `indices` is a single value; it has to be a list"},
-    {"value: {rows: 2, indices: [1], values: 2}", "54: `values` is a single value; it has to be a list"},
-    {"value: {rows: 2, indices: [1], values: {b: 2}}", "54: `values` is a map of keys; it has to be a list"},
-    {"value: {rows: 2, indices: [1], values: [[2]]}", "55: values are numbers"},
-    {"value: {rows: 2, indeces: [1], values: [2]}", "32: unknown key `indeces`"},
-    {"value: {rows: 16777217, columns: 1, entries: []}", "29: more than 16777216 rows; use `csr`"},
-    {"value: {rows: 2, columns: 2, entries: 5}", "53: `entries` is a single value; it has to be a list"},
-    {"value: {rows: 2, columns: 2, entries: [5]}", "54: an entry is [row, column, value]"},
-    {"value: {rows: 2, columns: 2, entries: [[0, 1]]}", "54: an entry is [row, column, value]"},
-    {"value: {rows: 2, columns: 2, entries: [[0, 1, 2, 3]]}", "54: an entry is [row, column, value]"},
-    {"value: {rows: 2, columns: 2, entries: [[0, 1, [2]]]}", "54: an entry is [row, column, value]"},
-    {"value: {rows: 2, columns: 2, entries: [[2, 1, 1]]}", "55: `2` is not a whole number from 0 to 1"},
-    {"value: {rows: 2, columns: 2, entries: [[1, 0, 1], [0, 0, 1]]}", "65: entries are in the order of rows"},
-    {"value: {rows: 2, columns: 2, entries: [[1, 1, 1], [1, 0, 1]]}", "65: entries are in the order of rows"},
-    {"value: {rows: 2, columns: 2, entries: [[1, 1, 1], [1, 1, 1]]}", "65: entries are in the order of rows"},
-    {"value: {rows: 2, columns: 2, entries: [[1, 1, x]]}", "61: `x` is not a value of type f64"},
-};
-
-static void test_bad_values(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof bad_values / sizeof *bad_values; i++) {
-        char *text = NULL, message[300];
-        assert_true(asprintf(&text, "vectors: {a: {%s}, b: {value: 1}}\noutputs: {o: {columns: [b]}}\n",
-                             bad_values[i].text) > 0);
-        snprintf(message, sizeof message, "1:%s", bad_values[i].message);
-        check_bad(text, message);
-        free(text);
-    }
-}
-
 static void test_sections(void **state)
 {
     (void)state;
@@ -514,15 +409,6 @@ static void test_many_problems(void **state)
 
 /* ---- good files ---- */
 
-static hac_logic *parse(const char *text)
-{
-    hac_logic *logic = NULL;
-    hac_error err = HAC_ERROR_NONE;
-    if (hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, NULL, &err) != HAC_OK)
-        fail_msg("%s\n%s", text, err.message);
-    return logic;
-}
-
 static hac_logic *parse_steps(const char *steps)
 {
     char *text = NULL;
@@ -558,21 +444,6 @@ static void test_good_files(void **state)
     (void)state;
     read_folder(HAC_SOURCE_DIR "/opsplit/tests/good", 4);
     read_folder(HAC_SOURCE_DIR "/docs/examples", 1);
-}
-
-static const hac_logic_vector *vector(const hac_logic *logic, const char *name)
-{
-    int index = hac_logic_vector_find(logic, name);
-    if (index < 0)
-        fail_msg("no vector %s", name);
-    return &logic->vectors[index];
-}
-
-static void check_vector(const hac_logic *logic, const char *name, hac_vector_template form, hac_kind kind)
-{
-    if (vector(logic, name)->form != form || vector(logic, name)->kind != kind)
-        fail_msg("%s is a %s of %s", name, hac_vector_template_get(vector(logic, name)->form)->name,
-                 hac_element_name(vector(logic, name)->kind));
 }
 
 static void test_pagerank(void **state)
@@ -694,111 +565,6 @@ static void test_whole(void **state)
     hac_logic_free(logic);
 }
 
-/* The vectors `a` … of a file with these values, and what they have to hold. */
-static hac_logic *parse_values(const char *values)
-{
-    char *text = NULL;
-    assert_true(asprintf(&text, "vectors:\n%soutputs: {o: {format: json, columns: [a]}}\n", values) > 0);
-    hac_logic *logic = parse(text);
-    free(text);
-    return logic;
-}
-
-static void check_value(const hac_logic *logic, const char *name, uint64_t rows, uint64_t columns,
-                        const void *values, size_t bytes)
-{
-    const hac_logic_value *value = vector(logic, name)->value;
-    assert_non_null(value);
-    assert_int_equal(value->rows, rows);
-    assert_int_equal(value->columns, columns);
-    assert_int_equal(value->value_bytes, bytes);
-    assert_memory_equal(value->values, values, bytes);
-}
-
-static void test_values(void **state)
-{
-    (void)state;
-    hac_logic *logic =
-        parse_values("  a: {type: i32, value: [-2147483648, 2147483647, +5]}\n"
-                     "  b: {value: [-9223372036854775808, 9223372036854775807]}\n"
-                     "  c: {type: u32, value: [0, 4294967295]}\n"
-                     "  d: {value: [1, 18446744073709551615, 2]}\n"
-                     "  e: {value: [.inf, -.inf, inf, -inf, 1, 2.5e-3, 18446744073709551615]}\n"
-                     "  f: {type: f32, value: [.inf, -inf, 0.1, 3, 3.4e38]}\n"
-                     "  g: {value: [true, false, true]}\n"
-                     "  h: {value: 1.5, rows: 2, columns: 3}\n"
-                     "  i: {value: [[1, 2], [3, 4], [5, 6]]}\n"
-                     "  j: {value: []}\n"
-                     "  k: {type: f64, value: [nan, .nan]}\n"
-                     "  l: {template: PVar, value: 7}\n");
-    check_vector(logic, "b", HAC_VECTOR_FIX_VALUE, HAC_KIND_I64);
-    check_vector(logic, "d", HAC_VECTOR_FIX_VALUE, HAC_KIND_U64);
-    check_vector(logic, "e", HAC_VECTOR_FIX_VALUE, HAC_KIND_F64);
-    check_vector(logic, "g", HAC_VECTOR_FIX_VALUE, HAC_KIND_BOOL);
-    check_vector(logic, "j", HAC_VECTOR_FIX_VALUE, HAC_KIND_F64);
-    check_vector(logic, "l", HAC_VECTOR_PVAR, HAC_KIND_I64);
-    check_value(logic, "a", 3, 1, (int32_t[]){INT32_MIN, INT32_MAX, 5}, 12);
-    check_value(logic, "b", 2, 1, (int64_t[]){INT64_MIN, INT64_MAX}, 16);
-    check_value(logic, "c", 2, 1, (uint32_t[]){0, UINT32_MAX}, 8);
-    check_value(logic, "d", 3, 1, (uint64_t[]){1, UINT64_MAX, 2}, 24);
-    check_value(logic, "e", 7, 1,
-                (double[]){INFINITY, -INFINITY, INFINITY, -INFINITY, 1, 0.0025, 18446744073709551616.0}, 56);
-    check_value(logic, "f", 5, 1, (float[]){INFINITY, -INFINITY, 0.1f, 3, 3.4e38f}, 20);
-    check_value(logic, "g", 3, 1, (uint8_t[]){1, 0, 1}, 3);
-    check_value(logic, "h", 2, 3, (double[]){1.5, 1.5, 1.5, 1.5, 1.5, 1.5}, 48);
-    check_value(logic, "i", 3, 2, (int64_t[]){1, 2, 3, 4, 5, 6}, 48);
-    check_value(logic, "j", 0, 1, "", 0);
-    check_value(logic, "l", 1, 1, (int64_t[]){7}, 8);
-    const double *nans = vector(logic, "k")->value->values;
-    assert_true(isnan(nans[0]) && isnan(nans[1]));
-    hac_logic_free(logic);
-}
-
-static void test_sparse_values(void **state)
-{
-    (void)state;
-    hac_logic *logic =
-        parse_values("  a: {value: [one, \"\", three]}\n"
-                     "  b: {value: [[1, 2], [], [3]]}\n"
-                     "  c: {value: {rows: 8, indices: [1, 7], values: [0.5, 2]}}\n"
-                     "  d: {value: {rows: 4, columns: 3, entries: [[0, 2, 1], [2, 0, 2.5], [2, 1, -3]]}}\n"
-                     "  e: {value: alone}\n"
-                     "  f: {value: {rows: 2, columns: 2, entries: []}}\n");
-    check_vector(logic, "a", HAC_VECTOR_SPARSE_TEXT, HAC_KIND_STRING);
-    check_vector(logic, "b", HAC_VECTOR_VARIABLE_LEN, HAC_KIND_I64);
-    check_vector(logic, "c", HAC_VECTOR_SPARSE_VALUE, HAC_KIND_F64);
-    check_vector(logic, "d", HAC_VECTOR_SPARSE_MATRIX, HAC_KIND_F64);
-    check_value(logic, "a", 3, 1, "onethree", 8);
-    assert_memory_equal(vector(logic, "a")->value->offsets, ((uint64_t[]){0, 3, 3, 8}), 32);
-    check_value(logic, "b", 3, 1, (int64_t[]){1, 2, 3}, 24);
-    assert_memory_equal(vector(logic, "b")->value->offsets, ((uint64_t[]){0, 2, 2, 3}), 32);
-    check_value(logic, "c", 8, 1, (double[]){0.5, 2}, 16);
-    assert_int_equal(vector(logic, "c")->value->entries, 2);
-    assert_memory_equal(vector(logic, "c")->value->indices, ((uint64_t[]){1, 7}), 16);
-    check_value(logic, "d", 4, 3, (double[]){1, 2.5, -3}, 24);
-    assert_memory_equal(vector(logic, "d")->value->offsets, ((uint64_t[]){0, 1, 1, 3, 3}), 40);
-    assert_memory_equal(vector(logic, "d")->value->indices, ((uint64_t[]){2, 0, 1}), 24);
-    check_value(logic, "e", 1, 1, "alone", 5);
-    check_value(logic, "f", 2, 2, "", 0);
-    assert_memory_equal(vector(logic, "f")->value->offsets, ((uint64_t[]){0, 0, 0}), 24);
-    hac_logic_free(logic);
-}
-
-/* A sparse value that dense ones are written over is dense from the start. */
-static void test_sparse_value_grows(void **state)
-{
-    (void)state;
-    hac_logic *logic = parse("vectors:\n"
-                             "  a: {type: f64, value: {rows: 4, indices: [1, 3], values: [5, 7]}}\n"
-                             "  b: {value: [1.0, 2.0, 3.0, 4.0]}\n"
-                             "operators: [{let: {a: b}}]\n"
-                             "outputs: {o: {columns: [a]}}\n");
-    check_vector(logic, "a", HAC_VECTOR_FIX_VALUE, HAC_KIND_F64);
-    check_value(logic, "a", 4, 1, (double[]){0, 5, 0, 7}, 32);
-    assert_null(vector(logic, "a")->value->indices);
-    hac_logic_free(logic);
-}
-
 static void test_growth(void **state)
 {
     hac_logic *logic = parse_steps("  - let: {n: \"n * 0.5\"}\n" /* i64 to f64 */
@@ -837,8 +603,6 @@ int main(void)
         cmocka_unit_test(test_pagerank),      cmocka_unit_test(test_handed),
         cmocka_unit_test(test_steps),         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_growth),        cmocka_unit_test(test_growth_has_limits),
-        cmocka_unit_test(test_bad_values),    cmocka_unit_test(test_values),
-        cmocka_unit_test(test_sparse_values), cmocka_unit_test(test_sparse_value_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
