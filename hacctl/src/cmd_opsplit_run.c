@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "deliver.h"
 #include "human.h"
 #include "interrupt.h"
 #include "opsplit_request.h"
@@ -64,6 +65,8 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     hac_run_report report = {0};
     char seconds[HAC_HUMAN_MAX];
     hac_status status = hac_opsplit_request_parse(&r, "opsplit run", args, err);
+    if (status == HAC_OK)
+        status = hac_delivery_check(args, err);
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
     if (status == HAC_OK)

@@ -13,17 +13,31 @@ static bool same_file(const hac_args *args, hac_option_id a, hac_option_id b)
 }
 
 /* What is written beside the result would be written over an input; a result may be, as sort's -o. */
-static hac_status check_input(const hac_args *args, hac_option_id id, hac_error *err)
+static hac_status check_input(const struct stat *output, hac_option_id id, const char *path, hac_error *err)
 {
-    struct stat output, input;
+    struct stat input;
+    if (path == NULL || stat(path, &input) != 0 || input.st_dev != output->st_dev ||
+        input.st_ino != output->st_ino)
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "--%s names the input %s, which it would overwrite",
+                    hac_option_get(id)->name, path);
+}
+
+static hac_status check_inputs(const hac_args *args, hac_option_id id, hac_error *err)
+{
+    struct stat output;
+    hac_status status = HAC_OK;
     if (!hac_args_has(args, id) || stat(args->values[id], &output) != 0 || !S_ISREG(output.st_mode))
         return HAC_OK;
-    for (size_t i = 0; i < args->n_words; i++)
-        if (stat(args->words[i], &input) == 0 && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino)
-            return hac_fail(err, HAC_INVALID, "--%s names the input %s, which it would overwrite",
-                            hac_option_get(id)->name, args->words[i]);
-    return HAC_OK;
+    for (size_t i = 0; i < args->n_words && status == HAC_OK; i++)
+        status = check_input(&output, id, args->words[i], err);
+    for (size_t i = 0; i < args->n_inputs && status == HAC_OK; i++) {
+        const char *equals = strchr(args->inputs[i], '=');
+        status = check_input(&output, id, equals != NULL ? equals + 1 : NULL, err);
+    }
+    if (status == HAC_OK)
+        status = check_input(&output, id, args->values[HAC_OPT_WITH], err);
+    return status == HAC_OK ? check_input(&output, id, args->values[HAC_OPT_CENTROIDS], err) : status;
 }
 
 hac_status hac_delivery_check(const hac_args *args, hac_error *err)
@@ -37,9 +51,9 @@ hac_status hac_delivery_check(const hac_args *args, hac_error *err)
                 return hac_fail(err, HAC_INVALID, "--%s and --%s name the same file, %s",
                                 hac_option_get(late[k])->name, hac_option_get(late[i])->name,
                                 args->values[late[i]]);
-    hac_status status = check_input(args, HAC_OPT_RECEIPT, err);
+    hac_status status = check_inputs(args, HAC_OPT_RECEIPT, err);
     if (status == HAC_OK)
-        status = check_input(args, HAC_OPT_TRACE, err);
+        status = check_inputs(args, HAC_OPT_TRACE, err);
     if (status != HAC_OK || !hac_args_has(args, HAC_OPT_DETACH))
         return status;
     for (size_t i = 0; i < sizeof late / sizeof *late; i++)
