@@ -582,6 +582,45 @@ static void test_growth(void **state)
     hac_logic_free(logic);
 }
 
+static int rows_of(const hac_logic *logic, const char *name, hac_dimension_kind kind)
+{
+    int rows = vector(logic, name)->rows;
+    assert_true(rows >= 0);
+    assert_int_equal(logic->dimensions[rows].kind, kind);
+    return rows;
+}
+
+/* What a branch or a round may have made of a vector has as many rows as the one or the other: a number of
+ * its own, which is the same whatever the order, is not joined again with what it is made of, and goes with
+ * every other. It is seen in what is made of such a vector. */
+static void test_joined_rows(void **state)
+{
+    (void)state;
+    hac_logic *logic = parse_steps("  - if: {condition: \"two > 1\"}\n"
+                                   "    then: [{let: {a: p.x, b: q.x, c: p.x, e: p.x}}]\n"
+                                   "    else: [{let: {a: q.x, b: p.x, c: m.c, e: p.y}}]\n"
+                                   "  - if: {condition: \"two > 2\"}\n"
+                                   "    then: [{let: {d: a, f: a}}]\n"
+                                   "    else: [{let: {d: p.x, f: c}}]\n"
+                                   "  - let: {a1: \"a + 1\", b1: \"b + 1\", c1: \"c + 1\", d1: \"d + 1\", "
+                                   "e1: \"e + 1\", f1: \"f + 1\"}\n"
+                                   "  - map: {expr: \"a + p.x\", out: with_p}\n"
+                                   "  - map: {expr: \"a + m.c\", out: with_m}\n"
+                                   "  - let: {kept: p.x}\n"
+                                   "  - while: {condition: \"two > 1\", rounds: 9}\n"
+                                   "    do:\n"
+                                   "      - map: {expr: \"kept * 2\", out: kept2}\n"
+                                   "      - filter: {where: \"kept > 0\", in: kept, out: kept}\n"
+                                   "      - let: {two: \"two / 2\"}\n");
+    int a = rows_of(logic, "a1", HAC_DIMENSION_JOIN), c = rows_of(logic, "c1", HAC_DIMENSION_JOIN);
+    int f = rows_of(logic, "f1", HAC_DIMENSION_JOIN), kept = rows_of(logic, "kept2", HAC_DIMENSION_JOIN);
+    assert_int_equal(rows_of(logic, "b1", HAC_DIMENSION_JOIN), a);
+    assert_int_equal(rows_of(logic, "d1", HAC_DIMENSION_JOIN), a);
+    assert_int_equal(rows_of(logic, "e1", HAC_DIMENSION_INPUT), vector(logic, "p.x")->rows);
+    assert_true(a != c && f != a && f != c && kept != a && kept != f);
+    hac_logic_free(logic);
+}
+
 /* `reduce` gives i64; a codelet's result does not become another type, what an expression gives does. */
 static void test_growth_has_limits(void **state)
 {
@@ -603,6 +642,7 @@ int main(void)
         cmocka_unit_test(test_pagerank),      cmocka_unit_test(test_handed),
         cmocka_unit_test(test_steps),         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_growth),        cmocka_unit_test(test_growth_has_limits),
+        cmocka_unit_test(test_joined_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
