@@ -2,22 +2,53 @@
 #include "deliver.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/cleanup.h"
+
+/* The directory that a path names a file in. */
+static bool stat_directory(const char *path, struct stat *ret)
+{
+    const char *slash = strrchr(path, '/');
+    hac_autofree char *directory = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    return directory != NULL && stat(directory, ret) == 0;
+}
+
+static const char *name_in_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
 /* One would take the other's place. */
 static bool same_file(const hac_args *args, hac_option_id a, hac_option_id b)
 {
-    return hac_args_has(args, a) && hac_args_has(args, b) && strcmp(args->values[a], args->values[b]) == 0 &&
-           strcmp(args->values[a], "/dev/null") != 0;
+    const char *path = args->values[a], *other = args->values[b];
+    struct stat first, second;
+    if (path == NULL || other == NULL)
+        return false;
+    if (strcmp(path, other) == 0)
+        return strcmp(path, "/dev/null") != 0;
+    bool there = stat(path, &first) == 0, other_there = stat(other, &second) == 0;
+    if (there || other_there) /* of a device nothing takes the place */
+        return there && other_there && (S_ISREG(first.st_mode) || S_ISDIR(first.st_mode)) &&
+               same_inode(&first, &second);
+    return strcmp(name_in_directory(path), name_in_directory(other)) == 0 && stat_directory(path, &first) &&
+           stat_directory(other, &second) && same_inode(&first, &second);
 }
 
 /* What is written beside the result would be written over an input; a result may be, as sort's -o. */
 static hac_status check_input(const struct stat *output, hac_option_id id, const char *path, hac_error *err)
 {
     struct stat input;
-    if (path == NULL || stat(path, &input) != 0 || input.st_dev != output->st_dev ||
-        input.st_ino != output->st_ino)
+    if (path == NULL || stat(path, &input) != 0 || !same_inode(&input, output))
         return HAC_OK;
     return hac_fail(err, HAC_INVALID, "--%s names the input %s, which it would overwrite",
                     hac_option_get(id)->name, path);

@@ -111,6 +111,33 @@ static void outputs_differ(void **state)
     check(&args, NULL);
     args.values[HAC_OPT_TRACE] = args.values[HAC_OPT_RECEIPT] = "/dev/null";
     check(&args, NULL);
+    args.values[HAC_OPT_TRACE] = args.values[HAC_OPT_RECEIPT] = "/dev/stdout";
+    check(&args, "--receipt and --trace name the same file, /dev/stdout");
+}
+
+/* One file has many names, whether it is there already or not. */
+static void outputs_differ_by_more_than_their_names(void **state)
+{
+    static const struct {
+        const char *output, *receipt;
+        bool same;
+    } cases[] = {
+        {"out", "./out", true}, {"./out", "out", true},     {"out", ".//out", true},
+        {"in", "hard", true},   {"in", "soft", true},       {"out", "out2", false},
+        {"in", "other", false}, {"none/out", "out", false}, {"none/a", "none/a/", false},
+    };
+    char whole[200], expected[300];
+    (void)state;
+    snprintf(whole, sizeof whole, "%s/out", folder);
+    for (size_t i = 0; i <= sizeof cases / sizeof *cases; i++) {
+        hac_args args = {.n_words = 0};
+        bool last = i == sizeof cases / sizeof *cases;
+        args.values[HAC_OPT_OUTPUT] = last ? "out" : cases[i].output;
+        args.values[HAC_OPT_RECEIPT] = last ? whole : cases[i].receipt;
+        snprintf(expected, sizeof expected, "--output and --receipt name the same file, %s",
+                 args.values[HAC_OPT_RECEIPT]);
+        check(&args, last || cases[i].same ? expected : NULL);
+    }
 }
 
 static void detached_jobs_deliver_later(void **state)
@@ -135,6 +162,7 @@ int main(void)
         cmocka_unit_test(inputs_are_kept),
         cmocka_unit_test(inputs_of_options_are_kept),
         cmocka_unit_test(outputs_differ),
+        cmocka_unit_test(outputs_differ_by_more_than_their_names),
         cmocka_unit_test(detached_jobs_deliver_later),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
