@@ -65,9 +65,10 @@ static bool read_decimal(const char *format, column *c)
         return false;
     if (format[used] == ',' && (sscanf(format + used, ",%4u%n", &bits, &more) != 1))
         return false;
-    if (format[used + more] != '\0' || (bits != 128 && bits != 64) || precision > HAC_DECIMAL_DIGITS_MAX)
+    if (format[used + more] != '\0' || (bits != 128 && bits != 64) || precision > HAC_DECIMAL_DIGITS_MAX ||
+        scale > precision)
         return false;
-    c->type = (hac_value_type){HAC_KIND_DECIMAL, (uint8_t)precision, (uint8_t)(scale & 0xff)};
+    c->type = (hac_value_type){HAC_KIND_DECIMAL, (uint8_t)precision, (uint8_t)scale};
     c->width = bits / 8;
     return hac_value_type_valid(c->type) && c->width >= hac_value_size(c->type);
 }
@@ -100,6 +101,32 @@ static bool read_format(const char *format, column *c)
             return true;
         }
     return false;
+}
+
+/* ---- string offsets ---- */
+
+static uint64_t string_offset(const column *c, uint64_t row)
+{
+    const void *offsets = c->array->buffers[1];
+    if (offsets == NULL)
+        return 0;
+    int64_t at =
+        c->large ? ((const int64_t *)offsets)[c->first + row] : ((const int32_t *)offsets)[c->first + row];
+    return at > 0 ? (uint64_t)at : 0;
+}
+
+static uint64_t string_bytes(const column *c, uint64_t rows)
+{
+    uint64_t begin = string_offset(c, 0), end = string_offset(c, rows);
+    return end > begin ? end - begin : 0;
+}
+
+/* Where all strings are empty no characters are needed. */
+static hac_status check_characters(const column *c, uint64_t rows, hac_error *err)
+{
+    if (is_text(c) && rows > 0 && string_bytes(c, rows) > 0 && c->array->buffers[2] == NULL)
+        return hac_fail(err, HAC_INVALID, "column %.64s has no characters", c->name);
+    return HAC_OK;
 }
 
 /* ---- a batch, checked ---- */
@@ -174,6 +201,8 @@ static hac_status batch_read(const struct ArrowSchema *schema, const struct Arro
         Hac__Client__TableColumn *wire = ret->wire_at[i] = &ret->wire[i];
         status = check_child(schema->children[i], array->children[i], ret->rows, (uint64_t)array->offset,
                              &ret->columns[i], err);
+        if (status == HAC_OK)
+            status = check_characters(c, ret->rows, err);
         hac__client__table_column__init(wire);
         wire->name = hac_field(c->name);
         wire->kind = c->type.kind;
@@ -187,24 +216,6 @@ static hac_status batch_read(const struct ArrowSchema *schema, const struct Arro
     ret->table.columns = ret->wire_at;
     ret->table.n_columns = n;
     return status;
-}
-
-/* ---- string offsets ---- */
-
-static uint64_t string_offset(const column *c, uint64_t row)
-{
-    const void *offsets = c->array->buffers[1];
-    if (offsets == NULL)
-        return 0;
-    int64_t at =
-        c->large ? ((const int64_t *)offsets)[c->first + row] : ((const int32_t *)offsets)[c->first + row];
-    return at > 0 ? (uint64_t)at : 0;
-}
-
-static uint64_t string_bytes(const column *c, uint64_t rows)
-{
-    uint64_t begin = string_offset(c, 0), end = string_offset(c, rows);
-    return end > begin ? end - begin : 0;
 }
 
 /* ---- in place ---- */

@@ -320,8 +320,12 @@ static void test_refused(void **state)
     MAKE();
     b.schema.format = "l";
     expect(&b, HAC_UNSUPPORTED, "\"+s\", not \"l\"");
-    static const char *const formats[] = {"n",          "e",   "tss:", "ttu", "+l", "d:40,2",   "d:10,20",
-                                          "d:10,2,256", "w:4", "",     "vu",  "d:", "d:19,2,64"};
+    static const char *const formats[] = {
+        "n",          "e",        "tss:",    "ttu",      "+l",          "d:40,2",    "d:10,20",
+        "d:10,2,256", "w:4",      "",        "vu",       "d:",          "d:19,2,64", "d:10",
+        "d:10,2,",    "d:10,2,x", "d:10,2x", "d:10,256", "d:10,258,64", "d:0,0",     "d:10,2,128x",
+        "d:-5,2",     "ll",       "tdDx",    "tdm",
+    };
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         MAKE();
         b.child_schema[0].format = formats[i];
@@ -345,12 +349,103 @@ static void test_refused(void **state)
     MAKE();
     b.array.null_count = 1;
     expect(&b, HAC_UNSUPPORTED, "whole rows");
+    b.array.null_count = -1; /* not counted, but there is a bitmap */
+    b.top[0] = data.validity;
+    expect(&b, HAC_UNSUPPORTED, "whole rows");
     MAKE();
     b.array.n_children = 2;
     expect(&b, HAC_INVALID, "no valid Arrow array");
     MAKE();
     b.array.release = NULL;
     expect(&b, HAC_INVALID, "released");
+    MAKE();
+    b.schema.release = NULL;
+    expect(&b, HAC_INVALID, "released");
+}
+
+/* More of what no producer may hand over: sizes that lie, names, dictionaries, and strings without
+ * characters. */
+static void test_refused_shapes(void **state)
+{
+    (void)state;
+    batch b;
+    char name[129];
+    struct ArrowArray values;
+    struct ArrowSchema of_values;
+    fill_data();
+    memset(name, 'n', sizeof(name));
+    name[128] = '\0';
+    memset(&values, 0, sizeof(values));
+    memset(&of_values, 0, sizeof(of_values));
+    const int64_t lengths[] = {-1, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        MAKE();
+        b.array.length = lengths[i];
+        expect(&b, HAC_INVALID, "no valid Arrow array");
+        MAKE();
+        b.array.offset = lengths[i];
+        expect(&b, HAC_INVALID, "no valid Arrow array");
+        MAKE();
+        b.array.n_children = b.schema.n_children = lengths[i];
+        expect(&b, HAC_INVALID, lengths[i] < 0 ? "no valid Arrow array" : "are too many");
+    }
+    MAKE();
+    b.child[0].length = -1;
+    expect(&b, HAC_INVALID, "column number is no valid Arrow array");
+    MAKE();
+    b.array.offset = 1; /* its last row is behind the child's */
+    expect(&b, HAC_INVALID, "column number is no valid Arrow array");
+    MAKE();
+    b.array.offset = 101;
+    expect(&b, HAC_INVALID, "column number is no valid Arrow array");
+    MAKE();
+    b.child[0].buffers = NULL;
+    expect(&b, HAC_INVALID, "column number is no valid Arrow array");
+    MAKE();
+    b.child[0].n_children = 1;
+    expect(&b, HAC_INVALID, "column number is no valid Arrow array");
+    MAKE();
+    b.buffers[0][1] = NULL;
+    expect(&b, HAC_INVALID, "column number has no values");
+    MAKE();
+    b.child_schema[0].name = NULL;
+    expect(&b, HAC_INVALID, "name has 0 bytes");
+    MAKE();
+    b.child_schema[0].name = name;
+    expect(&b, HAC_INVALID, "name has 128 bytes");
+    MAKE();
+    b.child_schema[0].format = NULL;
+    expect(&b, HAC_UNSUPPORTED, "Arrow format \"\"");
+    MAKE();
+    b.schema.format = NULL;
+    expect(&b, HAC_UNSUPPORTED, "not \"\"");
+    MAKE();
+    b.child_schema[0].dictionary = &of_values;
+    expect(&b, HAC_UNSUPPORTED, "with a dictionary");
+    MAKE();
+    b.child[0].dictionary = &values;
+    expect(&b, HAC_UNSUPPORTED, "column number has Arrow format");
+    batch_init(&b, 100, 0);
+    add(&b, "text", "u", NULL, data.offsets, NULL);
+    expect(&b, HAC_INVALID, "column text has no characters");
+}
+
+/* Strings that are all empty need no characters; of no rows nothing is needed. */
+static void test_empty_strings(void **state)
+{
+    (void)state;
+    static const int32_t zeros[11];
+    batch b;
+    batch_init(&b, 10, 0);
+    add(&b, "text", "u", NULL, zeros, NULL);
+    assert_round_trip(&b);
+    batch_init(&b, 0, 0);
+    add(&b, "text", "U", NULL, NULL, NULL);
+    add(&b, "number", "l", NULL, NULL, NULL);
+    hac_job *job = NULL;
+    assert_int_equal(query(&b, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    hac_job_free(job);
 }
 
 /* A result whose every byte may be wrong: an error, never more than there is. */
@@ -419,8 +514,8 @@ static void test_text_is_no_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trips),     TEST(test_slices),  TEST(test_children_can_leave),
-        TEST(test_in_place),        TEST(test_refused), TEST(test_damaged_results),
-        TEST(test_text_is_no_table)};
+        TEST(test_round_trips),   TEST(test_slices),          TEST(test_children_can_leave),
+        TEST(test_in_place),      TEST(test_refused),         TEST(test_refused_shapes),
+        TEST(test_empty_strings), TEST(test_damaged_results), TEST(test_text_is_no_table)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

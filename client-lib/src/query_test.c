@@ -203,6 +203,36 @@ static void test_bad_options(void **state)
     options = lines();
     options.sample = 1001;
     expect_invalid(&options, "per mille");
+    options.sample = 0;
+    options.hot_share = 1001;
+    expect_invalid(&options, "per mille");
+    static const int no_delimiters[] = {-1, '\r', '"'};
+    for (size_t i = 0; i < sizeof(no_delimiters) / sizeof(no_delimiters[0]); i++) {
+        options = lines();
+        options.delimiter = no_delimiters[i];
+        expect_invalid(&options, "delimiter");
+    }
+    options = lines();
+    options.hot_keys = (hac_hot_keys)3;
+    expect_invalid(&options, "hot keys 3");
+    options = lines();
+    options.way = (hac_query_way)3;
+    expect_invalid(&options, "way 3");
+    options = lines();
+    options.parquet.compression = (hac_compression)5;
+    expect_invalid(&options, "compression 5");
+    options = lines();
+    options.first_row_group = 1;
+    expect_invalid(&options, "Parquet files only");
+    options.first_row_group = 0;
+    options.row_groups = 1;
+    expect_invalid(&options, "Parquet files only");
+    options = lines();
+    options.work_groups = 65537;
+    expect_invalid(&options, "at most 65536");
+    options.work_groups = 0;
+    options.work_items = 65537;
+    expect_invalid(&options, "at most 65536");
     options = lines();
     options.null_text = "12345678901234567890123456789012";
     expect_invalid(&options, "--null: 32 bytes");

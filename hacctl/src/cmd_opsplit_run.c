@@ -5,6 +5,7 @@
 
 #include "background.h"
 #include "command.h"
+#include "deliver.h"
 #include "human.h"
 #include "interrupt.h"
 #include "opsplit_request.h"
@@ -91,6 +92,8 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     char seconds[HAC_HUMAN_MAX];
     const hac_args stays = hac_args_without(args, HAC_OPT_DETACH);
     hac_status status = hac_opsplit_request_parse(&r, "opsplit run", &stays, err);
+    if (status == HAC_OK)
+        status = hac_delivery_check(args, err);
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
     if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))

@@ -2,28 +2,73 @@
 #include "deliver.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/cleanup.h"
+
+/* The directory that a path names a file in. */
+static bool stat_directory(const char *path, struct stat *ret)
+{
+    const char *slash = strrchr(path, '/');
+    hac_autofree char *directory = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    return directory != NULL && stat(directory, ret) == 0;
+}
+
+static const char *name_in_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
 /* One would take the other's place. */
 static bool same_file(const hac_args *args, hac_option_id a, hac_option_id b)
 {
-    return hac_args_has(args, a) && hac_args_has(args, b) && strcmp(args->values[a], args->values[b]) == 0 &&
-           strcmp(args->values[a], "/dev/null") != 0;
+    const char *path = args->values[a], *other = args->values[b];
+    struct stat first, second;
+    if (path == NULL || other == NULL)
+        return false;
+    if (strcmp(path, other) == 0)
+        return strcmp(path, "/dev/null") != 0;
+    bool there = stat(path, &first) == 0, other_there = stat(other, &second) == 0;
+    if (there || other_there) /* of a device nothing takes the place */
+        return there && other_there && (S_ISREG(first.st_mode) || S_ISDIR(first.st_mode)) &&
+               same_inode(&first, &second);
+    return strcmp(name_in_directory(path), name_in_directory(other)) == 0 && stat_directory(path, &first) &&
+           stat_directory(other, &second) && same_inode(&first, &second);
 }
 
 /* What is written beside the result would be written over an input; a result may be, as sort's -o. */
-static hac_status check_input(const hac_args *args, hac_option_id id, hac_error *err)
+static hac_status check_input(const struct stat *output, hac_option_id id, const char *path, hac_error *err)
 {
-    struct stat output, input;
+    struct stat input;
+    if (path == NULL || stat(path, &input) != 0 || !same_inode(&input, output))
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID, "--%s names the input %s, which it would overwrite",
+                    hac_option_get(id)->name, path);
+}
+
+static hac_status check_inputs(const hac_args *args, hac_option_id id, hac_error *err)
+{
+    struct stat output;
+    hac_status status = HAC_OK;
     if (!hac_args_has(args, id) || stat(args->values[id], &output) != 0 || !S_ISREG(output.st_mode))
         return HAC_OK;
-    for (size_t i = 0; i < args->n_words; i++)
-        if (stat(args->words[i], &input) == 0 && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino)
-            return hac_fail(err, HAC_INVALID, "--%s names the input %s, which it would overwrite",
-                            hac_option_get(id)->name, args->words[i]);
-    return HAC_OK;
+    for (size_t i = 0; i < args->n_words && status == HAC_OK; i++)
+        status = check_input(&output, id, args->words[i], err);
+    for (size_t i = 0; i < args->n_inputs && status == HAC_OK; i++) {
+        const char *equals = strchr(args->inputs[i], '=');
+        status = check_input(&output, id, equals != NULL ? equals + 1 : NULL, err);
+    }
+    if (status == HAC_OK)
+        status = check_input(&output, id, args->values[HAC_OPT_WITH], err);
+    return status == HAC_OK ? check_input(&output, id, args->values[HAC_OPT_CENTROIDS], err) : status;
 }
 
 hac_status hac_delivery_check(const hac_args *args, hac_error *err)
@@ -37,9 +82,9 @@ hac_status hac_delivery_check(const hac_args *args, hac_error *err)
                 return hac_fail(err, HAC_INVALID, "--%s and --%s name the same file, %s",
                                 hac_option_get(late[k])->name, hac_option_get(late[i])->name,
                                 args->values[late[i]]);
-    hac_status status = check_input(args, HAC_OPT_RECEIPT, err);
+    hac_status status = check_inputs(args, HAC_OPT_RECEIPT, err);
     if (status == HAC_OK)
-        status = check_input(args, HAC_OPT_TRACE, err);
+        status = check_inputs(args, HAC_OPT_TRACE, err);
     if (status != HAC_OK || !hac_args_has(args, HAC_OPT_DETACH))
         return status;
     for (size_t i = 0; i < sizeof late / sizeof *late; i++)

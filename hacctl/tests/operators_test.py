@@ -198,6 +198,15 @@ class Operators(Fake):
         self.bad(2, *explain, self.put("bad.yaml", "a: 1\n"), says="bad.yaml:1:1: ")
         self.bad(2, "simulate", "--profiles", ".", "opsplit", "run", loop, says="no job that can be planned")
 
+    def test_receipt(self):
+        """A receipt takes the place of none of the files that a run reads."""
+        logic = self.put("run.yaml", "inputs: {e: {parse: words}}\noutputs: {o: {columns: [e.word]}}\n")
+        words = self.put("words.txt", "a b\n")
+        for receipt, named in ((words, words), ("./run.yaml", logic)):
+            self.bad(2, "opsplit", "run", logic, "--input", f"e={words}", "--receipt", receipt,
+                     says=f"--receipt names the input {named}, which it would overwrite")
+        self.bad(2, "opsplit", "run", logic, "-o", "out", "--receipt", "out", says="name the same file, out")
+
     def test_documentation(self):
         """What the page on flow D shows is taken as it stands."""
         page = (HERE.parent.parent / "docs" / "flows" / "opsplit.md").read_text(encoding="utf-8")

@@ -173,6 +173,19 @@ static hac_status repeated(hac_logic_checker *c, const hac_yaml_node *map, hac_l
     return status;
 }
 
+/* Lists, pairs and texts say themselves how many there are. */
+static hac_status not_repeated(hac_logic_checker *c, const hac_yaml_node *map)
+{
+    const hac_yaml_node *rows = hac_logic_field(map, "rows"), *columns = hac_logic_field(map, "columns");
+    if (rows == NULL && columns == NULL)
+        return HAC_OK;
+    return hac_logic_problem_key(
+        c, rows != NULL ? rows : columns,
+        "`%s` is how often one value is repeated; a list, a map and a text are taken as "
+        "they are",
+        rows != NULL ? "rows" : "columns");
+}
+
 static hac_status listed(hac_logic_checker *c, const hac_yaml_node *value, hac_logic_vector *v,
                          hac_vector_state *state)
 {
@@ -226,6 +239,8 @@ static hac_status sparse(hac_logic_checker *c, const hac_yaml_node *value, hac_l
     if (status == HAC_OK && matrix && rows > ROWS_MAX)
         status = hac_logic_problem(c, hac_logic_field(value, "rows"), "more than %u rows; use `csr`",
                                    (unsigned)ROWS_MAX);
+    for (size_t i = 1; i < 3 && status == HAC_OK && !matrix; i++)
+        status = hac_logic_need(c, hac_logic_field(value, needed[i]), HAC_YAML_LIST);
     if (status == HAC_OK && !matrix &&
         hac_logic_field(value, "indices")->count != hac_logic_field(value, "values")->count)
         status = hac_logic_problem(c, value, "there are %zu indices and %zu values; they go in pairs",
@@ -250,6 +265,8 @@ hac_status hac_value_describe(hac_logic_checker *c, const hac_yaml_node *map, co
     if (hac_yaml_is_null(value))
         return hac_logic_problem(c, value, "`value` has nothing behind it");
     hac_status status = describe_type(c, map, value, v);
+    if (status == HAC_OK && (value->kind != HAC_YAML_SCALAR || v->form == HAC_VECTOR_SPARSE_TEXT))
+        status = not_repeated(c, map);
     if (status != HAC_OK)
         return status;
     if (value->kind == HAC_YAML_MAP)
@@ -288,6 +305,14 @@ static bool store_whole(hac_kind kind, const scalar *s, void *at)
     }
 }
 
+static bool store_f32(const hac_yaml_node *node, const scalar *s, float *at)
+{
+    if (s->kind == HAC_KIND_F64 && isfinite(s->real)) /* rounded once; not where it is too large */
+        return hac_parse_f32(node->text, strlen(node->text), at) == HAC_TEXT_OK;
+    *at = (float)s->real;
+    return true;
+}
+
 static hac_status store(hac_logic_checker *c, const hac_yaml_node *node, hac_kind kind, void *at)
 {
     scalar s;
@@ -296,11 +321,8 @@ static hac_status store(hac_logic_checker *c, const hac_yaml_node *node, hac_kin
     bool good = s.kind != HAC_KIND_STRING;
     if (kind == HAC_KIND_F64)
         *(double *)at = s.real;
-    else if (kind == HAC_KIND_F32 &&
-             (s.kind != HAC_KIND_F64 || hac_parse_f32(node->text, strlen(node->text), at) != HAC_TEXT_OK))
-        *(float *)at = (float)s.real;
     else if (kind == HAC_KIND_F32)
-        good = true; /* it is there already */
+        good = good && store_f32(node, &s, at);
     else if (kind == HAC_KIND_BOOL) {
         *(uint8_t *)at = s.whole != 0;
         good = s.kind == HAC_KIND_BOOL;

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logic files: good ones become programs, and what is wrong with bad ones is said where it is. */
-#include "opsplit/logic.h"
+#include "test_logic.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* ---- bad files ---- */
-
-typedef struct bad_case {
-    const char *text, *message; /* the beginning of the first problem, behind "t.yaml:" */
-} bad_case;
 
 /* Lines 1 to 9; the case's own begin in line 10. */
 static const char before[] = "inputs:\n"
@@ -28,25 +17,6 @@ static const char before[] = "inputs:\n"
                              "  cent: {template: PVar, value: [[1.0, 2.0], [3, 4]]}\n"
                              "operators:\n";
 static const char after[] = "outputs:\n  o: {columns: [p.x]}\n";
-
-static void check_bad(const char *text, const char *message)
-{
-    hac_logic *logic = NULL;
-    hac_logic_problems problems;
-    hac_error err = HAC_ERROR_NONE;
-    char expected[600];
-    if (hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, &problems, &err) == HAC_OK) {
-        hac_logic_free(logic);
-        fail_msg("this is taken:\n%s", text);
-    }
-    snprintf(expected, sizeof expected, "t.yaml:%s", message);
-    if (strncmp(err.message, expected, strlen(expected)) != 0)
-        fail_msg("%s\nsays: %s\nand not: %s", text, err.message, expected);
-    assert_null(logic);
-    if (problems.n > 0)
-        assert_string_equal(problems.messages[0], err.message);
-    hac_logic_problems_clear(&problems);
-}
 
 static void check_steps(const bad_case *cases, size_t n)
 {
@@ -449,15 +419,6 @@ static void test_many_problems(void **state)
 
 /* ---- good files ---- */
 
-static hac_logic *parse(const char *text)
-{
-    hac_logic *logic = NULL;
-    hac_error err = HAC_ERROR_NONE;
-    if (hac_logic_parse("t.yaml", text, strlen(text), NULL, &logic, NULL, &err) != HAC_OK)
-        fail_msg("%s\n%s", text, err.message);
-    return logic;
-}
-
 static hac_logic *parse_steps(const char *steps)
 {
     char *text = NULL;
@@ -493,21 +454,6 @@ static void test_good_files(void **state)
     (void)state;
     read_folder(HAC_SOURCE_DIR "/opsplit/tests/good", 4);
     read_folder(HAC_SOURCE_DIR "/docs/examples", 1);
-}
-
-static const hac_logic_vector *vector(const hac_logic *logic, const char *name)
-{
-    int index = hac_logic_vector_find(logic, name);
-    if (index < 0)
-        fail_msg("no vector %s", name);
-    return &logic->vectors[index];
-}
-
-static void check_vector(const hac_logic *logic, const char *name, hac_vector_template form, hac_kind kind)
-{
-    if (vector(logic, name)->form != form || vector(logic, name)->kind != kind)
-        fail_msg("%s is a %s of %s", name, hac_vector_template_get(vector(logic, name)->form)->name,
-                 hac_element_name(vector(logic, name)->kind));
 }
 
 static void test_pagerank(void **state)
@@ -646,6 +592,45 @@ static void test_growth(void **state)
     hac_logic_free(logic);
 }
 
+static int rows_of(const hac_logic *logic, const char *name, hac_dimension_kind kind)
+{
+    int rows = vector(logic, name)->rows;
+    assert_true(rows >= 0);
+    assert_int_equal(logic->dimensions[rows].kind, kind);
+    return rows;
+}
+
+/* What a branch or a round may have made of a vector has as many rows as the one or the other: a number of
+ * its own, which is the same whatever the order, is not joined again with what it is made of, and goes with
+ * every other. It is seen in what is made of such a vector. */
+static void test_joined_rows(void **state)
+{
+    (void)state;
+    hac_logic *logic = parse_steps("  - if: {condition: \"two > 1\"}\n"
+                                   "    then: [{let: {a: p.x, b: q.x, c: p.x, e: p.x}}]\n"
+                                   "    else: [{let: {a: q.x, b: p.x, c: m.c, e: p.y}}]\n"
+                                   "  - if: {condition: \"two > 2\"}\n"
+                                   "    then: [{let: {d: a, f: a}}]\n"
+                                   "    else: [{let: {d: p.x, f: c}}]\n"
+                                   "  - let: {a1: \"a + 1\", b1: \"b + 1\", c1: \"c + 1\", d1: \"d + 1\", "
+                                   "e1: \"e + 1\", f1: \"f + 1\"}\n"
+                                   "  - map: {expr: \"a + p.x\", out: with_p}\n"
+                                   "  - map: {expr: \"a + m.c\", out: with_m}\n"
+                                   "  - let: {kept: p.x}\n"
+                                   "  - while: {condition: \"two > 1\", rounds: 9}\n"
+                                   "    do:\n"
+                                   "      - map: {expr: \"kept * 2\", out: kept2}\n"
+                                   "      - filter: {where: \"kept > 0\", in: kept, out: kept}\n"
+                                   "      - let: {two: \"two / 2\"}\n");
+    int a = rows_of(logic, "a1", HAC_DIMENSION_JOIN), c = rows_of(logic, "c1", HAC_DIMENSION_JOIN);
+    int f = rows_of(logic, "f1", HAC_DIMENSION_JOIN), kept = rows_of(logic, "kept2", HAC_DIMENSION_JOIN);
+    assert_int_equal(rows_of(logic, "b1", HAC_DIMENSION_JOIN), a);
+    assert_int_equal(rows_of(logic, "d1", HAC_DIMENSION_JOIN), a);
+    assert_int_equal(rows_of(logic, "e1", HAC_DIMENSION_INPUT), vector(logic, "p.x")->rows);
+    assert_true(a != c && f != a && f != c && kept != a && kept != f);
+    hac_logic_free(logic);
+}
+
 /* `reduce` gives i64; a codelet's result does not become another type, what an expression gives does. */
 static void test_growth_has_limits(void **state)
 {
@@ -667,6 +652,7 @@ int main(void)
         cmocka_unit_test(test_pagerank),      cmocka_unit_test(test_handed),
         cmocka_unit_test(test_steps),         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_growth),        cmocka_unit_test(test_growth_has_limits),
+        cmocka_unit_test(test_joined_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

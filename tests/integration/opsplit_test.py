@@ -5,6 +5,7 @@ components, devices and placement."""
 import collections
 import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -308,6 +309,47 @@ outputs:
 """
 
 
+# Of vectors of one type; {t} is the type.
+TYPED = """
+name: typed
+inputs:
+  t: {parse: csv, schema: "x:{t},k:i64"}
+vectors:
+  instead: {type: {result}, value: [9, 9, 9, 9, 9]}
+  means: {type: f64, value: [-1, -1, -1, -1, -1]}
+operators:
+  - op: all
+    do:
+      - reduce: {in: t.x, function: sum, out: sum}
+      - reduce: {in: t.x, function: min, out: min}
+      - reduce: {in: t.x, function: max, out: max}
+      - reduce: {in: t.x, function: count, out: count}
+      - reduce: {in: t.x, function: squares, out: squares}
+      - reduce: {in: t.x, function: magnitude, out: magnitude}
+      - reduce: {in: t.x, function: largest, out: largest}
+      - dot: {in: [t.x, t.x], out: dot}
+      - norm: {in: t.x, out: length}
+      - norm: {in: t.x, order: 1, out: length1}
+      - norm: {in: t.x, order: inf, out: length_inf}
+      - argmin: {in: t.x, out: least_at, value: least}
+      - argmax: {in: t.x, out: most_at, value: most}
+      - scan: {in: t.x, function: sum, out: sums}
+      - scan: {in: t.x, function: min, out: lowest}
+      - scan: {in: t.x, function: max, out: highest}
+      - scan: {in: t.x, function: sum, exclusive: true, out: before}
+      - sort: {in: t.x, out: sorted}
+      - reduce_by_key: {key: t.k, in: t.x, keys: 5, function: sum, empty: instead, out: key_sum, count: key_count}
+      - reduce_by_key: {key: t.k, in: t.x, keys: 5, function: min, empty: instead, out: key_min}
+      - reduce_by_key: {key: t.k, in: t.x, keys: 5, function: max, empty: instead, out: key_max}
+      - reduce_by_key: {key: t.k, in: t.x, keys: 5, function: mean, empty: means, out: key_mean}
+      - reduce_by_key: {key: t.k, keys: 5, function: count, count: key_rows}
+outputs:
+  single: {columns: [sum, min, max, count, squares, magnitude, largest, dot, length, length1, length_inf, least_at, least, most_at, most]}
+  rows: {columns: [sums, lowest, highest, before, sorted]}
+  keys: {columns: [key_sum, key_count, key_min, key_max, key_mean, key_rows]}
+"""
+
+
 class Suboperators(LogicTest):
     """Every other sub-operator against naive Python, over several blocks of rows and over none."""
 
@@ -443,6 +485,35 @@ outputs:
   vs: {columns: [vs]}
   reduced: {columns: [key, r_sum, r_n]}
 """
+
+    def test_types(self):
+        """Whatever a vector is of. Numbers are multiples of 1/4 whose sums every type has, so that each answer is exact."""
+        r = random.Random(8)
+        for kind in ("i32", "i64", "f32", "f64"):
+            with self.subTest(kind=kind):
+                real = kind[0] == "f"
+                xs = [r.randint(-400, 400) / 4 if real else r.randint(-100, 100) for _ in range(5003)]
+                keys = [r.choice((0, 1, 3, 4)) for _ in xs]  # none is 2
+                path = self.write(f"{kind}.csv", "x,k\n" + "".join(f"{x},{k}\n" for x, k in zip(xs, keys)))
+                logic = self.write(f"{kind}.yaml", TYPED.replace("{t}", kind).replace("{result}", "f64" if real else "i64"))
+                out = self.outcome(self.two, logic, {"t": path}, "--components", "3")
+                got = {name.removesuffix(".csv"): self.numbers(data) for name, data in out.items()}
+                squares, magnitude, largest = sum(x * x for x in xs), sum(map(abs, xs)), max(map(abs, xs))
+                self.assertEqual(got["single"], {name: [value] for name, value in {
+                    "sum": sum(xs), "min": min(xs), "max": max(xs), "count": len(xs), "squares": squares,
+                    "magnitude": magnitude, "largest": largest, "dot": squares, "length": math.sqrt(squares),
+                    "length1": magnitude, "length_inf": largest, "least_at": xs.index(min(xs)), "least": min(xs),
+                    "most_at": xs.index(max(xs)), "most": max(xs)}.items()})
+                sums = list(itertools.accumulate(xs))
+                self.assertEqual(got["rows"], {
+                    "sums": sums, "lowest": list(itertools.accumulate(xs, min)), "before": [0, *sums[:-1]],
+                    "highest": list(itertools.accumulate(xs, max)), "sorted": sorted(xs)})
+                of = [[x for x, k in zip(xs, keys) if k == key] for key in range(5)]
+                counts = [len(group) for group in of]
+                self.assertEqual(got["keys"].pop("key_mean"), [sum(g) / len(g) if g else -1 for g in of])
+                self.assertEqual(got["keys"], {
+                    "key_sum": [sum(g) if g else 9 for g in of], "key_min": [min(g) if g else 9 for g in of],
+                    "key_max": [max(g) if g else 9 for g in of], "key_count": counts, "key_rows": counts})
 
     def test_no_rows(self):
         out = self.same_everywhere(self.write("each.yaml", self.EACH), {"t": self.table([])})

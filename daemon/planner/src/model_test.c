@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "planner/model.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,6 +230,136 @@ static void test_damage(void **state)
     hac_model_set_free(set);
 }
 
+/* The check sum of a line, as docs of the format (model.c) have it: FNV-1a. */
+static uint32_t fnv(const char *text)
+{
+    uint32_t h = 2166136261u;
+    for (; *text != '\0'; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
+/* Reads a file of that one line, with its check sum; returns how many models it held, `t` what they are of.
+ */
+static size_t read_one(const char *line, totals *t)
+{
+    char text[4096];
+    size_t skipped = 99;
+    int n = snprintf(text, sizeof text, "hac-models 1\n%s\t%08" PRIx32 "\n", line, fnv(line));
+    assert_in_range(n, 1, sizeof text - 1);
+    hac_model_set *set = new_set();
+    assert_int_equal(hac_model_set_read(set, text, (size_t)n, &skipped, NULL), HAC_OK);
+    *t = (totals){0, 0, 0};
+    hac_model_each(set, count, t);
+    assert_int_equal(skipped + t->entries, 1);
+    hac_model_set_free(set);
+    return t->entries;
+}
+
+/* A line with a right check sum that no hacd has written costs itself, and teaches nothing. */
+static void test_wrong_lines(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",
+        "cpu",
+        "cpu\tc\tu32\talone",             /* no samples */
+        "cpu\tc\tu32\talone\t",           /* … none of them */
+        "cpu\tc\tu32\talone\t1:1\tmore",  /* a field too many */
+        "\tc\tu32\talone\t1:1",           /* no device */
+        "cpu\t\tu32\talone\t1:1",         /* no codelet */
+        "cpu\tc\tu33\talone\t1:1",        /* no such type */
+        "cpu\tc\tu32\tbeside\t1:1",       /* neither alone nor together */
+        "cpu\tc\tu32\talone\t:1",         /* no units */
+        "cpu\tc\tu32\talone\t1",          /* no seconds */
+        "cpu\tc\tu32\talone\t1;1",        /* */
+        "cpu\tc\tu32\talone\t1:",         /* */
+        "cpu\tc\tu32\talone\t1:1x",       /* */
+        "cpu\tc\tu32\talone\t0:1",        /* what cannot have been measured */
+        "cpu\tc\tu32\talone\t-1:1",       /* */
+        "cpu\tc\tu32\talone\t1:-1",       /* */
+        "cpu\tc\tu32\talone\tnan:1",      /* */
+        "cpu\tc\tu32\talone\t1:inf",      /* */
+        "cpu\tc\tu32\talone\t1e30:1",     /* */
+        "cpu\tc\tu32\talone\t1:1e9",      /* */
+        "cpu\tc\tu32\talone\t1:1 2:2 3:", /* one wrong sample of three */
+        "cp%\tc\tu32\talone\t1:1",        /* escapes: cut off, */
+        "cp%4\tc\tu32\talone\t1:1",       /* */
+        "cp%4/\tc\tu32\talone\t1:1",      /* of what is no digit, */
+        "cp%4:\tc\tu32\talone\t1:1",      /* */
+        "cp%@4\tc\tu32\talone\t1:1",      /* */
+        "cp%G4\tc\tu32\talone\t1:1",      /* */
+        "cp%00u\tc\tu32\talone\t1:1",     /* of a byte that ends texts */
+    };
+    totals t;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(read_one(wrong[i], &t), 0);
+    static const char *const right[] = {
+        "cpu\tc\tu32\talone\t1:1",
+        "cpu\tc\tnone\ttogether\t1:1",
+        "c%09%25%7Fu\tc\tu32\talone\t1.5e3:0",
+    };
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        assert_int_equal(read_one(right[i], &t), 1);
+        assert_int_equal(t.samples, 1);
+    }
+    char line[1024];
+    memset(line, 'x', sizeof line);
+    for (int room = 0; room < 2; room++) { /* a device's key that has just, or just not, room */
+        snprintf(line + 160 - room, sizeof line - 160, "\tc\tu32\talone\t1:1");
+        assert_int_equal(read_one(line, &t), (size_t)room);
+        memset(line, 'x', sizeof line);
+    }
+}
+
+/* A check sum is 8 digits, and nothing behind them. */
+static void test_wrong_sums(void **state)
+{
+    (void)state;
+    static const char line[] = "cpu\tc\tu32\talone\t1:1";
+    static const char *const forms[] = {"%s\t%08" PRIx32 "\n", "%s\t%09" PRIx32 "\n", "%s\t%08" PRIx32 " \n",
+                                        "%s\t%08" PRIx32, "%s %08" PRIx32 "\n"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char text[256] = "hac-models 1\n";
+        size_t skipped = 99, header = strlen(text);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        int n = snprintf(text + header, sizeof text - header, forms[i], line, fnv(line));
+#pragma GCC diagnostic pop
+        hac_model_set *set = new_set();
+        assert_int_equal(hac_model_set_read(set, text, header + (size_t)n, &skipped, NULL), HAC_OK);
+        assert_int_equal(skipped, i == 0 ? 0 : 1);
+        hac_model_set_free(set);
+    }
+}
+
+/* Work of any size is learnt: what is under the smallest bucket or over the largest goes into those. */
+static void test_extreme_sizes(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    record(set, 1e-100, 1e-6);
+    record(set, 1e29, 1e8);
+    assert_near(predict(set, 1e29).seconds, 1e8, 1e-6);
+    assert_true(predict(set, 1).samples > 0);
+    assert_int_equal(predict(set, NAN).samples, 0);
+    assert_int_equal(predict(set, INFINITY).samples, 0);
+    assert_int_equal(predict(set, -1).samples, 0);
+    assert_int_equal(hac_model_recall(set, "cpu", "radix.leaf", HAC_TYPE_U32, NAN).samples, 0);
+    assert_int_equal(hac_model_recall(NULL, "cpu", "radix.leaf", HAC_TYPE_U32, 1).samples, 0);
+    totals before = {0, 0, 0}, after = {0, 0, 0};
+    hac_model_each(set, count, &before);
+    record(set, 1e30, 1); /* and what cannot be is not */
+    record(set, 1, 1e9);
+    hac_model_record(set, "", "c", HAC_TYPE_U32, 1, 1, false);
+    hac_model_record(set, "cpu", "", HAC_TYPE_U32, 1, 1, false);
+    hac_model_record(set, "cpu", "c", HAC_TYPE_COUNT, 1, 1, false);
+    hac_model_each(set, count, &after);
+    assert_int_equal(after.samples, before.samples);
+    assert_int_equal(before.entries, 2);
+    hac_model_set_free(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +367,8 @@ int main(void)
         cmocka_unit_test(test_outliers),       cmocka_unit_test(test_drift),
         cmocka_unit_test(test_interpolation),  cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_wrong_sums),
+        cmocka_unit_test(test_extreme_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

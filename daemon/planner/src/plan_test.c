@@ -73,7 +73,6 @@ static void test_conflicts(void **state)
     }
 }
 
-/* Order holds through other tasks and other chains; a write that hides an earlier one still conflicts. */
 /* Slices of one merge may run side by side over the same span; the same slice twice may not, nor slices of
  * other steps or another cut; and what follows waits for all of them. */
 static void test_slices(void **state)
@@ -101,6 +100,33 @@ static void test_slices(void **state)
     }
 }
 
+/* Slices are of one piece of work: of one codelet, one range and the same steps. */
+static void test_slices_of_other_work(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 6; other++) {
+        hac_plan *plan = new_plan();
+        hac_plan_task task = new_task(0, 1, HAC_PLAN_READ_WRITE, 0, 1024);
+        task.slices = 2;
+        task.first = 4;
+        task.count = 8;
+        task.step_first = task.step_last = 7;
+        add(plan, task, NULL, 0);
+        task.slice = 1;
+        task.device = 1;
+        task.device_mask = 2;
+        task.codelet = other == 1 ? "test.other" : task.codelet;
+        task.first += other == 2;
+        task.count += other == 3;
+        task.step_first -= other == 4;
+        task.step_last += other == 5;
+        add(plan, task, NULL, 0);
+        assert_int_equal(hac_plan_check(plan, NULL), other == 0 ? HAC_OK : HAC_INTERNAL);
+        hac_plan_free(plan);
+    }
+}
+
+/* Order holds through other tasks and other chains; a write that hides an earlier one still conflicts. */
 static void test_indirect(void **state)
 {
     (void)state;
@@ -189,22 +215,106 @@ DAMAGE(unknown_mask, plan->tasks[1].device_mask = 4)
 DAMAGE(no_mask, plan->tasks[1].device_mask = 0)
 DAMAGE(other_mask, plan->tasks[1].device_mask = 1)
 DAMAGE(no_grain, plan->tasks[1].range = true; plan->tasks[1].count = 1)
+DAMAGE(no_count, plan->tasks[1].range = true; plan->tasks[1].grain = 4)
+DAMAGE(off_its_grain, plan->tasks[1].range = true; plan->tasks[1].grain = 4; plan->tasks[1].count = 4;
+       plan->tasks[1].first = 2)
+DAMAGE(negative_device, plan->tasks[1].device = -2)
+DAMAGE(range_overflows, plan->tasks[1].first = 1; plan->tasks[1].count = UINT64_MAX)
+DAMAGE(sliced_range, plan->tasks[1].range = true; plan->tasks[1].grain = 4; plan->tasks[1].count = 4;
+       plan->tasks[1].slices = 2)
+DAMAGE(no_such_slice, plan->tasks[1].slices = 2; plan->tasks[1].slice = 2)
+DAMAGE(off_its_alignment, plan->tasks[1].spans[0].offset = 32; plan->tasks[1].spans[0].bytes = 64;
+       plan->tasks[1].spans[0].touch_first = 32)
+DAMAGE(touches_before, plan->tasks[1].spans[0].offset = 64; plan->tasks[1].spans[0].bytes = 64;
+       plan->tasks[1].spans[0].touch_first = 63)
+DAMAGE(other_access, plan->tasks[1].spans[0].access = HAC_PLAN_READ_WRITE + 1)
+DAMAGE(no_descriptor, plan->buffers[0].from_descriptor = true;
+       plan->tasks[0].spans[0].access = HAC_PLAN_WRITE)
+DAMAGE(many_spans, plan->tasks[1].n_spans = HAC_PLAN_MAX_SPANS + 1)
+DAMAGE(many_params, plan->tasks[1].n_params = HAC_PLAN_MAX_PARAMS + 1)
+DAMAGE(no_units, plan->tasks[1].units = INFINITY)
+DAMAGE(negative_units, plan->tasks[1].units = -1)
+DAMAGE(no_start, plan->tasks[1].predicted_start = NAN)
+DAMAGE(negative_time, plan->tasks[1].predicted_seconds = -1)
 DAMAGE(not_a_time, plan->tasks[1].predicted_seconds = NAN)
 DAMAGE(no_result, plan->result_buffer = -1)
+DAMAGE(negative_result, plan->result_buffer = -2)
+DAMAGE(other_result, plan->result_buffer = 2)
 DAMAGE(shares, plan->devices[0].share = 0.25)
+DAMAGE(negative_share, plan->devices[0].share = -0.5; plan->devices[1].share = 1.5)
+DAMAGE(large_share, plan->devices[0].share = 1.5; plan->devices[1].share = -0.5)
+DAMAGE(no_share, plan->devices[0].share = NAN)
+DAMAGE(many_devices, plan->n_devices = HAC_PLAN_MAX_DEVICES + 1)
+DAMAGE(many_buffers, plan->n_buffers = HAC_PLAN_MAX_BUFFERS + 1)
+DAMAGE(no_tasks, plan->n_tasks = 0)
 DAMAGE(no_devices, plan->n_devices = 0)
 
 static void test_broken(void **state)
 {
     (void)state;
     void (*const damages[])(hac_plan *) = {
-        writes_input,    no_access,         no_buffer,         past_the_end,  overflow,   misaligned,
-        touches_outside, touches_backwards, depends_on_itself, edges_outside, no_codelet, unknown_device,
-        unknown_mask,    no_mask,           other_mask,        no_grain,      not_a_time, no_result,
-        shares,          no_devices,
+        writes_input,    no_access,         no_buffer,
+        past_the_end,    overflow,          misaligned,
+        touches_outside, touches_backwards, depends_on_itself,
+        edges_outside,   no_codelet,        unknown_device,
+        unknown_mask,    no_mask,           other_mask,
+        no_grain,        not_a_time,        no_result,
+        shares,          no_devices,        no_count,
+        off_its_grain,   negative_device,   range_overflows,
+        sliced_range,    no_such_slice,     off_its_alignment,
+        touches_before,  other_access,      no_descriptor,
+        many_spans,      many_params,       no_units,
+        negative_units,  no_start,          negative_time,
+        negative_result, other_result,      negative_share,
+        large_share,     no_share,          many_devices,
+        many_buffers,    no_tasks,
     };
     for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
         assert_broken(damages[i]);
+}
+
+/* What a damage is of is no damage where it belongs: the input of a descriptor is written by who reads that.
+ */
+static void test_written_input(void **state)
+{
+    (void)state;
+    hac_plan *plan = new_plan();
+    plan->buffers[0].from_descriptor = true;
+    hac_plan_task task = new_task(0, 0, HAC_PLAN_WRITE, 0, 64);
+    task.uses_descriptor = true;
+    add(plan, task, NULL, 0);
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_OK);
+    plan->buffers[0].from_descriptor = false;
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_INTERNAL);
+    hac_plan_free(plan);
+}
+
+/* One task may read and write the same bytes through two spans. */
+static void test_two_spans_of_a_task(void **state)
+{
+    (void)state;
+    hac_plan *plan = new_plan();
+    hac_plan_task task = new_task(0, 1, HAC_PLAN_READ, 0, 512);
+    task.n_spans = 2;
+    task.spans[1] = (hac_plan_span){1, HAC_PLAN_WRITE, 0, 1024, 256, 768};
+    uint32_t first = add(plan, task, NULL, 0);
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_OK);
+    add(plan, new_task(1, 1, HAC_PLAN_READ, 600, 601), &first, 1);
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_OK);
+    add(plan, new_task(1, 1, HAC_PLAN_READ, 600, 601), NULL, 0); /* waits for neither */
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_INTERNAL);
+    hac_plan_free(plan);
+}
+
+/* A plan without tasks is one of nothing to sort. */
+static void test_nothing_to_do(void **state)
+{
+    (void)state;
+    hac_plan *plan = new_plan();
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_INTERNAL);
+    plan->sort.items = 0;
+    assert_int_equal(hac_plan_check(plan, NULL), HAC_OK);
+    hac_plan_free(plan);
 }
 
 static void test_limits(void **state)
@@ -262,7 +372,9 @@ int main(void)
         cmocka_unit_test(test_conflicts),        cmocka_unit_test(test_indirect),
         cmocka_unit_test(test_random),           cmocka_unit_test(test_broken),
         cmocka_unit_test(test_limits),           cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_names_of_devices),
+        cmocka_unit_test(test_names_of_devices), cmocka_unit_test(test_slices_of_other_work),
+        cmocka_unit_test(test_written_input),    cmocka_unit_test(test_two_spans_of_a_task),
+        cmocka_unit_test(test_nothing_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

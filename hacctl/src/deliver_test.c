@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said before a job begins of files that would take each other's place. */
+#include "deliver.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64], in[] = "in", other[] = "other", null[] = "/dev/null", nowhere[] = "not there";
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/hacctl-deliver-XXXXXX");
+    if (mkdtemp(folder) == NULL || chdir(folder) < 0)
+        return -1;
+    FILE *file = fopen("in", "we"), *second = fopen("other", "we");
+    return file == NULL || second == NULL || fclose(file) != 0 || fclose(second) != 0 ||
+           link("in", "hard") < 0 || symlink("in", "soft") < 0;
+}
+
+static int tear_down(void **state)
+{
+    static const char *const names[] = {"in", "other", "hard", "soft"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (unlink(names[i]) < 0)
+            return -1;
+    return chdir("/") < 0 || rmdir(folder) < 0;
+}
+
+/* Says NULL: it is allowed. */
+static void check(const hac_args *args, const char *says)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_delivery_check(args, &err);
+    if (status != (says == NULL ? HAC_OK : HAC_INVALID) || (says != NULL && strcmp(err.message, says) != 0))
+        fail_msg("%d: %s\nand not: %s", status, err.message, says);
+}
+
+static void inputs_are_kept(void **state)
+{
+    static const hac_option_id beside[] = {HAC_OPT_RECEIPT, HAC_OPT_TRACE};
+    char *words[] = {other, in};
+    char expected[200];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const names[] = {"in", "./in", "hard", "soft"};
+        hac_args args = {.words = words, .n_words = 2};
+        for (size_t k = 0; k < 4; k++) {
+            args.values[beside[i]] = names[k];
+            snprintf(expected, sizeof expected, "--%s names the input in, which it would overwrite",
+                     i == 0 ? "receipt" : "trace");
+            check(&args, expected);
+        }
+        args.values[beside[i]] = "new";
+        check(&args, NULL);
+        args.values[beside[i]] = "/dev/null";
+        check(&args, NULL);
+        args.words[1] = null;
+        check(&args, NULL); /* only files are overwritten */
+        args.words[1] = nowhere;
+        args.values[beside[i]] = "in";
+        check(&args, NULL); /* the input's own message comes later */
+        args.words[1] = in;
+        args.values[beside[i]] = NULL;
+        args.values[HAC_OPT_OUTPUT] = "in"; /* as sort's -o */
+        check(&args, NULL);
+    }
+}
+
+/* Inputs are not only words: `opsplit run --input edges=in`, `matrix-multiply --with in`, `k-means
+ * --centroids in`. */
+static void inputs_of_options_are_kept(void **state)
+{
+    char *words[] = {other};
+    (void)state;
+    hac_args args = {.words = words, .n_words = 1, .inputs = {"a=other", "edges=in"}, .n_inputs = 2};
+    args.values[HAC_OPT_RECEIPT] = "soft";
+    check(&args, "--receipt names the input in, which it would overwrite");
+    args.inputs[1] = "edges=not there";
+    check(&args, NULL);
+    args.inputs[1] = "in"; /* no NAME=FILE, which is said elsewhere */
+    check(&args, NULL);
+    args.n_inputs = 0;
+    args.values[HAC_OPT_WITH] = "in";
+    check(&args, "--receipt names the input in, which it would overwrite");
+    args.values[HAC_OPT_WITH] = NULL;
+    args.values[HAC_OPT_CENTROIDS] = "./in";
+    check(&args, "--receipt names the input ./in, which it would overwrite");
+}
+
+static void outputs_differ(void **state)
+{
+    (void)state;
+    hac_args args = {.n_words = 0};
+    args.values[HAC_OPT_OUTPUT] = args.values[HAC_OPT_RECEIPT] = "out";
+    check(&args, "--output and --receipt name the same file, out");
+    args.values[HAC_OPT_RECEIPT] = NULL;
+    args.values[HAC_OPT_TRACE] = "out";
+    check(&args, "--output and --trace name the same file, out");
+    args.values[HAC_OPT_OUTPUT] = NULL;
+    args.values[HAC_OPT_RECEIPT] = "out";
+    check(&args, "--receipt and --trace name the same file, out");
+    args.values[HAC_OPT_TRACE] = "out2";
+    check(&args, NULL);
+    args.values[HAC_OPT_TRACE] = args.values[HAC_OPT_RECEIPT] = "/dev/null";
+    check(&args, NULL);
+    args.values[HAC_OPT_TRACE] = args.values[HAC_OPT_RECEIPT] = "/dev/stdout";
+    check(&args, "--receipt and --trace name the same file, /dev/stdout");
+}
+
+/* One file has many names, whether it is there already or not. */
+static void outputs_differ_by_more_than_their_names(void **state)
+{
+    static const struct {
+        const char *output, *receipt;
+        bool same;
+    } cases[] = {
+        {"out", "./out", true}, {"./out", "out", true},     {"out", ".//out", true},
+        {"in", "hard", true},   {"in", "soft", true},       {"out", "out2", false},
+        {"in", "other", false}, {"none/out", "out", false}, {"none/a", "none/a/", false},
+    };
+    char whole[200], expected[300];
+    (void)state;
+    snprintf(whole, sizeof whole, "%s/out", folder);
+    for (size_t i = 0; i <= sizeof cases / sizeof *cases; i++) {
+        hac_args args = {.n_words = 0};
+        bool last = i == sizeof cases / sizeof *cases;
+        args.values[HAC_OPT_OUTPUT] = last ? "out" : cases[i].output;
+        args.values[HAC_OPT_RECEIPT] = last ? whole : cases[i].receipt;
+        snprintf(expected, sizeof expected, "--output and --receipt name the same file, %s",
+                 args.values[HAC_OPT_RECEIPT]);
+        check(&args, last || cases[i].same ? expected : NULL);
+    }
+}
+
+static void detached_jobs_deliver_later(void **state)
+{
+    (void)state;
+    hac_args args = {.n_words = 0};
+    args.values[HAC_OPT_DETACH] = "";
+    check(&args, NULL);
+    args.values[HAC_OPT_OUTPUT] = "out";
+    check(&args, "--detach does not wait for what --output writes; later: `hacctl result JOB -o OUT`");
+    args.values[HAC_OPT_OUTPUT] = NULL;
+    args.values[HAC_OPT_RECEIPT] = "out";
+    check(&args, "--detach does not wait for what --receipt writes; later: `hacctl show JOB --receipt FILE`");
+    args.values[HAC_OPT_RECEIPT] = NULL;
+    args.values[HAC_OPT_TRACE] = "out";
+    check(&args, "--detach does not wait for what --trace writes; later: `hacctl trace JOB -o FILE`");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inputs_are_kept),
+        cmocka_unit_test(inputs_of_options_are_kept),
+        cmocka_unit_test(outputs_differ),
+        cmocka_unit_test(outputs_differ_by_more_than_their_names),
+        cmocka_unit_test(detached_jobs_deliver_later),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
