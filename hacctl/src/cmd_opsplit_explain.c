@@ -6,8 +6,10 @@
 #include "base/text.h"
 #include "command.h"
 #include "opsplit/decompose.h"
+#include "opsplit_plan.h"
 #include "opsplit_request.h"
 #include "read.h"
+#include "simulated.h"
 
 HAC_DEFINE_CLEANUP(hac_placement *, hac_placement_free)
 HAC_DEFINE_CLEANUP(hac_decomposition *, hac_decomposition_free)
@@ -36,11 +38,14 @@ static hac_status read_plan(const char *text, hac_placed_task *tasks, size_t n, 
     return HAC_OK;
 }
 
-/* The decomposition needs no daemon; without one *ret stays NULL, and *ret_why says so. */
+/* The decomposition needs no daemon; without one *ret stays NULL, and *ret_why says so. A machine that one
+ * does not have is priced by one. */
 static hac_status place(hac_cli *cli, const hac_opsplit_request *r, hac_placement **ret, hac_error *ret_why,
                         hac_error *err)
 {
     hac_status status = hac_cli_connect(cli, ret_why);
+    if (status != HAC_OK && r->options.machine != NULL)
+        return hac_fail(err, status, "%s", ret_why->message);
     if (status != HAC_OK)
         return HAC_OK;
     return hac_run_placement(cli->client, r->logic, &r->options, read_plan, ret, err);
@@ -48,16 +53,13 @@ static hac_status place(hac_cli *cli, const hac_opsplit_request *r, hac_placemen
 
 /* ---- the answer ---- */
 
-/* What every flow says of all of a plan is null here: there is one for each graph. */
 static void add_json(const hac_decomposition *decomposition, const hac_opsplit_request *r,
                      const hac_placement *placement, const char *why_not, hac_text *text)
 {
-    static const char *const others[] = {"k", "k_source", "shares", "predicted_seconds", "devices", "tasks"};
     hac_json_open(text, NULL, '{');
     hac_json_string(text, "flow", "opsplit");
     hac_json_string(text, "name", decomposition->logic->name);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        hac_json_null(text, others[i]);
+    hac_opsplit_plan_json(decomposition->logic, placement, text);
     hac_json_open(text, "placement", '{');
     hac_json_string(text, "policy", r->options.policy == HAC_OP_POLICY_RULE ? "rule" : "measured");
     hac_json_unsigned(text, "threshold", r->options.threshold > 0 ? r->options.threshold : UINT64_C(3) << 30);
@@ -79,6 +81,8 @@ static hac_status print(const hac_decomposition *decomposition, const hac_opspli
         hac_decomposition_print(decomposition, NULL, placement, &text);
         if (placement == NULL)
             hac_text_addf(&text, "placement: not known: %s\n", why_not);
+        else
+            hac_opsplit_plan_print(placement, &text);
     }
     hac_status status = hac_text_finish(&text, &all, NULL, err);
     return status == HAC_OK ? hac_cli_print(all, err) : status;
@@ -103,18 +107,37 @@ static hac_status explain(hac_cli *cli, hac_opsplit_request *r, const char *file
     return status == HAC_OK ? print(decomposition, r, placement, why.message, format, err) : status;
 }
 
-hac_status hac_cmd_opsplit_explain(hac_cli *cli, const hac_args *args, hac_error *err)
+static hac_status command(hac_cli *cli, const hac_args *args, const char *name, const hac_simulated *machine,
+                          hac_error *err)
 {
-    const uint64_t taken = HAC_OPTIONS_GLOBAL | HAC_OPTIONS_OPSPLIT | HAC_OPT_BIT(HAC_OPT_FORMAT);
+    const uint64_t taken = HAC_OPTIONS_GLOBAL | HAC_OPTIONS_OPSPLIT | HAC_OPT_BIT(HAC_OPT_FORMAT) |
+                           HAC_OPT_BIT(HAC_OPT_PROFILES);
     hac_cleanup(hac_opsplit_request_clear) hac_opsplit_request r = {.options = HAC_RUN_OPTIONS_INIT};
+    const hac_args stays = hac_args_without(args, HAC_OPT_DETACH);
     hac_plan_format format = hac_cli_format(cli, args);
-    hac_status status = hac_args_refuse(args, "explain", ~taken, "no option of opsplit run", err);
+    hac_status status = hac_args_refuse(args, name, ~taken, "no option of opsplit run", err);
     if (status == HAC_OK && args->n_words != 3)
         return hac_fail(err, HAC_INVALID,
-                        "explain: usage: hacctl explain opsplit run LOGIC.yaml [--input NAME=FILE …]");
+                        "%s: usage: hacctl %s %sopsplit run LOGIC.yaml [--input NAME=FILE …]", name, name,
+                        machine != NULL ? "--profiles DIR " : "");
     if (status == HAC_OK && format == HAC_PLAN_SVG)
-        return hac_fail(err, HAC_INVALID, "explain: there is no picture of a logic file; take text or json");
+        return hac_fail(err, HAC_INVALID, "%s: there is no picture of a logic file; take text or json", name);
     if (status == HAC_OK)
-        status = hac_opsplit_request_parse(&r, "explain", args, err);
+        status = hac_opsplit_request_parse(&r, name, &stays, err);
+    if (machine != NULL) {
+        r.options.machine = hac_simulated_devices(machine);
+        r.options.n_machine = hac_simulated_count(machine);
+    }
     return status == HAC_OK ? explain(cli, &r, args->words[2], format, err) : status;
+}
+
+hac_status hac_cmd_opsplit_explain(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    return command(cli, args, "explain", NULL, err);
+}
+
+hac_status hac_cmd_opsplit_simulate(hac_cli *cli, const hac_args *args, const hac_simulated *machine,
+                                    hac_error *err)
+{
+    return command(cli, args, "simulate", machine, err);
 }

@@ -122,9 +122,8 @@ static hac_status parse_plan(const hac_args *args, const char *command, plan_req
         return hac_fail(
             err, HAC_INVALID,
             "%s: '%.64s%s%.64s' is no job that can be planned; there are: sort, splice, mapreduce, parquet "
-            "query, parquet convert%s",
-            command, args->words[0], of[0] != '\0' ? " " : "", of,
-            strcmp(command, "explain") == 0 ? ", opsplit run" : "");
+            "query, parquet convert, opsplit run",
+            command, args->words[0], of[0] != '\0' ? " " : "", of);
     hac_status status = check_options(args, command, job, err);
     if (status == HAC_OK && parse != NULL)
         return parse_plan_of_query(args, command, parse, first, request, err);
@@ -186,6 +185,14 @@ static hac_status simulate(hac_cli *cli, const plan_request *request, const hac_
                              ret, err);
 }
 
+/* A plan is of one graph; of a logic file there are as many as it takes. */
+static hac_status simulate_logic(hac_cli *cli, const hac_args *args, hac_error *err)
+{
+    hac_cleanup(hac_simulated_free_cleanup) hac_simulated *machine = NULL;
+    hac_status status = hac_simulated_load(args->values[HAC_OPT_PROFILES], &machine, err);
+    return status == HAC_OK ? hac_cmd_opsplit_simulate(cli, args, machine, err) : status;
+}
+
 hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(plan_request_clear) plan_request request = {.is_query = false};
@@ -194,6 +201,8 @@ hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err)
     if (!hac_args_has(args, HAC_OPT_PROFILES))
         return hac_fail(err, HAC_INVALID,
                         "simulate: --profiles DIR is missing: the folder that describes the machine");
+    if (is_logic_file(args))
+        return simulate_logic(cli, args, err);
     hac_status status = parse_plan(args, "simulate", &request, err);
     if (status == HAC_OK)
         status = hac_simulated_load(args->values[HAC_OPT_PROFILES], &machine, err);

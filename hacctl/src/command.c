@@ -111,7 +111,8 @@ static const hac_command commands[] = {
      "JOB is as of explain. Every device profile *.yaml in DIR is one device that is present; its `match` is "
      "ignored and no OpenCL is needed. A profile must state the capabilities that the job needs.",
      /* NOLINTNEXTLINE(misc-redundant-expression): sort and mapreduce have options in common */
-     HAC_OPTIONS_PLAN | B(HAC_OPT_PROFILES), 1, SIZE_MAX, HAC_WORDS_PLAN, hac_cmd_simulate},
+     HAC_OPTIONS_PLAN | HAC_OPTIONS_OPSPLIT | B(HAC_OPT_PROFILES), 1, SIZE_MAX, HAC_WORDS_PLAN,
+     hac_cmd_simulate},
     {"jobs", "list your jobs", "", NULL, 0, 0, 0, HAC_WORDS_NONE, hac_cmd_jobs},
     {"show", "show a job: state, progress, plan", "JOB [--format text|json|svg] [--receipt FILE]",
      "svg is a picture of the plan.", B(HAC_OPT_FORMAT) | B(HAC_OPT_RECEIPT), 1, 1, HAC_WORDS_JOB,

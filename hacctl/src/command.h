@@ -67,6 +67,9 @@ hac_status hac_cmd_parquet_inspect(hac_cli *cli, const hac_args *args, hac_error
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_opsplit_check(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_opsplit_explain(hac_cli *cli, const hac_args *args, hac_error *err); /* `explain` of it */
+struct hac_simulated;
+hac_status hac_cmd_opsplit_simulate(hac_cli *cli, const hac_args *args, const struct hac_simulated *machine,
+                                    hac_error *err);
 hac_status hac_cmd_opsplit_op(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_opsplit_subop(hac_cli *cli, const hac_args *args, hac_error *err);
 hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err);

@@ -23,6 +23,7 @@ struct hac_buffer {
 static struct {
     hac_status status; /* what it answers */
     size_t graphs, n;
+    const char *machine; /* that was asked about; NULL: its own */
     hac_op_policy policy;
     uint64_t threshold;
     struct {
@@ -59,6 +60,14 @@ hac_status hac_explain_ops(hac_client *client, const hac_ops *ops, hac_plan_form
     }
     *ret_text = strdup("a plan");
     return HAC_OK;
+}
+
+/* Of a machine that is not there: named, so that a test sees that it was asked for this one. */
+hac_status hac_simulate_ops(hac_client *client, const hac_simulated_device *devices, size_t n_devices,
+                            const hac_ops *ops, hac_plan_format format, char **ret_text, hac_error *err)
+{
+    hacd.machine = n_devices > 0 ? devices[0].name : NULL;
+    return hac_explain_ops(client, ops, format, ret_text, err);
 }
 
 static hac_status read_plan(const char *text, hac_placed_task *tasks, size_t n, hac_error *err)
@@ -401,7 +410,19 @@ static void test_failures(void **state)
     assert_int_equal(walk("  - map: {expr: \"f + 1\", out: a}\n", &options, &placement, &err), HAC_NO_DAEMON);
     assert_null(placement);
     assert_string_equal(err.message, "2:5: map: it is so");
+    /* what a machine lacks that one does not have is no matter of the run: there is no answer */
+    const hac_simulated_device device = {.size = sizeof device, .name = "big"};
+    hac_run_options elsewhere = options;
+    elsewhere.machine = &device;
+    elsewhere.n_machine = 1;
+    hacd.status = HAC_INVALID;
+    assert_int_equal(walk("  - map: {expr: \"f + 1\", out: a}\n", &elsewhere, &placement, &err), HAC_INVALID);
+    assert_string_equal(err.message, "2:5: map: it is so");
     hacd.status = HAC_OK;
+    assert_int_equal(walk("  - map: {expr: \"f + 1\", out: a}\n", &elsewhere, &placement, &err), HAC_OK);
+    assert_string_equal(hacd.machine, "big");
+    assert_int_equal(only(placement, 0)->count, 1024);
+    hac_placement_free(placement);
     wrong.inputs = &input;
     wrong.n_inputs = 1;
     assert_int_equal(walk("  - map: {expr: \"f + 1\", out: a}\n", &wrong, &placement, &err), HAC_INVALID);

@@ -250,7 +250,14 @@ static hac_status ask_plan(hac_logic_run *run, hac_error *err)
     ops.n_buffers = graph->n_buffers;
     ops.tasks = graph->tasks;
     ops.n_tasks = graph->n_tasks;
-    hac_status status = hac_explain_ops(run->client, &ops, HAC_PLAN_JSON, &plan, &why);
+    const hac_run_options *o = run->options;
+    hac_status status = o->machine == NULL ? hac_explain_ops(run->client, &ops, HAC_PLAN_JSON, &plan, &why)
+                                           : hac_simulate_ops(run->client, o->machine, o->n_machine, &ops,
+                                                              HAC_PLAN_JSON, &plan, &why);
+    if (status != HAC_OK && o->machine != NULL && run->placing->lacking.code == HAC_OK) {
+        run->placing->lacking = why;
+        run->placing->lacking.code = status;
+    }
     status = hac_run_placed(run, graph->planned_tasks, graph->n_tasks, status, plan, &why, err);
     forget(run);
     return status;

@@ -177,6 +177,7 @@ typedef struct hac_run_placing {
     unsigned sub_loop, sub_loops; /* 0 of 1: no loop that is split */
     hac_run_vector ids;           /* the reducer's */
     bool *loose;                  /* by vector: in a loop or a branch its size may change */
+    hac_error lacking;            /* what the machine that is simulated lacks, the first time */
 } hac_run_placing;
 
 /* HAC_AGAIN: a value is wanted that is not known. */

@@ -29,6 +29,12 @@ void hac_run_partitions_clear(hac_logic_run *run)
     run->partition = run->partitions = NULL;
 }
 
+/* As many as a job's tasks may write one vector, at most, like components that are ranges. */
+static unsigned parts_of(const hac_logic_run *run)
+{
+    return run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
+}
+
 /* ---- what it is made of ---- */
 
 /* Vectors, by number: those that say where a row belongs. */
@@ -238,7 +244,7 @@ static hac_status deal(hac_logic_run *run, const hac_logic_piece *piece, hac_run
     hac_run_vector by = {.memory = NULL};
     hac_status status = HAC_OK;
     p->rows = rows_of(run, piece);
-    p->n_parts = run->components;
+    p->n_parts = parts_of(run);
     p->parts = calloc(p->n_parts, sizeof *p->parts);
     uint32_t *component = calloc(p->rows + 1, sizeof *component);
     if (component == NULL || p->parts == NULL)
@@ -273,7 +279,7 @@ static bool is_of(const hac_logic_run *run, const hac_run_partition *p, const so
 {
     bool placed = p->parts != NULL;
     if (p->vector != run->cut.vector || p->n_sources != s->n ||
-        (placed && (p->n_parts != run->components || p->rows != rows)))
+        (placed && (p->n_parts != parts_of(run) || p->rows != rows)))
         return false;
     for (size_t i = 0; i < s->n; i++)
         if (p->sources[i].memory != run->vectors[s->vectors[i]].memory)

@@ -543,6 +543,8 @@ hac_status hac_run_placement(hac_client *client, const hac_logic *logic, const h
         status = hac_run_open(&run, err);
     if (status == HAC_OK)
         status = place_all(&run, err);
+    if (status == HAC_OK && placing.lacking.code != HAC_OK)
+        status = hac_fail(err, placing.lacking.code, "%s", placing.lacking.message);
     hac_run_clear(&run);
     if (status == HAC_OK)
         *ret = hac_steal_ptr(placement);

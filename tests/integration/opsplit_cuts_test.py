@@ -107,6 +107,14 @@ class Partitioners(CutsTest):
                     for name, data in first.items():
                         self.assertTrue(got[name] == data, f"{name} is another")
 
+    def test_many_components(self):
+        """More than a job takes of one vector."""
+        wanted = self.run_one(self.m, LOGIC.format(partitioner="range", operation="VectorMap"))
+        for partitioner in ("round-robin", "{hash: p.name}", "{weight: p.w}"):
+            for split in (64, 65, 1024):
+                text = LOGIC.format(partitioner=partitioner, operation="VectorMap").replace("split: 3", f"split: {split}")
+                self.assertEqual(self.run_one(self.m, text), wanted, (partitioner, split))
+
     def placed(self, partitioner, component_of):
         """Rows of each component, one by one: whole blocks of places, as many as its rows need."""
         counts = [0] * SPLIT
@@ -236,6 +244,45 @@ outputs: {o: {columns: {total: total}}}
         logic = LOGIC.format(partitioner="range", operation="DirMap")
         self.m.bad(2, "opsplit", "check", self.write(self.m, logic),
                    says="DirMap walks the files of a directory, and none of its sub-operators has rows of an input")
+
+
+class Plans(CutsTest):
+    """What every flow's plan has: of a logic file, one walk through it."""
+    LOGIC = LOGIC.format(partitioner="range", operation="VectorMap")
+
+    def test_whole(self):
+        plan = json.loads(self.two.good("--json", "explain", "opsplit", "run", self.write(self.two, self.LOGIC), "--input",
+                                        f"p={self.csv}"))
+        self.assertEqual((plan["flow"], plan["k"], plan["k_source"]), ("opsplit", None, None))
+        self.assertEqual(sorted(plan["devices"]), ["cpu.0", "cpu.1"])
+        self.assertAlmostEqual(sum(plan["shares"]), 1)
+        placed = [t for step in plan["steps"] for s in step["sub_operators"] for p in s["placement"] for t in p["tasks"]]
+        self.assertEqual([(t["codelet"], t["devices"], t["predicted_seconds"]) for t in plan["tasks"]],
+                         [(t["codelet"], t["devices"].split(", "), t["predicted_seconds"]) for t in placed])
+        busy = [sum(t["predicted_seconds"] for t in plan["tasks"] if name in t["devices"]) for name in plan["devices"]]
+        self.assertAlmostEqual(plan["predicted_seconds"], max(busy))
+        text = self.two.good("explain", "opsplit", "run", self.write(self.two, self.LOGIC), "--input", f"p={self.csv}").decode()
+        self.assertRegex(text.splitlines()[-1], rf"predicted .* with {len(placed)} tasks, each loop once: cpu\.\d [0-9.]+ %, cpu")
+
+    def test_simulate(self):
+        """On a machine that one does not have; what its profiles lack is named."""
+        profiles = self.m.work / "machine"
+        profiles.mkdir()
+        codelets = ("op.map", "op.gemv", "op.nearest", "op.gather", "op.reduce", "op.combine", "op.scan_sums", "op.scan")
+        keys = ", ".join(f'"{codelet}.f64": 1e9' for codelet in codelets)
+        for name in ("slow", "fast"):
+            (profiles / f"{name}.yaml").write_text(f"name: {name}\nkind: cpu\nexecutors: [{{threads: 1}}]\n"
+                                                   f"capability: {{{keys if name == 'slow' else keys.replace('1e9', '9e9')}}}\n")
+        words = ("opsplit", "run", self.write(self.m, self.LOGIC), "--input", f"p={self.csv}")
+        plan = json.loads(self.m.good("--json", "simulate", "--profiles", profiles, *words))
+        self.assertEqual(sorted(plan["devices"]), ["fast", "slow"])
+        shares = dict(zip(plan["devices"], plan["shares"]))
+        work = {name: sum(t["count"] for t in plan["tasks"] if t["devices"] == [name]) for name in shares}
+        self.assertGreater(work["fast"], work["slow"])
+        self.assertGreater(plan["predicted_seconds"], 0)
+        (profiles / "slow.yaml").write_text((profiles / "slow.yaml").read_text().replace('"op.gemv', '"op.other'))
+        self.m.bad(2, "simulate", "--profiles", profiles, *words, says="profile slow has no capability \"op.gemv.f64\"")
+        self.m.bad(2, "simulate", *words, says="--profiles DIR is missing")
 
 
 class Trace(CutsTest):

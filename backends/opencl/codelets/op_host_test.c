@@ -762,33 +762,6 @@ static void test_spmv(void **unused)
     try_spmv(HAC_KIND_F64, 5000, 700, 999, true);
 }
 
-/* Only sparse matrices of f64 may be without values, and only where their codelet says so. */
-static void test_ones(void **unused)
-{
-    static const struct {
-        const char *codelet;
-        unsigned kind;
-        size_t operand;
-        uint8_t ones;
-    } wrong[] = {{"op.spmv", HAC_KIND_I64, 1, 1},
-                 {"op.spmv", HAC_KIND_F64, 0, 1},
-                 {"op.spmv", HAC_KIND_F64, 2, 1},
-                 {"op.spmv", HAC_KIND_F64, 1, 2},
-                 {"op.gather", HAC_KIND_F64, 1, 1}};
-    (void)unused;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        test_call c;
-        test_call_init(&c, 0);
-        test_dense(&c, wrong[i].kind, 30, 1);
-        test_sparse(&c, wrong[i].kind, 30, 30, 60);
-        test_dense(&c, wrong[i].kind, 30, 1);
-        c.operands[wrong[i].operand].ones = wrong[i].ones;
-        assert_int_equal(test_run(&c, NULL, wrong[i].codelet, 0, 0), HAC_INVALID);
-        assert_non_null(strstr(c.err.message, "it has to have values"));
-        test_call_clear(&c);
-    }
-}
-
 static double in_turn(unsigned function, const double *x, uint64_t n, bool narrow)
 {
     double sum = 0;
@@ -900,7 +873,6 @@ int main(void)
         cmocka_unit_test(test_gemm),
         cmocka_unit_test(test_gemv),
         cmocka_unit_test(test_spmv),
-        cmocka_unit_test(test_ones),
         cmocka_unit_test(test_row_reduce),
         cmocka_unit_test(test_arg_rows),
     };

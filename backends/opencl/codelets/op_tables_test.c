@@ -390,6 +390,33 @@ static void test_wide_csr(void **unused)
     }
 }
 
+/* Only sparse matrices of f64 may be without values, and only where their codelet says so. */
+static void test_ones(void **unused)
+{
+    static const struct {
+        const char *codelet;
+        unsigned kind;
+        size_t operand;
+        uint8_t ones;
+    } wrong[] = {{"op.spmv", HAC_KIND_I64, 1, 1},
+                 {"op.spmv", HAC_KIND_F64, 0, 1},
+                 {"op.spmv", HAC_KIND_F64, 2, 1},
+                 {"op.spmv", HAC_KIND_F64, 1, 2},
+                 {"op.gather", HAC_KIND_F64, 1, 1}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        test_call c;
+        test_call_init(&c, 0);
+        test_dense(&c, wrong[i].kind, 30, 1);
+        test_sparse(&c, wrong[i].kind, 30, 30, 60);
+        test_dense(&c, wrong[i].kind, 30, 1);
+        c.operands[wrong[i].operand].ones = wrong[i].ones;
+        assert_int_equal(test_run(&c, NULL, wrong[i].codelet, 0, 0), HAC_INVALID);
+        assert_non_null(strstr(c.err.message, "it has to have values"));
+        test_call_clear(&c);
+    }
+}
+
 static void test_csr(void **unused)
 {
     static const uint64_t sizes[] = {0, 1, 5, 100, 3000};
@@ -658,11 +685,17 @@ static void test_memory_that_changes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances), cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_histogram), cmocka_unit_test(test_csr),
-        cmocka_unit_test(test_wide_csr),  cmocka_unit_test(test_transpose),
-        cmocka_unit_test(test_index),     cmocka_unit_test(test_index_of_texts),
-        cmocka_unit_test(test_tokenize),  cmocka_unit_test(test_memory_that_changes),
+        cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_wide_csr),
+        cmocka_unit_test(test_ones),
+        cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_index),
+        cmocka_unit_test(test_index_of_texts),
+        cmocka_unit_test(test_tokenize),
+        cmocka_unit_test(test_memory_that_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

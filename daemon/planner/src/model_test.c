@@ -137,6 +137,26 @@ static void test_interpolation(void **state)
     hac_model_set_free(set);
 }
 
+/* What starting costs is no rate: four sorts of two keys must not make one of a hundred million look like
+ * hours. */
+static void test_small_says_nothing_of_large(void **state)
+{
+    (void)state;
+    hac_model_set *set = new_set();
+    for (int i = 0; i < 4; i++)
+        record(set, 2, 1e-4);
+    assert_near(predict(set, 2).seconds, 1e-4, 1e-9);
+    assert_near(predict(set, 100).seconds, 5e-3, 1e-9);
+    assert_int_equal(predict(set, 1e8).samples, 0);
+    for (int i = 0; i < 3; i++) /* what is known of about that size, if only of working together, says more */
+        hac_model_record(set, "cpu", "radix.leaf", HAC_TYPE_U32, 1e8, 0.5, true);
+    assert_near(predict(set, 1e8).seconds, 0.5, 1e-9);
+    assert_int_equal(predict(set, 1e12).samples, 0);
+    record(set, 1e6, 2e-3); /* long enough to be work */
+    assert_near(predict(set, 1e9).seconds, 2.0, 1e-6);
+    hac_model_set_free(set);
+}
+
 static void test_bounded(void **state)
 {
     (void)state;
@@ -365,10 +385,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_learnt), cmocka_unit_test(test_keys),
         cmocka_unit_test(test_outliers),       cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_interpolation),  cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_wrong_lines),    cmocka_unit_test(test_wrong_sums),
-        cmocka_unit_test(test_extreme_sizes),
+        cmocka_unit_test(test_interpolation),  cmocka_unit_test(test_small_says_nothing_of_large),
+        cmocka_unit_test(test_bounded),        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_damage),         cmocka_unit_test(test_wrong_lines),
+        cmocka_unit_test(test_wrong_sums),     cmocka_unit_test(test_extreme_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,8 @@ typedef struct hac_run_options {
     void (*begun)(void *context,
                   uint64_t job); /* there is a job: once, before its first graph. NULL allowed */
     void *context;
+    const hac_simulated_device *machine; /* hac_run_placement: of this machine; NULL: of hacd's own */
+    size_t n_machine;
     int stop_fd; /* becomes readable: the run is given up (HAC_CANCELLED); -1: none */
 } hac_run_options;
 

@@ -34,9 +34,9 @@ void hac_model_set_free(hac_model_set *set);
 void hac_model_record(hac_model_set *set, const char *device_key, const char *codelet, hac_type type,
                       double units, double seconds, bool together);
 
-/* Interpolates between the nearest buckets (log-log), in proportion outside them, but not to over 64 times the
- * largest where that took less than a millisecond: then there is no model. Falls back from `together` to alone,
- * and back where only runs together were of about that size. `set` may be NULL: no model. */
+/* Interpolates between the nearest buckets (log-log), in proportion outside them, but not to over 64 times
+ * the largest where that took less than a millisecond: then there is no model. Falls back from `together` to
+ * alone, and back where only runs together were of about that size. `set` may be NULL: no model. */
 hac_prediction hac_model_predict(const hac_model_set *set, const char *device_key, const char *codelet,
                                  hac_type type, double units, bool together);
 
