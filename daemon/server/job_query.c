@@ -639,19 +639,16 @@ static void receipt(const hac_job *job, hac_text *text)
         hac_splice_buffers_json(&job->splice, text);
 }
 
-static const hac_job_kind query_kind = {.flow = "mapreduce",
-                                        .next_plan = next_plan,
-                                        .task_done = hac_query_run_task_done,
-                                        .did_all = hac_query_run_did_all,
-                                        .task_ended = hac_query_run_task_ended,
-                                        .task_failed = hac_query_run_task_failed,
-                                        .receipt = receipt,
-                                        .free_state = hac_query_run_end,
-                                        .ended = ended,
-                                        .has_result = true,
-                                        .sets_result_bytes = true,
-                                        .sends_data = true,
-                                        .user_errors = true};
+#define QUERY_KIND(name)                                                                                     \
+    {                                                                                                        \
+        .flow = name, .next_plan = next_plan, .task_done = hac_query_run_task_done,                          \
+        .did_all = hac_query_run_did_all, .task_ended = hac_query_run_task_ended,                            \
+        .task_failed = hac_query_run_task_failed, .receipt = receipt, .free_state = hac_query_run_end,       \
+        .ended = ended, .has_result = true, .sets_result_bytes = true, .sends_data = true,                   \
+        .user_errors = true                                                                                  \
+    }
+
+static const hac_job_kind query_kind = QUERY_KIND("mapreduce"), parquet_kind = QUERY_KIND("parquet");
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
@@ -831,7 +828,8 @@ hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
     hac_job *job = NULL;
     if (request->splits)
         return hac_job_splits_submit(session, serial, request, err);
-    hac_status status = hac_job_begin(session, &query_kind, 0, &job, err);
+    bool parquet = request->spec->source->format == FORMAT_PARQUET;
+    hac_status status = hac_job_begin(session, parquet ? &parquet_kind : &query_kind, 0, &job, err);
     if (status != HAC_OK)
         return status;
     status = fill_job(session, job, request, frame, err);

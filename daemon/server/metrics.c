@@ -7,8 +7,8 @@
 
 #include "job.h"
 
-const char *const hac_metrics_flows[HAC_METRICS_FLOWS] = {"sort",      "mapreduce", "splice", "opsplit",
-                                                          "calibrate", "tune",      "other"};
+const char *const hac_metrics_flows[HAC_METRICS_FLOWS] = {"sort",    "mapreduce", "splice", "parquet",
+                                                          "opsplit", "calibrate", "tune",   "other"};
 
 const double hac_bounds_seconds[] = {1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1,     0.3,
                                      1,    3,    10,   30,   100,  1000, INFINITY};

@@ -20,7 +20,7 @@ struct hac_job;
 
 #define HAC_METRICS_BUCKETS_MAX 16
 #define HAC_METRICS_DEVICES_MAX 64 /* names ever seen; later ones are counted as "other" */
-#define HAC_METRICS_FLOWS       7
+#define HAC_METRICS_FLOWS       8
 #define HAC_METRICS_STATUSES    16 /* codes of errors */
 
 typedef struct hac_histogram {

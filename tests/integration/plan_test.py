@@ -140,6 +140,26 @@ class Plans(SharedMachineTest):
             svg = xml.dom.minidom.parseString(self.m.good(*words, "--format", "svg"))
             self.assertEqual(svg.documentElement.tagName, "svg")
 
+    def test_flows(self):
+        """Every job's plan says which flow it is of, and has what every plan has; a sort of rows is a sort."""
+        (self.m.work / "in.csv").write_text("k,v\n1,2\n3,4\n")
+        schema = ("--schema", "k:i64,v:i64")
+        self.m.good("parquet", "convert", "in.csv", "in.parquet", *schema)
+        total = ("--select", "sum(v) as s")
+        for flow, *words in (("mapreduce", "mapreduce", "in.csv", *schema, *total), ("splice", "splice", "in.csv", *schema, *total),
+                             ("parquet", "parquet", "query", "in.parquet", *total), ("parquet", "mapreduce", "in.parquet", *total),
+                             ("sort", "sort", "in.csv", "--input-format", "csv", *schema, "--key", "k"),
+                             ("sort", "sort", "in.parquet", "--input-format", "parquet", "--key", "k desc")):
+            plan = json.loads(self.m.good("--json", "explain", *words))
+            self.assertEqual(plan["flow"], flow, words)
+            for key in ("k", "k_source", "shares", "predicted_seconds", "devices", "tasks"):
+                self.assertIn(key, plan, words)
+            if flow == "sort":
+                self.assertEqual([plan[key] for key in ("algorithm", "scheme", "n", "N", "weaker_items", "corun_steps",
+                                                        "folded_steps", "parts")], [None] * 8)
+        self.m.good("parquet", "query", "in.parquet", *total, "--receipt", "receipt.json")
+        self.assertEqual(json.loads((self.m.work / "receipt.json").read_text())["flow"], "parquet")
+
     def test_what_ended_early_teaches_nothing(self):
         """Rows up to a limit are a small part of the input: their time is not that of all of it."""
         rows = "".join(f"{i},{i * 7 % 1000}\n" for i in range(600000))

@@ -36,7 +36,8 @@ uint64_t hac_plan_memory(const hac_plan *plan)
 
 bool hac_plan_is_query(const hac_plan *plan)
 {
-    return strcmp(plan->flow, "mapreduce") == 0 || strcmp(plan->flow, "splice") == 0;
+    return strcmp(plan->flow, "mapreduce") == 0 || strcmp(plan->flow, "splice") == 0 ||
+           strcmp(plan->flow, "parquet") == 0;
 }
 
 bool hac_plan_is_one_task(const hac_plan *plan)

@@ -627,6 +627,12 @@ void hac_building_info(const hac_query_building *b)
     b->plan->sort.items = spec->bytes; /* what prices are in proportion to */
 }
 
+/* Row groups are flow E's. */
+static const char *flow_of(const hac_query_spec *spec)
+{
+    return spec->format != NULL && strcmp(spec->format, "parquet") == 0 ? "parquet" : "mapreduce";
+}
+
 hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spec,
                            const hac_query_sizes *sizes, hac_query_way way, const hac_team *team,
                            const hac_team *host, hac_plan **ret, hac_error *err)
@@ -634,7 +640,7 @@ hac_status hac_query_build(const hac_machine *machine, const hac_query_spec *spe
     hac_query_sizes small = {
         .chunk = spec->in_rows ? units(spec) : spec->bytes, .chunks = 1, .partitions = 1, .passes = 1};
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_status status = hac_plan_new("mapreduce", &plan, err);
+    hac_status status = hac_plan_new(flow_of(spec), &plan, err);
     if (status != HAC_OK)
         return status;
     hac_query_building b = {.plan = plan,
@@ -663,7 +669,7 @@ hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_s
                                    uint64_t spec_bytes, const hac_team *team, hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_status status = hac_plan_new("mapreduce", &plan, err);
+    hac_status status = hac_plan_new(flow_of(spec), &plan, err);
     if (status != HAC_OK)
         return status;
     hac_query_building b = {.plan = plan, .machine = machine, .spec = spec, .in = -1};
@@ -700,7 +706,7 @@ hac_status hac_query_build_footers(const hac_machine *machine, const hac_query_s
                                    const hac_team *team, hac_plan **ret, hac_error *err)
 {
     hac_cleanup(hac_plan_free_cleanup) hac_plan *plan = NULL;
-    hac_status status = hac_plan_new("mapreduce", &plan, err);
+    hac_status status = hac_plan_new(flow_of(spec), &plan, err);
     hac_query_sizes none = {.partitions = 1, .passes = 1};
     if (status != HAC_OK)
         return status;
