@@ -540,8 +540,9 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
             hac_text_addf(&t, "Predicted %.3f ms, measured %.3f ms.\n",
                           (plan->predicted_seconds + job->earlier_predicted) * 1e3, run_seconds(job) * 1e3);
         if (job->build_seconds > 0)
-            hac_text_addf(&t, "Of these, %.1f s went to building kernels (once for this device).\n",
-                          job->build_seconds);
+            hac_text_addf(
+                &t, "Of the %.1f s since it came, %.1f s went to building kernels (once for this device).\n",
+                hac_job_seconds(job), job->build_seconds);
     }
     if (job->retries > 0 || job->restarts > 0)
         hac_text_addf(
