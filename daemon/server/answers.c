@@ -597,9 +597,15 @@ hac_status hac_answer_problems(const hac_server *server, char **ret, size_t *ret
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "checks", '[');
-    bool any = hac_devices_usable(&server->devices) > 0;
-    add_check(&t, "OpenCL devices", any, any ? "at least one device is usable" : server->devices.problem,
-              "install an OpenCL driver, for example pocl-opencl-icd, and run `hacctl reload`");
+    bool any = hac_devices_usable(&server->devices) > 0, found = false;
+    for (size_t i = 0; i < server->devices.count; i++)
+        found |= !server->devices.items[i]->retired;
+    add_check(&t, "OpenCL devices", any,
+              any                                  ? "at least one device is usable"
+              : server->devices.problem[0] != '\0' ? server->devices.problem
+                                                   : "no device is usable",
+              found ? "the drivers are there: see what is said of each device"
+                    : "install an OpenCL driver, for example pocl-opencl-icd, and run `hacctl reload`");
     for (size_t i = 0; i < server->devices.count; i++) {
         const hac_server_device *d = server->devices.items[i];
         if (d->retired)

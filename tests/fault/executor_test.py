@@ -392,6 +392,9 @@ class Builder(MachineTest):
         self.assertIn("building took over 2 s", device["reason"])
         machine.generate("u32", "random", 70000)
         machine.bad(1, "sort", "in", "--type", "u32", "-o", "out", says="building took over 2 s")
+        doctor = machine.run("doctor").out.decode()
+        self.assertIn("see what is said of each device", doctor)
+        self.assertNotIn("install", doctor)
 
 
 class Start(MachineTest):
