@@ -275,6 +275,19 @@ static hac_status begin_attempt(const char *path, hac_error *err)
 
 /* One program ------------------------------------------------------------------------------------- */
 
+/* A driver that cannot write only says that it failed. */
+static void say_if_full(hac_error *err)
+{
+    static const char some[64 << 10];
+    const char *directory = getenv("POCL_CACHE_DIR");
+    if (directory == NULL)
+        return;
+    hac_autoclose int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    ssize_t n = fd >= 0 ? write(fd, some, sizeof some) : -1;
+    if (n < 0 ? errno == ENOSPC || errno == EDQUOT : (size_t)n < sizeof some)
+        (void)hac_error_prefix(err, "no space left in %s, where the driver writes", directory);
+}
+
 static hac_status build_and_test(builder *b, const char *program, hac_error *err)
 {
     hac_autofree char *attempts = attempts_file(b, program);
@@ -285,6 +298,8 @@ static hac_status build_and_test(builder *b, const char *program, hac_error *err
     if (status == HAC_OK) {
         test_program(b, program);
         status = save(b, program, err);
+    } else {
+        say_if_full(err);
     }
     death.armed = 0;
     if (attempts != NULL)

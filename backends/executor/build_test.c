@@ -2,9 +2,11 @@
 /* The builder, from outside. Needs PoCL. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,6 +115,39 @@ static void test_unknown_program(void **state)
     test_child_free(child);
 }
 
+/* The driver's folder is full: that is said, and not only that a program cannot be built. */
+static void test_full(void **state)
+{
+    (void)state;
+    test_setup setup = test_usual;
+    char *program = test_make_directory(), *scratch = test_make_directory();
+    setup.program_directory = program;
+    setup.scratch_directory = scratch;
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", scratch, "tmpfs", 0, "size=16k") != 0)
+        skip(); /* takes root */
+    static const char some[16 << 10];
+    hac_autofree char *filler = NULL;
+    assert_true(asprintf(&filler, "%s/filler", scratch) > 0);
+    hac_autoclose int fd = open(filler, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (write(fd, some, sizeof some) > 0)
+        ;
+    hac_closep(&fd);
+    test_child *child = test_start("--build");
+    test_send_setup(child, &setup);
+    test_send_build(child, (const char *[]){"selftest"}, 1);
+    const Hac__Executor__Built *built = test_expect(child, HAC__EXECUTOR__REPORT__WHAT_BUILT)->built;
+    print_message("%s\n", built->message);
+    assert_int_equal(built->code, HAC_DEVICE);
+    char says[1024];
+    snprintf(says, sizeof says, "no space left in %s, where the driver writes: ", scratch);
+    assert_memory_equal(built->message, says, strlen(says));
+    test_end(child);
+    assert_int_equal(umount(scratch), 0);
+    test_remove_directory(program);
+    test_remove_directory(scratch);
+}
+
 /* A program that has ended its builder three times is given up, and the others are not. */
 static void test_attempts(void **state)
 {
@@ -152,6 +187,7 @@ int main(void)
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_unknown_program),
         cmocka_unit_test(test_attempts),
+        cmocka_unit_test(test_full), /* last: it leaves the mounts that are everybody's */
     };
     return cmocka_run_group_tests(tests, test_make_directories, test_remove_directories);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -55,6 +56,19 @@ static void test_no_daemon(void **state)
     assert_int_equal(try_connect("/nowhere/hacd.sock", &err), HAC_NO_DAEMON);
     hac_test_assert_says(err.message, "/nowhere/hacd.sock");
     assert_int_equal(try_connect("", &err), HAC_INVALID);
+    /* something else listens there */
+    char name[] = "/tmp/hac-client-XXXXXX";
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_non_null(mkdtemp(name));
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", name);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(try_connect(address.sun_path, &err), HAC_NO_DAEMON);
+    hac_test_assert_says(err.message, "is no hacd: its socket is of another kind");
+    close(listener);
+    assert_int_equal(unlink(address.sun_path), 0); /* left as it was */
+    rmdir(name);
 }
 
 static bool other_version(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)

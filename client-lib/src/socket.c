@@ -105,8 +105,9 @@ static hac_status set_blocking(int fd, bool blocking, hac_error *err)
     return HAC_OK;
 }
 
-/* Only where nobody listens may another daemon be started: what there is of a socket is removed then. */
-static hac_status fail_connect(const char *path, int reason, hac_error *err)
+/* Only where nobody listens may another daemon be started: what there is of a socket is removed then. Of a
+ * socket that was named nobody starts one, so that another kind of socket is no daemon. */
+static hac_status fail_connect(const char *path, int reason, bool named, hac_error *err)
 {
     switch (reason) {
     case ENOENT:
@@ -124,8 +125,8 @@ static hac_status fail_connect(const char *path, int reason, hac_error *err)
         return hac_fail(err, HAC_REFUSED, "hacd at %s has taken no connection for %d s: try again later",
                         path, CONNECT_SECONDS);
     case EPROTOTYPE:
-        return hac_fail(err, HAC_REFUSED, "what listens at %s is no hacd: its socket is of another kind",
-                        path);
+        return hac_fail(err, named ? HAC_NO_DAEMON : HAC_REFUSED,
+                        "what listens at %s is no hacd: its socket is of another kind", path);
     default:
         return hac_fail_errno(err, HAC_IO, reason, "cannot connect to %s", path);
     }
@@ -147,7 +148,7 @@ hac_status hac_socket_connect(const char *path, bool any_owner, int *ret_socket,
                                connect(fd, (const struct sockaddr *)&address, sizeof(address)));
     while (result < 0 && errno == EINTR);
     if (result < 0)
-        return fail_connect(path, errno, err);
+        return fail_connect(path, errno, any_owner, err);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
     hac_status status = check_listener(fd, path, any_owner, err);
     if (status == HAC_OK)

@@ -34,8 +34,9 @@ HAC_MUST_USE hac_status hac_private_socket(const char *runtime, const char *temp
 /*
  * Connects, waiting while the daemon's backlog is full (at most 10 s); the socket is non-blocking then.
  * Checks who listens: this user, root, or, `any_owner`, whom the socket file belongs to; HAC_REFUSED
- * otherwise. HAC_NO_DAEMON: nobody listens there. HAC_REFUSED also: this user may not connect, the backlog
- * stays full, or it is another kind of socket; somebody may well listen.
+ * otherwise. HAC_NO_DAEMON: nobody listens there; with `any_owner` also another kind of socket. HAC_REFUSED
+ * also: this user may not connect, the backlog stays full, or, without `any_owner`, it is another kind of
+ * socket; somebody may well listen, whom no other daemon may replace.
  */
 HAC_MUST_USE hac_status hac_socket_connect(const char *path, bool any_owner, int *ret_socket, hac_error *err);
 

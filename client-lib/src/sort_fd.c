@@ -98,14 +98,21 @@ static hac_status from_file(const source *s, uint64_t size, uint8_t *room, hac_s
 
 static hac_status from_stream(hac_client *client, const source *s, hac_sort_call *call, hac_error *err)
 {
-    uint64_t most = UINT64_MAX, bytes = 0;
+    uint64_t most = UINT64_MAX, bytes = 0, limit = call->options->job.memory_limit;
     if (s->items != UINT64_MAX && __builtin_mul_overflow(s->items, s->key_bytes, &most))
         return hac_fail(err, HAC_INVALID, "%" PRIu64 " keys are more than can be", s->items);
+    bool bounded = limit != 0 && limit < most;
     hac_cleanup(hac_buffer_free_cleanup) hac_buffer *buffer = NULL;
     hac_stream stream = {.fd = s->fd, .name = s->name, .raw = true};
-    hac_status status = hac_stream_read(client, &stream, s->offset, most, &buffer, &bytes, err);
+    hac_status status =
+        hac_stream_read(client, &stream, s->offset, bounded ? limit + 1 : most, &buffer, &bytes, err);
     if (status != HAC_OK)
         return status;
+    if (bounded && bytes > limit)
+        return hac_fail(err, HAC_REFUSED,
+                        "%s is a stream, sorted in memory: the job needs at least %" PRIu64
+                        " bytes in all, above its limit of %" PRIu64 " bytes",
+                        s->name, bytes, limit);
     if (bytes % s->key_bytes != 0)
         return fail_odd(s, bytes, err);
     if (most != UINT64_MAX && bytes < most)

@@ -26,6 +26,24 @@ static int stop(void **state)
     return fake_teardown(state, the_daemon, client);
 }
 
+/* The most that a buffer was to have. */
+static _Atomic uint64_t largest_grown;
+
+static bool note_growth(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    (void)session;
+    (void)frame;
+    if (request->what_case == HAC__CLIENT__REQUEST__WHAT_BUFFER_GROW &&
+        request->buffer_grow->bytes > largest_grown)
+        largest_grown = request->buffer_grow->bytes;
+    return false;
+}
+
+static int start_noting(void **state)
+{
+    return fake_setup(state, note_growth, &the_daemon, &client);
+}
+
 #define WITH_DAEMON(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 static uint32_t *make_keys(size_t n)
@@ -265,6 +283,34 @@ static void test_file_without_a_size(void **state)
     close(fd);
 }
 
+/* Not more is read, nor taken of the pool, than the job may have. */
+static void test_stream_over_its_limit(void **state)
+{
+    (void)state;
+    enum { LIMIT = 3 << 20 };
+    hac_sort_options options = HAC_SORT_OPTIONS_INIT;
+    hac_error err = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    options.type = HAC_TYPE_U32;
+    options.job.memory_limit = LIMIT;
+    largest_grown = 0;
+    assert_int_equal(hac_sort_fd(client, zero, 0, UINT64_MAX, "zeros", &options, &job, &err), HAC_REFUSED);
+    assert_string_equal(err.message, "zeros is a stream, sorted in memory: the job needs at least 3145729 "
+                                     "bytes in all, above its limit of 3145728 bytes");
+    assert_int_equal(hac_sort_fd(client, zero, 8, LIMIT / 4 + 1, "zeros", &options, &job, &err), HAC_REFUSED);
+    assert_null(job);
+    assert_in_range(largest_grown, LIMIT + 1, LIMIT + 65536);
+    assert_int_equal(hac_sort_fd(client, zero, 8, LIMIT / 4, "zeros", &options, &job, &err), HAC_OK);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_bytes(job), LIMIT);
+    hac_job_free(job);
+    options.job.memory_limit = UINT64_MAX;
+    assert_int_equal(hac_sort_fd(client, zero, 0, 100, "zeros", &options, &job, &err), HAC_OK);
+    hac_job_free(job);
+    close(zero);
+}
+
 static bool grow_refused(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     (void)frame;
@@ -295,6 +341,7 @@ int main(void)
         WITH_DAEMON(test_streams),
         WITH_DAEMON(test_part_of_a_stream),
         FDS(test_stream_over_quota),
+        cmocka_unit_test_setup_teardown(test_stream_over_its_limit, start_noting, stop),
         FDS(test_small_files),
         WITH_DAEMON(test_file_without_a_size),
     };

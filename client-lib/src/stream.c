@@ -68,11 +68,12 @@ static hac_status pass_over(hac_input *input, uint64_t bytes, hac_buffer *buffer
     return HAC_OK;
 }
 
-/* By doubling. */
-static hac_status grow(const hac_input *input, hac_buffer *buffer, uint64_t filled, hac_error *err)
+/* By doubling, for `most` bytes in all. */
+static hac_status grow(const hac_input *input, hac_buffer *buffer, uint64_t filled, uint64_t most,
+                       hac_error *err)
 {
-    uint64_t room = hac_buffer_bytes(buffer);
-    hac_status status = hac_buffer_grow(buffer, room < INT64_MAX / 2 ? room * 2 : INT64_MAX, err);
+    uint64_t room = hac_buffer_bytes(buffer), wanted = room < INT64_MAX / 2 ? room * 2 : INT64_MAX;
+    hac_status status = hac_buffer_grow(buffer, wanted < most ? wanted : most, err);
     if (status != HAC_OK)
         (void)hac_error_prefix(err, "%s, after %" PRIu64 " bytes", hac_input_name(input), filled);
     return status;
@@ -85,7 +86,7 @@ hac_status hac_stream_append(hac_input *input, hac_buffer *buffer, uint64_t *fil
     while (n > 0 && *filled < most) {
         hac_status status = HAC_OK;
         if (*filled == hac_buffer_bytes(buffer))
-            status = grow(input, buffer, *filled, err);
+            status = grow(input, buffer, *filled, most, err);
         uint64_t room = hac_buffer_bytes(buffer);
         if (room > most)
             room = most;

@@ -540,8 +540,9 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
             hac_text_addf(&t, "Predicted %.3f ms, measured %.3f ms.\n",
                           (plan->predicted_seconds + job->earlier_predicted) * 1e3, run_seconds(job) * 1e3);
         if (job->build_seconds > 0)
-            hac_text_addf(&t, "Of these, %.1f s went to building kernels (once for this device).\n",
-                          job->build_seconds);
+            hac_text_addf(
+                &t, "Of the %.1f s since it came, %.1f s went to building kernels (once for this device).\n",
+                hac_job_seconds(job), job->build_seconds);
     }
     if (job->retries > 0 || job->restarts > 0)
         hac_text_addf(
@@ -596,9 +597,15 @@ hac_status hac_answer_problems(const hac_server *server, char **ret, size_t *ret
     hac_text t = HAC_TEXT_NONE;
     hac_json_open(&t, NULL, '{');
     hac_json_open(&t, "checks", '[');
-    bool any = hac_devices_usable(&server->devices) > 0;
-    add_check(&t, "OpenCL devices", any, any ? "at least one device is usable" : server->devices.problem,
-              "install an OpenCL driver, for example pocl-opencl-icd, and run `hacctl reload`");
+    bool any = hac_devices_usable(&server->devices) > 0, found = false;
+    for (size_t i = 0; i < server->devices.count; i++)
+        found |= !server->devices.items[i]->retired;
+    add_check(&t, "OpenCL devices", any,
+              any                                  ? "at least one device is usable"
+              : server->devices.problem[0] != '\0' ? server->devices.problem
+                                                   : "no device is usable",
+              found ? "the drivers are there: see what is said of each device"
+                    : "install an OpenCL driver, for example pocl-opencl-icd, and run `hacctl reload`");
     for (size_t i = 0; i < server->devices.count; i++) {
         const hac_server_device *d = server->devices.items[i];
         if (d->retired)

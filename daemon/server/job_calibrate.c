@@ -493,8 +493,24 @@ static uint64_t splits_from(hac_job *job, hac_type type)
     return 0;
 }
 
+static uint32_t usable_devices(const hac_server *server)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < server->devices.count; i++)
+        mask |= hac_device_usable(server->devices.items[i]) ? 1u << i : 0;
+    return mask;
+}
+
+/* Whether the planner has more devices than the one that was measured. */
+static bool is_one_of_several(const hac_job *job)
+{
+    return __builtin_popcount(job->device_mask) == 1 &&
+           (usable_devices(job->server) & ~job->device_mask) != 0;
+}
+
 static void add_break_even(hac_text *t, hac_job *job)
 {
+    bool one_of_several = is_one_of_several(job);
     hac_json_open(t, "break_even", '[');
     for (int type = HAC_TYPE_U32; type < HAC_TYPE_COUNT; type++) {
         uint64_t items = splits_from(job, (hac_type)type);
@@ -507,7 +523,9 @@ static void add_break_even(hac_text *t, hac_job *job)
                      hac_type_name((hac_type)type), (unsigned long long)items);
         } else {
             hac_json_null(t, "splits_from_items");
-            snprintf(text, sizeof text, "a sort of %s runs on one device at every size",
+            snprintf(text, sizeof text,
+                     one_of_several ? "only one device was measured: when a sort of %s is split is not known"
+                                    : "a sort of %s runs on one device at every size",
                      hac_type_name((hac_type)type));
         }
         hac_json_string(t, "text", text);
@@ -645,14 +663,6 @@ static const hac_job_kind tune_kind = {.flow = "tune",
                                        .free_state = free_state,
                                        .ended = restore_settings,
                                        .measures = true};
-
-static uint32_t usable_devices(const hac_server *server)
-{
-    uint32_t mask = 0;
-    for (uint32_t i = 0; i < server->devices.count; i++)
-        mask |= hac_device_usable(server->devices.items[i]) ? 1u << i : 0;
-    return mask;
-}
 
 static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client__SubmitCalibrate *request,
                            hac_error *err)

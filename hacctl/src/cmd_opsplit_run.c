@@ -71,17 +71,30 @@ static hac_status print_trace(hac_cli *cli, const hac_run_report *report, const 
                             : status;
 }
 
+static void say_no_output(const hac_cli *cli)
+{
+    if (is_first(cli))
+        hac_cli_say(cli, "no output is written without -o DIR");
+}
+
+/* There is a job; nothing leaves that did not go into the background. */
 static void leave(void *context, uint64_t job)
 {
     hac_background_leave(context, job);
 }
 
+/* Said now, as the run may take long. */
+static void say_and_leave(void *context, uint64_t job)
+{
+    say_no_output(context);
+    leave(context, job);
+}
+
 /* Vectors and outputs are here, where the run has to stay. */
-static hac_status go_on(hac_opsplit_request *r, hac_cli *cli, hac_error *err)
+static hac_status go_on(hac_cli *cli, hac_error *err)
 {
     if (cli->ranks != NULL)
         return hac_fail(err, HAC_INVALID, "--detach is hacctl's: ranks stay until mpirun ends");
-    r->options.begun = leave;
     return hac_background_enter(cli, err);
 }
 
@@ -97,7 +110,7 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
     if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))
-        status = go_on(&r, cli, err);
+        status = go_on(cli, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     if (cli->ranks != NULL)
@@ -106,6 +119,7 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
         return status;
     r.options.ranks = cli->ranks;
     r.options.log = print_log;
+    r.options.begun = r.options.output != NULL ? leave : say_and_leave;
     r.options.context = cli;
     r.options.stop_fd = hac_interrupt_fd();
     hac_interrupt_defer(1);
@@ -113,6 +127,8 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     hac_interrupt_defer(0);
     if (status != HAC_OK || !is_first(cli))
         return status;
+    if (r.options.output == NULL && report.job == 0) /* it took no device */
+        say_no_output(cli);
     hac_cli_note(cli, "%s: job %llu, %llu rounds, %llu graphs, %s", r.logic->name,
                  (unsigned long long)report.job, (unsigned long long)report.rounds,
                  (unsigned long long)report.graphs, hac_human_seconds(report.seconds, seconds));

@@ -404,6 +404,21 @@ static hac_input_format asked_format(const hac_args *args)
                                              : HAC_INPUT_NONE;
 }
 
+/* The job's own schema is of columns that the input has to have. */
+static hac_status check_columns(const hac_query_request *request, const hac_line *line,
+                                const hac_named_job *job, hac_error *err)
+{
+    hac_input_format format = request->input.format;
+    if (job == NULL || job->schema == NULL || hac_args_has(line->args, HAC_OPT_SCHEMA) ||
+        (format != HAC_INPUT_LINES && format != HAC_INPUT_WORDS && format != HAC_INPUT_KV))
+        return HAC_OK;
+    return hac_fail(
+        err, HAC_INVALID,
+        "%s: %s reads the columns %s, and %.200s would be read as %s; say --parse csv (tsv, jsonl, "
+        "fixed)",
+        line->command, job->name, job->schema, request->input.names[0], hac_query_format_name(format));
+}
+
 hac_status hac_query_request_parse(hac_query_request *request, const char *command, const hac_args *args,
                                    size_t first, hac_error *err)
 {
@@ -419,6 +434,8 @@ hac_status hac_query_request_parse(hac_query_request *request, const char *comma
     request->named = job;
     if (status == HAC_OK)
         status = begin(request, &line, first, words_from(args, first), format, err);
+    if (status == HAC_OK)
+        status = check_columns(request, &line, job, err);
     return status == HAC_OK ? finish(request, &line, job, HAC_RESULT_CSV, err) : status;
 }
 

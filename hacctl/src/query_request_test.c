@@ -158,6 +158,15 @@ static void named_jobs(void **state)
     assert_null(o->group_by);
     BAD(HAC_INVALID, "of which files", "wordcount");
     BAD(HAC_INVALID, "string-match needs --where", "string-match", "f.txt");
+    /* the schema is the job's, not the user's */
+    BAD(HAC_INVALID,
+        "groupby reads the columns key:string,value:i64, and f.txt would be read as lines; say --parse csv",
+        "groupby", "f.txt");
+    BAD(HAC_INVALID, "linear-regression reads the columns x:f64,y:f64", "linear-regression", "f.txt");
+    BAD(HAC_INVALID, "a.csv would be read as kv", "page-view-count", "a.csv", "--parse", "kv");
+    BAD(HAC_INVALID, "histogram reads the columns value:u8", "histogram", "f.txt", "--parse", "words");
+    (void)GOOD("groupby", "f.txt", "--parse", "tsv");
+    (void)GOOD("groupby", "f.txt", "--schema", "a:i64"); /* libhac says what is wrong with it */
     (void)GOOD("string-match", "f.txt", "--where", "contains(line, 'a')");
     for (size_t i = 0; hac_named_job_get(i) != NULL; i++) {
         const hac_named_job *job = hac_named_job_get(i);

@@ -20,6 +20,12 @@ class Questions(Fake):
         self.answer(1, devices)
         self.assertEqual(self.good("--json", "devices").decode(), devices + "\n")
         self.assertRegex(self.good("devices").decode(), r"(?m)^cpu   ready ")
+        for checks, said in (('{"name": "profiles", "ok": true}', ""), ("null", ""), ('{"name": "x", "ok": false}', ""),
+                             ('{"name": "profiles", "ok": false, "message": "a\\nb"}',
+                              "hacctl: device profiles have problems: `hacctl doctor` tells which\n")):
+            self.answer(11, f'{{"checks": [{checks}]}}')
+            self.assertEqual(self.run_it("--json", "devices"), (0, (devices + "\n").encode(), said))
+            self.good("-q", "devices")
         self.answer(2, '{"jobs": []}')
         self.assertEqual(self.good("jobs").decode(), "no jobs\n")
         self.answer(2, "nonsense")

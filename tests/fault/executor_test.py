@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -357,6 +358,10 @@ class Builder(MachineTest):
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, err)
         self.assertIsNone(machine.wrong("u64", "in", "out"))
+        why = machine.good("why", jobs["running"]).decode()
+        said = re.search(r"(?m)^Of the ([0-9.]+) s since it came, ([0-9.]+) s went to building kernels ", why)
+        self.assertIsNotNone(said, why)
+        self.assertLessEqual(float(said[2]), float(said[1]))
 
     def test_killed_again_and_again(self):
         """As the kernel does where memory is short: not for ever."""
@@ -387,6 +392,9 @@ class Builder(MachineTest):
         self.assertIn("building took over 2 s", device["reason"])
         machine.generate("u32", "random", 70000)
         machine.bad(1, "sort", "in", "--type", "u32", "-o", "out", says="building took over 2 s")
+        doctor = machine.run("doctor").out.decode()
+        self.assertIn("see what is said of each device", doctor)
+        self.assertNotIn("install", doctor)
 
 
 class Start(MachineTest):

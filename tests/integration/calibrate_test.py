@@ -68,6 +68,17 @@ class Calibrate(MachineTest):
                 self.assertEqual(len(chosen), 1)
                 self.assertLessEqual(chosen[0]["predicted_seconds"], 1.06 * best["predicted_seconds"])
 
+    def test_one_of_two(self):
+        """What one device can do says nothing of both."""
+        for profile, says in ((TWO_DEVICES, "only one device was measured: when a sort of {} is split is not known"),
+                              (ONE_DEVICE, "a sort of {} runs on one device at every size")):
+            with self.subTest(profile=profile):
+                self.m = self.machine(profile)
+                report = self.m.json("calibrate", self.m.devices()[0]["name"], timeout=300)
+                self.assertEqual([size["text"] for size in report["break_even"]],
+                                 [says.format(size["type"]) for size in report["break_even"]])
+                self.assertEqual(len(report["break_even"]), 6)
+
 
 if __name__ == "__main__":
     main()

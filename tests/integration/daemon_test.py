@@ -152,7 +152,9 @@ class Start(MachineTest):
         """Left out, and said so by doctor; the others serve."""
         machine = self.machine(ONE_DEVICE)
         machine.set_profile("name: x\nkind: abacus\n", "01-bad.yaml")
-        self.assertEqual(machine.devices()[0]["state"], "ready")
+        self.assertEqual(machine.json("-q", "devices")["devices"][0]["state"], "ready")
+        self.assertEqual(machine.run("devices").err,
+                         "hacctl: device profiles have problems: `hacctl doctor` tells which\n")
         self.assertIn("01-bad.yaml", machine.run("doctor").out.decode())
 
     def test_many_start_at_once(self):

@@ -116,6 +116,12 @@ class Memory(MemoryCase):
         machine.generate("u32", "random", items + (1 << 18), name="more")
         machine.bad(4, "sort", "more", "--type", "u32", "-o", "out", says="limit of 64 MiB of memory")
 
+    def test_endless(self):
+        """A stream is read to the job's limit, not to the pool's."""
+        machine = self.machine(ONE_DEVICE, {"pool_memory_per_user": "34MiB"})
+        machine.bad(4, "sort", "/dev/zero", "--type", "u32", "--memory", "32MiB", "-o", "out",
+                    says="above its limit of 33554432 bytes")
+
 
 class MemoryLong(MemoryCase):
     """long"""

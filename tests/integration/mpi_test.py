@@ -230,6 +230,12 @@ class Logic(RankTest):
         self.good(2, EVERY, *inputs, "-o", "out", folders=folders)
         self.assertEqual([len(list((folder / "out").glob("*"))) for folder in folders], [17, 0])
 
+    def test_no_folder(self):
+        """One rank says that nothing is written."""
+        inputs = self.write_inputs()
+        done = self.mpirun(3, EVERY, *inputs)
+        self.assertEqual((done.code, done.err), (0, "hac-mpi: no output is written without -o DIR\n"))
+
     def test_wrong_usage(self):
         inputs = self.write_inputs()
         self.bad(2, 3, "--nothing", EVERY, says="unknown option --nothing")

@@ -706,7 +706,7 @@ class Placement(LogicTest):
 
     def ran(self, machine, *options):
         """The sub-operators of the last graph of a run of that file, as its receipt has them."""
-        machine.good("opsplit", "run", machine.root / "placed.yaml", *options, "--receipt", "receipt")
+        machine.good("opsplit", "run", machine.root / "placed.yaml", *options, "--receipt", "receipt", "-q")
         job = json.loads((machine.work / "receipt").read_text())["job"]
         return machine.json("show", str(job))["receipt"]["opsplit"]["sub_operators"]
 
@@ -879,6 +879,24 @@ outputs: {o: {columns: [key, sum, n]}}
             f"  - map: {{expr: \"real + {i}\", out: r{i}}}\n" for i in range(90))
         placed = self.placed(self.m, logic, "--components", "4")
         self.assertEqual({(len(tasks), still_open) for tasks, still_open in placed}, {(4, None)})
+
+    def test_no_folder(self):
+        """Nothing is written then, and that is said, once and unless it is not wanted."""
+        rows = "inputs: {t: {parse: csv, schema: 'v:i64'}}\n"
+        device = "operators: [{map: {expr: t.v + 1, out: b}}]\noutputs: {o: {columns: [b]}}\n"
+        (self.m.work / "v.csv").write_text("v\n1\n2\n")
+        (self.m.work / "some.yaml").write_text(rows + device)
+        (self.m.work / "none.yaml").write_text(rows + "outputs: {o: {columns: [t.v]}}\n")
+        for logic in ("some.yaml", "none.yaml"):
+            words = ("opsplit", "run", logic, "--input", "t=v.csv")
+            done = self.m.run(*words)
+            self.assertEqual((done.code, done.out, done.err), (0, b"", "hacctl: no output is written without -o DIR\n"))
+            self.m.good(*words, "-q")
+            self.m.good(*words, "-o", "folder")
+        self.m.bad(1, "opsplit", "run", "some.yaml", "--input", "t=absent.csv", says="absent.csv")
+        done = self.m.run("opsplit", "run", "some.yaml", "--input", "t=v.csv", "--detach")
+        self.assertEqual((done.code, done.err), (0, "hacctl: no output is written without -o DIR\n"))
+        self.m.good("wait", done.out.decode().strip())
 
 
 class OneJob(LogicTest):

@@ -87,9 +87,9 @@ typedef struct hac_connect_options {
  * $XDG_STATE_HOME/hac/hacd.log, and inherits nothing of its starter but a few environment variables. A daemon
  * that is named, by `socket` or $HAC_SOCKET, is never started. $HAC_LIBEXEC is where hacd is looked for
  * instead of where it was installed. options may be NULL. HAC_NO_DAEMON: none, or one of another protocol
- * version (the message names both). HAC_REFUSED: the place of the private socket, or who listens there, is
- * not to be trusted; the user may not connect there, or nobody takes the connection: no other daemon is
- * started then; or hacd takes no more connections of this user.
+ * version (the message names both), or another kind of socket that was named. HAC_REFUSED: the place of the
+ * private socket, or who listens there, is not to be trusted; the user may not connect there, or nobody takes
+ * the connection: no other daemon is started then; or hacd takes no more connections of this user.
  */
 HAC_API HAC_MUST_USE hac_status hac_client_connect(const hac_connect_options *options,
                                                    hac_client **ret_client, hac_error *err);
