@@ -72,7 +72,7 @@ class CutsTest(SharedMachineTest):
         return path
 
     def run_one(self, machine, text, *options, inputs=None):
-        words = [word for i in inputs or (f"p={self.csv}",) for word in ("--input", i)]
+        words = [word for i in (inputs if inputs is not None else (f"p={self.csv}",)) for word in ("--input", i)]
         out = machine.work / "out"
         machine.good("opsplit", "run", self.write(machine, text), *words, "-o", out, *options)
         return {path.name: path.read_bytes() for path in out.iterdir()}
@@ -165,6 +165,21 @@ class Partitioners(CutsTest):
             else:
                 self.assertEqual(tasks[codelet], want)
             self.assertEqual(line["partitioner"], "weight")
+
+    def test_many_to_wait_for(self):
+        """Two vectors, each made by more tasks than half of those that one may wait for."""
+        logic = """name: wait
+vectors: {{a: {{template: FixValueVector, type: i64, split: {split}}}}}
+operators:
+  - range: {{rows: 200000, out: i}}
+  - map: {{expr: "i * 2", out: a}}
+  - map: {{expr: "199999 - i", out: b}}
+  - scatter: {{in: a, index: b, rows: 200000, out: c}}
+outputs: {{o: {{format: raw, columns: [c]}}}}
+"""
+        want = b"".join((2 * (199999 - i)).to_bytes(8, "little") for i in range(200000))
+        for split in (1, 33, 40):
+            self.assertTrue(self.run_one(self.two, logic.format(split=split), inputs=())["o.bin"] == want, split)
 
     def test_failures_name_the_row(self):
         """… of the vector, not its place in the component."""
