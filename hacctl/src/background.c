@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +41,7 @@ hac_status hac_background_enter(hac_cli *cli, hac_error *err)
     if (pipe2(ends, O_CLOEXEC) != 0)
         return hac_fail_errno(err, HAC_FAILED, errno, "the command cannot go on in the background");
     fflush(NULL);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child < 0) {
         close(ends[0]);
         close(ends[1]);
@@ -51,6 +52,9 @@ hac_status hac_background_enter(hac_cli *cli, hac_error *err)
         (void)signal(SIGINT, SIG_IGN); /* a terminal's is the other one's, too, and that says it */
         print_id(cli, ends[0], child);
     }
+    /* what is cancelled before there is a job does not go on where nobody sees it */
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+        _exit(hac_status_exit_code(HAC_CANCELLED));
     close(ends[0]);
     cli->background = ends[1];
     cli->terminal = false;
@@ -61,6 +65,7 @@ void hac_background_leave(hac_cli *cli, uint64_t job)
 {
     if (cli->background <= 0)
         return;
+    (void)prctl(PR_SET_PDEATHSIG, 0);
     (void)setsid();
     (void)signal(SIGHUP, SIG_IGN);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -372,6 +372,11 @@ static hac_status bring_here(hac_logic_run *run, const hac_run_task *task, hac_e
 
 /* ---- adding ---- */
 
+static size_t call_size(const hac_run_task *task, size_t program_bytes)
+{
+    return sizeof(hac_op_call) + task->n_operands * sizeof(hac_op_operand) + program_bytes;
+}
+
 /* What the codelet is told: the same for each component. */
 static hac_status make_call(const hac_run_task *task, uint8_t **ret, size_t *ret_bytes, hac_error *err)
 {
@@ -387,7 +392,7 @@ static hac_status make_call(const hac_run_task *task, uint8_t **ret, size_t *ret
                         .b = task->b,
                         .n = task->n};
     size_t operands = task->n_operands * sizeof(hac_op_operand);
-    *ret_bytes = sizeof call + operands + program.bytes;
+    *ret_bytes = call_size(task, program.bytes);
     *ret = program.broken ? NULL : malloc(*ret_bytes);
     for (size_t i = 0; *ret != NULL && i < task->n_operands; i++) {
         hac_op_operand operand = task->operands[i]->operand;
@@ -411,6 +416,12 @@ static void wait_after(graph_task *part, hac_op_task *task, uint32_t other)
         part->after[task->n_after++] = other;
 }
 
+/* Whether it reads all of an operand, and so waits for all that write it. */
+static bool reads_all(const hac_run_task *what, size_t operand)
+{
+    return (what->whole >> operand & 1) || what->operands[operand]->operand.rows == 1 || what->grain == 0;
+}
+
 /* The tasks that write what this one reads: of components the same rows, or all. */
 static void find_order(const hac_logic_run *run, const hac_run_task *what, graph_task *part,
                        hac_op_task *task, uint64_t first, uint64_t end)
@@ -419,7 +430,7 @@ static void find_order(const hac_logic_run *run, const hac_run_task *what, graph
         const hac_run_vector *v = what->operands[i];
         if (hac_run_writes(what, i))
             continue;
-        bool all = (what->whole >> i & 1) || v->operand.rows == 1 || what->grain == 0;
+        bool all = reads_all(what, i);
         for (unsigned w = 0; hac_run_is_pending(run, v) && w < v->n_writers; w++)
             if (all || (v->writers[w].first < end && first < v->writers[w].end))
                 wait_after(part, task, v->writers[w].task);
@@ -562,8 +573,16 @@ static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned compon
         hold(graph, what->operands[i]->memory);
 }
 
+/* What is cut into tasks: these ranges, of rows [first, end) that are this rank's. */
+typedef struct cuts {
+    hac_component_range ranges[HAC_RUN_WRITERS_MAX];
+    unsigned n, wanted; /* of all ranks alike: at most so many */
+    uint64_t first, end;
+    const hac_run_vector *places; /* of a partition: the ranges are of its order's; NULL: of rows */
+} cuts;
+
 static void note_writers(const hac_logic_run *run, const hac_run_task *what, uint32_t first_task,
-                         const hac_component_range *ranges, unsigned components, uint64_t first, uint64_t end)
+                         const cuts *cut)
 {
     bool divided = what->grain > 0 && is_divided(run, what->rows, what->grain);
     for (size_t i = 0; i < what->n_operands; i++) {
@@ -571,11 +590,12 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
         if (!hac_run_writes(what, i))
             continue;
         row_map map = map_rows(what, i);
-        v->n_writers = components;
+        v->n_writers = cut->n;
+        v->writers_most = cut->wanted;
         v->graph = run->graph->number;
-        for (unsigned c = 0; c < components; c++)
-            v->writers[c] = (hac_run_writer){first_task + c, mapped_first(map, ranges[c].first),
-                                             mapped_end(map, ranges[c].first + ranges[c].count)};
+        for (unsigned c = 0; c < cut->n; c++)
+            v->writers[c] = (hac_run_writer){first_task + c, mapped_first(map, cut->ranges[c].first),
+                                             mapped_end(map, cut->ranges[c].first + cut->ranges[c].count)};
         if (what->scattered || what->grain == 0) /* all of it */
             v->writers[0].end = UINT64_MAX;
         if (!divided || what->scattered)
@@ -583,17 +603,24 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
         v->divided = true;
         v->cut = (struct hac_run_cut){rank_grain(run, what->rows, what->grain), what->rows, map.scale,
                                       map.each, cut_by(run, what->rows)};
-        v->first = mapped_first(map, first);
-        v->end = end == what->rows ? v->operand.rows : mapped_first(map, end);
+        v->first = mapped_first(map, cut->first);
+        v->end = cut->end == what->rows ? v->operand.rows : mapped_first(map, cut->end);
     }
 }
 
-/* How many components a sub-operator is made of, at most. */
+/* How many components a sub-operator is made of, at most: each of them is told all of the call, and together
+ * they are one message. */
 static unsigned components_wanted(const hac_logic_run *run, const hac_run_task *what)
 {
-    if (what->grain == 0 || what->scattered || run->components == 0)
+    hac_text program = HAC_TEXT_NONE;
+    unsigned most = run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
+    if (what->grain == 0 || what->scattered || most <= 1)
         return 1;
-    return run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
+    if (what->program != NULL)
+        hac_program_write(what->program, &program);
+    size_t fit = MESSAGE_MOST / message_bytes(what, call_size(what, program.bytes));
+    hac_text_clear(&program);
+    return fit >= most ? most : fit > 1 ? (unsigned)fit : 1;
 }
 
 /* Those that have rows, of rows [first, end). */
@@ -618,13 +645,32 @@ static unsigned cut_components(const hac_logic_run *run, const hac_run_task *wha
     return n;
 }
 
-/* What is cut into tasks: these ranges, of rows [first, end) that are this rank's. */
-typedef struct cuts {
-    hac_component_range ranges[HAC_RUN_WRITERS_MAX];
-    unsigned n, wanted; /* of all ranks alike: at most so many */
-    uint64_t first, end;
-    const hac_run_vector *places; /* of a partition: the ranges are of its order's; NULL: of rows */
-} cuts;
+/* Tasks of the graph that a task over these rows waits for, at most. Which they are differs between ranks,
+ * which all have to come to the same number. */
+static size_t waits_of(const hac_logic_run *run, const hac_run_task *what, uint64_t first, uint64_t end)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < what->n_operands; i++) {
+        const hac_run_vector *v = what->operands[i];
+        if (hac_run_writes(what, i) || !hac_run_is_pending(run, v))
+            continue;
+        for (unsigned w = 0; alone(run) && w < v->n_writers; w++)
+            n += reads_all(what, i) || (v->writers[w].first < end && first < v->writers[w].end);
+        n += alone(run) ? 0 : v->writers_most;
+    }
+    return n;
+}
+
+static bool can_wait(const hac_logic_run *run, const hac_run_task *what, const cuts *cut)
+{
+    if (!alone(run))
+        return waits_of(run, what, 0, 0) <= HAC_OPS_AFTER_MAX;
+    for (unsigned c = 0; c < cut->n; c++)
+        if (waits_of(run, what, cut->ranges[c].first, cut->ranges[c].first + cut->ranges[c].count) >
+            HAC_OPS_AFTER_MAX)
+            return false;
+    return true;
+}
 
 static const uint64_t *order_of(const hac_run_vector *places)
 {
@@ -637,7 +683,8 @@ static hac_status add_ranges(hac_logic_run *run, const hac_run_task *what, const
     hac_autofree uint8_t *call = NULL;
     size_t call_bytes = 0;
     hac_status status = make_call(what, &call, &call_bytes, err);
-    if (status == HAC_OK && !has_room(run->graph, what, cut->wanted, call_bytes))
+    if (status == HAC_OK &&
+        !(has_room(run->graph, what, cut->wanted, call_bytes) && can_wait(run, what, cut)))
         status = hac_run_flush(run, err);
     if (status != HAC_OK)
         return status;
@@ -650,7 +697,7 @@ static hac_status add_ranges(hac_logic_run *run, const hac_run_task *what, const
         part->n_places = cut->places != NULL ? cut->places->operand.rows : 0;
         add_one(run, what, &cut->ranges[c], c, cut->n, shared, call_bytes);
     }
-    note_writers(run, what, first_task, cut->ranges, cut->n, cut->first, cut->end);
+    note_writers(run, what, first_task, cut);
     if (ret_first != NULL)
         *ret_first = first_task;
     return HAC_OK;
@@ -769,7 +816,7 @@ static hac_status add_places(hac_logic_run *run, const hac_run_task *what, hac_e
 hac_status hac_run_add(hac_logic_run *run, const hac_run_task *what, uint32_t *ret_first, hac_error *err)
 {
     cuts cut = {.n = 0, .wanted = components_wanted(run, what), .end = what->rows};
-    if (hac_run_takes_single_rows(run, what))
+    if (hac_run_takes_single_rows(run, what) && run->partition->n_parts <= cut.wanted)
         return add_places(run, what, err);
     if (what->grain > 0)
         (void)hac_run_part(run, what->rows, what->grain, &cut.first, &cut.end);

@@ -58,6 +58,7 @@ typedef struct hac_run_vector {
     } cut;
     hac_run_writer writers[HAC_RUN_WRITERS_MAX];
     unsigned n_writers;
+    unsigned writers_most; /* on all ranks alike */
     uint64_t graph; /* the number of the graph that they are tasks of; on some ranks there may be none */
     /* Of a run that only places: its values are not known; its size neither, but it is at most this one. */
     bool unknown, most;

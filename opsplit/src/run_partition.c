@@ -29,12 +29,6 @@ void hac_run_partitions_clear(hac_logic_run *run)
     run->partition = run->partitions = NULL;
 }
 
-/* As many as a job's tasks may write one vector, at most, like components that are ranges. */
-static unsigned parts_of(const hac_logic_run *run)
-{
-    return run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
-}
-
 /* ---- what it is made of ---- */
 
 /* Vectors, by number: those that say where a row belongs. */
@@ -238,13 +232,19 @@ static hac_status place_rows(hac_logic_run *run, hac_run_partition *p, const uin
     return HAC_OK;
 }
 
+/* A job takes no more of one sub-operator, however finely it is to be cut. */
+static unsigned parts_wanted(const hac_logic_run *run)
+{
+    return run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
+}
+
 static hac_status deal(hac_logic_run *run, const hac_logic_piece *piece, hac_run_partition *p, hac_error *err)
 {
     const hac_logic_expression *expression = run->logic->vectors[run->cut.vector].partition;
     hac_run_vector by = {.memory = NULL};
     hac_status status = HAC_OK;
     p->rows = rows_of(run, piece);
-    p->n_parts = parts_of(run);
+    p->n_parts = parts_wanted(run);
     p->parts = calloc(p->n_parts, sizeof *p->parts);
     uint32_t *component = calloc(p->rows + 1, sizeof *component);
     if (component == NULL || p->parts == NULL)
@@ -279,7 +279,7 @@ static bool is_of(const hac_logic_run *run, const hac_run_partition *p, const so
 {
     bool placed = p->parts != NULL;
     if (p->vector != run->cut.vector || p->n_sources != s->n ||
-        (placed && (p->n_parts != parts_of(run) || p->rows != rows)))
+        (placed && (p->n_parts != parts_wanted(run) || p->rows != rows)))
         return false;
     for (size_t i = 0; i < s->n; i++)
         if (p->sources[i].memory != run->vectors[s->vectors[i]].memory)
@@ -321,6 +321,24 @@ static hac_status make(hac_logic_run *run, const hac_logic_piece *piece, const s
     return HAC_OK;
 }
 
+/*
+ * Whether what is there says where the piece's rows go. Of no rows that it reads (fill, range) nothing can,
+ * nor can values that are of other rows: in a loop they may be those of the round before. A SparseValueVector
+ * is never cut by its rows, of which it may have more than memory has bytes.
+ */
+static bool speak_for(const hac_logic_run *run, const sources *s, uint64_t rows)
+{
+    if (run->cut.files || run->cut.partitioner == HAC_PARTITION_WEIGHT)
+        return run->vectors[s->vectors[0]].operand.form != HAC_VECTOR_SPARSE_VALUE;
+    for (size_t i = 0; i < s->n; i++) {
+        const hac_op_operand *o = &run->vectors[s->vectors[i]].operand;
+        bool one = run->cut.partitioner == HAC_PARTITION_EXPRESSION && o->rows == 1;
+        if (o->rows != rows && !one)
+            return false;
+    }
+    return rows > 1;
+}
+
 hac_status hac_run_partition_find(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
 {
     bool plain = run->cut.partitioner == HAC_PARTITION_RANGE && !run->cut.files;
@@ -334,6 +352,8 @@ hac_status hac_run_partition_find(hac_logic_run *run, const hac_logic_piece *pie
     if (status != HAC_OK)
         return status;
     uint64_t rows = rows_of(run, piece);
+    if (!speak_for(run, &s, rows))
+        return HAC_OK;
     for (hac_run_partition *p = run->partitions; p != NULL; p = p->older)
         if (is_of(run, p, &s, rows)) {
             run->partition = p;

@@ -291,6 +291,7 @@ static hac_status map_entries(hac_logic_run *run, const hac_logic_piece *piece,
     if (status == HAC_OK) {
         memcpy(fresh.writers, result.writers, sizeof fresh.writers);
         fresh.n_writers = result.n_writers;
+        fresh.writers_most = result.writers_most;
         fresh.graph = result.graph;
         hac_run_set(run, out, &fresh);
     } else {

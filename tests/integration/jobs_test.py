@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 import wire  # noqa: E402
-from machine import TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
+from machine import TWO_DEVICES, MachineTest, SharedMachineTest, children, command_of, eventually, main, state_of  # noqa: E402
 
 DONE, CANCELLED = 3, 5  # states of jobs
 BITONIC = ("--algorithm", "bitonic")
@@ -85,6 +85,21 @@ outputs: {sum: {columns: {sum: all}}}
         self.m.good("cancel", job)
         self.assertTrue(eventually(lambda: self.state(job) == "cancelled"))
         self.assertFalse((work / "never" / "sum.csv").exists())
+
+    def test_detached_what_is_cancelled_before(self):
+        """… does not go on where nobody sees it: its input is a pipe that nobody writes."""
+        work = self.m.work
+        os.mkfifo(work / "pipe.csv")
+        (work / "never.yaml").write_text('name: never\ninputs: {p: {parse: csv, schema: "k:i64"}}\n'
+                                         "operators: [map: {expr: p.k + 1, out: y}]\noutputs: {y: {columns: [y]}}\n")
+        for signal_number in (signal.SIGTERM, signal.SIGKILL):
+            process = self.m.start("opsplit", "run", "never.yaml", "--input", "p=pipe.csv", "-o", "out", "--detach")
+            self.assertTrue(eventually(lambda: children(process.pid)))
+            (other,) = children(process.pid)
+            process.send_signal(signal_number)
+            process.wait(10)
+            self.assertTrue(eventually(lambda: state_of(other) in (None, "Z"), 5), command_of(other))
+            process.communicate()
 
     def test_detached_what_fails_before(self):
         """… is said as ever."""

@@ -72,7 +72,7 @@ class CutsTest(SharedMachineTest):
         return path
 
     def run_one(self, machine, text, *options, inputs=None):
-        words = [word for i in inputs or (f"p={self.csv}",) for word in ("--input", i)]
+        words = [word for i in (inputs if inputs is not None else (f"p={self.csv}",)) for word in ("--input", i)]
         out = machine.work / "out"
         machine.good("opsplit", "run", self.write(machine, text), *words, "-o", out, *options)
         return {path.name: path.read_bytes() for path in out.iterdir()}
@@ -173,6 +173,52 @@ class Partitioners(CutsTest):
             else:
                 self.assertEqual(tasks[codelet], want)
             self.assertEqual(line["partitioner"], "weight")
+
+    def test_many_components(self):
+        """A job takes 64 of one sub-operator, a message fewer where each of them is told much, a task waits for 64."""
+        logic = LOGIC.replace("split: 3", "split: {split}")
+        want = self.run_one(self.two, logic.format(partitioner="range", operation="VectorMap", split=1))
+        for split in (40, 64, 65, 1024):
+            for partitioner in ("range", "round-robin", "{hash: p.name}"):
+                got = self.run_one(self.two, logic.format(partitioner=partitioner, operation="VectorMap", split=split))
+                self.assertTrue(got == want, f"{partitioner} in {split}")
+        terms = " + ".join(f"sqrt(abs(p.x)) * {i}.5 - if(p.k > {i}, p.x, p.y)" for i in range(12))
+        long = """name: long
+inputs: {{p: {{parse: csv, schema: "x:f64,y:f64,k:i64,w:i64,name:string"}}}}
+vectors: {{a: {{template: FixValueVector, type: f64, split: {split}, partitioner: {partitioner}}}}}
+operators: [map: {{expr: "{terms}", out: a}}]
+outputs: {{o: {{format: raw, columns: [a]}}}}
+"""
+        (want,) = self.run_one(self.m, long.format(partitioner="range", split=1, terms=terms)).values()
+        (got,) = self.run_one(self.m, long.format(partitioner="round-robin", split=64, terms=terms)).values()
+        self.assertEqual(got, want)
+
+    def test_many_to_wait_for(self):
+        """Two vectors, each made by more tasks than half of those that one may wait for."""
+        logic = """name: wait
+vectors: {{a: {{template: FixValueVector, type: i64, split: {split}}}}}
+operators:
+  - range: {{rows: 200000, out: i}}
+  - map: {{expr: "i * 2", out: a}}
+  - map: {{expr: "199999 - i", out: b}}
+  - scatter: {{in: a, index: b, rows: 200000, out: c}}
+outputs: {{o: {{format: raw, columns: [c]}}}}
+"""
+        want = b"".join((2 * (199999 - i)).to_bytes(8, "little") for i in range(200000))
+        for split in (1, 33, 40):
+            self.assertTrue(self.run_one(self.two, logic.format(split=split), inputs=())["o.bin"] == want, split)
+
+    def test_what_says_nothing(self):
+        """Rows are cut by range where what a partitioner goes by is not of these rows, or has no rows in memory."""
+        for made in ("fill: {rows: 5, value: 1, out: a}", "range: {rows: 5, from: 1, out: a}"):
+            logic = ('name: none\nvectors: {k: {type: i64, value: [1, 2, 3, 4, 5]}, a: {template: FixValueVector, type: i64, '
+                     f'split: 3, partitioner: {{expr: "k"}}}}}}\noperators: [{made}, map: {{expr: "a * 0 + k", out: b}}]\n'
+                     "outputs: {o: {format: csv, columns: [b]}}\n")
+            self.assertEqual(self.run_one(self.m, logic, inputs=())["o.csv"].split(), b"b 1 2 3 4 5".split())
+        sparse = ("name: sparse\nvectors: {a: {template: SparseValueVector, type: f64, split: 3, partitioner: weight, "
+                  "value: {rows: 1099511627776, indices: [1, 5], values: [2, 3]}}}\n"
+                  "operators: [reduce: {in: a, function: sum, out: s}]\noutputs: {o: {format: csv, columns: [s]}}\n")
+        self.assertEqual(self.run_one(self.m, sparse, inputs=())["o.csv"].split(), [b"s", b"5.0"])
 
     def test_failures_name_the_row(self):
         """… of the vector, not its place in the component."""
