@@ -5,6 +5,7 @@ results have the same bytes whatever it is. What is expected is worked out here,
 import json
 import os
 import random
+import shutil
 import sys
 from pathlib import Path
 
@@ -74,6 +75,7 @@ class CutsTest(SharedMachineTest):
     def run_one(self, machine, text, *options, inputs=None):
         words = [word for i in (inputs if inputs is not None else (f"p={self.csv}",)) for word in ("--input", i)]
         out = machine.work / "out"
+        shutil.rmtree(out, ignore_errors=True)
         machine.good("opsplit", "run", self.write(machine, text), *words, "-o", out, *options)
         return {path.name: path.read_bytes() for path in out.iterdir()}
 
