@@ -122,7 +122,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --devices --detach --priority --deadline --memory --determinism --trace --receipt --schema --output-format --delimiter --no-header --null --byte-order --on-error --input-format --key --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
         ;;
     splice)
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
         ;;
     pipe)
         if [[ $cur == -* ]]; then _hacctl_words --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --delimiter --no-header --header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --io "$global"; fi
@@ -134,7 +134,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet convert')
-        if [[ $cur == -* ]]; then _hacctl_words --type --devices --priority --deadline --memory --determinism --trace --receipt --parse --schema --delimiter --no-header --null --byte-order --on-error --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --delimiter --no-header --null --byte-order --on-error --codec --row-group-size --row-group-rows --block-size "$global"; else _hacctl_paths -f; fi
         ;;
     'parquet inspect')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
@@ -143,7 +143,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words -o --output --device "$global"; fi
         ;;
     'opsplit run')
-        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --priority --deadline --memory --determinism --receipt --input --placement --threshold --components --kernels "$global"; else _hacctl_paths -f; fi
+        if [[ $cur == -* ]]; then _hacctl_words -o --output --devices --detach --priority --deadline --memory --determinism --trace --receipt --input --placement --threshold --components --kernels "$global"; else _hacctl_paths -f; fi
         ;;
     'opsplit check')
         if [[ $cur == -* ]]; then _hacctl_words "$global"; else _hacctl_paths -f; fi
@@ -158,7 +158,7 @@ _hacctl() {
         if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --input-size --input --placement --threshold --components --kernels "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet opsplit; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; [[ $prev == opsplit ]] && _hacctl_words run; fi
         ;;
     simulate)
-        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
+        if [[ $cur == -* ]]; then _hacctl_words --type -o --output --descending --argsort --algorithm --scheme --fold --items --devices --detach --priority --deadline --memory --determinism --trace --receipt --parse --schema --where --group-by --select --order-by --limit --output-format --delimiter --no-header --null --byte-order --on-error --way --hot-keys --sample --hot-share --work-groups --work-items --split-size --centroids --with --input-format --key --codec --row-group-size --row-group-rows --block-size --format --profiles --input-size --input --placement --threshold --components --kernels "$global"; elif ((after == 0)); then _hacctl_words sort splice mapreduce parquet; else _hacctl_paths -f; [[ $prev == parquet ]] && _hacctl_words query convert; fi
         ;;
     jobs)
         if [[ $cur == -* ]]; then _hacctl_words "$global"; fi

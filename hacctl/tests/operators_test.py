@@ -184,7 +184,7 @@ class Operators(Fake):
         (placement,) = answer["steps"][0]["body"][0]["sub_operators"][0]["placement"]
         self.assertEqual(placement, {"open": None, "tasks": [
             {"codelet": "op.fake", "component": 0, "components": 1, "sub_loop": 0, "sub_loops": 1, "rows": None,
-             "at_most": False, "memory": 0, "devices": "a, b", "predicted_seconds": 0.5, "reason": "so"}]})
+             "places": False, "at_most": False, "memory": 0, "devices": "a, b", "predicted_seconds": 0.5, "reason": "so"}]})
         text = self.good("explain", "opsplit", "run", pagerank, "--input", "edges=x", "--placement", "rule",
                          "--threshold", "5", "--components", "7").decode()
         self.assertRegex(text, r"(?m)^    3\. damp .*\n       op\.fake on a, b: so\n    4\. ")
@@ -196,7 +196,7 @@ class Operators(Fake):
         self.bad(2, *explain, loop, "--format", "svg", says="no picture")
         self.bad(1, *explain, "missing.yaml", says="no such file")
         self.bad(2, *explain, self.put("bad.yaml", "a: 1\n"), says="bad.yaml:1:1: ")
-        self.bad(2, "simulate", "--profiles", ".", "opsplit", "run", loop, says="no job that can be planned")
+        self.bad(2, "simulate", "opsplit", "run", loop, says="--profiles DIR is missing")
 
     def test_receipt(self):
         """A receipt takes the place of none of the files that a run reads."""

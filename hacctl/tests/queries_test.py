@@ -225,7 +225,7 @@ class Parquet(Fake):
         for option in ("--row-group-size", "--row-group-rows", "--block-size"):
             for value in ("0", "many", "-1"):
                 self.bad(2, "parquet", "convert", "a.csv", "c.parquet", option, value, says=option)
-        self.bad(2, "parquet", "convert", "a.csv", "c.parquet", "--detach", says="unknown option --detach")
+        self.assertEqual(self.good("parquet", "convert", "a.csv", "c.parquet", "--detach"), b"7\n")
         self.environment["FAKE_HAC_JOB"] = "1"
         self.bad(1, "parquet", "convert", "a.csv", "none.parquet", says="fake: ")
         self.assertNotIn("none.parquet", self.files())
@@ -279,8 +279,12 @@ class Rows(Fake):
         for option in (["--type", "u32"], ["--argsort"], ["--algorithm", "radix"], ["--scheme", "none"], ["--fold", "none"]):
             self.bad(2, "sort", "a.csv", "--key", "x", *option, says=f"{option[0]} is of raw arrays, not of whole rows")
         self.bad(2, "sort", "a.csv", "--key", "x", "--codec", "gzip", says="--codec is of results that are Parquet files")
+        self.answer("plan1", '{"flow":"mapreduce","k":0.10000000000000001}')
+        plan = self.good("explain", "sort", "a.csv", "--key", "x", "--json")
+        self.assertTrue(plan.endswith(b',"parts":null,"k":0.10000000000000001}\n'), plan)  # as hacd wrote it
+        self.assertEqual(json.loads(plan)["flow"], "sort")
         self.answer("plan1", "{}")
-        self.assertEqual(self.good("explain", "sort", "a.csv", "--key", "x", "--json"), b"{}\n")
+        self.bad(3, "explain", "sort", "a.csv", "--key", "x", "--json", says="the plan does not begin with its flow")
         self.assertIn("explain sources=1 format=2", self.called())
         self.bad(2, "explain", "sort", "a.csv", "--key", "x", "--items", "5", says="--items")
         master, slave = pty.openpty()

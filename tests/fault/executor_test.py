@@ -233,9 +233,11 @@ class Crash(FaultCase):
         while time.monotonic() - began < 3 and process.poll() is None:
             for pid in daemon.executor_pids():
                 if pid not in pids and kill(pid, signal.SIGSEGV):
+                    began = began if pids else time.monotonic()
                     pids.append(pid)
+            began = began if pids else time.monotonic()  # a busy machine may be slow to start the first one
             time.sleep(0.0005)
-        self.assertLess(len(pids), 8, "no back-off")
+        self.assertIn(len(pids), range(1, 8), "no back-off")
         self.assertLess(daemon.cpu_seconds() - cpu, 0.3)
         process.communicate(timeout=60)
         self.assertIn(process.returncode, (0, 1))

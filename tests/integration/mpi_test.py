@@ -473,7 +473,7 @@ class Failures(RankTest):
         os.kill(other.daemon().pid, signal.SIGKILL)
         err = self.ended(process, found)
         self.assertEqual(process.returncode, 3, err)
-        lines = [line for line in err.splitlines() if line.startswith("hac-mpi: ")]
+        lines = [line for line in err.splitlines() if line.startswith("hac-mpi: ") and "without -o DIR" not in line]
         self.assertEqual(len(lines), 1, err)
         self.assertIn("rank 1: ", lines[0])
         self.assertIn("hacd", lines[0])

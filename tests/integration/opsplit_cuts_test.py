@@ -176,7 +176,7 @@ class Partitioners(CutsTest):
                 self.assertEqual(tasks[codelet], want)
             self.assertEqual(line["partitioner"], "weight")
 
-    def test_many_components(self):
+    def test_more_components_than_a_job_takes(self):
         """A job takes 64 of one sub-operator, a message fewer where each of them is told much, a task waits for 64."""
         logic = LOGIC.replace("split: 3", "split: {split}")
         want = self.run_one(self.two, logic.format(partitioner="range", operation="VectorMap", split=1))
