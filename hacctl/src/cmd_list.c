@@ -45,7 +45,7 @@ hac_status hac_cmd_devices(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     (void)args;
     hac_status status = list_topic(cli, HAC_TOPIC_DEVICES, "the devices", hac_report_devices, err);
-    if (status == HAC_OK && !cli->quiet)
+    if (status == HAC_OK && !cli->quiet && !cli->json)
         say_bad_profiles(cli);
     return status;
 }
