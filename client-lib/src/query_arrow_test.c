@@ -165,7 +165,7 @@ static void text_of(const struct ArrowArray *a, const char *format, int64_t row,
     bool is_large = strchr("UZ", format[0]) != NULL;
     int64_t i = a->offset + row, begin = is_large ? large[i] : small[i],
             end = is_large ? large[i + 1] : small[i + 1];
-    *ret = (const char *)a->buffers[2] + begin;
+    *ret = a->buffers[2] != NULL ? (const char *)a->buffers[2] + begin : ""; /* without any characters */
     *length = end - begin;
 }
 
