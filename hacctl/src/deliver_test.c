@@ -40,7 +40,7 @@ static void check(const hac_args *args, const char *says)
     hac_error err = HAC_ERROR_NONE;
     hac_status status = hac_delivery_check(args, &err);
     if (status != (says == NULL ? HAC_OK : HAC_INVALID) || (says != NULL && strcmp(err.message, says) != 0))
-        fail_msg("%d: %s\nand not: %s", status, err.message, says);
+        fail_msg("%d: %s\nand not: %s", status, err.message, says != NULL ? says : "no error");
 }
 
 static void inputs_are_kept(void **state)
