@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "deliver.h"
+
 /* The new process's end, as a shell would tell it. */
 static int exit_code_of(pid_t child)
 {
@@ -27,9 +29,7 @@ static _Noreturn void print_id(const hac_cli *cli, int from, pid_t child)
         ;
     if (n != (ssize_t)sizeof job)
         _exit(exit_code_of(child));
-    char line[64];
-    snprintf(line, sizeof line, cli->json ? "{\"job\": %llu}" : "%llu", (unsigned long long)job);
-    hac_status status = hac_cli_print(line, &err);
+    hac_status status = hac_deliver_id(cli, job, &err);
     if (status != HAC_OK)
         hac_cli_report(&err);
     _exit(hac_status_exit_code(status));

@@ -35,7 +35,7 @@ static hac_status count_items(const hac_args *args, const char *command, hac_sor
 
 /* The plan of a sort or of a query: whichever the first words ask for. */
 typedef struct plan_request {
-    bool is_query;
+    bool is_query, row_sort; /* row_sort: of whole rows, planned as a query */
     hac_sort_request sort;
     uint64_t items;
     hac_query_request query;
@@ -99,6 +99,7 @@ static hac_status parse_plan_of_query(const hac_args *args, const char *command,
                                       size_t first, plan_request *request, hac_error *err)
 {
     request->is_query = true;
+    request->row_sort = parse == hac_query_request_sort;
     hac_status status = HAC_OK;
     if (hac_args_has(args, HAC_OPT_ITEMS))
         return hac_fail(err, HAC_INVALID,
@@ -168,11 +169,10 @@ static hac_status as_sort(char **plan, hac_error *err)
     return HAC_OK;
 }
 
-static bool is_row_sort(const hac_args *args, const plan_request *request, hac_plan_format format)
+static hac_status print_plan(const plan_request *request, hac_plan_format format, char **plan, hac_error *err)
 {
-    size_t first = 0;
-    const hac_command *job = hac_command_find(args->words, args->n_words, &first);
-    return request->is_query && format == HAC_PLAN_JSON && job != NULL && strcmp(job->name, "sort") == 0;
+    hac_status status = request->row_sort && format == HAC_PLAN_JSON ? as_sort(plan, err) : HAC_OK;
+    return status == HAC_OK ? hac_cli_print(*plan, err) : status;
 }
 
 static bool is_logic_file(const hac_args *args)
@@ -197,9 +197,7 @@ hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err)
                                    &request.query.options, format, &plan, err);
     else if (status == HAC_OK)
         status = hac_explain_sort(cli->client, request.items, &request.sort.options, format, &plan, err);
-    if (status == HAC_OK && is_row_sort(args, &request, format))
-        status = as_sort(&plan, err);
-    return status == HAC_OK ? hac_cli_print(plan, err) : status;
+    return status == HAC_OK ? print_plan(&request, format, &plan, err) : status;
 }
 
 static hac_status simulate(hac_cli *cli, const plan_request *request, const hac_simulated *machine,
@@ -228,6 +226,7 @@ hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err)
     hac_cleanup(plan_request_clear) plan_request request = {.is_query = false};
     hac_cleanup(hac_simulated_free_cleanup) hac_simulated *machine = NULL;
     hac_autofree char *plan = NULL;
+    hac_plan_format format = hac_cli_format(cli, args);
     if (!hac_args_has(args, HAC_OPT_PROFILES))
         return hac_fail(err, HAC_INVALID,
                         "simulate: --profiles DIR is missing: the folder that describes the machine");
@@ -239,8 +238,6 @@ hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err)
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     if (status == HAC_OK)
-        status = simulate(cli, &request, machine, hac_cli_format(cli, args), &plan, err);
-    if (status == HAC_OK && is_row_sort(args, &request, hac_cli_format(cli, args)))
-        status = as_sort(&plan, err);
-    return status == HAC_OK ? hac_cli_print(plan, err) : status;
+        status = simulate(cli, &request, machine, format, &plan, err);
+    return status == HAC_OK ? print_plan(&request, format, &plan, err) : status;
 }

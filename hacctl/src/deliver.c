@@ -177,9 +177,9 @@ hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job,
     return status == HAC_OK ? commit(delivery->result, err) : status;
 }
 
-hac_status hac_deliver_id(const hac_cli *cli, const hac_job *job, hac_error *err)
+hac_status hac_deliver_id(const hac_cli *cli, uint64_t job, hac_error *err)
 {
     char line[64];
-    snprintf(line, sizeof line, cli->json ? "{\"job\": %llu}" : "%llu", (unsigned long long)hac_job_id(job));
+    snprintf(line, sizeof line, cli->json ? "{\"job\": %llu}" : "%llu", (unsigned long long)job);
     return hac_cli_print(line, err);
 }

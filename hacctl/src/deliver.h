@@ -23,7 +23,7 @@ void hac_delivery_close(hac_delivery *delivery);
 HAC_MUST_USE hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job, hac_error *err);
 
 /* With --detach: prints the job's id. */
-HAC_MUST_USE hac_status hac_deliver_id(const hac_cli *cli, const hac_job *job, hac_error *err);
+HAC_MUST_USE hac_status hac_deliver_id(const hac_cli *cli, uint64_t job, hac_error *err);
 
 /* HAC_INVALID when --detach comes with an option that needs the job's end, when two outputs are one file, or
  * a receipt or trace would overwrite an input. */

@@ -140,8 +140,8 @@ _Static_assert(HAC_OPT_COUNT <= 64, "sets of options are bits of 64");
      HAC_OPT_BIT(HAC_OPT_PLACEMENT) | HAC_OPT_BIT(HAC_OPT_THRESHOLD) | HAC_OPT_BIT(HAC_OPT_COMPONENTS) |     \
      HAC_OPT_BIT(HAC_OPT_KERNELS))
 #define HAC_OPTIONS_PARQUET_QUERY (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY)
-/* Who starts them hands the input over: there is nothing to come back to later. */
-#define HAC_OPTIONS_SPLICE (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE))
+#define HAC_OPTIONS_SPLICE        (HAC_OPTIONS_PLANNED | HAC_OPTIONS_QUERY | HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE))
+/* Who starts it hands the input over: there is nothing to come back to later. */
 #define HAC_OPTIONS_PIPE                                                                                     \
     ((HAC_OPTIONS_PLANNED & ~HAC_OPT_BIT(HAC_OPT_DETACH)) | HAC_OPTIONS_ASKED |                              \
      HAC_OPT_BIT(HAC_OPT_SPLIT_SIZE) | HAC_OPT_BIT(HAC_OPT_IO) | HAC_OPT_BIT(HAC_OPT_HEADER))

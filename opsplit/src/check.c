@@ -302,6 +302,14 @@ int hac_logic_input_find(const hac_logic *logic, const char *name)
     return -1;
 }
 
+int hac_logic_file_numbers(const hac_logic *logic, int rows)
+{
+    for (size_t i = 0; rows != HAC_DIMENSION_NONE && i < logic->n_inputs; i++)
+        if (logic->inputs[i].directory && logic->inputs[i].rows == rows)
+            return logic->inputs[i].file_vector;
+    return -1;
+}
+
 const hac_logic_argument *hac_logic_argument_get(const hac_logic_piece *piece, const char *name)
 {
     for (size_t i = 0; i < piece->n_arguments; i++)

@@ -29,10 +29,7 @@ static bool has_matrix(const hac_logic *logic, const hac_logic_piece *piece)
 
 static bool is_of_files(const hac_logic *logic, const hac_logic_vector *v)
 {
-    for (size_t i = 0; i < logic->n_inputs; i++)
-        if (logic->inputs[i].directory && v->rows >= 0 && v->rows == logic->inputs[i].rows)
-            return true;
-    return false;
+    return hac_logic_file_numbers(logic, v->rows) >= 0;
 }
 
 static bool has_files(const hac_logic *logic, const hac_logic_piece *piece)

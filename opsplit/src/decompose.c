@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/op_layout.h"
 #include "check.h"
 
 static unsigned wanted(const hac_decompose_options *options)
@@ -58,18 +59,9 @@ static bool takes_single_rows(const hac_logic *logic, const hac_logic_piece *pie
     if (piece->subop->walk != HAC_WALK_ROWS)
         return false;
     for (int v; (v = walked_vector(logic, piece, &at)) >= 0;)
-        if (logic->vectors[v].form != HAC_VECTOR_FIX_VALUE && logic->vectors[v].form != HAC_VECTOR_PVAR)
+        if (!hac_op_form_is_dense(logic->vectors[v].form))
             return false;
     return true;
-}
-
-/* The numbers of the files that rows of this many are from; -1: no input of a directory has as many. */
-static int file_numbers(const hac_logic *logic, int rows)
-{
-    for (size_t i = 0; rows != HAC_DIMENSION_NONE && i < logic->n_inputs; i++)
-        if (logic->inputs[i].directory && logic->inputs[i].rows == rows)
-            return logic->inputs[i].file_vector;
-    return -1;
 }
 
 hac_piece_cut hac_piece_cut_of(const hac_logic *logic, hac_operation operation, const hac_logic_piece *piece,
@@ -84,7 +76,7 @@ hac_piece_cut hac_piece_cut_of(const hac_logic *logic, hac_operation operation, 
         if (stated >= 0 && (by < 0 || logic->vectors[stated].split > logic->vectors[by].split))
             by = stated;
         if (operation == HAC_OPERATION_DIR_MAP && files < 0)
-            files = file_numbers(logic, logic->vectors[v].rows);
+            files = hac_logic_file_numbers(logic, logic->vectors[v].rows);
     }
     if (!rows || piece->subop->walk == HAC_WALK_SERIAL || cut.everywhere)
         return cut;

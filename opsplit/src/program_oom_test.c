@@ -38,20 +38,13 @@ static void send_graph_done(fake_session *session, const Hac__Client__Request *r
     static const uint64_t found[HAC_OP_VALUES_MAX] = {1, 1, 1, 1};
     static uint8_t values[512 * (1 + sizeof found)];
     const Hac__Client__SubmitOps *graph = request->append_graph->graph;
-    Hac__Client__GraphDone done = HAC__CLIENT__GRAPH_DONE__INIT;
+    size_t bytes = 0;
     for (size_t i = 0; graph != NULL && i < graph->n_tasks; i++) {
-        uint8_t *at = values + done.values.len;
-        at[0] = HAC_OP_VALUES_MAX;
-        memcpy(at + 1, found, sizeof found);
-        done.values.len += 1 + sizeof found;
+        values[bytes] = HAC_OP_VALUES_MAX;
+        memcpy(values + bytes + 1, found, sizeof found);
+        bytes += 1 + sizeof found;
     }
-    done.job = request->append_graph->job;
-    done.values.data = values;
-    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
-    r.serial = request->serial;
-    r.what_case = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
-    r.graph_done = &done;
-    fake_send(session, &r, NULL, 0);
+    fake_send_graph_done(session, request->serial, request->append_graph->job, values, bytes);
 }
 
 static void write_results(fake_session *session, const Hac__Client__SubmitOps *graph)

@@ -67,18 +67,26 @@ static uint64_t fingerprint(const hac_logic_run *run, const hac_logic_input *inp
     return hash;
 }
 
+hac_status hac_run_share_numbers(const hac_logic_run *run, uint64_t *all, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
+    if (offsets == NULL)
+        return hac_fail_no_memory(err);
+    for (unsigned r = 0; r <= ranks->ranks; r++)
+        offsets[r] = r * sizeof *all;
+    return ranks->share(ranks->context, all, offsets, err);
+}
+
 /* Every rank reads all of the input, and works on its part: of other data its part would be another. */
 static hac_status check_same(const hac_logic_run *run, const hac_logic_input *input, hac_error *err)
 {
     const hac_ranks *ranks = run->options->ranks;
     hac_autofree uint64_t *prints = calloc(ranks->ranks, sizeof *prints);
-    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
-    if (prints == NULL || offsets == NULL)
+    if (prints == NULL)
         return hac_fail_no_memory(err);
-    for (unsigned r = 0; r <= ranks->ranks; r++)
-        offsets[r] = r * sizeof *prints;
     prints[ranks->rank] = fingerprint(run, input);
-    hac_status status = ranks->share(ranks->context, prints, offsets, err);
+    hac_status status = hac_run_share_numbers(run, prints, err);
     for (unsigned r = 1; r < ranks->ranks && status == HAC_OK; r++)
         if (prints[r] != prints[0])
             status = hac_fail(err, HAC_FAILED,
@@ -93,13 +101,10 @@ static hac_status agree_on_threads(hac_logic_run *run, hac_error *err)
 {
     const hac_ranks *ranks = run->options->ranks;
     hac_autofree uint64_t *threads = calloc(ranks->ranks, sizeof *threads);
-    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
-    if (threads == NULL || offsets == NULL)
+    if (threads == NULL)
         return hac_fail_no_memory(err);
-    for (unsigned r = 0; r <= ranks->ranks; r++)
-        offsets[r] = r * sizeof *threads;
     threads[ranks->rank] = run->threads;
-    hac_status status = ranks->share(ranks->context, threads, offsets, err);
+    hac_status status = hac_run_share_numbers(run, threads, err);
     for (unsigned r = 0; r < ranks->ranks && status == HAC_OK; r++)
         run->threads = threads[r] > run->threads ? (unsigned)threads[r] : run->threads;
     return status;

@@ -304,7 +304,7 @@ static uint64_t row_bytes(const hac_op_operand *operand)
 
 /* Behind the last row that each rank has. */
 static hac_status find_ends(const hac_logic_run *run, const hac_run_vector *vector, uint64_t *ends,
-                            uint64_t *offsets, hac_error *err)
+                            hac_error *err)
 {
     const hac_ranks *ranks = run->options->ranks;
     const struct hac_run_cut *cut = &vector->cut;
@@ -316,10 +316,8 @@ static hac_status find_ends(const hac_logic_run *run, const hac_run_vector *vect
     }
     if (equal)
         return HAC_OK;
-    for (unsigned r = 0; r <= ranks->ranks; r++)
-        offsets[r] = r * sizeof *ends;
     ends[ranks->rank] = vector->end;
-    return ranks->share(ranks->context, ends, offsets, err);
+    return hac_run_share_numbers(run, ends, err);
 }
 
 hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err)
@@ -334,7 +332,7 @@ hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error 
     hac_autofree uint64_t *ends = calloc(ranks->ranks, sizeof *ends);
     if (offsets == NULL || ends == NULL)
         return hac_fail_no_memory(err);
-    status = find_ends(run, vector, ends, offsets, err);
+    status = find_ends(run, vector, ends, err);
     if (status != HAC_OK)
         return status;
     for (unsigned r = 0; r < ranks->ranks; r++)
@@ -422,6 +420,13 @@ static bool reads_all(const hac_run_task *what, size_t operand)
     return (what->whole >> operand & 1) || what->operands[operand]->operand.rows == 1 || what->grain == 0;
 }
 
+/* Whether rows [first, end) of a task wait for a task that writes these rows of an operand. */
+static bool waits_for(const hac_run_task *what, size_t operand, const hac_run_writer *w, uint64_t first,
+                      uint64_t end)
+{
+    return reads_all(what, operand) || (w->first < end && first < w->end);
+}
+
 /* The tasks that write what this one reads: of components the same rows, or all. */
 static void find_order(const hac_logic_run *run, const hac_run_task *what, graph_task *part,
                        hac_op_task *task, uint64_t first, uint64_t end)
@@ -430,9 +435,8 @@ static void find_order(const hac_logic_run *run, const hac_run_task *what, graph
         const hac_run_vector *v = what->operands[i];
         if (hac_run_writes(what, i))
             continue;
-        bool all = reads_all(what, i);
         for (unsigned w = 0; hac_run_is_pending(run, v) && w < v->n_writers; w++)
-            if (all || (v->writers[w].first < end && first < v->writers[w].end))
+            if (waits_for(what, i, &v->writers[w], first, end))
                 wait_after(part, task, v->writers[w].task);
     }
 }
@@ -464,9 +468,8 @@ static uint64_t mapped_end(row_map map, uint64_t end)
 static void touch(const hac_run_task *what, size_t operand, uint64_t first, uint64_t end, hac_op_span *span)
 {
     const hac_op_operand *v = &what->operands[operand]->operand;
-    bool dense = v->form == HAC_VECTOR_FIX_VALUE || v->form == HAC_VECTOR_PVAR;
-    if (!dense || (what->scattered && operand == 0) || v->rows == 1 || (what->whole >> operand & 1) ||
-        what->grain == 0)
+    if (!hac_op_form_is_dense(v->form) || (what->scattered && operand == 0) || v->rows == 1 ||
+        (what->whole >> operand & 1) || what->grain == 0)
         return;
     row_map map = map_rows(what, operand);
     uint64_t from = mapped_first(map, first);
@@ -613,7 +616,7 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
 static unsigned components_wanted(const hac_logic_run *run, const hac_run_task *what)
 {
     hac_text program = HAC_TEXT_NONE;
-    unsigned most = run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
+    unsigned most = hac_run_components(run);
     if (what->grain == 0 || what->scattered || most <= 1)
         return 1;
     if (what->program != NULL)
@@ -655,7 +658,7 @@ static size_t waits_of(const hac_logic_run *run, const hac_run_task *what, uint6
         if (hac_run_writes(what, i) || !hac_run_is_pending(run, v))
             continue;
         for (unsigned w = 0; alone(run) && w < v->n_writers; w++)
-            n += reads_all(what, i) || (v->writers[w].first < end && first < v->writers[w].end);
+            n += waits_for(what, i, &v->writers[w], first, end);
         n += alone(run) ? 0 : v->writers_most;
     }
     return n;

@@ -132,6 +132,8 @@ bool hac_run_writes(const hac_run_task *task, size_t i);
 HAC_MUST_USE hac_status hac_run_partition_find(hac_logic_run *run, const hac_logic_piece *piece,
                                                hac_error *err);
 void hac_run_partitions_clear(hac_logic_run *run);
+/* Of the piece at work: a job takes no more of one sub-operator, however finely it is to be cut. */
+unsigned hac_run_components(const hac_logic_run *run);
 /* Whether the partition cuts ranges of so many rows; whether it takes this task's rows one by one. */
 bool hac_run_cuts_ranges(const hac_logic_run *run, uint64_t rows);
 bool hac_run_takes_single_rows(const hac_logic_run *run, const hac_run_task *task);
@@ -153,6 +155,9 @@ HAC_MUST_USE hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_
                                       hac_error *err);
 /* All rows of a vector on every rank; flushes where it has to. */
 HAC_MUST_USE hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err);
+
+/* One number of each rank, on all of them: all[rank] is this one's before. */
+HAC_MUST_USE hac_status hac_run_share_numbers(const hac_logic_run *run, uint64_t *all, hac_error *err);
 
 /* ---- placing without running ---- */
 
@@ -229,6 +234,8 @@ bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint6
 /* How the piece is cut, of a step of that kind: run->cut, components, partition. */
 HAC_MUST_USE hac_status hac_run_cut(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
                                     hac_error *err);
+/* What comes now is no piece. */
+void hac_run_uncut(hac_logic_run *run);
 HAC_MUST_USE hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err);
 HAC_MUST_USE hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n,
                                       hac_error *err);

@@ -232,8 +232,7 @@ static hac_status place_rows(hac_logic_run *run, hac_run_partition *p, const uin
     return HAC_OK;
 }
 
-/* A job takes no more of one sub-operator, however finely it is to be cut. */
-static unsigned parts_wanted(const hac_logic_run *run)
+unsigned hac_run_components(const hac_logic_run *run)
 {
     return run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
 }
@@ -244,7 +243,7 @@ static hac_status deal(hac_logic_run *run, const hac_logic_piece *piece, hac_run
     hac_run_vector by = {.memory = NULL};
     hac_status status = HAC_OK;
     p->rows = rows_of(run, piece);
-    p->n_parts = parts_wanted(run);
+    p->n_parts = hac_run_components(run);
     p->parts = calloc(p->n_parts, sizeof *p->parts);
     uint32_t *component = calloc(p->rows + 1, sizeof *component);
     if (component == NULL || p->parts == NULL)
@@ -279,7 +278,7 @@ static bool is_of(const hac_logic_run *run, const hac_run_partition *p, const so
 {
     bool placed = p->parts != NULL;
     if (p->vector != run->cut.vector || p->n_sources != s->n ||
-        (placed && (p->n_parts != parts_wanted(run) || p->rows != rows)))
+        (placed && (p->n_parts != hac_run_components(run) || p->rows != rows)))
         return false;
     for (size_t i = 0; i < s->n; i++)
         if (p->sources[i].memory != run->vectors[s->vectors[i]].memory)
@@ -371,6 +370,12 @@ hac_status hac_run_cut(hac_logic_run *run, hac_operation operation, const hac_lo
     return hac_run_partition_find(run, piece, err);
 }
 
+void hac_run_uncut(hac_logic_run *run)
+{
+    run->partition = NULL;
+    run->cut.everywhere = false;
+}
+
 /* ---- ranges ---- */
 
 bool hac_run_cuts_ranges(const hac_logic_run *run, uint64_t rows)
@@ -386,9 +391,8 @@ bool hac_run_takes_single_rows(const hac_logic_run *run, const hac_run_task *tas
         return false;
     for (size_t i = 0; i < task->n_operands; i++) {
         const hac_op_operand *o = &task->operands[i]->operand;
-        bool dense = o->form == HAC_VECTOR_FIX_VALUE || o->form == HAC_VECTOR_PVAR;
         bool same = (task->whole >> i & 1) != 0 || (o->rows == 1 && !hac_run_writes(task, i));
-        if (!same && (!dense || o->rows != task->rows))
+        if (!same && (!hac_op_form_is_dense(o->form) || o->rows != task->rows))
             return false;
     }
     return true;

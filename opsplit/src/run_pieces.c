@@ -302,8 +302,7 @@ static hac_status map_entries(hac_logic_run *run, const hac_logic_piece *piece,
 
 static bool is_sparse(const hac_run_vector *like)
 {
-    return like != NULL && like->operand.form != HAC_VECTOR_FIX_VALUE &&
-           like->operand.form != HAC_VECTOR_PVAR;
+    return like != NULL && !hac_op_form_is_dense(like->operand.form);
 }
 
 static hac_status copy_of(hac_logic_run *run, int vector, hac_run_vector *ret, hac_error *err)
@@ -315,48 +314,64 @@ static hac_status copy_of(hac_logic_run *run, int vector, hac_run_vector *ret, h
     return HAC_OK;
 }
 
-hac_status hac_run_map_rows(hac_logic_run *run, const hac_logic_piece *piece,
-                            const hac_logic_expression *expression, hac_run_vector *ret, hac_error *err)
+/* The task of an expression that is no copy; its output is still to be made. *ret_like: hac_run_expression.
+ */
+static hac_status begin_map(hac_logic_run *run, const hac_logic_piece *piece,
+                            const hac_logic_expression *expression, hac_run_task *ret,
+                            hac_run_vector **ret_like, hac_error *err)
 {
-    hac_run_vector fresh, *like;
-    hac_run_task task = hac_run_task_of(run, piece, "op.map");
-    if (expression->copy >= 0)
-        return copy_of(run, expression->copy, ret, err);
-    hac_run_output(&task, &fresh);
-    hac_status status = hac_run_expression(run, expression, &task, &like, err);
-    if (status == HAC_OK && is_sparse(like))
-        status = hac_fail(err, HAC_INVALID, "'%s' reads a vector without dense rows", expression->text);
-    if (status != HAC_OK)
-        return status;
+    *ret = hac_run_task_of(run, piece, "op.map");
+    hac_run_output(ret, NULL);
+    return hac_run_expression(run, expression, ret, ret_like, err);
+}
+
+static hac_status map_dense(hac_logic_run *run, const hac_logic_expression *expression, hac_run_task *task,
+                            const hac_run_vector *like, hac_run_vector *ret, hac_error *err)
+{
     if (like == NULL && is_here(run, expression))
         return map_one(run, expression, ret, err);
     uint64_t rows = like != NULL ? like->operand.rows : 1, columns = like != NULL ? like->operand.columns : 1;
-    status = hac_run_dense(run, expression->kind, rows, columns, &fresh, err);
+    hac_status status = hac_run_dense(run, expression->kind, rows, columns, ret, err);
     if (status != HAC_OK)
         return status;
-    task.rows = rows;
-    task.grain = HAC_OP_BLOCK;
-    task.units = (double)rows * (double)columns * (double)expression->program->n_instructions;
-    status = hac_run_add(run, &task, NULL, err);
-    if (status == HAC_OK)
-        *ret = fresh;
-    else
-        hac_run_vector_clear(run, &fresh);
+    task->operands[0] = ret;
+    task->rows = rows;
+    task->grain = HAC_OP_BLOCK;
+    task->units = (double)rows * (double)columns * (double)expression->program->n_instructions;
+    status = hac_run_add(run, task, NULL, err);
+    if (status != HAC_OK)
+        hac_run_vector_clear(run, ret);
     return status;
+}
+
+hac_status hac_run_map_rows(hac_logic_run *run, const hac_logic_piece *piece,
+                            const hac_logic_expression *expression, hac_run_vector *ret, hac_error *err)
+{
+    hac_run_vector *like;
+    hac_run_task task;
+    if (expression->copy >= 0)
+        return copy_of(run, expression->copy, ret, err);
+    hac_status status = begin_map(run, piece, expression, &task, &like, err);
+    if (status == HAC_OK && is_sparse(like))
+        status = hac_fail(err, HAC_INVALID, "'%s' reads a vector without dense rows", expression->text);
+    return status == HAC_OK ? map_dense(run, expression, &task, like, ret, err) : status;
 }
 
 hac_status hac_run_map(hac_logic_run *run, const hac_logic_piece *piece,
                        const hac_logic_expression *expression, int out, hac_error *err)
 {
-    hac_run_vector fresh, *like = NULL;
-    hac_run_task task = hac_run_task_of(run, piece, "op.map");
-    hac_run_output(&task, &fresh);
-    hac_status status =
-        expression->copy >= 0 ? HAC_OK : hac_run_expression(run, expression, &task, &like, err);
-    if (status == HAC_OK && is_sparse(like))
-        return map_entries(run, piece, expression, like, out, err);
-    if (status == HAC_OK)
-        status = hac_run_map_rows(run, piece, expression, &fresh, err);
+    hac_run_vector fresh, *like;
+    hac_run_task task;
+    hac_status status;
+    if (expression->copy >= 0) {
+        status = copy_of(run, expression->copy, &fresh, err);
+    } else {
+        status = begin_map(run, piece, expression, &task, &like, err);
+        if (status == HAC_OK && is_sparse(like))
+            return map_entries(run, piece, expression, like, out, err);
+        if (status == HAC_OK)
+            status = map_dense(run, expression, &task, like, &fresh, err);
+    }
     if (status == HAC_OK)
         hac_run_set(run, out, &fresh);
     return status;

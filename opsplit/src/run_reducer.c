@@ -126,8 +126,7 @@ hac_status hac_run_reduce(hac_logic_run *run, hac_error *err)
     for (size_t i = 0; i < reducer->step->n_pieces && status == HAC_OK; i++)
         status = hac_run_reducer_piece(run, &reducer->step->pieces[i], &ids, err);
     hac_run_vector_clear(run, &ids);
-    run->partition = NULL;
-    run->cut.everywhere = false;
+    hac_run_uncut(run);
     if (status != HAC_OK)
         return hac_run_failed(run, status, err);
     run->where[0] = '\0';

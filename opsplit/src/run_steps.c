@@ -63,8 +63,7 @@ static hac_status run_pieces(hac_logic_run *run, const hac_logic_step *step, hac
             (void)hac_run_failed(run, status, err);
     }
     run->where[0] = '\0';
-    run->partition = NULL; /* what comes now is no piece */
-    run->cut.everywhere = false;
+    hac_run_uncut(run);
     if (status == HAC_OK && run->options->log != NULL)
         hac_run_log(run, "round %" PRIu64 ": %s: %zu sub-operators, %.3f ms to hand over", run->round,
                     step->name, step->n_pieces, hac_seconds_since(before) * 1e3);

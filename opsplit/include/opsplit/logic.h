@@ -328,5 +328,8 @@ void hac_logic_free(hac_logic *logic);
 /* The index of a vector, an input by name; -1: there is none. */
 int hac_logic_vector_find(const hac_logic *logic, const char *name);
 int hac_logic_input_find(const hac_logic *logic, const char *name);
+/* The vector of the numbers of the files that rows of this dimension are from; -1: they are of no directory.
+ */
+int hac_logic_file_numbers(const hac_logic *logic, int rows);
 
 #endif
