@@ -44,15 +44,8 @@ static void send_done(fake_session *session, uint64_t serial, uint64_t job, uint
 /* Its task has given one number back. */
 static void send_graph_done(fake_session *session, const Hac__Client__Request *request)
 {
-    uint8_t values[9] = {1, 77};
-    Hac__Client__GraphDone done = HAC__CLIENT__GRAPH_DONE__INIT;
-    done.job = request->append_graph->job;
-    done.values = (ProtobufCBinaryData){sizeof(values), values};
-    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
-    r.serial = request->serial;
-    r.what_case = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
-    r.graph_done = &done;
-    fake_send(session, &r, NULL, 0);
+    const uint8_t values[9] = {1, 77};
+    fake_send_graph_done(session, request->serial, request->append_graph->job, values, sizeof values);
 }
 
 static bool answer_graphs(fake_session *session, const Hac__Client__Request *request)

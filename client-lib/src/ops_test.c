@@ -65,18 +65,6 @@ static void look_at(const Hac__Client__SubmitOps *ops)
     seen.written = span->written;
 }
 
-static void send_graph_done(fake_session *session, uint64_t serial)
-{
-    Hac__Client__GraphDone done = HAC__CLIENT__GRAPH_DONE__INIT;
-    done.job = JOB;
-    done.values = (ProtobufCBinaryData){seen.answer_bytes, (uint8_t *)(uintptr_t)seen.answer};
-    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
-    r.serial = serial;
-    r.what_case = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
-    r.graph_done = &done;
-    fake_send(session, &r, NULL, 0);
-}
-
 static void send_done(fake_session *session, uint64_t serial)
 {
     Hac__Client__JobDone done = HAC__CLIENT__JOB_DONE__INIT;
@@ -99,7 +87,7 @@ static bool answer(fake_session *session, const Hac__Client__Request *request, h
             look_at(request->append_graph->graph);
         snprintf(seen.log, sizeof(seen.log), "%s", request->append_graph->log);
         seen.last = request->append_graph->last;
-        send_graph_done(session, request->serial);
+        fake_send_graph_done(session, request->serial, JOB, seen.answer, seen.answer_bytes);
         return true;
     case HAC__CLIENT__REQUEST__WHAT_WAIT:
         send_done(session, request->serial);

@@ -64,6 +64,19 @@ void fake_send_ok(fake_session *session, uint64_t serial)
     fake_send(session, &r, NULL, 0);
 }
 
+void fake_send_graph_done(fake_session *session, uint64_t serial, uint64_t job, const void *values,
+                          size_t bytes)
+{
+    Hac__Client__GraphDone done = HAC__CLIENT__GRAPH_DONE__INIT;
+    Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
+    done.job = job;
+    done.values = (ProtobufCBinaryData){bytes, (uint8_t *)(uintptr_t)values};
+    r.serial = serial;
+    r.what_case = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
+    r.graph_done = &done;
+    fake_send(session, &r, NULL, 0);
+}
+
 void fake_send_failure(fake_session *session, uint64_t serial, hac_status code, const char *message)
 {
     Hac__Client__Failure failure;

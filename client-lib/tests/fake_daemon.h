@@ -91,6 +91,9 @@ void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job);
 void fake_send_event(fake_session *session, uint64_t job, double fraction, const char *stage);
 /* fd -1: none */
 void fake_send_done(fake_session *session, uint64_t serial, Hac__Client__JobDone *done, int fd);
+/* `values`: as hac_job_op_values reads them. */
+void fake_send_graph_done(fake_session *session, uint64_t serial, uint64_t job, const void *values,
+                          size_t bytes);
 void fake_send_data(fake_session *session, uint64_t serial, uint64_t job, const void *data, size_t bytes);
 
 /* rows NULL: none. More than 32 KiB of them go in a buffer. */

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`explain opsplit run`: where each sub-operator of a logic file would run, and why."""
+import json
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import ONE_DEVICE, Machine, main  # noqa: E402
+from opsplit_test import EXAMPLES, LogicTest  # noqa: E402
+
+PLACED = """
+vectors:
+  i: {type: i64, value: 1, rows: 1024}
+  f: {type: f64, value: 1, rows: 1024}
+outputs: {o: {columns: [whole]}}
+operators:
+  - map: {expr: "i + 1", out: whole}
+  - map: {expr: "f + 1", out: real}
+  - map: {expr: "i + 2", out: pinned, device: %s}
+"""
+
+
+class Placement(LogicTest):
+    """`explain opsplit run`: where each sub-operator would run, and why."""
+
+    def placed(self, machine, logic, *options):
+        """(tasks, what is open) of each sub-operator, in the file's order; nothing ran for it."""
+        path = machine.root / "placed.yaml"
+        path.write_text(logic)
+        before = [job["id"] for job in machine.json("jobs")["jobs"]]
+        answer = machine.json("explain", "opsplit", "run", path, *options)
+        after = [job for job in machine.json("jobs")["jobs"] if job["flow"] == "opsplit" and job["id"] not in before]
+        self.assertEqual(after, [])
+        found = []
+
+        def walk(steps):
+            for step in steps:
+                for piece in step.get("sub_operators", ()):
+                    (placement,) = piece["placement"]
+                    found.append((placement["tasks"], placement["open"]))
+                walk(step.get("body", ()))
+                walk(step.get("otherwise", ()))
+
+        walk(answer["steps"])
+        return found
+
+    def ran(self, machine, *options):
+        """The sub-operators of the last graph of a run of that file, as its receipt has them."""
+        machine.good("opsplit", "run", machine.root / "placed.yaml", *options, "--receipt", "receipt", "-q")
+        job = json.loads((machine.work / "receipt").read_text())["job"]
+        return machine.json("show", str(job))["receipt"]["opsplit"]["sub_operators"]
+
+    def test_rule(self):
+        """The source's four cases at the threshold itself, where the type is there and where it is not."""
+        gpu = Machine(ONE_DEVICE.replace("name: cpu", "name: other").replace("kind: cpu", "kind: gpu"))
+        self.addCleanup(gpu.close)
+        absent = ", of which there is none; measured"
+        for machine, own in ((self.m, "cpu"), (gpu, "gpu")):
+            for threshold, kinds in ((16384, ("gpu", "cpu")), (16385, ("cpu", "gpu"))):
+                placed = self.placed(machine, PLACED % own, "--placement", "rule", "--threshold", str(threshold))
+                for (tasks, still_open), kind, family in zip(placed, kinds, ("integer", "float")):
+                    (task,) = tasks
+                    self.assertIsNone(still_open)
+                    self.assertEqual((task["codelet"], task["memory"], task["rows"], task["at_most"]),
+                                     ("op.map", 16384, [0, 1024], False))
+                    self.assertIn(f"rule: {family}, 0.0156 MiB {'≥' if threshold == 16384 else '<'} ", task["reason"])
+                    says = f": {kind}" + ("" if kind == own else absent)
+                    self.assertTrue(task["reason"].endswith(says), (task["reason"], says))
+                ((pinned,), still_open) = placed[2]
+                self.assertEqual((pinned["reason"], still_open), (f"pinned to {own}", None))
+            placed = self.placed(machine, PLACED % "fpga", "--placement", "rule")
+            self.assertIn("a run would fail: 9:5: map: no device that can run it is called 'fpga'", placed[2][1])
+
+    def test_measured(self):
+        """Of two devices both prices are said; a pin to one of them says that."""
+        placed = self.placed(self.two, PLACED % "cpu.1")
+        for (task,), still_open in placed[:2]:
+            self.assertRegex(task["reason"], r"measured: .*cpu\.0 [0-9.e-]+ ms.*, cpu\.1 [0-9.e-]+ ms")
+            self.assertGreater(task["predicted_seconds"], 0)
+            self.assertIsNone(still_open)
+        (task,), _ = placed[2]
+        self.assertEqual((task["devices"], task["reason"]), ("cpu.1", "pinned to cpu.1"))
+
+    def as_a_run(self, machine, logic, options, n_tasks, piece=0):
+        """What explain says of all sub-operators from one on, the receipt of a run of it says as well."""
+        said = [task for tasks, _ in self.placed(machine, logic, *options)[piece:] for task in tasks]
+        said.sort(key=lambda task: task["sub_loop"])  # as they stand in the run's graph
+        ran = self.ran(machine, *options)
+        self.assertEqual(len(said), n_tasks)
+        for key in ("codelet", "memory"):
+            self.assertEqual([task[key] for task in said], [task[key] for task in ran])
+        prices = re.compile(r"[0-9.e+-]+ ms( \(a guess\))?")  # a run of anything may teach the models
+        self.assertEqual([prices.sub("_", task["reason"]) for task in said],
+                         [prices.sub("_", task["reason"]) for task in ran])
+
+    def test_as_a_run(self):
+        """Of graphs with components and dependencies, with sub-loops, and of several graphs."""
+        chain = PLACED.replace("1024", "20000") % "cpu" + ("  - map: {expr: \"whole * 2\", out: twice}\n"
+                                                           "  - reduce: {in: twice, out: sum}\n")
+        loop = PLACED.replace("1024", "20000") % "cpu" + ("  - for: {index: j, from: 0, to: 10, split: 5}\n"
+                                                          "    do: [{map: {expr: \"f * j\", out: scaled}}]\n")
+        rounds = PLACED.replace("1024", "20000") % "cpu" + ("  - while: {condition: \"left > 3000\", rounds: 9}\n"
+                                                            "    do:\n"
+                                                            "      - map: {expr: \"f / 2\", out: half}\n"
+                                                            "      - reduce: {in: half, out: left}\n"
+                                                            "      - let: {f: half}\n")
+        for machine in (self.m, self.two):
+            for placement in ("rule", "measured"):
+                options = ("--placement", placement, "--components", "3")
+                self.as_a_run(machine, chain, options, 3 * 5 + 1)
+                self.as_a_run(machine, rounds, options, 3 + 3 + 1, piece=3)
+        self.as_a_run(self.m, loop.replace("to: 10", "to: 5"), ("--placement", "rule"), 3 + 5)
+
+    def test_open(self):
+        """What only data can tell is said to be so, and what does not need it is not."""
+        logic = """
+inputs:
+  t: {parse: csv, schema: "i:i64,f:f64"}
+outputs: {o: {columns: [along]}}
+operators:
+  - filter: {where: "t.f > 0.5", in: [t.i, t.f], out: [ki, kf]}
+  - map: {expr: "kf + 1", out: more}
+  - sort: {in: t.f, out: sorted}
+  - map: {expr: "sorted + 1", out: along}
+  - reduce: {in: t.i, out: sum}
+  - for: {index: j, from: 0, to: sum}
+    do: [{map: {expr: "t.f * j", out: scaled}}]
+  - if: {condition: "sum > 1"}
+    then: [{let: {x: "1"}}]
+    else: [{let: {x: "2"}}]
+  - for: {index: j, from: 0, to: 0}
+    do: [{map: {expr: "t.f * j", out: never}}]
+  - fill: {value: 1, rows: sum, out: ones}
+  - map: {expr: "ones + 1", out: twos}
+"""
+        placed = self.placed(self.m, logic)
+        self.assertEqual([tasks for tasks, _ in placed[:6]], [[]] * 6)
+        self.assertEqual(placed[0][1], "decided when the rows of `t.f` are known: --input t=FILE")
+        self.assertEqual(placed[3][1], "decided when the rows of `sorted` are known")
+        data = self.m.work / "t.csv"
+        data.write_text("i,f\n" + "".join(f"{i},{i / 5000}\n" for i in range(5000)))
+        kept, more, sort, along, total, scaled, one, two, never, ones, twos = self.placed(
+            self.m, logic, "--input", f"t={data}")
+        self.assertEqual([(task["codelet"], task["rows"], task["at_most"]) for task in kept[0] + more[0]],
+                         [("op.filter_count", [0, 5000], False), ("op.filter_copy", [0, 5000], True),
+                          ("op.filter_copy", [0, 5000], True), ("op.map", [0, 5000], True)])
+        self.assertEqual(sort, ([], "a sort of 5000 f64, planned as a job of its own: hacctl explain sort --items "
+                                    "5000 --type f64"))
+        for (task,), still_open in (along, scaled):
+            self.assertEqual((task["codelet"], task["rows"], task["at_most"], still_open), ("op.map", [0, 5000], False, None))
+        self.assertEqual([task["codelet"] for task in total[0]], ["op.reduce", "op.combine"])
+        self.assertEqual((one, two), (([], None), ([], None)))
+        self.assertEqual(never, ([], "not run: the loop has no iterations"))
+        self.assertEqual((ones, twos), (([], None), ([], "decided when the rows of `ones` are known")))
+        self.m.bad(2, "explain", "opsplit", "run", self.m.root / "placed.yaml", "--input", "u=x", says="has no input")
+        self.m.bad(1, "explain", "opsplit", "run", self.m.root / "placed.yaml", "--input", "t=none", says="none")
+
+    def test_pagerank(self):
+        """An example whose every size the data decides: nothing of it is open, and a run's rounds are those tasks."""
+        edges = self.m.work / "edges"
+        edges.write_text("".join(f"{a} {a // 2}\n" for a in range(1, 60)))
+        logic = (EXAMPLES / "pagerank.yaml").read_text().replace("1e-12", "1e-2")
+        placed = self.placed(self.m, logic, "--input", f"edges={edges}")
+        self.assertEqual([still_open for _, still_open in placed], [None] * len(placed))
+        self.assertEqual([task["at_most"] for task in placed[0][0]], [False])
+        last = [task for tasks, _ in placed[5:] for task in tasks]
+        self.assertEqual({task["at_most"] for task in last}, {True})
+        ran = [task["codelet"] for task in self.ran(self.m, "--input", f"edges={edges}")]
+        self.assertEqual(sorted(set(ran)), sorted({task["codelet"] for task in last} - {"op.combine"}))
+
+    REDUCED = """
+vectors:
+  i: {type: i64, value: 1, rows: 200000}
+  f: {type: f64, value: 2, rows: 200000}
+operators:
+  - range: {rows: i, out: k}
+  - let: {single: "1"}
+reducer: {key: k, keys: key, values: {%s}}
+outputs: {o: {columns: [key]}}
+"""
+
+    def test_reducer(self):
+        """Its keys, then value by value, each as a run does it: cut as its key is, whatever ran before."""
+        values = ("a: {function: sum, in: i}", "b: {function: max, in: f}", "c: {function: count}")
+        for machine in (self.m, self.two):
+            for first in range(3):  # the last one is in a run's receipt
+                logic = self.REDUCED % ", ".join(values[first:] + values[:first])
+                self.as_a_run(machine, logic, ("--components", "3"), 3 + 3, piece=-1)
+            index = self.placed(machine, logic)[2]
+            self.assertEqual([(task["codelet"], task["rows"], task["at_most"], task["components"]) for task in index[0]],
+                             [("op.index", None, False, 1)])
+            self.assertEqual(machine.json("explain", "opsplit", "run", machine.root / "placed.yaml")["steps"][-1]["kind"],
+                             "reducer")
+
+    def test_reducer_open(self):
+        """As many keys as there are rows at the most; nothing of rows that are not known."""
+        logic = """
+inputs: {t: {parse: csv, schema: "k:string,i:i64"}}
+operators: [{map: {expr: "t.i + 1", out: more}}]
+reducer: {key: t.k, keys: key, values: {sum: {function: sum, in: more}, n: {function: count}}}
+outputs: {o: {columns: [key, sum, n]}}
+"""
+        self.assertEqual(self.placed(self.m, logic)[1:],
+                         [([], "decided when the rows of `t.k` are known: --input t=FILE")] * 3)
+        data = self.m.work / "t.csv"
+        for rows in (5000, 0):
+            data.write_text("k,i\n" + "".join(f"w{i % 7},{i}\n" for i in range(rows)))
+            index, *values = self.placed(self.m, logic, "--input", f"t={data}")[1:]
+            self.assertEqual([(task["codelet"], task["at_most"]) for task in index[0]], [("op.index", False)])
+            want = [("op.keys", [0, 5000], True), ("op.keys_combine", [0, 5000], True)] if rows else []
+            for tasks, still_open in values:
+                self.assertEqual([(task["codelet"], task["rows"], task["at_most"]) for task in tasks], want)
+                self.assertIsNone(still_open)
+            self.ran(self.m, "--input", f"t={data}")
+
+    def test_many(self):
+        """More tasks than one graph takes."""
+        logic = PLACED.replace("1024", "20000") % "cpu" + "".join(
+            f"  - map: {{expr: \"real + {i}\", out: r{i}}}\n" for i in range(90))
+        placed = self.placed(self.m, logic, "--components", "4")
+        self.assertEqual({(len(tasks), still_open) for tasks, still_open in placed}, {(4, None)})
+
+    def test_no_folder(self):
+        """Nothing is written then, and that is said, once and unless it is not wanted."""
+        rows = "inputs: {t: {parse: csv, schema: 'v:i64'}}\n"
+        device = "operators: [{map: {expr: t.v + 1, out: b}}]\noutputs: {o: {columns: [b]}}\n"
+        (self.m.work / "v.csv").write_text("v\n1\n2\n")
+        (self.m.work / "some.yaml").write_text(rows + device)
+        (self.m.work / "none.yaml").write_text(rows + "outputs: {o: {columns: [t.v]}}\n")
+        for logic in ("some.yaml", "none.yaml"):
+            words = ("opsplit", "run", logic, "--input", "t=v.csv")
+            done = self.m.run(*words)
+            self.assertEqual((done.code, done.out, done.err), (0, b"", "hacctl: no output is written without -o DIR\n"))
+            self.m.good(*words, "-q")
+            self.m.good(*words, "-o", "folder")
+        self.m.bad(1, "opsplit", "run", "some.yaml", "--input", "t=absent.csv", says="absent.csv")
+        done = self.m.run("opsplit", "run", "some.yaml", "--input", "t=v.csv", "--detach")
+        self.assertEqual((done.code, done.err), (0, "hacctl: no output is written without -o DIR\n"))
+        self.m.good("wait", done.out.decode().strip())
+
+
+if __name__ == "__main__":
+    main()
