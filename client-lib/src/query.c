@@ -185,11 +185,30 @@ hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_
 
 /* ---- files ---- */
 
+#define NAMES_BYTES 24576
+
 typedef struct file_inputs {
     Hac__Client__Input input[HAC_QUERY_FILES_MAX];
     Hac__Client__Input *list[HAC_QUERY_FILES_MAX];
     char name[HAC_QUERY_FILES_MAX][256];
+    size_t name_room; /* bytes of a name, with its zero */
 } file_inputs;
+
+/* Names are one message with the query's texts. */
+static size_t name_room(size_t n_files)
+{
+    size_t room = NAMES_BYTES / n_files;
+    return room < sizeof((file_inputs *)NULL)->name[0] ? room : sizeof((file_inputs *)NULL)->name[0];
+}
+
+/* Of a long path the end: that of others in its folder begins alike. */
+static const char *end_of(const char *name, size_t room)
+{
+    size_t bytes = strlen(name), skipped = bytes < room ? 0 : bytes - (room - 1);
+    while (((uint8_t)name[skipped] & 0xc0) == 0x80) /* not within a character */
+        skipped++;
+    return name + skipped;
+}
 
 static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name, hac_error *err)
 {
@@ -197,7 +216,8 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
     uint64_t bytes = 0;
     bool is_stream = false;
     hac_stream file = {.fd = fd, .name = files->name[index]};
-    hac_utf8_copy_line(files->name[index], sizeof(files->name[index]), name != NULL ? name : "the input");
+    hac_utf8_copy_line(files->name[index], sizeof(files->name[index]),
+                       name != NULL ? end_of(name, files->name_room) : "the input");
     hac_status status = hac_stream_look(&file, &is_stream, &bytes, err);
     if (status != HAC_OK)
         return status;
@@ -226,6 +246,7 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
     hac_autofree file_inputs *files = calloc(1, sizeof(*files));
     if (files == NULL)
         return hac_fail_no_memory(err);
+    files->name_room = name_room(n_files);
     for (size_t i = 0; i < n_files && status == HAC_OK; i++)
         status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, err);
     if (status != HAC_OK)
@@ -245,6 +266,7 @@ hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, co
     hac_autofree file_inputs *file = calloc(1, sizeof(*file));
     if (file == NULL)
         return hac_fail_no_memory(err);
+    file->name_room = name_room(1);
     hac_status status = fill_file(file, 0, fd, name, err);
     if (status != HAC_OK)
         return status;

@@ -247,29 +247,29 @@ static void test_files(void **state)
 {
     (void)state;
     hac_query_options options = lines();
-    int fds[64];
-    const char *names[64] = {"first", NULL};
-    char all[64 * 3 + 1] = "";
-    for (size_t i = 0; i < 64; i++) {
-        char text[4];
-        snprintf(text, sizeof(text), "%02zu\n", i);
-        fds[i] = hac_test_file(text, 3);
+    int fds[253];
+    const char *names[253] = {"first", NULL};
+    char all[253 * 4 + 1] = "";
+    for (size_t i = 0; i < 253; i++) {
+        char text[8];
+        snprintf(text, sizeof(text), "%03zu\n", i);
+        fds[i] = hac_test_file(text, 4);
         strcat(all, text);
     }
-    for (size_t n = 1; n <= 64; n += 21) {
+    for (size_t n = 1; n <= 253; n += 84) {
         hac_job *job = NULL;
         assert_int_equal(hac_query_files(client, fds, names, n, &options, &job, NULL), HAC_OK);
         assert_int_equal(last.n_inputs, n);
         assert_int_equal(last.where, HAC__CLIENT__INPUT__WHERE_DESCRIPTOR);
         assert_string_equal(last.name, "first");
-        assert_result(job, all, 3 * n);
+        assert_result(job, all, 4 * n);
     }
     hac_error err = HAC_ERROR_NONE;
     hac_job *job = NULL;
-    assert_int_equal(hac_query_files(client, fds, NULL, 65, &options, &job, &err), HAC_INVALID);
-    hac_test_assert_says(err.message, "65 files");
+    assert_int_equal(hac_query_files(client, fds, NULL, 254, &options, &job, &err), HAC_INVALID);
+    hac_test_assert_says(err.message, "254 files");
     assert_int_equal(hac_query_files(client, fds, NULL, 0, &options, &job, &err), HAC_INVALID);
-    for (size_t i = 0; i < 64; i++)
+    for (size_t i = 0; i < 253; i++)
         close(fds[i]);
 }
 
@@ -397,14 +397,14 @@ static void test_plans(void **state)
     (void)state;
     hac_query_options options = lines();
     hac_error err = HAC_ERROR_NONE;
-    uint64_t sources[65] = {100, 0, 7};
+    uint64_t sources[254] = {100, 0, 7};
     char *text = NULL;
     assert_int_equal(hac_explain_query(client, sources, 3, &options, HAC_PLAN_JSON, &text, NULL), HAC_OK);
     assert_string_equal(text, "{}");
     free(text);
     assert_int_equal(hac_explain_query(client, sources, 0, &options, HAC_PLAN_JSON, &text, &err),
                      HAC_INVALID);
-    assert_int_equal(hac_explain_query(client, sources, 65, &options, HAC_PLAN_JSON, &text, &err),
+    assert_int_equal(hac_explain_query(client, sources, 254, &options, HAC_PLAN_JSON, &text, &err),
                      HAC_INVALID);
     assert_int_equal(hac_explain_query(client, sources, 1, &options, (hac_plan_format)3, &text, &err),
                      HAC_INVALID);

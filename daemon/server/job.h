@@ -91,7 +91,7 @@ typedef struct hac_job_descriptor {
     uint64_t executors; /* who has it, by slot */
 } hac_job_descriptor;
 
-#define HAC_JOB_DESCRIPTORS_MAX 64
+#define HAC_JOB_DESCRIPTORS_MAX 256 /* one message brings HAC_FRAME_MAX_FDS at most */
 
 typedef struct hac_waiter {
     hac_link link;

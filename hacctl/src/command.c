@@ -42,7 +42,7 @@ static const hac_command commands[] = {
      HAC_OPTIONS_PIPE, 0, 0, HAC_WORDS_NONE, hac_cmd_pipe},
     {"mapreduce", "filter, group and aggregate the rows of files",
      "IN… --select EXPR,… [OPTION…] | JOB IN… [OPTION…]",
-     "Up to 64 files are read as one; - is standard input. JOB is a query that has a name: wordcount, "
+     "Up to 253 files are read as one; - is standard input. JOB is a query that has a name: wordcount, "
      "histogram, groupby, inverted-index, string-match, linear-regression, page-view-count, k-means (with "
      "--centroids), matrix-multiply (with --with); options change any part of it. The result goes to "
      "standard "
@@ -51,7 +51,7 @@ static const hac_command commands[] = {
      HAC_OPTIONS_MAPREDUCE, 1, SIZE_MAX, HAC_WORDS_NAMED, hac_cmd_mapreduce},
     {"parquet query", "filter, group and aggregate the rows of Parquet files",
      "IN… --select EXPR,… [OPTION…]",
-     "IN are up to 64 files, or folders, which stand for their files *.parquet and those of their "
+     "IN are up to 253 files, or folders, which stand for their files *.parquet and those of their "
      "subfolders. "
      "Only what the query needs is read. Types are those of the file; --schema names columns and what they "
      "have "

@@ -174,14 +174,23 @@ const hac_message_limits hac_client_limits[] = {
 };
 /* clang-format on */
 
-/* All n descriptors, as a bit each; n ≤ 64. */
-static uint64_t all_descriptors(size_t n)
+/* Which descriptors the inputs of a request name: each once. */
+typedef struct named_descriptors {
+    bool named[HAC_FRAME_MAX_FDS];
+    size_t n;
+} named_descriptors;
+
+/* Of n that came with it; a name beyond them stands for one that is missing. */
+static hac_status check_all_named(const named_descriptors *fds, size_t n, hac_error *err)
 {
-    return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
+    bool all = fds->n == n;
+    for (size_t i = 0; i < n && all; i++)
+        all = fds->named[i];
+    return all ? HAC_OK
+               : hac_fail(err, HAC_PROTOCOL, "its inputs do not name each of the %zu descriptors", n);
 }
 
-/* Descriptors that the inputs of a request name, as a bit each. */
-static hac_status validate_input(const Hac__Client__Input *input, uint64_t *fds_seen, hac_error *err)
+static hac_status validate_input(const Hac__Client__Input *input, named_descriptors *fds, hac_error *err)
 {
     switch (input->where_case) {
     case HAC__CLIENT__INPUT__WHERE_DATA:
@@ -193,9 +202,10 @@ static hac_status validate_input(const Hac__Client__Input *input, uint64_t *fds_
     case HAC__CLIENT__INPUT__WHERE_BUFFER:
         return hac_validate_aligned_range(input->offset, input->bytes, err);
     case HAC__CLIENT__INPUT__WHERE_DESCRIPTOR:
-        if ((*fds_seen & (UINT64_C(1) << input->descriptor)) != 0)
+        if (fds->named[input->descriptor])
             return hac_fail(err, HAC_PROTOCOL, "descriptor: %u is named twice", input->descriptor);
-        *fds_seen |= UINT64_C(1) << input->descriptor;
+        fds->named[input->descriptor] = true;
+        fds->n++;
         return hac_validate_range(input->offset, input->bytes, err);
     default:
         return hac_fail(err, HAC_PROTOCOL, "is empty");
@@ -204,8 +214,8 @@ static hac_status validate_input(const Hac__Client__Input *input, uint64_t *fds_
 
 static hac_status validate_submit_sort(const Hac__Client__SubmitSort *sort, size_t n_fds, hac_error *err)
 {
-    uint64_t fds_seen = 0;
-    hac_status status = validate_input(sort->input, &fds_seen, err);
+    named_descriptors fds = {.n = 0};
+    hac_status status = validate_input(sort->input, &fds, err);
     if (status != HAC_OK) {
         (void)hac_error_prefix(err, "input");
         return status;
@@ -214,14 +224,12 @@ static hac_status validate_submit_sort(const Hac__Client__SubmitSort *sort, size
         return hac_fail(err, HAC_PROTOCOL, "payload: is %s, but its width is %u",
                         sort->payload ? "there" : "missing", sort->spec->payload_bytes);
     if (sort->payload != NULL)
-        status = validate_input(sort->payload, &fds_seen, err);
+        status = validate_input(sort->payload, &fds, err);
     if (status != HAC_OK) {
         (void)hac_error_prefix(err, "payload");
         return status;
     }
-    if (fds_seen != all_descriptors(n_fds))
-        return hac_fail(err, HAC_PROTOCOL, "its inputs do not name each of the %zu descriptors", n_fds);
-    return HAC_OK;
+    return check_all_named(&fds, n_fds, err);
 }
 
 /* What a query says of its source, and the room that it takes in an executor's message. */
@@ -241,13 +249,13 @@ static hac_status validate_query_spec(const Hac__Client__QuerySpec *spec, hac_er
 }
 
 /* Descriptors, or one input that is none; a table lies in a buffer. */
-static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, uint64_t *fds_seen,
+static hac_status validate_query_inputs(const Hac__Client__SubmitQuery *query, named_descriptors *fds,
                                         hac_error *err)
 {
     for (size_t i = 0; i < query->n_inputs; i++) {
         const Hac__Client__Input *input = query->inputs[i];
         bool descriptor = input->where_case == HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
-        hac_status status = validate_input(input, fds_seen, err);
+        hac_status status = validate_input(input, fds, err);
         if (status == HAC_OK && !descriptor && query->n_inputs > 1)
             status = hac_fail(err, HAC_PROTOCOL, "is no descriptor, but one of %zu", query->n_inputs);
         if (status == HAC_OK && query->spec->table != NULL &&
@@ -284,7 +292,7 @@ static hac_status validate_splits(const Hac__Client__SubmitQuery *query, size_t 
 
 static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, size_t n_fds, hac_error *err)
 {
-    uint64_t fds_seen = 0;
+    named_descriptors fds = {.n = 0};
     hac_status status = validate_query_spec(query->spec, err);
     if (status == HAC_OK && query->splits)
         return validate_splits(query, n_fds, err);
@@ -293,10 +301,8 @@ static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, s
     if (status == HAC_OK && query->n_inputs == 0)
         status = hac_fail(err, HAC_PROTOCOL, "inputs: there are none");
     if (status == HAC_OK)
-        status = validate_query_inputs(query, &fds_seen, err);
-    if (status == HAC_OK && fds_seen != all_descriptors(n_fds))
-        status = hac_fail(err, HAC_PROTOCOL, "its inputs do not name each of the %zu descriptors", n_fds);
-    return status;
+        status = validate_query_inputs(query, &fds, err);
+    return status == HAC_OK ? check_all_named(&fds, n_fds, err) : status;
 }
 
 /* Without a buffer it says that none follows, and no more. */

@@ -170,12 +170,12 @@ static void test_input_descriptors(void **state)
     BAD(SUBMIT(use_descriptor(0, 3, 100)), 2, "do not name each of the 2 descriptors");
     BAD(SUBMIT(use_descriptor(1, 3, 100)), 1, "do not name each of the 1 descriptors");
     BAD(SUBMIT(use_descriptor(15, 3, 100)), 16, "do not name each of the 16 descriptors");
-    BAD(SUBMIT(use_descriptor(63, 3, 100)), 64, "do not name each of the 64 descriptors");
-    BAD(SUBMIT(use_descriptor(64, 3, 100)), 1, "input: descriptor: is 64, at most 63");
+    BAD(SUBMIT(use_descriptor(252, 3, 100)), 253, "do not name each of the 253 descriptors");
+    BAD(SUBMIT(use_descriptor(253, 3, 100)), 1, "input: descriptor: is 253, at most 252");
     BAD(SUBMIT(use_descriptor(UINT32_MAX, 3, 100)), 1, "input: descriptor: is 4294967295");
     BAD(SUBMIT(use_descriptor(0, OFF_MAX, 1)), 1, "input: 1 bytes from byte 9223372036854775807 on");
-    BAD(SUBMIT(use_descriptor(0, 0, 1)), 65, "65 descriptors");
-    BAD(SUBMIT(use_descriptor(0, 0, 1)), 129, "129 descriptors");
+    BAD(SUBMIT(use_descriptor(0, 0, 1)), 254, "254 descriptors");
+    BAD(SUBMIT(use_descriptor(0, 0, 1)), 509, "509 descriptors");
 }
 
 static void use_pair(uint32_t width, uint32_t first, uint32_t second)
@@ -332,7 +332,7 @@ static void test_query_table(void **state)
 /* Inputs that name one descriptor each, in the order given. */
 static void use_descriptors(size_t n, size_t first)
 {
-    static Hac__Client__Input inputs[65];
+    static Hac__Client__Input inputs[254];
     c.submit_query.n_inputs = n;
     for (size_t i = 0; i < n; i++) {
         hac__client__input__init(&inputs[i]);
@@ -348,7 +348,9 @@ static void test_query_inputs(void **state)
     GOOD(SUBMIT_QUERY(use_descriptors(1, 0)), 1);
     GOOD(SUBMIT_QUERY(use_descriptors(63, 5)), 63);
     GOOD(SUBMIT_QUERY(use_descriptors(64, 5)), 64);
-    BAD(SUBMIT_QUERY(use_descriptors(65, 0)), 64, "inputs: has more than 64 elements");
+    GOOD(SUBMIT_QUERY(use_descriptors(253, 100)), 253);
+    BAD(SUBMIT_QUERY(use_descriptors(254, 0)), 253, "inputs: has more than 253 elements");
+    BAD(SUBMIT_QUERY(use_descriptors(253, 0)), 252, "do not name each of the 252 descriptors");
     BAD(SUBMIT_QUERY(use_descriptors(64, 0)), 63, "do not name each of the 63 descriptors");
     BAD(SUBMIT_QUERY(use_descriptors(63, 0)), 64, "do not name each of the 64 descriptors");
     BAD(SUBMIT_QUERY((use_descriptors(2, 0), c.inputs[1] = c.inputs[0])), 1,
@@ -494,8 +496,8 @@ static void test_plan_query(void **state)
     (void)state;
     GOOD(PLAN_QUERY(0), 0);
     BAD(PLAN_QUERY(0), 1, "1 descriptors");
-    GOOD(PLAN_QUERY(c.plan_query.n_sources = 64), 0);
-    BAD(PLAN_QUERY(c.plan_query.n_sources = 65), 0, "sources: has more than 64");
+    GOOD(PLAN_QUERY(c.plan_query.n_sources = 253), 0);
+    BAD(PLAN_QUERY(c.plan_query.n_sources = 254), 0, "sources: has more than 253");
     BAD(PLAN_QUERY(c.plan_query.n_sources = 0), 0, "sources: there are none");
     BAD(PLAN_QUERY(c.sources[1] = OFF_MAX + 1), 0, "sources: is 92233");
     BAD(PLAN_QUERY(c.plan_query.spec = NULL), 0, "plan_query: spec: is missing");

@@ -11,7 +11,6 @@
 
 /* The kernel's limit of descriptors in one message (SCM_MAX_FD). A smaller control buffer would do, as what
  * does not fit is dropped with MSG_CTRUNC; room for all of them makes a hostile count an exact number. */
-#define KERNEL_MAX_FDS 253
 
 /* Little-endian on the wire. */
 typedef struct frame_header {
@@ -84,9 +83,6 @@ static hac_status check_frame(const uint8_t *buffer, size_t bytes, size_t n_fds,
     if (header.n_fds != n_fds)
         return hac_fail(err, HAC_PROTOCOL, "%zu descriptors came with a message that says %u", n_fds,
                         header.n_fds);
-    if (n_fds > HAC_FRAME_MAX_FDS)
-        return hac_fail(err, HAC_PROTOCOL, "%zu descriptors in a message, at most %d are taken", n_fds,
-                        HAC_FRAME_MAX_FDS);
     return HAC_OK;
 }
 
@@ -94,7 +90,7 @@ hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_er
 {
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(KERNEL_MAX_FDS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+        char room[CMSG_SPACE(HAC_FRAME_MAX_FDS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
     } control;
     struct iovec part = {.iov_base = buffer, .iov_len = HAC_FRAME_MAX};
     struct msghdr message = {

@@ -71,12 +71,12 @@ typedef struct hac_sample_client {
     Hac__Client__Text text;
     Hac__Client__SimulatedDevice *devices[17];
     Hac__Client__Capability *capabilities[33];
-    Hac__Client__Input *inputs[65];
+    Hac__Client__Input *inputs[HAC_FRAME_MAX_FDS + 1];
     Hac__Client__TableColumn *columns[257];
     Hac__Client__OpTask *op_tasks[513];
     Hac__Client__OpSpan *op_spans[9];
     uint32_t op_buffers[33], op_after[65];
-    uint64_t sources[65];
+    uint64_t sources[HAC_FRAME_MAX_FDS + 1];
     char *names[17];
     uint32_t steps[65];
     uint8_t data[HAC_INLINE_MAX + 1];

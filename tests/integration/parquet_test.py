@@ -173,6 +173,18 @@ class Parquet(SharedMachineTest):
         job = self.m.good("--quiet", "parquet", "query", "all.csv", "--schema", SCHEMA, *words, "--detach").decode().strip()
         self.assertEqual(list(csv.reader(io.StringIO(self.m.good("result", job).decode(), newline=""))), want)
 
+    def test_as_many_files_as_can_be(self):
+        """253 descriptors are one message; names that do not fit beside them are cut in front."""
+        folder, rows = "-".join(["long"] * 50), some_rows(253 * 20)
+        for i in range(253):
+            self.write(f"{folder}/part={i}/{i:05}.parquet", rows[20 * i:20 * i + 20])
+        got = self.m.good("parquet", "query", folder, "--select", "count() as n, count(id) as ids, sum(price) as s, max(name) as m")
+        want = [len(rows), sum(r[0] is not None for r in rows), sum(r[2] or 0 for r in rows), max(r[1] or "" for r in rows)]
+        n, ids, total, most = next(csv.reader(io.StringIO(got.decode().split("\n", 1)[1])))
+        self.assertEqual([int(n), int(ids), float(total), most], want)
+        Path(self.m.path(f"{folder}/part=250/00250.parquet")).write_bytes(b"PAR1 and no more PAR1")
+        self.m.bad(1, "parquet", "query", folder, "--select", "count() as n", says="part=250/00250.parquet: ")
+
     def test_inspect(self):
         rows = some_rows(3000)
         for version in ("1.0", "2.6"):

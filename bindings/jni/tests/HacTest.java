@@ -503,9 +503,9 @@ public final class HacTest {
         fails(HacException.Code.FAILED, "/tmp is a directory", () -> client.query(csv.select("n"), Path.of("/tmp")));
         fails(HacException.Code.FAILED, "no file with a size", () -> client.query(csv.select("n"), Path.of("/dev/null")));
         fails(HacException.Code.INVALID, "0 files", () -> client.query(csv.select("n")));
-        Path[] many = new Path[65];
+        Path[] many = new Path[254];
         Arrays.fill(many, Path.of("/dev/null"));
-        fails(HacException.Code.INVALID, "65 files", () -> client.query(csv.select("n"), many));
+        fails(HacException.Code.INVALID, "254 files", () -> client.query(csv.select("n"), many));
         fails(HacException.Code.NO_DAEMON, "/no/such/socket", () -> HacClient.connect(Path.of("/no/such/socket"), true));
         refuses(IllegalArgumentException.class, () -> client.query(csv, ByteBuffer.allocate(4)));
         refuses(IllegalArgumentException.class, () -> new HacQuery().limit(-1));

@@ -380,7 +380,7 @@ typedef struct hac_query_options {
             HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, 0, 0                               \
     }
 
-#define HAC_QUERY_FILES_MAX 64
+#define HAC_QUERY_FILES_MAX 253
 
 /* Queries regular files, from their beginnings to the ends they have now, as one source in that order. The
  * descriptors are read by the devices' processes, never mapped, and may be closed at once. `names` are used

@@ -17,7 +17,7 @@
 
 #define HAC_FRAME_MAX      65536
 #define HAC_FRAME_BODY_MAX (HAC_FRAME_MAX - 8)
-#define HAC_FRAME_MAX_FDS  64
+#define HAC_FRAME_MAX_FDS  253 /* more the kernel does not send */
 
 typedef struct hac_frame {
     const uint8_t *body; /* inside the caller's buffer */

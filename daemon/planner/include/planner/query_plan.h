@@ -19,7 +19,7 @@
 #include "planner/machine.h"
 #include "planner/plan.h"
 
-#define HAC_QUERY_SOURCES_MAX 64
+#define HAC_QUERY_SOURCES_MAX 253                 /* descriptors of one message */
 #define HAC_QUERY_WHOLE_BYTES (UINT64_C(1) << 20) /* up to here one task does it all */
 #define HAC_QUERY_PASSES_MAX  64
 
