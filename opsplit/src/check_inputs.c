@@ -383,6 +383,8 @@ static hac_status check_source(hac_logic_checker *c, const hac_yaml_node *node, 
         status = compile_query(c, node, input, &query);
     if (status == HAC_OK)
         status = make_vectors(c, node, index, query);
+    input->row_by_row = query != NULL && query->finals == NULL && input->group_by == NULL &&
+                        input->order_by == NULL && input->limit == UINT64_MAX;
     return status == HAC_OK ? check_directory(c, node, index) : status;
 }
 

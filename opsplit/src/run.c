@@ -37,65 +37,6 @@ static hac_status check_given(const hac_logic *logic, const hac_run_options *opt
 
 /* ---- ranks ---- */
 
-static uint64_t mix(uint64_t hash, const uint8_t *bytes, uint64_t n)
-{
-    for (uint64_t word; n > 0; n -= n < sizeof word ? n : sizeof word, bytes += sizeof word) {
-        word = 0;
-        memcpy(&word, bytes, n < sizeof word ? n : sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-/* Of all that an input gave. */
-static uint64_t fingerprint(const hac_logic_run *run, const hac_logic_input *input)
-{
-    uint64_t hash = 0;
-    for (size_t c = 0; c < input->n_columns; c++) {
-        const hac_run_vector *v =
-            input->columns[c].vector >= 0 ? &run->vectors[input->columns[c].vector] : NULL;
-        if (v == NULL || v->memory == NULL || input->columns[c].place > 0)
-            continue;
-        bool text = hac_kind_is_text((hac_kind)v->operand.kind);
-        hash = mix(hash ^ v->operand.rows, hac_run_data(v) + v->operand.values,
-                   text ? v->operand.entries
-                        : v->operand.rows * v->operand.columns * hac_op_element_size(v->operand.kind));
-        if (text)
-            hash = mix(hash, hac_run_data(v) + v->operand.offsets, (v->operand.rows + 1) * sizeof(uint64_t));
-    }
-    return hash;
-}
-
-hac_status hac_run_share_numbers(const hac_logic_run *run, uint64_t *all, hac_error *err)
-{
-    const hac_ranks *ranks = run->options->ranks;
-    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
-    if (offsets == NULL)
-        return hac_fail_no_memory(err);
-    for (unsigned r = 0; r <= ranks->ranks; r++)
-        offsets[r] = r * sizeof *all;
-    return ranks->share(ranks->context, all, offsets, err);
-}
-
-/* Every rank reads all of the input, and works on its part: of other data its part would be another. */
-static hac_status check_same(const hac_logic_run *run, const hac_logic_input *input, hac_error *err)
-{
-    const hac_ranks *ranks = run->options->ranks;
-    hac_autofree uint64_t *prints = calloc(ranks->ranks, sizeof *prints);
-    if (prints == NULL)
-        return hac_fail_no_memory(err);
-    prints[ranks->rank] = fingerprint(run, input);
-    hac_status status = hac_run_share_numbers(run, prints, err);
-    for (unsigned r = 1; r < ranks->ranks && status == HAC_OK; r++)
-        if (prints[r] != prints[0])
-            status = hac_fail(err, HAC_FAILED,
-                              "input %s is not the same for rank %u as for rank 0; every rank needs the same "
-                              "files",
-                              input->name, r);
-    return status;
-}
-
 /* Graphs are the same on all ranks: so is what every node is taken to have. */
 static hac_status agree_on_threads(hac_logic_run *run, hac_error *err)
 {
@@ -112,16 +53,8 @@ static hac_status agree_on_threads(hac_logic_run *run, hac_error *err)
 
 static hac_status load(hac_logic_run *run, hac_error *err)
 {
-    const hac_ranks *ranks = run->options->ranks;
-    hac_status status = hac_run_load(run, err);
-    if (ranks == NULL || ranks->ranks == 1)
-        return status;
-    status = ranks->agree(ranks->context, status, err); /* all have their inputs, or none goes on */
-    if (status == HAC_OK)
-        status = agree_on_threads(run, err);
-    for (size_t i = 0; i < run->logic->n_inputs && status == HAC_OK; i++)
-        status = check_same(run, &run->logic->inputs[i], err);
-    return status;
+    hac_status status = hac_run_agree(run, hac_run_load(run, err), err); /* all of them, or none goes on */
+    return status == HAC_OK && !hac_run_alone(run) ? agree_on_threads(run, err) : status;
 }
 
 static hac_status run_all(hac_logic_run *run, hac_error *err)

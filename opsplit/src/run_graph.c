@@ -13,8 +13,7 @@
 #define MESSAGE_MOST 49152 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
 #define TASK_BYTES   160   /* of a task in that message beside its call and spans, about */
 #define SPAN_BYTES   40
-#define CUT_ROWS     64 /* components begin at multiples of so many rows where the grain is finer */
-#define CUTS_LEAST   8  /* parts of the rows for each rank: then a coarser grain does as well */
+#define CUTS_LEAST   8 /* parts of the rows for each rank: then a coarser grain does as well */
 
 typedef struct graph_task {
     hac_op_span spans[HAC_OP_OPERANDS_MAX];
@@ -62,54 +61,6 @@ void hac_run_graph_free(hac_run_graph *graph)
     if (graph != NULL)
         free_calls(graph);
     free(graph);
-}
-
-/* ---- parts of the rows ---- */
-
-static bool alone(const hac_logic_run *run)
-{
-    return run->options->ranks == NULL || run->options->ranks->ranks == 1;
-}
-
-/* Where ranks may be cut: alike for sub-operators of different grain if there are rows enough, so that what
- * one has written the next one finds on the same rank. */
-static uint64_t rank_grain(const hac_logic_run *run, uint64_t rows, uint64_t grain)
-{
-    static const uint64_t coarse[] = {HAC_OP_KEY_BLOCK, HAC_OP_BLOCK};
-    for (size_t i = 0; i < sizeof coarse / sizeof *coarse; i++)
-        if (coarse[i] >= grain && rows / coarse[i] >= (uint64_t)CUTS_LEAST * run->options->ranks->ranks)
-            return coarse[i];
-    return grain > CUT_ROWS ? grain : CUT_ROWS;
-}
-
-/* What is only one part anyway every rank works out by itself: that is sooner done than sent. */
-static bool is_divided(const hac_logic_run *run, uint64_t rows, uint64_t grain)
-{
-    return !alone(run) && !run->cut.everywhere && rows > rank_grain(run, rows, grain);
-}
-
-/* Of which partition ranks' parts are; 0: they are equal. */
-static uint64_t cut_by(const hac_logic_run *run, uint64_t rows)
-{
-    return hac_run_cuts_ranges(run, rows) ? run->partition->number : 0;
-}
-
-bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
-                  uint64_t *ret_end)
-{
-    *ret_first = 0;
-    *ret_end = rows;
-    if (!is_divided(run, rows, grain))
-        return false;
-    const hac_ranks *ranks = run->options->ranks;
-    grain = rank_grain(run, rows, grain);
-    hac_component_range part =
-        hac_run_cuts_ranges(run, rows)
-            ? hac_component_by_weight(run->partition->sums, 0, rows, ranks->ranks, grain, ranks->rank)
-            : hac_component_of_rows(rows, ranks->ranks, grain, ranks->rank);
-    *ret_first = part.first;
-    *ret_end = part.first + part.count;
-    return true;
 }
 
 /* ---- buffers ---- */
@@ -279,7 +230,7 @@ hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
     bool any = run->graph->planned > 0;
     forget(run);
     /* no rank goes on where another one cannot: it would wait for ever */
-    if (any && !alone(run))
+    if (any && !hac_run_alone(run))
         status = ranks->agree(ranks->context, status, err);
     return status;
 }
@@ -294,58 +245,6 @@ hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, siz
     return status;
 }
 
-/* ---- exchange ---- */
-
-/* Bytes of a row of a dense vector's values. */
-static uint64_t row_bytes(const hac_op_operand *operand)
-{
-    return hac_op_element_size(operand->kind) * operand->columns;
-}
-
-/* Behind the last row that each rank has. */
-static hac_status find_ends(const hac_logic_run *run, const hac_run_vector *vector, uint64_t *ends,
-                            hac_error *err)
-{
-    const hac_ranks *ranks = run->options->ranks;
-    const struct hac_run_cut *cut = &vector->cut;
-    bool equal = cut->grain > 0 && cut->by == 0;
-    for (unsigned r = 0; equal && r < ranks->ranks; r++) {
-        hac_component_range part = hac_component_of_rows(cut->rows, ranks->ranks, cut->grain, r);
-        ends[r] = part.first + part.count == cut->rows ? vector->operand.rows
-                                                       : (part.first + part.count) / cut->scale * cut->each;
-    }
-    if (equal)
-        return HAC_OK;
-    ends[ranks->rank] = vector->end;
-    return hac_run_share_numbers(run, ends, err);
-}
-
-hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err)
-{
-    const hac_ranks *ranks = run->options->ranks;
-    if (hac_run_is_whole(vector))
-        return HAC_OK;
-    hac_status status = hac_run_flush(run, err);
-    if (status != HAC_OK)
-        return status;
-    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
-    hac_autofree uint64_t *ends = calloc(ranks->ranks, sizeof *ends);
-    if (offsets == NULL || ends == NULL)
-        return hac_fail_no_memory(err);
-    status = find_ends(run, vector, ends, err);
-    if (status != HAC_OK)
-        return status;
-    for (unsigned r = 0; r < ranks->ranks; r++)
-        offsets[r + 1] = ends[r] * row_bytes(&vector->operand);
-    offsets[0] = 0;
-    status = ranks->share(ranks->context, hac_run_data(vector) + vector->operand.values, offsets, err);
-    run->report->bytes_shared += offsets[ranks->ranks];
-    vector->divided = false;
-    vector->first = 0;
-    vector->end = vector->operand.rows;
-    return status;
-}
-
 bool hac_run_writes(const hac_run_task *task, size_t i)
 {
     return i < task->n_written || (task->also_written >> i & 1) != 0;
@@ -354,16 +253,19 @@ bool hac_run_writes(const hac_run_task *task, size_t i)
 /* What a task reads has to be here: all rows, or those of this rank's part. Every rank decides alike. */
 static hac_status bring_here(hac_logic_run *run, const hac_run_task *task, hac_error *err)
 {
+    bool divided = task->grain > 0 && hac_run_is_divided(run, task->rows, task->grain);
+    uint64_t grain = divided ? hac_run_rank_grain(run, task->rows, task->grain) : 0;
     hac_status status = HAC_OK;
     for (size_t i = 0; i < task->n_operands && status == HAC_OK; i++) {
         hac_run_vector *v = task->operands[i];
-        if (hac_run_writes(task, i))
+        if (hac_run_writes(task, i) || hac_run_is_whole(v))
             continue;
-        bool rows = !(task->whole >> i & 1) && task->grain > 0 && v->operand.rows == task->rows &&
-                    is_divided(run, task->rows, task->grain);
-        if (!rows || v->cut.grain != rank_grain(run, task->rows, task->grain) || v->cut.rows != task->rows ||
-            v->cut.scale != v->cut.each || v->cut.by != cut_by(run, task->rows))
+        bool rows = divided && !(task->whole >> i & 1) && v->operand.rows == task->rows && v->cut.grain > 0 &&
+                    v->cut.rows == task->rows && v->cut.scale == v->cut.each;
+        if (!rows)
             status = hac_run_gather(run, v, err);
+        else if (v->cut.grain != grain || v->cut.by != hac_run_cut_by(run, task->rows))
+            status = hac_run_recut(run, v, grain, err);
     }
     return status;
 }
@@ -473,8 +375,8 @@ static void touch(const hac_run_task *what, size_t operand, uint64_t first, uint
         return;
     row_map map = map_rows(what, operand);
     uint64_t from = mapped_first(map, first);
-    span->touch_first = span->offset + v->values + from * row_bytes(v);
-    span->touch_bytes = (mapped_end(map, end) - from) * row_bytes(v);
+    span->touch_first = span->offset + v->values + from * hac_run_row_bytes(v);
+    span->touch_bytes = (mapped_end(map, end) - from) * hac_run_row_bytes(v);
 }
 
 /* It begins with its place in the file, by which a failure is told from that of the piece that waits. */
@@ -587,7 +489,7 @@ typedef struct cuts {
 static void note_writers(const hac_logic_run *run, const hac_run_task *what, uint32_t first_task,
                          const cuts *cut)
 {
-    bool divided = what->grain > 0 && is_divided(run, what->rows, what->grain);
+    bool divided = what->grain > 0 && hac_run_is_divided(run, what->rows, what->grain);
     for (size_t i = 0; i < what->n_operands; i++) {
         hac_run_vector *v = what->operands[i];
         if (!hac_run_writes(what, i))
@@ -604,8 +506,8 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
         if (!divided || what->scattered)
             continue;
         v->divided = true;
-        v->cut = (struct hac_run_cut){rank_grain(run, what->rows, what->grain), what->rows, map.scale,
-                                      map.each, cut_by(run, what->rows)};
+        v->cut = (struct hac_run_cut){hac_run_rank_grain(run, what->rows, what->grain), what->rows, map.scale,
+                                      map.each, hac_run_cut_by(run, what->rows)};
         v->first = mapped_first(map, cut->first);
         v->end = cut->end == what->rows ? v->operand.rows : mapped_first(map, cut->end);
     }
@@ -631,7 +533,7 @@ static unsigned cut_components(const hac_logic_run *run, const hac_run_task *wha
                                uint64_t end, unsigned wanted, hac_component_range *ret)
 {
     const double *sums = hac_run_cuts_ranges(run, what->rows) ? run->partition->sums : NULL;
-    uint64_t grain = what->grain > CUT_ROWS ? what->grain : CUT_ROWS;
+    uint64_t grain = what->grain > HAC_RUN_CUT_ROWS ? what->grain : HAC_RUN_CUT_ROWS;
     unsigned n = 0;
     if (what->grain == 0) {
         ret[0] = (hac_component_range){0, what->rows};
@@ -657,16 +559,16 @@ static size_t waits_of(const hac_logic_run *run, const hac_run_task *what, uint6
         const hac_run_vector *v = what->operands[i];
         if (hac_run_writes(what, i) || !hac_run_is_pending(run, v))
             continue;
-        for (unsigned w = 0; alone(run) && w < v->n_writers; w++)
+        for (unsigned w = 0; hac_run_alone(run) && w < v->n_writers; w++)
             n += waits_for(what, i, &v->writers[w], first, end);
-        n += alone(run) ? 0 : v->writers_most;
+        n += hac_run_alone(run) ? 0 : v->writers_most;
     }
     return n;
 }
 
 static bool can_wait(const hac_logic_run *run, const hac_run_task *what, const cuts *cut)
 {
-    if (!alone(run))
+    if (!hac_run_alone(run))
         return waits_of(run, what, 0, 0) <= HAC_OPS_AFTER_MAX;
     for (unsigned c = 0; c < cut->n; c++)
         if (waits_of(run, what, cut->ranges[c].first, cut->ranges[c].first + cut->ranges[c].count) >
@@ -713,7 +615,7 @@ static void cut_places(const hac_logic_run *run, cuts *ret)
 {
     const hac_run_partition *p = run->partition;
     unsigned first = 0, end = p->n_parts;
-    if (!alone(run)) {
+    if (!hac_run_alone(run)) {
         const hac_ranks *ranks = run->options->ranks;
         hac_component_range mine = hac_component_of_rows(p->n_parts, ranks->ranks, 1, ranks->rank);
         first = (unsigned)mine.first;
@@ -730,7 +632,7 @@ static void cut_places(const hac_logic_run *run, cuts *ret)
 /* What other ranks have of a result is theirs until it is gathered. */
 static void note_places(const hac_logic_run *run, const cuts *cut, hac_run_vector *v)
 {
-    v->divided = !alone(run);
+    v->divided = !hac_run_alone(run);
     v->cut = (struct hac_run_cut){.grain = 0};
     v->first = v->divided ? cut->first : 0;
     v->end = v->divided ? cut->end : v->operand.rows;

@@ -80,6 +80,8 @@ void hac_run_vector_copy(hac_logic_run *run, const hac_run_vector *from, hac_run
 /* Whether tasks that write it have not run yet. */
 bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector);
 bool hac_run_is_whole(const hac_run_vector *vector);
+/* Of a dense vector's values. */
+uint64_t hac_run_row_bytes(const hac_op_operand *operand);
 
 /* ---- partitions ---- */
 
@@ -153,11 +155,43 @@ HAC_MUST_USE hac_status hac_run_flush(hac_logic_run *run, hac_error *err);
 /* Runs what was added, too. `sizes`: the most that can be; afterwards what task `task` has found. */
 HAC_MUST_USE hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, size_t n,
                                       hac_error *err);
-/* All rows of a vector on every rank; flushes where it has to. */
-HAC_MUST_USE hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err);
+
+/* ---- ranks (run_ranks.c) ---- */
+
+#define HAC_RUN_CUT_ROWS 64 /* components begin at multiples of so many rows where the grain is finer */
+
+bool hac_run_alone(const hac_logic_run *run);
+/* Where ranks may be cut: alike for sub-operators of different grain if there are rows enough, so that what
+ * one has written the next one finds on the same rank. */
+uint64_t hac_run_rank_grain(const hac_logic_run *run, uint64_t rows, uint64_t grain);
+/* What is only one part anyway every rank works out by itself: that is sooner done than sent. */
+bool hac_run_is_divided(const hac_logic_run *run, uint64_t rows, uint64_t grain);
+/* Of which partition ranks' parts are; 0: they are equal. */
+uint64_t hac_run_cut_by(const hac_logic_run *run, uint64_t rows);
+/* Rows of this rank: [first, end) of `rows`, cut at multiples of grain. false: all are, of each rank. */
+bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
+                  uint64_t *ret_end);
+
+/* What is below is collective: all ranks call it. */
 
 /* One number of each rank, on all of them: all[rank] is this one's before. */
 HAC_MUST_USE hac_status hac_run_share_numbers(const hac_logic_run *run, uint64_t *all, hac_error *err);
+/* All rows of a vector on every rank; flushes where it has to. */
+HAC_MUST_USE hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err);
+/* All rows on rank 0; on the others it stays as it is, and in name on rank 0, too. */
+HAC_MUST_USE hac_status hac_run_collect(hac_logic_run *run, hac_run_vector *vector, hac_error *err);
+/* A divided vector, of which each row is a row: cut as sub-operators of that grain (hac_run_rank_grain) are.
+ */
+HAC_MUST_USE hac_status hac_run_recut(hac_logic_run *run, hac_run_vector *vector, uint64_t grain,
+                                      hac_error *err);
+/* The worst of all ranks' states, on every rank; alone: `status`. */
+HAC_MUST_USE hac_status hac_run_agree(const hac_logic_run *run, hac_status status, hac_error *err);
+/*
+ * Rank r has rows [firsts[r], firsts[r + 1]) of a dense vector, of which all ranks have the size. Afterwards
+ * it has those of its equal part, as sub-operators are cut, or all where it is too short to be divided.
+ */
+HAC_MUST_USE hac_status hac_run_spread(hac_logic_run *run, hac_run_vector *vector, const uint64_t *firsts,
+                                       hac_error *err);
 
 /* ---- placing without running ---- */
 
@@ -228,9 +262,6 @@ struct hac_run {
     uint64_t round;
 };
 
-/* Rows of this rank: [first, end) of `rows`, cut at multiples of grain. false: all are, of each rank. */
-bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
-                  uint64_t *ret_end);
 /* How the piece is cut, of a step of that kind: run->cut, components, partition. */
 HAC_MUST_USE hac_status hac_run_cut(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
                                     hac_error *err);

@@ -9,28 +9,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "run_internal.h"
+#include "run_load.h"
 
 #define FILES_MOST 65536 /* of a folder */
 
 HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
 
-/* A file that was read: its columns, until they are copied. */
-typedef struct loaded {
-    struct ArrowSchema schema;
-    struct ArrowArray columns;
-} loaded;
-
-typedef struct loading {
-    const hac_logic_input *input;
-    char **paths;
-    size_t n_paths;
-    loaded *files;
-    size_t n_files;
-    uint64_t rows;
-} loading;
-
-static void loading_clear(loading *l)
+static void loading_clear(hac_run_loading *l)
 {
     for (size_t i = 0; i < l->n_files; i++) {
         if (l->files[i].columns.release != NULL)
@@ -41,13 +26,16 @@ static void loading_clear(loading *l)
     for (size_t i = 0; i < l->n_paths; i++)
         free(l->paths[i]);
     free(l->paths);
+    free(l->sizes);
     free(l->files);
-    *l = (loading){.input = NULL};
+    free(l->texts);
+    free(l->firsts);
+    hac_close(l->fd);
 }
 
 /* ---- which files ---- */
 
-static hac_status add_path(loading *l, const char *folder, const char *name, hac_error *err)
+static hac_status add_path(hac_run_loading *l, const char *folder, const char *name, hac_error *err)
 {
     char **grown = reallocarray(l->paths, l->n_paths + 1, sizeof *grown);
     if (grown == NULL)
@@ -66,7 +54,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The regular files of a folder, by name; hidden ones are none. */
-static hac_status list_folder(loading *l, const char *folder, hac_error *err)
+static hac_status list_folder(hac_run_loading *l, const char *folder, hac_error *err)
 {
     DIR *dir = opendir(folder);
     struct stat st;
@@ -96,7 +84,7 @@ static const hac_run_input *given(const hac_logic_run *run, const hac_logic_inpu
     return NULL;
 }
 
-static hac_status find_paths(loading *l, const char *path, hac_error *err)
+static hac_status find_paths(hac_run_loading *l, const char *path, hac_error *err)
 {
     if (path == NULL)
         return hac_fail(err, HAC_INVALID, "input %s is a file by the logic file, and a vector is handed over",
@@ -130,8 +118,8 @@ static hac_input_format format_of(const char *path, bool *ret_compressed)
     return HAC_INPUT_NONE;
 }
 
-static hac_status query_options(const hac_logic_run *run, const hac_logic_input *input, const char *path,
-                                hac_query_options *ret, bool *ret_compressed, hac_error *err)
+hac_status hac_run_query_options(const hac_logic_run *run, const hac_logic_input *input, const char *path,
+                                 hac_query_options *ret, bool *ret_compressed, hac_error *err)
 {
     hac_query_options options = HAC_QUERY_OPTIONS_INIT;
     hac_input_format by_suffix = format_of(path, ret_compressed);
@@ -157,29 +145,60 @@ static hac_status query_options(const hac_logic_run *run, const hac_logic_input 
     return HAC_OK;
 }
 
-static hac_status read_file(hac_logic_run *run, loading *l, const char *path, hac_error *err)
+bool hac_run_is_apart(const hac_logic_input *input, const hac_query_options *options)
+{
+    static const hac_input_format lines[] = {HAC_INPUT_CSV,   HAC_INPUT_TSV,    HAC_INPUT_JSONL,
+                                             HAC_INPUT_LINES, HAC_INPUT_WORDS,  HAC_INPUT_KV,
+                                             HAC_INPUT_FIXED, HAC_INPUT_PARQUET};
+    bool apart = false;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        apart |= options->input_format == lines[i];
+    return apart && input->row_by_row;
+}
+
+hac_status hac_run_open_file(const char *path, int *ret_fd, struct stat *ret_stat, hac_error *err)
+{
+    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || fstat(fd, ret_stat) != 0)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be read", path);
+    *ret_fd = hac_steal_fd(&fd);
+    return HAC_OK;
+}
+
+static hac_status ask_file(hac_logic_run *run, const char *path, const hac_query_options *options,
+                           bool compressed, hac_job **ret, hac_error *err)
+{
+    hac_autoclose int fd = -1;
+    struct stat st;
+    hac_status status = hac_run_open_file(path, &fd, &st, err);
+    if (status != HAC_OK)
+        return status;
+    status = compressed || !S_ISREG(st.st_mode)
+                 ? hac_query_stream(run->client, fd, path, options, ret, err)
+                 : hac_query_files(run->client, &fd, &path, 1, options, ret, err);
+    return status == HAC_OK ? hac_job_wait(*ret, -1, err) : status;
+}
+
+/* Of a file that is read apart this rank's part, which may be none. */
+static hac_status read_file(hac_logic_run *run, hac_run_loading *l, size_t path, hac_error *err)
 {
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    const hac_ranks *ranks = run->options->ranks;
     hac_query_options options;
-    struct stat st;
     bool compressed;
-    hac_status status = query_options(run, l->input, path, &options, &compressed, err);
+    hac_status status = hac_run_query_options(run, l->input, l->paths[path], &options, &compressed, err);
     if (status != HAC_OK)
         return status;
-    hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 || fstat(fd, &st) != 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be read", path);
-    bool stream = compressed || !S_ISREG(st.st_mode);
-    status = stream ? hac_query_stream(run->client, fd, path, &options, &job, err)
-                    : hac_query_files(run->client, &fd, &path, 1, &options, &job, err);
-    if (status == HAC_OK)
-        status = hac_job_wait(job, -1, err);
-    if (status != HAC_OK)
+    status = l->fd >= 0 && l->firsts != NULL
+                 ? ranks->query(ranks->context, run->client, l->fd, l->paths[path], &options, &job, err)
+                 : ask_file(run, l->paths[path], &options, compressed, &job, err);
+    if (status != HAC_OK || job == NULL)
         return status;
-    loaded *file = &l->files[l->n_files];
+    hac_run_loaded *file = &l->files[l->n_files];
+    file->path = path;
     status = hac_job_export_arrow(job, &file->schema, &file->columns, err);
     l->n_files += status == HAC_OK;
-    l->rows += status == HAC_OK ? (uint64_t)file->columns.length : 0;
+    l->here += status == HAC_OK ? (uint64_t)file->columns.length : 0;
     return status;
 }
 
@@ -192,8 +211,9 @@ static bool is_valid(const struct ArrowArray *column, int64_t row)
     return column->null_count == 0 || bits == NULL || (bits[at / 8] >> (at % 8) & 1) != 0;
 }
 
-static hac_status check_nulls(const loading *l, const struct ArrowArray *column, const char *name,
-                              size_t file, hac_error *err)
+/* `before`: rows of the file in front of those that are here. */
+static hac_status check_nulls(const struct ArrowArray *column, uint64_t before, const char *path,
+                              const char *name, hac_error *err)
 {
     for (int64_t row = 0; row < column->length && column->null_count != 0; row++)
         if (!is_valid(column, row))
@@ -201,7 +221,7 @@ static hac_status check_nulls(const loading *l, const struct ArrowArray *column,
                 err, HAC_FAILED,
                 "%s: row %lld of the input has no value in column %s; vectors have no nulls: leave "
                 "such rows out with `where`, or give them a value in `select`",
-                l->paths[file], (long long)row + 1, name);
+                path, (long long)before + row + 1, name);
     return HAC_OK;
 }
 
@@ -261,7 +281,7 @@ static void copy_texts(const struct ArrowArray *column, bool large, hac_run_vect
     *bytes += end - from;
 }
 
-static uint64_t text_bytes(const loading *l, size_t column)
+static uint64_t text_bytes(const hac_run_loading *l, size_t column)
 {
     uint64_t bytes = 0;
     for (size_t f = 0; f < l->n_files; f++) {
@@ -270,6 +290,44 @@ static uint64_t text_bytes(const loading *l, size_t column)
         bytes += a->length == 0 ? 0 : text_offset(a, large, a->length) - text_offset(a, large, 0);
     }
     return bytes;
+}
+
+static const hac_logic_vector *vector_of(const hac_logic_run *run, const hac_run_loading *l, size_t column)
+{
+    int vector = l->input->columns[column].vector;
+    return vector >= 0 ? &run->logic->vectors[vector] : NULL;
+}
+
+static hac_status check_columns(const hac_logic_run *run, const hac_run_loading *l, hac_error *err)
+{
+    for (size_t f = 0; f < l->n_files; f++) {
+        const char *path = l->paths[l->files[f].path];
+        if ((uint64_t)l->files[f].columns.n_children < l->input->n_columns)
+            return hac_fail(err, HAC_FAILED, "%s has %lld columns, input %s wants %zu", path,
+                            (long long)l->files[f].columns.n_children, l->input->name, l->input->n_columns);
+        for (size_t c = 0; c < l->input->n_columns; c++) {
+            const hac_logic_vector *to = vector_of(run, l, c);
+            if (to != NULL && kind_of(l->files[f].schema.children[c]->format) != to->kind)
+                return hac_fail(err, HAC_FAILED,
+                                "%s: column %s is not %s, as vector %s has to be; give it in `schema`", path,
+                                l->input->columns[c].name, hac_element_name(to->kind), to->name);
+        }
+    }
+    return HAC_OK;
+}
+
+static hac_status measure_texts(const hac_logic_run *run, hac_run_loading *l, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (size_t c = 0; c < l->input->n_columns && status == HAC_OK; c++) {
+        const hac_logic_vector *to = vector_of(run, l, c);
+        if (to == NULL || !hac_kind_is_text(to->kind))
+            continue;
+        l->texts[c].here = l->texts[c].all = text_bytes(l, c);
+        if (l->firsts != NULL)
+            status = hac_run_deal_texts(run, &l->texts[c], err);
+    }
+    return status;
 }
 
 /* How many of its columns go to that vector. */
@@ -281,13 +339,14 @@ static uint64_t places_of(const hac_logic_input *input, int vector)
     return n;
 }
 
-static hac_status make_vector(hac_logic_run *run, const loading *l, size_t column, hac_error *err)
+/* Of all rows, also where some are elsewhere. */
+static hac_status make_vector(hac_logic_run *run, const hac_run_loading *l, size_t column, hac_error *err)
 {
     int index = l->input->columns[column].vector;
     const hac_logic_vector *named = &run->logic->vectors[index];
     bool text = hac_kind_is_text(named->kind);
     hac_run_shape shape = {named->form, named->kind, l->rows, text ? 1 : places_of(l->input, index),
-                           text ? text_bytes(l, column) : 0};
+                           text ? l->texts[column].all : 0};
     hac_run_vector_clear(run, &run->vectors[index]);
     hac_status status = hac_run_vector_new(run, &shape, &run->vectors[index], err);
     if (status == HAC_OK && text)
@@ -295,25 +354,23 @@ static hac_status make_vector(hac_logic_run *run, const loading *l, size_t colum
     return status;
 }
 
-static hac_status copy_column(hac_logic_run *run, const loading *l, size_t column, hac_error *err)
+/* The first row that is here. */
+static uint64_t first_row(const hac_logic_run *run, const hac_run_loading *l)
+{
+    return l->firsts != NULL ? l->firsts[run->options->ranks->rank] : 0;
+}
+
+static hac_status copy_column(hac_logic_run *run, const hac_run_loading *l, size_t column, hac_error *err)
 {
     const hac_logic_column *named = &l->input->columns[column];
     hac_run_vector *to = &run->vectors[named->vector];
     hac_status status = HAC_OK;
-    uint64_t first = 0, bytes = 0;
-    if (named->place == 0)
-        status = make_vector(run, l, column, err);
+    uint64_t first = first_row(run, l), before = l->fd >= 0 ? first : 0, bytes = l->texts[column].before;
     for (size_t f = 0; f < l->n_files && status == HAC_OK; f++) {
         const struct ArrowArray *a = l->files[f].columns.children[column];
-        const char *format = l->files[f].schema.children[column]->format;
-        if (kind_of(format) != run->logic->vectors[named->vector].kind)
-            return hac_fail(
-                err, HAC_FAILED, "%s: column %s is not %s, as vector %s has to be; give it in `schema`",
-                l->paths[f], named->name, hac_element_name(run->logic->vectors[named->vector].kind),
-                run->logic->vectors[named->vector].name);
-        status = check_nulls(l, a, named->name, f, err);
+        status = check_nulls(a, before, l->paths[l->files[f].path], named->name, err);
         if (status == HAC_OK && hac_kind_is_text((hac_kind)to->operand.kind))
-            copy_texts(a, format[0] == 'U', to, first, &bytes);
+            copy_texts(a, l->files[f].schema.children[column]->format[0] == 'U', to, first, &bytes);
         else if (status == HAC_OK)
             copy_values(a, to, first, named->place);
         first += (uint64_t)a->length;
@@ -321,18 +378,45 @@ static hac_status copy_column(hac_logic_run *run, const loading *l, size_t colum
     return status;
 }
 
+static hac_status make_vectors(hac_logic_run *run, const hac_run_loading *l, hac_error *err)
+{
+    const hac_logic_input *input = l->input;
+    hac_status status = HAC_OK;
+    for (size_t c = 0; c < input->n_columns && status == HAC_OK; c++)
+        if (input->columns[c].vector >= 0 && input->columns[c].place == 0)
+            status = make_vector(run, l, c, err);
+    for (size_t c = 0; c < input->n_columns && status == HAC_OK; c++)
+        if (input->columns[c].vector >= 0)
+            status = copy_column(run, l, c, err);
+    return status;
+}
+
+/* Each rank has copied its rows, and gets those that it works on. */
+static hac_status deal_out(hac_logic_run *run, const hac_run_loading *l, hac_error *err)
+{
+    const hac_logic_input *input = l->input;
+    hac_status status = HAC_OK;
+    for (size_t c = 0; c < input->n_columns && status == HAC_OK; c++)
+        if (input->columns[c].vector >= 0 && input->columns[c].place == 0)
+            status = hac_run_deal_out(run, l, &run->vectors[input->columns[c].vector], err);
+    return status == HAC_OK && input->file_vector >= 0
+               ? hac_run_deal_out(run, l, &run->vectors[input->file_vector], err)
+               : status;
+}
+
 /* Which file each row is from, and what they are called. */
-static hac_status name_files(hac_logic_run *run, const loading *l, hac_error *err)
+static hac_status name_files(hac_logic_run *run, const hac_run_loading *l, hac_error *err)
 {
     hac_status status = HAC_OK;
     if (l->input->file_vector >= 0) {
         hac_run_vector *to = &run->vectors[l->input->file_vector];
         status = hac_run_vector_new(run, &(hac_run_shape){HAC_VECTOR_FIX_VALUE, HAC_KIND_U32, l->rows, 1, 0},
                                     to, err);
-        uint64_t row = 0;
+        uint64_t row = first_row(run, l);
         for (size_t f = 0; f < l->n_files && status == HAC_OK; f++)
             for (int64_t i = 0; i < l->files[f].columns.length; i++)
-                ((uint32_t *)(void *)(hac_run_data(to) + to->operand.values))[row++] = (uint32_t)f;
+                ((uint32_t *)(void *)(hac_run_data(to) + to->operand.values))[row++] =
+                    (uint32_t)l->files[f].path;
     }
     if (status != HAC_OK || l->input->name_vector < 0)
         return status;
@@ -354,32 +438,57 @@ static hac_status name_files(hac_logic_run *run, const loading *l, hac_error *er
     return HAC_OK;
 }
 
+static hac_status read_files(hac_logic_run *run, hac_run_loading *l, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    l->files = calloc(l->n_paths + 1, sizeof *l->files);
+    l->texts = calloc(l->input->n_columns + 1, sizeof *l->texts);
+    /* what is read apart is asked for by all ranks together: memory does not stop one of them */
+    if (l->files == NULL || l->texts == NULL)
+        status = hac_fail_no_memory(err);
+    if (l->firsts != NULL)
+        status = hac_run_agree(run, status, err);
+    for (size_t i = l->first_path; i < l->end_path && status == HAC_OK; i++)
+        status = read_file(run, l, i, err);
+    return status == HAC_OK ? check_columns(run, l, err) : status;
+}
+
+static void say_loaded(hac_logic_run *run, const hac_run_loading *l)
+{
+    char here[64] = "";
+    if (l->firsts != NULL)
+        snprintf(here, sizeof here, ", %llu read here", (unsigned long long)l->here);
+    hac_run_log(run, "input %s: %llu rows of %zu file%s%s", l->input->name, (unsigned long long)l->rows,
+                l->n_paths, l->n_paths == 1 ? "" : "s", here);
+}
+
+/* Ranks do it in step: one that cannot go on says so where the others ask. */
 static hac_status load_input(hac_logic_run *run, const hac_logic_input *input, const char *path,
                              hac_error *err)
 {
-    hac_cleanup(loading_clear) loading l = {.input = input};
-    hac_status status = find_paths(&l, path, err);
-    l.files = calloc(l.n_paths + 1, sizeof *l.files);
-    if (status == HAC_OK && l.files == NULL)
-        status = hac_fail_no_memory(err);
-    for (size_t i = 0; i < l.n_paths && status == HAC_OK; i++)
-        status = read_file(run, &l, l.paths[i], err);
-    for (size_t f = 0; f < l.n_files && status == HAC_OK; f++)
-        if ((uint64_t)l.files[f].columns.n_children < input->n_columns)
-            status = hac_fail(err, HAC_FAILED, "%s has %lld columns, input %s wants %zu", l.paths[f],
-                              (long long)l.files[f].columns.n_children, input->name, input->n_columns);
-    for (size_t c = 0; c < input->n_columns && status == HAC_OK; c++)
-        if (input->columns[c].vector >= 0)
-            status = copy_column(run, &l, c, err);
+    hac_cleanup(loading_clear) hac_run_loading l = {.input = input, .fd = -1};
+    hac_status status = hac_run_deal(run, &l, find_paths(&l, path, err), err);
+    if (status == HAC_OK)
+        status = hac_run_deal_rows(run, &l, read_files(run, &l, err), err);
+    if (status == HAC_OK)
+        status = measure_texts(run, &l, err);
+    if (status != HAC_OK)
+        return status;
+    status = make_vectors(run, &l, err);
     if (status == HAC_OK)
         status = name_files(run, &l, err);
+    status = hac_run_agree(run, status, err);
+    if (status == HAC_OK && l.firsts != NULL)
+        status = deal_out(run, &l, err);
+    else if (status == HAC_OK && !hac_run_alone(run))
+        status = hac_run_check_same(run, input, err);
+    if (status != HAC_OK)
+        return status;
     run->report->rows_loaded += l.rows;
     if (input->rows >= 0 && run->logic->dimensions[input->rows].kind == HAC_DIMENSION_INPUT)
         run->dimensions[input->rows] = l.rows; /* what comes behind it may have to have as many */
-    if (status == HAC_OK)
-        hac_run_log(run, "input %s: %llu rows of %zu file%s", input->name, (unsigned long long)l.rows,
-                    l.n_paths, l.n_paths == 1 ? "" : "s");
-    return status;
+    say_loaded(run, &l);
+    return HAC_OK;
 }
 
 /* ---- values ---- */

@@ -148,6 +148,11 @@ uint8_t *hac_run_data(const hac_run_vector *vector)
     return (uint8_t *)hac_buffer_data(vector->memory->buffer) + vector->memory->offset;
 }
 
+uint64_t hac_run_row_bytes(const hac_op_operand *operand)
+{
+    return hac_op_element_size(operand->kind) * operand->columns;
+}
+
 bool hac_run_is_whole(const hac_run_vector *vector)
 {
     return !vector->divided;

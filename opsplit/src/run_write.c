@@ -340,34 +340,48 @@ static hac_status write_raw(hac_logic_run *run, const hac_logic_output *output, 
                       n * (text ? 1 : hac_op_element_size(v->operand.kind)), err);
 }
 
-static hac_status write_output(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+/* What rank 0 writes has to be there; all ranks do this before it begins, as writing may fail. */
+static hac_status collect_columns(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (size_t i = 0; i < output->n_columns && status == HAC_OK; i++) {
         if (run->vectors[output->columns[i].vector].memory == NULL)
             return hac_fail(err, HAC_FAILED, "vector %s has no value",
                             run->logic->vectors[output->columns[i].vector].name);
-        status = hac_run_gather(run, &run->vectors[output->columns[i].vector], err);
+        if (run->options->output != NULL)
+            status = hac_run_collect(run, &run->vectors[output->columns[i].vector], err);
     }
-    bool writes =
-        run->options->output != NULL && (run->options->ranks == NULL || run->options->ranks->rank == 0);
-    if (status != HAC_OK || !writes)
-        return status;
-    status = output->format == HAC_LOGIC_RAW ? write_raw(run, output, err) : write_table(run, output, err);
+    return status;
+}
+
+static hac_status write_output(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+{
+    hac_status status =
+        output->format == HAC_LOGIC_RAW ? write_raw(run, output, err) : write_table(run, output, err);
     if (status != HAC_OK)
         (void)hac_error_prefix(err, "output %s", output->name);
     return status;
 }
 
-hac_status hac_run_write(hac_logic_run *run, hac_error *err)
+static hac_status write_outputs(hac_logic_run *run, hac_error *err)
 {
-    const hac_ranks *ranks = run->options->ranks;
-    uint64_t start = hac_now_ns();
     hac_status status = HAC_OK;
-    if (run->options->output != NULL && mkdir(run->options->output, 0777) != 0 && errno != EEXIST)
-        status = hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be made", run->options->output);
+    if (mkdir(run->options->output, 0777) != 0 && errno != EEXIST)
+        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be made", run->options->output);
     for (size_t i = 0; i < run->logic->n_outputs && status == HAC_OK; i++)
         status = write_output(run, &run->logic->outputs[i], err);
+    return status;
+}
+
+hac_status hac_run_write(hac_logic_run *run, hac_error *err)
+{
+    uint64_t start = hac_now_ns();
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < run->logic->n_outputs && status == HAC_OK; i++)
+        status = collect_columns(run, &run->logic->outputs[i], err);
+    if (status == HAC_OK && run->options->output != NULL &&
+        (hac_run_alone(run) || run->options->ranks->rank == 0))
+        status = write_outputs(run, err);
     run->report->writing_seconds = hac_seconds_since(start);
-    return ranks != NULL ? ranks->agree(ranks->context, status, err) : status;
+    return hac_run_agree(run, status, err);
 }

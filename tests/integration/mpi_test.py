@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """hac-mpi: the same bytes as hacctl alone, whatever the number of ranks and daemons; and what happens when one of
 them fails. Wants Open MPI's mpirun."""
+import gzip
 import itertools
 import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -256,6 +258,157 @@ class Logic(RankTest):
         self.bad(1, 3, EVERY, *inputs, says="input p is not the same for rank 1 as for rank 0", folders=folders)
         (folders[2] / "p.csv").unlink()
         self.bad(1, 3, EVERY, *inputs, says="rank 2: p.csv cannot be read", folders=folders)
+
+
+PARTS = """name: parts
+inputs:
+  t: {parse: %s, schema: "x:f64,k:u32,name:string,b:bool,y:f64,n:i64", matrix: {p: [y, x]}%s}
+vectors: {zero: {template: FixValueVector, type: f64, value: 0, rows: 1}}
+operators:
+  - map: {expr: "t.n * 2 + cast(t.k as i64)", out: m}
+  - reduce: {in: t.n, function: sum, out: all}
+  - row_reduce: {in: t.p, function: sum, out: both}
+  - reduce_by_key: {key: t.k, keys: 64, in: both, function: sum, out: sums}
+  - index: {in: t.name, out: id, distinct: names}
+outputs:
+  rows: {columns: {m: m, both: both, b: t.b, id: id, p: t.p, name: t.name}}
+  sums: {columns: {sum: sums}}
+  all: {columns: {all: all}}
+"""
+
+
+class Parts(RankTest):
+    """Inputs of 1 MiB and more: each rank reads a part."""
+    ROWS = 60000
+
+    def rows(self):
+        r = random.Random(11)
+        names = ["plain", 'with ""quotes""', "a,b", "two\nlines", ""]
+        return [(r.uniform(-1, 1), r.randrange(64), names[r.randrange(5)] + str(r.randrange(90)), r.randrange(2), r.gauss(0, 3),
+                 r.randrange(-10**6, 10**6)) for _ in range(self.ROWS)]
+
+    def write_csv(self, name, rows):
+        (self.m.work / name).write_text("x,k,name,b,y,n\n" + "".join(
+            f'{x!r},{k},"{n}",{"true" if b else "false"},{y!r},{i}\n' for x, k, n, b, y, i in rows))
+
+    def logic(self, parse, more=""):
+        (self.m.work / "parts.yaml").write_text(PARTS % (parse, more))
+        return "parts.yaml"
+
+    def check(self, logic, ranks, *inputs, rows=ROWS, parts=True):
+        """The same bytes as alone, and what each rank has read, by its log."""
+        shutil.rmtree(self.m.work / "alone", ignore_errors=True)
+        self.m.good("opsplit", "run", logic, *inputs, "-o", "alone")
+        for n in ranks:
+            shutil.rmtree(self.m.work / "out", ignore_errors=True)
+            self.good(n, logic, *inputs, "--log", "log", "-o", "out")
+            self.same(self.files("out"), self.files("alone"), f"{n} ranks")
+            lines = [line for line in (self.m.work / "log").read_text().splitlines() if " rows of " in line]
+            self.assertEqual(len(lines), n)
+            self.assertTrue(all(f" {rows} rows of " in line for line in lines), lines)
+            if not parts:
+                self.assertFalse(any("read here" in line for line in lines), lines)
+                continue
+            read = [int(line.split(", ")[1].split(" ")[0]) for line in lines]
+            self.assertEqual(sum(read), rows)
+            self.assertLess(max(read), rows * 0.9, read)
+
+    def test_csv(self):
+        self.write_csv("t.csv", self.rows())
+        self.check(self.logic("csv"), (2, 3, 7), "--input", "t=t.csv")
+
+    def test_filtered(self):
+        """Rows that are left out are not evenly spread: ranks send each other theirs."""
+        rows = self.rows()
+        self.write_csv("t.csv", rows)
+        kept = sum(row[1] < 32 for row in rows[:50000])
+        rows[50000:] = [(*row[:1], 63, *row[2:]) for row in rows[50000:]]
+        self.write_csv("t.csv", rows)
+        self.check(self.logic("csv", ", where: \"k < 32\""), (2, 3), "--input", "t=t.csv", rows=kept)
+
+    def test_jsonl_tsv_and_lines(self):
+        rows = self.rows()
+        (self.m.work / "t.jsonl").write_text("".join(
+            f'{{"x":{x!r},"k":{k},"name":"{n}","b":{"true" if b else "false"},"y":{y!r},"n":{i}}}\n'.replace('""', "'")
+            for x, k, n, b, y, i in ((x, k, n.replace("\n", " ").replace('"', "'"), b, y, i) for x, k, n, b, y, i in rows)))
+        self.check(self.logic("jsonl"), (3,), "--input", "t=t.jsonl")
+        (self.m.work / "lines.yaml").write_text("name: lines\ninputs: {t: {parse: lines}}\noperators:\n"
+                                                "  - index: {in: t.line, out: id, distinct: lines}\n"
+                                                "outputs: {ids: {columns: {id: id, line: t.line}}}\n")
+        (self.m.work / "t.txt").write_text("".join(f"{n} and {k}\n".replace("\n", " ", n.count("\n")) for _, k, n, _, _, _ in rows * 2))
+        self.check("lines.yaml", (2, 4), "--input", "t=t.txt", rows=2 * self.ROWS)
+
+    def test_fixed(self):
+        """Records of 21 bytes: no rank's part begins within one."""
+        (self.m.work / "f.yaml").write_text(
+            'name: f\ninputs: {t: {parse: fixed, schema: "x:f64,k:u32,b:bool,n:i64"}}\noperators:\n'
+            '  - map: {expr: "if(t.b, t.x, 0.0) + cast(t.n as f64)", out: y}\n'
+            "outputs: {y: {columns: {y: y, k: t.k}}}\n")
+        (self.m.work / "t.bin").write_bytes(b"".join(struct.pack("<dIBq", x, k, b, i) for x, k, _, b, _, i in self.rows()))
+        self.check("f.yaml", (2, 5, 7), "--input", "t=t.bin")
+        with open(self.m.work / "t.bin", "ab") as file:
+            file.write(b"12345")
+        self.bad(1, 3, "f.yaml", "--input", "t=t.bin", says="t.bin")
+
+    def test_parquet(self):
+        self.write_csv("t.csv", self.rows())
+        self.m.good("parquet", "convert", "t.csv", "t.parquet", "--schema", "x:f64,k:u32,name:string,b:bool,y:f64,n:i64",
+                    "--row-group-rows", 7000)
+        self.check(self.logic("parquet"), (2, 3), "--input", "t=t.parquet")
+
+    def test_folder(self):
+        """Of a folder whole files, empty ones among them; and which file each row is from."""
+        rows, folder = self.rows(), self.m.work / "folder"
+        folder.mkdir()
+        cuts_at = [0, 100, 100, 30000, 45000, 59999, self.ROWS]
+        for i in range(6):
+            (folder / f"{i}.csv").write_text("".join(f"{x!r},{k},{n}\n".replace('""', "").replace("\n", " ", n.count("\n"))
+                                                     for x, k, n, *_ in ((*row[:2], row[2].replace(",", ";")) for row in
+                                                                         rows[cuts_at[i]:cuts_at[i + 1]])))
+        (folder / "9.csv").write_text("")
+        (self.m.work / "d.yaml").write_text(
+            'name: d\ninputs: {t: {parse: csv, header: false, directory: true, schema: "x:f64,k:u32,name:string"}}\noperators:\n'
+            '  - map: {expr: "t.x + cast(t.file as f64)", out: y}\n'
+            "outputs: {y: {columns: {y: y, file: t.file, name: t.name}}, files: {columns: {files: t.files}}}\n")
+        self.check("d.yaml", (2, 3, 7), "--input", "t=folder")
+
+    def test_read_by_all(self):
+        """Small ones, aggregates, ordered and limited ones, and compressed ones are not cut."""
+        self.write_csv("t.csv", self.rows())
+        self.write_csv("small.csv", self.rows()[:1000])
+        self.check(self.logic("csv"), (3,), "--input", "t=small.csv", rows=1000, parts=False)
+        self.check(self.logic("csv", ", order_by: n"), (3,), "--input", "t=t.csv", parts=False)
+        self.check(self.logic("csv", ", limit: 500"), (2,), "--input", "t=t.csv", rows=500, parts=False)
+        (self.m.work / "t.csv.gz").write_bytes(gzip.compress((self.m.work / "t.csv").read_bytes(), 1))
+        self.check(self.logic("csv"), (2,), "--input", "t=t.csv.gz", parts=False)
+        (self.m.work / "sum.yaml").write_text(
+            'name: s\ninputs: {t: {parse: csv, schema: "x:f64,k:u32,name:string,b:bool,y:f64,n:i64", select: "sum(n) as n"}}\n'
+            'operators: [{map: {expr: "t.n + 1", out: m}}]\noutputs: {m: {columns: {m: m}}}\n')
+        self.check("sum.yaml", (2,), "--input", "t=t.csv", rows=1, parts=False)
+
+    def test_bad_rows(self):
+        """The row that is wrong is named as alone; by the rank that has it."""
+        rows = self.rows()
+        self.write_csv("t.csv", rows)
+        text = (self.m.work / "t.csv").read_text()
+        lines = text.replace("two\nlines", "two lines").splitlines(keepends=True)
+        lines[50001] = ",1,a,true,1.5,3\n"
+        (self.m.work / "t.csv").write_text("".join(lines))
+        alone = self.m.bad(1, "opsplit", "run", self.logic("csv"), "--input", "t=t.csv", "-o", "out")
+        self.assertIn("row 50001 of the input has no value in column x", alone)
+        self.bad(1, 3, "parts.yaml", "--input", "t=t.csv", "-o", "out", says="row 50001 of the input has no value in column x")
+
+    def test_differ(self):
+        """In size, or where they begin and end."""
+        self.write_csv("t.csv", self.rows())
+        text = (self.m.work / "t.csv").read_text()
+        folders = [self.m.root / f"rank{i}" for i in range(3)]
+        logic = self.m.work / self.logic("csv")
+        for other in (text + text[-20:], text[:-3] + "9" + text[-2:], text.replace(",", ";", 1)):
+            for i, folder in enumerate(folders):
+                folder.mkdir(exist_ok=True)
+                (folder / "t.csv").write_text(other if i == 2 else text)
+            self.bad(1, 3, logic, "--input", "t=t.csv", says="input t is not the same for rank 2 as for rank 0", folders=folders)
 
 
 class LongLogic(Logic):

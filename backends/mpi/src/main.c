@@ -6,6 +6,7 @@
 #include "command.h"
 #include "commands.h"
 #include "interrupt.h"
+#include "query_parts.h"
 #include "ranks.h"
 
 static const char usage[] =
@@ -98,7 +99,7 @@ int main(int argc, char **argv)
     hac_error err = HAC_ERROR_NONE;
     const char *log = NULL;
     hac_cli_set_program("hac-mpi");
-    hac_mpi *mpi = hac_mpi_begin(&argc, &argv);
+    hac_mpi *mpi = hac_mpi_begin(&argc, &argv, hac_mpi_query_part);
     hac_cli cli = {.ranks = hac_mpi_ranks(mpi), .log = hac_mpi_log};
     hac_status status = take_log(&argc, argv, &log, &err);
     if (status == HAC_OK)

@@ -2,7 +2,9 @@
 #include "query_parts.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
+#include "expr/schema.h"
 #include "read.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -212,6 +214,31 @@ static hac_status deal_lines(const dealing *d, hac_mpi_part *ret, hac_error *err
     return status;
 }
 
+/* Bytes of a record of fixed width; 0: hacd says what is wrong with the schema. */
+static uint64_t record_bytes(const char *text)
+{
+    hac_schema schema = {NULL, 0};
+    uint64_t bytes = 0;
+    if (text == NULL || hac_schema_parse(text, &schema, NULL) != HAC_OK)
+        return 0;
+    for (size_t i = 0; i < schema.n_fields; i++)
+        bytes += hac_value_size(schema.fields[i].type);
+    hac_schema_clear(&schema);
+    return bytes;
+}
+
+static void deal_records(const dealing *d, uint64_t bytes, hac_mpi_part *ret)
+{
+    uint64_t start = 0, first, end;
+    for (size_t f = 0; f < d->request->input.n_files; start += d->units[f++]) {
+        overlap(d, f, start, ranks_of(d)->rank, &first, &end);
+        first -= first % bytes;
+        end -= end < d->units[f] ? end % bytes : 0; /* a part of a record at the end is hacd's to refuse */
+        if (first < end)
+            add_piece(d, ret, f, first, end, 0);
+    }
+}
+
 /* Row groups as they are counted; of other formats whole files, to the rank where they begin. */
 static void deal_units(const dealing *d, hac_mpi_part *ret)
 {
@@ -260,8 +287,11 @@ hac_status hac_mpi_deal(hac_mpi *mpi, hac_client *client, const hac_query_reques
     status = hac_mpi_agree(mpi, status, err);
     if (status != HAC_OK)
         return status;
+    uint64_t record = request->input.format == HAC_INPUT_FIXED ? record_bytes(request->options.schema) : 0;
     if (ends_with_lines(request->input.format))
         status = deal_lines(&d, ret, err);
+    else if (record > 0)
+        deal_records(&d, record, ret);
     else
         deal_units(&d, ret);
     if (d.all == 0 && ranks_of(&d)->rank == 0) { /* nothing to deal, and yet a result */
@@ -330,4 +360,25 @@ hac_status hac_mpi_query_piece(hac_client *client, const hac_query_request *requ
                                (unsigned long long)piece->first);
     hac_buffer_free(buffer);
     return status;
+}
+
+hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path,
+                              const hac_query_options *options, hac_job **ret, hac_error *err)
+{
+    hac_query_request request = {
+        .options = *options,
+        .input = {
+            .format = options->input_format, .fds = {fd}, .names = {(char *)(uintptr_t)path}, .n_files = 1}};
+    hac_mpi_part part = {.n = 0};
+    struct stat st;
+    *ret = NULL;
+    hac_status status = fstat(fd, &st) != 0 ? hac_fail_errno(err, HAC_FAILED, errno, "%s", path) : HAC_OK;
+    status = hac_mpi_agree(mpi, status, err);
+    if (status != HAC_OK)
+        return status;
+    request.input.bytes[0] = (uint64_t)st.st_size;
+    status = hac_mpi_deal(mpi, client, &request, &part, err);
+    return status == HAC_OK && part.n > 0
+               ? hac_mpi_query_piece(client, &request, &part.pieces[0], options, ret, err)
+               : status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of a query's input that a rank reads: consecutive rows of the whole, in the ranks' order. Parquet
- * files are dealt by row groups. Text whose records end with lines is dealt by bytes and cut at records,
- * which of csv takes the quotes of all that lies before; other formats are dealt by files.
+ * files are dealt by row groups, records of fixed width by their number. Text whose records end with lines is
+ * dealt by bytes and cut at records, which of csv takes the quotes of all that lies before; other formats are
+ * dealt by files.
  */
 #ifndef MPI_QUERY_PARTS_H
 #define MPI_QUERY_PARTS_H
@@ -24,6 +25,10 @@ typedef struct hac_mpi_part {
     hac_mpi_piece pieces[HAC_MPI_PIECES];
     size_t n;
 } hac_mpi_part;
+
+/* Collective: hac_ranks.query of opsplit. */
+HAC_MUST_USE hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path,
+                                           const hac_query_options *options, hac_job **ret, hac_error *err);
 
 /* Collective. HAC_INVALID: an input that cannot be dealt. */
 HAC_MUST_USE hac_status hac_mpi_deal(hac_mpi *mpi, hac_client *client, const hac_query_request *request,

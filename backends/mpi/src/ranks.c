@@ -75,7 +75,7 @@ static hac_status wait_for(hac_mpi *mpi, MPI_Request *request, hac_error *err)
 
 /* ---- begin ---- */
 
-hac_mpi *hac_mpi_begin(int *argc, char ***argv)
+hac_mpi *hac_mpi_begin(int *argc, char ***argv, hac_mpi_query *query)
 {
     int rank = 0, ranks = 0;
     MPI_Init(argc, argv);
@@ -91,7 +91,13 @@ hac_mpi *hac_mpi_begin(int *argc, char ***argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &mpi->work);
     MPI_Comm_dup(MPI_COMM_WORLD, &mpi->end);
     MPI_Comm_dup(MPI_COMM_WORLD, &mpi->log);
-    mpi->ranks = (hac_ranks){(unsigned)rank, (unsigned)ranks, mpi, hac_mpi_share, hac_mpi_agree};
+    mpi->ranks = (hac_ranks){.rank = (unsigned)rank,
+                             .ranks = (unsigned)ranks,
+                             .context = mpi,
+                             .share = hac_mpi_share,
+                             .exchange = hac_mpi_exchange,
+                             .query = query,
+                             .agree = hac_mpi_agree};
     for (size_t i = 0; i < LINES_WAITING; i++)
         mpi->sent[i] = MPI_REQUEST_NULL;
     return mpi;
@@ -209,22 +215,24 @@ static int piece_bytes(uint64_t left)
     return (int)(left < PIECE_BYTES ? left : PIECE_BYTES);
 }
 
-hac_status hac_mpi_exchange(hac_mpi *mpi, const void *send, const uint64_t *send_offsets, void *receive,
-                            const uint64_t *receive_offsets, hac_error *err)
+hac_status hac_mpi_exchange(void *context, const void *send, const uint64_t *to, void *receive,
+                            const uint64_t *from, hac_error *err)
 {
-    unsigned n = mpi->ranks.ranks;
-    size_t pieces = count_pieces(send_offsets, n) + count_pieces(receive_offsets, n), used = 0;
+    hac_mpi *mpi = context;
+    unsigned n = mpi->ranks.ranks, own = mpi->ranks.rank;
+    size_t pieces = count_pieces(to, n) + count_pieces(from, n), used = 0;
     hac_autofree MPI_Request *requests = calloc(pieces + 1, sizeof(MPI_Request));
     if (requests == NULL)
         return hac_fail_no_memory(err);
     for (unsigned r = 0; r < n; r++)
-        for (uint64_t at = receive_offsets[r]; at < receive_offsets[r + 1]; at += PIECE_BYTES)
-            MPI_Irecv((char *)receive + at, piece_bytes(receive_offsets[r + 1] - at), MPI_BYTE, (int)r,
-                      TAG_DATA, mpi->work, &requests[used++]);
+        for (uint64_t at = from[r]; at < from[r + 1] && r != own; at += PIECE_BYTES)
+            MPI_Irecv((char *)receive + at, piece_bytes(from[r + 1] - at), MPI_BYTE, (int)r, TAG_DATA,
+                      mpi->work, &requests[used++]);
     for (unsigned r = 0; r < n; r++)
-        for (uint64_t at = send_offsets[r]; at < send_offsets[r + 1]; at += PIECE_BYTES)
-            MPI_Isend((const char *)send + at, piece_bytes(send_offsets[r + 1] - at), MPI_BYTE, (int)r,
-                      TAG_DATA, mpi->work, &requests[used++]);
+        for (uint64_t at = to[r]; at < to[r + 1] && r != own; at += PIECE_BYTES)
+            MPI_Isend((const char *)send + at, piece_bytes(to[r + 1] - at), MPI_BYTE, (int)r, TAG_DATA,
+                      mpi->work, &requests[used++]);
+    memmove((char *)receive + from[own], (const char *)send + to[own], to[own + 1] - to[own]);
     return wait_until(mpi, requests, (int)used, -1, err);
 }
 

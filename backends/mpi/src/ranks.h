@@ -19,9 +19,13 @@
 
 typedef struct hac_mpi hac_mpi;
 
+/* How ranks read a file together: hac_ranks.query. */
+typedef hac_status hac_mpi_query(void *mpi, hac_client *client, int fd, const char *path,
+                                 const hac_query_options *options, hac_job **ret, hac_error *err);
+
 /* MPI_Init. Afterwards hac_mpi_end has to be called, whatever happens. What MPI cannot do ends all ranks with
  * a message of its own, here and everywhere. */
-hac_mpi *hac_mpi_begin(int *argc, char ***argv);
+hac_mpi *hac_mpi_begin(int *argc, char ***argv, hac_mpi_query *query);
 
 /* The ranks as libraries see them; valid until hac_mpi_end. */
 const hac_ranks *hac_mpi_ranks(const hac_mpi *mpi);
@@ -33,19 +37,16 @@ const hac_ranks *hac_mpi_ranks(const hac_mpi *mpi);
  */
 HAC_MUST_USE int hac_mpi_end(hac_mpi *mpi, hac_status status, hac_error *err);
 
-/* ---- collective exchanges besides those of hac_ranks ---- */
+/* ---- collective exchanges ---- */
 
-/* As hac_ranks has them. */
+/* As hac_ranks has them; offsets have ranks + 1 entries. */
 HAC_MUST_USE hac_status hac_mpi_share(void *mpi, void *memory, const uint64_t *offsets, hac_error *err);
 HAC_MUST_USE hac_status hac_mpi_agree(void *mpi, hac_status status, hac_error *err);
+HAC_MUST_USE hac_status hac_mpi_exchange(void *mpi, const void *send, const uint64_t *to, void *receive,
+                                         const uint64_t *from, hac_error *err);
 
 /* One number of each rank: values[own rank] becomes known to all. */
 HAC_MUST_USE hac_status hac_mpi_share_numbers(hac_mpi *mpi, uint64_t *values, hac_error *err);
-
-/* Bytes [send_offsets[r], send_offsets[r + 1]) of `send` go to rank r; what rank r has sent lies at
- * receive_offsets[r] of `receive` afterwards. Both have ranks + 1 entries. */
-HAC_MUST_USE hac_status hac_mpi_exchange(hac_mpi *mpi, const void *send, const uint64_t *send_offsets,
-                                         void *receive, const uint64_t *receive_offsets, hac_error *err);
 
 /* ---- the process log ---- */
 

@@ -143,7 +143,8 @@ typedef struct hac_logic_input {
      * types. NULL where there is none. */
     hac_source_options source;
     char *schema, *where, *select, *group_by, *order_by;
-    uint64_t limit; /* UINT64_MAX: none */
+    uint64_t limit;  /* UINT64_MAX: none */
+    bool row_by_row; /* each of its rows is made of one record, in their order: parts can be loaded apart */
     hac_logic_column *columns;
     size_t n_columns;
     int rows;        /* dimension */

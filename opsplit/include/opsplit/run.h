@@ -3,8 +3,9 @@
  * Running a logic file (flow D): inputs are loaded into vectors in pool memory, steps become jobs of
  * sub-operators, results are written as the outputs that the file names.
  *
- * Ranks: under MPI every rank runs the same file with a daemon of its own machine. Each works on its part of
- * the rows; what a sub-operator needs whole is exchanged first. Results do not depend on their number.
+ * Ranks: under MPI every rank runs the same file with a daemon of its own machine. Each reads its part of the
+ * inputs and works on its part of the rows; what a sub-operator needs whole is exchanged first. Results do
+ * not depend on their number.
  */
 #ifndef OPSPLIT_RUN_H
 #define OPSPLIT_RUN_H
@@ -21,6 +22,14 @@ typedef struct hac_ranks {
     void *context;
     /* Rank r has bytes [offsets[r], offsets[r + 1]) of `memory`; afterwards every rank has all. */
     hac_status (*share)(void *context, void *memory, const uint64_t *offsets, hac_error *err);
+    /* Bytes [to[r], to[r + 1]) of `send` go to rank r, and what rank r has sent lies at from[r] of `receive`
+     * afterwards. What a rank keeps may lie there already; else the two do not overlap. */
+    hac_status (*exchange)(void *context, const void *send, const uint64_t *to, void *receive,
+                           const uint64_t *from, hac_error *err);
+    /* The query over this rank's part of a regular file: consecutive records, in the ranks' order. *ret NULL:
+     * there are none. Else it has ended. `path` is for messages. */
+    hac_status (*query)(void *context, hac_client *client, int fd, const char *path,
+                        const hac_query_options *options, hac_job **ret, hac_error *err);
     /* What the worst of all ranks' `status` is, on every rank, with its message and rank in *err. */
     hac_status (*agree)(void *context, hac_status status, hac_error *err);
 } hac_ranks;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranks: which rows each has, and what they exchange. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "run_internal.h"
+
+#define CUTS_LEAST 4 /* parts of the rows for each rank: then a coarser grain does as well */
+
+/* ---- parts of the rows ---- */
+
+bool hac_run_alone(const hac_logic_run *run)
+{
+    return run->options->ranks == NULL || run->options->ranks->ranks == 1;
+}
+
+uint64_t hac_run_rank_grain(const hac_logic_run *run, uint64_t rows, uint64_t grain)
+{
+    static const uint64_t coarse[] = {HAC_OP_KEY_BLOCK, HAC_OP_BLOCK};
+    for (size_t i = 0; i < sizeof coarse / sizeof *coarse; i++)
+        if (coarse[i] >= grain && rows / coarse[i] >= (uint64_t)CUTS_LEAST * run->options->ranks->ranks)
+            return coarse[i];
+    return grain > HAC_RUN_CUT_ROWS ? grain : HAC_RUN_CUT_ROWS;
+}
+
+bool hac_run_is_divided(const hac_logic_run *run, uint64_t rows, uint64_t grain)
+{
+    return !hac_run_alone(run) && !run->cut.everywhere && rows > hac_run_rank_grain(run, rows, grain);
+}
+
+uint64_t hac_run_cut_by(const hac_logic_run *run, uint64_t rows)
+{
+    return hac_run_cuts_ranges(run, rows) ? run->partition->number : 0;
+}
+
+bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
+                  uint64_t *ret_end)
+{
+    *ret_first = 0;
+    *ret_end = rows;
+    if (!hac_run_is_divided(run, rows, grain))
+        return false;
+    const hac_ranks *ranks = run->options->ranks;
+    grain = hac_run_rank_grain(run, rows, grain);
+    hac_component_range part =
+        hac_run_cuts_ranges(run, rows)
+            ? hac_component_by_weight(run->partition->sums, 0, rows, ranks->ranks, grain, ranks->rank)
+            : hac_component_of_rows(rows, ranks->ranks, grain, ranks->rank);
+    *ret_first = part.first;
+    *ret_end = part.first + part.count;
+    return true;
+}
+
+/* ---- exchange ---- */
+
+hac_status hac_run_share_numbers(const hac_logic_run *run, uint64_t *all, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
+    if (offsets == NULL)
+        return hac_fail_no_memory(err);
+    for (unsigned r = 0; r <= ranks->ranks; r++)
+        offsets[r] = r * sizeof *all;
+    return ranks->share(ranks->context, all, offsets, err);
+}
+
+/* Behind the last row that each rank has. */
+static hac_status find_ends(const hac_logic_run *run, const hac_run_vector *vector, uint64_t *ends,
+                            hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    const struct hac_run_cut *cut = &vector->cut;
+    bool equal = cut->grain > 0 && cut->by == 0;
+    for (unsigned r = 0; equal && r < ranks->ranks; r++) {
+        hac_component_range part = hac_component_of_rows(cut->rows, ranks->ranks, cut->grain, r);
+        ends[r] = part.first + part.count == cut->rows ? vector->operand.rows
+                                                       : (part.first + part.count) / cut->scale * cut->each;
+    }
+    if (equal)
+        return HAC_OK;
+    ends[ranks->rank] = vector->end;
+    return hac_run_share_numbers(run, ends, err);
+}
+
+hac_status hac_run_gather(hac_logic_run *run, hac_run_vector *vector, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    if (hac_run_is_whole(vector))
+        return HAC_OK;
+    hac_status status = hac_run_flush(run, err);
+    if (status != HAC_OK)
+        return status;
+    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
+    hac_autofree uint64_t *ends = calloc(ranks->ranks, sizeof *ends);
+    if (offsets == NULL || ends == NULL)
+        return hac_fail_no_memory(err);
+    status = find_ends(run, vector, ends, err);
+    if (status != HAC_OK)
+        return status;
+    for (unsigned r = 0; r < ranks->ranks; r++)
+        offsets[r + 1] = ends[r] * hac_run_row_bytes(&vector->operand);
+    offsets[0] = 0;
+    status = ranks->share(ranks->context, hac_run_data(vector) + vector->operand.values, offsets, err);
+    run->report->bytes_shared += offsets[ranks->ranks];
+    vector->divided = false;
+    vector->first = 0;
+    vector->end = vector->operand.rows;
+    return status;
+}
+
+hac_status hac_run_agree(const hac_logic_run *run, hac_status status, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    return hac_run_alone(run) ? status : ranks->agree(ranks->context, status, err);
+}
+
+/* Where rank r's part begins, as sub-operators of that grain are cut. */
+static uint64_t part_begin(const hac_logic_run *run, uint64_t rows, uint64_t grain, unsigned r)
+{
+    unsigned ranks = run->options->ranks->ranks;
+    if (r == ranks)
+        return rows;
+    return hac_run_cuts_ranges(run, rows)
+               ? hac_component_by_weight(run->partition->sums, 0, rows, ranks, grain, r).first
+               : hac_component_of_rows(rows, ranks, grain, r).first;
+}
+
+static uint64_t within(uint64_t row, uint64_t first, uint64_t end)
+{
+    return row < first ? first : row < end ? row : end;
+}
+
+/* Rank r has rows [has[r], has[r + 1]) and is to have its part, cut at `grain`. */
+static hac_status move_rows(hac_logic_run *run, hac_run_vector *vector, const uint64_t *has, uint64_t grain,
+                            hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    unsigned n = ranks->ranks, own = ranks->rank;
+    uint64_t rows = vector->operand.rows, bytes = hac_run_row_bytes(&vector->operand);
+    uint64_t first = part_begin(run, rows, grain, own), end = part_begin(run, rows, grain, own + 1);
+    uint8_t *data = hac_run_data(vector) + vector->operand.values;
+    hac_autofree uint64_t *to = calloc(n + 1, sizeof *to);
+    hac_autofree uint64_t *from = calloc(n + 1, sizeof *from);
+    if (to == NULL || from == NULL)
+        return hac_fail_no_memory(err);
+    for (unsigned r = 0; r <= n; r++) {
+        to[r] = (within(part_begin(run, rows, grain, r), has[own], has[own + 1]) - has[own]) * bytes;
+        from[r] = (within(has[r], first, end) - first) * bytes;
+    }
+    vector->divided = true;
+    vector->first = first;
+    vector->end = end;
+    vector->cut = (struct hac_run_cut){grain, rows, 1, 1, hac_run_cut_by(run, rows)};
+    run->report->bytes_shared += from[n] - (from[own + 1] - from[own]);
+    return ranks->exchange(ranks->context, data + has[own] * bytes, to, data + first * bytes, from, err);
+}
+
+hac_status hac_run_spread(hac_logic_run *run, hac_run_vector *vector, const uint64_t *firsts, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    uint64_t rows = vector->operand.rows, bytes = hac_run_row_bytes(&vector->operand);
+    if (hac_run_is_divided(run, rows, 1))
+        return move_rows(run, vector, firsts, hac_run_rank_grain(run, rows, 1), err);
+    hac_autofree uint64_t *offsets = calloc(ranks->ranks + 1, sizeof *offsets);
+    if (offsets == NULL)
+        return hac_fail_no_memory(err);
+    for (unsigned r = 0; r <= ranks->ranks; r++)
+        offsets[r] = firsts[r] * bytes;
+    run->report->bytes_shared += rows * bytes;
+    return ranks->share(ranks->context, hac_run_data(vector) + vector->operand.values, offsets, err);
+}
+
+hac_status hac_run_recut(hac_logic_run *run, hac_run_vector *vector, uint64_t grain, hac_error *err)
+{
+    unsigned n = run->options->ranks->ranks;
+    hac_autofree uint64_t *has = calloc(n + 1, sizeof *has);
+    hac_status status = hac_run_flush(run, err);
+    if (has == NULL)
+        return hac_fail_no_memory(err);
+    if (status == HAC_OK)
+        status = find_ends(run, vector, has + 1, err);
+    return status == HAC_OK ? move_rows(run, vector, has, grain, err) : status;
+}
+
+hac_status hac_run_collect(hac_logic_run *run, hac_run_vector *vector, hac_error *err)
+{
+    const hac_ranks *ranks = run->options->ranks;
+    if (hac_run_is_whole(vector))
+        return HAC_OK;
+    unsigned n = ranks->ranks, own = ranks->rank;
+    uint64_t bytes = hac_run_row_bytes(&vector->operand);
+    uint8_t *data = hac_run_data(vector) + vector->operand.values;
+    hac_autofree uint64_t *has = calloc(n + 1, sizeof *has);
+    hac_autofree uint64_t *to = calloc(n + 1, sizeof *to);
+    hac_autofree uint64_t *from = calloc(n + 1, sizeof *from);
+    hac_status status = hac_run_flush(run, err);
+    if (has == NULL || to == NULL || from == NULL)
+        return hac_fail_no_memory(err);
+    if (status == HAC_OK)
+        status = find_ends(run, vector, has + 1, err);
+    if (status != HAC_OK)
+        return status;
+    for (unsigned r = 1; r <= n; r++) {
+        to[r] = (has[own + 1] - has[own]) * bytes;
+        from[r] = own == 0 ? has[r] * bytes : 0;
+    }
+    run->report->bytes_shared += own == 0 ? from[n] - from[1] : to[1];
+    return ranks->exchange(ranks->context, data + has[own] * bytes, to, data, from, err);
+}
