@@ -216,7 +216,6 @@ static hac_status ask_plan(hac_logic_run *run, hac_error *err)
 
 hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
 {
-    const hac_ranks *ranks = run->options->ranks;
     hac_status status = HAC_OK;
     if (run->placing != NULL)
         return ask_plan(run, err);
@@ -230,9 +229,7 @@ hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
     bool any = run->graph->planned > 0;
     forget(run);
     /* no rank goes on where another one cannot: it would wait for ever */
-    if (any && !hac_run_alone(run))
-        status = ranks->agree(ranks->context, status, err);
-    return status;
+    return any ? hac_run_agree(run, status, err) : status;
 }
 
 hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, size_t n, hac_error *err)

@@ -398,6 +398,13 @@ class Parts(RankTest):
         self.assertIn("row 50001 of the input has no value in column x", alone)
         self.bad(1, 3, "parts.yaml", "--input", "t=t.csv", "-o", "out", says="row 50001 of the input has no value in column x")
 
+    def test_output_fails(self):
+        """Rank 0 cannot write the first of three; nobody waits for the others."""
+        self.write_csv("t.csv", self.rows())
+        (self.m.work / "out" / "rows.csv").mkdir(parents=True)
+        self.bad(1, 3, self.logic("csv"), "--input", "t=t.csv", "-o", "out", says="rows.csv cannot be written: ", timeout=60)
+        self.assertEqual([path.name for path in (self.m.work / "out").iterdir()], ["rows.csv"])
+
     def test_differ(self):
         """In size, or where they begin and end."""
         self.write_csv("t.csv", self.rows())

@@ -522,6 +522,15 @@ outputs:
             "spread": ["spread", "0", "0"], "keys": ["by_sum,by_count", *["0,0"] * 3], "degree": ["node,degree"],
             "back": ["row,column,b"], "vs": ["vs"], "reduced": ["key,r_sum,r_n"]})
 
+    def test_order_of_matrix_columns(self):
+        """Columns of a matrix stand as it names them, not as the file has them."""
+        (self.m.work / "order.csv").write_text("a,b,c\n1,2,3\n4,5,6\n")
+        (self.m.work / "order.yaml").write_text(
+            'name: order\ninputs: {t: {parse: csv, schema: "a:f64,b:f64,c:f64", matrix: {m: [c, a], one: [b]}}}\noperators:\n'
+            '  - map: {expr: "t.m * 10.0", out: y}\noutputs: {y: {columns: {y: y, b: t.one}}}\n')
+        out = self.outcome(self.m, self.m.work / "order.yaml", {"t": self.m.work / "order.csv"})
+        self.assertEqual(rows_of(out["y.csv"])[1], [["30.0", "10.0", "2.0"], ["60.0", "40.0", "5.0"]])
+
     def test_few_rows(self):
         rows = [(3, 2, 0.7), (-1, 0, 0.25), (5, 2, 0.6)]
         out = self.same_everywhere(self.write("each.yaml", self.EACH), {"t": self.table(rows)})

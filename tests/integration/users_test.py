@@ -546,12 +546,17 @@ class SlowReader(UsersTest):
         return seconds
 
     def test_never_reads(self):
-        """1,000 results wait for a client that never reads: it is cut off, and others do not notice."""
+        """1,000 results wait for a client that never reads: it is cut off, and others do not notice. They are compared with
+        what they had after as many jobs of a client that reads."""
         machine, daemon = self.shared(config={"max_jobs_per_user": "2000"})
         honest, root = self.user(machine, FIRST_UID), self.user(machine, 0)
         self.latencies(honest, 50)
         without, beside, cpu, rss = [], [], [0.0, 0.0], daemon.rss()
         for turn in range(self.rounds):
+            reader = self.user(machine, FIRST_UID + 1 + self.rounds + turn)
+            self.latencies(reader, 1000)
+            reader.close()
+            self.latencies(honest, 20)  # its executor was idle meanwhile
             began = daemon.cpu_seconds()
             without += self.latencies(honest, 400)
             cpu[0] += daemon.cpu_seconds() - began
@@ -564,6 +569,7 @@ class SlowReader(UsersTest):
             # its jobs' own time is not what is looked at
             self.assertTrue(eventually(lambda: not any(
                 job["state"] in ("queued", "planned", "running") for job in self.listed(root).values()), 20))
+            self.latencies(honest, 20)
             began = daemon.cpu_seconds()
             beside += self.latencies(honest, 400)
             cpu[1] += daemon.cpu_seconds() - began

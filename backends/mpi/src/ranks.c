@@ -15,8 +15,9 @@
 #include "interrupt.h"
 
 #define PIECE_BYTES   (UINT64_C(1) << 30) /* MPI counts with an int */
-#define PAUSE_LEAST   10000L              /* ns */
-#define PAUSE_MOST    1000000L
+#define PAUSE_LEAST   10000UL             /* ns */
+#define PAUSE_MOST    1000000UL
+#define PAUSE_SHARE   16 /* a pause is this part of the wait so far, which it makes that much longer at most */
 #define SLACK         5000UL /* ns that the kernel may add to a pause */
 #define AWAKE_NS      200000 /* before the first pause: a neighbour may be nearly there */
 #define GRACE_SECONDS 1.0    /* for the others to come to the end, too */
@@ -37,10 +38,12 @@ struct hac_mpi {
 
 /* ---- waiting ---- */
 
-static void pause_for(long *pause)
+static void pause_after(uint64_t waited_ns)
 {
-    (void)nanosleep(&(struct timespec){.tv_nsec = *pause}, NULL);
-    *pause = *pause + *pause / 2 < PAUSE_MOST ? *pause + *pause / 2 : PAUSE_MOST;
+    uint64_t pause = waited_ns / PAUSE_SHARE;
+    pause = pause > PAUSE_LEAST ? pause : PAUSE_LEAST;
+    pause = pause < PAUSE_MOST ? pause : PAUSE_MOST;
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)pause}, NULL);
 }
 
 static void take_lines(hac_mpi *mpi);
@@ -49,7 +52,6 @@ static void take_lines(hac_mpi *mpi);
 static hac_status wait_until(hac_mpi *mpi, MPI_Request *requests, int n, double seconds, hac_error *err)
 {
     uint64_t start = hac_now_ns();
-    long pause = PAUSE_LEAST;
     for (;;) {
         int done = 0;
         MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
@@ -59,12 +61,13 @@ static hac_status wait_until(hac_mpi *mpi, MPI_Request *requests, int n, double 
             return HAC_AGAIN;
         if (seconds < 0 && hac_interrupt_count() > 0)
             return hac_fail(err, HAC_CANCELLED, "cancelled");
-        if (hac_now_ns() - start < AWAKE_NS) {
+        uint64_t waited = hac_now_ns() - start;
+        if (waited < AWAKE_NS) {
             sched_yield();
             continue;
         }
         take_lines(mpi);
-        pause_for(&pause);
+        pause_after(waited);
     }
 }
 
@@ -300,9 +303,8 @@ static hac_status end_log(hac_mpi *mpi, double seconds)
     MPI_Iallreduce(&own, &all, 1, MPI_UINT64_T, MPI_SUM, mpi->end, &request);
     hac_status status = wait_until(mpi, &request, 1, seconds, NULL);
     while (status == HAC_OK && mpi->file != NULL && mpi->lines < all) {
-        long pause = PAUSE_LEAST;
         take_lines(mpi);
-        pause_for(&pause);
+        pause_after(0);
     }
     if (mpi->file != NULL && mpi->file != stderr)
         (void)fclose(mpi->file);
