@@ -9,7 +9,7 @@
 #include "opencl/device.h"
 
 #define HAC_MEMORY_MAX_BUFFERS     65536
-#define HAC_MEMORY_MAX_DESCRIPTORS 4096
+#define HAC_MEMORY_MAX_DESCRIPTORS 65536
 
 typedef struct hac_memory hac_memory;
 

@@ -23,9 +23,9 @@
 typedef struct waiting_frame {
     hac_link link;
     size_t body_bytes, cost;
+    uint8_t *buffer; /* header and body, behind the descriptors */
     size_t n_fds;
-    int fds[HAC_FRAME_MAX_FDS]; /* our own copies */
-    uint8_t buffer[];           /* header and body */
+    int fds[]; /* our own copies */
 } waiting_frame;
 
 struct hac_channel {
@@ -205,11 +205,13 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
         lose(channel, "it does not read its messages");
         return;
     }
-    waiting_frame *frame = calloc(1, sizeof *frame + HAC_FRAME_MAX - HAC_FRAME_BODY_MAX + body_bytes);
+    waiting_frame *frame =
+        calloc(1, sizeof *frame + n_fds * sizeof *fds + HAC_FRAME_MAX - HAC_FRAME_BODY_MAX + body_bytes);
     if (frame == NULL) {
         lose(channel, "out of memory");
         return;
     }
+    frame->buffer = (uint8_t *)(frame->fds + n_fds);
     frame->body_bytes = body_bytes;
     frame->cost = cost;
     memcpy(hac_frame_body(frame->buffer), hac_frame_body(send_buffer), body_bytes);

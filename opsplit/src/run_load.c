@@ -179,27 +179,42 @@ static hac_status ask_file(hac_logic_run *run, const char *path, const hac_query
     return status == HAC_OK ? hac_job_wait(*ret, -1, err) : status;
 }
 
+typedef struct taker {
+    hac_run_loading *loading;
+    size_t path;
+} taker;
+
+static hac_status take_answer(void *context, hac_job *job, hac_error *err)
+{
+    hac_run_loading *l = ((const taker *)context)->loading;
+    hac_run_loaded *grown = reallocarray(l->files, l->n_files + 1, sizeof *grown);
+    if (grown == NULL)
+        return hac_fail_no_memory(err);
+    l->files = grown;
+    hac_run_loaded *file = &l->files[l->n_files];
+    file->path = ((const taker *)context)->path;
+    hac_status status = hac_job_export_arrow(job, &file->schema, &file->columns, err);
+    l->n_files += status == HAC_OK;
+    l->here += status == HAC_OK ? (uint64_t)file->columns.length : 0;
+    return status;
+}
+
 /* Of a file that is read apart this rank's part, which may be none. */
 static hac_status read_file(hac_logic_run *run, hac_run_loading *l, size_t path, hac_error *err)
 {
     hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
     const hac_ranks *ranks = run->options->ranks;
+    taker to = {l, path};
     hac_query_options options;
     bool compressed;
     hac_status status = hac_run_query_options(run, l->input, l->paths[path], &options, &compressed, err);
     if (status != HAC_OK)
         return status;
-    status = l->fd >= 0 && l->firsts != NULL
-                 ? ranks->query(ranks->context, run->client, l->fd, l->paths[path], &options, &job, err)
-                 : ask_file(run, l->paths[path], &options, compressed, &job, err);
-    if (status != HAC_OK || job == NULL)
-        return status;
-    hac_run_loaded *file = &l->files[l->n_files];
-    file->path = path;
-    status = hac_job_export_arrow(job, &file->schema, &file->columns, err);
-    l->n_files += status == HAC_OK;
-    l->here += status == HAC_OK ? (uint64_t)file->columns.length : 0;
-    return status;
+    if (l->fd >= 0 && l->firsts != NULL)
+        return ranks->query(ranks->context, run->client, l->fd, l->paths[path], l->sizes[path], &options,
+                            take_answer, &to, err);
+    status = ask_file(run, l->paths[path], &options, compressed, &job, err);
+    return status == HAC_OK ? take_answer(&to, job, err) : status;
 }
 
 /* ---- columns to vectors ---- */
@@ -365,10 +380,10 @@ static hac_status copy_column(hac_logic_run *run, const hac_run_loading *l, size
     const hac_logic_column *named = &l->input->columns[column];
     hac_run_vector *to = &run->vectors[named->vector];
     hac_status status = HAC_OK;
-    uint64_t first = first_row(run, l), before = l->fd >= 0 ? first : 0, bytes = l->texts[column].before;
+    uint64_t first = first_row(run, l), bytes = l->texts[column].before;
     for (size_t f = 0; f < l->n_files && status == HAC_OK; f++) {
         const struct ArrowArray *a = l->files[f].columns.children[column];
-        status = check_nulls(a, before, l->paths[l->files[f].path], named->name, err);
+        status = check_nulls(a, l->fd >= 0 ? first : 0, l->paths[l->files[f].path], named->name, err);
         if (status == HAC_OK && hac_kind_is_text((hac_kind)to->operand.kind))
             copy_texts(a, l->files[f].schema.children[column]->format[0] == 'U', to, first, &bytes);
         else if (status == HAC_OK)
@@ -441,11 +456,10 @@ static hac_status name_files(hac_logic_run *run, const hac_run_loading *l, hac_e
 static hac_status read_files(hac_logic_run *run, hac_run_loading *l, hac_error *err)
 {
     hac_status status = HAC_OK;
-    l->files = calloc(l->n_paths + 1, sizeof *l->files);
     l->texts = calloc(l->input->n_columns + 1, sizeof *l->texts);
-    /* what is read apart is asked for by all ranks together: memory does not stop one of them */
-    if (l->files == NULL || l->texts == NULL)
+    if (l->texts == NULL)
         status = hac_fail_no_memory(err);
+    /* what is read apart is asked for by all ranks together: memory does not stop one of them */
     if (l->firsts != NULL)
         status = hac_run_agree(run, status, err);
     for (size_t i = l->first_path; i < l->end_path && status == HAC_OK; i++)

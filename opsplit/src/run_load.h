@@ -25,7 +25,7 @@ typedef struct hac_run_loading {
     char **paths;
     uint64_t *sizes; /* of the files, where there are ranks */
     size_t n_paths;
-    hac_run_loaded *files; /* in the order of the paths */
+    hac_run_loaded *files; /* in the order of the paths; of a part perhaps several */
     size_t n_files;
     hac_run_texts *texts; /* by column */
     uint64_t here, rows;  /* rows of `files`; of the whole input */

@@ -107,7 +107,9 @@ class Kill(FaultCase):
         self.sort_while(machine, disturb)
         machine.check_clean(slack=16 << 20)
 
-    def test_builder(self):
+
+class BuilderKilled(FaultCase):
+    def test_and_built_again(self):
         """A builder that somebody kills is no reason to give the device up."""
         machine = self.machine(ONE_DEVICE, seed=False)
         process = machine.start("devices")
@@ -132,7 +134,7 @@ class Kill(FaultCase):
 
 class LongKill(Kill):
     """long: 200 kills, HAC_TEST_KILLS for another number."""
-    test_10 = test_one_device = test_all_at_once_and_again = test_builder = None
+    test_10 = test_one_device = test_all_at_once_and_again = None
 
     def test_200(self):
         self.kills(int(os.environ.get("HAC_TEST_KILLS", "200")), 3)

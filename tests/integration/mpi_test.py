@@ -350,6 +350,22 @@ class Parts(RankTest):
             file.write(b"12345")
         self.bad(1, 3, "f.yaml", "--input", "t=t.bin", says="t.bin")
 
+    def test_many_pieces(self):
+        """A rank's part is in memory a piece of 32 MiB at a time, cut at records."""
+        self.write_csv("t.csv", self.rows())
+        head, _, body = (self.m.work / "t.csv").read_text().partition("\n")
+        (self.m.work / "t.csv").write_text(head + "\n" + body * 25)
+        (self.m.work / "few.yaml").write_text((self.m.work / self.logic("csv")).read_text().partition("  rows:")[0] +
+                                              "  sums: {columns: {sum: sums}}\n  all: {columns: {all: all}}\n")
+        self.check("few.yaml", (2,), "--input", "t=t.csv", rows=25 * self.ROWS)
+        records = b"".join(struct.pack("<dIBq", x, k, b, i) for x, k, _, b, _, i in self.rows())
+        (self.m.work / "t.bin").write_bytes(records * 56)
+        (self.m.work / "f.yaml").write_text(
+            'name: f\ninputs: {t: {parse: fixed, schema: "x:f64,k:u32,b:bool,n:i64"}}\noperators:\n'
+            '  - reduce: {expr: "if(t.b, t.n, 0) + cast(t.k as i64)", function: sum, out: all}\n'
+            "outputs: {all: {columns: {all: all}}}\n")
+        self.check("f.yaml", (2,), "--input", "t=t.bin", rows=56 * self.ROWS)
+
     def test_parquet(self):
         self.write_csv("t.csv", self.rows())
         self.m.good("parquet", "convert", "t.csv", "t.parquet", "--schema", "x:f64,k:u32,name:string,b:bool,y:f64,n:i64",
@@ -551,6 +567,14 @@ class Query(RankTest):
         self.agree("mapreduce", "head.csv", "q.csv", "head.csv", "q.csv", "--select", "count(), count(note), max(price)")
         self.agree("mapreduce", "bare.tsv", "--no-header", "--schema", "a:i64,b:string", "--group-by", "b", "--select", "sum(a)")
         self.agree("mapreduce", "empty.txt", "--select", "count()")
+        self.agree("mapreduce", "few.txt", "empty.txt", "few.txt", "few.txt", "empty.txt", "empty.txt", "few.txt", "bare.tsv", "--parse",
+                   "lines", "--select", "count()")
+        for name in ("head", "q"):
+            self.m.good("parquet", "convert", f"{name}.csv", f"{name}.parquet", "--schema", SCHEMA, "--row-group-rows", "4000")
+        self.agree("parquet", "query", *(["head.parquet", "q.parquet", "head.parquet"] * 3), "--select", "count(), sum(n)")
+        # in the middle, where the second rank begins
+        (work / "marks.tsv").write_bytes(b"a\t1\n" * 1000 + "\ufeffb\t2\n".encode() + b"a\t1\n" * 997 + b"cc\t1\n")
+        self.agree("mapreduce", "marks.tsv", "--no-header", "--schema", "a:string,b:i64", "--group-by", "a", "--select", "count()")
         self.agree("mapreduce", "few.txt", "--select", "line", ranks=(2, 7))
         self.agree("mapreduce", "few.txt", "--select", "first(line), last(line), count(distinct line)", ranks=(7,))
         self.agree("mapreduce", "j.jsonl", "--schema", "a:i64,b:string", "--group-by", "b", "--select", "sum(a), count()")

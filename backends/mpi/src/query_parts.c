@@ -2,12 +2,12 @@
 #include "query_parts.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "expr/schema.h"
 #include "read.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
+#define RANGE_BYTES (UINT64_C(1) << 25) /* of a logic file's input, that are in memory at a time */
 
 /* Where units of the files lie among those of all files, and which of them are this rank's. */
 typedef struct dealing {
@@ -161,6 +161,21 @@ static hac_status share_quotes(const dealing *d, uint64_t *ret_before, uint64_t 
     return status;
 }
 
+/* A byte-order mark at the beginning of a part would be taken for the file's own, and left out. */
+static hac_status skip_marks(const dealing *d, size_t f, uint64_t *at, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (bool marked = true; status == HAC_OK && marked && *at < d->request->input.bytes[f];) {
+        char begin[3] = "";
+        size_t n = 0;
+        status = read_block(d, f, *at, begin, sizeof begin, &n, err);
+        marked = status == HAC_OK && n == sizeof begin && memcmp(begin, "\xef\xbb\xbf", sizeof begin) == 0;
+        if (marked)
+            status = next_line(d, f, *at, false, at, err);
+    }
+    return status;
+}
+
 /* Moves a border of this rank's bytes to where a record begins. */
 static hac_status move_border(const dealing *d, size_t f, uint64_t quotes, uint64_t *border_at,
                               hac_error *err)
@@ -171,9 +186,9 @@ static hac_status move_border(const dealing *d, size_t f, uint64_t quotes, uint6
     size_t n;
     bool quoted = (quotes & 1) != 0;
     hac_status status = read_block(d, f, *border_at - 1, &before, 1, &n, err);
-    if (status != HAC_OK || (before == '\n' && !quoted))
-        return status;
-    return next_line(d, f, *border_at, quoted, border_at, err);
+    if (status == HAC_OK && (before != '\n' || quoted))
+        status = next_line(d, f, *border_at, quoted, border_at, err);
+    return status == HAC_OK ? skip_marks(d, f, border_at, err) : status;
 }
 
 /* ---- pieces ---- */
@@ -184,7 +199,7 @@ static void add_piece(const dealing *d, hac_mpi_part *part, size_t f, uint64_t f
     bool whole = first == 0 && end == d->units[f];
     hac_mpi_piece *last = part->n > 0 ? &part->pieces[part->n - 1] : NULL;
     if (whole && last != NULL && last->whole)
-        last->files++;
+        last->files = f - last->file + 1; /* files without units lie between */
     else if ((whole || first < end) && part->n < HAC_MPI_PIECES)
         part->pieces[part->n++] = (hac_mpi_piece){f, 1, whole, first, end - first, header};
 }
@@ -214,12 +229,13 @@ static hac_status deal_lines(const dealing *d, hac_mpi_part *ret, hac_error *err
     return status;
 }
 
-/* Bytes of a record of fixed width; 0: hacd says what is wrong with the schema. */
-static uint64_t record_bytes(const char *text)
+/* Bytes of a record of fixed width; 0: the format has none, or hacd says what is wrong with the schema. */
+static uint64_t record_bytes(const hac_query_request *request)
 {
     hac_schema schema = {NULL, 0};
     uint64_t bytes = 0;
-    if (text == NULL || hac_schema_parse(text, &schema, NULL) != HAC_OK)
+    if (request->input.format != HAC_INPUT_FIXED || request->options.schema == NULL ||
+        hac_schema_parse(request->options.schema, &schema, NULL) != HAC_OK)
         return 0;
     for (size_t i = 0; i < schema.n_fields; i++)
         bytes += hac_value_size(schema.fields[i].type);
@@ -287,7 +303,7 @@ hac_status hac_mpi_deal(hac_mpi *mpi, hac_client *client, const hac_query_reques
     status = hac_mpi_agree(mpi, status, err);
     if (status != HAC_OK)
         return status;
-    uint64_t record = request->input.format == HAC_INPUT_FIXED ? record_bytes(request->options.schema) : 0;
+    uint64_t record = record_bytes(request);
     if (ends_with_lines(request->input.format))
         status = deal_lines(&d, ret, err);
     else if (record > 0)
@@ -362,23 +378,62 @@ hac_status hac_mpi_query_piece(hac_client *client, const hac_query_request *requ
     return status;
 }
 
-hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path,
-                              const hac_query_options *options, hac_job **ret, hac_error *err)
+/* ---- a logic file's inputs ---- */
+
+/* Where the records end that are asked for together, of bytes [at, end). */
+static hac_status next_cut(const dealing *d, uint64_t at, uint64_t end, uint64_t *ret, hac_error *err)
 {
-    hac_query_request request = {
-        .options = *options,
-        .input = {
-            .format = options->input_format, .fds = {fd}, .names = {(char *)(uintptr_t)path}, .n_files = 1}};
-    hac_mpi_part part = {.n = 0};
-    struct stat st;
-    *ret = NULL;
-    hac_status status = fstat(fd, &st) != 0 ? hac_fail_errno(err, HAC_FAILED, errno, "%s", path) : HAC_OK;
-    status = hac_mpi_agree(mpi, status, err);
-    if (status != HAC_OK)
+    uint64_t record = record_bytes(d->request), quotes = 0;
+    *ret = end;
+    if (end - at <= RANGE_BYTES)
+        return HAC_OK;
+    if (record > 0) {
+        *ret = at + (RANGE_BYTES / record + (RANGE_BYTES < record)) * record;
+        return HAC_OK;
+    }
+    hac_status status = HAC_OK;
+    if (d->request->input.format == HAC_INPUT_CSV)
+        status = count_quotes(d, 0, at, at + RANGE_BYTES, &quotes, err);
+    if (status == HAC_OK)
+        status = next_line(d, 0, at + RANGE_BYTES, (quotes & 1) != 0, ret, err);
+    if (status == HAC_OK)
+        status = skip_marks(d, 0, ret, err);
+    *ret = *ret < end ? *ret : end;
+    return status;
+}
+
+static hac_status take_piece(hac_client *client, const hac_query_request *request, const hac_mpi_piece *piece,
+                             hac_take_answer *take, void *taker, hac_error *err)
+{
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_status status = hac_mpi_query_piece(client, request, piece, &request->options, &job, err);
+    return status == HAC_OK ? take(taker, job, err) : status;
+}
+
+hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path, uint64_t bytes,
+                              const hac_query_options *options, hac_take_answer *take, void *taker,
+                              hac_error *err)
+{
+    const hac_query_request request = {.options = *options,
+                                       .input = {.format = options->input_format,
+                                                 .fds = {fd},
+                                                 .names = {(char *)(uintptr_t)path},
+                                                 .bytes = {bytes},
+                                                 .n_files = 1}};
+    const dealing d = {.mpi = mpi, .client = client, .request = &request, .units = {bytes}};
+    hac_mpi_part part;
+    hac_status status = hac_mpi_deal(mpi, client, &request, &part, err);
+    if (status != HAC_OK || part.n == 0)
         return status;
-    request.input.bytes[0] = (uint64_t)st.st_size;
-    status = hac_mpi_deal(mpi, client, &request, &part, err);
-    return status == HAC_OK && part.n > 0
-               ? hac_mpi_query_piece(client, &request, &part.pieces[0], options, ret, err)
-               : status;
+    hac_mpi_piece piece = part.pieces[0];
+    if (piece.whole || options->input_format == HAC_INPUT_PARQUET)
+        return take_piece(client, &request, &piece, take, taker, err);
+    for (uint64_t end = piece.first + piece.count, cut; piece.first < end && status == HAC_OK;
+         piece.first = cut) {
+        status = next_cut(&d, piece.first, end, &cut, err);
+        piece.count = cut - piece.first;
+        if (status == HAC_OK)
+            status = take_piece(client, &request, &piece, take, taker, err);
+    }
+    return status;
 }

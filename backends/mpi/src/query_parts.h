@@ -28,7 +28,8 @@ typedef struct hac_mpi_part {
 
 /* Collective: hac_ranks.query of opsplit. */
 HAC_MUST_USE hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char *path,
-                                           const hac_query_options *options, hac_job **ret, hac_error *err);
+                                           uint64_t bytes, const hac_query_options *options,
+                                           hac_take_answer *take, void *taker, hac_error *err);
 
 /* Collective. HAC_INVALID: an input that cannot be dealt. */
 HAC_MUST_USE hac_status hac_mpi_deal(hac_mpi *mpi, hac_client *client, const hac_query_request *request,

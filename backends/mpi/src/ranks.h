@@ -20,8 +20,9 @@
 typedef struct hac_mpi hac_mpi;
 
 /* How ranks read a file together: hac_ranks.query. */
-typedef hac_status hac_mpi_query(void *mpi, hac_client *client, int fd, const char *path,
-                                 const hac_query_options *options, hac_job **ret, hac_error *err);
+typedef hac_status hac_mpi_query(void *mpi, hac_client *client, int fd, const char *path, uint64_t bytes,
+                                 const hac_query_options *options, hac_take_answer *take, void *taker,
+                                 hac_error *err);
 
 /* MPI_Init. Afterwards hac_mpi_end has to be called, whatever happens. What MPI cannot do ends all ranks with
  * a message of its own, here and everywhere. */

@@ -15,6 +15,8 @@
 #include "opsplit/logic.h"
 #include "opsplit/placement.h"
 
+typedef hac_status hac_take_answer(void *taker, hac_job *job, hac_error *err);
+
 /* The ranks that run a file together, and how they exchange. All ranks make the same calls in the same order;
  * each call ends on all of them or fails on all of them. */
 typedef struct hac_ranks {
@@ -26,10 +28,11 @@ typedef struct hac_ranks {
      * afterwards. What a rank keeps may lie there already; else the two do not overlap. */
     hac_status (*exchange)(void *context, const void *send, const uint64_t *to, void *receive,
                            const uint64_t *from, hac_error *err);
-    /* The query over this rank's part of a regular file: consecutive records, in the ranks' order. *ret NULL:
-     * there are none. Else it has ended. `path` is for messages. */
-    hac_status (*query)(void *context, hac_client *client, int fd, const char *path,
-                        const hac_query_options *options, hac_job **ret, hac_error *err);
+    /* The query over this rank's part of the first `bytes` of a regular file: consecutive records, in the
+     * ranks' order. A part that is large is asked for piece by piece: `take` gets each answer, whose job has
+     * ended and is freed afterwards; none where there is no part. `path` is for messages. */
+    hac_status (*query)(void *context, hac_client *client, int fd, const char *path, uint64_t bytes,
+                        const hac_query_options *options, hac_take_answer *take, void *taker, hac_error *err);
     /* What the worst of all ranks' `status` is, on every rank, with its message and rank in *err. */
     hac_status (*agree)(void *context, hac_status status, hac_error *err);
 } hac_ranks;
