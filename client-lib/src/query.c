@@ -185,29 +185,31 @@ hac_status hac_query_submit(hac_client *client, const hac_query_call *call, hac_
 
 /* ---- files ---- */
 
-#define NAMES_BYTES 24576
+#define NAME_BYTES  256   /* of a file's name, with its zero */
+#define NAMES_BYTES 24576 /* of all of them, which are one message with the query's texts */
 
 typedef struct file_inputs {
     Hac__Client__Input input[HAC_QUERY_FILES_MAX];
     Hac__Client__Input *list[HAC_QUERY_FILES_MAX];
-    char name[HAC_QUERY_FILES_MAX][256];
+    char name[HAC_QUERY_FILES_MAX][NAME_BYTES];
     size_t name_room; /* bytes of a name, with its zero */
 } file_inputs;
 
-/* Names are one message with the query's texts. */
 static size_t name_room(size_t n_files)
 {
-    size_t room = NAMES_BYTES / n_files;
-    return room < sizeof((file_inputs *)NULL)->name[0] ? room : sizeof((file_inputs *)NULL)->name[0];
+    return n_files <= NAMES_BYTES / NAME_BYTES ? NAME_BYTES : NAMES_BYTES / n_files;
 }
 
 /* Of a long path the end: that of others in its folder begins alike. */
 static const char *end_of(const char *name, size_t room)
 {
-    size_t bytes = strlen(name), skipped = bytes < room ? 0 : bytes - (room - 1);
-    while (((uint8_t)name[skipped] & 0xc0) == 0x80) /* not within a character */
-        skipped++;
-    return name + skipped;
+    size_t bytes = strlen(name);
+    if (bytes < room)
+        return name;
+    name += bytes - (room - 1);
+    for (int i = 0; i < 3 && ((uint8_t)*name & 0xc0) == 0x80; i++) /* not within a character */
+        name++;
+    return name;
 }
 
 static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name, hac_error *err)
