@@ -87,11 +87,11 @@ class Query(unittest.TestCase):
 
     def test_many_files(self):
         machine = self.fake(TWO_DEVICES)
-        names = [self.put(machine, self.data[i * 90000:(i + 1) * 90000 - i], f"{i}.csv") for i in range(64)]
+        names = [self.put(machine, self.data[i * 20000:(i + 1) * 20000 - i], f"{i}.csv") for i in range(253)]
         self.put(machine, b"", "7.csv")
         receipt = self.query(machine, *names, flags=AGGREGATES | QUOTES)
-        self.assertEqual(receipt["query"]["sources"], 64)
-        machine.bad(2, "mapreduce", *names, names[0], "--select", "{}", says="65 files are too many")
+        self.assertEqual(receipt["query"]["sources"], 253)
+        machine.bad(2, "mapreduce", *names, names[0], "--select", "{}", says="254 files are too many")
 
     def test_a_chunk_needs_more(self):
         """The region was too small: planned again, once."""
