@@ -81,7 +81,7 @@ class OneDevice(SortCase):
     def check(self, kinds):
         machine = self.machine(ONE_DEVICE)
         machine.baseline()
-        self.walk(machine, kinds, SMALL + MEDIUM, ONE_WAYS, 3)
+        self.walk(machine, kinds, SMALL + MEDIUM, ONE_WAYS, 2)
         self.walk(machine, kinds, LARGE, ONE_WAYS, 1)
         machine.check_clean(slack=16 << 20)
 

@@ -274,7 +274,7 @@ static const setting simt_style = {.name = "simt", .device.style = HAC_STYLE_ONL
 static void test_types_block(void **state)
 {
     (void)state;
-    sort_types_and_patterns(&block_style, test_small_sizes() ? 300 : 5000);
+    sort_types_and_patterns(&block_style, test_small_sizes() ? 140 : 5000);
 }
 
 static void test_types_simt(void **state)

@@ -656,14 +656,14 @@ class Groups(GroupSizes):
 
 class Full(GroupSizes):
     def test_large(self):
-        columns = self.changing(600000, 10)
+        columns = self.changing(300000, 10)
         for codec in ("snappy", "zstd"):
             sizes = self.check_sizes(columns, 1 << 20, 1 << 20, codec=CODECS[codec], threads=2)
             self.assertGreater(len(sizes), 3)
         self.check(columns, codec=1, group_bytes=1 << 20, threads=2)
 
     def test_random(self):
-        for seed in range(30):
+        for seed in range(20):
             rng = random.Random(seed)
             kinds = rng.choices(ALL, k=rng.randrange(1, 12))
             rows = rng.choice([0, 1, 100, 1024, 5000, 20479, 20480, 20481, 50000])
@@ -675,7 +675,7 @@ class Full(GroupSizes):
 
     def test_random_sizes(self):
         """Columns of all kinds side by side, in groups from 8 KiB a column on."""
-        for seed in range(40):
+        for seed in range(25):
             rng = random.Random(1000 + seed)
             kinds = rng.choices(ALL, k=rng.randrange(1, 12))
             columns = table(kinds, rng.choice([20000, 60000]), seed, ["few", "distinct", "runs", "late", "constant"])
