@@ -555,7 +555,7 @@ static hac_program *random_program(uint64_t seed, world *w)
 static void test_random_programs(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < HAC_TEST_CASES(250, 60); seed++) {
+    for (uint64_t seed = 0; seed < HAC_TEST_CASES(200, 60); seed++) {
         world w = {0};
         w.program = random_program(seed, &w);
         check_program(&w, 0, seed);

@@ -656,7 +656,7 @@ class Groups(GroupSizes):
 
 class Full(GroupSizes):
     def test_large(self):
-        columns = self.changing(300000, 10)
+        columns = self.changing(450000, 10)
         for codec in ("snappy", "zstd"):
             sizes = self.check_sizes(columns, 1 << 20, 1 << 20, codec=CODECS[codec], threads=2)
             self.assertGreater(len(sizes), 3)
