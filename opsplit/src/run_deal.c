@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs of ranks: each reads a part, and is sent the rows of its own; short ones are read by all. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,13 +10,6 @@
 
 #define APART_LEAST (UINT64_C(1) << 20) /* bytes of an input: less is sooner read than dealt */
 #define LOOK_BYTES  ((size_t)1 << 16)   /* of a file's beginning and end: are they the same for all ranks? */
-
-static hac_status fail_other(const hac_logic_input *input, unsigned rank, hac_error *err)
-{
-    return hac_fail(err, HAC_FAILED,
-                    "input %s is not the same for rank %u as for rank 0; every rank needs the same files",
-                    input->name, rank);
-}
 
 static uint64_t mix(uint64_t hash, const void *from, uint64_t n)
 {
@@ -43,7 +35,10 @@ static hac_status compare(const hac_logic_run *run, const hac_logic_input *input
     hac_status status = hac_run_share_numbers(run, prints, err);
     for (unsigned r = 1; r < ranks->ranks && status == HAC_OK; r++)
         if (prints[r] != prints[0])
-            status = fail_other(input, r, err);
+            status = hac_fail(err, HAC_FAILED,
+                              "input %s is not the same for rank %u as for rank 0; every rank needs the same "
+                              "files",
+                              input->name, r);
     return status;
 }
 

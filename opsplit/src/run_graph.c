@@ -13,7 +13,6 @@
 #define MESSAGE_MOST 49152 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
 #define TASK_BYTES   160   /* of a task in that message beside its call and spans, about */
 #define SPAN_BYTES   40
-#define CUTS_LEAST   8 /* parts of the rows for each rank: then a coarser grain does as well */
 
 typedef struct graph_task {
     hac_op_span spans[HAC_OP_OPERANDS_MAX];

@@ -34,6 +34,15 @@ uint64_t hac_run_cut_by(const hac_logic_run *run, uint64_t rows)
     return hac_run_cuts_ranges(run, rows) ? run->partition->number : 0;
 }
 
+/* Of rank r, as sub-operators of that grain (hac_run_rank_grain) are cut. */
+static hac_component_range part_of(const hac_logic_run *run, uint64_t rows, uint64_t grain, unsigned r)
+{
+    unsigned ranks = run->options->ranks->ranks;
+    return hac_run_cuts_ranges(run, rows)
+               ? hac_component_by_weight(run->partition->sums, 0, rows, ranks, grain, r)
+               : hac_component_of_rows(rows, ranks, grain, r);
+}
+
 bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint64_t *ret_first,
                   uint64_t *ret_end)
 {
@@ -41,12 +50,8 @@ bool hac_run_part(const hac_logic_run *run, uint64_t rows, uint64_t grain, uint6
     *ret_end = rows;
     if (!hac_run_is_divided(run, rows, grain))
         return false;
-    const hac_ranks *ranks = run->options->ranks;
-    grain = hac_run_rank_grain(run, rows, grain);
     hac_component_range part =
-        hac_run_cuts_ranges(run, rows)
-            ? hac_component_by_weight(run->partition->sums, 0, rows, ranks->ranks, grain, ranks->rank)
-            : hac_component_of_rows(rows, ranks->ranks, grain, ranks->rank);
+        part_of(run, rows, hac_run_rank_grain(run, rows, grain), run->options->ranks->rank);
     *ret_first = part.first;
     *ret_end = part.first + part.count;
     return true;
@@ -115,15 +120,9 @@ hac_status hac_run_agree(const hac_logic_run *run, hac_status status, hac_error 
     return hac_run_alone(run) ? status : ranks->agree(ranks->context, status, err);
 }
 
-/* Where rank r's part begins, as sub-operators of that grain are cut. */
 static uint64_t part_begin(const hac_logic_run *run, uint64_t rows, uint64_t grain, unsigned r)
 {
-    unsigned ranks = run->options->ranks->ranks;
-    if (r == ranks)
-        return rows;
-    return hac_run_cuts_ranges(run, rows)
-               ? hac_component_by_weight(run->partition->sums, 0, rows, ranks, grain, r).first
-               : hac_component_of_rows(rows, ranks, grain, r).first;
+    return r == run->options->ranks->ranks ? rows : part_of(run, rows, grain, r).first;
 }
 
 static uint64_t within(uint64_t row, uint64_t first, uint64_t end)

@@ -16,6 +16,7 @@ typedef struct dealing {
     const hac_query_request *request;
     uint64_t units[HAC_QUERY_FILES_MAX]; /* of each file: row groups, or bytes */
     uint64_t all;
+    uint64_t record; /* record_bytes */
 } dealing;
 
 static const hac_ranks *ranks_of(const dealing *d)
@@ -243,13 +244,14 @@ static uint64_t record_bytes(const hac_query_request *request)
     return bytes;
 }
 
-static void deal_records(const dealing *d, uint64_t bytes, hac_mpi_part *ret)
+static void deal_records(const dealing *d, hac_mpi_part *ret)
 {
     uint64_t start = 0, first, end;
     for (size_t f = 0; f < d->request->input.n_files; start += d->units[f++]) {
         overlap(d, f, start, ranks_of(d)->rank, &first, &end);
-        first -= first % bytes;
-        end -= end < d->units[f] ? end % bytes : 0; /* a part of a record at the end is hacd's to refuse */
+        first -= first % d->record;
+        end -=
+            end < d->units[f] ? end % d->record : 0; /* a part of a record at the end is hacd's to refuse */
         if (first < end)
             add_piece(d, ret, f, first, end, 0);
     }
@@ -295,7 +297,7 @@ static hac_status check_input(const hac_query_request *request, hac_error *err)
 hac_status hac_mpi_deal(hac_mpi *mpi, hac_client *client, const hac_query_request *request, hac_mpi_part *ret,
                         hac_error *err)
 {
-    dealing d = {.mpi = mpi, .client = client, .request = request};
+    dealing d = {.mpi = mpi, .client = client, .request = request, .record = record_bytes(request)};
     hac_status status = check_input(request, err);
     *ret = (hac_mpi_part){.n = 0};
     if (status == HAC_OK)
@@ -303,11 +305,10 @@ hac_status hac_mpi_deal(hac_mpi *mpi, hac_client *client, const hac_query_reques
     status = hac_mpi_agree(mpi, status, err);
     if (status != HAC_OK)
         return status;
-    uint64_t record = record_bytes(request);
     if (ends_with_lines(request->input.format))
         status = deal_lines(&d, ret, err);
-    else if (record > 0)
-        deal_records(&d, record, ret);
+    else if (d.record > 0)
+        deal_records(&d, ret);
     else
         deal_units(&d, ret);
     if (d.all == 0 && ranks_of(&d)->rank == 0) { /* nothing to deal, and yet a result */
@@ -383,12 +384,12 @@ hac_status hac_mpi_query_piece(hac_client *client, const hac_query_request *requ
 /* Where the records end that are asked for together, of bytes [at, end). */
 static hac_status next_cut(const dealing *d, uint64_t at, uint64_t end, uint64_t *ret, hac_error *err)
 {
-    uint64_t record = record_bytes(d->request), quotes = 0;
+    uint64_t quotes = 0;
     *ret = end;
     if (end - at <= RANGE_BYTES)
         return HAC_OK;
-    if (record > 0) {
-        *ret = at + (RANGE_BYTES / record + (RANGE_BYTES < record)) * record;
+    if (d->record > 0) {
+        *ret = at + (RANGE_BYTES / d->record + (RANGE_BYTES < d->record)) * d->record;
         return HAC_OK;
     }
     hac_status status = HAC_OK;
@@ -420,7 +421,11 @@ hac_status hac_mpi_query_part(void *mpi, hac_client *client, int fd, const char 
                                                  .names = {(char *)(uintptr_t)path},
                                                  .bytes = {bytes},
                                                  .n_files = 1}};
-    const dealing d = {.mpi = mpi, .client = client, .request = &request, .units = {bytes}};
+    const dealing d = {.mpi = mpi,
+                       .client = client,
+                       .request = &request,
+                       .units = {bytes},
+                       .record = record_bytes(&request)};
     hac_mpi_part part;
     hac_status status = hac_mpi_deal(mpi, client, &request, &part, err);
     if (status != HAC_OK || part.n == 0)

@@ -14,12 +14,10 @@
 #include "cli.h"
 #include "interrupt.h"
 
-#define PIECE_BYTES (UINT64_C(1) << 30) /* MPI counts with an int */
-#define PAUSE_LEAST 10000UL             /* ns */
-#define PAUSE_MOST  1000000UL
-#define PAUSE_SHARE                                                                                          \
-    16 /* a pause is this part of the wait so far, which it makes that much longer at most                   \
-        */
+#define PIECE_BYTES   (UINT64_C(1) << 30) /* MPI counts with an int */
+#define PAUSE_LEAST   10000UL             /* ns */
+#define PAUSE_MOST    1000000UL
+#define PAUSE_SHARE   16     /* a pause is this part of the wait so far */
 #define SLACK         5000UL /* ns that the kernel may add to a pause */
 #define AWAKE_NS      200000 /* before the first pause: a neighbour may be nearly there */
 #define GRACE_SECONDS 1.0    /* for the others to come to the end, too */
