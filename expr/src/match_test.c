@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* like against a table of which front of a text matches which front of a pattern. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/test_support.h"
 #include "base/text.h"
 #include "machine_strings.h"
 #include "test_columns.h"
 
-#include <cmocka.h>
-
 #define TEXT_MAX    300
 #define PATTERN_MAX 40
 
-#ifdef HAC_SANITIZED
-#define LONG_TEXT (1 << 17) /* there are no vector instructions under a sanitizer */
-#else
-#define LONG_TEXT (1 << 20)
-#endif
+#define LONG_TEXT HAC_TEST_CASES(1 << 20, 1 << 15) /* there are no vector instructions under a sanitizer */
 
 static bool table[TEXT_MAX + 5][PATTERN_MAX + 2];
 
@@ -90,7 +83,7 @@ static void random_patterns(void **state)
     uint8_t text[TEXT_MAX], pattern[PATTERN_MAX];
     size_t matches = 0;
     (void)state;
-    for (size_t i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < HAC_TEST_CASES(100000, 20000); i++) {
         size_t most = i % 4 == 0 ? TEXT_MAX : 12, longest = i % 3 == 0 ? PATTERN_MAX : 8;
         size_t bytes = i % 2 == 0 ? fill(text, most, ascii, 7) : fill(text, most, some, 8);
         size_t n = i % 2 == 0   ? fill(pattern, longest, elements, 11)
@@ -105,7 +98,7 @@ static void random_patterns(void **state)
         compare(text, bytes, pattern, n);
         matches += expected(text, bytes, pattern, n);
     }
-    assert_true(matches > 5000);
+    assert_true(matches > HAC_TEST_CASES(5000, 1000));
 }
 
 /* Every length around what is compared at once, with what is looked for at every place. */
@@ -115,7 +108,7 @@ static void test_places(void **state)
     uint8_t text[TEXT_MAX];
     (void)state;
     for (size_t bytes = 0; bytes < 200; bytes++)
-        for (size_t at = 0; at + 4 <= bytes; at++)
+        for (size_t at = 0; at + 4 <= bytes; at += HAC_TEST_CASES(1, 3))
             for (size_t i = 0; i < 5; i++) {
                 memset(text, 'x', bytes);
                 memcpy(text + at, at % 2 == 0 ? "x.yz" : "x\xc3\xa9y", 4);
