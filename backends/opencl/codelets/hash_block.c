@@ -150,8 +150,9 @@ static hac_status launch(wave *w, hac_error *err)
     hac_argument_u32(&a, job->passes);
     hac_argument_u32(&a, job->options.hot_share != 0 ? job->options.hot_share : SHARE_DEFAULT);
     hac_argument_u32(&a, hot_most(job));
-    hac_argument_u32(&a, job->shape.float_sums && !job->options.any_order ? job->shape.probe : 0);
-    hac_argument_u32(&a, HAC_PARTIAL_NEW_SHARE);
+    hac_argument_u32(&a, job->shape.float_sums && !job->options.any_order ? job->shape.rule.probe : 0);
+    hac_argument_u32(&a, job->shape.rule.most_new);
+    hac_argument_u32(&a, job->shape.rule.most_groups);
     hac_argument_mem(&a, scratch);
     hac_argument_u64(&a, w->scratch_bytes);
     return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, w->n, 1, err);

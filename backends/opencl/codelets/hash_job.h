@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "expr_plan.h"
 #include "query/layout.h"
+#include "query/partial.h"
 #include "splice/working_buffer.h"
 #include "windows.h"
 
@@ -23,7 +24,7 @@ typedef struct hac_hash_shape {
     uint32_t stride, tail; /* words of a pair, and where its record begins */
     bool float_sums;       /* their bits depend on the order of rows */
     bool floats;           /* sums or extremes of them, which are f64 */
-    uint32_t probe;        /* of the rule of query/partial.h */
+    hac_partial_rule rule; /* of query/partial.h */
     bool wide_extremes;    /* 64-bit atomics are needed for shared tables */
     bool strings;          /* among the keys */
 } hac_hash_shape;

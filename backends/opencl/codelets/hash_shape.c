@@ -107,7 +107,7 @@ hac_status hac_hash_shape_init(hac_hash_shape *shape, hac_expr_plan *plan, const
                                const hac_group_layout *layout, hac_error *err)
 {
     size_t first = query->filter != NULL ? 1 : 0;
-    *shape = (hac_hash_shape){.probe = hac_partial_probe(layout)};
+    *shape = (hac_hash_shape){.rule = hac_partial_rule_of(layout)};
     hac_status status = check(shape, plan, query, layout, err);
     if (status != HAC_OK)
         return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sort.small, sort.nan_order and sort.gather against qsort and loops. HAC_TEST_TIMES=1 prints times. */
+/* sort.small, sort.nan_order and sort.gather against test_sort_items and loops. HAC_TEST_TIMES=1 prints
+ * times. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

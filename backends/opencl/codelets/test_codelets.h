@@ -22,8 +22,8 @@ bool test_small_sizes(void);
 uint8_t *test_guarded(uint64_t bytes);
 bool test_guard_is_whole(const uint8_t *data, uint64_t bytes);
 
-/* A key's place in the order (of IEEE 754 totalOrder, but NaNs alike and last) and its index: what qsort is
- * given, as the oracle of sorts. */
+/* A key's place in the order (of IEEE 754 totalOrder, but NaNs alike and last) and its index: the oracle
+ * of sorts. Items are given by their indices, and equal ones stay so. */
 typedef struct test_item {
     uint64_t rank, index;
 } test_item;
