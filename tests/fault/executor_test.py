@@ -18,7 +18,7 @@ from machine import (BUILD, LIBEXEC, ONE_DEVICE, TWO_DEVICES, MachineTest, child
                      eventually, main, state_of)
 
 SPLIT = ("--algorithm", "bitonic", "--scheme", "upper", "--fold", "none")
-ITEMS = 6000000
+ITEMS = 4000000
 
 
 def kill(pid, number):
@@ -216,7 +216,7 @@ class Crash(FaultCase):
     def test_crash_once(self):
         machine = self.machine(TWO_DEVICES)
         daemon = machine.baseline()
-        seconds = self.prepare(machine)
+        seconds = self.prepare(machine, ITEMS // 2)
         for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS):
             def disturb(number=number):
                 time.sleep(seconds / 3)
@@ -255,7 +255,7 @@ class Crash(FaultCase):
         """One of two devices crashes whenever it is used: the job is done on the other."""
         machine = self.machine(TWO_DEVICES)
         daemon = machine.baseline()
-        self.prepare(machine)
+        self.prepare(machine, ITEMS // 2)
         process = machine.start("sort", "in", "--type", "u32", *SPLIT, "-o", "out", "--receipt", "r.json")
         end = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < end:

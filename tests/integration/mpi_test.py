@@ -119,7 +119,7 @@ class Logic(RankTest):
         write("a.csv", "x,y,n,k,w", (f"{r.uniform(-1, 1)!r},{r.gauss(0, 3)!r},{-5 if i == 777 else r.randrange(-10**6, 10**6)},"
                                      f"{r.randrange(60)},w{r.randrange(700)}" for i in range(40000)))
         write("many.csv", "key,value,whole", (f"{r.randrange(50)},{r.uniform(-1, 1):.9g},{r.randrange(1 << 40)}"
-                                              for _ in range(300000)))
+                                              for _ in range(100000)))
         write("p.csv", "c0,c1,c2,c3", (",".join(repr(r.uniform(-5, 5)) for _ in range(4)) for _ in range(5000)))
         write("t.txt", "", (" ".join(f"t{r.randrange(200)}" for _ in range(r.randrange(12))) for _ in range(500)))
         return [word for name, file in (("a", "a.csv"), ("many", "many.csv"), ("p", "p.csv"), ("text", "t.txt"))
@@ -505,7 +505,7 @@ class Query(RankTest):
                            f"{r.randrange(10**7) / 1000:.3f},202{r.randrange(4)}-0{r.randrange(1, 10)}-1{r.randrange(10)},"
                            f"{notes[i % 5]}\n")
 
-    def agree(self, *words, ranks=(1, 2, 3, 7)):
+    def agree(self, *words, ranks=(3,)):
         """The order of rows is unspecified without --order-by."""
         want = sorted(self.m.good(*words).splitlines())
         self.assertGreater(len(want), 0)
@@ -525,8 +525,8 @@ class Query(RankTest):
                     "--limit", "50"),
                    ("--where", "n > 990000000", "--select", "city, note, n * 2 as t", "--output-format", "json"),
                    ("--group-by", "note"), ("--where", "n = 17", "--select", "sum(n) as s, avg(n), count()"))
-        for query in queries:
-            self.agree("mapreduce", "q.csv", "--schema", SCHEMA, *query, ranks=(2, 7))
+        for i, query in enumerate(queries):
+            self.agree("mapreduce", "q.csv", "--schema", SCHEMA, *query, ranks=((2, 7)[i % 2],))
             self.agree("parquet", "query", "q.parquet", *query, ranks=(3,))
 
     def test_any_query(self):
@@ -564,17 +564,20 @@ class Query(RankTest):
         (work / "few.txt").write_text("one\n\nthree")
         (work / "j.jsonl").write_text("".join(f'{{"a": {i}, "b": "x\\n{i % 3}"}}\n' for i in range(3000)))
         (work / "fixed.bin").write_bytes(b"".join(i.to_bytes(4, "little") for i in range(1000)))
-        self.agree("mapreduce", "head.csv", "q.csv", "head.csv", "q.csv", "--select", "count(), count(note), max(price)")
+        self.agree("mapreduce", "head.csv", "q.csv", "head.csv", "q.csv", "--select", "count(), count(note), max(price)",
+                   ranks=(1, 2, 3, 7))
         self.agree("mapreduce", "bare.tsv", "--no-header", "--schema", "a:i64,b:string", "--group-by", "b", "--select", "sum(a)")
         self.agree("mapreduce", "empty.txt", "--select", "count()")
         self.agree("mapreduce", "few.txt", "empty.txt", "few.txt", "few.txt", "empty.txt", "empty.txt", "few.txt", "bare.tsv", "--parse",
-                   "lines", "--select", "count()")
+                   "lines", "--select", "count()", ranks=(2, 3, 7))
         for name in ("head", "q"):
             self.m.good("parquet", "convert", f"{name}.csv", f"{name}.parquet", "--schema", SCHEMA, "--row-group-rows", "4000")
-        self.agree("parquet", "query", *(["head.parquet", "q.parquet", "head.parquet"] * 3), "--select", "count(), sum(n)")
+        self.agree("parquet", "query", *(["head.parquet", "q.parquet", "head.parquet"] * 3), "--select", "count(), sum(n)",
+                   ranks=(2, 7))
         # in the middle, where the second rank begins
         (work / "marks.tsv").write_bytes(b"a\t1\n" * 1000 + "\ufeffb\t2\n".encode() + b"a\t1\n" * 997 + b"cc\t1\n")
-        self.agree("mapreduce", "marks.tsv", "--no-header", "--schema", "a:string,b:i64", "--group-by", "a", "--select", "count()")
+        self.agree("mapreduce", "marks.tsv", "--no-header", "--schema", "a:string,b:i64", "--group-by", "a", "--select", "count()",
+                   ranks=(2, 3))
         self.agree("mapreduce", "few.txt", "--select", "line", ranks=(2, 7))
         self.agree("mapreduce", "few.txt", "--select", "first(line), last(line), count(distinct line)", ranks=(7,))
         self.agree("mapreduce", "j.jsonl", "--schema", "a:i64,b:string", "--group-by", "b", "--select", "sum(a), count()")
@@ -584,7 +587,7 @@ class Query(RankTest):
         files = [f"part{i}.txt" for i in range(9)]
         for i, name in enumerate(files):
             (work / name).write_text("".join(f"line {i} {j % 5}\n" for j in range(100 * i)))
-        self.agree("mapreduce", *files, "--group-by", "line", "--select", "count()")
+        self.agree("mapreduce", *files, "--group-by", "line", "--select", "count()", ranks=(2, 7))
 
     def test_results(self):
         self.write_rows()
