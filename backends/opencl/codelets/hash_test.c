@@ -541,7 +541,7 @@ static void test_float_sums(void **state)
         test_table t = table_new(200000, THOUSAND, false);
         uint32_t *k = (uint32_t *)(void *)(t.memory + t.columns[0].values);
         for (uint64_t i = 0; i < t.table.rows; i++)
-            k[i] = (uint32_t)(hac_random_u64(&random_state) % 54000);
+            k[i] = (uint32_t)(hac_random_u64(&random_state) % 36000);
         hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = true};
         try_query(device, NULL, "k", "sum(f) as s, count() as c", &t, 200000, o);
         free(t.memory);

@@ -411,7 +411,7 @@ inline void look_at_hits(table *t, uint share, uint most)
 }
 
 typedef struct {
-    uint probe, new_share; /* 0, 0: no rule */
+    uint probe, most_new, most_groups; /* probe 0: no rule */
 } rule;
 
 /* The rule of partials (query/partial.h): where most rows are new keys the others are not aggregated. */
@@ -421,7 +421,7 @@ inline bool stops(table *t, uint before, rule r)
     t->state[STATE_NEW] += t->pairs - before;
     if (t->state[STATE_PROBED] % r.probe != 0)
         return false;
-    bool stop = t->state[STATE_PROBED] > r.probe && t->state[STATE_NEW] * r.new_share > r.probe;
+    bool stop = (t->state[STATE_PROBED] > r.probe && t->state[STATE_NEW] > r.most_new) || t->pairs > r.most_groups;
     t->state[STATE_NEW] = 0;
     return stop;
 }
@@ -465,15 +465,15 @@ inline void keep_pass(table *t, uint pass, uint passes)
  * Work-item g does chunk g: its state says which rows, and what was done. Its buckets are at
  * g × 2^bucket_bits, its pool at g × pool_pairs pairs. A state that is all zero but for what the host sets
  * begins; another goes on. `hot_share` per mille of phase 1's keys, at most `hot_most`, are hot. `probe` and
- * `new_share`: the rule of partials, where float sums ask for it; else 0.
+ * what follows: the rule of partials, where float sums ask for it; else 0.
  */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __global const ulong *shape,
                  uint bucket_bits, uint pool_pairs, __global uint *buckets, __global ulong *pool,
                  __global ulong *states, uint pass, uint passes, uint hot_share, uint hot_most,
-                 uint probe, uint new_share, __global uchar *scratch, ulong scratch_bytes)
+                 uint probe, uint most_new, uint most_groups, __global uchar *scratch, ulong scratch_bytes)
 {
-    rule r = {probe, new_share};
+    rule r = {probe, most_new, most_groups};
     ulong g = get_group_id(0);
     machine own_machine, *m = &own_machine;
     table own_table, *t = &own_table;

@@ -530,10 +530,9 @@ static hac_status merge_one(hac_group_table *t, size_t index, uint8_t *to, const
     }
 }
 
-hac_status hac_group_merge_record(hac_group_table *t, uint64_t group, const uint8_t *from, hac_error *err)
+hac_status hac_group_merge_record(hac_group_table *t, uint8_t *to, const uint8_t *from, hac_error *err)
 {
     const hac_group_layout *l = &t->layout;
-    uint8_t *to = hac_group_record(t, group);
     uint64_t *counts = (uint64_t *)(void *)(to + l->rows_offset);
     const uint64_t *more = (const uint64_t *)(const void *)(from + l->rows_offset);
     hac_status status = HAC_OK;

@@ -70,6 +70,17 @@ typedef struct hac_direct {
     bool off;           /* keys are too far apart */
 } hac_direct;
 
+/* Records that are slots themselves (plain_slots.h). */
+typedef struct hac_plain_slots {
+    uint8_t *records; /* n of the layout's stride; free where the count of rows is 0 */
+    uint32_t *places; /* of each group: its slot */
+    uint64_t n, room; /* slots, a power of two or 0; places */
+    uint64_t used;    /* groups that were here */
+    bool on;          /* the groups are here, and not in the table's records */
+    bool off;         /* not for these groups */
+    bool unindexed;   /* the groups came back, and word_slots does not lead to them */
+} hac_plain_slots;
+
 struct hac_group_table {
     hac_group_layout layout;
     hac_group_options options;
@@ -85,6 +96,7 @@ struct hac_group_table {
         hac_tag_slot *tag_slots;
     };
     uint64_t n_slots; /* a power of two */
+    hac_plain_slots slots;
     hac_direct direct;
     hac_arena_block *arena;
     hac_value_set *sets;
@@ -138,6 +150,11 @@ static inline void hac_group_copy_record(uint8_t *to, const uint8_t *from, uint6
 /* Tables of one word of keys. Room for `rows` more groups: */
 HAC_MUST_USE hac_status hac_group_reserve(hac_group_table *t, size_t rows, hac_error *err);
 
+/* Room for `rows` more records. */
+HAC_MUST_USE hac_status hac_group_reserve_records(hac_group_table *t, size_t rows, hac_error *err);
+/* Makes word_slots lead to all groups. */
+HAC_MUST_USE hac_status hac_group_index(hac_group_table *t, hac_error *err);
+
 /* A new group in the free slot `slot`; there is room. Returns where its record is. */
 static inline uint64_t hac_group_put(hac_group_table *t, hac_word_slot *slot, uint64_t key, uint64_t hash)
 {
@@ -179,8 +196,8 @@ HAC_MUST_USE hac_status hac_group_find_repeats(hac_group_table *t, const hac_vec
 
 HAC_MUST_USE hac_status hac_group_accumulate(hac_group_table *t, const hac_vector *columns, size_t rows,
                                              hac_error *err);
-/* Adds the accumulators of `from` to those of group `group`; its pointers have been checked. */
-HAC_MUST_USE hac_status hac_group_merge_record(hac_group_table *t, uint64_t group, const uint8_t *from,
+/* Adds the accumulators of `from` to those of the record `to`; its pointers have been checked. */
+HAC_MUST_USE hac_status hac_group_merge_record(hac_group_table *t, uint8_t *to, const uint8_t *from,
                                                hac_error *err);
 hac_status hac_group_overflow(const hac_group_table *t, size_t accumulator, hac_error *err);
 /* A numeric value as f64. */
@@ -209,6 +226,13 @@ void hac_group_histogram(const hac_accumulator *a, const uint64_t *counts, hac_g
 HAC_MUST_USE hac_status hac_group_quantile(const hac_group_table *t, const hac_accumulator *a, double share,
                                            const hac_value_list *list, double *ret, hac_error *err);
 void hac_group_results_free(struct hac_group_results *results);
+
+/* ---- plain_slots.c ---- */
+
+/* The groups are in the table's records afterwards, to be read; to be added to with hac_group_find as well:
+ */
+HAC_MUST_USE hac_status hac_group_settle(hac_group_table *t, hac_error *err);
+HAC_MUST_USE hac_status hac_group_leave_slots(hac_group_table *t, hac_error *err);
 
 /* ---- value_set.c ---- */
 

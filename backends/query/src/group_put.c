@@ -16,7 +16,7 @@ static hac_status put_rows(hac_group_table *t, const uint64_t *const *figures, s
     hac_status status = HAC_OK;
     for (size_t i = 0; status == HAC_OK && i < n; i++) {
         memcpy(record + l->rows_offset, figures[i], l->stride - l->rows_offset);
-        status = hac_group_merge_record(t, t->at[i] / l->stride, record, err);
+        status = hac_group_merge_record(t, t->records + t->at[i], record, err);
     }
     return status;
 }

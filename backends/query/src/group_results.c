@@ -364,7 +364,9 @@ hac_status hac_group_table_results(hac_group_table *table, uint64_t first, size_
     const hac_query *query = table->layout.query;
     if (n > HAC_BATCH_ROWS || first > table->groups || n > table->groups - first)
         return hac_fail(err, HAC_INTERNAL, "groups that are not there");
-    hac_status status = prepare(table, ret, err);
+    hac_status status = hac_group_settle(table, err);
+    if (status == HAC_OK)
+        status = prepare(table, ret, err);
     for (size_t k = 0; status == HAC_OK && k < query->n_keys; k++) {
         if (put_integer_keys(table, first, n, &ret[k]))
             continue;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "group_direct.h"
+#include "plain_slots.h"
 #include "string_words.h"
 
 #define FIRST_SLOTS  1024u
@@ -127,6 +128,8 @@ void hac_group_table_free(hac_group_table *t)
     free(t->word_slots);
     free(t->direct.groups);
     free(t->records);
+    free(t->slots.records);
+    free(t->slots.places);
     free(t->scratch);
     free(t->repeats);
     free(t->pieces);
@@ -139,6 +142,8 @@ void hac_group_table_reset(hac_group_table *t)
 {
     if (t->n_slots != 0)
         memset(t->word_slots, 0, t->n_slots * slot_bytes(t));
+    if (t->slots.n != 0)
+        hac_plain_slots_reset(t);
     hac_direct_reset(&t->direct);
     for (uint32_t i = 0; i < t->layout.n_sets; i++)
         hac_value_set_reset(&t->sets[i]);
@@ -285,13 +290,35 @@ static size_t find_words(hac_group_table *t, size_t first, size_t rows, const ui
     return rows;
 }
 
+hac_status hac_group_reserve_records(hac_group_table *t, size_t rows, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && t->groups + rows > t->room)
+        status = grow_records(t, err);
+    return status;
+}
+
 hac_status hac_group_reserve(hac_group_table *t, size_t rows, hac_error *err)
 {
     hac_status status = HAC_OK;
     while (status == HAC_OK && (t->n_slots == 0 || is_full(t) || (t->groups + rows) * 2 > t->n_slots))
         status = grow_slots(t, err);
-    while (status == HAC_OK && t->groups + rows > t->room)
-        status = grow_records(t, err);
+    return status == HAC_OK ? hac_group_reserve_records(t, rows, err) : status;
+}
+
+hac_status hac_group_index(hac_group_table *t, hac_error *err)
+{
+    if (t->n_slots != 0)
+        memset(t->word_slots, 0, t->n_slots * slot_bytes(t));
+    hac_status status = hac_group_reserve(t, 0, err);
+    for (uint64_t g = 0; status == HAC_OK && g < t->groups; g++) {
+        uint64_t key, mask = t->n_slots - 1;
+        memcpy(&key, hac_group_record(t, g), sizeof key);
+        uint64_t hash = hac_hash_word(t->hash_start, key), s = hash & mask;
+        while (t->word_slots[s].group != 0)
+            s = (s + 1) & mask;
+        t->word_slots[s] = (hac_word_slot){.key = key, .group = (uint32_t)g + 1, .tag = (uint32_t)hash};
+    }
     return status;
 }
 
@@ -612,7 +639,9 @@ static void note_one_group(hac_group_table *t, size_t rows)
 hac_status hac_group_find(hac_group_table *t, size_t rows, hac_error *err)
 {
     const hac_group_layout *l = &t->layout;
-    hac_status status;
+    hac_status status = hac_group_leave_slots(t, err);
+    if (status != HAC_OK)
+        return status;
     if (l->n_keys == 0) {
         status = hac_group_table_ensure(t, err);
         memset(t->at, 0, rows * sizeof *t->at);
@@ -640,6 +669,9 @@ static hac_status check_partition(const hac_group_table *t, size_t rows, uint32_
 static hac_status find_all(hac_group_table *t, const hac_vector *columns, size_t rows, uint32_t partition,
                            hac_error *err)
 {
+    hac_status status = hac_group_leave_slots(t, err);
+    if (status != HAC_OK)
+        return status;
     hac_group_keys_load(t, columns, rows);
     bool word = t->layout.n_keys == 1 && t->layout.packed && t->null_states == NULL;
     if (word && partition == UINT32_MAX && hac_direct_ready(t, t->columns[0], rows))
@@ -647,7 +679,7 @@ static hac_status find_all(hac_group_table *t, const hac_vector *columns, size_t
     if (word && partition == UINT32_MAX && is_small(t))
         return find_unhashed(t, rows, t->columns[0], err);
     hac_group_keys_hash(t, rows);
-    hac_status status = partition == UINT32_MAX ? HAC_OK : check_partition(t, rows, partition, err);
+    status = partition == UINT32_MAX ? HAC_OK : check_partition(t, rows, partition, err);
     return status == HAC_OK ? hac_group_find(t, rows, err) : status;
 }
 

@@ -94,16 +94,36 @@ static uint64_t count_pointed(const hac_group_table *t, const uint32_t *order, u
     return aligned(s.bytes);
 }
 
+/* Where a group's record is, in slots, too. */
+static const uint8_t *record_of(const hac_group_table *t, uint64_t group)
+{
+    return t->slots.on ? t->slots.records + t->slots.places[group] * t->layout.stride
+                       : hac_group_record(t, group);
+}
+
+/* Hashes of groups [first, first + n), to t->hash. */
+static void hash_groups(hac_group_table *t, uint64_t first, size_t n)
+{
+    uint64_t null_row = t->null_group - first, key;
+    if (!t->slots.on) {
+        hac_group_keys_load_records(t, hac_group_record(t, first), n,
+                                    null_row < n ? (size_t)null_row : SIZE_MAX);
+        hac_group_keys_hash(t, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&key, record_of(t, first + i), sizeof key);
+        t->hash[i] = hac_hash_word(t->hash_start, key);
+    }
+}
+
 /* Stable counting sort of the groups by partition. */
 static void order_by_partition(hac_group_table *t, uint16_t *partition, uint32_t *starts, uint32_t *order)
 {
     uint32_t partitions = t->options.partitions;
     for (uint64_t first = 0, n; first < t->groups; first += n) {
-        uint64_t null_row = t->null_group - first;
         n = t->groups - first < HAC_BATCH_ROWS ? t->groups - first : HAC_BATCH_ROWS;
-        hac_group_keys_load_records(t, hac_group_record(t, first), (size_t)n,
-                                    null_row < n ? (size_t)null_row : SIZE_MAX);
-        hac_group_keys_hash(t, (size_t)n);
+        hash_groups(t, first, (size_t)n);
         for (uint64_t i = 0; i < n; i++) {
             partition[first + i] = (uint16_t)hac_hash_partition(t->hash[i], partitions);
             starts[partition[first + i] + 1]++;
@@ -125,7 +145,7 @@ static void write_records(const hac_group_table *t, const uint32_t *order, uint8
 {
     sink s = {.data = strings};
     for (uint64_t i = 0; i < t->groups; i++) {
-        const uint8_t *from = hac_group_record(t, order[i]);
+        const uint8_t *from = record_of(t, order[i]);
         if (record != NULL) {
             hac_group_copy_record(record, from, t->layout.stride);
             put_pointed(&s, t, record);

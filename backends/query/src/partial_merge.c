@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "group_internal.h"
 #include "plain.h"
+#include "plain_slots.h"
 #include "string_words.h"
 #include "widen.h"
 
@@ -117,12 +118,17 @@ static hac_status merge_records(reading *r, uint8_t *records, uint64_t first, si
     hac_group_keys_load_records(t, records, n,
                                 r->h.null_group >= first && null_row < n ? null_row : SIZE_MAX);
     hac_group_keys_hash(t, n);
+    bool slots = false;
     hac_status status = check_hashes(r, n, err);
+    if (status == HAC_OK && t->layout.plain != HAC_PLAIN_NONE && t->null_states == NULL)
+        status = hac_plain_slots_ready(t, n, &slots, err);
+    if (slots)
+        return hac_plain_slots_merge(t, records, n, err);
     if (status == HAC_OK)
         status = hac_group_find(t, n, err);
     for (size_t i = 0; status == HAC_OK && i < n; i++) {
         uint64_t group = t->at[i] / stride;
-        status = hac_group_merge_record(t, group, records + i * stride, err);
+        status = hac_group_merge_record(t, hac_group_record(t, group), records + i * stride, err);
         if (status == HAC_OK && t->layout.n_sets != 0)
             status = merge_sets(r, group, records + i * stride, err);
     }

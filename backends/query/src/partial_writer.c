@@ -28,6 +28,7 @@ struct hac_partial_writer {
     uint64_t room, end; /* of the windows that were written, or would have been */
     uint64_t chunk;
     uint64_t n_windows, window_rows, rows_read;
+    hac_partial_rule rule;
     bool windows;           /* rows are no longer aggregated */
     uint64_t probed;        /* rows that were */
     uint64_t groups_before; /* the run */
@@ -82,6 +83,7 @@ hac_status hac_partial_writer_new(const hac_query *query, const hac_group_option
     hac_status status = hac_group_table_new(query, options, &w->table, err);
     if (status != HAC_OK)
         return status;
+    w->rule = hac_partial_rule_of(&w->table->layout);
     w->n_columns = query->rows->n_outputs;
     w->columns = calloc(w->n_columns + 1, sizeof *w->columns);
     w->part = calloc(w->n_columns + 1, sizeof *w->part);
@@ -440,19 +442,18 @@ static void append_plain(hac_partial_writer *w, const uint8_t *const *values, si
 /* Rows up to the end of the run. */
 static uint64_t run_room(const hac_partial_writer *w)
 {
-    uint32_t probe = hac_partial_probe(&w->table->layout);
-    return probe - w->probed % probe;
+    return w->rule.probe - w->probed % w->rule.probe;
 }
 
 /* After each run: whether the rows that follow are worth a table. */
 static hac_status probe(hac_partial_writer *w, size_t rows, hac_error *err)
 {
-    const hac_group_layout *l = &w->table->layout;
+    uint64_t groups = w->table->groups;
     w->probed += rows;
-    if (w->probed % hac_partial_probe(l) != 0)
+    if (w->probed % w->rule.probe != 0)
         return HAC_OK;
-    w->windows = hac_partial_stops(l, w->probed, w->table->groups - w->groups_before);
-    w->groups_before = w->table->groups;
+    w->windows = hac_partial_stops(w->rule, w->probed, groups - w->groups_before, groups);
+    w->groups_before = groups;
     return w->windows && w->partition == NULL ? make_window(w, err) : HAC_OK;
 }
 

@@ -2,10 +2,11 @@
 #include "plain.h"
 
 #include "accumulate_few.h"
+#include "plain_slots.h"
 
-/* Tables up to so many bytes of slots are looked up and added to in one go; of larger ones slots and records
- * are fetched ahead, a batch of rows at a time. */
-#define SMALL_BYTES (UINT64_C(1) << 19)
+/* Slots of so many bytes lie in a near cache; of more, those of the next rows are fetched ahead. */
+#define NEAR_BYTES (UINT64_C(1) << 18)
+#define FETCHED    12
 
 /* Row `i` of the keys, as the word that the table has. */
 static inline __attribute__((always_inline)) uint64_t key_at(const uint8_t *keys, hac_plain_keys form,
@@ -23,15 +24,9 @@ static inline __attribute__((always_inline)) uint64_t key_at(const uint8_t *keys
 
 /* ---- groups ---- */
 
-/* Where a group's figures are: the rows' count, and the sum. */
-typedef struct figures {
-    uint64_t stride;
-    uint32_t rows, sum; /* offsets in the record */
-} figures;
-
 /* Row `i` of the values; `form` is a constant. */
-static inline __attribute__((always_inline)) void add_row(uint8_t *record, figures f, const uint8_t *values,
-                                                          size_t i, hac_plain_sum form)
+static inline __attribute__((always_inline)) void add_row(uint8_t *record, hac_plain_figures f,
+                                                          const uint8_t *values, size_t i, hac_plain_sum form)
 {
     double number;
     uint64_t word;
@@ -45,52 +40,104 @@ static inline __attribute__((always_inline)) void add_row(uint8_t *record, figur
     }
 }
 
-/* Out of the loops: what they need in registers stays there. */
-static __attribute__((noinline, cold)) uint64_t put(hac_group_table *t, hac_word_slot *slot, uint64_t key,
-                                                    uint64_t hash)
+/* Whether hashes are of a partition, as bits that differ: no more than two instructions a row. */
+typedef struct partition_check {
+    uint64_t wanted, differ;
+    unsigned shift; /* of the bits that tell partitions, less 32 */
+} partition_check;
+
+static partition_check begin_check(const hac_group_table *t, uint32_t partition)
 {
-    return hac_group_put(t, slot, key, hash);
+    unsigned shift = 32 - (unsigned)__builtin_ctz(t->options.partitions);
+    return (partition_check){.wanted = (uint64_t)partition << shift << 32, .shift = shift};
+}
+
+static uint32_t end_check(partition_check c)
+{
+    return (uint32_t)(c.differ >> 32 >> c.shift);
+}
+
+/* Out of the loops: what they need in registers stays there. */
+static __attribute__((noinline, cold)) void put(hac_group_table *t, uint64_t place, uint64_t key)
+{
+    hac_plain_slots_put(t, place, key);
+}
+
+/* The slot of a key, from `place` on; which is new where it is free. */
+static inline __attribute__((always_inline)) uint8_t *find_slot(hac_group_table *t, uint8_t *slots,
+                                                                uint64_t mask, hac_plain_figures f,
+                                                                uint64_t key, uint64_t place)
+{
+    for (;; place = (place + 1) & mask) {
+        uint8_t *slot = slots + place * f.stride;
+        uint64_t found, rows;
+        memcpy(&found, slot, sizeof found);
+        memcpy(&rows, slot + f.rows, sizeof rows);
+        if (__builtin_expect(found == key && rows != 0, 1))
+            return slot;
+        if (rows == 0) {
+            put(t, place, key);
+            return slot;
+        }
+    }
 }
 
 /* Looked up and added in one go; returns what differs from the partition. There is room for all. */
-static inline __attribute__((always_inline)) uint32_t add_small(hac_group_table *t, figures f,
-                                                                const uint8_t *keys, hac_plain_keys form,
-                                                                const uint8_t *values, hac_plain_sum sum,
-                                                                size_t rows, uint32_t partition)
+static inline __attribute__((always_inline)) uint32_t add_near(hac_group_table *t, hac_plain_figures f,
+                                                               const uint8_t *keys, hac_plain_keys form,
+                                                               const uint8_t *values, hac_plain_sum sum,
+                                                               size_t rows, uint32_t partition)
 {
-    hac_word_slot *slots = t->word_slots;
-    uint8_t *records = t->records;
-    uint64_t mask = t->n_slots - 1, start = t->hash_start, stride = f.stride;
-    uint32_t partitions = t->options.partitions, differ = 0;
+    uint8_t *slots = t->slots.records;
+    uint64_t mask = t->slots.n - 1, start = t->hash_start;
+    partition_check check = begin_check(t, partition);
     for (size_t i = 0; i < rows; i++) {
-        uint64_t key = key_at(keys, form, i), hash = hac_hash_word(start, key), s = hash & mask;
-        differ |= hac_hash_partition(hash, partitions) ^ partition;
-        while (slots[s].key != key && slots[s].group != 0)
-            s = (s + 1) & mask;
-        uint32_t group = slots[s].group;
-        uint64_t at =
-            __builtin_expect(group == 0, 0) ? put(t, &slots[s], key, hash) : (uint64_t)(group - 1) * stride;
-        add_row(records + at, f, values, i, sum);
+        uint64_t key = key_at(keys, form, i), hash = hac_hash_word(start, key);
+        check.differ |= hash ^ check.wanted;
+        add_row(find_slot(t, slots, mask, f, key, hash & mask), f, values, i, sum);
     }
-    return differ;
+    return end_check(check);
 }
 
-/* The same for a table that no near cache holds, in steps for the batch: hashes, records, figures. */
-static inline __attribute__((always_inline)) uint32_t add_large(hac_group_table *t, figures f,
+/* The same for slots that no near cache holds: those of FETCHED rows are fetched ahead. */
+static inline __attribute__((always_inline)) uint32_t add_far(hac_group_table *t, hac_plain_figures f,
+                                                              const uint8_t *keys, hac_plain_keys form,
+                                                              const uint8_t *values, hac_plain_sum sum,
+                                                              size_t rows, uint32_t partition)
+{
+    uint8_t *slots = t->slots.records;
+    uint64_t mask = t->slots.n - 1, start = t->hash_start, *hashes = t->hash;
+    partition_check check = begin_check(t, partition);
+    for (size_t i = 0; i < rows; i++) {
+        hashes[i] = hac_hash_word(start, key_at(keys, form, i));
+        check.differ |= hashes[i] ^ check.wanted;
+    }
+    size_t last = rows > FETCHED ? rows - FETCHED : 0;
+    for (size_t i = 0; i < last; i++) {
+        __builtin_prefetch(slots + (hashes[i + FETCHED] & mask) * f.stride, 1);
+        add_row(find_slot(t, slots, mask, f, key_at(keys, form, i), hashes[i] & mask), f, values, i, sum);
+    }
+    for (size_t i = last; i < rows; i++)
+        add_row(find_slot(t, slots, mask, f, key_at(keys, form, i), hashes[i] & mask), f, values, i, sum);
+    return end_check(check);
+}
+
+/* Into the table's own records, where its groups are: hashes, records, figures of the batch. */
+static inline __attribute__((always_inline)) uint32_t add_apart(hac_group_table *t, hac_plain_figures f,
                                                                 const uint8_t *keys, hac_plain_keys form,
                                                                 const uint8_t *values, hac_plain_sum sum,
                                                                 size_t rows, uint32_t partition)
 {
-    uint32_t partitions = t->options.partitions, differ = 0;
+    partition_check check = begin_check(t, partition);
     for (size_t i = 0; i < rows; i++) {
         t->words[i] = key_at(keys, form, i);
         t->hash[i] = hac_hash_word(t->hash_start, t->words[i]);
-        differ |= hac_hash_partition(t->hash[i], partitions) ^ partition;
+        check.differ |= t->hash[i] ^ check.wanted;
     }
     hac_group_find_or_put(t, rows, t->words);
     for (size_t i = 0; i < rows; i++)
         add_row(t->records + t->at[i], f, values, i, sum);
-    return differ;
+    return end_check(check);
 }
 
 /* ---- few groups ---- */
@@ -178,12 +225,12 @@ static void sum_integers(hac_group_table *t, uint32_t offset, const hac_few *few
 }
 
 /* One batch of a table of few groups. False: nothing was done. */
-static bool add_few(hac_group_table *t, figures f, const uint8_t *const *values, size_t rows)
+static bool add_few(hac_group_table *t, hac_plain_figures f, const uint8_t *const *values, size_t rows)
 {
     hac_few few;
     uint64_t counts[HAC_FEW_GROUPS];
     hac_plain_sum sum = t->layout.plain_sum;
-    if (t->groups == 0 || t->groups > COMPARED_MOST || sum == HAC_PLAIN_UNSIGNED ||
+    if (t->slots.on || t->groups == 0 || t->groups > COMPARED_MOST || sum == HAC_PLAIN_UNSIGNED ||
         !find_compared(t, values[0], rows, &few))
         return false;
     hac_few_count(&few, counts);
@@ -199,16 +246,18 @@ static bool add_few(hac_group_table *t, figures f, const uint8_t *const *values,
 /* ---- rows ---- */
 
 /* One batch. */
-static inline __attribute__((always_inline)) uint32_t add_batch(hac_group_table *t, figures f,
+static inline __attribute__((always_inline)) uint32_t add_batch(hac_group_table *t, hac_plain_figures f,
                                                                 const uint8_t *const *values,
                                                                 hac_plain_sum sum, size_t rows,
                                                                 uint32_t partition)
 {
-    bool small = t->n_slots * sizeof(hac_word_slot) <= SMALL_BYTES;
     const uint8_t *summed = sum == HAC_PLAIN_COUNT ? NULL : values[1];
+    const hac_plain_figures s = hac_plain_figures_of(sum);
+    bool near = t->slots.n * s.stride <= NEAR_BYTES;
 #define ADD(form)                                                                                            \
-    (small ? add_small(t, f, values[0], form, summed, sum, rows, partition)                                  \
-           : add_large(t, f, values[0], form, summed, sum, rows, partition))
+    (!t->slots.on ? add_apart(t, f, values[0], form, summed, sum, rows, partition)                           \
+     : near       ? add_near(t, s, values[0], form, summed, sum, rows, partition)                            \
+                  : add_far(t, s, values[0], form, summed, sum, rows, partition))
     switch (t->layout.plain) {
     case HAC_PLAIN_U32:
         return ADD(HAC_PLAIN_U32);
@@ -221,7 +270,7 @@ static inline __attribute__((always_inline)) uint32_t add_batch(hac_group_table 
 }
 
 /* Loops of their own for each sum. */
-static uint32_t add_sums(hac_group_table *t, figures f, const uint8_t *const *values, size_t rows,
+static uint32_t add_sums(hac_group_table *t, hac_plain_figures f, const uint8_t *const *values, size_t rows,
                          uint32_t partition)
 {
     switch (t->layout.plain_sum) {
@@ -236,13 +285,23 @@ static uint32_t add_sums(hac_group_table *t, figures f, const uint8_t *const *va
     }
 }
 
+/* A few groups stay in the table's records, where add_few has them. */
+static hac_status make_room(hac_group_table *t, size_t rows, hac_error *err)
+{
+    bool slots = false;
+    hac_status status = HAC_OK;
+    if (t->slots.on || t->groups > COMPARED_MOST)
+        status = hac_plain_slots_ready(t, rows, &slots, err);
+    return status == HAC_OK && !slots ? hac_group_reserve(t, rows, err) : status;
+}
+
 hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *values, size_t rows, uint32_t partition,
                          hac_error *err)
 {
     const hac_group_layout *l = &t->layout;
-    const figures f = {.stride = l->stride,
-                       .rows = l->rows_offset,
-                       .sum = l->plain_sum == HAC_PLAIN_COUNT ? 0 : l->accumulators[0].offset};
+    const hac_plain_figures f = {.stride = l->stride,
+                                 .rows = l->rows_offset,
+                                 .sum = l->plain_sum == HAC_PLAIN_COUNT ? 0 : l->accumulators[0].offset};
     size_t width = hac_value_size(l->query->rows->outputs[0].type);
     uint32_t differ = 0;
     for (size_t first = 0, n; first < rows; first += n) {
@@ -250,11 +309,12 @@ hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *values, size_
         const uint8_t *part[HAC_PLAIN_COLUMNS] = {values[0] + first * width};
         if (l->plain_sum != HAC_PLAIN_COUNT)
             part[1] = values[1] + first * sizeof(uint64_t);
-        hac_status status = hac_group_reserve(t, n, err);
+        if (partition == UINT32_MAX && add_few(t, f, part, n))
+            continue;
+        hac_status status = make_room(t, n, err);
         if (status != HAC_OK)
             return status;
-        if (partition != UINT32_MAX || !add_few(t, f, part, n))
-            differ |= add_sums(t, f, part, n, partition);
+        differ |= add_sums(t, f, part, n, partition);
     }
     if (partition != UINT32_MAX && differ != 0)
         return hac_fail(err, HAC_INVALID, "a partial has a row in a partition that it does not belong to");

@@ -649,12 +649,13 @@ static void test_windows(void **state)
     (void)state;
     for (size_t k = 1; k < sizeof key_sets / sizeof *key_sets; k += HAC_TEST_CASES(4, 8)) {
         rows r;
-        make_rows(&r, 150000, key_sets[k].keys, key_sets[k].n, 1u << 30, k != 1);
+        const size_t n = HAC_TEST_CASES(150000, 90000);
+        make_rows(&r, n, key_sets[k].keys, key_sets[k].n, 1u << 30, k != 1);
         lines wanted = {0};
         reference(&r, &wanted);
-        check_partials(&r, &wanted, 110000, 64, 1, 1);
-        check_partials(&r, &wanted, 60000, 8, 1, k == 1 ? 2 : 1);
-        check_partials(&r, &wanted, 80000, 4, 16, 1);
+        check_partials(&r, &wanted, n / 15 * 11, 64, 1, 1);
+        check_partials(&r, &wanted, n / 5 * 2, 8, 1, k == 1 ? 2 : 1);
+        check_partials(&r, &wanted, n / 15 * 8, 4, 16, 1);
         clear_lines(&wanted);
         free(r.values);
     }
@@ -684,7 +685,7 @@ static void test_collisions(void **state)
 static void test_float_order(void **state)
 {
     (void)state;
-    enum { ROWS = 120000, KEYS = 30000, CHUNK = 70000 };
+    enum { ROWS = 120000, KEYS = 30000, CHUNK = 70000, RUN = 16384 };
     double *sums = calloc(KEYS, sizeof *sums), *chunk_sums = calloc(KEYS, sizeof *chunk_sums);
     uint8_t *seen = calloc(KEYS, 1);
     rows r;
@@ -702,8 +703,8 @@ static void test_float_order(void **state)
             fresh += !seen[at(&r, i, 0)->u];
             seen[at(&r, i, 0)->u] = 1;
             chunk_sums[at(&r, i, 0)->u] += at(&r, i, 2)->d;
-            if ((i + 1 - first) % HAC_PARTIAL_PROBE == 0) {
-                if (i + 1 - first > HAC_PARTIAL_PROBE && fresh * HAC_PARTIAL_NEW_SHARE > HAC_PARTIAL_PROBE) {
+            if ((i + 1 - first) % RUN == 0) {
+                if (i + 1 - first > RUN && fresh * 3 > RUN) {
                     i++;
                     break;
                 }
@@ -763,7 +764,8 @@ static void test_hostile(void **state)
             write_partials(&r, r.n, &options, &p);
             assert_int_equal(hac_group_table_new(&r.query, &options, &t, NULL), HAC_OK);
             uint8_t *copy = malloc(p.bytes[0]);
-            for (int round = 0; round < (windows ? 40 : 400); round++) {
+            for (int round = 0; round < (windows ? HAC_TEST_CASES(40, 12) : HAC_TEST_CASES(400, 120));
+                 round++) {
                 memcpy(copy, p.data[0], p.bytes[0]);
                 uint64_t bytes = round % 4 == 0 ? hac_random_u64(&random_state) % p.bytes[0] : p.bytes[0];
                 uint8_t *cut = malloc(bytes == 0 ? 1 : bytes);
@@ -777,7 +779,7 @@ static void test_hostile(void **state)
                 }
                 free(cut);
             }
-            assert_true(refused >= 40);
+            assert_true(refused >= HAC_TEST_CASES(40, 12));
             assert_int_equal(hac_group_table_merge(t, 1, p.data[0], p.bytes[0], 0, NULL), HAC_INVALID);
             hac_group_table_free(t);
             clear_partials(&p);

@@ -12,12 +12,13 @@
  * from then on rows go into windows as they are, and the merge adds them up, in row order. What decides is a
  * count of the data alone, never hashes, memory or time, because it decides in which order floats are added:
  *
- *     of every run of `probe` rows that count (behind the filter and the pass), from the second on, those are
- *     counted that begin a new group of the chunk; more than 1 / HAC_PARTIAL_NEW_SHARE of them: all rows that
- *     follow go into windows
+ *     rows that count (behind the filter and the pass) are looked at in runs of `probe`. After a run all rows
+ *     that follow go into windows when from the second run on more than `most_new` of its rows began new
+ *     groups of the chunk, or when the chunk has more than `most_groups`
  *
- * Plain rows (hac_group_layout.plain) cost little in windows, so their runs are short. Others cost more,
- * above all strings, which are copied: with short runs a word count of 200 MB takes twice as long.
+ * Plain rows (hac_group_layout.plain) cost little in windows, so their runs are short, and how many groups
+ * there are counts: up to 32,768 they lie in two MiB of slots. Others cost more in windows, above all
+ * strings, which are copied: with short runs a word count of 200 MB takes twice as long.
  *
  * So the value of a float sum is: over chunks in order, + (the sum of the aggregated rows, from 0.0, in row
  * order), then + each row of the windows in row order. Whoever writes partials keeps to that.
@@ -28,22 +29,23 @@
 #include "query/group_table.h"
 #include "query/layout.h"
 
-#define HAC_PARTIAL_PROBE       16384
-#define HAC_PARTIAL_NEW_SHARE   3
-#define HAC_PARTIAL_PROBE_PLAIN 4096
-#define HAC_PARTIAL_WINDOW      65536
+#define HAC_PARTIAL_WINDOW 65536
 
-/* Rows of a run. */
-static inline uint32_t hac_partial_probe(const hac_group_layout *layout)
+typedef struct hac_partial_rule {
+    uint32_t probe, most_new, most_groups;
+} hac_partial_rule;
+
+static inline hac_partial_rule hac_partial_rule_of(const hac_group_layout *layout)
 {
-    return layout->plain != HAC_PLAIN_NONE ? HAC_PARTIAL_PROBE_PLAIN : HAC_PARTIAL_PROBE;
+    if (layout->plain != HAC_PLAIN_NONE)
+        return (hac_partial_rule){.probe = 4096, .most_new = 3686, .most_groups = 32768};
+    return (hac_partial_rule){.probe = 16384, .most_new = 5461, .most_groups = UINT32_MAX};
 }
 
-/* The rule, after `rows` rows, a whole number of runs; `fresh`: new groups in the last one. */
-static inline bool hac_partial_stops(const hac_group_layout *layout, uint64_t rows, uint64_t fresh)
+/* The rule, after `rows` rows, a whole number of runs; `fresh`: new groups in the last one, of `groups`. */
+static inline bool hac_partial_stops(hac_partial_rule rule, uint64_t rows, uint64_t fresh, uint64_t groups)
 {
-    uint32_t probe = hac_partial_probe(layout);
-    return rows > probe && fresh * HAC_PARTIAL_NEW_SHARE > probe;
+    return (rows > rule.probe && fresh > rule.most_new) || groups > rule.most_groups;
 }
 
 /* A carry (base/query_layout.h) is a partial with groups alone; its number is this and its generation. */

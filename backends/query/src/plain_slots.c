@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plain_slots.h"
+
+#include <stdlib.h>
+
+#define LEAST_SLOTS  1024u
+#define LEAST_PLACES 512u
+/* Slots of so many bytes are kept sparse: a probe that has to go on is a mispredicted branch. More would pay
+ * for it with cache misses. */
+#define SPARSE_BYTES (UINT64_C(1) << 20)
+
+static uint64_t *rows_of(const hac_group_table *t, uint64_t place)
+{
+    return (uint64_t *)(void *)(t->slots.records + place * t->layout.stride + t->layout.rows_offset);
+}
+
+/* A free slot for a key that has none. */
+static uint64_t free_place(const hac_group_table *t, uint64_t hash)
+{
+    uint64_t mask = t->slots.n - 1, place = hash & mask;
+    while (*rows_of(t, place) != 0)
+        place = (place + 1) & mask;
+    return place;
+}
+
+static void copy_in(hac_group_table *t, uint64_t group, const uint8_t *record)
+{
+    uint64_t key;
+    memcpy(&key, record, sizeof key);
+    uint64_t place = free_place(t, hac_hash_word(t->hash_start, key));
+    hac_group_copy_record(t->slots.records + place * t->layout.stride, record, t->layout.stride);
+    t->slots.places[group] = (uint32_t)place;
+}
+
+/* ---- room ---- */
+
+static bool grow_places(hac_group_table *t, uint64_t groups)
+{
+    hac_plain_slots *s = &t->slots;
+    uint64_t room = s->room == 0 ? LEAST_PLACES : s->room;
+    while (room < groups)
+        room *= 2;
+    if (room == s->room)
+        return true;
+    uint32_t *places = hac_group_resize(t, s->places, s->room * sizeof *places, room * sizeof *places, NULL);
+    if (places == NULL)
+        return false;
+    s->places = places;
+    s->room = room;
+    return true;
+}
+
+static bool grow_slots(hac_group_table *t, uint64_t groups)
+{
+    hac_plain_slots *s = &t->slots, old = *s;
+    uint64_t n = s->n == 0 ? LEAST_SLOTS : s->n, stride = t->layout.stride;
+    while (n < 2 * groups && (n * stride < SPARSE_BYTES || 3 * n < 4 * groups))
+        n *= 2;
+    if (n == old.n)
+        return true;
+    if (n > UINT32_MAX || n * stride > t->options.memory || t->used > t->options.memory - n * stride)
+        return false;
+    uint8_t *records = calloc(n, stride);
+    if (records == NULL)
+        return false;
+    s->records = records;
+    s->n = n;
+    t->used += (n - old.n) * stride;
+    for (uint64_t g = 0; s->on && g < t->groups; g++)
+        copy_in(t, g, old.records + s->places[g] * stride);
+    free(old.records);
+    return true;
+}
+
+hac_status hac_plain_slots_ready(hac_group_table *t, size_t rows, bool *ret, hac_error *err)
+{
+    hac_plain_slots *s = &t->slots;
+    *ret = !s->off;
+    if (s->off)
+        return HAC_OK;
+    hac_plain_figures f = hac_plain_figures_of(t->layout.plain_sum);
+    if (t->layout.stride != f.stride || t->null_group != HAC_NO_GROUP || !grow_places(t, t->groups + rows) ||
+        !grow_slots(t, t->groups + rows)) {
+        *ret = false;
+        return hac_group_leave_slots(t, err);
+    }
+    for (uint64_t g = 0; !s->on && g < t->groups; g++)
+        copy_in(t, g, hac_group_record(t, g));
+    s->on = true;
+    return HAC_OK;
+}
+
+/* ---- merging ---- */
+
+hac_status hac_plain_slots_merge(hac_group_table *t, const uint8_t *records, size_t n, hac_error *err)
+{
+    uint64_t stride = t->layout.stride, mask = t->slots.n - 1, key, found;
+    hac_status status = HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < n; i++, records += stride) {
+        uint64_t place = t->hash[i] & mask;
+        memcpy(&key, records, sizeof key);
+        for (; *rows_of(t, place) != 0; place = (place + 1) & mask) {
+            memcpy(&found, t->slots.records + place * stride, sizeof found);
+            if (found == key)
+                break;
+        }
+        if (*rows_of(t, place) == 0)
+            hac_plain_slots_put(t, place, key);
+        status = hac_group_merge_record(t, t->slots.records + place * stride, records, err);
+    }
+    return status;
+}
+
+/* ---- back to the table's records ---- */
+
+hac_status hac_group_settle(hac_group_table *t, hac_error *err)
+{
+    hac_plain_slots *s = &t->slots;
+    if (!s->on)
+        return HAC_OK;
+    hac_status status = hac_group_reserve_records(t, 0, err);
+    if (status != HAC_OK)
+        return status;
+    for (uint64_t g = 0; g < t->groups; g++)
+        hac_group_copy_record(hac_group_record(t, g), s->records + s->places[g] * t->layout.stride,
+                              t->layout.stride);
+    s->used = t->groups;
+    s->on = false;
+    s->off = s->unindexed = true;
+    return HAC_OK;
+}
+
+hac_status hac_group_leave_slots(hac_group_table *t, hac_error *err)
+{
+    hac_status status = hac_group_settle(t, err);
+    t->slots.off = true;
+    if (status != HAC_OK || !t->slots.unindexed)
+        return status;
+    t->slots.unindexed = false;
+    return hac_group_index(t, err);
+}
+
+void hac_plain_slots_reset(hac_group_table *t)
+{
+    hac_plain_slots *s = &t->slots;
+    uint64_t used = s->on ? t->groups : s->used;
+    if (used < s->n / 16)
+        for (uint64_t g = 0; g < used; g++)
+            *rows_of(t, s->places[g]) = 0;
+    else
+        memset(s->records, 0, s->n * t->layout.stride);
+    s->on = s->off = s->unindexed = false;
+    s->used = 0;
+}
