@@ -2,15 +2,12 @@
 /* Floats from and to text, against the C library's strtod, strtof and printf. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/random.h"
+#include "base/test_support.h"
 #include "base/value_text.h"
 
 static uint64_t seed = 20201031;
@@ -195,7 +192,7 @@ static void check_middle(double value, double next_one)
 static void test_middles(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < HAC_TEST_CASES(2000, 400); i++) {
         double value = fabs(double_of(hac_random_u64(&seed)));
         float narrow = fabsf(float_of((uint32_t)hac_random_u64(&seed)));
         double tiny = double_of(hac_random_u64(&seed) >> (12 + hac_random_u64(&seed) % 50)); /* a denormal */
@@ -210,7 +207,7 @@ static void test_integer_middles(void **state)
 {
     (void)state;
     char text[64];
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < HAC_TEST_CASES(100000, 10000); i++) {
         uint64_t m = (hac_random_u64(&seed) >> 10 | UINT64_C(1) << 53) | 1; /* 54 bits, odd: a tie */
         int shift = (int)(hac_random_u64(&seed) % 10);
         unsigned __int128 big = (unsigned __int128)m << shift;
@@ -231,7 +228,7 @@ static void test_random_texts(void **state)
 {
     (void)state;
     char text[80];
-    for (int i = 0; i < 300000; i++) {
+    for (int i = 0; i < HAC_TEST_CASES(300000, 30000); i++) {
         char digits[40];
         size_t n = 1 + hac_random_u64(&seed) % 30;
         for (size_t j = 0; j < n; j++)
@@ -479,7 +476,7 @@ static void test_all_exponents(void **state)
 static void test_random_bits(void **state)
 {
     (void)state;
-    for (int i = 0; i < 300000; i++) {
+    for (int i = 0; i < HAC_TEST_CASES(300000, 30000); i++) {
         double value = double_of(hac_random_u64(&seed));
         if (isfinite(value))
             check_print_f64(value);
@@ -492,7 +489,7 @@ static void test_round_trips(void **state)
 {
     (void)state;
     char text[HAC_PRINT_MAX];
-    for (int i = 0; i < 5000000; i++) {
+    for (int i = 0; i < HAC_TEST_CASES(5000000, 200000); i++) {
         uint64_t bits = hac_random_u64(&seed);
         double value = double_of(bits), back = 0;
         float narrow = float_of((uint32_t)bits), back_f = 0;

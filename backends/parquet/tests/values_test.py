@@ -15,7 +15,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from parquet_files import BINARY, DATA, I32, I64, NO_DATA, NO_ORACLE, STRUCT, TOOLS, TRUE, Decoder, File, Struct, encode
+from parquet_files import BINARY, DATA, I32, I64, NO_DATA, NO_ORACLE, SANITIZED, STRUCT, TOOLS, TRUE, Decoder, File, Struct, encode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 try:
@@ -259,7 +259,7 @@ class Values(unittest.TestCase):
 @unittest.skipIf(pa is None, NO_ORACLE)
 class Quick(Values):
     def test_every_type_in_every_encoding(self):
-        self.write_and_compare(range(12), 2)
+        self.write_and_compare((0, 1, 2, 5, 6, 7) if SANITIZED else range(12), 2)  # each number of rows
 
     def test_large_plain_pages(self):
         """Those are read in parts."""

@@ -376,7 +376,7 @@ static void test_random_records(void **state)
     test_query q;
     test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
     uint64_t seed = 22;
-    for (int round = 0; round < HAC_TEST_CASES(300, 80); round++) {
+    for (int round = 0; round < HAC_TEST_CASES(300, 40); round++) {
         size_t bytes;
         hac_autofree char *text = make_records(&seed, 1 + hac_random_u64(&seed) % 12, 20, &bytes);
         hac_autofree char *wanted = read_naively(text, bytes);
@@ -392,7 +392,9 @@ static void test_large_inputs(void **state)
     test_query q;
     test_query_make(&q, HAC_FORMAT_CSV, false, "a:string b:string c:string");
     uint64_t seed = 23;
-    static const size_t longest[] = {10, 3000, 400000}, records[] = {60000, 6000, 200};
+    static const size_t longest[] = {10, 3000, 400000},
+                        records[] = {HAC_TEST_CASES(60000, 20000), HAC_TEST_CASES(6000, 2000),
+                                     HAC_TEST_CASES(200, 60)};
     for (int round = 0; round < HAC_TEST_CASES(9, 3); round++) {
         size_t bytes;
         hac_autofree char *text = make_records(&seed, records[round % 3], longest[round % 3], &bytes);
