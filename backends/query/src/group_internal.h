@@ -77,7 +77,7 @@ typedef struct hac_plain_slots {
     uint64_t n, room; /* slots, a power of two or 0; places */
     uint64_t used;    /* groups that were here */
     bool on;          /* the groups are here, and not in the table's records */
-    bool off;         /* not for these groups */
+    bool off;         /* not for these groups: until the table is reset */
     bool unindexed;   /* the groups came back, and word_slots does not lead to them */
 } hac_plain_slots;
 

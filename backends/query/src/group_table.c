@@ -142,8 +142,7 @@ void hac_group_table_reset(hac_group_table *t)
 {
     if (t->n_slots != 0)
         memset(t->word_slots, 0, t->n_slots * slot_bytes(t));
-    if (t->slots.n != 0)
-        hac_plain_slots_reset(t);
+    hac_plain_slots_reset(t);
     hac_direct_reset(&t->direct);
     for (uint32_t i = 0; i < t->layout.n_sets; i++)
         hac_value_set_reset(&t->sets[i]);

@@ -130,14 +130,24 @@ hac_status hac_group_settle(hac_group_table *t, hac_error *err)
     return HAC_OK;
 }
 
+/* What the slots take counts: the table may need it for itself. */
+static void free_slots(hac_group_table *t)
+{
+    hac_plain_slots *s = &t->slots;
+    t->used -= s->n * t->layout.stride + s->room * sizeof *s->places;
+    free(s->records);
+    free(s->places);
+    *s = (hac_plain_slots){.off = true};
+}
+
 hac_status hac_group_leave_slots(hac_group_table *t, hac_error *err)
 {
+    bool unindexed = t->slots.on || t->slots.unindexed;
     hac_status status = hac_group_settle(t, err);
-    t->slots.off = true;
-    if (status != HAC_OK || !t->slots.unindexed)
+    if (status != HAC_OK)
         return status;
-    t->slots.unindexed = false;
-    return hac_group_index(t, err);
+    free_slots(t);
+    return unindexed ? hac_group_index(t, err) : HAC_OK;
 }
 
 void hac_plain_slots_reset(hac_group_table *t)
@@ -147,7 +157,7 @@ void hac_plain_slots_reset(hac_group_table *t)
     if (used < s->n / 16)
         for (uint64_t g = 0; g < used; g++)
             *rows_of(t, s->places[g]) = 0;
-    else
+    else if (s->n != 0)
         memset(s->records, 0, s->n * t->layout.stride);
     s->on = s->off = s->unindexed = false;
     s->used = 0;
