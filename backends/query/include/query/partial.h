@@ -16,9 +16,10 @@
  *     that follow go into windows when from the second run on more than `most_new` of its rows began new
  *     groups of the chunk, or when the chunk has more than `most_groups`
  *
- * Plain rows (hac_group_layout.plain) cost little in windows, so their runs are short, and how many groups
- * there are counts: up to 32,768 they lie in two MiB of slots. Others cost more in windows, above all
- * strings, which are copied: with short runs a word count of 200 MB takes twice as long.
+ * So many new ones in a run, nine of ten, say that there are far more groups than rows were looked at; so
+ * many groups no longer lie in a near cache. Rows of other layouts than the plain one
+ * (hac_group_layout.plain) cost more in windows, above all strings, which are copied: they get longer runs
+ * and more groups.
  *
  * So the value of a float sum is: over chunks in order, + (the sum of the aggregated rows, from 0.0, in row
  * order), then + each row of the windows in row order. Whoever writes partials keeps to that.
@@ -39,7 +40,7 @@ static inline hac_partial_rule hac_partial_rule_of(const hac_group_layout *layou
 {
     if (layout->plain != HAC_PLAIN_NONE)
         return (hac_partial_rule){.probe = 4096, .most_new = 3686, .most_groups = 32768};
-    return (hac_partial_rule){.probe = 16384, .most_new = 5461, .most_groups = UINT32_MAX};
+    return (hac_partial_rule){.probe = 16384, .most_new = 14745, .most_groups = 49152};
 }
 
 /* The rule, after `rows` rows, a whole number of runs; `fresh`: new groups in the last one, of `groups`. */
