@@ -348,6 +348,44 @@ hac_status hac_build_kernels(hac_client *client, const char *device, int fd, cha
     return status;
 }
 
+/* ---- outputs that the client writes ---- */
+
+static hac_status call_output(hac_client *client, Hac__Client__Output *output, hac_error *err)
+{
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_OUTPUT;
+    request.output = output;
+    return hac_client_call(client, &request, HAC__CLIENT__RESPONSE__WHAT_OK, UINT64_MAX, NULL, err);
+}
+
+hac_status hac_output_begin(hac_client *client, uint64_t job, hac_error *err)
+{
+    Hac__Client__Output output = HAC__CLIENT__OUTPUT__INIT;
+    if (job == 0)
+        return hac_fail(err, HAC_INVALID, "there is no job 0");
+    output.job = job;
+    return call_output(client, &output, err);
+}
+
+hac_status hac_output_end(hac_client *client, uint64_t job, hac_status how, const char *message,
+                          hac_error *err)
+{
+    Hac__Client__Output output = HAC__CLIENT__OUTPUT__INIT;
+    Hac__Client__Failure failure = HAC__CLIENT__FAILURE__INIT;
+    hac_error line = HAC_ERROR_NONE; /* as a message may be: one line, not too long */
+    if (job == 0 || (unsigned)how > HAC_INTERNAL)
+        return hac_fail(err, HAC_INVALID, "the end of job %" PRIu64 " is %d, which is no hac_status", job,
+                        (int)how);
+    (void)hac_fail(&line, how, "%s",
+                   message != NULL && message[0] != '\0' ? message : "the output is not written");
+    output.job = job;
+    output.ended = 1;
+    failure.code = (uint32_t)how;
+    failure.message = line.message;
+    output.failure = how != HAC_OK ? &failure : NULL;
+    return call_output(client, &output, err);
+}
+
 /* ---- administration ---- */
 
 hac_status hac_client_drain(hac_client *client, hac_error *err)

@@ -88,7 +88,7 @@ static void job_finish(hac_job *job)
     hac_mapping *input = job->input, *result = job->result;
     uint64_t id = job->id;
     /* hacd keeps the job and its result until it hears of us. An attached one stays with hacd, for others. */
-    bool release = job->kept && !job->attached;
+    bool release = job->kept && !job->attached && !job->released;
     free(job->text);
     hac_mappings_drop(&client->mappings, result);
     job_recycle(client, job);
@@ -569,6 +569,30 @@ hac_status hac_job_cancel(hac_job *job, hac_error *err)
     status = hac_client_call(job->client, &request, HAC__CLIENT__RESPONSE__WHAT_OK, UINT64_MAX, NULL, err);
     if (status != HAC_OK && !job->flying) /* it ended first */
         status = HAC_OK;
+    hac_job_unref(job);
+    return status;
+}
+
+hac_status hac_job_release(hac_job *job, hac_error *err)
+{
+    if (job->flying)
+        return hac_fail(err, HAC_INVALID, "job %" PRIu64 " has not ended", job->id);
+    bool held = job->kept || job->attached; /* else hacd has forgotten it with its answer */
+    if (!held || job->released)
+        return HAC_OK;
+    Hac__Client__JobRef ref = HAC__CLIENT__JOB_REF__INIT;
+    ref.job = job->id;
+    Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
+    request.what_case = HAC__CLIENT__REQUEST__WHAT_RELEASE;
+    request.release = &ref;
+    hac_job_ref(job);
+    hac_status status =
+        hac_client_call(job->client, &request, HAC__CLIENT__RESPONSE__WHAT_OK, UINT64_MAX, NULL, err);
+    job->released = status == HAC_OK;
+    if (job->released) { /* its memory is another job's next */
+        job->data = NULL;
+        job->bytes = 0;
+    }
     hac_job_unref(job);
     return status;
 }

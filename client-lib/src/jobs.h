@@ -37,6 +37,7 @@ struct hac_job {
     bool wanted;          /* has callbacks: its end is asked for at once */
     bool fetching;        /* attached: the request under way is `result` */
     bool kept;            /* ended, and hacd keeps it until it is told */
+    bool released;        /* it was told */
     uint64_t quick_bytes; /* its part of the client's */
     hac_error error;      /* of a job that ended without a result */
 

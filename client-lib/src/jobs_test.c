@@ -374,6 +374,47 @@ static void test_detach_and_attach(void **state)
         hac_job_free(job);
     }
     assert_int_equal(fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_RELEASE), 0);
+    /* … until one says that it is not needed, once */
+    assert_int_equal(hac_job_attach(client, id, &job, NULL), HAC_OK);
+    assert_int_equal(hac_job_release(job, NULL), HAC_INVALID);
+    assert_int_equal(hac_job_wait(job, -1, NULL), HAC_OK);
+    assert_int_equal(hac_job_release(job, NULL), HAC_OK);
+    assert_int_equal(hac_job_release(job, NULL), HAC_OK);
+    assert_null(hac_job_data(job));
+    assert_int_equal(hac_job_bytes(job), 0);
+    hac_job_free(job);
+    assert_int_equal(fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_RELEASE), 1);
+    hac_client_free(client);
+    fake_stop(daemon);
+}
+
+/* What a client says of outputs that it writes itself. */
+static bool output_told(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
+{
+    (void)frame;
+    if (request->what_case != HAC__CLIENT__REQUEST__WHAT_OUTPUT)
+        return false;
+    const Hac__Client__Output *output = request->output;
+    bool ok = output->job == 17
+                  ? output->ended && output->failure != NULL && output->failure->code == HAC_IO &&
+                        strcmp(output->failure->message, "no space") == 0
+                  : output->failure == NULL && output->ended == (output->job == 16);
+    fake_send_failure(session, request->serial, ok ? HAC_NOT_FOUND : HAC_INTERNAL, "there is no such job");
+    return true;
+}
+
+static void test_output(void **state)
+{
+    (void)state;
+    fake_daemon *daemon = fake_start(output_told, NULL);
+    hac_client *client = fake_connect(daemon);
+    assert_int_equal(hac_output_begin(client, 15, NULL), HAC_NOT_FOUND);
+    assert_int_equal(hac_output_end(client, 16, HAC_OK, NULL, NULL), HAC_NOT_FOUND);
+    assert_int_equal(hac_output_end(client, 17, HAC_IO, "no space", NULL), HAC_NOT_FOUND);
+    assert_int_equal(hac_output_begin(client, 0, NULL), HAC_INVALID);
+    assert_int_equal(hac_output_end(client, 0, HAC_OK, NULL, NULL), HAC_INVALID);
+    assert_int_equal(hac_output_end(client, 17, (hac_status)99, "x", NULL), HAC_INVALID);
+    assert_int_equal(fake_count(daemon, HAC__CLIENT__REQUEST__WHAT_OUTPUT), 3);
     hac_client_free(client);
     fake_stop(daemon);
 }
@@ -563,14 +604,23 @@ static void test_client_freed_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FDS(test_memory_sizes),    FDS(test_small_jobs_cost_one_message),
-        FDS(test_many_at_once),    FDS(test_callbacks_while_waiting),
-        FDS(test_event_loop),      FDS(test_library_used_in_callback),
-        FDS(test_refused),         FDS(test_timeout_and_cancel),
-        FDS(test_freed_early),     FDS(test_detach_and_attach),
-        FDS(test_result_fetched),  FDS(test_attach_unknown),
-        FDS(test_options_checked), FDS(test_options_of_other_versions),
-        FDS(test_calibrate),       FDS(test_client_freed_first),
+        FDS(test_memory_sizes),
+        FDS(test_small_jobs_cost_one_message),
+        FDS(test_many_at_once),
+        FDS(test_callbacks_while_waiting),
+        FDS(test_event_loop),
+        FDS(test_library_used_in_callback),
+        FDS(test_refused),
+        FDS(test_timeout_and_cancel),
+        FDS(test_freed_early),
+        FDS(test_detach_and_attach),
+        FDS(test_output),
+        FDS(test_result_fetched),
+        FDS(test_attach_unknown),
+        FDS(test_options_checked),
+        FDS(test_options_of_other_versions),
+        FDS(test_calibrate),
+        FDS(test_client_freed_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

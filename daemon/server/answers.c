@@ -243,7 +243,7 @@ static void add_job_members(hac_text *t, const hac_job *job)
 {
     hac_json_unsigned(t, "id", job->id);
     hac_json_string(t, "flow", job->kind->flow);
-    hac_json_string(t, "state", hac_job_state_name(job->state));
+    hac_json_string(t, "state", hac_job_state_name(hac_job_state_for_all(job)));
     hac_json_unsigned(t, "user", job->user->uid);
     hac_json_unsigned(t, "items", job->spec.items);
     hac_json_string(t, "type", job->spec.type != HAC_TYPE_NONE ? hac_type_name(job->spec.type) : NULL);
@@ -518,7 +518,7 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
 {
     hac_text t = HAC_TEXT_NONE;
     hac_text_addf(&t, "Job %llu (%s) is %s", (unsigned long long)job->id, job->kind->flow,
-                  hac_job_state_name(job->state));
+                  hac_job_state_name(hac_job_state_for_all(job)));
     hac_text_addf(&t, job->message[0] != '\0' && job->state != HAC_JOB_DONE ? ": %s.\n" : ".\n",
                   job->message);
     why_waiting(&t, job);

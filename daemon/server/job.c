@@ -38,6 +38,7 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
     job->submitted_ns = hac_now_ns();
     job->submitted_at = time(NULL);
     hac_list_init(&job->waiters);
+    hac_list_init(&job->readers);
     hac_list_init(&job->turn);
     hac_user_ref(user);
     hac_list_append(&server->jobs, &job->link);
@@ -191,10 +192,10 @@ void hac_job_set_plan(hac_job *job, hac_plan *plan)
     job->plan = plan;
 }
 
-static void drop_waiters(hac_job *job)
+static void drop_waiters(hac_link *waiters)
 {
-    while (!hac_list_empty(&job->waiters)) {
-        hac_waiter *waiter = hac_container_of(job->waiters.next, hac_waiter, link);
+    while (!hac_list_empty(waiters)) {
+        hac_waiter *waiter = hac_container_of(waiters->next, hac_waiter, link);
         hac_list_remove(&waiter->link);
         free(waiter);
     }
@@ -209,7 +210,8 @@ void hac_job_free(hac_job *job)
         job->user->ended_jobs--;
     }
     stop_counting(job);
-    drop_waiters(job);
+    drop_waiters(&job->waiters);
+    drop_waiters(&job->readers);
     release_inputs(job);
     hac_job_clear_run(job);
     free(job->run.records);
@@ -296,29 +298,6 @@ void hac_job_fail_late(hac_job *job)
     char message[96];
     snprintf(message, sizeof message, "its deadline of %g s has passed", job->deadline_seconds);
     hac_job_fail(job, message);
-}
-
-void hac_jobs_session_closed(hac_server *server, hac_session *session)
-{
-    hac_job *job = NULL;
-    hac_list_for_each (job, &server->jobs, hac_job, link) {
-        hac_waiter *waiter = NULL;
-        hac_list_for_each (waiter, &job->waiters, hac_waiter, link) {
-            if (waiter->session == session) {
-                hac_list_remove(&waiter->link);
-                free(waiter);
-            }
-        }
-        if (job->owner != session)
-            continue;
-        job->owner = NULL;
-        if (job->detached)
-            continue;
-        if (hac_job_ended(job))
-            hac_job_release_result(job);
-        else
-            hac_job_cancel(job, "its client is gone");
-    }
 }
 
 hac_job *hac_job_find(hac_server *server, uint64_t id)
@@ -412,10 +391,13 @@ void hac_job_send_event(hac_job *job, const char *stage, const char *device, con
     hac_session_send(job->owner, &response, NULL, 0);
 }
 
+/* All of them; while the output is being written, its writer. */
 static void answer_waiters(hac_job *job)
 {
-    while (!hac_list_empty(&job->waiters)) {
-        hac_waiter *waiter = hac_container_of(job->waiters.next, hac_waiter, link);
+    hac_waiter *waiter = NULL;
+    hac_list_for_each (waiter, &job->waiters, hac_waiter, link) {
+        if (job->writer != NULL && waiter->session != job->writer)
+            continue;
         hac_list_remove(&waiter->link);
         waiter->session->pending--;
         hac_session_send_done(waiter->session, waiter->serial, job);
@@ -465,11 +447,30 @@ static void count_end(hac_job *job)
     server->idle_since_ns = job->ended_ns;
 }
 
+/* Counts and logs the end, once, when it is known for good. */
+static void say_end(hac_job *job)
+{
+    if (!hac_job_ended_for_all(job) || job->ended_said)
+        return;
+    job->ended_said = true;
+    hac_metrics_job_ended(&job->server->metrics, job);
+    if (job->state != HAC_JOB_FAILED)
+        return;
+    hac_log_subject about = {job->user->uid, job->id, NULL};
+    hac_log_record(HAC_LOG_INFO, HAC_EVENT_JOB_FAILED, &about, "job %llu of uid %u failed: %s",
+                   (unsigned long long)job->id, job->user->uid, job->message);
+}
+
 void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const char *message)
 {
     assert(!hac_job_ended(job) && job->run.n_in_flight == 0);
     char text[HAC_ERROR_MESSAGE_SIZE];
-    snprintf(text, sizeof text, "%s", message); /* may be job->message itself */
+    snprintf(text, sizeof text, "%s", message);      /* may be job->message itself */
+    if (job->unwritten && state != HAC_JOB_FAILED) { /* whatever it then did: that is why it ends */
+        state = HAC_JOB_FAILED;
+        code = job->unwritten_error.code;
+        snprintf(text, sizeof text, "%s", job->unwritten_error.message);
+    }
     job->state = state;
     job->code = code;
     memcpy(job->message, text, sizeof job->message);
@@ -480,16 +481,12 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
     if (job->kind->ended != NULL)
         job->kind->ended(job);
     hac_metrics_job(&job->server->metrics, job);
+    say_end(job);
     release_inputs(job);
     hac_job_clear_run(job);
     if (job->plan != NULL && job->plan->n_tasks > KEPT_PLAN_TASKS_MAX) {
         hac_plan_free(job->plan);
         job->plan = NULL;
-    }
-    if (state == HAC_JOB_FAILED) {
-        hac_log_subject about = {job->user->uid, job->id, NULL};
-        hac_log_record(HAC_LOG_INFO, HAC_EVENT_JOB_FAILED, &about, "job %llu of uid %u failed: %s",
-                       (unsigned long long)job->id, job->user->uid, text);
     }
     if (job->quick && job->owner != NULL)
         hac_session_send_done(job->owner, job->serial, job);
@@ -504,15 +501,153 @@ void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const ch
     hac_server_kick(job->server);
 }
 
+/* ---- an output that the client writes -------------------------------------------------------------------
+ */
+
+bool hac_job_ended_for_all(const hac_job *job)
+{
+    return hac_job_ended(job) && job->writer == NULL;
+}
+
+hac_job_state hac_job_state_for_all(const hac_job *job)
+{
+    return hac_job_ended(job) && job->writer != NULL ? HAC_JOB_RUNNING : job->state;
+}
+
+hac_status hac_job_output_begin(hac_job *job, hac_session *session, hac_error *err)
+{
+    if (job->owner != session || job->writer != NULL)
+        return hac_fail(err, HAC_INVALID, "the output of job %llu is not this connection's to write",
+                        (unsigned long long)job->id);
+    job->writer = session;
+    hac_job_note(job, "its client writes the output itself");
+    return HAC_OK;
+}
+
+/* It was done, or was cancelled because of this. */
+static void become_failed(hac_job *job, const hac_error *failure)
+{
+    job->state = HAC_JOB_FAILED;
+    job->code = failure->code;
+    snprintf(job->message, sizeof job->message, "%s", failure->message);
+    if (!job->ended_said)
+        return;
+    job->ended_said = false; /* it was early to say that it is done */
+    say_end(job);
+}
+
+static void end_output(hac_job *job, const hac_error *failure)
+{
+    job->writer = NULL;
+    bool cancelled = failure != NULL && failure->code == HAC_CANCELLED;
+    if (failure != NULL)
+        hac_job_note(job, "its output is not written: %s", failure->message);
+    if (failure != NULL && !hac_job_ended(job)) {
+        job->unwritten = !cancelled;
+        job->unwritten_error = *failure;
+        hac_job_cancel(job, failure->message);
+    } else if (failure != NULL && cancelled && job->state == HAC_JOB_DONE) {
+        job->state = HAC_JOB_CANCELLED;
+        job->code = HAC_CANCELLED;
+        snprintf(job->message, sizeof job->message, "%s", failure->message);
+    } else if (failure != NULL && !cancelled && job->state != HAC_JOB_FAILED) {
+        become_failed(job, failure);
+    }
+    if (!hac_job_ended(job))
+        return;
+    say_end(job);
+    answer_waiters(job);
+}
+
+hac_status hac_job_output_end(hac_job *job, hac_session *session, const hac_error *failure, hac_error *err)
+{
+    if (job->writer != session)
+        return hac_fail(err, HAC_INVALID, "the output of job %llu is not this connection's to write",
+                        (unsigned long long)job->id);
+    end_output(job, failure);
+    return HAC_OK;
+}
+
+/* A job that has not ended is cancelled as any other whose client is gone. */
+static void writer_is_gone(hac_job *job)
+{
+    hac_error err = HAC_ERROR_NONE;
+    (void)hac_fail(&err, HAC_FAILED, "its client is gone, and had not written all of the output");
+    if (hac_job_ended(job))
+        end_output(job, &err);
+    job->writer = NULL;
+}
+
+void hac_jobs_session_closed(hac_server *server, hac_session *session)
+{
+    hac_job *job = NULL;
+    hac_list_for_each (job, &server->jobs, hac_job, link) {
+        hac_waiter *waiter = NULL;
+        hac_list_for_each (waiter, &job->waiters, hac_waiter, link) {
+            if (waiter->session == session) {
+                hac_list_remove(&waiter->link);
+                free(waiter);
+            }
+        }
+        hac_job_remove_reader(job, session);
+        if (job->writer == session)
+            writer_is_gone(job);
+        if (job->owner != session)
+            continue;
+        job->owner = NULL;
+        if (job->detached)
+            continue;
+        if (hac_job_ended(job))
+            hac_job_release_result(job);
+        else
+            hac_job_cancel(job, "its client is gone");
+    }
+}
+
 void hac_job_release_result(hac_job *job)
 {
-    release_buffer(&job->result);
+    if (job->result_bytes == 0)
+        job->result_bytes = job->result_data_bytes; /* how much is gone */
     free(job->result_data);
     job->result_data = NULL;
     job->result_data_bytes = 0;
     job->released = true;
     job->owner = NULL;
+    if (!hac_list_empty(&job->readers)) /* the buffer would be another job's under their eyes */
+        return;
+    release_buffer(&job->result);
     stop_counting(job);
+}
+
+static hac_waiter *find_reader(hac_job *job, const hac_session *session)
+{
+    hac_waiter *reader = NULL;
+    hac_list_for_each (reader, &job->readers, hac_waiter, link)
+        if (reader->session == session)
+            return reader;
+    return NULL;
+}
+
+void hac_job_add_reader(hac_job *job, hac_session *session)
+{
+    if (find_reader(job, session) != NULL)
+        return;
+    hac_waiter *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) /* nobody knows when it has read it: it stays until it expires */
+        return hac_pool_hold(job->result);
+    reader->session = session;
+    hac_list_append(&job->readers, &reader->link);
+}
+
+void hac_job_remove_reader(hac_job *job, const hac_session *session)
+{
+    hac_waiter *reader = find_reader(job, session);
+    if (reader == NULL)
+        return;
+    hac_list_remove(&reader->link);
+    free(reader);
+    if (job->released)
+        hac_job_release_result(job);
 }
 
 /* A detached job that has no result, because it failed or was cancelled: its client is still to be told. */
@@ -543,7 +678,7 @@ void hac_jobs_expire(hac_server *server)
     hac_job *job = NULL;
     count_excess(server, excess);
     hac_list_for_each (job, &server->jobs, hac_job, link) { /* the oldest first */
-        if (!hac_job_ended(job))
+        if (!hac_job_ended_for_all(job))
             continue;
         bool old = job->owner == NULL && (double)(now - job->ended_ns) * 1e-9 > server->config.result_expiry;
         /* nobody's records go because another user has many */

@@ -111,12 +111,17 @@ struct hac_job {
     struct hac_session *owner; /* NULL: detached, or its client is gone */
     uint64_t serial;           /* of the submit request, while it is unanswered */
     hac_link waiters;
+    hac_link readers; /* of its result's buffer, who are not its owner */
     hac_job_state state;
     bool detached, progress, quick; /* quick: inline, answered by one message */
     bool cancelling, active, restart;
-    bool counted;            /* as one of its user's jobs: until it has ended and its result is released */
-    uint64_t charged_inline; /* bytes of its inline input, then of its inline result */
-    bool waiting;            /* for its client: neither queued nor active */
+    struct hac_session *writer; /* who writes its output: for others it has not ended; NULL: nobody */
+    bool unwritten;             /* its writer could not write it … */
+    hac_error unwritten_error;  /* … for this */
+    bool ended_said;            /* … to metrics, log and those who wait */
+    bool counted;               /* as one of its user's jobs: until it has ended and its result is released */
+    uint64_t charged_inline;    /* bytes of its inline input, then of its inline result */
+    bool waiting;               /* for its client: neither queued nor active */
     int priority;
     double deadline_seconds;
     uint64_t memory_limit;
@@ -184,6 +189,20 @@ void hac_job_cancel(hac_job *job, const char *why);
 /* Ends a job that has not ended as failed, likewise when nothing of it is in flight any more. */
 void hac_job_fail(hac_job *job, const char *why);
 
+/*
+ * The session, whose job it is, writes the output itself: until hac_job_output_end the job has not ended for
+ * others, even if all work of it is done. A session that goes away ends it as failed.
+ */
+HAC_MUST_USE hac_status hac_job_output_begin(hac_job *job, struct hac_session *session, hac_error *err);
+/* `failure` NULL: written. Else the job ends as failed with it, unless it has failed, or was cancelled, by
+ * itself. */
+HAC_MUST_USE hac_status hac_job_output_end(hac_job *job, struct hac_session *session,
+                                           const hac_error *failure, hac_error *err);
+/* Whether it has ended for everybody: its output is written, too. */
+bool hac_job_ended_for_all(const hac_job *job);
+/* For people: a job whose output is being written runs. */
+hac_job_state hac_job_state_for_all(const hac_job *job);
+
 /* Seconds until the deadline of a job that has not ended; infinite without one. */
 double hac_job_time_left(const hac_job *job);
 /* A missed deadline is a failure, not somebody's cancel. */
@@ -212,8 +231,11 @@ uint64_t hac_job_descriptor_id(const hac_job *job, size_t index);
 
 /* Lets go of the buffers that its plans shared (`shared`). */
 void hac_job_release_shared(hac_job *job);
-/* The client is done with the result: its memory goes back to the pool. */
+/* The client is done with the result: its memory goes back to the pool, when those are done that read it. */
 void hac_job_release_result(hac_job *job);
+/* The session has got the result's buffer, and reads it until it says or goes. */
+void hac_job_add_reader(hac_job *job, struct hac_session *session);
+void hac_job_remove_reader(hac_job *job, const struct hac_session *session);
 
 /* Used by the scheduler. */
 void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const char *message);

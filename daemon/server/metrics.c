@@ -107,7 +107,6 @@ static void note_done(hac_metrics *metrics, hac_flow_metrics *flow, const hac_jo
 void hac_metrics_job(hac_metrics *metrics, const hac_job *job)
 {
     hac_flow_metrics *flow = flow_of(metrics, job->kind->flow);
-    flow->ended[job->state - HAC_JOB_DONE]++;
     flow->bytes_in += job->bytes_in;
     flow->retries += job->retries;
     flow->restarts += job->restarts;
@@ -117,6 +116,11 @@ void hac_metrics_job(hac_metrics *metrics, const hac_job *job)
                           seconds_between(job->submitted_ns, job->started_ns));
     if (job->state == HAC_JOB_DONE)
         note_done(metrics, flow, job);
+}
+
+void hac_metrics_job_ended(hac_metrics *metrics, const hac_job *job)
+{
+    flow_of(metrics, job->kind->flow)->ended[job->state - HAC_JOB_DONE]++;
 }
 
 /* ---- tasks -------------------------------------------------------------------------------------------- */

@@ -86,6 +86,8 @@ typedef struct hac_metrics {
 
 /* A job has ended; its plan, records and result are still there. */
 void hac_metrics_job(hac_metrics *metrics, const struct hac_job *job);
+/* How it ended is known for good. */
+void hac_metrics_job_ended(hac_metrics *metrics, const struct hac_job *job);
 /* A task has ended well after `seconds`; `values` are flow B's (base/query_layout.h), NULL: none. */
 void hac_metrics_task(hac_metrics *metrics, const char *device, double predicted, double seconds,
                       const uint64_t *values);

@@ -7,6 +7,7 @@
 #include "answers.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/type.h"
 #include "image.h"
 #include "job_calibrate.h"
@@ -473,7 +474,7 @@ static hac_status handle_wait(hac_session *session, const Hac__Client__Request *
     hac_status status = find_job(session, request->wait->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (hac_job_ended(job)) {
+    if (hac_job_ended_for_all(job) || (hac_job_ended(job) && job->writer == session)) {
         hac_session_send_done(session, request->serial, job);
         return HAC_OK;
     }
@@ -488,12 +489,11 @@ static hac_status handle_result(hac_session *session, const Hac__Client__Request
     hac_status status = find_job(session, request->result->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (!hac_job_ended(job))
+    if (!hac_job_ended(job) || (job->writer != NULL && job->writer != session))
         return hac_fail(err, HAC_AGAIN, "job %llu has not ended; `hacctl wait` waits for it",
                         (unsigned long long)job->id);
     if (job->state == HAC_JOB_DONE && job->kind->has_result && job->released)
-        return hac_fail(err, HAC_NOT_FOUND,
-                        "the result of job %llu is gone: it was fetched and released, or expired",
+        return hac_fail(err, HAC_NOT_FOUND, "the result of job %llu is gone: it was fetched and released",
                         (unsigned long long)job->id);
     hac_session_send_done(session, request->serial, job);
     return HAC_OK;
@@ -507,9 +507,13 @@ static hac_status handle_release(hac_session *session, const Hac__Client__Reques
     hac_status status = find_job(session, request->release->job, &job, err);
     if (status != HAC_OK)
         return status;
-    if (!hac_job_ended(job))
+    if (!hac_job_ended(job) || (job->writer != NULL && job->writer != session))
         return hac_fail(err, HAC_INVALID, "job %llu has not ended; cancel it instead",
                         (unsigned long long)job->id);
+    if (job->owner != NULL && job->owner != session)
+        return hac_fail(err, HAC_INVALID, "job %llu has a client that has not released its result yet",
+                        (unsigned long long)job->id);
+    hac_job_remove_reader(job, session);
     hac_job_release_result(job);
     hac_session_send_ok(session, request->serial);
     return HAC_OK;
@@ -523,9 +527,34 @@ static hac_status handle_cancel(hac_session *session, const Hac__Client__Request
     hac_status status = find_job(session, request->cancel->job, &job, err);
     if (status != HAC_OK)
         return status;
+    if (hac_job_ended(job) && job->writer != NULL && job->writer != session)
+        return hac_fail(err, HAC_INVALID,
+                        "job %llu is done, and process %d writes its output: end that one instead",
+                        (unsigned long long)job->id, (int)job->writer->pid);
     hac_job_cancel(job, "cancelled by its client");
     hac_session_send_ok(session, request->serial);
     return HAC_OK;
+}
+
+static hac_status handle_output(hac_session *session, const Hac__Client__Request *request, hac_frame *frame,
+                                hac_error *err)
+{
+    (void)frame;
+    const Hac__Client__Output *output = request->output;
+    hac_error failure = HAC_ERROR_NONE;
+    hac_job *job = NULL;
+    hac_status status = find_job(session, output->job, &job, err);
+    if (status == HAC_OK && !output->ended)
+        status = hac_job_output_begin(job, session, err);
+    else if (status == HAC_OK && output->failure != NULL) {
+        failure.code = (hac_status)output->failure->code;
+        hac_utf8_copy_line(failure.message, sizeof failure.message, output->failure->message);
+        status = hac_job_output_end(job, session, &failure, err);
+    } else if (status == HAC_OK)
+        status = hac_job_output_end(job, session, NULL, err);
+    if (status == HAC_OK)
+        hac_session_send_ok(session, request->serial);
+    return status;
 }
 
 /* ---- administration ----------------------------------------------------------------------------------- */
@@ -582,6 +611,7 @@ static handler *const handlers[] = {
     [HAC__CLIENT__REQUEST__WHAT_RESULT] = handle_result,
     [HAC__CLIENT__REQUEST__WHAT_RELEASE] = handle_release,
     [HAC__CLIENT__REQUEST__WHAT_CANCEL] = handle_cancel,
+    [HAC__CLIENT__REQUEST__WHAT_OUTPUT] = handle_output,
     [HAC__CLIENT__REQUEST__WHAT_SUBMIT_CALIBRATE] = handle_submit_calibrate,
     [HAC__CLIENT__REQUEST__WHAT_BUILD_KERNELS] = handle_build_kernels,
     [HAC__CLIENT__REQUEST__WHAT_DRAIN] = handle_drain,

@@ -446,7 +446,9 @@ void hac_session_send_done(hac_session *session, uint64_t serial, hac_job *job)
         failure.code = (uint32_t)job->code;
         failure.message = job->message;
         done.failure = &failure;
-    } else if (job->result != NULL) {
+    } else if (job->result != NULL && !job->released) {
+        if (session != job->owner)
+            hac_job_add_reader(job, session);
         n_fds = describe_buffer(session, job->result, &buffer);
         done.result_case = HAC__CLIENT__JOB_DONE__RESULT_BUFFER;
         done.buffer = &buffer;

@@ -65,6 +65,10 @@ void hac_background_leave(hac_cli *cli, uint64_t job)
 {
     if (cli->background <= 0)
         return;
+    /* before anybody knows the id. A daemon that cannot be told is gone, or the job: either is heard of soon
+     */
+    if (hac_output_begin(cli->client, job, NULL) == HAC_OK)
+        cli->output_of = job;
     (void)prctl(PR_SET_PDEATHSIG, 0);
     (void)setsid();
     (void)signal(SIGHUP, SIG_IGN);
@@ -77,4 +81,12 @@ void hac_background_leave(hac_cli *cli, uint64_t job)
     (void)!write(cli->background, &job, sizeof job);
     close(cli->background);
     cli->background = 0;
+}
+
+void hac_background_end(hac_cli *cli, hac_status status, const hac_error *err)
+{
+    uint64_t job = cli->output_of;
+    cli->output_of = 0;
+    if (job != 0)
+        (void)!hac_output_end(cli->client, job, status, err->message, NULL); /* nobody is here to be told */
 }

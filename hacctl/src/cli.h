@@ -19,6 +19,7 @@ typedef struct hac_cli {
     bool terminal;      /* standard error is one, and not --quiet: notes and progress are shown */
     hac_client *client; /* NULL before hac_cli_connect */
     int background;     /* of hac_background_enter; 0: the caller waits for the end */
+    uint64_t output_of; /* the job that others wait for until its output is written; 0: none */
     /* hac-mpi: those who do this together, and where lines of their process log go (with the ranks' own
      * context). NULL: alone. */
     const struct hac_ranks *ranks;

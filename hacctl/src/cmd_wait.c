@@ -34,6 +34,16 @@ hac_status hac_cmd_wait(hac_cli *cli, const hac_args *args, hac_error *err)
     return gone ? HAC_OK : status;
 }
 
+/* The output is whole: the result is not needed any more. One of a job whose client is still there is this
+ * client's to release. */
+static void release(hac_cli *cli, hac_job *job)
+{
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_job_release(job, &err);
+    if (status != HAC_OK && status != HAC_INVALID)
+        hac_cli_say(cli, "the result is written, but stays with the daemon: %s", err.message);
+}
+
 hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_output_free_cleanup) hac_output *output = NULL;
@@ -57,7 +67,24 @@ hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)
         hac_cli_say(cli, "%s", hac_job_text(job));
     if (status == HAC_OK && bytes == 0 && report)
         status = hac_output_write_text(output, hac_job_text(job), err);
-    return status == HAC_OK ? hac_output_commit(output, err) : status;
+    if (status == HAC_OK)
+        status = hac_output_commit(output, err);
+    if (status == HAC_OK)
+        release(cli, job);
+    return status;
+}
+
+/* A job that has ended holds a result, maybe, which is not wanted then. */
+static hac_status release_ended(hac_cli *cli, const hac_args *args, bool *ret_released, hac_error *err)
+{
+    hac_cleanup(hac_job_free_cleanup) hac_job *job = NULL;
+    hac_error ignored = HAC_ERROR_NONE;
+    hac_status status = attach(cli, args, &job, err);
+    if (status != HAC_OK)
+        return status;
+    bool held = wait_for(cli, job, &ignored) == HAC_OK && hac_job_bytes(job) > 0;
+    *ret_released = held && hac_job_release(job, &ignored) == HAC_OK;
+    return HAC_OK;
 }
 
 hac_status hac_cmd_cancel(hac_cli *cli, const hac_args *args, hac_error *err)
@@ -77,8 +104,11 @@ hac_status hac_cmd_cancel(hac_cli *cli, const hac_args *args, hac_error *err)
     const char *end = before != NULL                                     ? before
                       : after != NULL && strcmp(after, "cancelled") != 0 ? after
                                                                          : NULL;
+    bool released = false;
+    if (status == HAC_OK && end != NULL && strcmp(end, "done") == 0)
+        status = release_ended(cli, args, &released, err);
     if (status == HAC_OK && end != NULL && *end != '\0')
-        hac_cli_say(cli, "job %llu has ended already (%s): there is nothing to cancel",
-                    (unsigned long long)id, end);
+        hac_cli_say(cli, "job %llu has ended already (%s): %s", (unsigned long long)id, end,
+                    released ? "its result is released" : "there is nothing to cancel");
     return status;
 }

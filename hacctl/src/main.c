@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "background.h"
 #include "command.h"
 #include "help.h"
 #include "interrupt.h"
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
         err.code = status;
         hac_cli_report(&err);
     }
+    hac_background_end(&cli, status, &err);
     hac_cli_clear(&cli);
     return hac_status_exit_code(status);
 }

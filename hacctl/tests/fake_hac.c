@@ -189,6 +189,31 @@ hac_status hac_job_cancel(hac_job *job, hac_error *err)
     return HAC_OK;
 }
 
+hac_status hac_job_release(hac_job *job, hac_error *err)
+{
+    (void)job;
+    (void)err;
+    record("release");
+    return HAC_OK;
+}
+
+hac_status hac_output_begin(hac_client *client, uint64_t job, hac_error *err)
+{
+    (void)client;
+    (void)err;
+    record("output begins %llu", (unsigned long long)job);
+    return HAC_OK;
+}
+
+hac_status hac_output_end(hac_client *client, uint64_t job, hac_status how, const char *message,
+                          hac_error *err)
+{
+    (void)client;
+    (void)err;
+    record("output ends %llu: %d %s", (unsigned long long)job, (int)how, message);
+    return HAC_OK;
+}
+
 hac_status hac_job_attach(hac_client *client, uint64_t id, hac_job **ret_job, hac_error *err)
 {
     record("attach %llu", (unsigned long long)id);

@@ -134,7 +134,11 @@ class Questions(Fake):
         self.good("trace", "7", "-o", "t")
         self.assertEqual(Path(self.path("t")).read_text(), "{}\n")
         self.good("wait", "7")
+        self.assertEqual(self.called().count("release"), 0)
         self.assertEqual(self.good("result", "7"), b"the result")
+        self.assertEqual(self.called().count("release"), 1)
+        self.bad(1, "result", "7", "-o", "/dev/full", says="no space")
+        self.assertEqual(self.called().count("release"), 1)
         self.good("result", "7", "-o", "out")
         self.assertEqual(Path(self.path("out")).read_bytes(), b"the result")
         for command in ("show", "why", "wait", "result", "cancel", "log", "trace"):
@@ -146,9 +150,10 @@ class Questions(Fake):
         self.assertIn("cancel", self.called())
         for end in ("done", "failed", "cancelled"):
             self.answer(3, f'{{"state": "{end}"}}')
-            self.assertEqual(self.run_it("cancel", "7"),
-                             (0, b"", f"hacctl: job 7 has ended already ({end}): there is nothing to cancel\n"))
+            what = "its result is released" if end == "done" else "there is nothing to cancel"
+            self.assertEqual(self.run_it("cancel", "7"), (0, b"", f"hacctl: job 7 has ended already ({end}): {what}\n"))
             self.good("--quiet", "cancel", "7")
+        self.assertEqual(self.called().count("release"), 2)  # of the one that is done
 
     def test_log_follows(self):
         self.answer(3, '{"state": "running"}')

@@ -134,6 +134,8 @@ const hac_message_limits hac_client_limits[] = {
         {"tasks", .count = HAC_OPS_TASKS_MAX},
         {"options", .flags = HAC_FIELD_NEEDED},
         {"threshold", .most = HAC_WIRE_BYTES_MAX}),
+    HAC_LIMITS(hac__client__output, false,
+        {"job", .flags = HAC_FIELD_NEEDED}),
     HAC_LIMITS(hac__client__append_graph, false,
         {"job", .flags = HAC_FIELD_NEEDED},
         {"log", .bytes = HAC_OPS_LOG_MAX}),
@@ -333,6 +335,13 @@ static hac_status validate_plan_query(const Hac__Client__PlanQuery *plan, size_t
     return status == HAC_OK ? hac_validate_fd_count(n_fds, 0, err) : status;
 }
 
+static hac_status validate_output(const Hac__Client__Output *output, size_t n_fds, hac_error *err)
+{
+    if (output->failure != NULL && !output->ended)
+        return hac_fail(err, HAC_PROTOCOL, "failure: is there, but the output has not ended");
+    return hac_validate_fd_count(n_fds, 0, err);
+}
+
 hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fds, hac_error *err)
 {
     hac_status status = n_fds <= HAC_FRAME_MAX_FDS ? HAC_OK : hac_validate_fd_count(n_fds, 0, err);
@@ -346,6 +355,8 @@ hac_status hac_request_validate(const Hac__Client__Request *request, size_t n_fd
         status = hac_submit_ops_validate(request->submit_ops, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH)
         status = hac_append_graph_validate(request->append_graph, n_fds, err);
+    else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_OUTPUT)
+        status = validate_output(request->output, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_OPS)
         status = hac_plan_ops_validate(request->plan_ops, n_fds, err);
     else if (status == HAC_OK && request->what_case == HAC__CLIENT__REQUEST__WHAT_PLAN_QUERY)

@@ -467,6 +467,19 @@ static void test_ops(void **state)
     BAD(PLAN_OPS(0), 1, "1 descriptors");
 }
 
+static void test_output(void **state)
+{
+    (void)state;
+#define OUTPUT(change) REQUEST(output, OUTPUT, output, change)
+    GOOD(OUTPUT(0), 0);
+    GOOD(OUTPUT(c.output.failure = NULL), 0);
+    GOOD(OUTPUT((c.output.failure = NULL, c.output.ended = 0)), 0);
+    BAD(OUTPUT(c.output.ended = 0), 0, "failure: is there, but the output has not ended");
+    BAD(OUTPUT(c.output.job = 0), 0, "job: is missing");
+    BAD(OUTPUT(c.failure.code = 0), 0, "code: is missing");
+    BAD(OUTPUT(0), 1, "1 descriptors");
+}
+
 static void test_append_graph(void **state)
 {
     (void)state;
@@ -721,6 +734,7 @@ int main(void)
         cmocka_unit_test(test_query_splits),
         cmocka_unit_test(test_append_split),
         cmocka_unit_test(test_append_graph),
+        cmocka_unit_test(test_output),
         cmocka_unit_test(test_split_done),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -46,6 +46,7 @@ static void client_parts_init(hac_sample_client *c)
     hac__client__submit_ops__init(&c->submit_ops);
     hac__client__plan_ops__init(&c->plan_ops);
     hac__client__append_graph__init(&c->append_graph);
+    hac__client__output__init(&c->output);
     hac__client__op_task__init(&c->op_task);
     hac__client__op_task__init(&c->second_op);
     hac__client__op_span__init(&c->op_span);
@@ -212,6 +213,9 @@ static void client_ops_init(hac_sample_client *c)
     c->append_graph.job = 17;
     c->append_graph.graph = &c->submit_ops;
     c->append_graph.log = name_word;
+    c->output.job = 17;
+    c->output.ended = 1;
+    c->output.failure = &c->failure;
 }
 
 void hac_sample_client_init(hac_sample_client *c)
@@ -382,6 +386,7 @@ REQUEST(append_split, APPEND_SPLIT, split)
 REQUEST(plan_query, PLAN_QUERY, plan_query)
 REQUEST(submit_ops, SUBMIT_OPS, submit_ops)
 REQUEST(append_graph, APPEND_GRAPH, append_graph)
+REQUEST(output, OUTPUT, output)
 REQUEST(drain, DRAIN, empty)
 REQUEST(reload, RELOAD, empty)
 
@@ -634,6 +639,7 @@ static const struct {
                 S(request, append_graph),
                 S(request, graphs),
                 S(request, graph_last),
+                S(request, output),
                 S(request, plan_ops),
                 S(request, build_kernels),
                 S(request, reload)},

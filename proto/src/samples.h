@@ -53,6 +53,7 @@ typedef struct hac_sample_client {
     Hac__Client__SubmitOps submit_ops;
     Hac__Client__PlanOps plan_ops;
     Hac__Client__AppendGraph append_graph;
+    Hac__Client__Output output;
     Hac__Client__OpTask op_task, second_op;
     Hac__Client__OpSpan op_span;
     Hac__Client__QuerySpec query_spec;

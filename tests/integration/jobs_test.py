@@ -86,6 +86,82 @@ outputs: {sum: {columns: {sum: all}}}
         self.assertTrue(eventually(lambda: self.state(job) == "cancelled"))
         self.assertFalse((work / "never" / "sum.csv").exists())
 
+    def test_result_is_released(self):
+        """Fetched whole, its memory and its place are free, and its record stays; what fails releases nothing."""
+        job = self.detach(2000000)
+        self.m.good("wait", job)
+        self.m.bad(1, "result", job, "-o", "/dev/full", says="no space left")
+        slow = self.m.start("result", job)  # reads its copy while another one fetches and releases
+        self.assertTrue(eventually(lambda: self.m.json("show", job)["memory_bytes"] > 0))
+        first = os.read(slow.stdout.fileno(), 1000)
+        self.m.good("result", job, "-o", "out")
+        self.assertIsNone(self.m.wrong("u32", "in", "out"))
+        self.m.bad(2, "result", job, "-o", "again", says=f"the result of job {job} is gone: it was fetched and released")
+        self.assertFalse((self.m.work / "again").exists())
+        self.m.generate("u32", "random", 2000000, seed=2, name="other")
+        self.m.sort_and_check("u32", in_name="other", out_name="other.out")  # would take the memory
+        first += slow.communicate(timeout=20)[0]
+        self.assertEqual(slow.returncode, 0)
+        self.assertEqual(first, (self.m.work / "out").read_bytes())
+        self.m.good("wait", job)
+        self.assertEqual(self.state(job), "done")
+        self.assertTrue(eventually(lambda: self.m.json("show", job)["memory_bytes"] == 0))
+        for words in (("why", job), ("log", job), ("trace", job)):
+            self.assertTrue(self.m.good(*words))
+        for items in (0, 100, 300000):  # in the message, and in a buffer: without fetching it
+            job = self.detach(items)
+            self.m.good("wait", job)
+            said = self.m.run("cancel", job)
+            self.assertEqual((said.code, said.out), (0, b""))
+            self.assertIn("its result is released" if items else "there is nothing to cancel", said.err)
+            if items:
+                self.m.bad(2, "result", job, "-o", "again", says="is gone")
+            self.assertIn("there is nothing to cancel", self.m.run("cancel", job).err)
+
+    def test_detached_output_that_cannot_be_written(self):
+        """The job fails with what its writer says, whether it was done by then or not; all who ask are told."""
+        work = self.m.work
+        (work / "in.csv").write_text("k,v\n" + "".join(f"{i % 3},{i}\n" for i in range(300000)))
+        (work / "one.yaml").write_text('name: one\ninputs: {p: {parse: csv, schema: "k:i64,v:i64"}}\n'
+                                       "operators: [map: {expr: p.k + 1, out: y}]\noutputs: {y: {columns: [y]}}\n")
+        (work / "taken" / "y.csv").mkdir(parents=True)
+        read = ("splice", "in.csv", "--schema", "k:i64,v:i64")
+        for words, says in (((*read, "--select", "*", "-o", "/dev/full"), "no space left on device"),
+                            ((*read, "--select", "sum(v)", "-o", "/dev/full"), "no space left on device"),
+                            (("parquet", "convert", "in.csv", "/dev/full", "--schema", "k:i64,v:i64"), "no space left on device"),
+                            (("opsplit", "run", "one.yaml", "--input", "p=in.csv", "-o", "taken"), "y.csv")):
+            job = self.m.good(*words, "--detach").decode().strip()
+            self.m.bad(1, "wait", job, says=says)
+            record = self.m.json("show", job)
+            self.assertEqual(record["state"], "failed", words)
+            self.assertIn(says, record["message"])
+            self.assertIn(says, self.m.good("log", job).decode())
+            self.m.bad(1, "result", job, "-o", "never", says=says)
+        self.assertRegex(self.m.log(), f"job [0-9]+ of uid {os.getuid()} failed: ")
+
+    def test_detached_output_whose_writer_dies(self):
+        """What waits for the job hears of it, and that it was not done."""
+        work = self.m.work
+        (work / "in.csv").write_text("v\n" + "1\n" * 2000000)
+        os.mkfifo(work / "result.csv")
+        words = ("splice", "in.csv", "--schema", "v:i64", "--select", "v", "-o", "result.csv")
+        process = self.m.start(*words, "--detach")  # nobody reads the pipe: the writer stays
+        reader = os.open(work / "result.csv", os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            job = process.communicate(timeout=20)[0].decode().strip()
+            self.assertTrue(eventually(lambda: self.state(job) == "running"))
+            here = [p for p in os.listdir("/proc") if p.isdigit() and "splice in.csv" in command_of(p)]
+            (writer,) = [int(p) for p in here if os.path.samefile(f"/proc/{p}/cwd", work)]
+            waiting = self.m.start("wait", job)
+            time.sleep(0.3)
+            self.assertIsNone(waiting.poll())
+            os.kill(writer, signal.SIGKILL)
+            self.assertIn(b"its client is gone", waiting.communicate(timeout=20)[1])
+            self.assertNotEqual(waiting.returncode, 0)
+        finally:
+            os.close(reader)
+        self.assertIn(self.state(job), ("failed", "cancelled"))
+
     def test_detached_what_is_cancelled_before(self):
         """… does not go on where nobody sees it: its input is a pipe that nobody writes."""
         work = self.m.work

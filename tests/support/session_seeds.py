@@ -134,6 +134,9 @@ def graphs():
         wire.APPEND_GRAPH, last).ask(wire.APPEND_GRAPH, one)
     yield "graphs_left", open_one().ask(wire.APPEND_GRAPH, one).step(CLOSE, 0).answers(4)
     yield "graphs_lost", open_one().ask(wire.APPEND_GRAPH, one).step(DIE, 0, DIE, 1, DIE, 2, TICK).answers(8)
+    yield "output", open_one().ask(wire.OUTPUT, job(1)).ask(wire.APPEND_GRAPH, last).answers(4).ask(
+        wire.OUTPUT, message(f1=1, f2=1, f3=message(f1=5, f2="no space"))).ask(wire.WAIT, job(1)).ask(wire.OUTPUT, job(1))
+    yield "output_left", open_one().ask(wire.OUTPUT, job(1)).ask(wire.APPEND_GRAPH, last).answers(4).step(CLOSE, 0).answers(2)
     yield "plan_ops", Session().ask(wire.PLAN_OPS, message(f1=wire.ops([], tasks), f2=b"\x80\x80\x04"))
 
 

@@ -4,12 +4,12 @@ import array
 import socket
 import struct
 
-VERSION = 5
+VERSION = 6
 FRAME_MAX = 65536
 # Request.what
 HELLO, BUFFER_ALLOC, BUFFER_GROW, BUFFER_RELEASE, SUBMIT_SORT, PLAN_SORT, QUERY = range(2, 9)
 WAIT, RESULT, RELEASE, CANCEL, SUBMIT_CALIBRATE, DRAIN, RELOAD, SUBMIT_QUERY, PLAN_QUERY = range(9, 18)
-APPEND_SPLIT, SUBMIT_OPS, PLAN_OPS, APPEND_GRAPH = range(19, 23)
+APPEND_SPLIT, SUBMIT_OPS, PLAN_OPS, APPEND_GRAPH, OUTPUT = range(19, 24)
 # Response.what
 R_HELLO, R_FAILURE, R_BUFFER, R_ACCEPTED, R_EVENT, R_DONE, R_TEXT, R_OK, R_SPLIT_DONE, R_GRAPH_DONE = range(2, 12)
 TYPE = {name: number for number, name in enumerate(("none", "u32", "i32", "f32", "u64", "i64", "f64"))}

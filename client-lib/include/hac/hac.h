@@ -188,6 +188,22 @@ HAC_API const char *hac_job_text(const hac_job *job);
  * happens to a job that has ended. */
 HAC_API HAC_MUST_USE hac_status hac_job_cancel(hac_job *job, hac_error *err);
 
+/* The job has ended and its result is not needed any more, by nobody: its memory, and its place among the
+ * user's jobs, are free from here on, also of a job that was attached to. Nothing of hac_job_data may be
+ * looked at afterwards, nor exported columns; the job's record stays. HAC_INVALID: it has not ended, or it is
+ * the job of another connection, which is still there. */
+HAC_API HAC_MUST_USE hac_status hac_job_release(hac_job *job, hac_error *err);
+
+/*
+ * For programs that write a job's output out of hacd's sight: after hac_output_begin the job `job`, which
+ * this connection has submitted, ends for everybody else when hac_output_end says so. `how` HAC_OK: all is
+ * written. Another one with `message`: it is not, and the job ends as failed with that (HAC_CANCELLED: as
+ * cancelled). If the connection is closed before, it ends as failed, too.
+ */
+HAC_API HAC_MUST_USE hac_status hac_output_begin(hac_client *client, uint64_t job, hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_output_end(hac_client *client, uint64_t job, hac_status how,
+                                               const char *message, hac_error *err);
+
 /* A handle for a job by its id, of this user (detached, or of another connection). HAC_NOT_FOUND: none, or no
  * longer known. Its result stays with hacd when the handle is freed. */
 HAC_API HAC_MUST_USE hac_status hac_job_attach(hac_client *client, uint64_t id, hac_job **ret_job,
