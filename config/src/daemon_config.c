@@ -2,6 +2,7 @@
 #include "config/daemon_config.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <grp.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -29,6 +30,9 @@ void hac_daemon_config_clear(hac_daemon_config *config)
     for (size_t i = 0; i < config->n_profile_directories; i++)
         free(config->profile_directories[i]);
     free(config->users);
+    for (size_t i = 0; i < config->n_warnings; i++)
+        free(config->warnings[i]);
+    free(config->warnings);
     memset(config, 0, sizeof *config);
 }
 
@@ -42,6 +46,20 @@ static uint64_t share_of_memory(double percent)
     double bytes = (double)(pages > 0 ? pages : 0) * (double)(size > 0 ? size : 0);
     uint64_t share = (uint64_t)(bytes * percent / 100);
     return share > 0 ? share : UINT64_C(1) << 30; /* a machine that does not tell */
+}
+
+/* Keeps a message that is no error. */
+static hac_status add_warning(const hac_scope *scope, hac_daemon_config *config, const hac_error *warning)
+{
+    char **grown = reallocarray(config->warnings, config->n_warnings + 1, sizeof *grown);
+    if (grown == NULL)
+        return hac_fail_no_memory(scope->err);
+    config->warnings = grown;
+    grown[config->n_warnings] = strdup(warning->message);
+    if (grown[config->n_warnings] == NULL)
+        return hac_fail_no_memory(scope->err);
+    config->n_warnings++;
+    return HAC_OK;
 }
 
 /* "4GiB" or "50%". */
@@ -80,7 +98,13 @@ static hac_status read_directory(const hac_scope *scope, const hac_key *key, con
     if (copy == NULL)
         return hac_fail_no_memory(scope->err);
     config->profile_directories[config->n_profile_directories++] = copy;
-    return HAC_OK;
+    if (access(copy, F_OK) == 0 || errno != ENOENT)
+        return HAC_OK;
+    hac_error warning = HAC_ERROR_NONE;
+    (void)hac_yaml_fail(scope->file, item->line, &warning,
+                        "key `%s`: there is no directory `%s`; no profile is read from it", key->path,
+                        hac_yaml_show(copy, show));
+    return add_warning(scope, config, &warning);
 }
 
 static hac_status read_directories(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value,
@@ -202,15 +226,26 @@ static hac_status read_user(const hac_scope *scope, const hac_key *key, const ha
     *entry = (hac_user_entry){
         .group = item->key[0] == '@',
         .limits = {.connections = UINT32_MAX, .jobs = UINT32_MAX, .descriptors = UINT32_MAX}};
-    if (!find_id(item->key + entry->group, entry->group, &entry->id))
-        return hac_key_fail(scope, key, item, "there is no %s `%s` on this machine",
-                            entry->group ? "group" : "user", hac_yaml_show(item->key + entry->group, show));
-    for (size_t i = 0; i < config->n_users; i++)
+    bool found = find_id(item->key + entry->group, entry->group, &entry->id);
+    for (size_t i = 0; found && i < config->n_users; i++)
         if (config->users[i].group == entry->group && config->users[i].id == entry->id)
             return hac_key_fail(scope, key, item, "`%s` is there twice", hac_yaml_show(item->key, show));
-    config->n_users++;
     hac_status status = hac_key_need(scope, key, item, HAC_YAML_MAP);
-    return status == HAC_OK ? hac_schema_read(&inner, item, &entry->limits) : status;
+    if (status == HAC_OK)
+        status = hac_schema_read(&inner, item, &entry->limits);
+    if (status != HAC_OK)
+        return status;
+    if (!found) {
+        char path[HAC_YAML_PATH_SIZE];
+        hac_error warning = HAC_ERROR_NONE;
+        (void)hac_yaml_fail(scope->file, item->key_line, &warning,
+                            "key `%s`: there is no %s `%s` on this machine; this entry is left out",
+                            hac_yaml_path(item, path), entry->group ? "group" : "user",
+                            hac_yaml_show(item->key + entry->group, show));
+        return add_warning(scope, config, &warning);
+    }
+    config->n_users++;
+    return HAC_OK;
 }
 
 static hac_status read_users(const hac_scope *scope, const hac_key *key, const hac_yaml_node *value, void *at)

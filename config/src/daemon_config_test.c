@@ -201,9 +201,8 @@ static void test_bad(void **state)
         {"max_jobs: 0", "max_jobs`: `0` is too small"},
         {"users: alice", "users`: is a single value, not a map"},
         {"users: {root: 5}", "users.root`: is a single value, not a map"},
-        {"users: {no-such-user: {}}", "users.no-such-user`: there is no user `no-such-user` on this machine; "
-                                      "allowed: a map from user names"},
-        {"users: {'@no-such': {}}", "users.@no-such`: there is no group `no-such` on this machine"},
+        {"users: {no-such-user: 5}", "users.no-such-user`: is a single value, not a map"},
+        {"users: {no-such-user: {max_job: 5}}", "users.no-such-user.max_job`: unknown key, did you mean"},
         {"users: {root: {}, '0': {}}", "users.0`: `0` is there twice"},
         {"users: {root: {max_job: 5}}",
          "users.root.max_job`: unknown key, did you mean `max_jobs`?; allowed: pool_memory, max_jobs, "},
@@ -231,6 +230,46 @@ static void test_bad(void **state)
     assert_refused("- a", "hacd.yaml:1: the file holds a list");
     assert_refused("idle_exit: 5s\nidle_exit: 6s\n",
                    "hacd.yaml:2: key `idle_exit`: given twice, first in line 1");
+}
+
+/* Of what is not there, or not any more: a daemon for all others does not stay away for that. */
+static void test_warnings(void **state)
+{
+    (void)state;
+    hac_daemon_config c = load("users:\n"
+                               "  no-such-user: {max_jobs: 0}\n"
+                               "  root: {max_jobs: 7}\n"
+                               "  '@no-such': {max_jobs: 0}\n"
+                               "profile_directories:\n"
+                               "  - /nonexistent/one\n"
+                               "  - /\n");
+    assert_int_equal(c.n_warnings, 3);
+    assert_string_equal(c.warnings[0],
+                        "hacd.yaml:2: key `users.no-such-user`: there is no user `no-such-user` "
+                        "on this machine; this entry is left out");
+    assert_string_equal(c.warnings[1],
+                        "hacd.yaml:4: key `users.@no-such`: there is no group `no-such` on this "
+                        "machine; this entry is left out");
+    assert_string_equal(c.warnings[2], "hacd.yaml:6: key `profile_directories`: there is no directory "
+                                       "`/nonexistent/one`; no profile is read from it");
+    assert_int_equal(c.n_users, 1);
+    assert_int_equal(hac_daemon_config_limits(&c, 0, NULL, 0).jobs, 7);
+    assert_int_equal(c.n_profile_directories, 2);
+    hac_daemon_config_clear(&c);
+}
+
+/* Of many keys as many whole names as there is room for. */
+static void test_unknown_key_lists_whole_names(void **state)
+{
+    (void)state;
+    hac_daemon_config config;
+    hac_error err = HAC_ERROR_NONE;
+    const char text[] = "xyzzy: 5\n";
+    assert_int_equal(hac_daemon_config_parse("x", text, strlen(text), &config, &err), HAC_INVALID);
+    const char *last = strrchr(err.message, ' ');
+    assert_non_null(last);
+    assert_string_equal(last, " …");
+    assert_non_null(strstr(err.message, "allowed: log_level, "));
 }
 
 static void test_output_is_untouched_on_failure(void **state)
@@ -319,6 +358,8 @@ int main(void)
         cmocka_unit_test(test_profile_directories),
         cmocka_unit_test(test_metrics_http),
         cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_unknown_key_lists_whole_names),
         cmocka_unit_test(test_output_is_untouched_on_failure),
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_shipped_lines),

@@ -151,15 +151,20 @@ static bool find_meant(const hac_scope *scope, const char *section, const char *
     return ret[0] != '\0';
 }
 
-/* "name, match, kind …": what may stand in this section. */
+/* "name, match, kind": what may stand in this section; the message takes no more than so many. */
 static void list_siblings(const hac_scope *scope, const char *section, char *ret, size_t size)
 {
     char name[HAC_NAME_MAX], last[HAC_NAME_MAX] = "";
+    static const char more[] = ", …";
     size_t used = 0;
     ret[0] = '\0';
-    for (size_t i = 0; i < scope->schema->n_keys && used < size; i++) {
+    for (size_t i = 0; i < scope->schema->n_keys; i++) {
         if (!sibling(scope, &scope->schema->keys[i], section, name, sizeof name) || strcmp(name, last) == 0)
             continue; /* keys of one section stand together in the table */
+        if (used + strlen(name) + sizeof ", " + sizeof more > size) {
+            strcpy(ret + used, more);
+            return;
+        }
         used += (size_t)snprintf(ret + used, size - used, "%s%s", used > 0 ? ", " : "", name);
         strcpy(last, name);
     }

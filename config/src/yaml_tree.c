@@ -146,6 +146,17 @@ static yaml_mark_t mark_at(const reader *r, size_t offset)
     return mark;
 }
 
+/* Marks count characters. */
+static bool is_tab(const reader *r, yaml_mark_t mark)
+{
+    size_t i = 0, column = 0;
+    for (size_t line = 0; i < r->length && line < mark.line; i++)
+        line += r->text[i] == '\n';
+    for (; i < r->length && column < mark.column; i++)
+        column += i + 1 == r->length || ((unsigned char)r->text[i + 1] & 0xC0) != 0x80;
+    return i < r->length && r->text[i] == '\t';
+}
+
 static hac_status parser_failed(const reader *r)
 {
     const yaml_parser_t *parser = &r->parser;
@@ -157,6 +168,8 @@ static hac_status parser_failed(const reader *r)
     yaml_mark_t mark = parser->problem_mark;
     if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0)
         return refuse(r, mark, "aliases are not allowed; put a text that begins with * in quotes");
+    if (is_tab(r, mark))
+        return refuse(r, mark, "a TAB cannot stand here; indent with spaces");
     if (parser->context != NULL)
         return refuse(r, mark, "%s, %s", problem, parser->context);
     return refuse(r, mark, "%s", problem);
@@ -471,12 +484,20 @@ static hac_status read_all(int fd, const char *path, char *text, size_t room, si
     return HAC_OK;
 }
 
+/* Who set the file up has to mend it, trying again does not; other reasons may pass. */
+static hac_status open_failed(int why)
+{
+    if (why == ENOENT)
+        return HAC_NOT_FOUND;
+    return why == EACCES || why == EPERM || why == ELOOP || why == ENOTDIR ? HAC_INVALID : HAC_IO;
+}
+
 hac_status hac_yaml_read_file(const char *path, char **ret_text, size_t *ret_length, hac_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
     hac_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return hac_fail_errno(err, errno == ENOENT ? HAC_NOT_FOUND : HAC_IO, errno, "%s: cannot open", path);
+        return hac_fail_errno(err, open_failed(errno), errno, "%s: cannot open", path);
     struct stat st;
     if (fstat(fd, &st) != 0)
         return hac_fail_errno(err, HAC_IO, errno, "%s: cannot stat", path);

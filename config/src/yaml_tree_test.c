@@ -222,8 +222,11 @@ static void test_syntax(void **state)
 {
     (void)state;
     assert_refused("a: [1, 2\n", "t.yaml:2: did not find expected ',' or ']'");
-    assert_refused("a: 1\n\tb: 2\n", "t.yaml:2: found a tab character");
+    assert_refused("a: 1\n\tb: 2\n", "t.yaml:2: a TAB cannot stand here");
     assert_refused("a: %x\n", "t.yaml:1: found character that cannot start any token");
+    assert_refused("a:\n\tb: 1\n", "t.yaml:2: a TAB cannot stand here; indent with spaces");
+    assert_refused("# é\nä: 1\nö: {é: \t%}\n", "t.yaml:3: found character that cannot start any token");
+    assert_refused("# é\nä:\n  ö: 1\n\tc: 2\n", "t.yaml:4: a TAB cannot stand here");
     assert_refused("a: 'x\n", "t.yaml:2: found unexpected end of stream, while scanning a quoted scalar");
     assert_refused("a: 1\n  b: 2\n", "t.yaml:2: mapping values are not allowed in this context");
     assert_refused("%YAML 2.0\n---\na: 1\n", "t.yaml:1: found incompatible YAML document");

@@ -331,6 +331,8 @@ static int check_config(const hac_server_options *o)
     if (none)
         status = hac_daemon_config_default(&config, &err);
     if (status == HAC_OK) {
+        for (size_t i = 0; i < config.n_warnings; i++)
+            fprintf(stderr, "hacd: warning: %s\n", config.warnings[i]);
         const char *const *directories = config.n_profile_directories > 0
                                              ? (const char *const *)config.profile_directories
                                              : o->profile_directories;

@@ -55,7 +55,11 @@ static hac_status load_config(const hac_server *server, hac_daemon_config *ret, 
     hac_status status = HAC_NOT_FOUND;
     if (server->options.config_path[0] != '\0')
         status = hac_daemon_config_load(server->options.config_path, ret, err);
-    return status == HAC_NOT_FOUND ? hac_daemon_config_default(ret, err) : status;
+    if (status == HAC_NOT_FOUND)
+        status = hac_daemon_config_default(ret, err);
+    for (size_t i = 0; status == HAC_OK && i < ret->n_warnings; i++)
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_OTHER, NULL, "%s", ret->warnings[i]);
+    return status;
 }
 
 /* What hacd may open, less its connections, its loop, its children, and copies on their way to clients. */

@@ -3,7 +3,8 @@
  * The daemon's configuration, hacd.yaml (docs/hacd.yaml.md and config/hacd.yaml are generated from the key
  * table in this module). Every key has a default; an empty file is a valid one. Limits per user hold for each
  * uid of its own; `users` has other ones for some. Names of users and groups are looked up while the file is
- * read, never later. Problems are reported as "FILE:LINE: key `a`: what is wrong; allowed: what is".
+ * read, never later; of an unknown one there is a warning, and its entry is left out. Problems are reported
+ * as "FILE:LINE: key `a`: what is wrong; allowed: what is".
  */
 #ifndef CONFIG_DAEMON_CONFIG_H
 #define CONFIG_DAEMON_CONFIG_H
@@ -63,6 +64,9 @@ typedef struct hac_daemon_config {
     double build_deadline;        /* seconds a builder may take for one program */
     double drain_deadline;        /* seconds that running jobs get when the daemon is told to leave */
     hac_loopback metrics_http;
+    char **warnings; /* owned; in the form of problems. What is right in form, but names what is not there: an
+                        account that was deleted is no reason for a daemon to stay away */
+    size_t n_warnings;
 } hac_daemon_config;
 
 /* Reads one file (at most 256 KiB). HAC_NOT_FOUND: there is none; whether that is an error is the caller's to

@@ -43,7 +43,7 @@ typedef struct hac_yaml_node {
 } hac_yaml_node;
 
 /* Reads a regular file of at most HAC_YAML_BYTES_MAX; *ret_text is malloc'ed. HAC_NOT_FOUND: no such file,
- * HAC_IO: it cannot be read, HAC_INVALID: too large or not a file. Never blocks on a FIFO. */
+ * HAC_IO: it cannot be read, HAC_INVALID: too large, not a file, or not for us. Never blocks on a FIFO. */
 HAC_MUST_USE hac_status hac_yaml_read_file(const char *path, char **ret_text, size_t *ret_length,
                                            hac_error *err);
 
