@@ -47,6 +47,22 @@ static hac_status rank_socket(const hac_cli *cli, char **ret, hac_error *err)
                : hac_fail_no_memory(err);
 }
 
+bool hac_cli_system_refuses(const hac_cli *cli, char *why, size_t size)
+{
+    static const char system[] = "/run/hac/hacd.sock"; /* as <hac/hac.h> has it */
+    const char *named = getenv("HAC_SOCKET");
+    if (cli->client == NULL || cli->socket != NULL || (named != NULL && named[0] != '\0') ||
+        strcmp(hac_client_socket(cli->client), system) == 0)
+        return false;
+    bool there = access(system, F_OK) == 0 || errno == EACCES, may = access(system, W_OK) == 0;
+    if (!there)
+        return false;
+    snprintf(why, size, "%s is there, but %s; a private daemon is used, at %s", system,
+             may ? "no system daemon answers" : "its mode or its owner keeps you out",
+             hac_client_socket(cli->client));
+    return true;
+}
+
 hac_status hac_cli_connect(hac_cli *cli, hac_error *err)
 {
     if (cli->client != NULL)
@@ -61,7 +77,11 @@ hac_status hac_cli_connect(hac_cli *cli, hac_error *err)
     options.software = "hacctl " HACCTL_VERSION;
     options.starting = starting;
     options.context = cli;
-    return hac_client_connect(&options, &cli->client, err);
+    status = hac_client_connect(&options, &cli->client, err);
+    char why[HAC_ERROR_MESSAGE_SIZE];
+    if (status == HAC_OK && hac_cli_system_refuses(cli, why, sizeof why))
+        hac_cli_say(cli, "warning: %s", why);
+    return status;
 }
 
 hac_status hac_cli_ask(hac_cli *cli, hac_topic topic, uint64_t job, hac_plan_format format, char **ret,

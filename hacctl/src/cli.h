@@ -37,6 +37,10 @@ void hac_cli_clear(hac_cli *cli);
  * the socket's path stands for the number of this one. */
 HAC_MUST_USE hac_status hac_cli_connect(hac_cli *cli, hac_error *err);
 
+/* What is wrong with the system daemon's socket, which is there, when a private daemon is used all the same;
+ * false: nothing. */
+bool hac_cli_system_refuses(const hac_cli *cli, char *why, size_t size);
+
 /* Connects and asks; *ret is malloc'ed. `job` is 0 where the topic is not about one. */
 HAC_MUST_USE hac_status hac_cli_ask(hac_cli *cli, hac_topic topic, uint64_t job, hac_plan_format format,
                                     char **ret, hac_error *err);

@@ -189,6 +189,12 @@ hac_status hac_job_cancel(hac_job *job, hac_error *err)
     return HAC_OK;
 }
 
+const char *hac_client_socket(const hac_client *client)
+{
+    (void)client;
+    return "/fake/hacd.sock";
+}
+
 hac_status hac_job_release(hac_job *job, hac_error *err)
 {
     (void)job;

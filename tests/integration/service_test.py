@@ -3,19 +3,23 @@
 """hacd as a service manager sees it: the test is the manager. Readiness, watchdog, reload and stop over NOTIFY_SOCKET;
 sockets that are handed over, right ones and wrong ones; what children inherit."""
 import contextlib
+import json
 import math
 import os
 import resource
 import select
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import (LIBEXEC, ONE_DEVICE, PROFILES, SANITIZED, SEED, Daemon, MachineTest, children, eventually, main)  # noqa: E402
+from machine import (HACCTL, LIBEXEC, ONE_DEVICE, PROFILES, SANITIZED, SEED, Daemon, MachineTest, children, eventually, main)  # noqa: E402
 
 BITONIC = ("--algorithm", "bitonic")
 OOM_ABOVE = 500  # goal 26
@@ -316,6 +320,59 @@ class Configuration(MachineTest):
         return subprocess.run([LIBEXEC / "hacd", "--check-config", *words], env=machine.environment, text=True,
                               capture_output=True, check=False, timeout=20)
 
+    def test_unreadable(self):
+        """A configuration that hacd may not read is as wrong as any: status 2, and the unit does not try again."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root: NOT TESTED what another user may not read")
+        machine = self.machine(ONE_DEVICE)
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        folder.chmod(0o777)
+        (folder / "hacd.yaml").write_text("")
+        (folder / "hacd.yaml").chmod(0o600)
+        environment = {**machine.environment, "HOME": str(folder)}
+        for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+            environment[name] = str(folder / name)
+        for words in (("--check-config",), ("--private", "--socket", str(folder / "socket"))):
+            got = subprocess.run([LIBEXEC / "hacd", *words, "--config", str(folder / "hacd.yaml")], env=environment, text=True,
+                                 capture_output=True, check=False, timeout=20, user=65534, group=65534, extra_groups=())
+            self.assertEqual(got.returncode, 2, got)
+            self.assertIn("hacd.yaml: cannot open: ", got.stderr)
+
+    def test_deleted_account(self):
+        """An entry of `users` for an account that is gone: the service starts, reloads and says so."""
+        machine = self.machine(ONE_DEVICE, config={"users": "{no-such-user: {max_jobs: 5}}"})
+        machine.daemon()
+        machine.good("reload")
+        said = "hacd.yaml:[0-9]+: key `users.no-such-user`: there is no user `no-such-user` on this machine; this entry is left out"
+        self.assertRegex(machine.log(), "warning hacd: .*" + said)
+
+    def test_system_socket_that_refuses(self):
+        """A private daemon in its place is told, by every command and by `doctor`; where there is none, nothing is."""
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("needs root and unshare(1): NOT TESTED with a system daemon's socket")
+        machine = self.machine(ONE_DEVICE)
+        environment = {name: value for name, value in machine.environment.items() if name != "HAC_SOCKET"}
+        self.addCleanup(machine.run, "drain")
+
+        def run(*words, there=True):
+            bind = "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind('/run/hac/hacd.sock')"
+            make = f"mkdir /run/hac && {shlex.quote(sys.executable)} -c {shlex.quote(bind)} && " if there else ""
+            return subprocess.run(["unshare", "-m", "sh", "-c", f'mount -t tmpfs none /run && {make} exec "$@"', "sh", str(HACCTL),
+                                   *words], env=environment, text=True, capture_output=True, check=False, timeout=60)
+        said = "hacctl: warning: /run/hac/hacd.sock is there, but no system daemon answers; a private daemon is used, at "
+        got = run("jobs")
+        self.assertEqual((got.returncode, got.stderr.count("\n")), (0, 1), got)
+        self.assertTrue(got.stderr.startswith(said), got)
+        self.assertEqual(run("--quiet", "jobs").stderr, "")
+        self.assertEqual(run("jobs", there=False).stderr, "")
+        doctor = run("--quiet", "doctor")
+        self.assertEqual(doctor.returncode, 1)
+        self.assertIn("FAILED  system daemon: /run/hac/hacd.sock is there", doctor.stdout)
+        checks = {c["name"]: c for c in json.loads(run("--json", "doctor").stdout)["checks"]}
+        self.assertFalse(checks["system daemon"]["ok"])
+        self.assertNotIn("system daemon", run("doctor", there=False).stdout)
+
     def test_check(self):
         """Every problem with its file, line and key; the shipped files are sound."""
         machine = self.machine(ONE_DEVICE)
@@ -332,6 +389,12 @@ class Configuration(MachineTest):
             self.assertEqual((bad.returncode, bad.stdout, bad.stderr.count("\n")), (2, "", 1), bad)
             self.assertIn("bad.yaml:", bad.stderr)
             self.assertIn(says, bad.stderr)
+        # what is right in form and names what is not there is told, and no reason to stay away
+        Path(machine.path("gone.yaml")).write_text("users:\n  no-such-user: {max_jobs: 5}\nprofile_directories: [/nonexistent]\n")
+        gone = self.check(machine, "--config", machine.path("gone.yaml"))
+        self.assertEqual((gone.returncode, gone.stderr.count("hacd: warning: ")), (0, 2), gone)
+        self.assertIn("gone.yaml:2: key `users.no-such-user`: there is no user `no-such-user`", gone.stderr)
+        self.assertIn("gone.yaml:3: key `profile_directories`: there is no directory `/nonexistent`", gone.stderr)
         missing = self.check(machine, "--config", machine.path("missing.yaml"))
         self.assertEqual(missing.returncode, 2)
         self.assertIn("missing.yaml", missing.stderr)
