@@ -112,17 +112,28 @@ hac_status hac_admission_check(const hac_job *job, double *ret_retry, hac_error 
         job->deadline_seconds, all, f.wait, f.ahead, f.run);
 }
 
-/* Seconds until the first of the user's jobs would be done, and until the first detached result expires. */
-static void first_to_end(const hac_server *server, const hac_user *user, double *ret_job, double *ret_result)
+/* Whether the job's end gives nothing back of what is wanted: a detached one is counted with its result. */
+static bool stays_counted(const hac_job *job, hac_slot slot)
+{
+    return slot == HAC_SLOT_JOBS && job->detached && job->kind->has_result;
+}
+
+/* Seconds until the first of the user's jobs would be done, and until the first detached result expires, as
+ * far as that is known. */
+static void first_to_end(const hac_server *server, const hac_user *user, hac_slot slot, double *ret_job,
+                         double *ret_result)
 {
     const hac_job *job = NULL;
     *ret_job = *ret_result = INFINITY;
     hac_list_for_each (job, &server->jobs, hac_job, link) {
         if (user != NULL && job->user != user)
             continue;
-        if (!hac_job_ended(job))
-            *ret_job = fmin(*ret_job, left_of(job));
-        else if (job->counted && job->owner == NULL)
+        double left = hac_job_ended(job) ? 0 : left_of(job);
+        if (!hac_job_ended(job) && stays_counted(job, slot))
+            *ret_result = fmin(*ret_result, left + server->config.result_expiry);
+        else if (!hac_job_ended(job) && (left > 0 || job->cancelling))
+            *ret_job = fmin(*ret_job, left);
+        else if (hac_job_ended(job) && job->counted && job->owner == NULL)
             *ret_result = fmin(*ret_result, server->config.result_expiry - hac_seconds_since(job->ended_ns));
     }
 }
@@ -131,9 +142,12 @@ double hac_admission_retry(const hac_server *server, const hac_user *user)
 {
     double job = 0, result = 0;
     add_backlogs(server, NULL);
-    first_to_end(server, user, &job, &result);
-    if (isinf(job) && isinf(result)) /* it is others who hold it */
-        first_to_end(server, NULL, &job, &result);
+    hac_slot slot = user->refusal.slot;
+    if (user->refusal.hopeless)
+        return 0;
+    first_to_end(server, user, slot, &job, &result);
+    if (isinf(job) && isinf(result)) /* it is others who hold it, or nothing is known of the jobs */
+        first_to_end(server, NULL, slot, &job, &result);
     if (!isinf(job))
         job += others_meanwhile(server, user, job);
     double first = fmin(job, result);

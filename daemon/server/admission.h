@@ -22,8 +22,8 @@ hac_forecast hac_admission_forecast(const hac_job *job);
  * message; *ret_retry is in how many seconds it would be, 0: it takes too long alone. */
 HAC_MUST_USE hac_status hac_admission_check(const hac_job *job, double *ret_retry, hac_error *err);
 
-/* In how many seconds something of what the user holds comes free: a job of theirs ends, or a result expires;
- * from 0.1 to 3600. */
+/* In how many seconds something of what the user was refused comes free: a job of theirs ends, or a result
+ * expires; from 0.1 to 3600. 0: never enough of it. */
 double hac_admission_retry(const struct hac_server *server, const hac_user *user);
 
 #endif

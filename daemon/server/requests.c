@@ -560,10 +560,11 @@ static hac_status handle_output(hac_session *session, const Hac__Client__Request
 /* ---- administration ----------------------------------------------------------------------------------- */
 
 /* The daemon's own user and root may; with a private daemon that is its user. */
-static hac_status may_administer(const hac_session *session, const char *what, hac_error *err)
+static hac_status may_administer(hac_session *session, const char *what, hac_error *err)
 {
     if (hac_user_is_administrator(session->user))
         return HAC_OK;
+    session->retry_seconds = 0;
     return hac_fail(err, HAC_REFUSED, "%s is for root and the service's own user", what);
 }
 
@@ -586,10 +587,12 @@ static hac_status handle_reload(hac_session *session, const Hac__Client__Request
     hac_status status = may_administer(session, "reload", err);
     if (status == HAC_OK) /* answered when it is in force */
         status = hac_reload_begin(session->server, session, request->serial, err);
+    /* Of a user, who can ask as often as they like, one a minute; an administrator tries again at once. */
+    const hac_log_subject about = {session->user->uid, 0, NULL};
     if (status != HAC_OK)
-        hac_log_record(HAC_LOG_ERROR, HAC_EVENT_RELOAD_REFUSED, NULL,
-                       "reload, asked for by uid %u: %s; the old configuration stays", session->user->uid,
-                       err->message);
+        hac_log_record(
+            HAC_LOG_ERROR, HAC_EVENT_RELOAD_REFUSED, hac_user_is_administrator(session->user) ? NULL : &about,
+            "reload, asked for by uid %u: %s; the old configuration stays", session->user->uid, err->message);
     return status;
 }
 
@@ -644,6 +647,7 @@ void hac_session_handle(hac_session *session, const Hac__Client__Request *reques
         return;
     }
     session->retry_seconds = -1;
+    session->user->refusal.hopeless = false;
     if (handlers[what](session, request, frame, &err) != HAC_OK) {
         metrics->refused[(unsigned)err.code % HAC_METRICS_STATUSES]++;
         hac_session_send_failure(session, request->serial, &err, retry_after(session, what, err.code));

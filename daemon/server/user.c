@@ -130,11 +130,25 @@ static hac_status refuse(hac_user *user, hac_slot slot, uint64_t amount, hac_err
     unsigned shift = slot == HAC_SLOT_MEMORY ? 20 : 0;
     uint64_t limit = own_limit(user, slot), held = user->held[slot] >> shift;
     user->refused[slot]++;
-    if (amount > limit || user->held[slot] > limit - amount)
+    user->refusal.slot = slot;
+    user->refusal.hopeless = amount > limit || amount > user->users->total[slot] / 2;
+    if (amount > limit)
+        return hac_fail(err, HAC_REFUSED,
+                        "%llu%s alone would exceed this user's limit of %llu%s; hacd.yaml has the limits",
+                        (unsigned long long)(amount >> shift), unit, (unsigned long long)(limit >> shift),
+                        what[slot]);
+    if (user->held[slot] > limit - amount)
         return hac_fail(err, HAC_REFUSED,
                         "%llu%s more would exceed this user's limit of %llu%s (%llu%s in use); %s",
                         (unsigned long long)(amount >> shift), unit, (unsigned long long)(limit >> shift),
                         what[slot], (unsigned long long)held, unit, remedy[slot]);
+    if (user->refusal.hopeless)
+        return hac_fail(
+            err, HAC_REFUSED,
+            "%llu%s alone would exceed what one user gets of hacd's %llu%s, half of it; hacd.yaml has "
+            "the limits",
+            (unsigned long long)(amount >> shift), unit,
+            (unsigned long long)(user->users->total[slot] >> shift), what[slot]);
     return hac_fail(
         err, HAC_REFUSED,
         "%llu%s more would exceed this user's part, now %llu%s, of hacd's %llu%s, of which other users "

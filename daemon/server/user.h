@@ -48,11 +48,15 @@ struct hac_user {
     hac_user_limits limits;
     uint64_t held[HAC_SLOTS];
     uint64_t refused[HAC_SLOTS]; /* charges that were not granted, for the metrics */
-    hac_link buffers, idle;      /* the pool: buffers in use, and kept for reuse (pool.h) */
-    uint32_t active_jobs;        /* whose tasks are handed out */
-    uint32_t ended_jobs;         /* whose records are kept */
-    double device_seconds;       /* spent, weighted by the devices' capabilities */
-    uint32_t asked, waits;       /* for which devices, as bits: in this round, and since the last one */
+    struct {                     /* the last one of them */
+        hac_slot slot;
+        bool hopeless; /* it alone is more than there can ever be for this user */
+    } refusal;
+    hac_link buffers, idle; /* the pool: buffers in use, and kept for reuse (pool.h) */
+    uint32_t active_jobs;   /* whose tasks are handed out */
+    uint32_t ended_jobs;    /* whose records are kept */
+    double device_seconds;  /* spent, weighted by the devices' capabilities */
+    uint32_t asked, waits;  /* for which devices, as bits: in this round, and since the last one */
     uint64_t waits_since_ns[HAC_USER_DEVICES_MAX];
     double backlog; /* seconds of jobs, as admission.c adds them up */
     bool had_turn;  /* in this round */

@@ -95,9 +95,19 @@ static void test_own_limit(void **state)
     assert_int_equal(hac_user_charge(user, HAC_SLOT_JOBS, 3, &err), HAC_OK);
     assert_int_equal(hac_user_charge(user, HAC_SLOT_JOBS, 1, &err), HAC_REFUSED);
     assert_non_null(strstr(err.message, "this user's limit of 3 jobs (3 in use)"));
+    assert_false(user->refusal.hopeless);
     assert_int_equal(hac_user_charge(user, HAC_SLOT_JOBS, UINT64_MAX, &err), HAC_REFUSED);
+    assert_true(user->refusal.hopeless && user->refusal.slot == HAC_SLOT_JOBS);
+    assert_non_null(strstr(err.message, "alone would exceed this user's limit of 3 jobs"));
+    assert_null(strstr(err.message, "try again"));
     assert_int_equal(hac_user_charge(user, HAC_SLOT_CONNECTIONS, 513, &err), HAC_REFUSED);
+    assert_non_null(strstr(err.message, "513 alone would exceed what one user gets of hacd's 1024 connections"));
+    assert_true(user->refusal.hopeless && user->refusal.slot == HAC_SLOT_CONNECTIONS);
+    assert_int_equal(hac_user_charge(user, HAC_SLOT_CONNECTIONS, 500, &err), HAC_OK);
+    assert_int_equal(hac_user_charge(user, HAC_SLOT_CONNECTIONS, 13, &err), HAC_REFUSED);
     assert_non_null(strstr(err.message, "this user's part, now 512, of hacd's 1024 connections"));
+    assert_false(user->refusal.hopeless);
+    hac_user_release(user, HAC_SLOT_CONNECTIONS, 500);
     user->limits.jobs = 2; /* lowered by a reload: what is held stays, nothing is added */
     assert_int_equal(hac_user_room(user, HAC_SLOT_JOBS, 0, 0), 0);
     assert_int_equal(hac_user_charge(user, HAC_SLOT_JOBS, 0, &err), HAC_OK);

@@ -309,6 +309,36 @@ class Limits(UsersTest):
         self.assertEqual(client.ask(wire.RELEASE, wire.field(1, jobs[0]))[0], wire.R_OK)
         self.assertEqual(client.ask(wire.SUBMIT_SORT, body)[0], wire.R_ACCEPTED)
 
+    def test_hints_that_would_be_for_nothing(self):
+        """What can never be had, and what is for root alone, is refused without one; results that are held expire."""
+        machine, _ = self.shared(config={"max_jobs_per_user": "3", "pool_memory_per_user": "64MiB", "result_expiry": "30s"})
+        client = self.user(machine, FIRST_UID)
+        for what, body, says in ((wire.BUFFER_ALLOC, wire.message(f1=200 << 20), "200 MiB alone would exceed"),
+                                 (wire.DRAIN, b"", "drain is for root"), (wire.RELOAD, b"", "reload is for root")):
+            code, message, hint = failure(client.ask(what, body))
+            self.assertEqual((code, hint), (4, 0), message)
+            self.assertIn(says, message)
+            self.assertNotIn("try again", message)
+        number = self.buffer(client, 32 << 20, os.urandom(1 << 20))
+        for _ in range(3):  # they run, but their end gives no place back
+            self.sort(client, number, 4 << 20, options=DETACH)
+        code, message, hint = failure(client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 4 << 20, options=DETACH)))
+        self.assertEqual(code, 4)
+        self.assertTrue(15 < hint <= 40, (hint, message))
+
+    def test_refused_reloads_hide_nothing(self):
+        """Those of a user are one record a minute; those of root, who mends a file, are all there."""
+        machine, _ = self.shared()
+        client, root = self.user(machine, FIRST_UID), self.user(machine, 0)
+        for _ in range(100):
+            self.assertEqual(client.ask(wire.RELOAD, b"")[0], wire.R_FAILURE)
+        for wrong in ("one", "two"):
+            (machine.root / "config_home" / "hac" / "hacd.yaml").write_text(f"{wrong}: 1\n")
+            self.assertEqual(root.ask(wire.RELOAD, b"")[0], wire.R_FAILURE)
+        self.assertEqual(machine.log().count(f"asked for by uid {FIRST_UID}"), 1)
+        for wrong in ("one", "two"):
+            self.assertIn(f"key `{wrong}`", machine.log())
+
     def test_hint_of_the_queue(self):
         """Refused with as many seconds as the queue is predicted to take for the next end, give or take."""
         machine, _ = self.shared(config={"max_jobs_per_user": "2"})
