@@ -183,7 +183,11 @@ void hac_session_accept(hac_server *server, int socket)
     if (status != HAC_OK) {
         server->metrics.refused_connections[HAC_REFUSAL_LIMIT]++;
         hac_session_send_failure(session, 0, &err, status == HAC_REFUSED && has_access(session) ? 1.0 : 0);
-        hac_session_close(session, err.message);
+        const hac_log_subject about = {session->user->uid, 0, NULL};
+        hac_log_record(HAC_LOG_INFO, HAC_EVENT_CONNECTION_REFUSED, &about,
+                       "connection of uid %u, pid %d is refused: %s", session->user->uid, (int)session->pid,
+                       err.message);
+        hac_session_close(session, NULL);
     }
 }
 
