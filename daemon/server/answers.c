@@ -592,6 +592,16 @@ static void add_check(hac_text *t, const char *name, bool ok, const char *messag
     hac_json_close(t, '}');
 }
 
+/* What to do about a device that is not used. A full disk is no fault of it, but is not looked at again by
+ * itself. */
+static const char *device_hint(const hac_server *server, const char *reason, char *room, size_t size)
+{
+    if (strstr(reason, "o space left") == NULL && strstr(reason, "isk quota exceeded") == NULL)
+        return "`hacctl devices` shows the device; its driver, or its profile, has to be mended";
+    snprintf(room, size, "free space in %s, then `hacctl reload`", server->options.cache_directory);
+    return room;
+}
+
 hac_status hac_answer_problems(const hac_server *server, char **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
@@ -610,10 +620,10 @@ hac_status hac_answer_problems(const hac_server *server, char **ret, size_t *ret
         const hac_server_device *d = server->devices.items[i];
         if (d->retired)
             continue;
-        char name[96];
+        char name[96], hint[PATH_MAX + 64];
         snprintf(name, sizeof name, "device %s", d->config.name);
         add_check(&t, name, hac_device_usable(d), hac_device_usable(d) ? d->device : d->reason,
-                  "`hacctl devices` shows the device; its driver, or its profile, has to be mended");
+                  device_hint(server, d->reason, hint, sizeof hint));
     }
     add_check(&t, "profiles", server->profile_problems == NULL,
               server->profile_problems != NULL ? server->profile_problems : "all profiles are sound",
