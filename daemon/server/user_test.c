@@ -101,7 +101,8 @@ static void test_own_limit(void **state)
     assert_non_null(strstr(err.message, "alone would exceed this user's limit of 3 jobs"));
     assert_null(strstr(err.message, "try again"));
     assert_int_equal(hac_user_charge(user, HAC_SLOT_CONNECTIONS, 513, &err), HAC_REFUSED);
-    assert_non_null(strstr(err.message, "513 alone would exceed what one user gets of hacd's 1024 connections"));
+    assert_non_null(
+        strstr(err.message, "513 alone would exceed what one user gets of hacd's 1024 connections"));
     assert_true(user->refusal.hopeless && user->refusal.slot == HAC_SLOT_CONNECTIONS);
     assert_int_equal(hac_user_charge(user, HAC_SLOT_CONNECTIONS, 500, &err), HAC_OK);
     assert_int_equal(hac_user_charge(user, HAC_SLOT_CONNECTIONS, 13, &err), HAC_REFUSED);

@@ -373,6 +373,19 @@ class Configuration(MachineTest):
         self.assertFalse(checks["system daemon"]["ok"])
         self.assertNotIn("system daemon", run("doctor", there=False).stdout)
 
+    def test_full_cache(self):
+        """A device that a full disk has stopped: doctor says which disk, and what then."""
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("needs root and unshare(1): NOT TESTED with a full disk")
+        machine = self.machine(ONE_DEVICE, seed=False)
+        cache = machine.root / "cache_home"
+        cache.mkdir(exist_ok=True)
+        script = 'mount -t tmpfs -o size=64k,mode=700 none "$1" && "$2" doctor; "$2" drain'
+        got = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", str(cache), str(HACCTL)], env=machine.environment, text=True,
+                             capture_output=True, check=False, timeout=120)
+        self.assertRegex(got.stdout, r"(?m)^FAILED  device cpu: .*[Nn]o space left")
+        self.assertIn(f"free space in {cache}/hac/programs, then `hacctl reload`", got.stdout)
+
     def test_check(self):
         """Every problem with its file, line and key; the shipped files are sound."""
         machine = self.machine(ONE_DEVICE)
