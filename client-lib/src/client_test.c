@@ -119,7 +119,7 @@ static void test_handshake_refused(void **state)
         hac_status status;
         const char *message;
     } cases[] = {
-        {other_version, HAC_NO_DAEMON, "(hacd 9.9) speaks version 6 of the protocol, libhac 0.1.0 speaks 5"},
+        {other_version, HAC_NO_DAEMON, "(hacd 9.9) speaks version 7 of the protocol, libhac 0.1.0 speaks 6"},
         {refuse_version, HAC_NO_DAEMON, "this hacd speaks 2, the client 1"},
         {refuse_connection, HAC_REFUSED, "too many connections"},
         {hang_up, HAC_NO_DAEMON, "has gone away"},
