@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <getopt.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -321,6 +322,21 @@ static void print_problem(void *context, const hac_error *problem)
     fprintf(stderr, "hacd: %s\n", problem->message);
 }
 
+/* Root reads what the service may not. */
+static void warn_unreadable(const hac_server_options *o)
+{
+    struct stat file;
+    const struct passwd *service = o->private_daemon || geteuid() != 0 ? NULL : getpwnam("hacd");
+    if (service == NULL || stat(o->config_path, &file) != 0)
+        return;
+    mode_t wanted = file.st_uid == service->pw_uid   ? S_IRUSR
+                    : file.st_gid == service->pw_gid ? S_IRGRP
+                                                     : S_IROTH;
+    if ((file.st_mode & wanted) == 0)
+        fprintf(stderr, "hacd: warning: %s: its mode keeps the service's user, hacd, from reading it\n",
+                o->config_path);
+}
+
 static int check_config(const hac_server_options *o)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -331,6 +347,7 @@ static int check_config(const hac_server_options *o)
     if (none)
         status = hac_daemon_config_default(&config, &err);
     if (status == HAC_OK) {
+        warn_unreadable(o);
         for (size_t i = 0; i < config.n_warnings; i++)
             fprintf(stderr, "hacd: warning: %s\n", config.warnings[i]);
         const char *const *directories = config.n_profile_directories > 0
