@@ -64,8 +64,8 @@ static void read_task(const Hac__Client__OpTask *from, hac_op_spec *ret)
     }
 }
 
-hac_status hac_ops_spec_read(const Hac__Client__SubmitOps *ops, const uint64_t *sizes, size_t n_buffers,
-                             hac_ops_spec *ret, hac_error *err)
+hac_status hac_ops_spec_read(const hac_user *user, const Hac__Client__SubmitOps *ops, const uint64_t *sizes,
+                             size_t n_buffers, hac_ops_spec *ret, hac_error *err)
 {
     hac_op_spec *tasks = calloc(ops->n_tasks + 1, sizeof *tasks);
     if (tasks == NULL)
@@ -79,7 +79,8 @@ hac_status hac_ops_spec_read(const Hac__Client__SubmitOps *ops, const uint64_t *
                           .policy = ops->policy == HAC__CLIENT__OP_POLICY__OP_POLICY_RULE ? HAC_OPS_RULE
                                                                                           : HAC_OPS_MEASURED,
                           .threshold = ops->threshold,
-                          .kernels = ops->kernels};
+                          .kernels = ops->kernels,
+                          .learner = hac_user_learner(user)};
     return HAC_OK;
 }
 
@@ -331,7 +332,8 @@ static hac_status take_graph(hac_session *session, hac_job *job, const Hac__Clie
     if (status == HAC_OK)
         status = take_buffers(session, job, err);
     if (status == HAC_OK)
-        status = hac_ops_spec_read(state->ops, state->sizes, state->ops->n_buffers, &state->spec, err);
+        status =
+            hac_ops_spec_read(job->user, state->ops, state->sizes, state->ops->n_buffers, &state->spec, err);
     if (status != HAC_OK)
         return status;
     if (state->graphs) {

@@ -15,8 +15,9 @@
 
 /* The planner's specification of a request, which borrows from it. `sizes` are bytes of its buffers. The
  * tasks are malloc'ed: the caller's to free (ret->tasks). */
-HAC_MUST_USE hac_status hac_ops_spec_read(const Hac__Client__SubmitOps *ops, const uint64_t *sizes,
-                                          size_t n_buffers, hac_ops_spec *ret, hac_error *err);
+HAC_MUST_USE hac_status hac_ops_spec_read(const hac_user *user, const Hac__Client__SubmitOps *ops,
+                                          const uint64_t *sizes, size_t n_buffers, hac_ops_spec *ret,
+                                          hac_error *err);
 
 /* Makes a job, submits it and answers the session, if it is well. */
 HAC_MUST_USE hac_status hac_job_ops_submit(hac_session *session, uint64_t serial,

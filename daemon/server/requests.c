@@ -349,7 +349,8 @@ static hac_status handle_plan_ops(hac_session *session, const Hac__Client__Reque
     const hac_machine *machine = NULL;
     hac_ops_spec spec = {.tasks = NULL};
     hac_plan *plan = NULL;
-    hac_status status = hac_ops_spec_read(wanted->ops, wanted->sizes, wanted->n_sizes, &spec, err);
+    hac_status status =
+        hac_ops_spec_read(session->user, wanted->ops, wanted->sizes, wanted->n_sizes, &spec, err);
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)

@@ -45,6 +45,7 @@ hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *
         return hac_fail_no_memory(err);
     user->users = users;
     user->uid = uid;
+    snprintf(user->learner, sizeof user->learner, "%u", (unsigned)uid);
     user->references = 1;
     user->limits = users->limits;
     hac_list_init(&user->buffers);
@@ -183,6 +184,11 @@ void hac_user_release(hac_user *user, hac_slot slot, uint64_t amount)
 bool hac_user_is_administrator(const hac_user *user)
 {
     return user->uid == 0 || user->uid == geteuid();
+}
+
+const char *hac_user_learner(const hac_user *user)
+{
+    return hac_user_is_administrator(user) ? NULL : user->learner;
 }
 
 bool hac_user_has_access(const hac_user *user)

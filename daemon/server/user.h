@@ -42,7 +42,8 @@ struct hac_user {
     hac_link link; /* in hac_users */
     hac_users *users;
     uid_t uid;
-    gid_t *groups; /* as the kernel said when they last connected */
+    char learner[12]; /* the same as text */
+    gid_t *groups;    /* as the kernel said when they last connected */
     size_t n_groups;
     unsigned references; /* sessions, jobs and executors */
     hac_user_limits limits;
@@ -107,6 +108,9 @@ uint64_t hac_user_room(const hac_user *user, hac_slot slot, uint64_t own, uint64
 bool hac_user_has_access(const hac_user *user);
 /* root, or whom hacd runs as. */
 bool hac_user_is_administrator(const hac_user *user);
+/* Whose models are kept apart, where what a client says goes into them: nobody else's predictions follow from
+ * it. NULL for administrators, from whom all learn. */
+const char *hac_user_learner(const hac_user *user);
 
 /* Device time, weighted by the device's capability (1: the fastest device), has been used. */
 void hac_user_spend(hac_user *user, double seconds);

@@ -252,6 +252,34 @@ class Isolation(UsersTest):
         self.assertEqual(root.ask(wire.CANCEL, wire.field(1, job))[0], wire.R_OK)
         self.assertEqual(me.ask(wire.WAIT, wire.field(1, job))[1][2][0], CANCELLED)
 
+    def test_models(self):
+        """How much work a task is, its client says: what one says wrongly changes no prediction for another."""
+        (machine, _), total = self.shared(), (1, 11, 0, 0, 1, 1, 0, 0, 0, 0)
+
+        def task(units):
+            row = (1, 11, 1, 0, 1000, 1, 0, 0, 0, 0)
+            return wire.op_task("op.reduce", ((0, 0, 4096, 1), (0, 4096, 8192, 0)), wire.op_call([total, row]), count=1000,
+                                f10=float(units))
+
+        def run(client, units):
+            buffer = client.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 16))[1][1][0]
+            job = client.ask(wire.SUBMIT_OPS, wire.ops([buffer], [task(units)]))[1][1][0]
+            self.assertEqual(client.ask(wire.WAIT, wire.field(1, job))[1][2], [DONE])
+
+        def predicted(client):
+            _, fields = client.ask(wire.PLAN_OPS, wire.message(f1=wire.message(f3=[task(1e9)], f4=b""), f2=wire.varint(1 << 16), f3=1))
+            return json.loads(fields[1][0])["predicted_seconds"]
+
+        victim, liar = User(machine, FIRST_UID).connect(), User(machine, FIRST_UID + 1).connect()
+        for _ in range(4):
+            run(victim, 1e3)
+        before = predicted(victim)
+        for _ in range(40):
+            run(liar, 1e9)
+        self.assertEqual(predicted(victim), before)
+        victim.close()
+        liar.close()
+
 
 class LongIsolation(Isolation):
     operations = 10000

@@ -104,10 +104,23 @@ static hac_status check_capability(const planning *p, const hac_op_spec *op, uin
                     op->codelet, hac_type_name(op->type));
 }
 
+#define MODEL_NAME_MAX 96
+
+/* NULL: it is the codelet's. */
+static const char *name_model(const planning *p, const char *codelet, char ret[MODEL_NAME_MAX])
+{
+    if (p->spec->learner == NULL)
+        return NULL;
+    snprintf(ret, MODEL_NAME_MAX, "%.60s@%.30s", codelet, p->spec->learner);
+    return ret;
+}
+
 static double price(const planning *p, const hac_op_spec *op, uint32_t device, bool together,
                     hac_price_source *source)
 {
+    char model[MODEL_NAME_MAX];
     hac_plan_task task = task_of(op);
+    task.model = name_model(p, op->codelet, model);
     return hac_price_task(p->machine, device, 0, &task, 1, together, source);
 }
 
@@ -284,7 +297,10 @@ static hac_status add_task(planning *p, const hac_op_spec *op, const placement *
 {
     hac_plan_task task = task_of(op);
     hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
+    char model[MODEL_NAME_MAX];
     hac_status status = name_codelets(p, op, &task, err);
+    if (status == HAC_OK && name_model(p, task.codelet, model) != NULL)
+        status = hac_plan_add_string(p->plan, model, &task.model, err);
     if (status == HAC_OK)
         status = hac_plan_add_string(p->plan, op->name, &task.stage, err);
     if (status != HAC_OK)

@@ -175,6 +175,37 @@ static void test_no_units(void **state)
     hac_plan_free(plan_of(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1}));
 }
 
+/* Models that a user alone taught are taken for that user alone; else what all taught. */
+static void test_learners(void **state)
+{
+    (void)state;
+    hac_machine machine = test_machine((double[]){1e8, 1e8}, 2);
+    hac_model_set *models;
+    assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+    machine.models = models;
+    machine.simulated = false;
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    op.grain = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        hac_model_record(models, machine.devices[0].key, "op.map", HAC_TYPE_F64, op.units, 1e-3, false);
+        hac_model_record(models, machine.devices[1].key, "op.map", HAC_TYPE_F64, op.units, 2e-3, false);
+        hac_model_record(models, machine.devices[0].key, "op.map@7", HAC_TYPE_F64, op.units, 1.0, false);
+    }
+    static const struct {
+        const char *learner, *model;
+        uint32_t mask;
+    } cases[] = {{NULL, NULL, 1}, {"7", "op.map@7", 2}, {"8", "op.map@8", 1}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        hac_plan *plan =
+            plan_of(&machine, (hac_ops_spec){.tasks = &op, .n_tasks = 1, .learner = cases[c].learner});
+        assert_int_equal(plan->tasks[0].device_mask, cases[c].mask);
+        assert_string_equal(hac_task_model(&plan->tasks[0]),
+                            cases[c].model != NULL ? cases[c].model : "op.map");
+        hac_plan_free(plan);
+    }
+    hac_model_set_free(models);
+}
+
 /* Two that do not wait for each other go to two devices, though one is somewhat faster. */
 static void test_side_by_side(void **state)
 {
@@ -257,7 +288,7 @@ int main(void)
         cmocka_unit_test(test_rule),         cmocka_unit_test(test_pins),
         cmocka_unit_test(test_measured),     cmocka_unit_test(test_no_units),
         cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_bad_graphs),
+        cmocka_unit_test(test_bad_graphs),   cmocka_unit_test(test_learners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
