@@ -77,7 +77,7 @@ static void close_descriptors(hac_job *job)
             if (executor != NULL && (job->descriptors[d].executors & (UINT64_C(1) << i)))
                 hac_executor_forget_descriptor(executor, hac_job_descriptor_id(job, d));
         }
-        hac_close(job->descriptors[d].fd);
+        hac_server_close_foreign(job->server, job->descriptors[d].fd);
         hac_user_release(job->user, HAC_SLOT_DESCRIPTORS, 1);
     }
     free(job->descriptors);

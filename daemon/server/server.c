@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
@@ -285,16 +286,27 @@ static void on_forget_buffer(void *context, hac_pool_buffer *buffer)
 
 /* ---- memory that goes back to the system -------------------------------------------------------------- */
 
+/* To free so much takes milliseconds. */
+#define LARGE_BYTES (UINT64_C(16) << 20)
+
 typedef struct discard_work {
     uv_work_t work;
     int fd;
     uint64_t bytes;
 } discard_work;
 
+static void discard(int fd, uint64_t bytes)
+{
+    if (bytes > 0)
+        hac_pool_discard(fd, bytes);
+    else
+        hac_close(fd);
+}
+
 static void discard_run(uv_work_t *work)
 {
     discard_work *d = hac_container_of(work, discard_work, work);
-    hac_pool_discard(d->fd, d->bytes);
+    discard(d->fd, d->bytes);
 }
 
 static void discard_done(uv_work_t *work, int status)
@@ -303,19 +315,33 @@ static void discard_done(uv_work_t *work, int status)
     free(hac_container_of(work, discard_work, work));
 }
 
+/* bytes 0: it is closed only. */
 static void on_discard(void *context, int fd, uint64_t bytes)
 {
     hac_server *server = context;
     discard_work *d = calloc(1, sizeof *d);
     if (d == NULL || server->stopping) {
         free(d);
-        hac_pool_discard(fd, bytes);
+        discard(fd, bytes);
         return;
     }
     d->fd = fd;
     d->bytes = bytes;
     if (uv_queue_work(&server->loop, &d->work, discard_run, discard_done) != 0)
         discard_run(&d->work);
+}
+
+void hac_server_close_foreign(hac_server *server, int fd)
+{
+    struct statx info;
+    if (fd < 0)
+        return;
+    bool large = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_BLOCKS, &info) == 0 &&
+                 S_ISREG(info.stx_mode) && info.stx_blocks >= LARGE_BYTES / 512;
+    if (large)
+        on_discard(server, fd, 0);
+    else
+        hac_close(fd);
 }
 
 static void on_signal(uv_signal_t *handle, int number)

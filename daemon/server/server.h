@@ -106,6 +106,9 @@ void hac_server_watch_deadlines(hac_server *server);
 
 /* Asks for a run of the scheduler before the loop waits again. */
 void hac_server_kick(hac_server *server);
+/* Closes a descriptor that came from a client. It may be the last one of a memfd, whose memory the kernel
+ * frees then: of a large file that is not done in the loop. */
+void hac_server_close_foreign(hac_server *server, int fd);
 
 /* Jobs that wait or run. */
 unsigned hac_server_unfinished(const hac_server *server);

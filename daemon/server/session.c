@@ -64,7 +64,10 @@ static void on_frame(void *context, hac_frame *frame)
     hac_session *session = context;
     hac_user *user = session->user; /* the session may end; the user stays at least until the next tick */
     uint64_t began = hac_now_ns();
+    hac_server *server = session->server;
     handle_frame(session, frame);
+    for (size_t i = 0; i < frame->n_fds; i++) /* what nobody took */
+        hac_server_close_foreign(server, hac_frame_take_fd(frame, i));
     user->loop.spent_ns += hac_now_ns() - began;
 }
 
