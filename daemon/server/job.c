@@ -633,8 +633,10 @@ void hac_job_add_reader(hac_job *job, hac_session *session)
     if (find_reader(job, session) != NULL)
         return;
     hac_waiter *reader = calloc(1, sizeof *reader);
-    if (reader == NULL) /* nobody knows when it has read it: it stays until it expires */
-        return hac_pool_hold(job->result);
+    if (reader == NULL) { /* nobody knows when it has read it: it stays until it expires */
+        hac_pool_hold(job->result);
+        return;
+    }
     reader->session = session;
     hac_list_append(&job->readers, &reader->link);
 }
