@@ -348,6 +348,8 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     hac_server *server = handle->data;
     hac_error err = HAC_ERROR_NONE;
+    if (server->stopping)
+        return;
     if (number == SIGHUP) {
         if (hac_reload_begin(server, NULL, 0, &err) != HAC_OK)
             hac_log_record(HAC_LOG_ERROR, HAC_EVENT_RELOAD_REFUSED, NULL,
@@ -504,6 +506,14 @@ void hac_server_close(hac_server *server)
     free(server);
 }
 
+/* What is left of hacd's life is short and to be finished: models are written, scratch files removed. */
+static void ignore_signal(uv_signal_t *handle)
+{
+    int number = handle->signum;
+    uv_signal_stop(handle); /* makes it the default, which kills */
+    (void)signal(number, SIG_IGN);
+}
+
 int hac_server_run(const hac_server_options *options)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -514,6 +524,9 @@ int hac_server_run(const hac_server_options *options)
         return hac_status_exit_code(status);
     }
     uv_run(&server->loop, UV_RUN_DEFAULT);
+    ignore_signal(&server->on_term);
+    ignore_signal(&server->on_int);
+    ignore_signal(&server->on_hup);
     hac_server_close(server);
     return 0;
 }
