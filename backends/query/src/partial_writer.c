@@ -203,12 +203,15 @@ static void scatter(const uint32_t *place, uint32_t n, size_t size, const void *
 
 /* A key and a value of 8 bytes in one go: their places need not be kept. */
 static inline __attribute__((always_inline)) void scatter_both(hac_partial_writer *w, size_t key_bytes,
-                                                               uint8_t *keys, uint8_t *sums)
+                                                               uint8_t *restrict keys, uint8_t *restrict sums)
 {
-    for (uint32_t i = 0; i < w->rows; i++) {
-        uint32_t place = w->counts[w->partition[i]]++;
-        memcpy(keys + place * key_bytes, w->columns[0].source + i * key_bytes, key_bytes);
-        memcpy(sums + place * UINT64_C(8), w->columns[1].source + i * UINT64_C(8), 8);
+    const uint16_t *restrict partition = w->partition;
+    const uint8_t *restrict from_keys = w->columns[0].source, *restrict from_sums = w->columns[1].source;
+    uint32_t *restrict counts = w->counts;
+    for (uint32_t i = 0, rows = w->rows; i < rows; i++) {
+        uint64_t place = counts[partition[i]]++;
+        memcpy(keys + place * key_bytes, from_keys + i * key_bytes, key_bytes);
+        memcpy(sums + place * 8, from_sums + i * UINT64_C(8), 8);
     }
 }
 
