@@ -7,13 +7,11 @@
 
 static const hac_op_kernels *best_kernels(void)
 {
-#if defined(__x86_64__)
-#if defined(HAC_KERNELS_V4)
+#if defined(HAC_KERNELS_X86_64)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
         return &hac_op_kernels_x86_64_v4;
-#endif
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
         __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt"))
         return &hac_op_kernels_x86_64_v3;

@@ -11,6 +11,7 @@ hac_device *test_open_device(hac_device_options options)
     hac_error err = HAC_ERROR_NONE;
     hac_device *device = NULL;
     options.platform = getenv("HAC_TEST_PLATFORM");
+    options.program_directory = getenv("HAC_TEST_PROGRAMS"); /* those for other options are not there */
     if (getenv("HAC_TEST_SIMT") != NULL)
         options.style = HAC_STYLE_ONLY_SIMT;
     if (options.platform != NULL && strcmp(options.platform, "rusticl") == 0 &&
