@@ -170,45 +170,85 @@ static hac_status fail_column(hac_error *err, const hac_op_vector *a, uint64_t r
 
 /* What a loop reads is in variables of its own: a store might change the request, for all the compiler knows.
  */
-#define SPMV(name, T, add, finish)                                                                           \
+#define SPMV_VARIABLES(T)                                                                                    \
+    const hac_op_vector *a = &r->v[1];                                                                       \
+    const uint32_t *restrict indices = a->indices;                                                           \
+    const T *restrict values = (const T *)(const void *)a->values;                                           \
+    const T *restrict x = (const T *)(const void *)r->v[2].values;                                           \
+    T *restrict y = (T *)(void *)r->v[0].values;                                                             \
+    uint64_t columns = r->v[2].rows, from, to
+
+static inline __attribute__((always_inline)) bool is_outside(uint32_t column, uint64_t columns)
+{
+    return __builtin_expect(column >= columns, 0);
+}
+
+#define SPMV_REST(lane, sum, TERM)                                                                           \
+    if (to - from > lane) {                                                                                  \
+        uint32_t column = hac_op_once_u32(indices + from + lane);                                            \
+        if (is_outside(column, columns))                                                                     \
+            return fail_column(err, a, row);                                                                 \
+        sum += TERM(from + lane, column);                                                                    \
+    }
+
+/* A row's sum is of four lanes (hac/op.h): no addition waits for the one before. */
+#define SPMV(name, T, TERM, nan)                                                                             \
     static hac_status name(const hac_op_request *r, uint64_t first, uint64_t count, hac_error *err)          \
     {                                                                                                        \
-        const hac_op_vector *a = &r->v[1];                                                                   \
-        const uint32_t *restrict indices = a->indices;                                                       \
-        const T *restrict values = (const T *)(const void *)a->values;                                       \
-        const T *restrict x = (const T *)(const void *)r->v[2].values;                                       \
-        T *restrict y = (T *)(void *)r->v[0].values;                                                         \
-        uint64_t columns = r->v[2].rows, from, to;                                                           \
+        SPMV_VARIABLES(T);                                                                                   \
+        (void)values;                                                                                        \
         for (uint64_t row = first; row < first + count; row++) {                                             \
-            bool bad = false;                                                                                \
-            T sum = 0;                                                                                       \
+            T s0 = 0, s1 = 0, s2 = 0, s3 = 0;                                                                \
             if (!hac_op_row_at(a, row, &from, &to))                                                          \
                 return hac_op_fail_offsets(err, 1, a, row);                                                  \
-            for (uint64_t e = from; e < to; e++) {                                                           \
-                uint32_t column = hac_op_once_u32(indices + e);                                              \
-                if (__builtin_expect(column >= columns, 0))                                                  \
+            for (; to - from >= 4; from += 4) {                                                              \
+                uint32_t c0 = hac_op_once_u32(indices + from), c1 = hac_op_once_u32(indices + from + 1);     \
+                uint32_t c2 = hac_op_once_u32(indices + from + 2), c3 = hac_op_once_u32(indices + from + 3); \
+                if (is_outside(c0, columns) || is_outside(c1, columns) || is_outside(c2, columns) ||         \
+                    is_outside(c3, columns))                                                                 \
                     return fail_column(err, a, row);                                                         \
-                add;                                                                                         \
+                s0 += TERM(from, c0);                                                                        \
+                s1 += TERM(from + 1, c1);                                                                    \
+                s2 += TERM(from + 2, c2);                                                                    \
+                s3 += TERM(from + 3, c3);                                                                    \
             }                                                                                                \
-            finish;                                                                                          \
-            if (bad)                                                                                         \
-                return fail_product(err, a, row);                                                            \
-            y[row] = sum;                                                                                    \
+            SPMV_REST(0, s0, TERM);                                                                          \
+            SPMV_REST(1, s1, TERM);                                                                          \
+            SPMV_REST(2, s2, TERM);                                                                          \
+            T sum = (s0 + s2) + (s1 + s3);                                                                   \
+            y[row] = sum != sum ? nan : sum;                                                                 \
         }                                                                                                    \
         return HAC_OK;                                                                                       \
     }
 
-#define ADD_FLOAT sum += values[e] * x[column]
-#define ADD_ONE   (void)values, sum += x[column]
-#define ADD_INTEGER                                                                                          \
-    int64_t product;                                                                                         \
-    bad |= __builtin_mul_overflow(values[e], x[column], &product);                                           \
-    bad |= __builtin_add_overflow(sum, product, &sum)
+#define TERM_PRODUCT(e, column) (values[e] * x[column])
+#define TERM_ONE(e, column)     (x[column])
 
-SPMV(spmv_f32, float, ADD_FLOAT, sum = sum != sum ? __builtin_nanf("") : sum)
-SPMV(spmv_f64, double, ADD_FLOAT, sum = sum != sum ? __builtin_nan("") : sum)
-SPMV(spmv_ones, double, ADD_ONE, sum = sum != sum ? __builtin_nan("") : sum)
-SPMV(spmv_i64, int64_t, ADD_INTEGER, (void)0)
+SPMV(spmv_f32, float, TERM_PRODUCT, __builtin_nanf(""))
+SPMV(spmv_f64, double, TERM_PRODUCT, __builtin_nan(""))
+SPMV(spmv_ones, double, TERM_ONE, __builtin_nan(""))
+
+static hac_status spmv_i64(const hac_op_request *r, uint64_t first, uint64_t count, hac_error *err)
+{
+    SPMV_VARIABLES(int64_t);
+    for (uint64_t row = first; row < first + count; row++) {
+        bool bad = false;
+        int64_t sum = 0, product;
+        if (!hac_op_row_at(a, row, &from, &to))
+            return hac_op_fail_offsets(err, 1, a, row);
+        for (uint64_t e = from; e < to; e++) {
+            uint32_t column = hac_op_once_u32(indices + e);
+            if (is_outside(column, columns))
+                return fail_column(err, a, row);
+            bad |= __builtin_mul_overflow(values[e], x[column], &product);
+            bad |= __builtin_add_overflow(sum, product, &sum);
+        }
+        if (bad)
+            return fail_product(err, a, row);
+        y[row] = sum;
+    }
+    return HAC_OK;
+}
 
 static hac_status spmv_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {

@@ -107,6 +107,12 @@ inline bool row_at(__global const ulong *offsets, ulong o_at, ulong row, ulong b
     return a >= base && a <= b && b - base <= entries;
 }
 
+/* A row's sum of floats is of four lanes (hac/op.h); of integers, which may leave their range, of one. */
+#if OP_NUMBER < 2
+#define SPMV_LANES 4
+#else
+#define SPMV_LANES 1
+#endif
 __kernel void op_spmv(__global const ulong *offsets, ulong o_at, __global const uint *indices, ulong i_at,
                       __global const T *values, ulong v_at, uint ones, ulong base, ulong entries,
                       __global const T *x, ulong columns, ulong rows, __global T *y, volatile __global uint *fail)
@@ -114,22 +120,30 @@ __kernel void op_spmv(__global const ulong *offsets, ulong o_at, __global const 
     const ulong row = get_global_id(0);
     ulong from, to;
     uint bad = 0;
-    T sum = 0;
+    T sum[SPMV_LANES] = {0};
     if (row >= rows)
         return;
     if (!row_at(offsets, o_at, row, base, entries, &from, &to)) {
         note_failure(fail, OP_FAIL_ROW, row);
         return;
     }
-    for (ulong e = from; e < to; e++) {
-        uint column = indices[i_at + e];
-        if (column >= columns) {
-            note_failure(fail, OP_FAIL_INDEX, row);
-            return;
+    for (ulong e = from; e < to; e += SPMV_LANES) {
+#pragma unroll
+        for (uint l = 0; l < SPMV_LANES; l++) {
+            if (e + l >= to)
+                break;
+            uint column = indices[i_at + e + l];
+            if (column >= columns) {
+                note_failure(fail, OP_FAIL_INDEX, row);
+                return;
+            }
+            sum[l] = ADD(sum[l], ones ? x[column] : PRODUCT(values[v_at + e + l], x[column], &bad), &bad);
         }
-        sum = ADD(sum, ones ? x[column] : PRODUCT(values[v_at + e], x[column], &bad), &bad);
     }
-    y[row] = TIDIED(sum);
+#if SPMV_LANES == 4
+    sum[0] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
+#endif
+    y[row] = TIDIED(sum[0]);
     if (bad)
         note_failure(fail, OP_FAIL_SUM, row);
 }

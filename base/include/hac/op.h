@@ -24,8 +24,9 @@
  * adds rows l, l + LANES … in turn, from 0.0; then lanes are added pairwise: for (s = LANES / 2; s > 0; s /=
  * 2) lane[i] += lane[i + s] for i < s. op.reduce leaves a partial a block, op.combine adds the partials up by
  * the same rule, as if they were rows, until one is left. Rows of matrices are added up along the row in turn
- * (spmv, gemm: by ascending column, from 0.0), reduce_by_key in blocks of HAC_OP_KEY_BLOCK rows, row by row,
- * the blocks' tables then in turn. No operation is contracted.
+ * (gemm: by ascending column, from 0.0); spmv's in four lanes likewise: lane l adds entries l, l + 4 ... of
+ * the row. reduce_by_key adds in blocks of HAC_OP_KEY_BLOCK rows, row by row, the blocks' tables then in
+ * turn. No operation is contracted.
  */
 #ifndef HAC_OP_H
 #define HAC_OP_H
