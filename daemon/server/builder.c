@@ -356,8 +356,8 @@ static hac_status start(hac_builders *builders, uint32_t index, bool background,
     status = hac_scratch_make(builders->scratch_directory, builder->scratch, err);
     if (status != HAC_OK)
         return status;
-    hac_child_options options = {builders->program, "--build", device->config.name, HAC_LOG_NOBODY,
-                                 environment};
+    hac_child_options options = {builders->program, "--build",   device->config.name,
+                                 HAC_LOG_NOBODY,    environment, builders->closer};
     status =
         hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
     if (status != HAC_OK)

@@ -18,6 +18,7 @@ typedef struct hac_builders {
     uv_loop_t *loop;
     hac_devices *devices;
     hac_decoder *decoder;
+    hac_closer *closer;
     const char *program, *program_directory, *scratch_directory, *state_directory;
     struct hac_builder *urgent[HAC_DEVICE_PLACES], *background[HAC_DEVICE_PLACES]; /* by device */
     double deadline_seconds; /* a builder may take this long for one program */

@@ -17,7 +17,6 @@
  * descriptors, or of frames of a few bytes. */
 #define FRAME_COST      128
 #define DESCRIPTOR_COST 8192
-#define UNREAD_MAX      64
 
 /* A frame that the peer's socket had no room for. */
 typedef struct waiting_frame {
@@ -33,6 +32,7 @@ struct hac_channel {
     uv_idle_t failure; /* runs `lost` from the loop rather than from inside a send */
     int socket;
     hac_channel_events events;
+    hac_closing closing;
     void *context;
     hac_link waiting;
     size_t queued, queue_max;
@@ -47,10 +47,10 @@ struct hac_channel {
 static _Thread_local uint8_t receive_buffer[HAC_FRAME_MAX];
 static _Thread_local uint8_t send_buffer[HAC_FRAME_MAX];
 
-static void waiting_free(waiting_frame *frame)
+static void waiting_free(const hac_channel *channel, waiting_frame *frame)
 {
     for (size_t i = 0; i < frame->n_fds; i++)
-        hac_close(frame->fds[i]);
+        hac_closing_close(channel->closing, frame->fds[i]);
     free(frame);
 }
 
@@ -59,7 +59,7 @@ static void drop_waiting(hac_channel *channel)
     while (!hac_list_empty(&channel->waiting)) {
         waiting_frame *frame = hac_container_of(channel->waiting.next, waiting_frame, link);
         hac_list_remove(&frame->link);
-        waiting_free(frame);
+        waiting_free(channel, frame);
     }
     channel->queued = 0;
 }
@@ -81,16 +81,15 @@ static bool receive_frame(hac_channel *channel)
 {
     hac_frame frame;
     hac_error err = HAC_ERROR_NONE;
-    hac_status status = hac_frame_receive(channel->socket, receive_buffer, &frame, &err);
-    if (status == HAC_AGAIN)
-        return false;
-    if (status != HAC_OK) {
+    hac_closing closing = channel->closing; /* the channel may be closed meanwhile */
+    hac_status status = hac_frame_receive_all(channel->socket, receive_buffer, &frame, &err);
+    if (status == HAC_OK)
+        channel->events.frame(channel->context, &frame);
+    else if (status != HAC_AGAIN)
         lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
-        return false;
-    }
-    channel->events.frame(channel->context, &frame);
-    hac_frame_clear(&frame);
-    return true;
+    for (size_t i = 0; i < frame.n_fds; i++) /* what nobody took */
+        hac_closing_close(closing, hac_frame_take_fd(&frame, i));
+    return status == HAC_OK;
 }
 
 static void receive_frames(hac_channel *channel, unsigned most)
@@ -144,7 +143,7 @@ static void send_waiting(hac_channel *channel)
         hac_list_remove(&frame->link);
         channel->queued -= frame->cost;
         channel->moved_ns = hac_now_ns();
-        waiting_free(frame);
+        waiting_free(channel, frame);
     }
     watch(channel);
 }
@@ -168,8 +167,8 @@ static void on_poll(uv_poll_t *handle, int status, int events)
 }
 
 hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsigned batch,
-                            const hac_channel_events *events, void *context, hac_channel **ret,
-                            hac_error *err)
+                            const hac_channel_events *events, void *context, hac_closing closing,
+                            hac_channel **ret, hac_error *err)
 {
     hac_autoclose int owned = socket;
     int flags = fcntl(owned, F_GETFL);
@@ -188,6 +187,7 @@ hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsig
     channel->socket = hac_steal_fd(&owned);
     channel->events = *events;
     channel->context = context;
+    channel->closing = closing;
     channel->queue_max = queue_max;
     channel->batch = batch;
     channel->open_handles = 2;
@@ -218,7 +218,7 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
     for (size_t i = 0; i < n_fds; i++) {
         int copy = HAC_FAILPOINT("channel.copy", -1, fcntl(fds[i], F_DUPFD_CLOEXEC, 0));
         if (copy < 0) {
-            waiting_free(frame);
+            waiting_free(channel, frame);
             lose(channel, "out of descriptors");
             return;
         }
@@ -271,26 +271,17 @@ static void on_handle_closed(uv_handle_t *handle)
         free(channel);
 }
 
-/* The kernel resets a connection that is closed with messages unread, and the peer would learn of that before
- * it sees our last words: why it is refused. */
-static void discard_unread(int socket)
-{
-    char byte;
-    for (int i = 0; i < UNREAD_MAX && recv(socket, &byte, sizeof byte, MSG_DONTWAIT) > 0; i++)
-        ;
-}
-
 void hac_channel_close(hac_channel *channel)
 {
     if (channel == NULL || channel->closed)
         return;
     channel->closed = true;
     drop_waiting(channel);
-    discard_unread(channel->socket);
     uv_poll_stop(&channel->poll);
     uv_close((uv_handle_t *)&channel->failure, on_handle_closed);
     uv_close((uv_handle_t *)&channel->poll, on_handle_closed);
-    hac_close(channel->socket); /* libuv allows it once the poll is stopped and closing */
+    hac_closing_close_socket(channel->closing,
+                             channel->socket); /* libuv allows it once the poll is stopped and closing */
     channel->socket = -1;
 }
 

@@ -12,6 +12,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "base/list.h"
+#include "closer.h"
 #include "proto/frame.h"
 
 typedef struct hac_channel hac_channel;
@@ -28,11 +29,12 @@ typedef struct hac_channel_events {
     bool (*may)(void *context);
 } hac_channel_events;
 
-/* Takes the socket over (it becomes non-blocking), also on failure. `queue_max`: bytes that may wait for a
+/* Takes the socket over (it becomes non-blocking), also on failure. `closing`: what closes it, and the
+ * descriptors that came through it or are to go. `queue_max`: bytes that may wait for a
  * slow peer; `batch`: frames taken in per wake-up, so that one busy peer does not starve the others. */
 HAC_MUST_USE hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsigned batch,
-                                         const hac_channel_events *events, void *context, hac_channel **ret,
-                                         hac_error *err);
+                                         const hac_channel_events *events, void *context, hac_closing closing,
+                                         hac_channel **ret, hac_error *err);
 
 /* Packs and sends, or queues, one message; descriptors are borrowed. A failure is reported through `lost` on
  * the next turn of the loop, so that callers need not unwind. */

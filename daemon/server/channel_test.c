@@ -37,6 +37,7 @@ static void on_lost(void *context, const char *reason)
 }
 
 static const hac_channel_events events = {on_frame, on_lost, NULL};
+static const hac_closing no_closer; /* at once */
 
 static void send_ping(hac_channel *channel, uint64_t serial)
 {
@@ -83,11 +84,13 @@ static void test_order_under_back_pressure(void **state)
     fixture f;
     hac_channel *from = NULL, *to = NULL;
     open_pair(&f);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, &from, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, no_closer, &from, NULL),
+                     HAC_OK);
     for (uint64_t i = 1; i <= 5000; i++) /* far more than the socket takes */
         send_ping(from, i);
     assert_true(hac_channel_queued(from) > 0);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, &to, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, no_closer, &to, NULL),
+                     HAC_OK);
     for (int i = 0; i < 100 && f.b.frames < 5000; i++)
         run_some(&f);
     assert_int_equal(f.b.frames, 5000);
@@ -103,7 +106,8 @@ static void test_peer_that_does_not_read(void **state)
     fixture f;
     hac_channel *channel = NULL;
     open_pair(&f);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 4096, 4, &events, &f.a, &channel, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 4096, 4, &events, &f.a, no_closer, &channel, NULL),
+                     HAC_OK);
     for (uint64_t i = 1; i <= 20000; i++)
         send_ping(channel, i);
     assert_int_equal(f.a.lost, 0); /* told from the loop, not from inside a send */
@@ -121,11 +125,13 @@ static void test_peer_that_leaves(void **state)
     fixture f;
     hac_channel *from = NULL, *to = NULL;
     open_pair(&f);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, &from, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, no_closer, &from, NULL),
+                     HAC_OK);
     for (uint64_t i = 1; i <= 50; i++)
         send_ping(from, i);
     hac_channel_close(from);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, &to, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, no_closer, &to, NULL),
+                     HAC_OK);
     run_some(&f);
     assert_int_equal(f.b.frames, 50); /* what it said before still counts */
     assert_int_equal(f.b.lost, 1);
@@ -141,8 +147,10 @@ static void test_last_words_after_a_failed_send(void **state)
     fixture f;
     hac_channel *from = NULL, *to = NULL;
     open_pair(&f);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, &from, NULL), HAC_OK);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, &to, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, no_closer, &from, NULL),
+                     HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, no_closer, &to, NULL),
+                     HAC_OK);
     for (uint64_t i = 1; i <= 50; i++)
         send_ping(from, i);
     hac_channel_close(from);
@@ -161,7 +169,8 @@ static void test_garbage(void **state)
     fixture f;
     hac_channel *channel = NULL;
     open_pair(&f);
-    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 4096, 4, &events, &f.a, &channel, NULL), HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 4096, 4, &events, &f.a, no_closer, &channel, NULL),
+                     HAC_OK);
     assert_int_equal(send(f.pair[1], "nonsense that is no frame", 25, 0), 25);
     run_some(&f);
     assert_int_equal(f.a.frames, 0);

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "base/error.h"
+#include "closer.h"
 #include "proto/messages.h"
 
 typedef struct hac_child hac_child;
@@ -30,6 +31,7 @@ typedef struct hac_child_options {
     const char *label;        /* device name: shown by ps, used in logs; may be NULL */
     uint32_t uid;             /* the user it works for; HAC_LOG_NOBODY: hacd itself */
     char *const *environment; /* "NAME=value", NULL-terminated */
+    hac_closer *closer;
 } hac_child_options;
 
 /* Starts it. hac_child_events are called with `context`. The decoder is shared by all children of the loop.

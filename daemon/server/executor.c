@@ -379,7 +379,8 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->used_ns = executor->busy_since_ns = hac_now_ns();
     hac_list_init(&executor->in_flight);
     executors->oom_kills = hac_oom_kills(HAC_OOM_CGROUP, HAC_OOM_ROOT);
-    hac_child_options options = {executors->program, NULL, config->name, user->uid, environment};
+    hac_child_options options = {executors->program, NULL,        config->name,
+                                 user->uid,          environment, executors->closer};
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
                              &executor->child, err);
     if (status != HAC_OK) {

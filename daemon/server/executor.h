@@ -90,6 +90,7 @@ struct hac_executors {
     hac_devices *devices;
     hac_users *users;
     hac_decoder *decoder;
+    hac_closer *closer;
     hac_link list;
     hac_executor *slots[HAC_EXECUTORS_MAX];
     const char *program;           /* path of hac-executor */

@@ -134,8 +134,8 @@ static hac_status start(hac_image_build *build, const hac_server_device *device,
         status = hac_scratch_make(builders->scratch_directory, build->scratch, err);
     if (status != HAC_OK)
         return status;
-    hac_child_options options = {builders->program, "--build", device->config.name, HAC_LOG_NOBODY,
-                                 environment};
+    hac_child_options options = {builders->program, "--build",   device->config.name,
+                                 HAC_LOG_NOBODY,    environment, builders->closer};
     status = hac_child_start(builders->loop, &options, builders->decoder, &events, build, &build->child, err);
     if (status == HAC_OK)
         send_build(build, device, fd);
@@ -171,9 +171,8 @@ static hac_status find_device(hac_server *server, const char *name, hac_server_d
 hac_status hac_image_begin(hac_server *server, hac_session *session, uint64_t serial, const char *device,
                            int fd, hac_error *err)
 {
-    hac_autoclose int owned = fd;
     hac_server_device *found = NULL;
-    hac_status status = check_descriptor(owned, err);
+    hac_status status = check_descriptor(fd, err);
     if (status == HAC_OK)
         status = find_device(server, device, &found, err);
     if (status != HAC_OK)
@@ -189,7 +188,7 @@ hac_status hac_image_begin(hac_server *server, hac_session *session, uint64_t se
     build->serial = serial;
     build->heard_ns = hac_now_ns();
     snprintf(build->device, sizeof build->device, "%s", device);
-    status = start(build, found, owned, err);
+    status = start(build, found, fd, err);
     if (status != HAC_OK)
         return status;
     build->session = session;

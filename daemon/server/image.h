@@ -12,7 +12,7 @@
 
 typedef struct hac_image_build hac_image_build;
 
-/* Starts it; the answer to request `serial` comes when the image is whole. Takes `fd` over. */
+/* Starts it; the answer to request `serial` comes when the image is whole. `fd` is borrowed. */
 HAC_MUST_USE hac_status hac_image_begin(struct hac_server *server, hac_session *session, uint64_t serial,
                                         const char *device, int fd, hac_error *err);
 

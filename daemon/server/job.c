@@ -49,7 +49,6 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
 
 hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err)
 {
-    hac_autoclose int owned = fd;
     if (job->n_descriptors == HAC_JOB_DESCRIPTORS_MAX)
         return hac_fail(err, HAC_REFUSED, "a job has at most %d files", HAC_JOB_DESCRIPTORS_MAX);
     hac_job_descriptor *grown =
@@ -60,7 +59,7 @@ hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err)
     hac_status status = hac_pool_charge(job->user, HAC_SLOT_DESCRIPTORS, 1, err);
     if (status != HAC_OK)
         return status;
-    job->descriptors[job->n_descriptors++] = (hac_job_descriptor){.fd = hac_steal_fd(&owned)};
+    job->descriptors[job->n_descriptors++] = (hac_job_descriptor){.fd = fd};
     return HAC_OK;
 }
 
@@ -77,7 +76,7 @@ static void close_descriptors(hac_job *job)
             if (executor != NULL && (job->descriptors[d].executors & (UINT64_C(1) << i)))
                 hac_executor_forget_descriptor(executor, hac_job_descriptor_id(job, d));
         }
-        hac_server_close_foreign(job->server, job->descriptors[d].fd);
+        hac_closing_close((hac_closing){job->server->closer, job->user->uid}, job->descriptors[d].fd);
         hac_user_release(job->user, HAC_SLOT_DESCRIPTORS, 1);
     }
     free(job->descriptors);

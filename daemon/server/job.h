@@ -222,7 +222,7 @@ uint32_t hac_job_allowed_devices(const hac_job *job);
 /* Adds a line to the job's log: what happened, with the time since submission. Bounded. */
 void hac_job_note(hac_job *job, const char *fmt, ...) HAC_PRINTF(2, 3);
 
-/* Takes over a descriptor, as the next of the job's; HAC_REFUSED: over the user's limit. */
+/* Takes over a descriptor, unless it fails, as the next of the job's; HAC_REFUSED: over the user's limit. */
 HAC_MUST_USE hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err);
 /* Counts bytes that travelled in a message until the job has ended; HAC_REFUSED: over the user's limit. */
 HAC_MUST_USE hac_status hac_job_charge_inline(hac_job *job, uint64_t bytes, hac_error *err);

@@ -73,12 +73,10 @@ bool hac_foreign_stat(int fd, uint32_t *ret_mode, uint64_t *ret_size)
     return true;
 }
 
-hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input, const char *name,
-                                   hac_frame *frame, hac_error *err)
+static hac_status check_descriptor(const Hac__Client__Input *input, const char *name, int fd, hac_error *err)
 {
     uint32_t mode = 0;
     uint64_t size = 0;
-    hac_autoclose int fd = hac_frame_take_fd(frame, input->descriptor);
     if (!HAC_FAILPOINT("job.descriptor", false, hac_foreign_stat(fd, &mode, &size)))
         return hac_fail(err, HAC_INVALID, "%s: no usable descriptor came with the request", name);
     if (!S_ISREG(mode) && !S_ISBLK(mode))
@@ -88,7 +86,19 @@ hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input
         return hac_fail(err, HAC_FAILED, "%s has %llu bytes; %llu from byte %llu on are wanted", name,
                         (unsigned long long)size, (unsigned long long)input->bytes,
                         (unsigned long long)input->offset);
-    return hac_job_add_descriptor(job, hac_steal_fd(&fd), err);
+    return HAC_OK;
+}
+
+hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input, const char *name,
+                                   hac_frame *frame, hac_error *err)
+{
+    int fd = hac_frame_take_fd(frame, input->descriptor);
+    hac_status status = check_descriptor(input, name, fd, err);
+    if (status == HAC_OK)
+        status = hac_job_add_descriptor(job, fd, err);
+    if (status != HAC_OK)
+        hac_closing_close((hac_closing){job->server->closer, job->user->uid}, fd);
+    return status;
 }
 
 hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *options, hac_error *err)

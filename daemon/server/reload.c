@@ -480,8 +480,8 @@ static hac_status start_probe(hac_server *server, hac_error *err)
     hac_status status = hac_child_environment(NULL, &environment, err);
     if (status != HAC_OK)
         return status;
-    hac_child_options options = {server->options.executor_program, "--probe", NULL, HAC_LOG_NOBODY,
-                                 environment};
+    hac_child_options options = {
+        server->options.executor_program, "--probe", NULL, HAC_LOG_NOBODY, environment, server->closer};
     status =
         hac_child_start(&server->loop, &options, server->child_decoder, &events, server, &server->probe, err);
     if (status != HAC_OK)

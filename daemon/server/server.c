@@ -286,27 +286,16 @@ static void on_forget_buffer(void *context, hac_pool_buffer *buffer)
 
 /* ---- memory that goes back to the system -------------------------------------------------------------- */
 
-/* To free so much takes milliseconds. */
-#define LARGE_BYTES (UINT64_C(16) << 20)
-
 typedef struct discard_work {
     uv_work_t work;
     int fd;
     uint64_t bytes;
 } discard_work;
 
-static void discard(int fd, uint64_t bytes)
-{
-    if (bytes > 0)
-        hac_pool_discard(fd, bytes);
-    else
-        hac_close(fd);
-}
-
 static void discard_run(uv_work_t *work)
 {
     discard_work *d = hac_container_of(work, discard_work, work);
-    discard(d->fd, d->bytes);
+    hac_pool_discard(d->fd, d->bytes);
 }
 
 static void discard_done(uv_work_t *work, int status)
@@ -315,33 +304,19 @@ static void discard_done(uv_work_t *work, int status)
     free(hac_container_of(work, discard_work, work));
 }
 
-/* bytes 0: it is closed only. */
 static void on_discard(void *context, int fd, uint64_t bytes)
 {
     hac_server *server = context;
     discard_work *d = calloc(1, sizeof *d);
     if (d == NULL || server->stopping) {
         free(d);
-        discard(fd, bytes);
+        hac_pool_discard(fd, bytes);
         return;
     }
     d->fd = fd;
     d->bytes = bytes;
     if (uv_queue_work(&server->loop, &d->work, discard_run, discard_done) != 0)
         discard_run(&d->work);
-}
-
-void hac_server_close_foreign(hac_server *server, int fd)
-{
-    struct statx info;
-    if (fd < 0)
-        return;
-    bool large = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_BLOCKS, &info) == 0 &&
-                 S_ISREG(info.stx_mode) && info.stx_blocks >= LARGE_BYTES / 512;
-    if (large)
-        on_discard(server, fd, 0);
-    else
-        hac_close(fd);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -371,6 +346,7 @@ static void init_executors(hac_server *server)
     e->devices = &server->devices;
     e->users = &server->users;
     e->decoder = server->child_decoder;
+    e->closer = server->closer;
     hac_list_init(&e->list);
     hac_executors_init_watch(e);
     e->program = server->options.executor_program;
@@ -385,6 +361,7 @@ static void init_executors(hac_server *server)
     b->loop = &server->loop;
     b->devices = &server->devices;
     b->decoder = server->child_decoder;
+    b->closer = server->closer;
     b->program = server->options.executor_program;
     b->program_directory = server->options.cache_directory;
     b->scratch_directory = server->options.scratch_directory;
@@ -411,7 +388,9 @@ static hac_status init_state(hac_server *server, hac_error *err)
     struct stat info;
     if (server->options.socket_path[0] != '\0' && stat(server->options.socket_path, &info) == 0)
         server->socket_inode = info.st_ino;
-    hac_status status = hac_decoder_new(&server->client_decoder, err);
+    hac_status status = hac_closer_new(&server->closer, err);
+    if (status == HAC_OK)
+        status = hac_decoder_new(&server->client_decoder, err);
     if (status == HAC_OK)
         status = hac_decoder_new(&server->child_decoder, err);
     if (status == HAC_OK)
@@ -470,6 +449,7 @@ static void deinit(hac_server *server)
     hac_scratch_remove_now(server->options.scratch_directory);
     hac_close(server->options.scratch_lock);
     hac_notify_free(server->notify);
+    hac_closer_free(server->closer);
 }
 
 hac_status hac_server_open(const hac_server_options *options, hac_server **ret, hac_error *err)

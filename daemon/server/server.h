@@ -53,6 +53,7 @@ struct hac_server {
     hac_executors executors;
     hac_builders builders;
     hac_decoder *client_decoder, *child_decoder;
+    hac_closer *closer;
 
     uv_poll_t listener;
     ino_t socket_inode;  /* of the socket's path, so as not to unlink another daemon's */
@@ -106,9 +107,6 @@ void hac_server_watch_deadlines(hac_server *server);
 
 /* Asks for a run of the scheduler before the loop waits again. */
 void hac_server_kick(hac_server *server);
-/* Closes a descriptor that came from a client. It may be the last one of a memfd, whose memory the kernel
- * frees then: of a large file that is not done in the loop. */
-void hac_server_close_foreign(hac_server *server, int fd);
 
 /* Jobs that wait or run. */
 unsigned hac_server_unfinished(const hac_server *server);

@@ -50,6 +50,17 @@ static void handle_frame(hac_session *session, hac_frame *frame)
     Hac__Client__Request *request = NULL;
     if (session->closing)
         return;
+    size_t pending = frame->n_fds > 0 ? hac_closer_pending(session->server->closer, session->user->uid) : 0;
+    if (pending > HAC_CLOSER_MOST) {
+        (void)hac_fail(
+            &err, HAC_REFUSED,
+            "%zu descriptors that you gave before cannot be closed: their file systems or peers do "
+            "not answer",
+            pending);
+        hac_session_send_failure(session, 0, &err, 0);
+        hac_session_close(session, err.message);
+        return;
+    }
     if (hac_decode_request(session->server->client_decoder, frame->body, frame->body_bytes, frame->n_fds,
                            &request, &err) != HAC_OK) {
         hac_session_send_failure(session, 0, &err, 0);
@@ -64,10 +75,7 @@ static void on_frame(void *context, hac_frame *frame)
     hac_session *session = context;
     hac_user *user = session->user; /* the session may end; the user stays at least until the next tick */
     uint64_t began = hac_now_ns();
-    hac_server *server = session->server;
     handle_frame(session, frame);
-    for (size_t i = 0; i < frame->n_fds; i++) /* what nobody took */
-        hac_server_close_foreign(server, hac_frame_take_fd(frame, i));
     user->loop.spent_ns += hac_now_ns() - began;
 }
 
@@ -136,7 +144,8 @@ static hac_status session_new(hac_server *server, int socket, hac_session **ret,
     status = find_user(server, owned, &peer, &session->user, err);
     if (status == HAC_OK)
         status = hac_channel_open(&server->loop, hac_steal_fd(&owned), SESSION_QUEUE_MAX, SESSION_BATCH,
-                                  &events, session, &session->channel, err);
+                                  &events, session, (hac_closing){server->closer, session->user->uid},
+                                  &session->channel, err);
     if (status != HAC_OK) {
         if (session->user != NULL)
             hac_user_unref(session->user);

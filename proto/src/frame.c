@@ -86,8 +86,9 @@ static hac_status check_frame(const uint8_t *buffer, size_t bytes, size_t n_fds,
     return HAC_OK;
 }
 
-hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err)
+hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err)
 {
+    ret->n_fds = 0;
     union {
         struct cmsghdr align;
         char room[CMSG_SPACE(HAC_FRAME_MAX_FDS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
@@ -109,19 +110,25 @@ hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_er
     if (n < 0)
         return receive_errno(errno, err);
 
-    hac_frame frame = {.body = buffer + sizeof(frame_header)};
-    size_t n_fds = collect_fds(&message, frame.fds);
-    frame.n_fds = n_fds < HAC_FRAME_MAX_FDS ? n_fds : HAC_FRAME_MAX_FDS;
+    size_t n_fds = collect_fds(&message, ret->fds);
+    ret->n_fds = n_fds < HAC_FRAME_MAX_FDS ? n_fds : HAC_FRAME_MAX_FDS;
     if (n == 0 && n_fds == 0 && (message.msg_flags & MSG_CTRUNC) == 0)
         return hac_fail(err, HAC_NOT_FOUND, "the peer has closed the connection");
     hac_status status = check_frame(buffer, (size_t)n, n_fds, message.msg_flags, err);
-    if (status != HAC_OK) {
+    ret->body = buffer + sizeof(frame_header);
+    ret->body_bytes = status == HAC_OK ? (size_t)n - sizeof(frame_header) : 0;
+    return status;
+}
+
+hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err)
+{
+    hac_frame frame;
+    hac_status status = hac_frame_receive_all(socket, buffer, &frame, err);
+    if (status == HAC_OK)
+        *ret = frame;
+    else
         hac_frame_clear(&frame);
-        return status;
-    }
-    frame.body_bytes = (size_t)n - sizeof(frame_header);
-    *ret = frame;
-    return HAC_OK;
+    return status;
 }
 
 static hac_status send_errno(int errnum, hac_error *err)

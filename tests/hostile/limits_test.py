@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How soon hostile clients are gone, and what is left of them: time, memory, descriptors, to the figure."""
+import contextlib
 import fcntl
 import os
 import random
 import re
 import resource
+import socket
 import statistics
 import struct
 import sys
@@ -204,6 +206,46 @@ class Limits(LimitsCase):
                 if worst < alone / 2:
                     return
         self.fail(f"a question took {worst:.3f} s, closing such a memfd takes {alone:.3f} s")
+
+    def test_descriptors_that_linger(self):
+        """To close a socket of a client takes seconds: of one that came with what is no request or no frame, or is unread."""
+        kept = []
+
+        def linger(end, seconds):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
+
+        def lingering():
+            listener = socket.create_server(("127.0.0.1", 0))
+            end = socket.create_connection(listener.getsockname())
+            kept.extend([listener, listener.accept()[0]])
+            end.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    end.send(bytes(1 << 16))
+            linger(end, 8)
+            return end
+
+        with wire.Client(self.m.socket) as honest:
+            for what in (wire.frame(b"\x08\x01", 1), b"no frame") * 2:
+                hostile, ends = self.client(), [lingering() for _ in range(3)]
+                for _ in range(40):  # hacd has enough to do until the sockets are closed here
+                    hostile.send(wire.QUERY, wire.message(f1=10))
+                for end in ends:
+                    try:
+                        hostile.send_raw(what, [end.fileno()])
+                    except OSError:  # the connection has ended at the one before: nobody else has this one
+                        linger(end, 0)
+                closing = threading.Thread(target=lambda gone=ends: [end.close() for end in gone])
+                self.addCleanup(closing.join)
+                self.addCleanup(lambda: [end.close() for end in kept])
+                closing.start()
+                hostile.close()
+                worst, end = 0.0, time.monotonic() + 0.5
+                while time.monotonic() < end:
+                    start = time.monotonic()
+                    self.assertEqual(honest.ask(wire.QUERY, wire.message(f1=0))[0], wire.R_TEXT)
+                    worst = max(worst, time.monotonic() - start)
+                self.assertLess(worst, 2)
 
     def test_pool_changes(self):
         """A client writes to its pool memory, and punches holes, while executors sort it."""

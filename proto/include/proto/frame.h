@@ -38,6 +38,9 @@ int hac_frame_take_fd(hac_frame *frame, size_t index);
  */
 HAC_MUST_USE hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err);
 
+/* The same, but nothing is closed: *ret has the descriptors that came, whatever is returned. */
+HAC_MUST_USE hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err);
+
 /*
  * Sends one frame. `buffer` has HAC_FRAME_MAX bytes of which body starts at hac_frame_body(buffer); the
  * header is filled in here. Descriptors are borrowed. HAC_AGAIN: the socket is full. HAC_NOT_FOUND: the peer
