@@ -229,7 +229,7 @@ class Crash(FaultCase):
         """A device whose executors keep crashing waits longer and longer; hacd stays idle meanwhile."""
         machine = self.machine(ONE_DEVICE)
         daemon = machine.baseline()
-        machine.generate("u32", "random", 70000)
+        machine.generate("u32", "random", 1 << 21)  # enough for its executor to be seen while it works
         process = machine.start("sort", "in", "--type", "u32", "--algorithm", "bitonic", "-o", "out")
         began, cpu, pids = time.monotonic(), daemon.cpu_seconds(), []
         while time.monotonic() - began < 3 and process.poll() is None:
