@@ -81,14 +81,13 @@ static bool receive_frame(hac_channel *channel)
 {
     hac_frame frame;
     hac_error err = HAC_ERROR_NONE;
-    hac_closing closing = channel->closing; /* the channel may be closed meanwhile */
     hac_status status = hac_frame_receive_all(channel->socket, receive_buffer, &frame, &err);
     if (status == HAC_OK)
         channel->events.frame(channel->context, &frame);
     else if (status != HAC_AGAIN)
         lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
     for (size_t i = 0; i < frame.n_fds; i++) /* what nobody took */
-        hac_closing_close(closing, hac_frame_take_fd(&frame, i));
+        hac_closing_close(channel->closing, hac_frame_take_fd(&frame, i));
     return status == HAC_OK;
 }
 

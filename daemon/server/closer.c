@@ -87,7 +87,7 @@ static size_t find_next(const hac_closer *c)
 
 static void *serve(void *argument);
 
-static bool start_thread(hac_closer *c)
+static void start_thread(hac_closer *c)
 {
     pthread_t thread;
     sigset_t all, before;
@@ -98,7 +98,6 @@ static bool start_thread(hac_closer *c)
     if (started)
         pthread_detach(thread);
     c->threads += started;
-    return started;
 }
 
 /* So that what can be closed has a thread that does not hang. False: it has none at all. */
@@ -109,7 +108,7 @@ static bool find_thread(hac_closer *c)
     if (c->idle > 0)
         pthread_cond_signal(&c->some);
     else if (c->threads < HAC_CLOSER_THREADS)
-        (void)start_thread(c);
+        start_thread(c);
     return c->threads > 0;
 }
 

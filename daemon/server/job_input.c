@@ -92,12 +92,12 @@ static hac_status check_descriptor(const Hac__Client__Input *input, const char *
 hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input, const char *name,
                                    hac_frame *frame, hac_error *err)
 {
-    int fd = hac_frame_take_fd(frame, input->descriptor);
+    int fd = hac_frame_fd(frame, input->descriptor);
     hac_status status = check_descriptor(input, name, fd, err);
     if (status == HAC_OK)
         status = hac_job_add_descriptor(job, fd, err);
-    if (status != HAC_OK)
-        hac_closing_close((hac_closing){job->server->closer, job->user->uid}, fd);
+    if (status == HAC_OK)
+        (void)hac_frame_take_fd(frame, input->descriptor);
     return status;
 }
 

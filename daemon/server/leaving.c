@@ -84,9 +84,6 @@ void hac_leaving_now(hac_server *server)
     hac_server_close_handle((uv_handle_t *)&server->tick, NULL);
     hac_server_close_handle((uv_handle_t *)&server->executors.watch, NULL);
     hac_server_close_handle((uv_handle_t *)&server->deadline, NULL);
-    uv_unref((uv_handle_t *)&server->on_term); /* not closed: a signal more would end hacd in its midst */
-    uv_unref((uv_handle_t *)&server->on_int);
-    uv_unref((uv_handle_t *)&server->on_hup);
     hac_server_kick(server);
     /* `prepare` goes on until the jobs have settled; the loop ends when the last child is reaped */
 }

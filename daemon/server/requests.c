@@ -132,7 +132,7 @@ static hac_status handle_build_kernels(hac_session *session, const Hac__Client__
                                        hac_frame *frame, hac_error *err)
 {
     return hac_image_begin(session->server, session, request->serial, request->build_kernels->device,
-                           frame->n_fds > 0 ? frame->fds[0] : -1, err);
+                           hac_frame_fd(frame, 0), err);
 }
 
 /* ---- plans ------------------------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
@@ -404,6 +403,15 @@ static hac_status init_state(hac_server *server, hac_error *err)
     return HAC_OK;
 }
 
+/* Until the loop has ended, which it does not keep from that: a signal must not end hacd while it leaves. */
+static void watch_signal(hac_server *server, uv_signal_t *handle, int number)
+{
+    handle->data = server;
+    uv_signal_init(&server->loop, handle);
+    uv_signal_start(handle, on_signal, number);
+    uv_unref((uv_handle_t *)handle);
+}
+
 static hac_status init_loop(hac_server *server, hac_error *err)
 {
     uv_loop_t *loop = &server->loop;
@@ -414,18 +422,14 @@ static hac_status init_loop(hac_server *server, hac_error *err)
     if (r != 0)
         return hac_fail(err, HAC_IO, "cannot listen: %s", uv_strerror(r));
     server->listener.data = server->tick.data = server->deadline.data = server->prepare.data = server;
-    server->on_term.data = server->on_int.data = server->on_hup.data = server;
     uv_timer_init(loop, &server->tick);
     uv_timer_start(&server->tick, on_tick, TICK_MS, TICK_MS);
     uv_timer_init(loop, &server->deadline);
     uv_prepare_init(loop, &server->prepare);
     uv_prepare_start(&server->prepare, on_prepare);
-    uv_signal_init(loop, &server->on_term);
-    uv_signal_init(loop, &server->on_int);
-    uv_signal_init(loop, &server->on_hup);
-    uv_signal_start(&server->on_term, on_signal, SIGTERM);
-    uv_signal_start(&server->on_int, on_signal, SIGINT);
-    uv_signal_start(&server->on_hup, on_signal, SIGHUP);
+    watch_signal(server, &server->on_term, SIGTERM);
+    watch_signal(server, &server->on_int, SIGINT);
+    watch_signal(server, &server->on_hup, SIGHUP);
     return HAC_OK;
 }
 

@@ -44,25 +44,28 @@ static bool may_serve(void *context)
     return false;
 }
 
+static hac_status check_pending(const hac_session *session, const hac_frame *frame, hac_error *err)
+{
+    size_t pending = frame->n_fds > 0 ? hac_closer_pending(session->server->closer, session->user->uid) : 0;
+    if (pending <= HAC_CLOSER_MOST)
+        return HAC_OK;
+    return hac_fail(err, HAC_REFUSED,
+                    "%zu descriptors that you gave before cannot be closed: their file systems or peers do "
+                    "not answer",
+                    pending);
+}
+
 static void handle_frame(hac_session *session, hac_frame *frame)
 {
     hac_error err = HAC_ERROR_NONE;
     Hac__Client__Request *request = NULL;
     if (session->closing)
         return;
-    size_t pending = frame->n_fds > 0 ? hac_closer_pending(session->server->closer, session->user->uid) : 0;
-    if (pending > HAC_CLOSER_MOST) {
-        (void)hac_fail(
-            &err, HAC_REFUSED,
-            "%zu descriptors that you gave before cannot be closed: their file systems or peers do "
-            "not answer",
-            pending);
-        hac_session_send_failure(session, 0, &err, 0);
-        hac_session_close(session, err.message);
-        return;
-    }
-    if (hac_decode_request(session->server->client_decoder, frame->body, frame->body_bytes, frame->n_fds,
-                           &request, &err) != HAC_OK) {
+    hac_status status = check_pending(session, frame, &err);
+    if (status == HAC_OK)
+        status = hac_decode_request(session->server->client_decoder, frame->body, frame->body_bytes,
+                                    frame->n_fds, &request, &err);
+    if (status != HAC_OK) {
         hac_session_send_failure(session, 0, &err, 0);
         hac_session_close(session, err.message);
         return;

@@ -29,7 +29,13 @@ typedef struct hac_frame {
 /* Closes the descriptors that were not taken. */
 void hac_frame_clear(hac_frame *frame);
 
-/* Takes the index-th descriptor out; -1 if there is none (any more). */
+/* The index-th descriptor, which stays the frame's; -1 if there is none (any more). */
+static inline int hac_frame_fd(const hac_frame *frame, size_t index)
+{
+    return index < frame->n_fds ? frame->fds[index] : -1;
+}
+
+/* Takes it out. */
 int hac_frame_take_fd(hac_frame *frame, size_t index);
 
 /*
