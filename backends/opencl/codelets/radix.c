@@ -239,7 +239,7 @@ static hac_status scatter_stretch(hac_radix_job *job, cl_kernel kernel, const ha
     TRY(open_input(job, &task->spans[0], s, &in, err));
     TRY(hac_radix_open(job, t->starts, s->count * row_bytes(job), HAC_READ, &starts, err));
     TRY(hac_radix_open(job, t->keys, t->items * job->p.key_bytes, t->access, &keys, err));
-    uint32_t levels = hac_radix_searches(&job->table.header) ? job->table.header.levels : 0;
+    uint32_t levels = job->table.header.levels == HAC_RADIX_VALUES ? 0 : job->table.header.levels;
     TRY(common_args(job, kernel, s, in, levels, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, starts, err));
     TRY(hac_kernel_arg_u32(kernel, COMMON_ARGS + 2, (uint32_t)t->items, err));

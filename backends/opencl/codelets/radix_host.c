@@ -45,6 +45,21 @@ uint32_t hac_radix_cell(const hac_radix_header *h, uint64_t m)
     return (uint32_t)(((d < h->last ? d : h->last) * h->scale) >> 16);
 }
 
+/* Bits of a key behind those that choose its entry. */
+static unsigned low_bits(const hac_radix_header *h)
+{
+    return h->key_bytes * 8 - (unsigned)__builtin_ctz(HAC_RADIX_ENTRIES);
+}
+
+uint32_t hac_radix_place(const hac_radix_header *h, const uint32_t *entries, uint64_t m)
+{
+    uint64_t d = m > h->base ? m - h->base : 0,
+             most = (h->key_bytes == 8 ? UINT64_MAX : UINT32_MAX) >> h->shift;
+    d = (d < most ? d : most) << h->shift;
+    uint32_t e = entries[d >> low_bits(h)];
+    return (e >> 6) + (uint32_t)((d & ((UINT64_C(1) << low_bits(h)) - 1)) >> (e & 63));
+}
+
 /* ---- params and tables ---- */
 
 static uint64_t span_bytes(const hac_radix_params *p, hac_radix_span what)
@@ -107,7 +122,7 @@ static bool header_is_sound(const hac_radix_header *h, const hac_radix_params *p
 {
     if (h->magic != HAC_RADIX_MAGIC || h->items != p->n || h->buckets != p->buckets ||
         h->key_bytes != p->key_bytes || h->method > HAC_RADIX_LOG ||
-        (h->levels > HAC_RADIX_MAX_LEVELS && h->levels != HAC_RADIX_VALUES))
+        (h->levels > HAC_RADIX_MAX_LEVELS && h->levels != HAC_RADIX_VALUES && h->levels != HAC_RADIX_REFINED))
         return false;
     if (h->levels == HAC_RADIX_VALUES && h->cells > HAC_RADIX_SPLITTERS)
         return false;
@@ -120,7 +135,8 @@ static bool header_is_sound(const hac_radix_header *h, const hac_radix_params *p
     return h->last <= UINT16_MAX && h->scale <= 1u << 16 && ((uint64_t)h->last * h->scale) >> 16 < h->cells;
 }
 
-/* Whether every key comes to one of the buckets: cells rise and are buckets, and no search goes further. */
+/* Whether every key comes to one of the buckets: cells rise and are buckets, no search goes further, and all
+ * places are cells. */
 static bool maps_are_sound(const hac_radix_table *t, uint32_t buckets, uint32_t key_bytes)
 {
     const uint16_t *cells = (const uint16_t *)(const void *)t->maps;
@@ -131,6 +147,12 @@ static bool maps_are_sound(const hac_radix_table *t, uint32_t buckets, uint32_t 
     const uint8_t *stop = t->maps + t->splitters_at + (uint64_t)HAC_RADIX_SPLITTERS * key_bytes;
     for (; hac_radix_searches(&t->header) && end < stop; end++)
         sound = sound && *end == UINT8_MAX;
+    const uint32_t *entries = (const uint32_t *)(const void *)(t->maps + t->splitters_at);
+    for (size_t i = 0; t->header.levels == HAC_RADIX_REFINED && i < HAC_RADIX_ENTRIES; i++) {
+        unsigned low = low_bits(&t->header), shift = entries[i] & 63;
+        sound = sound && shift <= low && low - shift < 16 &&
+                (entries[i] >> 6) + (1u << (low - shift)) <= t->header.cells;
+    }
     return sound;
 }
 

@@ -37,8 +37,9 @@ static inline uint64_t hac_radix_unmap(const hac_radix_order *o, uint64_t m)
     return o->key_bytes == 4 ? hac_key_unmap32(o->order, (uint32_t)m) : hac_key_unmap64(o->order, m);
 }
 
-/* Cell of a mapped key: base/radix_layout.h. */
+/* Cell of a mapped key, and of a refined map its place: base/radix_layout.h. */
 uint32_t hac_radix_cell(const hac_radix_header *h, uint64_t m);
+uint32_t hac_radix_place(const hac_radix_header *h, const uint32_t *entries, uint64_t m);
 
 /*
  * Sorts n mapped keys in place, stable, in time n · (digits in which they differ). Un-maps keys; argsort
@@ -68,8 +69,8 @@ HAC_MUST_USE hac_status hac_radix_params_of(const hac_task *task, const hac_radi
 /* TABLE as it is now, checked and copied, since others can write to it. */
 typedef struct hac_radix_table {
     hac_radix_header header;
-    /* malloc'ed, 64-byte aligned: cells, uint16_t that are their own numbers, and the splitters, which are
-     * undefined where no search is needed */
+    /* malloc'ed, 64-byte aligned: cells, uint16_t that are their own numbers, and the splitters, values or
+     * entries, undefined where there are none */
     uint8_t *maps;
     uint64_t maps_bytes, identity_at, splitters_at;
 } hac_radix_table;
@@ -79,7 +80,7 @@ HAC_MUST_USE hac_status hac_radix_table_read(const hac_span *span, const hac_rad
 /* Whether cells are not buckets yet, but where a search begins. */
 static inline bool hac_radix_searches(const hac_radix_header *h)
 {
-    return h->levels != 0 && h->levels != HAC_RADIX_VALUES;
+    return h->levels != 0 && h->levels <= HAC_RADIX_MAX_LEVELS;
 }
 
 /* Of a table with values: the mapped key of each bucket; undefined where there is none. */

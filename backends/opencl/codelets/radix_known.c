@@ -84,7 +84,19 @@ static hac_task task_of(const trial *t, uint64_t count)
 }
 
 /* VALUED: with values, and all keys but one are strangers. */
-typedef enum forced { AS_SAMPLED, LOG_CELLS, SEARCHED, VALUED, FORCED } forced;
+typedef enum forced { AS_SAMPLED, LOG_CELLS, SEARCHED, VALUED, REFINED, FORCED } forced;
+
+/* Every third cell is cut into sixteen places. */
+static uint32_t force_refined(uint8_t *splitters, uint32_t key_bytes)
+{
+    uint32_t low = key_bytes * 8 - 13, place = 0;
+    for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++) {
+        uint32_t bits = i % 3 == 0 ? 4 : 0, entry = place << 6 | (low - bits);
+        memcpy(splitters + i * sizeof entry, &entry, sizeof entry);
+        place += 1u << bits;
+    }
+    return place;
+}
 
 /* Overwrites what radix.sample decided with a map that its sample would not have chosen. */
 static void force_map(const trial *t, forced map)
@@ -100,10 +112,16 @@ static void force_map(const trial *t, forced map)
     h.base = 0;
     h.shift = (t->key_bytes == 8 ? 10u : 11u) - (map == VALUED ? 3u : 0u);
     h.levels = map == SEARCHED ? 3 : map == VALUED ? HAC_RADIX_VALUES : 0;
+    memset(splitters, map == VALUED ? 0 : 0xff, (uint64_t)HAC_RADIX_SPLITTERS * t->key_bytes);
+    if (map == REFINED) {
+        h.method = HAC_RADIX_LINEAR;
+        h.levels = HAC_RADIX_REFINED;
+        h.shift = 0;
+        h.cells = force_refined(splitters, t->key_bytes);
+    }
     memcpy(t->table, &h, sizeof h);
     for (uint64_t i = 0; i < h.cells; i++)
         cells[i] = (uint16_t)(map == SEARCHED ? 0 : i * t->cut.buckets / h.cells);
-    memset(splitters, map == VALUED ? 0 : 0xff, (uint64_t)HAC_RADIX_SPLITTERS * t->key_bytes);
     for (uint64_t i = 0; i < 7 && map == SEARCHED; i++) {
         uint64_t wide = (i + 1) << 61, key = t->key_bytes == 8 ? wide : wide >> 32;
         memcpy(splitters + i * t->key_bytes, &key, t->key_bytes);
@@ -170,6 +188,11 @@ static hac_status known_answer(hac_device *device, hac_type type, uint32_t index
     uint64_t buckets = t.n / 16000 + 8;
     cut.buckets = (uint32_t)(buckets < cut.buckets ? buckets : cut.buckets);
     hac_status status = try_cut(device, &t, &cut, err);
+    /* so many that the block style writes whole lines */
+    if (status == HAC_OK && f->max_loop_iterations == 0) {
+        cut.buckets = HAC_RADIX_MAX_BUCKETS;
+        status = try_cut(device, &t, &cut, err);
+    }
     /* one bucket: the largest leaf, and one that is too large for it */
     for (uint64_t n = HAC_RADIX_LEAF_ITEMS; status == HAC_OK && n <= HAC_RADIX_LEAF_ITEMS + 1; n++) {
         t.n = n;

@@ -15,7 +15,8 @@ typedef struct sample {
     hac_radix_header header;
     const uint64_t *keys; /* sorted */
     uint64_t n;
-    uint64_t *splitters;       /* HAC_RADIX_SPLITTERS, or values; used if header.levels != 0 */
+    uint64_t *splitters;       /* HAC_RADIX_SPLITTERS, or values */
+    uint32_t *entries;         /* HAC_RADIX_ENTRIES, of a refined map */
     uint16_t *cells;           /* HAC_RADIX_CELLS */
     struct cell_count *counts; /* as many */
     uint64_t largest;          /* expected keys of the largest bucket that has to be sorted */
@@ -91,7 +92,7 @@ static bool holds_one_value(const hac_radix_header *h, uint32_t cell)
         return false;
     if (h->method == HAC_RADIX_LOG)
         return cell >> h->shift <= h->shift;
-    return h->shift == 0 && h->scale == 1u << 16 &&
+    return h->levels == 0 && h->shift == 0 && h->scale == 1u << 16 &&
            (cell != h->last || h->base + h->last == (wide ? UINT64_MAX : UINT32_MAX));
 }
 
@@ -145,12 +146,18 @@ static uint64_t expected_largest(const sample *s, const cell_count *counts)
     return (uint64_t)((double)largest * ((double)s->header.items / (double)s->n));
 }
 
+static uint32_t cell_of(const sample *s, uint64_t key)
+{
+    return s->header.levels == HAC_RADIX_REFINED ? hac_radix_place(&s->header, s->entries, key)
+                                                 : hac_radix_cell(&s->header, key);
+}
+
 static void count_cells(const sample *s, cell_count *counts)
 {
     uint32_t run = 0;
     memset(counts, 0, s->header.cells * sizeof *counts);
     for (uint64_t i = 0; i < s->n; i++) {
-        cell_count *c = &counts[hac_radix_cell(&s->header, s->keys[i])];
+        cell_count *c = &counts[cell_of(s, s->keys[i])];
         run = i > 0 && s->keys[i] == s->keys[i - 1] ? run + 1 : 1;
         c->many++;
         c->alike = run > c->alike ? run : c->alike;
@@ -174,6 +181,80 @@ static void fill_cells(sample *s)
     while (!pack(s, counts, target))
         target += target / 8 + 1;
     s->largest = expected_largest(s, counts);
+}
+
+/* ---- refined ---- */
+
+#define REFINING_ROUNDS 3
+#define REFINED_MOST    12 /* bits, of a cell */
+
+static unsigned key_bits(const sample *s)
+{
+    return s->header.key_bytes * 8;
+}
+
+static void begin_refining(sample *s)
+{
+    hac_radix_header *h = &s->header;
+    uint64_t range = s->keys[s->n - 1] - base_of(s);
+    h->method = HAC_RADIX_LINEAR;
+    h->levels = HAC_RADIX_REFINED;
+    h->base = base_of(s);
+    h->shift = range == 0 ? 0 : key_bits(s) - bits_of(range);
+    h->last = h->scale = 0;
+    h->cells = HAC_RADIX_ENTRIES;
+    unsigned low = key_bits(s) - bits_of(HAC_RADIX_ENTRIES - 1);
+    for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++)
+        s->entries[i] = i << 6 | low;
+}
+
+/* Most keys of a place that are to be told apart. */
+static uint32_t fullest_place(const sample *s, uint32_t first, uint32_t places)
+{
+    uint32_t most = 0;
+    for (uint32_t p = first; p < first + places; p++) {
+        uint32_t many = left_to_sort(s, p, &s->counts[p]);
+        most = many > most ? many : most;
+    }
+    return most;
+}
+
+/* More places for cells whose fullest one has half as much as a bucket should, until it would have a quarter
+ * if its keys were spread evenly. False: there are not so many places. */
+static bool refine(sample *s, uint64_t target)
+{
+    unsigned low = key_bits(s) - bits_of(HAC_RADIX_ENTRIES - 1);
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++) {
+        uint32_t first = s->entries[i] >> 6;
+        unsigned bits = low - (s->entries[i] & 63);
+        uint64_t fullest = fullest_place(s, first, 1u << bits);
+        if (fullest >= target / 2 + 1)
+            bits += bits_of(fullest * 4 / target);
+        bits = bits < REFINED_MOST ? bits : REFINED_MOST;
+        s->entries[i] = place << 6 | (low - bits);
+        place += 1u << bits;
+        if (place > HAC_RADIX_CELLS)
+            return false;
+    }
+    s->header.cells = place;
+    return true;
+}
+
+/* Cells of equal width, of which those that hold much are cut. */
+static bool choose_refined(sample *s, uint64_t good)
+{
+    begin_refining(s);
+    for (unsigned round = 0; round < REFINING_ROUNDS; round++) {
+        count_cells(s, s->counts);
+        if (!refine(s, bucket_target(s)))
+            break;
+        fill_cells(s);
+        if (s->largest <= good)
+            return true;
+    }
+    s->header.levels = 0;
+    return false;
 }
 
 /* ---- search ---- */
@@ -299,7 +380,8 @@ static void choose(sample *s)
         if (s->largest <= good)
             return;
     }
-    choose_search(s);
+    if (!choose_refined(s, good))
+        choose_search(s);
 }
 
 static void write_table(const sample *s, uint8_t *table)
@@ -307,8 +389,11 @@ static void write_table(const sample *s, uint8_t *table)
     memcpy(table, &s->header, sizeof s->header);
     memcpy(table + hac_radix_cells_offset(), s->cells, s->header.cells * sizeof *s->cells);
     uint8_t *splitters = table + hac_radix_splitters_offset();
-    for (size_t i = 0; s->header.levels != 0 && i < HAC_RADIX_SPLITTERS; i++)
-        memcpy(splitters + i * s->header.key_bytes, &s->splitters[i], s->header.key_bytes);
+    if (s->header.levels == HAC_RADIX_REFINED)
+        memcpy(splitters, s->entries, HAC_RADIX_ENTRIES * sizeof *s->entries);
+    else
+        for (size_t i = 0; s->header.levels != 0 && i < HAC_RADIX_SPLITTERS; i++)
+            memcpy(splitters + i * s->header.key_bytes, &s->splitters[i], s->header.key_bytes);
 }
 
 /* ---- codelets ---- */
@@ -333,9 +418,10 @@ hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_ta
     uint64_t count = hac_radix_sample_items(p.n, p.buckets);
     hac_autofree uint64_t *keys = hac_radix_alloc(count * sizeof *keys);
     hac_autofree uint64_t *splitters = calloc(HAC_RADIX_SPLITTERS, sizeof *splitters);
+    hac_autofree uint32_t *entries = calloc(HAC_RADIX_ENTRIES, sizeof *entries);
     hac_autofree uint16_t *cells = calloc(HAC_RADIX_CELLS, sizeof *cells);
     hac_autofree cell_count *counts = calloc(HAC_RADIX_CELLS, sizeof *counts);
-    if (keys == NULL || splitters == NULL || cells == NULL || counts == NULL)
+    if (keys == NULL || splitters == NULL || entries == NULL || cells == NULL || counts == NULL)
         return hac_fail_no_memory(err);
     hac_radix_order order = hac_radix_order_of(task->type, task->descending, p.index_bytes != 0);
     draw(&order, task->spans[0].data, p.n, task->params[4], keys, count);
@@ -346,6 +432,7 @@ hac_status hac_radix_run_sample(hac_device *device, const hac_task *task, hac_ta
     sample s = {.keys = keys,
                 .n = count,
                 .splitters = splitters,
+                .entries = entries,
                 .cells = cells,
                 .counts = counts,
                 .alone = p.index_bytes == 0};

@@ -26,6 +26,7 @@ typedef struct sort {
     uint64_t n;
     hac_radix_cut cut;
     uint8_t *in, *in_copy, *out, *index, *table, *counts;
+    void (*change_table)(struct sort *s); /* of what radix.sample wrote, or NULL */
 } sort;
 
 static uint64_t random_state = 88172645463325252u;
@@ -82,6 +83,8 @@ typedef enum pattern {
     HALF_ZERO,
     OUTLIER,
     STEPS,
+    FLOATS,
+    HALVES,
     PATTERNS
 } pattern;
 
@@ -132,6 +135,12 @@ static uint64_t key_of(const sort *s, pattern p, uint64_t i)
         return r & 1 ? 0 : r >> 3;
     case STEPS: /* the low bits are those of all keys, above them values that repeat */
         return ((r % 60000) << (bits == 32 ? 9 : 30)) | 5;
+    case FLOATS: /* most values in few exponents of both signs */
+        return (s->size == 4 ? (r & 0x807fffff) | ((127 - (r >> 32 & 7 & (r >> 40))) << 23)
+                             : (r & 0x800fffffffffffff) | ((1023 - (r >> 13 & 7 & (r >> 21))) << 52));
+    case HALVES:
+        return r >> 63 << (bits - 1) | UINT64_C(1) << (bits - 3) |
+               (r & ((UINT64_C(1) << (bits == 32 ? 14 : 44)) - 1));
     case OUTLIER:
         return i == n / 3 ? UINT64_MAX >> (64 - bits) : r & 0xffff;
     default:
@@ -209,6 +218,8 @@ static void run_sort(hac_device *device, sort *s)
     task.params[4] = hac_random_u64(&random_state);
     task.n_params = 5;
     run(device, "radix.sample", &task, &result);
+    if (s->change_table != NULL)
+        s->change_table(s);
     task = task_of(s, 0, 0);
     task.spans[0] = in;
     task.spans[1] = table;
@@ -319,6 +330,86 @@ static void patterns_of(const setting *s, uint64_t n)
     hac_device *device = test_open_device(s->device);
     for (int p = 0; p < PATTERNS; p++)
         check_types(device, s->name, n, fine_cut(device, n), (pattern)p);
+    hac_device_close(device);
+}
+
+/* So many buckets that the block style writes whole lines: of the planner's chunks, where a line is filled
+ * again and again, and of short ones, where most lines are not full. */
+static void many_buckets(void **state)
+{
+    (void)state;
+    uint64_t n = test_small_sizes() ? 6000 : 140003;
+    hac_device *device = test_open_device(block.device);
+    for (int p = 0; p < PATTERNS; p++)
+        for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++) {
+            hac_radix_cut cut = {.chunk_items = (p + type) % 3 == 0 ? 1024 : 65536, .buckets = 2048};
+            cut.buckets += (uint32_t)(p + type) % 2 * (HAC_RADIX_MAX_BUCKETS - cut.buckets);
+            if (!test_small_sizes() || (p + type) % 4 == 0)
+                check_sort(device, "lines", (hac_type)type, p & 1, 0, n, cut, (pattern)p);
+        }
+    hac_device_close(device);
+}
+
+/* What the sample chose becomes a refined map: every third cell has sixteen places. */
+static void refine_by_hand(sort *s)
+{
+    hac_radix_header h;
+    uint16_t *cells = (uint16_t *)(void *)(s->table + hac_radix_cells_offset());
+    uint32_t *entries = (uint32_t *)(void *)(s->table + hac_radix_splitters_offset());
+    uint32_t low = s->size * 8 - 13;
+    memcpy(&h, s->table, sizeof h);
+    h.method = HAC_RADIX_LINEAR;
+    h.levels = HAC_RADIX_REFINED;
+    h.shift = h.last = h.scale = h.cells = 0;
+    for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++) {
+        uint32_t bits = i % 3 == 0 ? 4 : 0;
+        entries[i] = h.cells << 6 | (low - bits);
+        h.cells += 1u << bits;
+    }
+    for (uint32_t i = 0; i < h.cells; i++)
+        cells[i] = (uint16_t)((uint64_t)i * s->cut.buckets / h.cells);
+    memcpy(s->table, &h, sizeof h);
+}
+
+static void refined_by_hand(void **state)
+{
+    (void)state;
+    static const pattern patterns[] = {RANDOM, FLOATS, HALVES, SPECIAL};
+    const setting *settings[] = {&block, &simt};
+    uint64_t n = test_small_sizes() ? 2500 : 20011;
+    for (size_t i = 0; i < 8; i++) {
+        hac_device *device = test_open_device(settings[i % 2]->device);
+        for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++) {
+            sort s = sort_new((hac_type)type, (i + (size_t)type) % 3 == 0, (i + (size_t)type) % 2 * 4, n,
+                              fine_cut(device, n));
+            s.change_table = refine_by_hand;
+            fill(&s, patterns[i / 2]);
+            run_sort(device, &s);
+            assert_sorted(&s, settings[i % 2]->name, patterns[i / 2]);
+            sort_free(&s);
+        }
+        hac_device_close(device);
+    }
+}
+
+/* Half of the keys lie in one cell, and half in another one far away. */
+static void halves_are_refined(void **state)
+{
+    (void)state;
+    if (test_small_sizes())
+        return;
+    hac_device *device = test_open_device(block.device);
+    for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++) {
+        hac_radix_cut cut = {.chunk_items = 16384, .buckets = 64};
+        sort s = sort_new((hac_type)type, type & 1, (uint32_t)type % 2 * 4, 200003, cut);
+        fill(&s, HALVES);
+        run_sort(device, &s);
+        assert_sorted(&s, "halves", HALVES);
+        hac_radix_header h;
+        memcpy(&h, s.table, sizeof h);
+        assert_int_equal(h.levels, HAC_RADIX_REFINED);
+        sort_free(&s);
+    }
     hac_device_close(device);
 }
 
@@ -593,6 +684,19 @@ static void damaged_tables_are_refused(void **state)
         assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
     }
     memcpy(s.table, &good, sizeof good);
+    refine_by_hand(&s);
+    hac_radix_header refined;
+    memcpy(&refined, s.table, sizeof refined);
+    uint32_t *entry = (uint32_t *)(void *)(s.table + hac_radix_splitters_offset()) + 8000, sound = *entry;
+    const uint32_t wrong[] = {sound | 63, sound & ~63u, UINT32_MAX << 6 | (sound & 63),
+                              (refined.cells - 1) << 6 | 18};
+    assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        *entry = wrong[i];
+        if (hac_radix_run_count(device, &task, &result, &err) != HAC_INVALID)
+            fail_msg("entry %zu was taken", i);
+    }
+    memcpy(s.table, &good, sizeof good);
     uint16_t *cells = (uint16_t *)(void *)(s.table + hac_radix_cells_offset());
     cells[good.cells - 1] = (uint16_t)s.cut.buckets;
     assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
@@ -647,6 +751,9 @@ int main(void)
         cmocka_unit_test(sizes_around_boundaries_simt),
         cmocka_unit_test(every_pattern_and_type_block),
         cmocka_unit_test(every_pattern_and_type_simt),
+        cmocka_unit_test(many_buckets),
+        cmocka_unit_test(refined_by_hand),
+        cmocka_unit_test(halves_are_refined),
         cmocka_unit_test(large_buckets),
         cmocka_unit_test(the_planners_cut),
         cmocka_unit_test(few_values_block),

@@ -68,6 +68,16 @@ typedef uint number;
 #define FETCH_FOR_WRITE(p)
 #endif
 
+/* A whole line that is not read soon: past the caches, which it would have to be read into first. Such stores
+ * are ordered only by the fence. */
+#if defined(__x86_64__) && defined(__clang__)
+#define STORE_LINE(v, p) __builtin_nontemporal_store(v, (__global keys *)(p))
+#define FENCE_OF_LINES() __asm__ volatile("sfence" ::: "memory")
+#else
+#define STORE_LINE(v, p) STORE(v, p)
+#define FENCE_OF_LINES()
+#endif
+
 /* any(v) is compiled lane by lane as well. */
 inline bool nonzero(uint16 v)
 {
@@ -81,6 +91,8 @@ inline bool nonzero(uint16 v)
 #define MAX_BUCKETS  6144 /* HAC_RADIX_MAX_BUCKETS */
 #define CELLS_LINEAR 0
 #define VALUES       32 /* levels */
+#define REFINED      33
+#define LOW_BITS     (HAC_KEY_BITS - 13) /* of a refined map */
 #define STRANGE      (1UL << 63)
 #define CELLS_LOG    1
 
@@ -134,9 +146,28 @@ inline ids log_cells(keys m, cell_map c)
 {
     keys d = max(m, (keys)c.base) - c.base;
     d = max(d + (key)1, d); /* 1 … all ones */
+    /* A floating-point number holds the answer in its upper bits, and processors without a clz of vectors can
+     * convert. Without the bit behind those that have room, d cannot be rounded up. */
+#if HAC_KEY_BITS == 32
+    return (as_uint16(convert_float16(d & ~(d >> 24))) >> (uint16)(23 - c.shift)) - (127u << c.shift);
+#elif defined(cl_khr_fp64)
+    keys e = as_ulong8(convert_double8(d & ~(d >> (keys)53)));
+    return TO_IDS((e >> (keys)(52 - c.shift)) - ((key)1023 << c.shift));
+#else
     keys zeros = clz(d);
     keys fraction = ((d << zeros) >> (keys)(HAC_KEY_BITS - 1 - c.shift)) & (keys)((1u << c.shift) - 1);
     return TO_IDS((((keys)(HAC_KEY_BITS - 1) - zeros) << (keys)c.shift) | fraction);
+#endif
+}
+
+/* Goes on from the cells of a refined map to places. */
+inline void refine(const key *low, cell_map c, uint *cells)
+{
+    __global const uint *entries = (__global const uint *)c.splitters;
+    for (uint i = 0; i < BLOCK; i++) {
+        uint e = entries[cells[i]];
+        cells[i] = (e >> 6) + (uint)(low[i] >> (e & 63));
+    }
 }
 
 /* Goes on from cells to buckets, for four keys at a time, which hides the latency of the steps. */
@@ -208,22 +239,43 @@ inline cell_range cells_by(const uint method, key *block, key_order o, cell_map 
     return range_of(least, most);
 }
 
-/* Maps the keys of a block in place and finds their cells; their buckets where a search is needed, which the
- * kernels' `table` then leaves as they are. */
-inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
+inline cell_range range_of_block(const uint *cells)
 {
-    cell_range r = c.method == CELLS_LINEAR ? cells_by(CELLS_LINEAR, block, o, c, cells)
-                                            : cells_by(CELLS_LOG, block, o, c, cells);
-    if (c.levels == 0)
-        return r;
-    for (uint i = 0; i < BLOCK; i += 4)
-        search(block + i, c, cells + i);
     ids least = LOAD_IDS(cells), most = least;
     for (uint i = LANES; i < BLOCK; i += LANES) {
         least = min(least, LOAD_IDS(cells + i));
         most = max(most, LOAD_IDS(cells + i));
     }
     return range_of(least, most);
+}
+
+inline cell_range places_by_refining(key *block, key_order o, cell_map c, uint *cells)
+{
+    key low[BLOCK];
+    for (uint i = 0; i < BLOCK; i += LANES) {
+        keys m = map_keys(LOAD_OWN(block + i), o);
+        STORE_OWN(m, block + i);
+        keys d = min(max(m, (keys)c.base) - c.base, (keys)(KEY_MAX >> c.shift)) << (keys)c.shift;
+        STORE_IDS(TO_IDS(d >> (keys)LOW_BITS), cells + i);
+        STORE_OWN(d & (keys)(((key)1 << LOW_BITS) - 1), low + i);
+    }
+    refine(low, c, cells);
+    return range_of_block(cells);
+}
+
+/* Maps the keys of a block in place and finds their cells; their places where the map is refined, and their
+ * buckets where a search is needed, which the kernels' `table` then leaves as they are. */
+inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
+{
+    if (c.levels == REFINED)
+        return places_by_refining(block, o, c, cells);
+    cell_range r = c.method == CELLS_LINEAR ? cells_by(CELLS_LINEAR, block, o, c, cells)
+                                            : cells_by(CELLS_LOG, block, o, c, cells);
+    if (c.levels == 0)
+        return r;
+    for (uint i = 0; i < BLOCK; i += 4)
+        search(block + i, c, cells + i);
+    return range_of_block(cells);
 }
 
 /* Not 0: a key of the block is not its cell's value. */
@@ -400,6 +452,75 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first,
     }
 }
 
+#if !HAC_INDEX_BYTES
+#define LINES_FROM 2048 /* buckets; about half of them are filled */
+
+/* Keys of each bucket that have not been written yet, in a line as they will lie in `out`. */
+typedef struct {
+    uint at[MAX_BUCKETS], written[MAX_BUCKETS];
+    key keys[MAX_BUCKETS * LANES];
+} lines;
+
+inline void write_rest(lines *l, uint b, __global key *restrict out)
+{
+    for (uint p = l->written[b]; p < l->at[b]; p++)
+        out[p] = l->keys[b * LANES + p % LANES];
+    l->written[b] = l->at[b];
+}
+
+inline void scatter_into_lines(const key *block, const uint *cells, uint some,
+                               __global const ushort *restrict table, uint limit, lines *l,
+                               __global key *restrict out)
+{
+    for (uint i = 0; i < some; i++) {
+        size_t b = table[cells[i]];
+        uint p = l->at[b];
+        if (p >= limit)
+            continue;
+        l->at[b] = p + 1;
+        l->keys[b * LANES + p % LANES] = block[i];
+        if (p % LANES != LANES - 1)
+            continue;
+        if (l->written[b] + LANES <= p + 1)
+            STORE_LINE(LOAD_OWN(l->keys + b * LANES), out + (p + 1 - LANES));
+        else
+            write_rest(l, b, out);
+        l->written[b] = p + 1;
+    }
+}
+
+/* With thousands of buckets each key's store is to another page than the last ones, which costs a walk
+ * through the page tables: here lines are filled in cache, and it is one of them that is stored. */
+inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
+                                   __global const ushort *restrict table, key_order o, cell_map c,
+                                   uint buckets, __global const ulong *restrict starts, uint limit,
+                                   __global key *restrict out)
+{
+    lines l;
+    uint cells[BLOCK];
+    key block[BLOCK];
+    for (uint b = 0; b < buckets; b++)
+        l.at[b] = l.written[b] = (uint)min(starts[b], (ulong)limit);
+    for (uint i = 0; i < n; i += BLOCK) {
+        uint some = min((uint)BLOCK, n - i);
+        load_block(in + i, some, block);
+        cell_range r = block_cells(block, o, c, cells);
+        fetch_block(in, i + BLOCK, n);
+        uint b = table[r.first];
+        if (r.first == r.last && some == BLOCK && l.at[b] + BLOCK <= limit) {
+            write_rest(&l, b, out);
+            scatter_run(block, l.at[b], out, 0);
+            l.at[b] = l.written[b] = l.at[b] + BLOCK;
+        } else {
+            scatter_into_lines(block, cells, some, table, limit, &l, out);
+        }
+    }
+    for (uint b = 0; b < buckets; b++)
+        write_rest(&l, b, out);
+    FENCE_OF_LINES();
+}
+#endif
+
 /* out holds `limit` keys; starts are places in it. first_index: of in[0]. */
 __kernel void radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                             __global const ushort *restrict table,
@@ -414,8 +535,15 @@ __kernel void radix_scatter(__global const key *restrict in, ulong items, uint c
     cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
     for (uint chunk = get_group_id(0); chunk < chunks; chunk = atomic_inc(next)) {
         ulong from = (ulong)chunk * chunk_items;
-        scatter_chunk(in + from, (uint)min((ulong)chunk_items, items - from), first_index + from, table, o, c,
-                      buckets, starts + (ulong)chunk * row_items, limit, out PASS_INDEX);
+        uint n = (uint)min((ulong)chunk_items, items - from);
+        __global const ulong *row = starts + (ulong)chunk * row_items;
+#if !HAC_INDEX_BYTES
+        if (buckets >= LINES_FROM && ((size_t)out & 63) == 0) {
+            scatter_chunk_by_lines(in + from, n, table, o, c, buckets, row, limit, out);
+            continue;
+        }
+#endif
+        scatter_chunk(in + from, n, first_index + from, table, o, c, buckets, row, limit, out PASS_INDEX);
     }
 }
 

@@ -12,6 +12,8 @@
 #define MAX_LEVELS   11   /* HAC_RADIX_MAX_LEVELS */
 #define CELLS_LINEAR 0
 #define VALUES       32 /* levels */
+#define REFINED      33
+#define LOW_BITS     (HAC_KEY_BITS - 13) /* of a refined map */
 #define STRANGE      (1UL << 63)
 #define CELLS_LOG    1
 #define DIGIT_BITS   8
@@ -78,8 +80,17 @@ inline uint cell_of(key m, cell_map c)
     return ((HAC_KEY_BITS - 1 - zeros) << c.shift) | fraction;
 }
 
+inline uint place_by_refining(key m, cell_map c)
+{
+    key d = min((key)(max(m, c.base) - c.base), (key)(KEY_MAX >> c.shift)) << c.shift;
+    uint e = ((__global const uint *)c.splitters)[(uint)(d >> LOW_BITS)];
+    return (e >> 6) + (uint)((d & (((key)1 << LOW_BITS) - 1)) >> (e & 63));
+}
+
 inline uint bucket_of(key m, cell_map c)
 {
+    if (c.levels == REFINED)
+        return c.first[place_by_refining(m, c)];
     uint i = c.first[cell_of(m, c)];
     for (uint step = (1u << c.levels) >> 1; step != 0; step >>= 1)
         i += c.splitters[i + step - 1] < m ? step : 0;

@@ -25,6 +25,12 @@
  * 2^(levels - 1) … 2, 1: bucket += step if splitters[bucket + step - 1] < m. Splitter j is the last key of
  * bucket j; from the last bucket on they are the largest key. Each step costs a tenth of a scatter.
  *
+ * Refined (levels = HAC_RADIX_REFINED): where a few cells hold most of the keys, as the exponents of floats
+ * do, each cell is cut into places of equal width, as many as it needs. With d = min(max(m, base) - base,
+ * (2^W - 1)
+ * >> shift) << shift, e = entries[d >> (W - 13)], uint32_t that lie where splitters would, and the other bits
+ * of d: place = (e >> 6) + ((d mod 2^(W - 13)) >> (e mod 64)), and bucket = cells[place].
+ *
  * Few different keys (levels = HAC_RADIX_VALUES): no two that were sampled share a cell or a bucket, and
  * instead of splitters there is a value for each cell. radix.count looks whether every key is its cell's
  * value, and adds HAC_RADIX_STRANGE to a chunk's first count where one is not. If there is none, and keys
@@ -41,6 +47,8 @@
 #define HAC_RADIX_MAX_LEVELS  11 /* steps of a search */
 #define HAC_RADIX_SPLITTERS   8192
 #define HAC_RADIX_VALUES      32 /* levels: there are values, and no search */
+#define HAC_RADIX_REFINED     33 /* levels: cells have entries, and places; no search */
+#define HAC_RADIX_ENTRIES     8192
 #define HAC_RADIX_STRANGE     (UINT64_C(1) << 63)
 #define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
