@@ -1,17 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test_codelets.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* ---- device ---- */
+/* ---- devices ---- */
+
+static char programs[] = "/tmp/hac-test-programs-XXXXXX";
+
+static void remove_programs(void)
+{
+    DIR *directory = opendir(programs);
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;)
+        unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory != NULL)
+        closedir(directory);
+    rmdir(programs);
+}
+
+/* Where devices look for programs: a folder of links, made at the first call. */
+static const char *own_programs(void)
+{
+    static bool made;
+    if (!made) {
+        assert_non_null(mkdtemp(programs));
+        assert_int_equal(atexit(remove_programs), 0);
+    }
+    made = true;
+    return programs;
+}
+
+/* The device finds the programs in `from` that were built for the same device, whatever its options are: they
+ * are not compiled into programs, but what is known of the programs' tests is kept by them. */
+static void link_programs(const hac_device *device, const char *from)
+{
+    const char *own = hac_device_program_directory(device), *name = strrchr(own, '/') + 1;
+    size_t same = (size_t)(strrchr(name, '-') - name) + 1;
+    DIR *directory = opendir(from);
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", from, entry->d_name);
+        if (strncmp(entry->d_name, name, same) == 0 && strchr(entry->d_name + same, '-') == NULL &&
+            symlink(path, own) == 0)
+            break;
+    }
+    if (directory != NULL)
+        closedir(directory);
+}
 
 hac_device *test_open_device(hac_device_options options)
 {
     hac_error err = HAC_ERROR_NONE;
     hac_device *device = NULL;
+    const char *built = getenv("HAC_TEST_PROGRAMS");
     options.platform = getenv("HAC_TEST_PLATFORM");
-    options.program_directory = getenv("HAC_TEST_PROGRAMS"); /* those for other options are not there */
+    options.program_directory = built != NULL ? own_programs() : NULL;
     if (getenv("HAC_TEST_SIMT") != NULL)
         options.style = HAC_STYLE_ONLY_SIMT;
     if (options.platform != NULL && strcmp(options.platform, "rusticl") == 0 &&
@@ -19,6 +65,8 @@ hac_device *test_open_device(hac_device_options options)
         options.max_loop_iterations = 65535;
     if (hac_device_open(&options, &device, &err) != HAC_OK)
         fail_msg("%s", err.message);
+    if (built != NULL)
+        link_programs(device, built);
     return device;
 }
 
