@@ -132,8 +132,8 @@ static pool *next_turn(member *m)
     pthread_mutex_lock(&t->lock);
     pool *found = sleep_until_called(m) ? t->pool : NULL;
     m->seen = atomic_load(&t->turn);
-    pthread_mutex_unlock(&t->lock);
     m->spin_ns = hac_now_ns() - start < SHORTLY_NS ? SPIN_LONG_NS : SPIN_NS;
+    pthread_mutex_unlock(&t->lock); /* from here on a team that it has left may be gone */
     return found;
 }
 
