@@ -37,7 +37,7 @@
  * facts.max_allocation, or any OUT where host_memory is false, is filled through a private buffer of a few
  * chunks whose runs the host copies into their places; a bucket that fits no window is sorted by the host.
  *
- * values: sample: [0] method + 256 · steps of the search, [1] keys sampled, [2] largest expected bucket;
+ * values: sample: [0] method + 256 · levels, [1] keys sampled, [2] largest expected bucket;
  * scan: [0] largest bucket, [1] buckets up to the last that is not empty; leaf: [0] buckets that the host
  * sorted; nan_order: [0] NaNs.
  */
