@@ -287,21 +287,26 @@ class Life(MachineTest):
             self.assertEqual(daemon.wait(10), 0)
             self.assertFalse(machine.socket.exists())
 
+    def leave_under(self, number):
+        """How many of these signals hacd got while it left, after a SIGTERM."""
+        machine = self.machine(ONE_DEVICE)
+        daemon = machine.daemon()
+        machine.warm_up()
+        os.kill(daemon.pid, signal.SIGTERM)
+        sent = 0
+        while not daemon.reap():
+            os.kill(daemon.pid, number)
+            sent += 1
+            time.sleep(0.0002)
+        self.assertEqual(daemon.status, 0)
+        self.assertTrue((machine.root / "state_home/hac/models").exists())
+        return sent
+
     def test_signals_while_leaving(self):
         """However many come: hacd writes its models, removes its files and leaves as it should."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            machine = self.machine(ONE_DEVICE)
-            daemon = machine.daemon()
-            machine.warm_up()
-            os.kill(daemon.pid, signal.SIGTERM)
-            sent = 0
-            while not daemon.reap():
-                os.kill(daemon.pid, number)
-                sent += 1
-                time.sleep(0.0002)
-            self.assertEqual(daemon.status, 0)
-            self.assertGreater(sent, 5)
-            self.assertTrue((machine.root / "state_home/hac/models").exists())
+            # on a busy machine it may have left before the first one
+            self.assertTrue(any(self.leave_under(number) > 5 for _ in range(10)))
 
     def test_socket_removed(self):
         """Nobody can come any more: it leaves; at once when idle, after its jobs otherwise."""
