@@ -45,19 +45,34 @@ uint32_t hac_radix_cell(const hac_radix_header *h, uint64_t m)
     return (uint32_t)(((d < h->last ? d : h->last) * h->scale) >> 16);
 }
 
-/* Bits of a key behind those that choose its entry. */
-static unsigned low_bits(const hac_radix_header *h)
-{
-    return h->key_bytes * 8 - (unsigned)__builtin_ctz(HAC_RADIX_ENTRIES);
-}
-
 uint32_t hac_radix_place(const hac_radix_header *h, const uint32_t *entries, uint64_t m)
 {
     uint64_t d = m > h->base ? m - h->base : 0,
              most = (h->key_bytes == 8 ? UINT64_MAX : UINT32_MAX) >> h->shift;
+    uint32_t low = hac_radix_low_bits(h->key_bytes);
     d = (d < most ? d : most) << h->shift;
-    uint32_t e = entries[d >> low_bits(h)];
-    return (e >> 6) + (uint32_t)((d & ((UINT64_C(1) << low_bits(h)) - 1)) >> (e & 63));
+    uint32_t e = entries[d >> low];
+    return (e >> 6) + (uint32_t)((d & ((UINT64_C(1) << low) - 1)) >> (e & 63));
+}
+
+void hac_radix_refine_thirds(uint8_t *table)
+{
+    hac_radix_header h;
+    uint16_t *cells = (uint16_t *)(void *)(table + hac_radix_cells_offset());
+    uint32_t *entries = (uint32_t *)(void *)(table + hac_radix_splitters_offset());
+    memcpy(&h, table, sizeof h);
+    h.method = HAC_RADIX_LINEAR;
+    h.levels = HAC_RADIX_REFINED;
+    h.base = 0;
+    h.shift = h.last = h.scale = h.cells = 0;
+    for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++) {
+        uint32_t bits = i % 3 == 0 ? 4 : 0;
+        entries[i] = h.cells << 6 | (hac_radix_low_bits(h.key_bytes) - bits);
+        h.cells += 1u << bits;
+    }
+    for (uint32_t i = 0; i < h.cells; i++)
+        cells[i] = (uint16_t)((uint64_t)i * h.buckets / h.cells);
+    memcpy(table, &h, sizeof h);
 }
 
 /* ---- params and tables ---- */
@@ -149,7 +164,7 @@ static bool maps_are_sound(const hac_radix_table *t, uint32_t buckets, uint32_t 
         sound = sound && *end == UINT8_MAX;
     const uint32_t *entries = (const uint32_t *)(const void *)(t->maps + t->splitters_at);
     for (size_t i = 0; t->header.levels == HAC_RADIX_REFINED && i < HAC_RADIX_ENTRIES; i++) {
-        unsigned low = low_bits(&t->header), shift = entries[i] & 63;
+        uint32_t low = hac_radix_low_bits(key_bytes), shift = entries[i] & 63;
         sound = sound && shift <= low && low - shift < 16 &&
                 (entries[i] >> 6) + (1u << (low - shift)) <= t->header.cells;
     }

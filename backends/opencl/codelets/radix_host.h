@@ -41,6 +41,10 @@ static inline uint64_t hac_radix_unmap(const hac_radix_order *o, uint64_t m)
 uint32_t hac_radix_cell(const hac_radix_header *h, uint64_t m);
 uint32_t hac_radix_place(const hac_radix_header *h, const uint32_t *entries, uint64_t m);
 
+/* A refined map that no sample chose, of all keys: every third cell has sixteen places. Writes the header but
+ * for the sort's own figures, entries and cells of a TABLE. For tests of codelets. */
+void hac_radix_refine_thirds(uint8_t *table);
+
 /*
  * Sorts n mapped keys in place, stable, in time n · (digits in which they differ). Un-maps keys; argsort
  * (index not NULL, index_bytes 4 or 8): sorts index with them, keys are left in no order. Scratch of the size

@@ -86,18 +86,6 @@ static hac_task task_of(const trial *t, uint64_t count)
 /* VALUED: with values, and all keys but one are strangers. */
 typedef enum forced { AS_SAMPLED, LOG_CELLS, SEARCHED, VALUED, REFINED, FORCED } forced;
 
-/* Every third cell is cut into sixteen places. */
-static uint32_t force_refined(uint8_t *splitters, uint32_t key_bytes)
-{
-    uint32_t low = key_bytes * 8 - 13, place = 0;
-    for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++) {
-        uint32_t bits = i % 3 == 0 ? 4 : 0, entry = place << 6 | (low - bits);
-        memcpy(splitters + i * sizeof entry, &entry, sizeof entry);
-        place += 1u << bits;
-    }
-    return place;
-}
-
 /* Overwrites what radix.sample decided with a map that its sample would not have chosen. */
 static void force_map(const trial *t, forced map)
 {
@@ -107,21 +95,19 @@ static void force_map(const trial *t, forced map)
     memcpy(&h, t->table, sizeof h);
     if (map == AS_SAMPLED || t->cut.buckets < 8)
         return;
+    if (map == REFINED) {
+        hac_radix_refine_thirds(t->table);
+        return;
+    }
     h.method = HAC_RADIX_LOG;
     h.cells = map == VALUED ? HAC_RADIX_FEW_CELLS : HAC_RADIX_CELLS;
     h.base = 0;
     h.shift = (t->key_bytes == 8 ? 10u : 11u) - (map == VALUED ? 3u : 0u);
     h.levels = map == SEARCHED ? 3 : map == VALUED ? HAC_RADIX_VALUES : 0;
-    memset(splitters, map == VALUED ? 0 : 0xff, (uint64_t)HAC_RADIX_SPLITTERS * t->key_bytes);
-    if (map == REFINED) {
-        h.method = HAC_RADIX_LINEAR;
-        h.levels = HAC_RADIX_REFINED;
-        h.shift = 0;
-        h.cells = force_refined(splitters, t->key_bytes);
-    }
     memcpy(t->table, &h, sizeof h);
     for (uint64_t i = 0; i < h.cells; i++)
         cells[i] = (uint16_t)(map == SEARCHED ? 0 : i * t->cut.buckets / h.cells);
+    memset(splitters, map == VALUED ? 0 : 0xff, (uint64_t)HAC_RADIX_SPLITTERS * t->key_bytes);
     for (uint64_t i = 0; i < 7 && map == SEARCHED; i++) {
         uint64_t wide = (i + 1) << 61, key = t->key_bytes == 8 ? wide : wide >> 32;
         memcpy(splitters + i * t->key_bytes, &key, t->key_bytes);

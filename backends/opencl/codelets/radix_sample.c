@@ -188,11 +188,6 @@ static void fill_cells(sample *s)
 #define REFINING_ROUNDS 3
 #define REFINED_MOST    12 /* bits, of a cell */
 
-static unsigned key_bits(const sample *s)
-{
-    return s->header.key_bytes * 8;
-}
-
 static void begin_refining(sample *s)
 {
     hac_radix_header *h = &s->header;
@@ -200,10 +195,10 @@ static void begin_refining(sample *s)
     h->method = HAC_RADIX_LINEAR;
     h->levels = HAC_RADIX_REFINED;
     h->base = base_of(s);
-    h->shift = range == 0 ? 0 : key_bits(s) - bits_of(range);
+    h->shift = range == 0 ? 0 : h->key_bytes * 8 - bits_of(range);
     h->last = h->scale = 0;
     h->cells = HAC_RADIX_ENTRIES;
-    unsigned low = key_bits(s) - bits_of(HAC_RADIX_ENTRIES - 1);
+    uint32_t low = hac_radix_low_bits(h->key_bytes);
     for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++)
         s->entries[i] = i << 6 | low;
 }
@@ -223,8 +218,7 @@ static uint32_t fullest_place(const sample *s, uint32_t first, uint32_t places)
  * if its keys were spread evenly. False: there are not so many places. */
 static bool refine(sample *s, uint64_t target)
 {
-    unsigned low = key_bits(s) - bits_of(HAC_RADIX_ENTRIES - 1);
-    uint32_t place = 0;
+    uint32_t low = hac_radix_low_bits(s->header.key_bytes), place = 0;
     for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++) {
         uint32_t first = s->entries[i] >> 6;
         unsigned bits = low - (s->entries[i] & 63);
@@ -245,8 +239,8 @@ static bool refine(sample *s, uint64_t target)
 static bool choose_refined(sample *s, uint64_t good)
 {
     begin_refining(s);
+    count_cells(s, s->counts);
     for (unsigned round = 0; round < REFINING_ROUNDS; round++) {
-        count_cells(s, s->counts);
         if (!refine(s, bucket_target(s)))
             break;
         fill_cells(s);

@@ -10,6 +10,7 @@
 #include "base/radix_layout.h"
 #include "base/random.h"
 #include "radix.h"
+#include "radix_host.h"
 #include "test_codelets.h"
 
 typedef struct setting {
@@ -26,7 +27,7 @@ typedef struct sort {
     uint64_t n;
     hac_radix_cut cut;
     uint8_t *in, *in_copy, *out, *index, *table, *counts;
-    void (*change_table)(struct sort *s); /* of what radix.sample wrote, or NULL */
+    bool refined; /* whatever radix.sample chooses */
 } sort;
 
 static uint64_t random_state = 88172645463325252u;
@@ -218,8 +219,8 @@ static void run_sort(hac_device *device, sort *s)
     task.params[4] = hac_random_u64(&random_state);
     task.n_params = 5;
     run(device, "radix.sample", &task, &result);
-    if (s->change_table != NULL)
-        s->change_table(s);
+    if (s->refined)
+        hac_radix_refine_thirds(s->table);
     task = task_of(s, 0, 0);
     task.spans[0] = in;
     task.spans[1] = table;
@@ -350,27 +351,6 @@ static void many_buckets(void **state)
     hac_device_close(device);
 }
 
-/* What the sample chose becomes a refined map: every third cell has sixteen places. */
-static void refine_by_hand(sort *s)
-{
-    hac_radix_header h;
-    uint16_t *cells = (uint16_t *)(void *)(s->table + hac_radix_cells_offset());
-    uint32_t *entries = (uint32_t *)(void *)(s->table + hac_radix_splitters_offset());
-    uint32_t low = s->size * 8 - 13;
-    memcpy(&h, s->table, sizeof h);
-    h.method = HAC_RADIX_LINEAR;
-    h.levels = HAC_RADIX_REFINED;
-    h.shift = h.last = h.scale = h.cells = 0;
-    for (uint32_t i = 0; i < HAC_RADIX_ENTRIES; i++) {
-        uint32_t bits = i % 3 == 0 ? 4 : 0;
-        entries[i] = h.cells << 6 | (low - bits);
-        h.cells += 1u << bits;
-    }
-    for (uint32_t i = 0; i < h.cells; i++)
-        cells[i] = (uint16_t)((uint64_t)i * s->cut.buckets / h.cells);
-    memcpy(s->table, &h, sizeof h);
-}
-
 static void refined_by_hand(void **state)
 {
     (void)state;
@@ -382,7 +362,7 @@ static void refined_by_hand(void **state)
         for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++) {
             sort s = sort_new((hac_type)type, (i + (size_t)type) % 3 == 0, (i + (size_t)type) % 2 * 4, n,
                               fine_cut(device, n));
-            s.change_table = refine_by_hand;
+            s.refined = true;
             fill(&s, patterns[i / 2]);
             run_sort(device, &s);
             assert_sorted(&s, settings[i % 2]->name, patterns[i / 2]);
@@ -684,7 +664,7 @@ static void damaged_tables_are_refused(void **state)
         assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
     }
     memcpy(s.table, &good, sizeof good);
-    refine_by_hand(&s);
+    hac_radix_refine_thirds(s.table);
     hac_radix_header refined;
     memcpy(&refined, s.table, sizeof refined);
     uint32_t *entry = (uint32_t *)(void *)(s.table + hac_radix_splitters_offset()) + 8000, sound = *entry;

@@ -26,10 +26,10 @@
  * bucket j; from the last bucket on they are the largest key. Each step costs a tenth of a scatter.
  *
  * Refined (levels = HAC_RADIX_REFINED): where a few cells hold most of the keys, as the exponents of floats
- * do, each cell is cut into places of equal width, as many as it needs. With d = min(max(m, base) - base,
- * (2^W - 1)
- * >> shift) << shift, e = entries[d >> (W - 13)], uint32_t that lie where splitters would, and the other bits
- * of d: place = (e >> 6) + ((d mod 2^(W - 13)) >> (e mod 64)), and bucket = cells[place].
+ * do, each cell is cut into places of equal width, as many as it needs. Entries, uint32_t that lie where
+ * splitters would, are its first place · 64 + low - log2 of its places, where low = W - 13.
+ *   d = min(max(m, base) - base, (2^W - 1) >> shift) << shift, e = entries[d >> low]
+ *   place = (e >> 6) + ((d mod 2^low) >> (e mod 64)), bucket = cells[place]
  *
  * Few different keys (levels = HAC_RADIX_VALUES): no two that were sampled share a cell or a bucket, and
  * instead of splitters there is a value for each cell. radix.count looks whether every key is its cell's
@@ -48,7 +48,8 @@
 #define HAC_RADIX_SPLITTERS   8192
 #define HAC_RADIX_VALUES      32 /* levels: there are values, and no search */
 #define HAC_RADIX_REFINED     33 /* levels: cells have entries, and places; no search */
-#define HAC_RADIX_ENTRIES     8192
+#define HAC_RADIX_ENTRY_BITS  13
+#define HAC_RADIX_ENTRIES     (1 << HAC_RADIX_ENTRY_BITS)
 #define HAC_RADIX_STRANGE     (UINT64_C(1) << 63)
 #define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
@@ -155,6 +156,12 @@ static inline uint64_t hac_radix_starts_offset(void)
 static inline uint64_t hac_radix_table_bytes(uint32_t buckets)
 {
     return hac_radix_starts_offset() + hac_radix_ceil((buckets + UINT64_C(1)) * sizeof(uint64_t), 64);
+}
+
+/* Bits of a key behind those that choose its entry. */
+static inline uint32_t hac_radix_low_bits(uint32_t key_bytes)
+{
+    return key_bytes * 8 - HAC_RADIX_ENTRY_BITS;
 }
 
 /* Keys that radix.sample reads, for pricing. */
