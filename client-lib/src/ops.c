@@ -64,6 +64,9 @@ static hac_status check_ops(hac_client *client, const hac_ops *ops, bool plan, h
     if (ops->n_tasks == 0 || ops->n_tasks > HAC_OPS_TASKS_MAX || ops->n_buffers > HAC_OPS_BUFFERS_MAX)
         return hac_fail(err, HAC_INVALID, "a graph has 1 to %d tasks and at most %d buffers, not %zu and %zu",
                         HAC_OPS_TASKS_MAX, HAC_OPS_BUFFERS_MAX, ops->n_tasks, ops->n_buffers);
+    if (ops->tentative > ops->n_tasks)
+        return hac_fail(err, HAC_INVALID, "tasks are tentative from number %zu on, of %zu", ops->tentative,
+                        ops->n_tasks);
     if (ops->n_buffers > 0 && (plan ? (const void *)ops->sizes : (const void *)ops->buffers) == NULL)
         return hac_fail(err, HAC_INVALID, "the graph's %s are not given", plan ? "sizes" : "buffers");
     for (size_t i = 0; !plan && i < ops->n_buffers; i++)
@@ -121,6 +124,7 @@ static void encode(hac_ops_wire *wire, const hac_ops *ops, bool plan)
     size_t n_spans = 0;
     Hac__Client__SubmitOps *message = &wire->message;
     encode_whole(ops, &wire->options, message);
+    message->tentative = (uint32_t)ops->tentative;
     for (size_t i = 0; i < ops->n_tasks; i++)
         encode_task(wire, &ops->tasks[i], i, &n_spans);
     for (size_t i = 0; !plan && i < ops->n_buffers; i++)
@@ -191,7 +195,7 @@ hac_status hac_ops_begin(hac_client *client, const hac_ops *ops, hac_job **ret_j
     Hac__Client__JobOptions options;
     Hac__Client__SubmitOps message;
     hac_status status = hac_options_read(ops, "graph", "HAC_OPS_INIT", &known, sizeof(known), err);
-    if (status == HAC_OK && (known.n_tasks > 0 || known.n_buffers > 0))
+    if (status == HAC_OK && (known.n_tasks > 0 || known.n_buffers > 0 || known.tentative > 0))
         return hac_fail(err, HAC_INVALID, "hac_ops_begin takes no tasks and no buffers: hac_ops_run does");
     if (status == HAC_OK)
         status = check_policy(&known, err);
@@ -256,10 +260,14 @@ hac_status hac_job_op_values(const hac_job *job, size_t task, uint64_t ret_value
     const uint8_t *data = hac_job_data(job);
     uint64_t bytes = hac_job_bytes(job), at = 0;
     for (size_t i = 0; data != NULL && at < bytes; i++) {
-        uint8_t n = data[at++];
+        bool failed = data[at] == HAC_OPS_VALUES_NONE;
+        uint8_t n = failed ? 0 : data[at];
         uint64_t values = n * sizeof(*ret_values);
+        at++;
         if (n > HAC_OP_VALUES_MAX || values > bytes - at)
             break;
+        if (i == task && failed)
+            return hac_fail(err, HAC_FAILED, "task %zu has failed", task);
         if (i == task) {
             memcpy(ret_values, data + at, values);
             *ret_n = n;

@@ -16,7 +16,7 @@ static hac_client *client;
 
 /* What the last graph's last task said, as the daemon saw it, and what its answer is. */
 static struct {
-    size_t n_tasks, n_buffers, n_spans, n_after, call_bytes;
+    size_t n_tasks, n_buffers, n_spans, n_after, call_bytes, tentative;
     uint32_t buffer, span_buffer, after, type, policy;
     uint64_t offset, bytes, touch_first, touch_bytes, first, count, grain, memory, threshold;
     bool written, kernels, last;
@@ -34,6 +34,7 @@ static void look_at(const Hac__Client__SubmitOps *ops)
     seen.policy = (uint32_t)ops->policy;
     seen.threshold = ops->threshold;
     seen.kernels = ops->kernels;
+    seen.tentative = ops->tentative;
     if (ops->n_buffers > 0)
         seen.buffer = ops->buffers[0];
     if (ops->n_tasks == 0)
@@ -209,7 +210,9 @@ static void test_said(void **state)
     g->ops.policy = HAC_OP_POLICY_RULE;
     g->ops.threshold = 77;
     g->ops.kernels = 3;
+    g->ops.tentative = 2;
     assert_accepted(g);
+    assert_int_equal(seen.tentative, 2);
     assert_int_equal(seen.n_tasks, 2);
     assert_int_equal(seen.n_buffers, 1);
     assert_true(seen.buffer > 0);
@@ -420,6 +423,33 @@ static void test_graphs(void **state)
     free_graph(g);
 }
 
+/* A task that was allowed to fail, and those behind it. */
+static void test_failed_values(void **state)
+{
+    (void)state;
+    static const uint8_t answers[] = {1, 7, 0, 0, 0, 0, 0, 0, 0, 255, 1, 8, 0, 0, 0, 0, 0, 0, 0, 255};
+    graph *g = new_graph();
+    hac_job *job = begin();
+    uint64_t values[HAC_OP_VALUES_MAX];
+    size_t n = 99;
+    seen.answer = answers;
+    seen.answer_bytes = sizeof(answers);
+    g->ops.tentative = 1;
+    assert_int_equal(hac_ops_run(job, &g->ops, NULL, NULL), HAC_OK);
+    for (size_t t = 0; t < 4; t++) {
+        hac_error err = HAC_ERROR_NONE;
+        n = 99;
+        assert_int_equal(hac_job_op_values(job, t, values, &n, &err), t % 2 == 0 ? HAC_OK : HAC_FAILED);
+        assert_int_equal(n, t % 2 == 0 ? 1 : 99);
+        assert_true(t % 2 == 1 || values[0] == 7 + t / 2);
+        if (t % 2 == 1)
+            hac_test_assert_says(err.message, t == 1 ? "task 1 has failed" : "task 3 has failed");
+    }
+    assert_int_equal(hac_job_op_values(job, 4, values, &n, NULL), HAC_NOT_FOUND);
+    hac_job_free(job);
+    free_graph(g);
+}
+
 /* What hacd gives back need not be whole: nothing is read behind it. */
 static void test_values_cut_off(void **state)
 {
@@ -466,7 +496,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_said),  TEST(test_limits), TEST(test_refused),        TEST(test_plans),
-        TEST(test_begin), TEST(test_graphs), TEST(test_values_cut_off), TEST(test_long_log),
+        TEST(test_begin), TEST(test_graphs), TEST(test_failed_values), TEST(test_values_cut_off), TEST(test_long_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,8 @@ typedef struct hac_job_kind {
      * failures are the job's. May be NULL.
      */
     hac_status (*task_ended)(hac_job *job, uint32_t task, hac_error *err);
+    /* A piece could not be done; true: it counts as done all the same. May be NULL. */
+    bool (*may_fail)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
     /* A task could not be done; true: the kind knows a way on (run.replan). May be NULL. */
     bool (*task_failed)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
     /* Seconds that the job is predicted to take, before it has a plan; 0: not known. NULL: by its input's

@@ -16,7 +16,7 @@
 
 /* What the tasks have given back so far; pieces of one add up. */
 typedef struct op_result {
-    uint8_t n;
+    uint8_t n; /* HAC_OPS_VALUES_NONE: it is tentative, and one has failed */
     uint64_t values[VALUES_MOST];
 } op_result;
 
@@ -134,10 +134,25 @@ static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *do
     result->n = (uint8_t)(n > result->n ? n : result->n);
 }
 
+static bool is_of_data(const Hac__Executor__Done *done)
+{
+    return done->code == HAC_FAILED || done->code == HAC_INVALID || done->code == HAC_REFUSED;
+}
+
+/* What fails of its data although it is tentative has ended: the client hears which it is. */
+static bool may_fail(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
+{
+    ops_state *state = job->kind_state;
+    bool may = state->ops->tentative > 0 && task >= state->ops->tentative && is_of_data(done);
+    if (may)
+        state->results[task].n = HAC_OPS_VALUES_NONE;
+    return may;
+}
+
 /* A sub-operator that failed is named; what an output lacks room for is the client's to give. */
 static bool task_failed(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
 {
-    bool of_data = done->code == HAC_FAILED || done->code == HAC_INVALID || done->code == HAC_REFUSED;
+    bool of_data = is_of_data(done);
     if (job->code != HAC_OK)
         return true; /* another one was first, and says why */
     if (!of_data)
@@ -158,9 +173,10 @@ static hac_status write_values(const ops_state *state, uint8_t **ret, size_t *re
         return hac_fail_no_memory(err);
     for (size_t t = 0; t < state->spec.n_tasks; t++) {
         const op_result *result = &state->results[t];
+        size_t n = result->n == HAC_OPS_VALUES_NONE ? 0 : result->n;
         bytes[used++] = result->n;
-        memcpy(bytes + used, result->values, result->n * sizeof result->values[0]);
-        used += result->n * sizeof result->values[0];
+        memcpy(bytes + used, result->values, n * sizeof result->values[0]);
+        used += n * sizeof result->values[0];
     }
     *ret = bytes;
     *ret_bytes = used;
@@ -273,6 +289,7 @@ static const hac_job_kind ops_kind = {.flow = "opsplit",
                                       .next_plan = next_plan,
                                       .task_done = task_done,
                                       .task_ended = task_ended,
+                                      .may_fail = may_fail,
                                       .task_failed = task_failed,
                                       .receipt = receipt,
                                       .free_state = free_state,
@@ -284,7 +301,8 @@ static const hac_job_kind graphs_kind = {.flow = "opsplit",
                                          .next_plan = next_plan,
                                          .task_done = task_done,
                                          .task_ended = task_ended,
-                                         .task_failed = task_failed,
+                                         .may_fail = may_fail,
+                                      .task_failed = task_failed,
                                          .receipt = receipt,
                                          .ended = ended,
                                          .progress = progress,

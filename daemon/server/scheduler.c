@@ -653,6 +653,17 @@ static bool ended_well(hac_job *job, uint32_t task)
     return false;
 }
 
+/* With its last piece a task has ended. */
+static void end_piece(hac_job *job, const hac_dispatch *dispatch)
+{
+    hac_task_state *state = &job->run.tasks[dispatch->task];
+    const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    state->done += dispatch->count;
+    bool whole = task->range ? state->done >= task->count : true;
+    if (whole && ended_well(job, dispatch->task))
+        hac_run_end_task(&job->run, job->plan, dispatch->task);
+}
+
 static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_task_state *state = &job->run.tasks[dispatch->task];
@@ -670,12 +681,9 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
     learn(job, dispatch, done);
     state->busy[dispatch->plan_device] += done->seconds;
     state->units[dispatch->plan_device] += (double)dispatch->count;
-    state->done += dispatch->count;
     if (job->kind->task_done != NULL)
         job->kind->task_done(job, dispatch->task, done);
-    bool whole = task->range ? state->done >= task->count : true;
-    if (whole && ended_well(job, dispatch->task))
-        hac_run_end_task(&job->run, job->plan, dispatch->task);
+    end_piece(job, dispatch);
     if (job->progress)
         hac_job_send_event(job, task->stage, job->plan->devices[dispatch->plan_device].name, "");
 }
@@ -725,6 +733,8 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
         job->run.tasks[dispatch->task].builds[dispatch->plan_device] = server->devices.items[device]->builds;
         hac_builders_want(&server->builders, device, done->needs_program);
         hac_job_send_event(job, "build", server->devices.items[device]->config.name, done->needs_program);
+    } else if (job->kind->may_fail != NULL && job->kind->may_fail(job, dispatch->task, done)) {
+        end_piece(job, dispatch);
     } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {
         hac_server_kick(server);
     } else if (done->code == HAC_DEVICE || done->code == HAC_NO_MEMORY || done->code == HAC_UNSUPPORTED) {

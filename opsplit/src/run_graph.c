@@ -35,6 +35,7 @@ struct hac_run_graph {
     hac_run_memory *held[TASKS_MOST * HAC_OP_OPERANDS_MAX]; /* memory that is not given to others meanwhile */
     size_t n_held;
     size_t bytes;
+    size_t tentative, first_failed;            /* tasks; of the graph before, SIZE_MAX: none */
     uint64_t number;                           /* of flushes */
     hac_run_planned planned_tasks[TASKS_MOST]; /* of a run that only places */
 };
@@ -91,7 +92,7 @@ static void forget(hac_logic_run *run)
         graph->buffers[i]->in_graph = -1;
     for (size_t i = 0; i < graph->n_held; i++)
         hac_run_memory_release(run, graph->held[i]);
-    graph->n_tasks = graph->n_buffers = graph->n_held = graph->bytes = graph->planned = 0;
+    graph->n_tasks = graph->n_buffers = graph->n_held = graph->bytes = graph->planned = graph->tentative = 0;
     graph->number++;
 }
 
@@ -127,9 +128,14 @@ static hac_status begin_job(hac_logic_run *run, hac_error *err)
 static hac_status take_values(hac_logic_run *run, hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (size_t t = 0; status == HAC_OK && t < run->graph->n_tasks; t++) {
+    hac_run_graph *graph = run->graph;
+    for (size_t t = 0; status == HAC_OK && t < graph->n_tasks; t++) {
         size_t n = 0;
-        status = hac_job_op_values(run->job, t, run->graph->parts[t].values, &n, err);
+        status = hac_job_op_values(run->job, t, graph->parts[t].values, &n, err);
+        if (status == HAC_FAILED && graph->tentative > 0 && t >= graph->tentative) {
+            graph->first_failed = t < graph->first_failed ? t : graph->first_failed;
+            status = HAC_OK;
+        }
     }
     return status;
 }
@@ -145,6 +151,8 @@ static hac_status submit(hac_logic_run *run, hac_error *err)
     ops.n_buffers = graph->n_buffers;
     ops.tasks = graph->tasks;
     ops.n_tasks = graph->n_tasks;
+    ops.tentative = graph->tentative;
+    graph->first_failed = SIZE_MAX;
     hac_status status = run->job == NULL ? begin_job(run, err) : HAC_OK;
     if (status == HAC_OK)
         status = hac_ops_run(run->job, &ops, hac_run_log_text(run), err);
@@ -216,6 +224,8 @@ static hac_status ask_plan(hac_logic_run *run, hac_error *err)
 hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
 {
     hac_status status = HAC_OK;
+    if (run->ahead != NULL)
+        return hac_fail(err, HAC_AGAIN, "a round that is added ahead waits for what is before it");
     if (run->placing != NULL)
         return ask_plan(run, err);
     if (run->graph->n_tasks > 0) {
@@ -229,6 +239,62 @@ hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
     forget(run);
     /* no rank goes on where another one cannot: it would wait for ever */
     return any ? hac_run_agree(run, status, err) : status;
+}
+
+/* ---- tasks that may turn out not to be wanted ---- */
+
+void hac_run_tentative(hac_logic_run *run)
+{
+    run->graph->tentative = run->graph->n_tasks;
+}
+
+size_t hac_run_first_failed(const hac_logic_run *run)
+{
+    return run->graph->first_failed;
+}
+
+hac_run_mark hac_run_mark_graph(const hac_logic_run *run)
+{
+    return (hac_run_mark){run->graph->n_tasks, run->graph->planned, run->graph->bytes};
+}
+
+/* Their calls and what they hold stay until the graph has run. */
+void hac_run_take_back(hac_logic_run *run, hac_run_mark mark)
+{
+    run->graph->n_tasks = mark.tasks;
+    run->graph->planned = mark.planned;
+    run->graph->bytes = mark.bytes;
+}
+
+/* The buffers that tasks write, and of these the bytes. */
+static unsigned written(const hac_run_graph *graph, uint64_t *ret_bytes)
+{
+    bool is_written[BUFFERS_MOST] = {false};
+    unsigned n = 0;
+    *ret_bytes = 0;
+    for (size_t t = 0; t < graph->n_tasks; t++)
+        for (size_t s = 0; s < graph->tasks[t].n_spans; s++) {
+            const hac_op_span *span = &graph->parts[t].spans[s];
+            if (!span->written || is_written[span->buffer])
+                continue;
+            is_written[span->buffer] = true;
+            *ret_bytes += graph->buffers[span->buffer]->bytes;
+            n++;
+        }
+    return n;
+}
+
+unsigned hac_run_graphs_fit(const hac_logic_run *run, uint64_t bytes)
+{
+    const hac_run_graph *graph = run->graph;
+    uint64_t each;
+    if (graph->n_tasks == 0)
+        return 0;
+    size_t fit = TASKS_MOST / graph->planned, buffers = written(graph, &each);
+    size_t more = buffers > 0 ? (BUFFERS_MOST - graph->n_buffers) / buffers : TASKS_MOST;
+    fit = fit < 1 + more ? fit : 1 + more;
+    fit = fit < MESSAGE_MOST / graph->bytes ? fit : MESSAGE_MOST / graph->bytes;
+    return (unsigned)(each > 0 && fit > bytes / each ? bytes / each : fit);
 }
 
 hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, size_t n, hac_error *err)

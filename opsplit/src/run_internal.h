@@ -150,8 +150,22 @@ void hac_run_graph_free(hac_run_graph *graph);
  */
 HAC_MUST_USE hac_status hac_run_add(hac_logic_run *run, const hac_run_task *task, uint32_t *ret_first,
                                     hac_error *err);
-/* Runs what was added; afterwards vectors' memory may be read. */
+/* Runs what was added; afterwards vectors' memory may be read. HAC_AGAIN: not while rounds are added ahead. */
 HAC_MUST_USE hac_status hac_run_flush(hac_logic_run *run, hac_error *err);
+/* What is added from here on is tentative: it may fail. */
+void hac_run_tentative(hac_logic_run *run);
+/* The first task of the graph that has just run which has failed; SIZE_MAX: none. */
+size_t hac_run_first_failed(const hac_logic_run *run);
+/* How far the graph is: so many tasks, … */
+typedef struct hac_run_mark {
+    size_t tasks, planned, bytes;
+} hac_run_mark;
+hac_run_mark hac_run_mark_graph(const hac_logic_run *run);
+/* … of which those behind the mark are taken back. Nothing names their results any more. */
+void hac_run_take_back(hac_logic_run *run, hac_run_mark mark);
+/* How many such graphs as what was added fit into one, of at most so many bytes that are written; it may turn
+ * out that they are fewer. */
+unsigned hac_run_graphs_fit(const hac_logic_run *run, uint64_t bytes);
 /* Runs what was added, too. `sizes`: the most that can be; afterwards what task `task` has found. */
 HAC_MUST_USE hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, size_t n,
                                       hac_error *err);
@@ -251,6 +265,7 @@ struct hac_run {
     hac_run_graph *graph;
     hac_job *job;                  /* of all graphs; NULL: none has run yet */
     hac_text log;                  /* for it, since the last one */
+    hac_text *ahead;               /* a round is added ahead, whose log this is; NULL: none is */
     hac_run_placing *placing;      /* NULL: it runs */
     unsigned components, threads;  /* of the piece at work; of every node, for TaskMap and DirMap */
     hac_piece_cut cut;             /* of the piece at work, … */
@@ -270,6 +285,10 @@ void hac_run_uncut(hac_logic_run *run);
 HAC_MUST_USE hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err);
 HAC_MUST_USE hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n,
                                       hac_error *err);
+HAC_MUST_USE hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_error *err);
+/* A condition's value. */
+HAC_MUST_USE hac_status hac_run_look(hac_logic_run *run, const hac_logic_step *step, bool *ret,
+                                     hac_error *err);
 /* Of a loop of so many iterations; 1: it is not split. */
 unsigned hac_run_sub_loops(const hac_logic_run *run, const hac_logic_step *step, uint64_t iterations);
 /* The Var of a loop's index. */
@@ -293,6 +312,8 @@ HAC_MUST_USE hac_status hac_run_scalar(hac_logic_run *run, const hac_logic_expre
                                        uint64_t *ret, hac_error *err);
 /* A line of the process log: for the caller, and for the job's log, where it goes with the next graph. */
 void hac_run_log(hac_logic_run *run, const char *fmt, ...) HAC_PRINTF(2, 3);
+/* The lines of a round that was added ahead. */
+void hac_run_log_lines(hac_logic_run *run, const hac_text *lines);
 const char *hac_run_log_text(const hac_logic_run *run);
 /* Prefixes the message with where in the file the run is; gives back `status`. */
 hac_status hac_run_failed(const hac_logic_run *run, hac_status status, hac_error *err);

@@ -10,6 +10,14 @@
 #include "base/clock.h"
 #include "run_pieces.h"
 
+static void add_line(hac_logic_run *run, const char *line)
+{
+    if (run->options->log != NULL)
+        run->options->log(run->options->context, line);
+    if (run->log.bytes + strlen(line) < HAC_OPS_LOG_MAX - 1)
+        hac_text_addf(&run->log, "%s\n", line);
+}
+
 void hac_run_log(hac_logic_run *run, const char *fmt, ...)
 {
     char line[512];
@@ -17,10 +25,21 @@ void hac_run_log(hac_logic_run *run, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
-    if (run->options->log != NULL)
-        run->options->log(run->options->context, line);
-    if (run->log.bytes + strlen(line) < HAC_OPS_LOG_MAX - 1)
-        hac_text_addf(&run->log, "%s\n", line);
+    if (run->ahead != NULL)
+        hac_text_addf(run->ahead, "%s\n", line);
+    else
+        add_line(run, line);
+}
+
+void hac_run_log_lines(hac_logic_run *run, const hac_text *lines)
+{
+    char line[512];
+    size_t bytes = lines->broken ? 0 : lines->bytes;
+    for (size_t at = 0, end; at < bytes; at = end + 1) {
+        end = at + strcspn(lines->data + at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(end - at), lines->data + at);
+        add_line(run, line);
+    }
 }
 
 const char *hac_run_log_text(const hac_logic_run *run)
@@ -213,36 +232,9 @@ static hac_status run_for(hac_logic_run *run, const hac_logic_step *step, hac_er
     return status;
 }
 
-/* ---- while, if ---- */
+/* ---- if ---- */
 
-/* The Vars that a condition reads, for the process log: "residual = 0.0012". */
-static void describe_condition(const hac_logic_run *run, const hac_logic_expression *expression, char *ret,
-                               size_t room)
-{
-    int used = 0;
-    ret[0] = '\0';
-    for (size_t i = 0; i < expression->n_vectors && used >= 0 && (size_t)used < room; i++) {
-        const hac_run_vector *v = &run->vectors[expression->vectors[i]];
-        if (v->memory == NULL || v->operand.rows != 1 || !hac_run_is_whole(v))
-            continue;
-        const uint8_t *at = hac_run_data(v) + v->operand.values;
-        double value = 0;
-        int64_t whole = 0;
-        if (v->operand.kind == HAC_KIND_F64)
-            memcpy(&value, at, sizeof value);
-        else
-            memcpy(&whole, at, hac_op_element_size(v->operand.kind));
-        const char *name = run->logic->vectors[expression->vectors[i]].name;
-        if (v->operand.kind == HAC_KIND_F64)
-            used +=
-                snprintf(ret + used, room - (size_t)used, "%s%s = %.9g", used > 0 ? ", " : "", name, value);
-        else
-            used += snprintf(ret + used, room - (size_t)used, "%s%s = %" PRId64, used > 0 ? ", " : "", name,
-                             whole);
-    }
-}
-
-static hac_status look(hac_logic_run *run, const hac_logic_step *step, bool *ret, hac_error *err)
+hac_status hac_run_look(hac_logic_run *run, const hac_logic_step *step, bool *ret, hac_error *err)
 {
     uint64_t bits = 0;
     set_where(run, step->at, step->name);
@@ -254,35 +246,10 @@ static hac_status look(hac_logic_run *run, const hac_logic_step *step, bool *ret
     return status;
 }
 
-static hac_status run_while(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
-{
-    hac_status status = HAC_OK;
-    uint64_t start = hac_now_ns(), done = 0;
-    for (; status == HAC_OK && done < step->rounds; done++) {
-        bool on = true;
-        if (!(step->first && done == 0))
-            status = look(run, step, &on, err);
-        if (status != HAC_OK || !on)
-            break;
-        run->report->rounds++;
-        run->round++;
-        status = hac_run_steps(run, step->body, step->n_body, err);
-        if (status != HAC_OK)
-            break;
-        if (run->options->log != NULL && (status = hac_run_flush(run, err)) == HAC_OK) {
-            char values[256];
-            describe_condition(run, step->condition, values, sizeof values);
-            hac_run_log(run, "round %" PRIu64 ": %s, %.3f s since the loop began", run->round, values,
-                        hac_seconds_since(start));
-        }
-    }
-    return status;
-}
-
 static hac_status run_if(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
 {
     bool on = false;
-    hac_status status = look(run, step, &on, err);
+    hac_status status = hac_run_look(run, step, &on, err);
     if (status != HAC_OK)
         return status;
     hac_run_log(run, "round %" PRIu64 ": if %s: %s", run->round, step->condition->text, on ? "then" : "else");
@@ -303,7 +270,7 @@ hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t
             status = run_for(run, step, err);
             break;
         case HAC_STEP_WHILE:
-            status = run_while(run, step, err);
+            status = hac_run_while(run, step, err);
             break;
         case HAC_STEP_IF:
             status = run_if(run, step, err);

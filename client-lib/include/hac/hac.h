@@ -532,14 +532,16 @@ typedef struct hac_ops {
     uint64_t threshold; /* bytes; of the rule; 0: 3 GiB */
     int kernels;        /* OpenCL kernels also where host codelets could run */
     hac_job_options job;
+    /* Tasks from this one on may fail of their data: the others, and those that come after them, run all the
+     * same, and hac_job_op_values says which have failed. For work that may turn out not to be wanted. 0: the
+     * graph fails with any. */
+    size_t tentative;
 } hac_ops;
 
 #define HAC_OPS_INIT                                                                                         \
     {                                                                                                        \
         sizeof(hac_ops), NULL, NULL, NULL, 0, NULL, 0, HAC_OP_POLICY_MEASURED, 0, 0,                         \
-        {                                                                                                    \
-            NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL                                                       \
-        }                                                                                                    \
+            {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL}, 0                                                  \
     }
 
 /* Runs a graph. The buffers stay the caller's and must not change, or be freed, until the job has ended; what
@@ -559,7 +561,8 @@ HAC_API HAC_MUST_USE hac_status hac_ops_begin(hac_client *client, const hac_ops 
 HAC_API HAC_MUST_USE hac_status hac_ops_run(hac_job *job, const hac_ops *graph, const char *log,
                                             hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_ops_finish(hac_job *job, const char *log, hac_error *err);
-/* What task `task` of a graph that is done has given back: at most 4 numbers; *ret_n says how many. */
+/* What task `task` of a graph that is done has given back: at most 4 numbers; *ret_n says how many. HAC_FAILED:
+ * it has failed, which a tentative one may; what it writes is undefined then, and what reads that. */
 #define HAC_OP_VALUES_MAX 4
 HAC_API HAC_MUST_USE hac_status hac_job_op_values(const hac_job *job, size_t task,
                                                   uint64_t ret_values[HAC_OP_VALUES_MAX], size_t *ret_n,

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `while`: one round after the other, short ones several at a time.
+ *
+ * Between two rounds a client is woken, looks at the condition and sends the next graph, which takes longer than
+ * a round of little work. So the rounds that follow are added to the same graph, as if the condition stayed
+ * true. When it has run, the condition is looked at for one round after the other; from the first one on after
+ * which it is false, what was added ahead is forgotten. That nothing has seen it is due to vectors being
+ * values. Tasks of such rounds may fail (hac_ops.tentative): their round is run again if its turn comes.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "run_pieces.h"
+
+#define AHEAD_MOST    16
+#define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing */
+#define AHEAD_SECONDS 2e-3 /* of a graph: where rounds are longer, what lies between them is little */
+#define AHEAD_BYTES   (UINT64_C(16) << 20) /* that a graph's rounds write */
+
+/* The run as a round has left it. */
+typedef struct moment {
+    hac_run_vector *vectors;
+    uint64_t *dimensions;
+    uint64_t round, rounds;
+    hac_run_mark end; /* of its tasks */
+    hac_text log;     /* while it was added */
+} moment;
+
+typedef struct loop {
+    const hac_logic_step *step;
+    uint64_t start, done; /* rounds */
+    double round_seconds; /* of the last graph's */
+    unsigned most;        /* rounds a graph, as far as it is known */
+    moment moments[AHEAD_MOST];
+    unsigned n; /* of them */
+} loop;
+
+/* ---- moments ---- */
+
+static void clear_moment(hac_logic_run *run, moment *m)
+{
+    for (size_t i = 0; m->vectors != NULL && i < run->logic->n_vectors; i++)
+        hac_run_vector_clear(run, &m->vectors[i]);
+    free(m->vectors);
+    free(m->dimensions);
+    hac_text_clear(&m->log);
+    *m = (moment){.vectors = NULL};
+}
+
+static hac_status take_moment(hac_logic_run *run, moment *ret, hac_error *err)
+{
+    size_t n = run->logic->n_vectors, n_dimensions = run->logic->n_dimensions;
+    ret->vectors = calloc(n + 1, sizeof *ret->vectors);
+    ret->dimensions = calloc(n_dimensions + 1, sizeof *ret->dimensions);
+    if (ret->vectors == NULL || ret->dimensions == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (run->vectors[i].memory != NULL)
+            hac_run_vector_copy(run, &run->vectors[i], &ret->vectors[i]);
+    memcpy(ret->dimensions, run->dimensions, n_dimensions * sizeof *ret->dimensions);
+    ret->round = run->round;
+    ret->rounds = run->report->rounds;
+    ret->end = hac_run_mark_graph(run);
+    return HAC_OK;
+}
+
+/* The run is at that moment again. */
+static void go_back(hac_logic_run *run, const moment *m)
+{
+    for (size_t i = 0; i < run->logic->n_vectors; i++)
+        if (m->vectors[i].memory != NULL)
+            hac_run_vector_copy(run, &m->vectors[i], &run->vectors[i]);
+        else
+            hac_run_vector_clear(run, &run->vectors[i]);
+    memcpy(run->dimensions, m->dimensions, run->logic->n_dimensions * sizeof *m->dimensions);
+    run->round = m->round;
+    run->report->rounds = m->rounds;
+}
+
+/* ---- the log ---- */
+
+/* The Vars that a condition reads, for the process log: "residual = 0.0012". */
+static void describe_condition(const hac_logic_run *run, const hac_logic_expression *expression, char *ret,
+                               size_t room)
+{
+    int used = 0;
+    ret[0] = '\0';
+    for (size_t i = 0; i < expression->n_vectors && used >= 0 && (size_t)used < room; i++) {
+        const hac_run_vector *v = &run->vectors[expression->vectors[i]];
+        if (v->memory == NULL || v->operand.rows != 1 || !hac_run_is_whole(v))
+            continue;
+        const uint8_t *at = hac_run_data(v) + v->operand.values;
+        double value = 0;
+        int64_t whole = 0;
+        if (v->operand.kind == HAC_KIND_F64)
+            memcpy(&value, at, sizeof value);
+        else
+            memcpy(&whole, at, hac_op_element_size(v->operand.kind));
+        const char *name = run->logic->vectors[expression->vectors[i]].name;
+        if (v->operand.kind == HAC_KIND_F64)
+            used +=
+                snprintf(ret + used, room - (size_t)used, "%s%s = %.9g", used > 0 ? ", " : "", name, value);
+        else
+            used += snprintf(ret + used, room - (size_t)used, "%s%s = %" PRId64, used > 0 ? ", " : "", name,
+                             whole);
+    }
+}
+
+/* A round has ended; its tasks have run. */
+static void log_round(hac_logic_run *run, const loop *l)
+{
+    char values[256];
+    describe_condition(run, l->step->condition, values, sizeof values);
+    hac_run_log(run, "round %" PRIu64 ": %s, %.3f s since the loop began", run->round, values,
+                hac_seconds_since(l->start));
+}
+
+/* ---- rounds ---- */
+
+static hac_status add_round(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
+{
+    run->report->rounds++;
+    run->round++;
+    return hac_run_steps(run, step->body, step->n_body, err);
+}
+
+/* Rounds that the next graph may have. Ranks, which have to decide alike, take one by one. */
+static unsigned rounds_wanted(const hac_logic_run *run, const loop *l)
+{
+    uint64_t n = 1 + l->done / AHEAD_SHARE;
+    if (!hac_run_alone(run) || run->placing != NULL || run->ahead != NULL || l->done == 0)
+        return 1;
+    n = n < l->most ? n : l->most;
+    n = n < l->step->rounds - l->done ? n : l->step->rounds - l->done;
+    double fit = AHEAD_SECONDS / l->round_seconds;
+    return fit < (double)n ? (unsigned)fit : (unsigned)n;
+}
+
+/* One more behind those that were added. false: it cannot be, and nothing of it is left. */
+static bool add_ahead(hac_logic_run *run, loop *l)
+{
+    moment *before = &l->moments[l->n - 1], *m = &l->moments[l->n];
+    run->ahead = &m->log;
+    bool is_added = add_round(run, l->step, NULL) == HAC_OK && take_moment(run, m, NULL) == HAC_OK;
+    run->ahead = NULL;
+    if (is_added) {
+        l->n++;
+        return true;
+    }
+    go_back(run, before);
+    clear_moment(run, m);
+    hac_run_take_back(run, before->end);
+    return false;
+}
+
+/* Rounds behind the one that was just added, of which nothing had to run yet. */
+static void add_rounds_ahead(hac_logic_run *run, loop *l, unsigned wanted)
+{
+    unsigned fit = wanted > 1 ? hac_run_graphs_fit(run, AHEAD_BYTES) : 0;
+    wanted = wanted < fit ? wanted : fit;
+    if (wanted <= 1)
+        return;
+    if (take_moment(run, &l->moments[0], NULL) != HAC_OK) {
+        clear_moment(run, &l->moments[0]);
+        return;
+    }
+    l->n = 1;
+    hac_run_tentative(run);
+    while (l->n < wanted && add_ahead(run, l))
+        ;
+    if (l->n < wanted)
+        l->most = l->n;
+}
+
+/* Round `i` of the graph that has run becomes the run's state. false: it has failed. */
+static bool accept_round(hac_logic_run *run, loop *l, unsigned i)
+{
+    if (i > 0 && hac_run_first_failed(run) < l->moments[i].end.tasks) {
+        l->most = 1;
+        return false;
+    }
+    go_back(run, &l->moments[i]);
+    hac_run_log_lines(run, &l->moments[i].log);
+    return true;
+}
+
+/* All of a graph has run: its rounds count as far as the condition is true. */
+static hac_status accept_rounds(hac_logic_run *run, loop *l, bool *on, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (unsigned i = 0; i == 0 || (i < l->n && *on && status == HAC_OK); i++) {
+        if (l->n > 0 && !accept_round(run, l, i))
+            break;
+        l->done++;
+        if (run->options->log != NULL)
+            log_round(run, l);
+        if (l->done < l->step->rounds)
+            status = hac_run_look(run, l->step, on, err);
+    }
+    return status;
+}
+
+static hac_status run_graph(hac_logic_run *run, loop *l, bool *on, hac_error *err)
+{
+    uint64_t before = hac_now_ns(), graphs = run->report->graphs, done = l->done;
+    unsigned wanted = rounds_wanted(run, l);
+    hac_status status = add_round(run, l->step, err);
+    if (status == HAC_OK && run->report->graphs == graphs)
+        add_rounds_ahead(run, l, wanted);
+    else
+        l->most = 1; /* it reads what it writes */
+    if (status == HAC_OK && (run->options->log != NULL || l->n > 0))
+        status = hac_run_flush(run, err);
+    if (status == HAC_OK)
+        status = accept_rounds(run, l, on, err);
+    for (unsigned i = 0; i < l->n; i++)
+        clear_moment(run, &l->moments[i]);
+    l->n = 0;
+    l->round_seconds = hac_seconds_since(before) / (double)(l->done > done ? l->done - done : 1);
+    return status;
+}
+
+hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
+{
+    loop l = {.step = step, .start = hac_now_ns(), .most = AHEAD_MOST};
+    bool on = true;
+    hac_status status = step->rounds > 0 && !step->first ? hac_run_look(run, step, &on, err) : HAC_OK;
+    while (status == HAC_OK && on && l.done < step->rounds)
+        status = run_graph(run, &l, &on, err);
+    return status;
+}

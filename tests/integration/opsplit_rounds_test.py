@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Short rounds of `while` are sent several at a time, before their condition is known: nobody may notice."""
+import json
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import TWO_DEVICES, Machine, SharedMachineTest, main  # noqa: E402
+
+COUNT = """name: count
+vectors:
+  x: {template: FixValueVector, type: i64, value: 0, rows: 100}
+  seen: {template: Var, type: i64, value: 0}
+operators:
+  - while: {condition: "top < %d", rounds: %d}
+    do:
+      - let: {round: "seen + 1"}
+      - let: {seen: "round"}
+      - map: {expr: "x + 1", out: x}
+      - reduce: {in: x, function: max, out: top}
+outputs: {o: {columns: [x]}, seen: {columns: [seen]}}
+"""
+DOUBLE = """name: double
+vectors:
+  x: {template: FixValueVector, type: i64, value: 1, rows: 100}
+operators:
+  - while: {condition: "%s", rounds: 1000}
+    do:
+      - map: {expr: "x * 2", out: x}
+      - reduce: {in: x, function: max, out: top}
+outputs: {o: {columns: [x]}}
+"""
+# The sum of what is left of x wherever i * 3 is less than 200, a filter of another size in every round.
+SIZES = """name: sizes
+vectors:
+  x: {template: FixValueVector, type: i64, value: 1, rows: 100}
+  seen: {template: Var, type: i64, value: 0}
+operators:
+  - while: {condition: "top < 60", rounds: 1000}
+    do:
+      - map: {expr: "x + 1", out: x}
+      - filter: {where: "x % 3 = 0", in: x, out: thirds}
+      - reduce: {in: thirds, function: count, out: n}
+      - if: {condition: "n > 0"}
+        then: [{let: {seen: "seen + 1"}}]
+        else: [{let: {seen: "seen + 0"}}]
+      - reduce: {in: x, function: max, out: top}
+outputs: {seen: {columns: [seen]}}
+"""
+NESTED = """name: nested
+vectors:
+  total: {template: FixValueVector, type: i64, value: 0, rows: 100}
+operators:
+  - while: {condition: "most < 400", rounds: 1000}
+    do:
+      - map: {expr: "total * 0", out: x}
+      - while: {condition: "top < 40", rounds: 1000}
+        do:
+          - for: {index: i, from: 0, to: 2}
+            do:
+              - map: {expr: "x + i", out: x}
+          - reduce: {in: x, function: max, out: top}
+      - map: {expr: "total + x", out: total}
+      - reduce: {in: total, function: max, out: most}
+outputs: {o: {columns: [total]}}
+"""
+
+
+class Rounds(SharedMachineTest):
+    def numbers(self, folder, name):
+        return [int(line) for line in (folder / name).read_text().split()[1:]]
+
+    def run_logic(self, text, machine=None, *options):
+        """Folder of the results, receipt, and the job's log."""
+        machine = machine or self.m
+        path, out, receipt = (machine.work / name for name in ("logic.yaml", "out", "receipt.json"))
+        path.write_text(text)
+        machine.good("opsplit", "run", path, "-o", out, "--receipt", receipt, *options)
+        found = json.loads(receipt.read_text())
+        return out, found, machine.good("log", found["job"]).decode()
+
+    def check_log(self, log, name, values):
+        """A line each, in order."""
+        lines = re.findall(rf"round (\d+): {name} = (-?\d+), [0-9.]+ s since the loop began", log)
+        self.assertEqual([(int(n), int(value)) for n, value in lines], list(enumerate(values, 1)))
+
+    def test_ends(self):
+        """The condition ends the loop where it becomes false, however many rounds were sent."""
+        for end in (1, 2, 16, 17, 18, 19, 33, 34, 50, 99):
+            out, receipt, log = self.run_logic(COUNT % (end, 10000))
+            self.assertEqual(self.numbers(out, "o.csv"), [end] * 100)
+            self.assertEqual(self.numbers(out, "seen.csv"), [end])
+            self.assertEqual(receipt["rounds"], end)
+            self.check_log(log, "top", range(1, end + 1))
+            self.assertLessEqual(receipt["graphs"], end)
+            self.assertEqual(log.count("to hand over"), end)
+
+    def test_several_at_a_time(self):
+        """Of so many some take less than a millisecond."""
+        out, receipt, _ = self.run_logic(COUNT % (1500, 10000))
+        self.assertEqual(self.numbers(out, "o.csv"), [1500] * 100)
+        self.assertEqual(receipt["rounds"], 1500)
+        self.assertLess(receipt["graphs"], 1500)
+
+    def test_limit(self):
+        """Nor are there more rounds than the file allows."""
+        for rounds in (1, 2, 17, 40, 77):
+            out, receipt, log = self.run_logic(COUNT % (1 << 40, rounds))
+            self.assertEqual(self.numbers(out, "o.csv"), [rounds] * 100)
+            self.assertEqual(self.numbers(out, "seen.csv"), [rounds])
+            self.assertEqual(receipt["rounds"], rounds)
+            self.check_log(log, "top", range(1, rounds + 1))
+
+    def test_unwanted_failure(self):
+        """The round behind the last one would fail."""
+        out, receipt, log = self.run_logic(DOUBLE % "top < 4611686018427387904")
+        self.assertEqual(self.numbers(out, "o.csv"), [1 << 62] * 100)
+        self.assertEqual(receipt["rounds"], 62)
+        self.check_log(log, "top", [1 << i for i in range(1, 63)])
+        state = [job for job in json.loads(self.m.good("jobs", "--json"))["jobs"] if job["id"] == receipt["job"]]
+        self.assertEqual([job["state"] for job in state], ["done"])
+
+    def test_failure(self):
+        """And one that is wanted does."""
+        path = self.m.work / "fails.yaml"
+        path.write_text(DOUBLE % "top > 0")
+        self.m.bad(1, "opsplit", "run", path, "-o", "nothing", says="fails.yaml:7:9: map: op.map: row 0")
+        job = max(job["id"] for job in json.loads(self.m.good("jobs", "--json"))["jobs"])
+        self.check_log(self.m.good("log", job).decode(), "top", [1 << i for i in range(1, 63)])
+
+    def test_values_between(self):
+        """A body that reads what it writes."""
+        out, receipt, _ = self.run_logic(SIZES)
+        self.assertEqual(self.numbers(out, "seen.csv"), [20])
+        self.assertEqual(receipt["rounds"], 59)
+        self.assertGreaterEqual(receipt["graphs"], 2 * 59)
+
+    def test_nested(self):
+        """Loops within: inner ones end where they should in every outer round."""
+        out, receipt, _ = self.run_logic(NESTED)
+        self.assertEqual(self.numbers(out, "o.csv"), [400] * 100)
+        self.assertEqual(receipt["rounds"], 10 * (1 + 40 * 3))
+
+    def test_two_devices(self):
+        two = Machine(TWO_DEVICES)
+        self.addCleanup(two.close)
+        for options in ((), ("--components", "3"), ("--placement", "rule", "--components", "2")):
+            out, receipt, log = self.run_logic(COUNT % (70, 1000), two, *options)
+            self.assertEqual(self.numbers(out, "o.csv"), [70] * 100)
+            self.assertEqual(receipt["rounds"], 70)
+            self.check_log(log, "top", range(1, 71))
+
+    def test_kills(self):
+        """Executors that die take nothing along."""
+        path = self.m.work / "long.yaml"
+        path.write_text(COUNT % (4000, 10000))
+        process = self.m.start("opsplit", "run", path, "-o", "killed", "-q")
+        daemon, kills = self.m.daemon(), 0
+        while process.poll() is None:
+            for pid in daemon.executor_pids() if kills < 3 else ():
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+            time.sleep(0.1)
+        out, err = process.communicate()
+        self.assertEqual((process.returncode, out, err), (0, b"", b""))
+        self.assertGreater(kills, 0)
+        self.assertEqual(self.numbers(self.m.work / "killed", "o.csv"), [4000] * 100)
+
+
+if __name__ == "__main__":
+    main()
