@@ -495,8 +495,9 @@ static void test_long_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_said),  TEST(test_limits), TEST(test_refused),        TEST(test_plans),
-        TEST(test_begin), TEST(test_graphs), TEST(test_failed_values), TEST(test_values_cut_off), TEST(test_long_log),
+        TEST(test_said),          TEST(test_limits),         TEST(test_refused),
+        TEST(test_plans),         TEST(test_begin),          TEST(test_graphs),
+        TEST(test_failed_values), TEST(test_values_cut_off), TEST(test_long_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

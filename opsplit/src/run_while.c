@@ -2,11 +2,12 @@
 /*
  * `while`: one round after the other, short ones several at a time.
  *
- * Between two rounds a client is woken, looks at the condition and sends the next graph, which takes longer than
- * a round of little work. So the rounds that follow are added to the same graph, as if the condition stayed
- * true. When it has run, the condition is looked at for one round after the other; from the first one on after
- * which it is false, what was added ahead is forgotten. That nothing has seen it is due to vectors being
- * values. Tasks of such rounds may fail (hac_ops.tentative): their round is run again if its turn comes.
+ * Between two rounds a client is woken, looks at the condition and sends the next graph, which takes longer
+ * than a round of little work. So the rounds that follow are added to the same graph, as if the condition
+ * stayed true. When it has run, the condition is looked at for one round after the other; from the first one
+ * on after which it is false, what was added ahead is forgotten. That nothing has seen it is due to vectors
+ * being values. Tasks of such rounds may fail (hac_ops.tentative): their round is run again if its turn
+ * comes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 #define AHEAD_MOST    16
 #define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing */
-#define AHEAD_SECONDS 2e-3 /* of a graph: where rounds are longer, what lies between them is little */
+#define AHEAD_SECONDS 4e-3 /* of a graph: where rounds are longer, what lies between them is little */
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that a graph's rounds write */
 
 /* The run as a round has left it. */

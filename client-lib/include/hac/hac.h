@@ -561,8 +561,9 @@ HAC_API HAC_MUST_USE hac_status hac_ops_begin(hac_client *client, const hac_ops 
 HAC_API HAC_MUST_USE hac_status hac_ops_run(hac_job *job, const hac_ops *graph, const char *log,
                                             hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_ops_finish(hac_job *job, const char *log, hac_error *err);
-/* What task `task` of a graph that is done has given back: at most 4 numbers; *ret_n says how many. HAC_FAILED:
- * it has failed, which a tentative one may; what it writes is undefined then, and what reads that. */
+/* What task `task` of a graph that is done has given back: at most 4 numbers; *ret_n says how many.
+ * HAC_FAILED: it has failed, which a tentative one may; what it writes is undefined then, and what reads
+ * that. */
 #define HAC_OP_VALUES_MAX 4
 HAC_API HAC_MUST_USE hac_status hac_job_op_values(const hac_job *job, size_t task,
                                                   uint64_t ret_values[HAC_OP_VALUES_MAX], size_t *ret_n,
