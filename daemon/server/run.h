@@ -33,7 +33,7 @@ typedef struct hac_task_state {
     hac_piece *lost;      /* pieces to run again */
     size_t n_lost;
     bool listed;     /* in the run's `ready` */
-    bool ended;      /* all of it, well */
+    bool ended;      /* all of it, well, or of a job that goes on without it (hac_job_kind.may_fail) */
     uint32_t awaits; /* bits of plan devices that were asked to build a program for it … */
     uint32_t builds[HAC_PLAN_MAX_DEVICES]; /* … and how many they had then */
     double busy[HAC_PLAN_MAX_DEVICES];     /* seconds, by plan device: for the corrected shares */

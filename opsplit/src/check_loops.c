@@ -14,7 +14,7 @@ typedef struct flow {
     bool carried;       /* something is read that an earlier iteration may have left */
 } flow;
 
-static void mark_writes(const hac_logic_step *steps, size_t n, bool *ret)
+void hac_logic_mark_writes(const hac_logic_step *steps, size_t n, bool *ret)
 {
     for (size_t i = 0; i < n; i++) {
         const hac_logic_step *step = &steps[i];
@@ -25,8 +25,8 @@ static void mark_writes(const hac_logic_step *steps, size_t n, bool *ret)
             ret[step->index] = true;
         for (size_t j = 0; j < step->n_collect; j++)
             ret[step->collect[j].out] = true;
-        mark_writes(step->body, step->n_body, ret);
-        mark_writes(step->otherwise, step->n_otherwise, ret);
+        hac_logic_mark_writes(step->body, step->n_body, ret);
+        hac_logic_mark_writes(step->otherwise, step->n_otherwise, ret);
     }
 }
 
@@ -94,7 +94,7 @@ bool hac_body_is_independent(const hac_logic *logic, const hac_logic_step *steps
     bool written[HAC_LOGIC_VECTORS_MAX] = {false};
     (void)logic;
     memset(ret_written, 0, HAC_LOGIC_VECTORS_MAX * sizeof *ret_written);
-    mark_writes(steps, n, ret_written);
+    hac_logic_mark_writes(steps, n, ret_written);
     if (index >= 0 && ret_written[index])
         return false; /* it steers the loop itself */
     flow f = {.writes = ret_written, .written = written};
@@ -176,7 +176,7 @@ static hac_status check_condition(hac_logic_checker *c, const loop *l, const hac
     for (size_t i = 0; i < step->condition->n_vectors; i++)
         step->first |= missing[step->condition->vectors[i]];
     bool changes[HAC_LOGIC_VECTORS_MAX] = {false};
-    mark_writes(step->body, step->n_body, changes);
+    hac_logic_mark_writes(step->body, step->n_body, changes);
     for (size_t i = 0; i < step->condition->n_vectors; i++)
         written |= changes[step->condition->vectors[i]];
     if (!written && step->n_body > 0)

@@ -253,6 +253,12 @@ size_t hac_run_first_failed(const hac_logic_run *run)
     return run->graph->first_failed;
 }
 
+bool hac_run_is_of_round_before(const hac_logic_run *run, const hac_run_vector *vector)
+{
+    return run->ahead != NULL && hac_run_is_pending(run, vector) && vector->n_writers > 0 &&
+           vector->writers[0].task < run->ahead->first;
+}
+
 hac_run_mark hac_run_mark_graph(const hac_logic_run *run)
 {
     return (hac_run_mark){run->graph->n_tasks, run->graph->planned, run->graph->bytes};
@@ -266,16 +272,17 @@ void hac_run_take_back(hac_logic_run *run, hac_run_mark mark)
     run->graph->bytes = mark.bytes;
 }
 
-/* The buffers that tasks write, and of these the bytes. */
-static unsigned written(const hac_run_graph *graph, uint64_t *ret_bytes)
+/* The buffers that tasks write, and of these the bytes; not the one whose slots all rounds share. */
+static unsigned written(const hac_logic_run *run, uint64_t *ret_bytes)
 {
+    const hac_run_graph *graph = run->graph;
     bool is_written[BUFFERS_MOST] = {false};
     unsigned n = 0;
     *ret_bytes = 0;
     for (size_t t = 0; t < graph->n_tasks; t++)
         for (size_t s = 0; s < graph->tasks[t].n_spans; s++) {
             const hac_op_span *span = &graph->parts[t].spans[s];
-            if (!span->written || is_written[span->buffer])
+            if (!span->written || is_written[span->buffer] || graph->buffers[span->buffer] == run->slots)
                 continue;
             is_written[span->buffer] = true;
             *ret_bytes += graph->buffers[span->buffer]->bytes;
@@ -290,7 +297,7 @@ unsigned hac_run_graphs_fit(const hac_logic_run *run, uint64_t bytes)
     uint64_t each;
     if (graph->n_tasks == 0)
         return 0;
-    size_t fit = TASKS_MOST / graph->planned, buffers = written(graph, &each);
+    size_t fit = TASKS_MOST / graph->planned, buffers = written(run, &each);
     size_t more = buffers > 0 ? (BUFFERS_MOST - graph->n_buffers) / buffers : TASKS_MOST;
     fit = fit < 1 + more ? fit : 1 + more;
     fit = fit < MESSAGE_MOST / graph->bytes ? fit : MESSAGE_MOST / graph->bytes;

@@ -157,6 +157,8 @@ HAC_MUST_USE hac_status hac_run_flush(hac_logic_run *run, hac_error *err);
 void hac_run_tentative(hac_logic_run *run);
 /* The first task of the graph that has just run which has failed; SIZE_MAX: none. */
 size_t hac_run_first_failed(const hac_logic_run *run);
+/* Whether tasks write it that were added before those of the round that is added ahead. */
+bool hac_run_is_of_round_before(const hac_logic_run *run, const hac_run_vector *vector);
 /* How far the graph is: so many tasks, … */
 typedef struct hac_run_mark {
     size_t tasks, planned, bytes;
@@ -242,6 +244,14 @@ HAC_MUST_USE hac_status hac_run_placed(hac_logic_run *run, const hac_run_planned
                                        hac_status status, const char *plan, const hac_error *why,
                                        hac_error *err);
 
+/* ---- rounds ahead (run_while.c) ---- */
+
+/* A round that is added before it is known whether it is wanted. */
+typedef struct hac_run_ahead {
+    size_t first; /* task of it */
+    hac_text log; /* lines so far */
+} hac_run_ahead;
+
 /* ---- the run ---- */
 
 /* Whether inputs are given that the file has not. */
@@ -266,7 +276,7 @@ struct hac_run {
     hac_run_graph *graph;
     hac_job *job;                  /* of all graphs; NULL: none has run yet */
     hac_text log;                  /* for it, since the last one */
-    hac_text *ahead;               /* a round is added ahead, whose log this is; NULL: none is */
+    hac_run_ahead *ahead;          /* a round is added ahead; NULL: none is */
     hac_run_placing *placing;      /* NULL: it runs */
     unsigned components, threads;  /* of the piece at work; of every node, for TaskMap and DirMap */
     hac_piece_cut cut;             /* of the piece at work, … */

@@ -36,9 +36,7 @@ hac_status hac_run_product_piece(hac_logic_run *run, const hac_logic_piece *piec
     task.units = (double)entries_of(left) * (double)result.operand.columns;
     if (task.rows > 0)
         status = hac_run_add(run, &task, NULL, err);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &result);
-    return status;
+    return hac_run_give(run, piece, "out", &result, status);
 }
 
 /* ---- distances ---- */
@@ -77,11 +75,8 @@ hac_status hac_run_distance_piece(hac_logic_run *run, const hac_logic_piece *pie
     task.units = (double)rows * (double)to->operand.rows * (double)in->operand.columns;
     if (rows > 0)
         status = hac_run_add(run, &task, NULL, err);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &result);
-    if (status == HAC_OK && far)
-        hac_run_publish(run, piece, "distance", &distance);
-    return status;
+    (void)hac_run_give(run, piece, "out", &result, status);
+    return far ? hac_run_give(run, piece, "distance", &distance, status) : status;
 }
 
 /* ---- sparse matrices ---- */
@@ -184,11 +179,7 @@ hac_status hac_run_csr_piece(hac_logic_run *run, const hac_logic_piece *piece, h
         status = take_size(run, &task, &matrix, err);
     else
         empty_rows(&matrix);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &matrix);
-    else
-        hac_run_vector_clear(run, &matrix);
-    return status;
+    return hac_run_give(run, piece, "out", &matrix, status);
 }
 
 hac_status hac_run_transpose_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
@@ -211,7 +202,5 @@ hac_status hac_run_transpose_piece(hac_logic_run *run, const hac_logic_piece *pi
         status = hac_run_add(run, &task, NULL, err);
     else if (sparse)
         empty_rows(&result);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &result);
-    return status;
+    return hac_run_give(run, piece, "out", &result, status);
 }

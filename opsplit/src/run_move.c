@@ -103,8 +103,11 @@ hac_status hac_run_filter_piece(hac_logic_run *run, const hac_logic_piece *piece
     size_t made = 0;
     for (; made < in->n_vectors && status == HAC_OK; made++)
         status = copy_kept(run, piece, where, &values[made], &counts, &results[made], err);
-    for (size_t i = 0; i < made && status == HAC_OK; i++)
-        hac_run_set(run, out->vectors[i], &results[i]);
+    for (size_t i = 0; i < made; i++)
+        if (status == HAC_OK)
+            hac_run_set(run, out->vectors[i], &results[i]);
+        else if (i + 1 < made) /* the last one was not made */
+            hac_run_vector_clear(run, &results[i]);
     for (size_t i = 0; i < in->n_vectors; i++)
         hac_run_vector_clear(run, &values[i]);
     hac_run_vector_clear(run, &counts);
@@ -151,11 +154,7 @@ static hac_status sort_to(hac_logic_run *run, const hac_logic_piece *piece, cons
         if (status == HAC_OK)
             memcpy(hac_run_data(&result), hac_job_data(job), rows * hac_op_element_size(result.operand.kind));
     }
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, order ? "order" : "out", &result);
-    else
-        hac_run_vector_clear(run, &result);
-    return status;
+    return hac_run_give(run, piece, order ? "order" : "out", &result, status);
 }
 
 hac_status hac_run_sort_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
@@ -198,9 +197,7 @@ hac_status hac_run_gather_piece(hac_logic_run *run, const hac_logic_piece *piece
     task.units = (double)task.rows * (double)in->operand.columns;
     if (task.rows > 0)
         status = hac_run_add(run, &task, NULL, err);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &result);
-    return status;
+    return hac_run_give(run, piece, "out", &result, status);
 }
 
 static hac_status scatter(hac_logic_run *run, const hac_logic_piece *piece, hac_run_vector *in,
@@ -217,9 +214,7 @@ static hac_status scatter(hac_logic_run *run, const hac_logic_piece *piece, hac_
     hac_run_operand(&task, index, true);
     task.units = (double)in->operand.rows * (double)in->operand.columns;
     status = hac_run_add(run, &task, NULL, err);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &result);
-    return status;
+    return hac_run_give(run, piece, "out", &result, status);
 }
 
 hac_status hac_run_scatter_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
@@ -270,13 +265,10 @@ hac_status hac_run_tokenize_piece(hac_logic_run *run, const hac_logic_piece *pie
     uint64_t found[] = {most, bytes};
     if (status == HAC_OK)
         status = hac_run_sizes(run, number, found, 2, err);
-    if (status != HAC_OK)
-        return status;
     words.operand.rows = words.end = row.operand.rows = row.end = found[0];
     words.operand.entries = found[1];
-    hac_run_publish(run, piece, "out", &words);
-    hac_run_publish(run, piece, "row", &row);
-    return HAC_OK;
+    status = hac_run_give(run, piece, "out", &words, status);
+    return hac_run_give(run, piece, "row", &row, status);
 }
 
 hac_status hac_run_index_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err)
@@ -322,13 +314,15 @@ hac_status hac_run_index_piece(hac_logic_run *run, const hac_logic_piece *piece,
     uint64_t found[] = {0, 0, rows, bytes};
     if (status == HAC_OK)
         status = hac_run_sizes(run, number, found, 4, err);
-    if (status != HAC_OK)
-        return status;
     distinct.operand.rows = distinct.end = found[2];
     distinct.operand.entries = text ? found[3] : 0;
     for (size_t i = 0; i < in->n_vectors; i++)
-        hac_run_set(run, out->vectors[i], &ids[i]);
-    hac_run_publish(run, piece, "distinct", &distinct);
+        if (status == HAC_OK)
+            hac_run_set(run, out->vectors[i], &ids[i]);
+        else
+            hac_run_vector_clear(run, &ids[i]);
+    if (hac_run_give(run, piece, "distinct", &distinct, status) != HAC_OK)
+        return status;
     /* ids are numbers of rows of `distinct`, also where nobody wanted it */
     int below = run->logic->vectors[out->vectors[0]].below;
     if (below >= 0)

@@ -44,6 +44,16 @@ void hac_run_publish(hac_logic_run *run, const hac_logic_piece *piece, const cha
         hac_run_set(run, index, value);
 }
 
+hac_status hac_run_give(hac_logic_run *run, const hac_logic_piece *piece, const char *name,
+                        hac_run_vector *value, hac_status status)
+{
+    if (status == HAC_OK)
+        hac_run_publish(run, piece, name, value);
+    else
+        hac_run_vector_clear(run, value);
+    return status;
+}
+
 static hac_status value_of(hac_logic_run *run, hac_run_vector *v, uint64_t *ret, hac_error *err)
 {
     hac_status status = hac_run_is_pending(run, v) ? hac_run_flush(run, err) : HAC_OK;
@@ -243,6 +253,17 @@ static bool is_here(const hac_logic_run *run, const hac_logic_expression *expres
     return true;
 }
 
+/* Whether they were if rounds ran one by one: where a value is worked out may decide its last bits. */
+static bool would_be_here(const hac_logic_run *run, const hac_logic_expression *expression)
+{
+    for (size_t i = 0; i < expression->n_vectors; i++) {
+        const hac_run_vector *v = &run->vectors[expression->vectors[i]];
+        if (!hac_run_is_whole(v) || (hac_run_is_pending(run, v) && !hac_run_is_of_round_before(run, v)))
+            return false;
+    }
+    return true;
+}
+
 static hac_status map_one(hac_logic_run *run, const hac_logic_expression *expression, hac_run_vector *ret,
                           hac_error *err)
 {
@@ -330,6 +351,8 @@ static hac_status map_dense(hac_logic_run *run, const hac_logic_expression *expr
 {
     if (like == NULL && is_here(run, expression))
         return map_one(run, expression, ret, err);
+    if (like == NULL && would_be_here(run, expression))
+        return hac_run_flush(run, err);
     uint64_t rows = like != NULL ? like->operand.rows : 1, columns = like != NULL ? like->operand.columns : 1;
     hac_status status = hac_run_dense(run, expression->kind, rows, columns, ret, err);
     if (status != HAC_OK)

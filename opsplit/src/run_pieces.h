@@ -8,6 +8,10 @@
 /* The value of an argument that is a vector; NULL with *err: it has none yet. Not given: NULL without. */
 hac_run_vector *hac_run_argument(hac_logic_run *run, const hac_logic_piece *piece, const char *name,
                                  hac_error *err);
+/* As hac_run_publish where `status` is HAC_OK; else `value`, for which nothing was added, is given back.
+ * Returns `status`. */
+hac_status hac_run_give(hac_logic_run *run, const hac_logic_piece *piece, const char *name,
+                        hac_run_vector *value, hac_status status);
 /* The result of that name becomes `value`, which is taken. Not given: it is dropped. */
 void hac_run_publish(hac_logic_run *run, const hac_logic_piece *piece, const char *name,
                      hac_run_vector *value);

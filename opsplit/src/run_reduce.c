@@ -248,9 +248,7 @@ static hac_status arg_rows(hac_logic_run *run, const hac_logic_piece *piece, hac
     task.grain = HAC_OP_BLOCK;
     task.units = (double)task.rows * (double)in->operand.columns;
     status = hac_run_add(run, &task, NULL, err);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &index);
-    return status;
+    return hac_run_give(run, piece, "out", &index, status);
 }
 
 /* A double's or an integer's bits, as the kind of a result has them. */
@@ -280,12 +278,15 @@ hac_status hac_run_arg_piece(hac_logic_run *run, const hac_logic_piece *piece, h
     hac_kind kind = (hac_kind)in->operand.kind;
     reduction r = {.function = function, .kind = kind, .in = {in}, .n_in = 1, .like = in};
     hac_status status = reduce_to(run, piece, &r, &pair, err);
-    if (status == HAC_OK)
-        status = bring(run, &pair, err);
-    if (status == HAC_OK)
-        status = hac_run_dense(run, HAC_KIND_U64, 1, 1, &row, err);
     if (status != HAC_OK)
         return status;
+    status = bring(run, &pair, err);
+    if (status == HAC_OK)
+        status = hac_run_dense(run, HAC_KIND_U64, 1, 1, &row, err);
+    if (status != HAC_OK) {
+        hac_run_vector_clear(run, &pair);
+        return status;
+    }
     uint64_t words[2];
     memcpy(words, hac_run_data(&pair), sizeof words);
     memcpy(hac_run_data(&row), &words[0], sizeof words[0]);
@@ -319,9 +320,7 @@ hac_status hac_run_row_reduce_piece(hac_logic_run *run, const hac_logic_piece *p
     bool dense = in->operand.form == HAC_VECTOR_FIX_VALUE || in->operand.form == HAC_VECTOR_PVAR;
     task.units = dense ? (double)task.rows * (double)in->operand.columns : (double)in->operand.entries;
     status = hac_run_add(run, &task, NULL, err);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &result);
-    return status;
+    return hac_run_give(run, piece, "out", &result, status);
 }
 
 /* ---- scan ---- */
@@ -354,10 +353,8 @@ hac_status hac_run_scan_piece(hac_logic_run *run, const hac_logic_piece *piece, 
         status = hac_run_add(run, &first, NULL, err);
     if (status == HAC_OK && rows > 0)
         status = hac_run_add(run, &second, NULL, err);
-    if (status == HAC_OK)
-        hac_run_publish(run, piece, "out", &result);
     hac_run_vector_clear(run, &partials);
-    return status;
+    return hac_run_give(run, piece, "out", &result, status);
 }
 
 /* ---- reduce_by_key ---- */
@@ -428,6 +425,8 @@ hac_status hac_run_tables(hac_logic_run *run, hac_run_task *first, hac_run_task 
         status = hac_run_add(run, second, NULL, err);
     first->operands[0] = NULL;
     hac_run_vector_clear(run, &tables);
+    if (status != HAC_OK)
+        hac_run_vector_clear(run, ret);
     return status;
 }
 

@@ -26,7 +26,7 @@ void hac_run_log(hac_logic_run *run, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     if (run->ahead != NULL)
-        hac_text_addf(run->ahead, "%s\n", line);
+        hac_text_addf(&run->ahead->log, "%s\n", line);
     else
         add_line(run, line);
 }

@@ -137,10 +137,10 @@ void hac_run_vector_clear(hac_logic_run *run, hac_run_vector *vector)
 
 void hac_run_vector_copy(hac_logic_run *run, const hac_run_vector *from, hac_run_vector *to)
 {
-    hac_run_vector old = *to;
+    hac_run_memory *old = to->memory;
     from->memory->users++;
     *to = *from;
-    hac_run_memory_release(run, old.memory);
+    hac_run_memory_release(run, old);
 }
 
 uint8_t *hac_run_data(const hac_run_vector *vector)

@@ -24,11 +24,11 @@
 
 /* The run as a round has left it. */
 typedef struct moment {
-    hac_run_vector *vectors;
+    hac_run_vector *vectors; /* those that the loop changes */
     uint64_t *dimensions;
     uint64_t round, rounds;
     hac_run_mark end; /* of its tasks */
-    hac_text log;     /* while it was added */
+    hac_run_ahead ahead;
 } moment;
 
 typedef struct loop {
@@ -36,33 +36,52 @@ typedef struct loop {
     uint64_t start, done; /* rounds */
     double round_seconds; /* of the last graph's */
     unsigned most;        /* rounds a graph, as far as it is known */
+    int changed[HAC_LOGIC_VECTORS_MAX];
+    size_t n_changed;
     moment moments[AHEAD_MOST];
     unsigned n; /* of them */
 } loop;
 
 /* ---- moments ---- */
 
-static void clear_moment(hac_logic_run *run, moment *m)
+static void find_changed(loop *l)
 {
-    for (size_t i = 0; m->vectors != NULL && i < run->logic->n_vectors; i++)
+    bool writes[HAC_LOGIC_VECTORS_MAX] = {false};
+    hac_logic_mark_writes(l->step->body, l->step->n_body, writes);
+    for (int v = 0; v < HAC_LOGIC_VECTORS_MAX; v++)
+        if (writes[v])
+            l->changed[l->n_changed++] = v;
+}
+
+static void clear_moment(hac_logic_run *run, const loop *l, moment *m)
+{
+    for (size_t i = 0; m->vectors != NULL && i < l->n_changed; i++)
         hac_run_vector_clear(run, &m->vectors[i]);
     free(m->vectors);
     free(m->dimensions);
-    hac_text_clear(&m->log);
+    hac_text_clear(&m->ahead.log);
     *m = (moment){.vectors = NULL};
 }
 
-static hac_status take_moment(hac_logic_run *run, moment *ret, hac_error *err)
+/* A second name for a vector, or none for one that has no value. */
+static void copy_vector(hac_logic_run *run, const hac_run_vector *from, hac_run_vector *to)
 {
-    size_t n = run->logic->n_vectors, n_dimensions = run->logic->n_dimensions;
-    ret->vectors = calloc(n + 1, sizeof *ret->vectors);
-    ret->dimensions = calloc(n_dimensions + 1, sizeof *ret->dimensions);
+    if (from->memory != NULL)
+        hac_run_vector_copy(run, from, to);
+    else
+        hac_run_vector_clear(run, to);
+}
+
+static hac_status take_moment(hac_logic_run *run, const loop *l, moment *ret, hac_error *err)
+{
+    size_t dimensions = run->logic->n_dimensions;
+    ret->vectors = calloc(l->n_changed + 1, sizeof *ret->vectors);
+    ret->dimensions = calloc(dimensions + 1, sizeof *ret->dimensions);
     if (ret->vectors == NULL || ret->dimensions == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        if (run->vectors[i].memory != NULL)
-            hac_run_vector_copy(run, &run->vectors[i], &ret->vectors[i]);
-    memcpy(ret->dimensions, run->dimensions, n_dimensions * sizeof *ret->dimensions);
+    for (size_t i = 0; i < l->n_changed; i++)
+        copy_vector(run, &run->vectors[l->changed[i]], &ret->vectors[i]);
+    memcpy(ret->dimensions, run->dimensions, dimensions * sizeof *ret->dimensions);
     ret->round = run->round;
     ret->rounds = run->report->rounds;
     ret->end = hac_run_mark_graph(run);
@@ -70,13 +89,10 @@ static hac_status take_moment(hac_logic_run *run, moment *ret, hac_error *err)
 }
 
 /* The run is at that moment again. */
-static void go_back(hac_logic_run *run, const moment *m)
+static void go_back(hac_logic_run *run, const loop *l, const moment *m)
 {
-    for (size_t i = 0; i < run->logic->n_vectors; i++)
-        if (m->vectors[i].memory != NULL)
-            hac_run_vector_copy(run, &m->vectors[i], &run->vectors[i]);
-        else
-            hac_run_vector_clear(run, &run->vectors[i]);
+    for (size_t i = 0; i < l->n_changed; i++)
+        copy_vector(run, &m->vectors[i], &run->vectors[l->changed[i]]);
     memcpy(run->dimensions, m->dimensions, run->logic->n_dimensions * sizeof *m->dimensions);
     run->round = m->round;
     run->report->rounds = m->rounds;
@@ -133,7 +149,7 @@ static hac_status add_round(hac_logic_run *run, const hac_logic_step *step, hac_
 static unsigned rounds_wanted(const hac_logic_run *run, const loop *l)
 {
     uint64_t n = 1 + l->done / AHEAD_SHARE;
-    if (!hac_run_alone(run) || run->placing != NULL || run->ahead != NULL || l->done == 0)
+    if (!hac_run_alone(run) || run->ahead != NULL || l->done == 0)
         return 1;
     n = n < l->most ? n : l->most;
     n = n < l->step->rounds - l->done ? n : l->step->rounds - l->done;
@@ -145,15 +161,16 @@ static unsigned rounds_wanted(const hac_logic_run *run, const loop *l)
 static bool add_ahead(hac_logic_run *run, loop *l)
 {
     moment *before = &l->moments[l->n - 1], *m = &l->moments[l->n];
-    run->ahead = &m->log;
-    bool is_added = add_round(run, l->step, NULL) == HAC_OK && take_moment(run, m, NULL) == HAC_OK;
+    m->ahead.first = before->end.tasks;
+    run->ahead = &m->ahead;
+    bool is_added = add_round(run, l->step, NULL) == HAC_OK && take_moment(run, l, m, NULL) == HAC_OK;
     run->ahead = NULL;
     if (is_added) {
         l->n++;
         return true;
     }
-    go_back(run, before);
-    clear_moment(run, m);
+    go_back(run, l, before);
+    clear_moment(run, l, m);
     hac_run_take_back(run, before->end);
     return false;
 }
@@ -165,8 +182,8 @@ static void add_rounds_ahead(hac_logic_run *run, loop *l, unsigned wanted)
     wanted = wanted < fit ? wanted : fit;
     if (wanted <= 1)
         return;
-    if (take_moment(run, &l->moments[0], NULL) != HAC_OK) {
-        clear_moment(run, &l->moments[0]);
+    if (take_moment(run, l, &l->moments[0], NULL) != HAC_OK) {
+        clear_moment(run, l, &l->moments[0]);
         return;
     }
     l->n = 1;
@@ -184,8 +201,8 @@ static bool accept_round(hac_logic_run *run, loop *l, unsigned i)
         l->most = 1;
         return false;
     }
-    go_back(run, &l->moments[i]);
-    hac_run_log_lines(run, &l->moments[i].log);
+    go_back(run, l, &l->moments[i]);
+    hac_run_log_lines(run, &l->moments[i].ahead.log);
     return true;
 }
 
@@ -210,16 +227,17 @@ static hac_status run_graph(hac_logic_run *run, loop *l, bool *on, hac_error *er
     uint64_t before = hac_now_ns(), graphs = run->report->graphs, done = l->done;
     unsigned wanted = rounds_wanted(run, l);
     hac_status status = add_round(run, l->step, err);
-    if (status == HAC_OK && run->report->graphs == graphs)
+    bool has_waited = run->report->graphs > graphs; /* in its first round for what was before the loop, too */
+    if (has_waited && l->done > 0)
+        l->most = 1;
+    else if (status == HAC_OK)
         add_rounds_ahead(run, l, wanted);
-    else
-        l->most = 1; /* it reads what it writes */
     if (status == HAC_OK && (run->options->log != NULL || l->n > 0))
         status = hac_run_flush(run, err);
     if (status == HAC_OK)
         status = accept_rounds(run, l, on, err);
     for (unsigned i = 0; i < l->n; i++)
-        clear_moment(run, &l->moments[i]);
+        clear_moment(run, l, &l->moments[i]);
     l->n = 0;
     l->round_seconds = hac_seconds_since(before) / (double)(l->done > done ? l->done - done : 1);
     return status;
@@ -229,6 +247,7 @@ hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_err
 {
     loop l = {.step = step, .start = hac_now_ns(), .most = AHEAD_MOST};
     bool on = true;
+    find_changed(&l);
     hac_status status = step->rounds > 0 && !step->first ? hac_run_look(run, step, &on, err) : HAC_OK;
     while (status == HAC_OK && on && l.done < step->rounds)
         status = run_graph(run, &l, &on, err);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short rounds of `while` are sent several at a time, before their condition is known: nobody may notice."""
 import json
+import math
 import os
 import re
 import signal
@@ -35,7 +36,7 @@ operators:
       - reduce: {in: x, function: max, out: top}
 outputs: {o: {columns: [x]}}
 """
-# The sum of what is left of x wherever i * 3 is less than 200, a filter of another size in every round.
+# Sizes and an `if` that are decided by what a round has written.
 SIZES = """name: sizes
 vectors:
   x: {template: FixValueVector, type: i64, value: 1, rows: 100}
@@ -68,6 +69,41 @@ operators:
       - map: {expr: "total + x", out: total}
       - reduce: {in: total, function: max, out: most}
 outputs: {o: {columns: [total]}}
+"""
+# In each of the inner loops a round that turns out to need a value of its own is taken back.
+TAKEN_BACK = """name: taken-back
+vectors:
+  v: {template: FixValueVector, type: i64, value: 7, rows: 50000}
+  m: {template: Var, type: i64, value: 0}
+  x: {template: FixValueVector, type: i64, value: 0, rows: 100}
+operators:
+  - while: {condition: "m < %d", rounds: 1000}
+    do:
+      - let: {m: "m + 1"}
+      - let: {k: "m * 0"}
+      - while: {condition: "k < 40", rounds: 1000}
+        do:
+          - let: {k: "k + 1"}
+          - map: {expr: "x + 1", out: x}
+          - if: {condition: "k %% 37 = 0"}
+            then: [{index: {in: v, out: ids, distinct: d}}]
+            else: [{let: {z: "k"}}]
+outputs: {o: {columns: [x]}}
+"""
+# What is worked out of values that the round before has left: here, whether rounds go together or not.
+ROOTS = """name: roots
+vectors:
+  x: {template: FixValueVector, type: f64, value: 1, rows: 100}
+  root: {template: Var, type: f64, value: 0}
+  all: {template: Var, type: f64, value: 0}
+operators:
+  - while: {condition: "top < 300", rounds: 1000}
+    do:
+      - let: {root: "sqrt(all) + root / 3"}
+      - map: {expr: "x + 1", out: x}
+      - reduce: {in: x, function: sum, out: all}
+      - reduce: {in: x, function: max, out: top}
+outputs: {o: {columns: [root]}}
 """
 
 
@@ -139,6 +175,37 @@ class Rounds(SharedMachineTest):
         self.assertEqual(self.numbers(out, "seen.csv"), [20])
         self.assertEqual(receipt["rounds"], 59)
         self.assertGreaterEqual(receipt["graphs"], 2 * 59)
+
+    def peak_of(self, inner_loops):
+        """Most pool memory that was seen while it ran, in MiB."""
+        path, most = self.m.work / "logic.yaml", 0
+        path.write_text(TAKEN_BACK % inner_loops)
+        process = self.m.start("opsplit", "run", path, "-o", "taken", "-q")
+        while process.poll() is None:
+            found = re.findall(r'hacd_user_memory_bytes{[^}]*kind="used"[^}]*} ([0-9.e+]+)', self.m.good("metrics").decode())
+            most = max([most, *map(float, found)])
+        out, err = process.communicate()
+        self.assertEqual((process.returncode, out, err), (0, b"", b""))
+        self.assertEqual(self.numbers(self.m.work / "taken", "o.csv"), [40 * inner_loops] * 100)
+        return most / (1 << 20)
+
+    def test_taken_back(self):
+        """It leaves no memory behind."""
+        few = self.peak_of(20)
+        self.assertGreater(few, 0)
+        self.assertLess(self.peak_of(100), few + 16)  # 0.6 MiB each would be 48
+
+    def test_values_of_the_round_before(self):
+        x, root, everything = 1.0, 0.0, 0.0
+        while True:
+            root = math.sqrt(everything) + root / 3
+            x += 1
+            everything = 100 * x
+            if x >= 300:
+                break
+        out, receipt, _ = self.run_logic(ROOTS)
+        self.assertEqual([float(line) for line in (out / "o.csv").read_text().split()[1:]], [root])
+        self.assertEqual(receipt["rounds"], 299)
 
     def test_nested(self):
         """Loops within: inner ones end where they should in every outer round."""

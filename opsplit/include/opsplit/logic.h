@@ -326,6 +326,8 @@ HAC_MUST_USE hac_status hac_logic_parse(const char *file, const char *text, size
                                         hac_logic_problems *problems, hac_error *err);
 void hac_logic_free(hac_logic *logic);
 
+/* Sets ret[v] for each vector v that some of these steps may write; `ret` has HAC_LOGIC_VECTORS_MAX. */
+void hac_logic_mark_writes(const hac_logic_step *steps, size_t n, bool *ret);
 /* The index of a vector, an input by name; -1: there is none. */
 int hac_logic_vector_find(const hac_logic *logic, const char *name);
 int hac_logic_input_find(const hac_logic *logic, const char *name);

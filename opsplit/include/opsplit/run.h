@@ -78,7 +78,7 @@ typedef struct hac_run_options {
 /* What came of it. */
 typedef struct hac_run_report {
     uint64_t job;           /* its number with the daemon; 0: nothing had to run */
-    uint64_t graphs, tasks; /* of sub-operators */
+    uint64_t graphs, tasks; /* of sub-operators; those of rounds that were sent in vain, too */
     uint64_t rounds;        /* of all loops */
     uint64_t rows_loaded;
     double seconds, loading_seconds, writing_seconds;
