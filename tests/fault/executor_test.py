@@ -87,11 +87,11 @@ class Kill(FaultCase):
             self.assertEqual((device["state"], device["reason"]), ("ready", ""))
         machine.check_clean(slack=24 << 20)
 
-    def test_10(self):
-        self.kills(10, 1)
+    def test_two_devices(self):
+        self.kills(7, 1)
 
     def test_one_device(self):
-        self.kills(6, 2, ONE_DEVICE)
+        self.kills(5, 2, ONE_DEVICE)
 
     def test_all_at_once_and_again(self):
         """Every executor, five times in one job."""
@@ -134,7 +134,7 @@ class BuilderKilled(FaultCase):
 
 class LongKill(Kill):
     """long: 200 kills, HAC_TEST_KILLS for another number."""
-    test_10 = test_one_device = test_all_at_once_and_again = None
+    test_two_devices = test_one_device = test_all_at_once_and_again = None
 
     def test_200(self):
         self.kills(int(os.environ.get("HAC_TEST_KILLS", "200")), 3)
