@@ -114,12 +114,15 @@ static bool hang_up(fake_session *session, const Hac__Client__Request *request, 
 static void test_handshake_refused(void **state)
 {
     (void)state;
+    char versions[100];
+    snprintf(versions, sizeof(versions), "(hacd 9.9) speaks version %d of the protocol, libhac %s speaks %d",
+             HAC_CLIENT_PROTOCOL_VERSION + 1, hac_version(), HAC_CLIENT_PROTOCOL_VERSION);
     const struct {
         fake_hook *hook;
         hac_status status;
         const char *message;
     } cases[] = {
-        {other_version, HAC_NO_DAEMON, "(hacd 9.9) speaks version 7 of the protocol, libhac 0.1.0 speaks 6"},
+        {other_version, HAC_NO_DAEMON, versions},
         {refuse_version, HAC_NO_DAEMON, "this hacd speaks 2, the client 1"},
         {refuse_connection, HAC_REFUSED, "too many connections"},
         {hang_up, HAC_NO_DAEMON, "has gone away"},

@@ -484,7 +484,7 @@ class Fair(UsersTest):
         loads = [Load(self, self.user(machine, FIRST_UID + i), 8 << 20, 8, options=priority(100))
                  for i in range(self.hostile)]
         # so many wait that a slow client on a busy machine still asks for its whole part
-        honest = Load(self, self.user(machine, FIRST_UID + 50), 1 << 20, 12)
+        honest = Load(self, self.user(machine, FIRST_UID + 50), 1 << 20, 32)
         everybody = [*loads, honest]
         uids = [*range(FIRST_UID, FIRST_UID + self.hostile), FIRST_UID + 50]
         for load in everybody:

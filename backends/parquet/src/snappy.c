@@ -113,8 +113,9 @@ bool hac_parquet_snappy(const uint8_t *from, size_t bytes, uint8_t *ret, size_t 
                 memcpy(to, at, length);
             to += length;
             at += length;
-            /* A copy behind a short one is in the same word: what comes next is known without waiting. */
-            if (length > 4 || at == end)
+            /* A copy behind a short one is in the same word: what comes next is known without waiting. (Of
+             * one whose length has bytes of its own, however small it is, it need not be.) */
+            if (length > 4 || tag >= 60 << 2 || at == end)
                 continue;
             word >>= 8 * (length + 1);
             tag = word & 0xff;

@@ -765,9 +765,11 @@ static void test_snappy_tags(void **state)
                 n = 4 + n % 8;
             if (kind == 0 || (far > made && !wrong)) {
                 n = draw(4) == 0 ? n + 60 : n % 8 + 1;
-                out.data[out.bytes++] = (uint8_t)(n > 60 ? 60 << 2 : (n - 1) << 2);
-                if (n > 60)
-                    out.data[out.bytes++] = (uint8_t)(n - 1);
+                size_t more =
+                    n > 60 || draw(8) == 0 ? 1 + draw(4) : 0; /* bytes of the length behind the tag */
+                out.data[out.bytes++] = (uint8_t)((more > 0 ? 59 + more : n - 1) << 2);
+                for (size_t b = 0; b < more; b++)
+                    out.data[out.bytes++] = (uint8_t)((n - 1) >> 8 * b);
                 for (size_t i = 0; i < n; i++)
                     out.data[out.bytes++] = (uint8_t)draw(256);
             } else if (kind == 1) {
