@@ -243,18 +243,9 @@ hac_status hac_run_expression(hac_logic_run *run, const hac_logic_expression *ex
 
 /* ---- maps ---- */
 
-/* Single values that are here are worked out here. */
+/* Single values that are here are worked out here; and so are those that would be here if rounds ran one by
+ * one (hac_run_scalar has to wait for them, HAC_AGAIN): where that is done may decide the last bits. */
 static bool is_here(const hac_logic_run *run, const hac_logic_expression *expression)
-{
-    for (size_t i = 0; i < expression->n_vectors; i++)
-        if (hac_run_is_pending(run, &run->vectors[expression->vectors[i]]) ||
-            !hac_run_is_whole(&run->vectors[expression->vectors[i]]))
-            return false;
-    return true;
-}
-
-/* Whether they were if rounds ran one by one: where a value is worked out may decide its last bits. */
-static bool would_be_here(const hac_logic_run *run, const hac_logic_expression *expression)
 {
     for (size_t i = 0; i < expression->n_vectors; i++) {
         const hac_run_vector *v = &run->vectors[expression->vectors[i]];
@@ -351,8 +342,6 @@ static hac_status map_dense(hac_logic_run *run, const hac_logic_expression *expr
 {
     if (like == NULL && is_here(run, expression))
         return map_one(run, expression, ret, err);
-    if (like == NULL && would_be_here(run, expression))
-        return hac_run_flush(run, err);
     uint64_t rows = like != NULL ? like->operand.rows : 1, columns = like != NULL ? like->operand.columns : 1;
     hac_status status = hac_run_dense(run, expression->kind, rows, columns, ret, err);
     if (status != HAC_OK)

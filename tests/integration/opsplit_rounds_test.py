@@ -3,11 +3,8 @@
 """Short rounds of `while` are sent several at a time, before their condition is known: nobody may notice."""
 import json
 import math
-import os
 import re
-import signal
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -227,12 +224,7 @@ class Rounds(SharedMachineTest):
         path = self.m.work / "long.yaml"
         path.write_text(COUNT % (4000, 10000))
         process = self.m.start("opsplit", "run", path, "-o", "killed", "-q")
-        daemon, kills = self.m.daemon(), 0
-        while process.poll() is None:
-            for pid in daemon.executor_pids() if kills < 3 else ():
-                os.kill(pid, signal.SIGKILL)
-                kills += 1
-            time.sleep(0.1)
+        kills = self.m.daemon().kill_executors_while(process, 3)
         out, err = process.communicate()
         self.assertEqual((process.returncode, out, err), (0, b"", b""))
         self.assertGreater(kills, 0)

@@ -14,7 +14,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
@@ -642,13 +641,9 @@ outputs: {o: {columns: [x]}}
 """)
         inputs = {"t": self.table([(i, 0, i / 3) for i in range(ROWS)])}
         want = self.outcome(self.m, logic, inputs)
-        daemon, kills = self.m.daemon(), 0
+        daemon = self.m.daemon()
         process = self.m.start("opsplit", "run", logic, "--input", f"t={inputs['t']}", "-o", "killed", "-q")
-        while process.poll() is None:
-            for pid in daemon.executor_pids() if kills < 3 else ():
-                os.kill(pid, signal.SIGKILL)
-                kills += 1
-            time.sleep(0.1)
+        kills = daemon.kill_executors_while(process, 3)
         err = process.stderr.read().decode()
         process.stdout.close()
         process.stderr.close()
@@ -726,12 +721,7 @@ class OneJob(LogicTest):
         daemon = self.m.daemon()
         process = self.m.start("opsplit", "run", str(EXAMPLES / "pagerank.yaml"), "--input",
                                f"edges={inputs['edges']}", "-o", "killed", "--receipt", "receipt")
-        kills = 0
-        while process.poll() is None:
-            time.sleep(0.15)
-            for pid in daemon.executor_pids() if kills < 6 else ():
-                os.kill(pid, signal.SIGKILL)
-                kills += 1
+        kills = daemon.kill_executors_while(process, 6, 0.15)
         _, err = process.communicate()
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual({p.name: p.read_bytes() for p in (self.m.work / "killed").iterdir()}, want)

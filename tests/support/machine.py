@@ -152,6 +152,16 @@ class Daemon:
     def executor_pids(self):
         return [pid for pids in self.executors().values() for pid in pids]
 
+    def kill_executors_while(self, process, most, pause=0.1):
+        """Kills those that it finds every `pause` seconds as long as the process runs, `most` or a few more; returns how many."""
+        kills = 0
+        while process.poll() is None:
+            time.sleep(pause)
+            for pid in self.executor_pids() if kills < most else ():
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+        return kills
+
     def reap(self):
         """Collects it if it has ended; whether it has."""
         if self.status is not None:
