@@ -4,12 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define STACK_BYTES ((size_t)8 << 20)
 
 hac_status hac_setup_check(const Hac__Executor__Setup *setup, hac_error *err)
 {
@@ -54,9 +57,29 @@ static hac_status use_scratch(const char *directory, hac_error *err)
     return status;
 }
 
+/* Kernels' private arrays lie on the stacks of the driver's threads, nearly 1 MiB of them: those threads are
+ * made as large as usual also where whoever started hacd has set a small `ulimit -s`. */
+static hac_status use_stacks(hac_error *err)
+{
+    pthread_attr_t attributes;
+    size_t bytes;
+    int code = pthread_getattr_default_np(&attributes);
+    if (code == 0) {
+        code = pthread_attr_getstacksize(&attributes, &bytes);
+        if (code == 0 && bytes < STACK_BYTES)
+            code = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+        if (code == 0)
+            code = pthread_setattr_default_np(&attributes);
+        pthread_attr_destroy(&attributes);
+    }
+    return code == 0 ? HAC_OK : hac_fail_errno(err, HAC_INTERNAL, code, "stacks of threads");
+}
+
 hac_status hac_setup_environment(const Hac__Executor__Setup *setup, hac_error *err)
 {
     hac_status status = use_scratch(setup->scratch_directory, err);
+    if (status == HAC_OK)
+        status = use_stacks(err);
     uint32_t threads = wanted_threads(setup);
     unsetenv("POCL_AFFINITY");
     if (status != HAC_OK || threads == 0)

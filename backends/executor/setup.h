@@ -10,9 +10,9 @@
 HAC_MUST_USE hac_status hac_setup_check(const Hac__Executor__Setup *setup, hac_error *err);
 
 /*
- * Environment that drivers read when they start: thread counts, and the private directory for their own
- * caches (PoCL's platform vanishes without a word when its cache directory cannot be used, so it is tried
- * first). Before any OpenCL call and any thread.
+ * Environment that drivers read when they start: thread counts, stacks that kernels fit, and the private
+ * directory for their own caches (PoCL's platform vanishes without a word when its cache directory cannot be
+ * used, so it is tried first). Before any OpenCL call and any thread.
  */
 HAC_MUST_USE hac_status hac_setup_environment(const Hac__Executor__Setup *setup, hac_error *err);
 

@@ -3,6 +3,7 @@
 """How much memory a sort takes at its peak: pages of the pool, counted once whoever maps them, and what client and
 executors have beside it. The files that a job reads and writes are the page cache's and not counted."""
 import os
+import resource
 import sys
 import threading
 from pathlib import Path
@@ -115,6 +116,15 @@ class Memory(MemoryCase):
         self.assertIn("with the bitonic algorithm", machine.good("why", "1").decode())
         machine.generate("u32", "random", items + (1 << 18), name="more")
         machine.bad(4, "sort", "more", "--type", "u32", "-o", "out", says="limit of 64 MiB of memory")
+
+    def test_small_stacks(self):
+        """Kernels' private memory lies on stacks of the driver's threads, whatever `ulimit -s` the daemon was born with."""
+        machine = self.machine(ONE_DEVICE)
+        machine.generate("u32", "random", 2**25)
+        small = 256 << 10
+        machine.good("sort", "in", "--type", "u32", "-o", "out", "--algorithm", "radix",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (small, small)))
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
 
     def test_endless(self):
         """A stream is read to the job's limit, not to the pool's."""

@@ -140,7 +140,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 /* The arguments that count and scatter share: the first COMMON_ARGS. */
 static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretch *s, cl_mem in,
-                              uint32_t levels, hac_error *err)
+                              uint32_t levels, uint32_t buckets, hac_error *err)
 {
     const hac_radix_header *h = &job->table.header;
     const hac_key_order *o = &job->order.order;
@@ -160,7 +160,7 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretc
     const uint64_t masks[] = {o->flip, o->sign, o->rotate, o->reverse, job->order.top};
     for (size_t k = 0; k < 5; k++)
         TRY(hac_radix_key_arg(job, kernel, i++, masks[k], err));
-    TRY(hac_kernel_arg_u32(kernel, i++, job->p.buckets, err));
+    TRY(hac_kernel_arg_u32(kernel, i++, buckets, err));
     return hac_kernel_arg_u32(kernel, i++, (uint32_t)hac_radix_row_items(job->p.buckets), err);
 }
 
@@ -191,7 +191,7 @@ static hac_status count_stretch(hac_radix_job *job, cl_kernel kernel, const hac_
     TRY(open_input(job, &task->spans[0], s, &in, err));
     TRY(hac_radix_open(job, task->spans[2].data + s->first * row_bytes(job), s->count * row_bytes(job),
                        HAC_WRITE, &counts, err));
-    TRY(common_args(job, kernel, s, in, job->table.header.levels, err));
+    TRY(common_args(job, kernel, s, in, job->table.header.levels, job->p.buckets, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, counts, err));
     TRY(hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err));
     return hac_radix_close_from(job, in, err);
@@ -240,7 +240,7 @@ static hac_status scatter_stretch(hac_radix_job *job, cl_kernel kernel, const ha
     TRY(hac_radix_open(job, t->starts, s->count * row_bytes(job), HAC_READ, &starts, err));
     TRY(hac_radix_open(job, t->keys, t->items * job->p.key_bytes, t->access, &keys, err));
     uint32_t levels = job->table.header.levels == HAC_RADIX_VALUES ? 0 : job->table.header.levels;
-    TRY(common_args(job, kernel, s, in, levels, err));
+    TRY(common_args(job, kernel, s, in, levels, hac_radix_filled(&job->table), err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, starts, err));
     TRY(hac_kernel_arg_u32(kernel, COMMON_ARGS + 2, (uint32_t)t->items, err));
     TRY(hac_kernel_arg_u64(kernel, COMMON_ARGS + 3, s->first_item, err));

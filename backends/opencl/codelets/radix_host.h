@@ -87,6 +87,14 @@ static inline bool hac_radix_searches(const hac_radix_header *h)
     return h->levels != 0 && h->levels <= HAC_RADIX_MAX_LEVELS;
 }
 
+/* Buckets up to the last one that keys can come to; those behind it are empty. */
+static inline uint32_t hac_radix_filled(const hac_radix_table *table)
+{
+    const hac_radix_header *h = &table->header;
+    const uint16_t *cells = (const uint16_t *)(const void *)table->maps;
+    return hac_radix_searches(h) ? h->buckets : cells[h->cells - 1] + 1u;
+}
+
 /* Of a table with values: the mapped key of each bucket; undefined where there is none. */
 void hac_radix_values(const hac_radix_table *table, uint64_t *ret);
 

@@ -453,39 +453,59 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first,
 }
 
 #if !HAC_INDEX_BYTES
-#define LINES_FROM 2048 /* buckets; about half of them are filled */
+#define LINES_FROM 1024 /* buckets */
+#define MOST_LINES 4
+#define LINES_ROOM (MAX_BUCKETS * LANES * 2)
 
-/* Keys of each bucket that have not been written yet, in a line as they will lie in `out`. */
+/* Keys of each bucket that have not been written yet, in lines as they will lie in `out`: as many lines for
+ * each as there is room, `keys_each`. */
 typedef struct {
+    key keys[LINES_ROOM] __attribute__((aligned(64)));
     uint at[MAX_BUCKETS], written[MAX_BUCKETS];
-    key keys[MAX_BUCKETS * LANES];
+    uint keys_each;
 } lines;
 
-inline void write_rest(lines *l, uint b, __global key *restrict out)
+inline void begin_lines(lines *l, uint buckets, __global const ulong *restrict starts, uint limit)
 {
-    for (uint p = l->written[b]; p < l->at[b]; p++)
-        out[p] = l->keys[b * LANES + p % LANES];
-    l->written[b] = l->at[b];
+    l->keys_each = LANES;
+    while (l->keys_each < MOST_LINES * LANES && buckets * l->keys_each * 2 <= LINES_ROOM)
+        l->keys_each *= 2;
+    for (uint b = 0; b < buckets; b++)
+        l->at[b] = l->written[b] = (uint)min(starts[b], (ulong)limit);
+}
+
+/* Writes what a bucket has. */
+inline void write_lines(lines *l, uint b, __global key *restrict out)
+{
+    const key *own = l->keys + b * l->keys_each;
+    uint p = l->written[b], end = l->at[b], mask = l->keys_each - 1;
+    while (p < end) {
+        if (p % LANES == 0 && end - p >= LANES) {
+            STORE_LINE(LOAD_OWN(own + (p & mask)), out + p);
+            p += LANES;
+        } else {
+            out[p] = own[p & mask];
+            p++;
+        }
+    }
+    l->written[b] = end;
 }
 
 inline void scatter_into_lines(const key *block, const uint *cells, uint some,
                                __global const ushort *restrict table, uint limit, lines *l,
                                __global key *restrict out)
 {
+    size_t keys_each = l->keys_each;
+    uint mask = l->keys_each - 1;
     for (uint i = 0; i < some; i++) {
         size_t b = table[cells[i]];
         uint p = l->at[b];
         if (p >= limit)
             continue;
         l->at[b] = p + 1;
-        l->keys[b * LANES + p % LANES] = block[i];
-        if (p % LANES != LANES - 1)
-            continue;
-        if (l->written[b] + LANES <= p + 1)
-            STORE_LINE(LOAD_OWN(l->keys + b * LANES), out + (p + 1 - LANES));
-        else
-            write_rest(l, b, out);
-        l->written[b] = p + 1;
+        l->keys[b * keys_each + (p & mask)] = block[i];
+        if ((p & mask) == mask)
+            write_lines(l, (uint)b, out);
     }
 }
 
@@ -499,8 +519,7 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
     lines l;
     uint cells[BLOCK];
     key block[BLOCK];
-    for (uint b = 0; b < buckets; b++)
-        l.at[b] = l.written[b] = (uint)min(starts[b], (ulong)limit);
+    begin_lines(&l, buckets, starts, limit);
     for (uint i = 0; i < n; i += BLOCK) {
         uint some = min((uint)BLOCK, n - i);
         load_block(in + i, some, block);
@@ -508,7 +527,7 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
         fetch_block(in, i + BLOCK, n);
         uint b = table[r.first];
         if (r.first == r.last && some == BLOCK && l.at[b] + BLOCK <= limit) {
-            write_rest(&l, b, out);
+            write_lines(&l, b, out);
             scatter_run(block, l.at[b], out, 0);
             l.at[b] = l.written[b] = l.at[b] + BLOCK;
         } else {
@@ -516,7 +535,7 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
         }
     }
     for (uint b = 0; b < buckets; b++)
-        write_rest(&l, b, out);
+        write_lines(&l, b, out);
     FENCE_OF_LINES();
 }
 #endif
