@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Included by the tests of docs/examples: ${top} is a folder with all that a private daemon, which the example starts
-# itself, keeps; its name is short, because it holds a socket. After a failure it stays.
+# itself, keeps; its name is short, because it holds a socket. After a failure it stays. ${SEED} has device programs that
+# were built before.
 execute_process(COMMAND mktemp -d /tmp/hac-test-XXXXXX OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE
   COMMAND_ERROR_IS_FATAL ANY)
 file(MAKE_DIRECTORY ${top}/run)
 file(CHMOD ${top}/run PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+file(COPY ${SEED}/programs DESTINATION ${top}/cache/hac DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+file(COPY ${SEED}/tested-devices DESTINATION ${top}/state/hac DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 set(failed "")
 
 # expect(STREQUAL|MATCHES WANTED argument…): runs the example with standard input from ${input}, if that is set. After a

@@ -26,6 +26,11 @@ class Real(Case):
             path = cls.home / name.lower()
             path.mkdir(mode=0o700)
             cls.base[f"XDG_{name}"] = str(path)
+        seed = os.environ.get("HAC_TEST_SEED")
+        if seed:  # device programs that were built before
+            shutil.copytree(Path(seed, "programs"), cls.home / "cache_home" / "hac" / "programs")
+            (cls.home / "state_home" / "hac").mkdir(mode=0o700)
+            shutil.copy(Path(seed, "tested-devices"), cls.home / "state_home" / "hac")
 
     @classmethod
     def tearDownClass(cls):

@@ -131,8 +131,11 @@ QUERIES = (
 )
 
 
-def words_of(query):
-    return [word for pair in query.items() for word in pair]
+def printed(machine, file, queries, **common):
+    """What each query of a file gives, by one JVM."""
+    words = [["print" if i == 0 else "--", file, *(word for pair in {**common, **query}.items() for word in pair)]
+             for i, query in enumerate(queries)]
+    return re.split(r"(?m)^--\n", java(machine, *(word for query in words for word in query)))
 
 
 def row(source):
@@ -164,13 +167,17 @@ class Compared(SharedMachineTest):
                            "allow_quoted_nulls = false)", [self.m.path("t.csv"), KINDS])
         return connection
 
+    def compare(self, connection, file, rows, **common):
+        queries = QUERIES[rows > 2000:]
+        outs = printed(self.m, file, [query for query, _ in queries], **common)
+        self.assertEqual(len(outs), len(queries))
+        for (_, sql), out in zip(queries, outs):
+            with self.subTest(rows=rows, sql=sql):
+                self.assert_same(read(out), connection.execute(sql).fetchall())
+
     def test_csv(self):
         for rows in (0, 1, 2000, 100000):
-            connection = self.table(rows)
-            for query, sql in QUERIES[rows > 2000:]:
-                out = java(self.m, "print", self.m.path("t.csv"), "schema", SCHEMA, *words_of(query))
-                with self.subTest(rows=rows, sql=sql):
-                    self.assert_same(read(out), connection.execute(sql).fetchall())
+            self.compare(self.table(rows), self.m.path("t.csv"), rows, schema=SCHEMA)
 
     @unittest.skipIf(pyarrow is None, "pyarrow is not installed: no Parquet file is queried from Java")
     def test_parquet(self):
@@ -179,10 +186,7 @@ class Compared(SharedMachineTest):
             connection = self.table(rows)
             file = self.m.path("t.parquet")
             pyarrow.parquet.write_table(connection.sql("SELECT * FROM t").to_arrow_table(), file, row_group_size=group)
-            for query, sql in QUERIES[rows > 2000:]:
-                out = java(self.m, "print", file, *words_of(query))
-                with self.subTest(rows=rows, sql=sql):
-                    self.assert_same(read(out), connection.execute(sql).fetchall())
+            self.compare(connection, file, rows)
             self.by_group(file, rows)
 
     def by_group(self, file, rows):

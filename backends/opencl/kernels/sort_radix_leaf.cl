@@ -261,11 +261,9 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
     STORE(head, out + p);                                                                                    \
     STORE(tail, out + p + LANES);                                                                            \
     p += size[j];
-#define STORE_COLUMN_WITH_CARE(j, head, tail)                                                                \
-    STORE_OWN(head, column);                                                                                 \
-    STORE_OWN(tail, column + LANES);                                                                         \
-    store_column(column, slots, g *SLOTS + j, size[j], out + p, o);                                          \
-    p += size[j];
+#define KEEP_COLUMN(j, head, tail)                                                                           \
+    STORE_OWN(head, columns[j]);                                                                             \
+    STORE_OWN(tail, columns[j] + LANES);
 #else
 #define LOW_HALVES(a, b)                                                                                     \
     (keys)((a).s0, (b).s0, (a).s1, (b).s1, (a).s2, (b).s2, (a).s3, (b).s3, (a).s4, (b).s4, (a).s5, (b).s5,   \
@@ -288,10 +286,7 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
 #define STORE_COLUMN(j, all)                                                                                 \
     STORE(all, out + p);                                                                                     \
     p += size[j];
-#define STORE_COLUMN_WITH_CARE(j, all)                                                                       \
-    STORE_OWN(all, column);                                                                                  \
-    store_column(column, slots, g *SLOTS + j, size[j], out + p, o);                                          \
-    p += size[j];
+#define KEEP_COLUMN(j, all) STORE_OWN(all, columns[j]);
 #endif
 /* The keys of a bin that the network did not see, into those that it sorted (un-mapped already). */
 inline void insert_rest(__global const key *slots, uint first, uint size, __global key *to, key_order o)
@@ -335,8 +330,12 @@ inline void drain_bins(__global const key *restrict slots, const uint *at, uint 
         if (p + SLOTS * LANES <= n && !nonzero(WIDE(filled > (ids)ROWS))) {
             EACH_COLUMN(STORE_COLUMN)
         } else {
-            key column[ROWS];
-            EACH_COLUMN(STORE_COLUMN_WITH_CARE)
+            key columns[LANES][ROWS];
+            EACH_COLUMN(KEEP_COLUMN)
+            for (uint j = 0; j < LANES; j++) {
+                store_column(columns[j], slots, g * SLOTS + j, size[j], out + p, o);
+                p += size[j];
+            }
         }
     }
 }
