@@ -376,12 +376,24 @@ static void v_store_slow(__global item_t *x, ulong i, ulong valid, vec_t a)
 /* ---- long strides through a scratch that the cache holds ---------------------------------------- */
 
 /* A unit of bitonic_merge: `chunk` columns from `column` of the rows x[i * row] (i < 2^steps), of which
- * items at and past `valid` are virtual. In the scratch a row has `chunk` items. */
+ * items at and past `valid` are virtual. In the scratch a row has `chunk` items. Where `valid` cuts one of
+ * its vectors the unit is `careful`: there are few of those, so that the code for a part of a vector need not
+ * stand beside each load and store, which compilers took seconds for. */
 typedef struct {
     __global item_t *x;
     ulong valid, row, column;
-    uint steps, chunk, mirror;
+    uint steps, chunk, mirror, careful;
 } unit_t;
+
+INLINE uint unit_is_cut(const unit_t *u)
+{
+    ulong cut = u->valid / LANES * LANES, r = cut / u->row, c = cut % u->row;
+    if (cut == u->valid || r >> u->steps != 0)
+        return 0;
+    if (u->mirror && r >> (u->steps - 1) != 0)
+        c = u->row - LANES - c;
+    return c >= u->column && c < u->column + u->chunk;
+}
 
 /* Item of column `c` of the unit in row `r`; in the upper half of a mirror, counted from the other end. */
 INLINE ulong unit_at(const unit_t *u, uint r, uint c, int upper)
@@ -389,21 +401,21 @@ INLINE ulong unit_at(const unit_t *u, uint r, uint c, int upper)
     return r * u->row + (upper ? u->row - LANES - (u->column + c) : u->column + c);
 }
 
-INLINE vec_t unit_load(const unit_t *u, uint r, uint c, int upper)
+INLINE vec_t unit_load(const unit_t *u, uint r, uint c, int upper, int careful)
 {
     ulong i = unit_at(u, r, c, upper);
-    vec_t a = i + LANES <= u->valid ? v_load(u->x + i) : v_load_slow(u->x, i, u->valid);
+    vec_t a = i + LANES <= u->valid ? v_load(u->x + i) : careful ? v_load_slow(u->x, i, u->valid) : v_last();
     return upper ? v_reverse(a) : a;
 }
 
-INLINE void unit_store(const unit_t *u, uint r, uint c, int upper, vec_t a)
+INLINE void unit_store(const unit_t *u, uint r, uint c, int upper, vec_t a, int careful)
 {
     ulong i = unit_at(u, r, c, upper);
     if (upper)
         a = v_reverse(a);
     if (i + LANES <= u->valid)
         v_store(u->x + i, a);
-    else
+    else if (careful)
         v_store_slow(u->x, i, u->valid, a);
 }
 
@@ -413,6 +425,20 @@ INLINE void unit_store(const unit_t *u, uint r, uint c, int upper, vec_t a)
 #define U_ROW(v) (ROW(v) * apart + (U_UPPER(v) ? apart - 1 - offset : offset))
 #define U_COL(v) (c + ((v) & ((16 >> k) - 1)) * LANES)
 
+/* A tile of a careful unit, one vector after the other. */
+#define PUT_PART(r, v)  t.r = part[v];
+#define TAKE_PART(r, v) part[v] = t.r;
+#define CAREFUL_LOAD(row_of_v, upper_of_v)                                                                    \
+    vec_t part[16];                                                                                           \
+    for (uint v = 0; v < 16; v++)                                                                             \
+        part[v] = unit_load(u, row_of_v, U_COL(v), upper_of_v, 1);                                            \
+    EACH(PUT_PART)
+#define CAREFUL_STORE(row_of_v, upper_of_v)                                                                   \
+    vec_t part[16];                                                                                           \
+    EACH(TAKE_PART)                                                                                           \
+    for (uint v = 0; v < 16; v++)                                                                             \
+        unit_store(u, row_of_v, U_COL(v), upper_of_v, part[v], 1);
+
 /* First k of the unit's steps: from memory to the scratch, or to memory if those are all. */
 INLINE void unit_first(const unit_t *u, __local item_t *scratch, const int k, const int mirror, const int all)
 {
@@ -420,12 +446,18 @@ INLINE void unit_first(const unit_t *u, __local item_t *scratch, const int k, co
     for (uint offset = 0; offset < apart; offset++)
         for (uint c = 0; c < u->chunk; c += (16 >> k) * LANES) {
             tile_t t;
-#define F(r, v) t.r = unit_load(u, U_ROW(v), U_COL(v), U_UPPER(v));
-            EACH(F)
+            if (u->careful) {
+                CAREFUL_LOAD(U_ROW(v), U_UPPER(v))
+            } else {
+#define F(r, v) t.r = unit_load(u, U_ROW(v), U_COL(v), U_UPPER(v), 0);
+                EACH(F)
 #undef F
+            }
             group_steps(&t, k, mirror);
-            if (all) {
-#define F(r, v) unit_store(u, U_ROW(v), U_COL(v), U_UPPER(v), t.r);
+            if (all && u->careful) {
+                CAREFUL_STORE(U_ROW(v), U_UPPER(v))
+            } else if (all) {
+#define F(r, v) unit_store(u, U_ROW(v), U_COL(v), U_UPPER(v), t.r, 0);
                 EACH(F)
 #undef F
             } else {
@@ -448,9 +480,13 @@ INLINE void unit_second(const unit_t *u, const __local item_t *scratch, const in
             EACH(F)
 #undef F
             group_steps(&t, k, 0);
-#define F(r, v) unit_store(u, base + ROW(v), U_COL(v), upper, t.r);
-            EACH(F)
+            if (u->careful) {
+                CAREFUL_STORE(base + ROW(v), upper)
+            } else {
+#define F(r, v) unit_store(u, base + ROW(v), U_COL(v), upper, t.r, 0);
+                EACH(F)
 #undef F
+            }
         }
     }
 }
@@ -601,6 +637,7 @@ __kernel void bitonic_merge(__global item_t *data, __local item_t *scratch, ulon
     u.steps = from - to;
     u.chunk = chunk;
     u.mirror = mirror;
+    u.careful = unit_is_cut(&u);
     if (u.steps <= 4)
         unit_short(&u, scratch);
     else
