@@ -1,25 +1,49 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# install_test.sh SOURCE CC: a configure, build (without -O and -g: the quickest) and install into a prefix of its own;
-# then the command line, and a program built against the library in both documented ways, from there.
+# install_test.sh BUILD SOURCE CC: what was built is installed where it was configured for, in a mount namespace whose
+# prefix has a layer on top that takes all writes; then the command line, and a program built against the library in
+# both documented ways, from there. Needs root, or user namespaces.
 set -euo pipefail
-source_dir=$1 cc=$2
+build=$1 source_dir=$2 cc=$3
 here=$source_dir/tests/install
-base=$(mktemp -d "${TMPDIR:-/tmp}/hac-install.XXXXXX")
-prefix=$base/prefix
+prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$build/CMakeCache.txt")
 
-stop() {
-    "$prefix/bin/hacctl" --quiet drain >/dev/null 2>&1 || true
-    rm -rf "$base"
+skip() {
+    echo "SKIPPED: $*"
+    exit 77
 }
+
+if [ "${HAC_INSTALL_TEST_INSIDE:-}" = "" ]; then
+    [ -d "$prefix" ] || skip "$prefix is not there"
+    namespace=(unshare --mount --propagation private)
+    [ "$(id -u)" = 0 ] || namespace+=(--map-root-user)
+    "${namespace[@]}" true 2>/dev/null || skip "no mount namespaces"
+    HAC_INSTALL_TEST_INSIDE=1 exec "${namespace[@]}" "$0" "$@"
+fi
+
+base=$(mktemp -d "${TMPDIR:-/tmp}/hac-install.XXXXXX")
+hacctl=$prefix/bin/hacctl
+# The namespace's mounts go with it; the directory is outside.
+stop() {
+    "$hacctl" --quiet drain >/dev/null 2>&1 || true
+    cd /
+    umount -R "$base" 2>/dev/null || umount -R -l "$base"
+    rmdir "$base"
+}
+mount -t tmpfs none "$base"
 trap stop EXIT
 export XDG_RUNTIME_DIR=$base/run XDG_STATE_HOME=$base/state XDG_CACHE_HOME=$base/cache XDG_CONFIG_HOME=$base/config
 unset HAC_SOCKET HAC_LIBEXEC HAC_PROFILES
 mkdir -m 700 "$XDG_RUNTIME_DIR"
+mkdir "$base/upper" "$base/work" "$base/empty"
+mount -t overlay -o "lowerdir=$prefix,upperdir=$base/upper,workdir=$base/work" none "$prefix" 2>/dev/null || skip "no overlay"
 
-cmake -S "$source_dir" -B "$base/build" -G Ninja -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG= -DHAC_TESTS=OFF >"$base/log"
-cmake --build "$base/build" >>"$base/log" || { tail -50 "$base/log"; exit 1; }
-cmake --install "$base/build" >>"$base/log"
+DESTDIR=$base/staged cmake --install "$build" >"$base/log" || { cat "$base/log"; exit 1; }
+cp -a "$base/staged$prefix/." "$prefix"
+has_java=$([ ! -e "$build/bindings/jni/hac.jar" ] || echo yes)
+# The tree it was built in may be gone.
+cd "$base"
+mount --bind "$base/empty" "$build"
 
 for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd.service lib/systemd/system/hacd.socket \
     lib/systemd/user/hacd.service lib/sysusers.d/hac.conf lib/tmpfiles.d/hac.conf include/hac/hac.h \
@@ -27,18 +51,16 @@ for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd
     [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 # The Java interface, where it could be built.
-if [ -e "$base/build/bindings/jni/hac.jar" ]; then
+if [ -n "$has_java" ]; then
     [ -n "$(find "$prefix" -name libhacjni.so)" ] || { echo "not installed: libhacjni.so"; exit 1; }
     [ -e "$prefix/share/java/hac.jar" ] || { echo "not installed: share/java/hac.jar"; exit 1; }
 fi
 grep -q "^ExecStart=$prefix/libexec/hacd" "$prefix/lib/systemd/system/hacd.service"
 
 echo "== hacctl"
-"$prefix/bin/hacctl" version
-# The tree it was built from may be gone.
-mv "$base/build" "$base/gone"
+"$hacctl" version
 head -c 4000000 /dev/urandom >"$base/keys"
-"$prefix/bin/hacctl" sort "$base/keys" --type u32 -o "$base/sorted"
+"$hacctl" sort "$base/keys" --type u32 -o "$base/sorted"
 python3 - "$base/keys" "$base/sorted" <<'END'
 import array, sys
 def keys(name):
@@ -48,26 +70,26 @@ def keys(name):
 sys.exit(0 if sorted(keys(sys.argv[1])) == keys(sys.argv[2]).tolist() else "the sort is wrong")
 END
 
-# A program built against the library that is installed there, in both ways.
+# build_against PREFIX NAME: a program built against the library that is installed there, in both ways.
 build_against() {
-    local libdir flags
+    local prefix=$1 libdir flags
     libdir=$(dirname "$(find "$prefix" -name libhac.so)")
     export LD_LIBRARY_PATH=$libdir
-    echo "== pkg-config, $1"
+    echo "== pkg-config, $2"
     flags=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --cflags --libs hac)
     # shellcheck disable=SC2086 # words
     "$cc" -std=c11 -Wall -Wextra -Werror "$here/example/sort.c" -o "$base/with-pkg-config" $flags
     "$base/with-pkg-config"
-    echo "== find_package, $1"
-    cmake -S "$here/example" -B "$base/example-$1" -DCMAKE_PREFIX_PATH="$prefix" >>"$base/log"
-    cmake --build "$base/example-$1" >>"$base/log"
-    "$base/example-$1/example"
-    "$prefix/bin/hacctl" drain
+    echo "== find_package, $2"
+    cmake -S "$here/example" -B "$base/example-$2" -DCMAKE_PREFIX_PATH="$prefix" >>"$base/log"
+    cmake --build "$base/example-$2" >>"$base/log"
+    "$base/example-$2/example"
+    "$hacctl" drain
 }
-build_against installed
+build_against "$prefix" installed
 
 # The programs know where they were installed; the library's files find themselves.
-mv "$prefix" "$base/moved"
-prefix=$base/moved
-export HAC_LIBEXEC=$prefix/libexec HAC_PROFILES=$prefix/share/hac/profiles
-build_against moved
+umount -l "$prefix" # a hacd that is still leaving may hold it
+hacctl=$base/staged$prefix/bin/hacctl
+export HAC_LIBEXEC=$base/staged$prefix/libexec HAC_PROFILES=$base/staged$prefix/share/hac/profiles
+build_against "$base/staged$prefix" moved
