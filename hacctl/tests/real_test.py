@@ -7,11 +7,15 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from cli import CODES, PROGRAM, Case, key, main, pack
+from cli import CODES, HERE, PROGRAM, Case, key, main, pack
+
+sys.path.insert(0, str(HERE.parent.parent / "tests" / "support"))
+from folders import make_folders, plant_programs  # noqa: E402
 
 
 class Real(Case):
@@ -22,15 +26,9 @@ class Real(Case):
         cls.home = Path(tempfile.mkdtemp(prefix="hacctl-home-"))
         cls.base = dict(os.environ, LC_ALL="C.UTF-8")
         cls.base.pop("HAC_SOCKET", None)
-        for name in ("RUNTIME_DIR", "STATE_HOME", "CACHE_HOME", "CONFIG_HOME"):
-            path = cls.home / name.lower()
-            path.mkdir(mode=0o700)
-            cls.base[f"XDG_{name}"] = str(path)
-        seed = os.environ.get("HAC_TEST_SEED")
-        if seed:  # device programs that were built before
-            shutil.copytree(Path(seed, "programs"), cls.home / "cache_home" / "hac" / "programs")
-            (cls.home / "state_home" / "hac").mkdir(mode=0o700)
-            shutil.copy(Path(seed, "tested-devices"), cls.home / "state_home" / "hac")
+        cls.base.update(make_folders(cls.home))
+        if "HAC_TEST_SEED" in os.environ:
+            plant_programs(cls.home, os.environ["HAC_TEST_SEED"])
 
     @classmethod
     def tearDownClass(cls):

@@ -1,49 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# install_test.sh BUILD SOURCE CC: what was built is installed where it was configured for, in a mount namespace whose
-# prefix has a layer on top that takes all writes; then the command line, and a program built against the library in
-# both documented ways, from there. Needs root, or user namespaces.
+# install_test.sh BUILD SOURCE CC: what was built is installed, and lies in a layer over the prefix it was configured
+# for, in a mount namespace; then the command line, and a program built against the library in both documented ways,
+# from there. Needs root, or user namespaces.
 set -euo pipefail
 build=$1 source_dir=$2 cc=$3
 here=$source_dir/tests/install
 prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$build/CMakeCache.txt")
+# shellcheck source=tests/install/namespace.sh
+. "$here/namespace.sh"
 
-skip() {
-    echo "SKIPPED: $*"
-    exit 77
-}
-
-if [ "${HAC_INSTALL_TEST_INSIDE:-}" = "" ]; then
-    [ -d "$prefix" ] || skip "$prefix is not there"
-    namespace=(unshare --mount --propagation private)
-    [ "$(id -u)" = 0 ] || namespace+=(--map-root-user)
-    "${namespace[@]}" true 2>/dev/null || skip "no mount namespaces"
-    HAC_INSTALL_TEST_INSIDE=1 exec "${namespace[@]}" "$0" "$@"
-fi
-
-base=$(mktemp -d "${TMPDIR:-/tmp}/hac-install.XXXXXX")
+[ -d "$prefix" ] || skip "$prefix is not there"
+enter_namespace "$0" "$@"
+base=$(make_base hac-install)
 hacctl=$prefix/bin/hacctl
-# The namespace's mounts go with it; the directory is outside.
 stop() {
     "$hacctl" --quiet drain >/dev/null 2>&1 || true
-    cd /
-    umount -R "$base" 2>/dev/null || umount -R -l "$base"
-    rmdir "$base"
+    remove_base "$base"
 }
-mount -t tmpfs none "$base"
 trap stop EXIT
 export XDG_RUNTIME_DIR=$base/run XDG_STATE_HOME=$base/state XDG_CACHE_HOME=$base/cache XDG_CONFIG_HOME=$base/config
 unset HAC_SOCKET HAC_LIBEXEC HAC_PROFILES
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-mkdir "$base/upper" "$base/work" "$base/empty"
-mount -t overlay -o "lowerdir=$prefix,upperdir=$base/upper,workdir=$base/work" none "$prefix" 2>/dev/null || skip "no overlay"
 
 DESTDIR=$base/staged cmake --install "$build" >"$base/log" || { cat "$base/log"; exit 1; }
-cp -a "$base/staged$prefix/." "$prefix"
-has_java=$([ ! -e "$build/bindings/jni/hac.jar" ] || echo yes)
-# The tree it was built in may be gone.
-cd "$base"
-mount --bind "$base/empty" "$build"
+mount -t overlay -o "lowerdir=$base/staged$prefix:$prefix" none "$prefix" 2>/dev/null || skip "no overlay"
 
 for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd.service lib/systemd/system/hacd.socket \
     lib/systemd/user/hacd.service lib/sysusers.d/hac.conf lib/tmpfiles.d/hac.conf include/hac/hac.h \
@@ -51,13 +32,17 @@ for file in bin/hacctl libexec/hacd libexec/hac-executor lib/systemd/system/hacd
     [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 # The Java interface, where it could be built.
-if [ -n "$has_java" ]; then
+if [ -e "$build/bindings/jni/hac.jar" ]; then
     [ -n "$(find "$prefix" -name libhacjni.so)" ] || { echo "not installed: libhacjni.so"; exit 1; }
     [ -e "$prefix/share/java/hac.jar" ] || { echo "not installed: share/java/hac.jar"; exit 1; }
 fi
 grep -q "^ExecStart=$prefix/libexec/hacd" "$prefix/lib/systemd/system/hacd.service"
 
 echo "== hacctl"
+# The tree it was built in may be gone.
+mkdir "$base/empty"
+cd "$base"
+mount --bind "$base/empty" "$build"
 "$hacctl" version
 head -c 4000000 /dev/urandom >"$base/keys"
 "$hacctl" sort "$base/keys" --type u32 -o "$base/sorted"

@@ -5,32 +5,22 @@
 # with `debootstrap` a minimal Debian that gets everything else from its mirror. Needs root.
 set -euo pipefail
 build=$1 seed=$2 way=${3:-overlay}
+# shellcheck source=tests/install/namespace.sh
+. "$(dirname "$0")/namespace.sh"
 
-skip() {
-    echo "SKIPPED: $*"
-    exit 77
-}
-
-if [ "${HAC_PACKAGE_TEST_INSIDE:-}" = "" ]; then
-    [ "$(id -u)" = 0 ] || skip "not root"
-    for tool in dpkg-shlibdeps systemd-sysusers systemd-socket-activate; do
-        command -v $tool >/dev/null || skip "no $tool"
-    done
-    [ "$way" = overlay ] || command -v debootstrap >/dev/null || skip "no debootstrap"
-    unshare -m true 2>/dev/null || skip "no mount namespaces"
-    HAC_PACKAGE_TEST_INSIDE=1 exec unshare -m --propagation private "$0" "$@"
-fi
-
-base=$(mktemp -d "${TMPDIR:-/tmp}/hac-package.XXXXXX")
-mount -t tmpfs -o mode=755 none "$base"
+[ "$(id -u)" = 0 ] || skip "not root"
+for tool in dpkg-shlibdeps systemd-sysusers systemd-socket-activate; do
+    command -v $tool >/dev/null || skip "no $tool"
+done
+[ "$way" = overlay ] || command -v debootstrap >/dev/null || skip "no debootstrap"
+enter_namespace "$0" "$@"
+base=$(make_base hac-package)
 root=$base/root
-# The namespace's mounts go with it; the directory is outside.
 activate=
 finish() {
     local status=$?
     [ -z "$activate" ] || kill "$activate" 2>/dev/null || true
-    umount -R "$base" || umount -R -l "$base"
-    rmdir "$base"
+    remove_base "$base"
     exit $status
 }
 trap finish EXIT

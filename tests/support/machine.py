@@ -20,6 +20,8 @@ import time
 import unittest
 from pathlib import Path
 
+from folders import make_folders, plant_programs
+
 TESTS = Path(__file__).resolve().parent.parent
 SOURCE = TESTS.parent
 BUILD = Path(os.environ.get("HAC_TEST_BUILD", SOURCE / "build" / "dev")).resolve()
@@ -199,10 +201,7 @@ class Machine:
     def __init__(self, profile=ONE_DEVICE, config=None, seed=True, environment=None):
         self.root = Path(tempfile.mkdtemp(prefix="hac-"))
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("HAC_", "XDG_"))}
-        for name in ("RUNTIME_DIR", "STATE_HOME", "CACHE_HOME", "CONFIG_HOME"):
-            path = self.root / name.lower()
-            path.mkdir(mode=0o700)
-            self.environment[f"XDG_{name}"] = str(path)
+        self.environment.update(make_folders(self.root))
         self.environment.update(HAC_LIBEXEC=str(LIBEXEC), HAC_PROFILES=str(PROFILES), LC_ALL="C.UTF-8",
                                 OCL_ICD_VENDORS=os.environ.get("OCL_ICD_VENDORS", "pocl.icd"))
         self.environment.update(environment or {})
@@ -215,10 +214,7 @@ class Machine:
         self.set_profile(profile)
         self.configure(**(config or {}))
         if seed and SEED:
-            (self.root / "cache_home" / "hac").mkdir(mode=0o700)
-            shutil.copytree(Path(SEED, "programs"), self.root / "cache_home" / "hac" / "programs")
-            (self.root / "state_home" / "hac").mkdir(mode=0o700)
-            shutil.copy(Path(SEED, "tested-devices"), self.root / "state_home" / "hac")
+            plant_programs(self.root, SEED)
 
     def set_profile(self, text, name="00-test.yaml"):
         folder = self.root / "config_home" / "hac" / "profiles"

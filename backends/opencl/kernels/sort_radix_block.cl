@@ -510,7 +510,7 @@ inline void scatter_into_lines(const key *block, const uint *cells, uint some,
 }
 
 /* With thousands of buckets each key's store is to another page than the last ones, which costs a walk
- * through the page tables: here lines are filled in cache, and it is one of them that is stored. */
+ * through the page tables: here lines are filled in cache, and stored when a bucket's are full. */
 inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
                                    __global const ushort *restrict table, key_order o, cell_map c,
                                    uint buckets, __global const ulong *restrict starts, uint limit,
