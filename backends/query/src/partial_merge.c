@@ -106,24 +106,32 @@ static hac_status check_hashes(const reading *r, size_t rows, hac_error *err)
     return differ == 0 ? HAC_OK : damaged(r, "a group is in a partition that it does not belong to", err);
 }
 
+/* Records of the usual layout, which the table may have slots for; *ret_done is false where not. */
+static hac_status merge_plain(reading *r, const uint8_t *records, size_t n, bool *ret_done, hac_error *err)
+{
+    hac_status status = hac_plain_slots_ready(r->t, n, ret_done, err);
+    if (status != HAC_OK || !*ret_done)
+        return status;
+    return hac_plain_merge(r->t, records, n, r->partition, err);
+}
+
 /* `n` records that were copied to `records`; the first is number `first` of the partial. */
 static hac_status merge_records(reading *r, uint8_t *records, uint64_t first, size_t n, hac_error *err)
 {
     hac_group_table *t = r->t;
-    uint64_t stride = t->layout.stride;
+    uint64_t stride = t->layout.stride, null_row = r->h.null_group - first;
+    bool null = r->h.null_group >= first && null_row < n, done = false;
+    hac_status status = HAC_OK;
+    if (t->layout.plain != HAC_PLAIN_NONE && !null)
+        status = merge_plain(r, records, n, &done, err);
+    if (status != HAC_OK || done)
+        return status;
     for (size_t i = 0; i < n; i++)
         if (!resolve_record(r, records + i * stride))
             return damaged(r, "a string lies outside of it", err);
-    uint64_t null_row = r->h.null_group - first;
-    hac_group_keys_load_records(t, records, n,
-                                r->h.null_group >= first && null_row < n ? null_row : SIZE_MAX);
+    hac_group_keys_load_records(t, records, n, null ? null_row : SIZE_MAX);
     hac_group_keys_hash(t, n);
-    bool slots = false;
-    hac_status status = check_hashes(r, n, err);
-    if (status == HAC_OK && t->layout.plain != HAC_PLAIN_NONE && t->null_states == NULL)
-        status = hac_plain_slots_ready(t, n, &slots, err);
-    if (slots)
-        return hac_plain_slots_merge(t, records, n, err);
+    status = check_hashes(r, n, err);
     if (status == HAC_OK)
         status = hac_group_find(t, n, err);
     for (size_t i = 0; status == HAC_OK && i < n; i++) {

@@ -321,6 +321,82 @@ hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *values, size_
     return HAC_OK;
 }
 
+/* ---- groups of partials ---- */
+
+/* Adds a group's record to another; false: the sum leaves 128 bits. `form` is a constant. */
+static inline __attribute__((always_inline)) bool add_record(uint8_t *record, hac_plain_figures f,
+                                                             const uint8_t *from, hac_plain_sum form)
+{
+    uint64_t *counts = (uint64_t *)(void *)(record + f.rows);
+    const uint64_t *more = (const uint64_t *)(const void *)(from + f.rows);
+    hac_i128 *sum = (hac_i128 *)(void *)(record + f.sum), next;
+    counts[0] += more[0];
+    if (form == HAC_PLAIN_COUNT)
+        return true;
+    counts[1] += more[1];
+    if (form == HAC_PLAIN_F64) {
+        *(double *)(void *)(record + f.sum) += *(const double *)(const void *)(from + f.sum);
+        return true;
+    }
+    if (__builtin_add_overflow(*sum, *(const hac_i128 *)(const void *)(from + f.sum), &next))
+        return false;
+    *sum = next;
+    return true;
+}
+
+/* The hashes, to t->hash; whether all groups are of the partition and have rows: the slot of one without would
+ * be free. */
+static hac_status check_groups(hac_group_table *t, hac_plain_figures f, const uint8_t *records, size_t n,
+                               uint32_t partition, hac_error *err)
+{
+    partition_check check = begin_check(t, partition);
+    bool empty = false;
+    for (size_t i = 0; i < n; i++, records += f.stride) {
+        uint64_t key, rows;
+        memcpy(&key, records, sizeof key);
+        memcpy(&rows, records + f.rows, sizeof rows);
+        t->hash[i] = hac_hash_word(t->hash_start, key);
+        check.differ |= t->hash[i] ^ check.wanted;
+        empty |= rows == 0;
+    }
+    if (end_check(check) != 0)
+        return hac_fail(err, HAC_INVALID,
+                        "a partial has a group in a partition that it does not belong to");
+    return empty ? hac_fail(err, HAC_INVALID, "a partial has a group without rows") : HAC_OK;
+}
+
+static inline __attribute__((always_inline)) hac_status merge_groups(hac_group_table *t,
+                                                                     const uint8_t *records, size_t n,
+                                                                     hac_plain_sum form, uint32_t partition,
+                                                                     hac_error *err)
+{
+    const hac_plain_figures f = hac_plain_figures_of(form);
+    uint8_t *slots = t->slots.records;
+    uint64_t mask = t->slots.n - 1;
+    hac_status status = check_groups(t, f, records, n, partition, err);
+    for (size_t i = 0; status == HAC_OK && i < n; i++, records += f.stride) {
+        uint64_t key, ahead = t->hash[i + FETCHED < n ? i + FETCHED : i];
+        memcpy(&key, records, sizeof key);
+        __builtin_prefetch(slots + (ahead & mask) * f.stride, 1);
+        if (!add_record(find_slot(t, slots, mask, f, key, t->hash[i] & mask), f, records, form))
+            status = hac_group_overflow(t, 0, err);
+    }
+    return status;
+}
+
+hac_status hac_plain_merge(hac_group_table *t, const uint8_t *records, size_t n, uint32_t partition,
+                           hac_error *err)
+{
+    switch (t->layout.plain_sum) {
+    case HAC_PLAIN_F64:
+        return merge_groups(t, records, n, HAC_PLAIN_F64, partition, err);
+    case HAC_PLAIN_COUNT:
+        return merge_groups(t, records, n, HAC_PLAIN_COUNT, partition, err);
+    default: /* sums of 128 bits are signed, whatever is summed */
+        return merge_groups(t, records, n, HAC_PLAIN_SIGNED, partition, err);
+    }
+}
+
 /* ---- partitions ---- */
 
 static inline __attribute__((always_inline)) void find_partitions(const hac_group_table *t,

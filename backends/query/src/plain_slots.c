@@ -90,30 +90,6 @@ hac_status hac_plain_slots_ready(hac_group_table *t, size_t rows, bool *ret, hac
     return HAC_OK;
 }
 
-/* ---- merging ---- */
-
-hac_status hac_plain_slots_merge(hac_group_table *t, const uint8_t *records, size_t n, hac_error *err)
-{
-    uint64_t stride = t->layout.stride, mask = t->slots.n - 1, key, found, rows;
-    hac_status status = HAC_OK;
-    for (size_t i = 0; status == HAC_OK && i < n; i++, records += stride) {
-        uint64_t place = t->hash[i] & mask;
-        memcpy(&key, records, sizeof key);
-        memcpy(&rows, records + t->layout.rows_offset, sizeof rows);
-        if (rows == 0) /* its slot would be free */
-            return hac_fail(err, HAC_INVALID, "a partial has a group without rows");
-        for (; *rows_of(t, place) != 0; place = (place + 1) & mask) {
-            memcpy(&found, t->slots.records + place * stride, sizeof found);
-            if (found == key)
-                break;
-        }
-        if (*rows_of(t, place) == 0)
-            hac_plain_slots_put(t, place, key);
-        status = hac_group_merge_record(t, t->slots.records + place * stride, records, err);
-    }
-    return status;
-}
-
 /* ---- back to the table's records ---- */
 
 hac_status hac_group_settle(hac_group_table *t, hac_error *err)

@@ -41,10 +41,6 @@ static inline void hac_plain_slots_put(hac_group_table *t, uint64_t place, uint6
     t->slots.places[t->groups++] = (uint32_t)place;
 }
 
-/* Adds `n` records of another table, whose hashes are in t->hash; there is room. */
-HAC_MUST_USE hac_status hac_plain_slots_merge(hac_group_table *t, const uint8_t *records, size_t n,
-                                              hac_error *err);
-
 /* The groups are gone. */
 void hac_plain_slots_reset(hac_group_table *t);
 
