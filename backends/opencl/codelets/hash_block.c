@@ -151,7 +151,7 @@ static hac_status launch(wave *w, hac_error *err)
     hac_argument_u32(&a, job->options.hot_share != 0 ? job->options.hot_share : SHARE_DEFAULT);
     hac_argument_u32(&a, hot_most(job));
     hac_argument_u32(&a, job->shape.float_sums && !job->options.any_order ? job->shape.rule.probe : 0);
-    hac_argument_u32(&a, job->shape.rule.most_new);
+    hac_argument_u32(&a, job->shape.rule.new_weight);
     hac_argument_u32(&a, job->shape.rule.most_groups);
     hac_argument_mem(&a, scratch);
     hac_argument_u64(&a, w->scratch_bytes);

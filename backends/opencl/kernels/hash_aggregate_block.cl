@@ -411,7 +411,7 @@ inline void look_at_hits(table *t, uint share, uint most)
 }
 
 typedef struct {
-    uint probe, most_new, most_groups; /* probe 0: no rule */
+    uint probe, new_weight, most_groups; /* probe 0: no rule */
 } rule;
 
 /* The rule of partials (query/partial.h): where most rows are new keys the others are not aggregated. */
@@ -421,7 +421,8 @@ inline bool stops(table *t, uint before, rule r)
     t->state[STATE_NEW] += t->pairs - before;
     if (t->state[STATE_PROBED] % r.probe != 0)
         return false;
-    bool stop = (t->state[STATE_PROBED] > r.probe && t->state[STATE_NEW] > r.most_new) || t->pairs > r.most_groups;
+    bool stop = t->state[STATE_PROBED] > r.probe &&
+                t->pairs + t->state[STATE_NEW] * r.new_weight > r.most_groups;
     t->state[STATE_NEW] = 0;
     return stop;
 }
@@ -471,9 +472,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 aggregate_chunks(__global const ulong *plan, __global const uchar *rows_of, __global const ulong *shape,
                  uint bucket_bits, uint pool_pairs, __global uint *buckets, __global ulong *pool,
                  __global ulong *states, uint pass, uint passes, uint hot_share, uint hot_most,
-                 uint probe, uint most_new, uint most_groups, __global uchar *scratch, ulong scratch_bytes)
+                 uint probe, uint new_weight, uint most_groups, __global uchar *scratch, ulong scratch_bytes)
 {
-    rule r = {probe, most_new, most_groups};
+    rule r = {probe, new_weight, most_groups};
     ulong g = get_group_id(0);
     machine own_machine, *m = &own_machine;
     table own_table, *t = &own_table;

@@ -70,15 +70,20 @@ typedef struct hac_direct {
     bool off;           /* keys are too far apart */
 } hac_direct;
 
+/* Where a group is, and the upper half of its hash, which says its partition. */
+typedef struct hac_plain_place {
+    uint32_t slot, hash;
+} hac_plain_place;
+
 /* Records that are slots themselves (plain_slots.h). */
 typedef struct hac_plain_slots {
-    uint8_t *records; /* n of the layout's stride; free where the count of rows is 0 */
-    uint32_t *places; /* of each group: its slot */
-    uint64_t n, room; /* slots, a power of two or 0; places */
-    uint64_t used;    /* groups that were here */
-    bool on;          /* the groups are here, and not in the table's records */
-    bool off;         /* not for these groups: until the table is reset */
-    bool unindexed;   /* the groups came back, and word_slots does not lead to them */
+    uint8_t *records;        /* n of the layout's stride; zeros where free, which the count of rows says */
+    hac_plain_place *places; /* of each group */
+    uint64_t n, room;        /* slots, a power of two or 0; places */
+    uint64_t used;           /* groups that were here */
+    bool on;                 /* the groups are here, and not in the table's records */
+    bool off;                /* not for these groups: until the table is reset */
+    bool unindexed;          /* the groups came back, and word_slots does not lead to them */
 } hac_plain_slots;
 
 struct hac_group_table {

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "group_internal.h"
+#include "plain_slots.h"
 #include "string_words.h"
 
 /* An entry of a set in the partial. */
@@ -94,27 +95,12 @@ static uint64_t count_pointed(const hac_group_table *t, const uint32_t *order, u
     return aligned(s.bytes);
 }
 
-/* Where a group's record is, in slots, too. */
-static const uint8_t *record_of(const hac_group_table *t, uint64_t group)
-{
-    return t->slots.on ? t->slots.records + t->slots.places[group] * t->layout.stride
-                       : hac_group_record(t, group);
-}
-
 /* Hashes of groups [first, first + n), to t->hash. */
 static void hash_groups(hac_group_table *t, uint64_t first, size_t n)
 {
-    uint64_t null_row = t->null_group - first, key;
-    if (!t->slots.on) {
-        hac_group_keys_load_records(t, hac_group_record(t, first), n,
-                                    null_row < n ? (size_t)null_row : SIZE_MAX);
-        hac_group_keys_hash(t, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&key, record_of(t, first + i), sizeof key);
-        t->hash[i] = hac_hash_word(t->hash_start, key);
-    }
+    uint64_t null_row = t->null_group - first;
+    hac_group_keys_load_records(t, hac_group_record(t, first), n, null_row < n ? (size_t)null_row : SIZE_MAX);
+    hac_group_keys_hash(t, n);
 }
 
 /* Stable counting sort of the groups by partition. */
@@ -145,7 +131,7 @@ static void write_records(const hac_group_table *t, const uint32_t *order, uint8
 {
     sink s = {.data = strings};
     for (uint64_t i = 0; i < t->groups; i++) {
-        const uint8_t *from = record_of(t, order[i]);
+        const uint8_t *from = hac_group_record(t, order[i]);
         if (record != NULL) {
             hac_group_copy_record(record, from, t->layout.stride);
             put_pointed(&s, t, record);
@@ -173,7 +159,10 @@ hac_status hac_group_write(hac_group_table *t, uint8_t *region, uint64_t at, uin
     hac_autofree uint8_t *record = malloc(t->layout.stride + 8);
     if (partition == NULL || order == NULL || starts == NULL || record == NULL)
         return hac_fail_no_memory(err);
-    order_by_partition(t, partition, starts, order);
+    if (t->slots.on)
+        hac_plain_slots_order(t, starts, order);
+    else
+        order_by_partition(t, partition, starts, order);
     bool pointing = points(t);
     header->groups = t->groups;
     header->null_group = place_of_null_group(t, order);
@@ -185,7 +174,10 @@ hac_status hac_group_write(hac_group_table *t, uint8_t *region, uint64_t at, uin
     if (header->bytes > room)
         return HAC_OK;
     memcpy(region + header->starts_offset, starts, (partitions + 1) * sizeof *starts);
-    write_records(t, order, region + at, region + header->strings_offset, pointing ? record : NULL);
+    if (t->slots.on)
+        hac_plain_slots_write(t, order, region + at);
+    else
+        write_records(t, order, region + at, region + header->strings_offset, pointing ? record : NULL);
     return HAC_OK;
 }
 

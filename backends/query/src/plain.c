@@ -58,17 +58,16 @@ static uint32_t end_check(partition_check c)
 }
 
 /* Out of the loops: what they need in registers stays there. */
-static __attribute__((noinline, cold)) void put(hac_group_table *t, uint64_t place, uint64_t key)
+static __attribute__((noinline)) void put(hac_group_table *t, uint64_t slot, uint64_t hash)
 {
-    hac_plain_slots_put(t, place, key);
+    hac_plain_slots_put(t, slot, hash);
 }
 
-/* The slot of a key, from `place` on; which is new where it is free. */
-static inline __attribute__((always_inline)) uint8_t *find_slot(hac_group_table *t, uint8_t *slots,
-                                                                uint64_t mask, hac_plain_figures f,
-                                                                uint64_t key, uint64_t place)
+/* The slot of a key; which is new where it is free. */
+static inline __attribute__((always_inline)) uint8_t *
+find_slot(hac_group_table *t, uint8_t *slots, uint64_t mask, hac_plain_figures f, uint64_t key, uint64_t hash)
 {
-    for (;; place = (place + 1) & mask) {
+    for (uint64_t place = hash & mask;; place = (place + 1) & mask) {
         uint8_t *slot = slots + place * f.stride;
         uint64_t found, rows;
         memcpy(&found, slot, sizeof found);
@@ -76,7 +75,8 @@ static inline __attribute__((always_inline)) uint8_t *find_slot(hac_group_table 
         if (__builtin_expect(found == key && rows != 0, 1))
             return slot;
         if (rows == 0) {
-            put(t, place, key);
+            memcpy(slot, &key, sizeof key);
+            put(t, place, hash);
             return slot;
         }
     }
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) uint32_t add_near(hac_group_table *
     for (size_t i = 0; i < rows; i++) {
         uint64_t key = key_at(keys, form, i), hash = hac_hash_word(start, key);
         check.differ |= hash ^ check.wanted;
-        add_row(find_slot(t, slots, mask, f, key, hash & mask), f, values, i, sum);
+        add_row(find_slot(t, slots, mask, f, key, hash), f, values, i, sum);
     }
     return end_check(check);
 }
@@ -115,10 +115,10 @@ static inline __attribute__((always_inline)) uint32_t add_far(hac_group_table *t
     size_t last = rows > FETCHED ? rows - FETCHED : 0;
     for (size_t i = 0; i < last; i++) {
         __builtin_prefetch(slots + (hashes[i + FETCHED] & mask) * f.stride, 1);
-        add_row(find_slot(t, slots, mask, f, key_at(keys, form, i), hashes[i] & mask), f, values, i, sum);
+        add_row(find_slot(t, slots, mask, f, key_at(keys, form, i), hashes[i]), f, values, i, sum);
     }
     for (size_t i = last; i < rows; i++)
-        add_row(find_slot(t, slots, mask, f, key_at(keys, form, i), hashes[i] & mask), f, values, i, sum);
+        add_row(find_slot(t, slots, mask, f, key_at(keys, form, i), hashes[i]), f, values, i, sum);
     return end_check(check);
 }
 
@@ -344,8 +344,8 @@ static inline __attribute__((always_inline)) bool add_record(uint8_t *record, ha
     return true;
 }
 
-/* The hashes, to t->hash; whether all groups are of the partition and have rows: the slot of one without would
- * be free. */
+/* The hashes, to t->hash; whether all groups are of the partition and have rows: the slot of one without
+ * would be free. */
 static hac_status check_groups(hac_group_table *t, hac_plain_figures f, const uint8_t *records, size_t n,
                                uint32_t partition, hac_error *err)
 {
@@ -360,8 +360,7 @@ static hac_status check_groups(hac_group_table *t, hac_plain_figures f, const ui
         empty |= rows == 0;
     }
     if (end_check(check) != 0)
-        return hac_fail(err, HAC_INVALID,
-                        "a partial has a group in a partition that it does not belong to");
+        return hac_fail(err, HAC_INVALID, "a partial has a group in a partition that it does not belong to");
     return empty ? hac_fail(err, HAC_INVALID, "a partial has a group without rows") : HAC_OK;
 }
 
@@ -378,7 +377,7 @@ static inline __attribute__((always_inline)) hac_status merge_groups(hac_group_t
         uint64_t key, ahead = t->hash[i + FETCHED < n ? i + FETCHED : i];
         memcpy(&key, records, sizeof key);
         __builtin_prefetch(slots + (ahead & mask) * f.stride, 1);
-        if (!add_record(find_slot(t, slots, mask, f, key, t->hash[i] & mask), f, records, form))
+        if (!add_record(find_slot(t, slots, mask, f, key, t->hash[i]), f, records, form))
             status = hac_group_overflow(t, 0, err);
     }
     return status;

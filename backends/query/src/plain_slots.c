@@ -8,6 +8,7 @@
 /* Slots of so many bytes are kept sparse: a probe that has to go on is a mispredicted branch. More would pay
  * for it with cache misses. */
 #define SPARSE_BYTES (UINT64_C(1) << 20)
+#define FETCHED      16 /* records that are read out of turn */
 
 static uint64_t *rows_of(const hac_group_table *t, uint64_t place)
 {
@@ -27,9 +28,9 @@ static void copy_in(hac_group_table *t, uint64_t group, const uint8_t *record)
 {
     uint64_t key;
     memcpy(&key, record, sizeof key);
-    uint64_t place = free_place(t, hac_hash_word(t->hash_start, key));
+    uint64_t hash = hac_hash_word(t->hash_start, key), place = free_place(t, hash);
     hac_group_copy_record(t->slots.records + place * t->layout.stride, record, t->layout.stride);
-    t->slots.places[group] = (uint32_t)place;
+    t->slots.places[group] = (hac_plain_place){(uint32_t)place, (uint32_t)(hash >> 32)};
 }
 
 /* ---- room ---- */
@@ -42,7 +43,8 @@ static bool grow_places(hac_group_table *t, uint64_t groups)
         room *= 2;
     if (room == s->room)
         return true;
-    uint32_t *places = hac_group_resize(t, s->places, s->room * sizeof *places, room * sizeof *places, NULL);
+    hac_plain_place *places =
+        hac_group_resize(t, s->places, s->room * sizeof *places, room * sizeof *places, NULL);
     if (places == NULL)
         return false;
     s->places = places;
@@ -67,7 +69,7 @@ static bool grow_slots(hac_group_table *t, uint64_t groups)
     s->n = n;
     t->used += (n - old.n) * stride;
     for (uint64_t g = 0; s->on && g < t->groups; g++)
-        copy_in(t, g, old.records + s->places[g] * stride);
+        copy_in(t, g, old.records + s->places[g].slot * stride);
     free(old.records);
     return true;
 }
@@ -90,6 +92,53 @@ hac_status hac_plain_slots_ready(hac_group_table *t, size_t rows, bool *ret, hac
     return HAC_OK;
 }
 
+/* ---- by partition ---- */
+
+static uint32_t partition_of(const hac_group_table *t, uint64_t group)
+{
+    return hac_hash_partition((uint64_t)t->slots.places[group].hash << 32, t->options.partitions);
+}
+
+void hac_plain_slots_order(const hac_group_table *t, uint32_t *starts, uint32_t *order)
+{
+    uint32_t partitions = t->options.partitions;
+    for (uint64_t g = 0; g < t->groups; g++)
+        starts[partition_of(t, g) + 1]++;
+    for (uint32_t p = 0; p < partitions; p++)
+        starts[p + 1] += starts[p];
+    for (uint64_t g = 0; g < t->groups; g++)
+        order[starts[partition_of(t, g)]++] = t->slots.places[g].slot;
+    /* each start has become its partition's end: the next one's start */
+    memmove(starts + 1, starts, partitions * sizeof *starts);
+    starts[0] = 0;
+}
+
+/* `stride` is a constant. */
+static inline __attribute__((always_inline)) void write_slots(const hac_group_table *t, const uint32_t *order,
+                                                              uint8_t *records, uint64_t stride)
+{
+    const uint8_t *slots = t->slots.records;
+    for (uint64_t i = 0; i < t->groups; i++, records += stride) {
+        if (i + FETCHED < t->groups)
+            __builtin_prefetch(slots + order[i + FETCHED] * stride);
+        memcpy(records, slots + order[i] * stride, stride);
+    }
+}
+
+void hac_plain_slots_write(const hac_group_table *t, const uint32_t *order, uint8_t *records)
+{
+    switch (t->layout.plain_sum) {
+    case HAC_PLAIN_COUNT:
+        write_slots(t, order, records, hac_plain_figures_of(HAC_PLAIN_COUNT).stride);
+        break;
+    case HAC_PLAIN_F64:
+        write_slots(t, order, records, hac_plain_figures_of(HAC_PLAIN_F64).stride);
+        break;
+    default:
+        write_slots(t, order, records, hac_plain_figures_of(HAC_PLAIN_SIGNED).stride);
+    }
+}
+
 /* ---- back to the table's records ---- */
 
 hac_status hac_group_settle(hac_group_table *t, hac_error *err)
@@ -101,7 +150,7 @@ hac_status hac_group_settle(hac_group_table *t, hac_error *err)
     if (status != HAC_OK)
         return status;
     for (uint64_t g = 0; g < t->groups; g++)
-        hac_group_copy_record(hac_group_record(t, g), s->records + s->places[g] * t->layout.stride,
+        hac_group_copy_record(hac_group_record(t, g), s->records + s->places[g].slot * t->layout.stride,
                               t->layout.stride);
     s->used = t->groups;
     s->on = false;
@@ -135,7 +184,7 @@ void hac_plain_slots_reset(hac_group_table *t)
     uint64_t used = s->on ? t->groups : s->used;
     if (used < s->n / 16)
         for (uint64_t g = 0; g < used; g++)
-            *rows_of(t, s->places[g]) = 0;
+            memset(s->records + s->places[g].slot * t->layout.stride, 0, t->layout.stride);
     else if (s->n != 0)
         memset(s->records, 0, s->n * t->layout.stride);
     s->on = s->off = s->unindexed = false;

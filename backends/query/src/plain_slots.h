@@ -30,16 +30,17 @@ static inline hac_plain_figures hac_plain_figures_of(hac_plain_sum form)
  */
 HAC_MUST_USE hac_status hac_plain_slots_ready(hac_group_table *t, size_t rows, bool *ret, hac_error *err);
 
-/* A new group in the free slot `place`; there is room. Its count of rows, 0, is the caller's to raise: a slot
- * is free as long as it is 0. */
-static inline void hac_plain_slots_put(hac_group_table *t, uint64_t place, uint64_t key)
+/* A new group in a free slot, whose key and count of rows are the caller's to write; there is room. */
+static inline void hac_plain_slots_put(hac_group_table *t, uint64_t slot, uint64_t hash)
 {
-    uint64_t stride = t->layout.stride;
-    uint8_t *record = t->slots.records + place * stride;
-    hac_group_copy_record(record, t->empty, stride);
-    memcpy(record, &key, sizeof key);
-    t->slots.places[t->groups++] = (uint32_t)place;
+    t->slots.places[t->groups++] = (hac_plain_place){(uint32_t)slot, (uint32_t)(hash >> 32)};
 }
+
+/* The slots of all groups by partition, in first-seen order within it, to `order`. `starts`, zeros before,
+ * gets where each partition begins, and where the last one ends. */
+void hac_plain_slots_order(const hac_group_table *t, uint32_t *starts, uint32_t *order);
+/* The records of these slots, to memory that others can write to. */
+void hac_plain_slots_write(const hac_group_table *t, const uint32_t *order, uint8_t *records);
 
 /* The groups are gone. */
 void hac_plain_slots_reset(hac_group_table *t);

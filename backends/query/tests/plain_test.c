@@ -15,8 +15,8 @@
 
 /* The rule of plain rows, as partial.h has it. */
 #define RUN         4096
-#define MOST_NEW    3686
-#define MOST_GROUPS 32768
+#define NEW_WEIGHT  12
+#define MOST_GROUPS 40960
 
 static uint64_t random_state = 7;
 
@@ -93,7 +93,9 @@ static wide wide_at(const input *in, size_t row)
     return in->outputs[1].type.kind == HAC_KIND_U64 ? (wide)word : (int64_t)word;
 }
 
-static void make(input *in, unsigned kind, hac_value_type sum, size_t rows, size_t distinct, size_t chunk)
+/* Nine of ten rows have one of `common` keys. */
+static void make(input *in, unsigned kind, hac_value_type sum, size_t rows, size_t distinct, size_t common,
+                 size_t chunk)
 {
     *in = (input){.rows = rows, .chunk = chunk, .distinct = distinct};
     in->outputs[0].type.kind = (uint8_t)kind;
@@ -119,7 +121,8 @@ static void make(input *in, unsigned kind, hac_value_type sum, size_t rows, size
         in->names[k] = (named_key){key_word(in, k), k};
     qsort(in->names, distinct, sizeof *in->names, by_word);
     for (size_t i = 0; i < rows; i++) {
-        in->number[i] = (uint32_t)(hac_random_u64(&random_state) % distinct);
+        size_t some = hac_random_u64(&random_state) % 10 == 0 ? distinct : common;
+        in->number[i] = (uint32_t)(hac_random_u64(&random_state) % some);
         uint64_t word = key_word(in, in->number[i]), value = draw_value(sum);
         memcpy(in->keys + i * width(in), &word, width(in));
         memcpy(in->values + i * 8, &value, 8);
@@ -153,7 +156,7 @@ static size_t aggregated(const input *in, size_t first, size_t end, uint8_t *see
         seen[in->number[i]] = 1;
         if ((i + 1 - first) % RUN != 0)
             continue;
-        if ((i + 1 - first > RUN && fresh > MOST_NEW) || groups > MOST_GROUPS)
+        if (i + 1 - first > RUN && groups + NEW_WEIGHT * fresh > MOST_GROUPS)
             return i + 1 - first;
         fresh = 0;
     }
@@ -307,13 +310,13 @@ static void check(const input *in, const expected *wanted, unsigned way, uint32_
     hac_group_table_free(t);
 }
 
-static void check_all(unsigned kind, hac_value_type sum, size_t rows, size_t distinct, size_t chunk,
-                      bool windows)
+static void check_skewed(unsigned kind, hac_value_type sum, size_t rows, size_t distinct, size_t common,
+                         size_t chunk, bool windows)
 {
     static const uint32_t partitions[] = {1, 16, 256, 4096};
     input in;
     expected wanted;
-    make(&in, kind, sum, rows, distinct, chunk);
+    make(&in, kind, sum, rows, distinct, common, chunk);
     expect(&in, &wanted);
     assert_int_equal(wanted.windows != 0, windows);
     for (unsigned way = 0; way < 5; way++)
@@ -322,6 +325,12 @@ static void check_all(unsigned kind, hac_value_type sum, size_t rows, size_t dis
     free(wanted.sums);
     free(wanted.wides);
     clear(&in);
+}
+
+static void check_all(unsigned kind, hac_value_type sum, size_t rows, size_t distinct, size_t chunk,
+                      bool windows)
+{
+    check_skewed(kind, sum, rows, distinct, distinct, chunk, windows);
 }
 
 /* ---- tests ---- */
@@ -360,9 +369,12 @@ static void test_windows(void **state)
     }
     check_all(HAC_KIND_U32, f64, 2 * RUN + 2 * HAC_PARTIAL_WINDOW, 200000, 1 << 20, true);
     check_all(HAC_KIND_I64, decimal, 2 * RUN + 2 * HAC_PARTIAL_WINDOW + 1, 90000, 1 << 20, true);
-    /* few of a run are new, and yet there are too many in all; one less is never too many */
-    check_all(HAC_KIND_I32, f64, 200000, MOST_GROUPS + 5000, 1 << 20, true);
-    check_all(HAC_KIND_U64, u64, 400000, MOST_GROUPS, 1 << 20, false);
+    /* of evenly distributed keys many are new early, or there are never too many */
+    check_all(HAC_KIND_I32, f64, 200000, 21000, 1 << 20, true);
+    check_all(HAC_KIND_U64, u64, 200000, 15000, 1 << 20, false);
+    /* few of a run are new, and yet there are too many in all */
+    check_skewed(HAC_KIND_U32, f64, 800000, 60000, 100, 1 << 20, true);
+    check_skewed(HAC_KIND_I64, i64, 800000, MOST_GROUPS - 5000, 100, 1 << 20, false);
 }
 
 /* The group of null has a key's place, too, and no key. */
@@ -373,7 +385,7 @@ static void test_null_group(void **state)
     _Alignas(64) static uint64_t keys[HAC_BATCH_ROWS], values[HAC_BATCH_ROWS];
     static uint8_t states[HAC_BATCH_ROWS], region[1 << 16];
     input in;
-    make(&in, HAC_KIND_U32, i64, ROWS, 1, ROWS); /* all keys are 0 */
+    make(&in, HAC_KIND_U32, i64, ROWS, 1, 1, ROWS); /* all keys are 0 */
     hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 1};
     hac_partial_writer *w;
     hac_group_table *t;
@@ -405,7 +417,7 @@ static void test_damaged(void **state)
 {
     (void)state;
     input in;
-    make(&in, HAC_KIND_U32, f64, 30000, 200000, 30000);
+    make(&in, HAC_KIND_U32, f64, 30000, 200000, 200000, 30000);
     hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 16};
     hac_partial_writer *w;
     hac_group_table *t;
@@ -428,6 +440,54 @@ static void test_damaged(void **state)
     assert_int_equal(status, HAC_INVALID);
     assert_non_null(strstr(err.message, "partition"));
     free(partial);
+    partial = write_chunk(&in, w, 0, 1, &bytes);
+    /* a group is of no rows; its key becomes another one */
+    uint8_t *group = partial + h.groups_offset, key = group[1];
+    uint64_t none = 0, some;
+    hac_group_table_reset(t);
+    memcpy(&some, group + 8, sizeof some);
+    memcpy(group + 8, &none, sizeof none);
+    assert_int_equal(hac_group_table_merge(t, 0, partial, bytes, 0, &err), HAC_INVALID);
+    assert_non_null(strstr(err.message, "without rows"));
+    memcpy(group + 8, &some, sizeof some);
+    status = HAC_OK;
+    for (unsigned i = 0; i < 8 && status == HAC_OK; i++) {
+        group[1] = (uint8_t)(key ^ (1 << i));
+        hac_group_table_reset(t);
+        status = hac_group_table_merge(t, 0, partial, bytes, 0, &err);
+    }
+    assert_int_equal(status, HAC_INVALID);
+    assert_non_null(strstr(err.message, "a group in a partition"));
+    free(partial);
+    hac_partial_writer_free(w);
+    hac_group_table_free(t);
+    clear(&in);
+}
+
+/* Partials whose sums leave 128 bits when they are added. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    enum { ROWS = 100 };
+    input in;
+    make(&in, HAC_KIND_U32, i64, ROWS, 10, 10, ROWS);
+    hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 1};
+    hac_partial_writer *w;
+    hac_group_table *t;
+    hac_error err = HAC_ERROR_NONE;
+    uint64_t bytes;
+    assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+    uint8_t *partial = write_chunk(&in, w, 0, 1, &bytes);
+    hac_partial_header h;
+    memcpy(&h, partial, sizeof h);
+    const wide most = (wide)(~(unsigned __int128)0 >> 1);
+    assert_int_equal(h.stride, 24 + sizeof most);
+    memcpy(partial + h.groups_offset + 24, &most, sizeof most);
+    assert_int_equal(hac_group_table_merge(t, 0, partial, bytes, 0, &err), HAC_OK);
+    assert_int_equal(hac_group_table_merge(t, 0, partial, bytes, 0, &err), HAC_FAILED);
+    assert_non_null(strstr(err.message, "overflow"));
+    free(partial);
     hac_partial_writer_free(w);
     hac_group_table_free(t);
     clear(&in);
@@ -437,7 +497,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_chunks),  cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_null_group), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_null_group), cmocka_unit_test(test_damaged), cmocka_unit_test(test_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,14 +12,14 @@
  * from then on rows go into windows as they are, and the merge adds them up, in row order. What decides is a
  * count of the data alone, never hashes, memory or time, because it decides in which order floats are added:
  *
- *     rows that count (behind the filter and the pass) are looked at in runs of `probe`. After a run all rows
- *     that follow go into windows when from the second run on more than `most_new` of its rows began new
- *     groups of the chunk, or when the chunk has more than `most_groups`
+ *     rows that count (behind the filter and the pass) are looked at in runs of `probe`. After each but the
+ *     first, all rows that follow go into windows when the chunk has more than `most_groups` groups, each
+ *     that the run began counted `new_weight` times more
  *
- * So many new ones in a run, nine of ten, say that there are far more groups than rows were looked at; so
- * many groups no longer lie in a near cache. Rows of other layouts than the plain one
- * (hac_group_layout.plain) cost more in windows, above all strings, which are copied: they get longer runs
- * and more groups.
+ * So many groups no longer lie in a near cache, and many new ones say that there will be as many: with evenly
+ * distributed keys the rows of a chunk are all aggregated, or nearly none. Rows of other layouts than the
+ * plain one (hac_group_layout.plain) cost more in windows, above all strings, which are copied: they get
+ * longer runs and more groups.
  *
  * So the value of a float sum is: over chunks in order, + (the sum of the aggregated rows, from 0.0, in row
  * order), then + each row of the windows in row order. Whoever writes partials keeps to that.
@@ -33,20 +33,20 @@
 #define HAC_PARTIAL_WINDOW 65536
 
 typedef struct hac_partial_rule {
-    uint32_t probe, most_new, most_groups;
+    uint32_t probe, new_weight, most_groups;
 } hac_partial_rule;
 
 static inline hac_partial_rule hac_partial_rule_of(const hac_group_layout *layout)
 {
     if (layout->plain != HAC_PLAIN_NONE)
-        return (hac_partial_rule){.probe = 4096, .most_new = 3686, .most_groups = 32768};
-    return (hac_partial_rule){.probe = 16384, .most_new = 14745, .most_groups = 49152};
+        return (hac_partial_rule){.probe = 4096, .new_weight = 12, .most_groups = 40960};
+    return (hac_partial_rule){.probe = 16384, .new_weight = 2, .most_groups = 57344};
 }
 
 /* The rule, after `rows` rows, a whole number of runs; `fresh`: new groups in the last one, of `groups`. */
 static inline bool hac_partial_stops(hac_partial_rule rule, uint64_t rows, uint64_t fresh, uint64_t groups)
 {
-    return (rows > rule.probe && fresh > rule.most_new) || groups > rule.most_groups;
+    return rows > rule.probe && groups + fresh * rule.new_weight > rule.most_groups;
 }
 
 /* A carry (base/query_layout.h) is a partial with groups alone; its number is this and its generation. */
