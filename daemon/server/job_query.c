@@ -190,12 +190,15 @@ static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
         hac_parquet_reading_take(&state->footers, 0, done);
 }
 
-static void add_partials(query_totals *totals, const Hac__Executor__Done *done)
+/* Every pass reads all rows: they are counted once. */
+static void add_partials(query_totals *totals, const hac_plan_task *task, const Hac__Executor__Done *done)
 {
     uint64_t needed = value(done, HAC_AGGREGATE_VALUE_NEEDED);
-    totals->rows += value(done, HAC_AGGREGATE_VALUE_ROWS);
-    totals->kept += value(done, HAC_AGGREGATE_VALUE_KEPT);
-    totals->skipped += value(done, HAC_AGGREGATE_VALUE_SKIPPED);
+    if ((uint32_t)task->params[HAC_QUERY_PARAM_PASS] == 0) {
+        totals->rows += value(done, HAC_AGGREGATE_VALUE_ROWS);
+        totals->kept += value(done, HAC_AGGREGATE_VALUE_KEPT);
+        totals->skipped += value(done, HAC_AGGREGATE_VALUE_SKIPPED);
+    }
     totals->partial_groups += value(done, HAC_AGGREGATE_VALUE_GROUPS);
     totals->needed = needed > totals->needed ? needed : totals->needed;
     hac_parquet_reading_add(totals->reading, done, HAC_AGGREGATE_VALUE_READ);
@@ -246,20 +249,20 @@ static hac_status too_often(hac_job *job, hac_error *err)
         return hac_fail(
             err, HAC_NO_MEMORY,
             "its groups do not fit an executor's memory, not even with %u passes over key ranges: "
-            "filter more rows, or group by more keys",
+            "raise --memory, or filter more rows",
             job->plan->query.passes);
     return hac_fail(err, HAC_INTERNAL, "the query's parts were found too small %u times", state->tries);
 }
 
 /* A chunk that did not fit its region: the others need not be looked at, their regions are too small as well.
  */
-static void take_partials(hac_job *job, const Hac__Executor__Done *done)
+static void take_partials(hac_job *job, const hac_plan_task *task, const Hac__Executor__Done *done)
 {
     query_state *state = job->query;
     const query_totals *totals = &state->totals;
     const hac_query_info *query = &job->plan->query;
     hac_error err = HAC_ERROR_NONE;
-    add_partials(&state->totals, done);
+    add_partials(&state->totals, task, done);
     if (totals->needed <= query->region || job->run.replan || job->code != HAC_OK)
         return;
     if (totals->needed > INT64_MAX / HAC_QUERY_PASSES_MAX) {
@@ -297,7 +300,7 @@ void hac_query_run_task_done(hac_job *job, uint32_t index, const Hac__Executor__
     else if (hac_query_is_codelet(task, "query.footer"))
         hac_parquet_reading_take(&state->footers, task->descriptor, done);
     else if (hac_query_makes_partials(task))
-        take_partials(job, done);
+        take_partials(job, task, done);
     else if (hac_query_is_codelet(task, "query.merge") || hac_query_is_codelet(task, "query.carry"))
         add_groups(&state->totals, done);
     else if (!hac_query_is_codelet(task, "query.quotes"))

@@ -122,9 +122,13 @@ class Query(unittest.TestCase):
     def test_passes(self):
         """What does not fit the job's memory is done by key ranges, and is the same."""
         machine = self.fake()
-        receipt = self.query(machine, self.put(machine, self.data), pad=20 << 20, options=("--memory", "64MiB"))
+        name = self.put(machine, self.data)
+        whole = self.query(machine, name)["query"]
+        receipt = self.query(machine, name, pad=20 << 20, options=("--memory", "64MiB"))
         self.assertGreaterEqual(receipt["query"]["passes"], 4)
         self.assertEqual(receipt["query"]["groups"], 256)
+        for rows in ("rows_read", "rows_kept"):  # by all passes, and counted once
+            self.assertEqual(receipt["query"][rows], whole[rows])
         self.assertIn("passes", receipt["log"])
 
     def test_passes_whose_partitions_need_more(self):

@@ -414,7 +414,7 @@ typedef struct {
     uint probe, new_weight, most_groups; /* probe 0: no rule */
 } rule;
 
-/* The rule of partials (query/partial.h): where most rows are new keys the others are not aggregated. */
+/* The rule of partials (query/partial.h): where there are too many keys, or will be, the others are not aggregated. */
 inline bool stops(table *t, uint before, rule r)
 {
     t->state[STATE_PROBED] += t->n;

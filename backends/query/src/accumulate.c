@@ -149,9 +149,9 @@ static void sum_i64(const batch *b, uint32_t offset, const int64_t *v, const uin
     if (b->one) {
         hac_i128 sum = *PLACE(hac_i128, b, offset, 0);
         if (states == NULL)
-            sum += hac_few_sum_all(v, b->rows);
+            hac_sum_add(&sum, hac_few_sum_all(v, b->rows));
         else
-            EACH_VALUE(states, b->rows, sum += v[i])
+            EACH_VALUE(states, b->rows, hac_sum_add(&sum, v[i]))
         *PLACE(hac_i128, b, offset, 0) = sum;
         return;
     }
@@ -159,12 +159,12 @@ static void sum_i64(const batch *b, uint32_t offset, const int64_t *v, const uin
         (void)sum_few(b, offset, v, 1); /* 2^63 rows of 64 bits stay within 128 */
         return;
     }
-    EACH_VALUE(states, b->rows, *PLACE(hac_i128, b, offset, i) += v[i])
+    EACH_VALUE(states, b->rows, hac_sum_add(PLACE(hac_i128, b, offset, i), v[i]))
 }
 
 static void sum_u64(const batch *b, uint32_t offset, const uint64_t *v, const uint8_t *states)
 {
-    EACH_VALUE(states, b->rows, *PLACE(hac_i128, b, offset, i) += (hac_i128)v[i])
+    EACH_VALUE(states, b->rows, hac_sum_add(PLACE(hac_i128, b, offset, i), (hac_i128)v[i]))
 }
 
 static bool sum_i128(const batch *b, uint32_t offset, const uint8_t *values, const uint8_t *states)

@@ -77,7 +77,7 @@ typedef struct hac_plain_place {
 
 /* Records that are slots themselves (plain_slots.h). */
 typedef struct hac_plain_slots {
-    uint8_t *records;        /* n of the layout's stride; zeros where free, which the count of rows says */
+    uint8_t *records;        /* n of the layout's stride; zeros where the count of rows is 0: free */
     hac_plain_place *places; /* of each group */
     uint64_t n, room;        /* slots, a power of two or 0; places */
     uint64_t used;           /* groups that were here */
@@ -143,6 +143,12 @@ HAC_MUST_USE hac_status hac_group_keep_pass(hac_group_table *t, const hac_vector
 static inline uint8_t *hac_group_record(const hac_group_table *t, uint64_t group)
 {
     return t->records + group * t->layout.stride;
+}
+
+/* 2^63 rows of 64 bits stay within 128. Only a sum that another process made up can leave them: it wraps. */
+static inline void hac_sum_add(hac_i128 *sum, hac_i128 value)
+{
+    *sum = (hac_i128)((unsigned __int128)*sum + (unsigned __int128)value);
 }
 
 /* Records are of whole words, mostly few: a call costs more than the copy. */

@@ -34,9 +34,10 @@ static inline __attribute__((always_inline)) void add_row(uint8_t *record, hac_p
     if (form == HAC_PLAIN_F64) {
         memcpy(&number, values + i * sizeof number, sizeof number);
         *(double *)(void *)(record + f.sum) += number;
-    } else if (form != HAC_PLAIN_COUNT) { /* 2^63 rows stay within 128 bits */
+    } else if (form != HAC_PLAIN_COUNT) {
         memcpy(&word, values + i * sizeof word, sizeof word);
-        *(hac_i128 *)(void *)(record + f.sum) += form == HAC_PLAIN_SIGNED ? (int64_t)word : (hac_i128)word;
+        hac_sum_add((hac_i128 *)(void *)(record + f.sum),
+                    form == HAC_PLAIN_SIGNED ? (int64_t)word : (hac_i128)word);
     }
 }
 
@@ -221,7 +222,7 @@ static void sum_integers(hac_group_table *t, uint32_t offset, const hac_few *few
     memcpy(copy, values, few->rows * sizeof *copy);
     hac_few_sum(few, copy, 1, sums);
     for (size_t g = 0; g < few->groups; g++)
-        *(hac_i128 *)(void *)(hac_group_record(t, g) + offset) += sums[g];
+        hac_sum_add((hac_i128 *)(void *)(hac_group_record(t, g) + offset), sums[g]);
 }
 
 /* One batch of a table of few groups. False: nothing was done. */
@@ -285,11 +286,14 @@ static uint32_t add_sums(hac_group_table *t, hac_plain_figures f, const uint8_t 
     }
 }
 
-/* A few groups stay in the table's records, where add_few has them. */
+/* A few groups stay in the table's records, where add_few has them. Those that came back from slots to be
+ * read are looked up again. */
 static hac_status make_room(hac_group_table *t, size_t rows, hac_error *err)
 {
     bool slots = false;
-    hac_status status = HAC_OK;
+    hac_status status = t->slots.unindexed ? hac_group_leave_slots(t, err) : HAC_OK;
+    if (status != HAC_OK)
+        return status;
     if (t->slots.on || t->groups > COMPARED_MOST)
         status = hac_plain_slots_ready(t, rows, &slots, err);
     return status == HAC_OK && !slots ? hac_group_reserve(t, rows, err) : status;

@@ -21,7 +21,7 @@ HAC_MUST_USE hac_status hac_plain_add(hac_group_table *t, const uint8_t *const *
 
 /* Adds `n` groups of a partial, at most HAC_BATCH_ROWS, whose records are the caller's own copies; the
  * table's groups are in its slots (plain_slots.h), where there is room for as many more. HAC_INVALID: not all
- * are of the partition. */
+ * are of the partition, or one has no rows; HAC_FAILED: a sum overflows. */
 HAC_MUST_USE hac_status hac_plain_merge(hac_group_table *t, const uint8_t *records, size_t n,
                                         uint32_t partition, hac_error *err);
 

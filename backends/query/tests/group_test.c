@@ -685,7 +685,7 @@ static void test_collisions(void **state)
 static void test_float_order(void **state)
 {
     (void)state;
-    enum { ROWS = 120000, KEYS = 400000, CHUNK = 70000, RUN = 16384, MOST_NEW = 14745 };
+    enum { ROWS = 140000, KEYS = 80000, CHUNK = 70000, RUN = 16384, NEW_WEIGHT = 2, MOST_GROUPS = 57344 };
     double *sums = calloc(KEYS, sizeof *sums), *chunk_sums = calloc(KEYS, sizeof *chunk_sums);
     uint8_t *seen = calloc(KEYS, 1);
     rows r;
@@ -696,20 +696,18 @@ static void test_float_order(void **state)
                                 (int)(hac_random_u64(&random_state) % 60) - 90);
     }
     for (size_t first = 0; first < ROWS; first += CHUNK) {
-        size_t end = first + CHUNK < ROWS ? first + CHUNK : ROWS, fresh = 0, i = first;
+        size_t end = first + CHUNK < ROWS ? first + CHUNK : ROWS, fresh = 0, groups = 0, i = first;
         memset(seen, 0, KEYS);
         memset(chunk_sums, 0, KEYS * sizeof *chunk_sums);
-        for (; i < end; i++) {
+        for (bool stops = false; i < end && !stops; i++) {
             fresh += !seen[at(&r, i, 0)->u];
             seen[at(&r, i, 0)->u] = 1;
             chunk_sums[at(&r, i, 0)->u] += at(&r, i, 2)->d;
-            if ((i + 1 - first) % RUN == 0) {
-                if (i + 1 - first > RUN && fresh > MOST_NEW) {
-                    i++;
-                    break;
-                }
-                fresh = 0;
-            }
+            if ((i + 1 - first) % RUN != 0)
+                continue;
+            groups += fresh;
+            stops = i + 1 - first > RUN && groups + NEW_WEIGHT * fresh > MOST_GROUPS;
+            fresh = 0;
         }
         assert_true(i < end); /* the data are such that windows are used */
         for (size_t k = 0; k < KEYS; k++)
@@ -738,7 +736,7 @@ static void test_float_order(void **state)
                 assert_memory_equal(results[1].values, &sums[*(uint64_t *)results[0].values], sizeof(double));
             }
         }
-        assert_true(groups > ROWS * 8 / 10);
+        assert_true(groups > KEYS * 3 / 4);
         hac_group_table_free(t);
         clear_partials(&p);
     }

@@ -13,6 +13,8 @@
 #include "query/group_table.h"
 #include "query/partial.h"
 
+#include "../src/plain.h"
+
 /* The rule of plain rows, as partial.h has it. */
 #define RUN         4096
 #define NEW_WEIGHT  12
@@ -487,17 +489,51 @@ static void test_overflow(void **state)
     assert_int_equal(hac_group_table_merge(t, 0, partial, bytes, 0, &err), HAC_OK);
     assert_int_equal(hac_group_table_merge(t, 0, partial, bytes, 0, &err), HAC_FAILED);
     assert_non_null(strstr(err.message, "overflow"));
+    /* rows are added to what is there, whatever comes of it */
+    const uint8_t *values[2] = {in.keys, in.values};
+    assert_int_equal(hac_plain_add(t, values, ROWS, 0, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_groups(t), 10);
     free(partial);
     hac_partial_writer_free(w);
     hac_group_table_free(t);
     clear(&in);
 }
 
+/* Groups that were read are there for the rows that follow. */
+static void test_read_between(void **state)
+{
+    (void)state;
+    enum { ROWS = 200 };
+    static const size_t distinct[] = {1, 5, 8, 9, 20};
+    for (size_t d = 0; d < sizeof distinct / sizeof *distinct; d++) {
+        input in;
+        make(&in, HAC_KIND_U32, i64, ROWS, distinct[d], distinct[d], ROWS);
+        hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 1};
+        hac_partial_writer *w;
+        hac_group_table *t;
+        hac_vector results[3];
+        uint64_t bytes;
+        assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
+        assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+        uint8_t *partial = write_chunk(&in, w, 0, 1, &bytes);
+        assert_int_equal(hac_group_table_merge(t, 0, partial, bytes, 0, NULL), HAC_OK);
+        assert_int_equal(hac_group_table_results(t, 0, 1, results, NULL), HAC_OK);
+        const uint8_t *values[2] = {in.keys, in.values};
+        assert_int_equal(hac_plain_add(t, values, ROWS, 0, NULL), HAC_OK);
+        assert_int_equal(hac_group_table_groups(t), distinct[d]);
+        free(partial);
+        hac_partial_writer_free(w);
+        hac_group_table_free(t);
+        clear(&in);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_chunks),  cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_null_group), cmocka_unit_test(test_damaged), cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_chunks),  cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_null_group),   cmocka_unit_test(test_damaged), cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_read_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

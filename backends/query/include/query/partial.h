@@ -16,10 +16,10 @@
  *     first, all rows that follow go into windows when the chunk has more than `most_groups` groups, each
  *     that the run began counted `new_weight` times more
  *
- * So many groups no longer lie in a near cache, and many new ones say that there will be as many: with evenly
- * distributed keys the rows of a chunk are all aggregated, or nearly none. Rows of other layouts than the
- * plain one (hac_group_layout.plain) cost more in windows, above all strings, which are copied: they get
- * longer runs and more groups.
+ * So many groups no longer lie in a near cache, and many new ones say that there will be as many: of plain
+ * rows (hac_group_layout.plain) with evenly distributed keys a chunk's are all aggregated, or nearly none.
+ * Rows of other layouts cost more in windows, above all strings, which are copied: they get longer runs and
+ * more groups.
  *
  * So the value of a float sum is: over chunks in order, + (the sum of the aggregated rows, from 0.0, in row
  * order), then + each row of the windows in row order. Whoever writes partials keeps to that.
