@@ -103,22 +103,31 @@ static void hash_groups(hac_group_table *t, uint64_t first, size_t n)
     hac_group_keys_hash(t, n);
 }
 
-/* Stable counting sort of the groups by partition. */
+/* The partition of each group. */
+static void find_partitions(hac_group_table *t, uint16_t *ret)
+{
+    uint32_t partitions = t->options.partitions;
+    for (uint64_t g = 0; t->slots.on && g < t->groups; g++)
+        ret[g] = (uint16_t)hac_hash_partition((uint64_t)t->slots.places[g].hash << 32, partitions);
+    for (uint64_t first = 0, n; !t->slots.on && first < t->groups; first += n) {
+        n = t->groups - first < HAC_BATCH_ROWS ? t->groups - first : HAC_BATCH_ROWS;
+        hash_groups(t, first, (size_t)n);
+        for (uint64_t i = 0; i < n; i++)
+            ret[first + i] = (uint16_t)hac_hash_partition(t->hash[i], partitions);
+    }
+}
+
+/* Stable counting sort by partition, of the groups' numbers or of their slots. */
 static void order_by_partition(hac_group_table *t, uint16_t *partition, uint32_t *starts, uint32_t *order)
 {
     uint32_t partitions = t->options.partitions;
-    for (uint64_t first = 0, n; first < t->groups; first += n) {
-        n = t->groups - first < HAC_BATCH_ROWS ? t->groups - first : HAC_BATCH_ROWS;
-        hash_groups(t, first, (size_t)n);
-        for (uint64_t i = 0; i < n; i++) {
-            partition[first + i] = (uint16_t)hac_hash_partition(t->hash[i], partitions);
-            starts[partition[first + i] + 1]++;
-        }
-    }
+    find_partitions(t, partition);
+    for (uint64_t g = 0; g < t->groups; g++)
+        starts[partition[g] + 1]++;
     for (uint32_t p = 0; p < partitions; p++)
         starts[p + 1] += starts[p];
     for (uint64_t g = 0; g < t->groups; g++)
-        order[starts[partition[g]]++] = (uint32_t)g;
+        order[starts[partition[g]]++] = t->slots.on ? t->slots.places[g].slot : (uint32_t)g;
     /* each start has become its partition's end: the next one's start */
     memmove(starts + 1, starts, partitions * sizeof *starts);
     starts[0] = 0;
@@ -159,10 +168,7 @@ hac_status hac_group_write(hac_group_table *t, uint8_t *region, uint64_t at, uin
     hac_autofree uint8_t *record = malloc(t->layout.stride + 8);
     if (partition == NULL || order == NULL || starts == NULL || record == NULL)
         return hac_fail_no_memory(err);
-    if (t->slots.on)
-        hac_plain_slots_order(t, starts, order);
-    else
-        order_by_partition(t, partition, starts, order);
+    order_by_partition(t, partition, starts, order);
     bool pointing = points(t);
     header->groups = t->groups;
     header->null_group = place_of_null_group(t, order);

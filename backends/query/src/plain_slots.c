@@ -92,26 +92,7 @@ hac_status hac_plain_slots_ready(hac_group_table *t, size_t rows, bool *ret, hac
     return HAC_OK;
 }
 
-/* ---- by partition ---- */
-
-static uint32_t partition_of(const hac_group_table *t, uint64_t group)
-{
-    return hac_hash_partition((uint64_t)t->slots.places[group].hash << 32, t->options.partitions);
-}
-
-void hac_plain_slots_order(const hac_group_table *t, uint32_t *starts, uint32_t *order)
-{
-    uint32_t partitions = t->options.partitions;
-    for (uint64_t g = 0; g < t->groups; g++)
-        starts[partition_of(t, g) + 1]++;
-    for (uint32_t p = 0; p < partitions; p++)
-        starts[p + 1] += starts[p];
-    for (uint64_t g = 0; g < t->groups; g++)
-        order[starts[partition_of(t, g)]++] = t->slots.places[g].slot;
-    /* each start has become its partition's end: the next one's start */
-    memmove(starts + 1, starts, partitions * sizeof *starts);
-    starts[0] = 0;
-}
+/* ---- writing ---- */
 
 /* `stride` is a constant. */
 static inline __attribute__((always_inline)) void write_slots(const hac_group_table *t, const uint32_t *order,

@@ -36,10 +36,7 @@ static inline void hac_plain_slots_put(hac_group_table *t, uint64_t slot, uint64
     t->slots.places[t->groups++] = (hac_plain_place){(uint32_t)slot, (uint32_t)(hash >> 32)};
 }
 
-/* The slots of all groups by partition, in first-seen order within it, to `order`. `starts`, zeros before,
- * gets where each partition begins, and where the last one ends. */
-void hac_plain_slots_order(const hac_group_table *t, uint32_t *starts, uint32_t *order);
-/* The records of these slots, to memory that others can write to. */
+/* The records of all groups, whose slots are in `order`, to memory that others can write to. */
 void hac_plain_slots_write(const hac_group_table *t, const uint32_t *order, uint8_t *records);
 
 /* The groups are gone. */

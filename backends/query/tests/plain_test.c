@@ -379,6 +379,21 @@ static void test_windows(void **state)
     check_skewed(HAC_KIND_I64, i64, 800000, MOST_GROUPS - 5000, 100, 1 << 20, false);
 }
 
+static void open_both(const input *in, uint32_t partitions, hac_partial_writer **ret_writer,
+                      hac_group_table **ret_table)
+{
+    hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = partitions};
+    assert_int_equal(hac_partial_writer_new(&in->query, &options, ret_writer, NULL), HAC_OK);
+    assert_int_equal(hac_group_table_new(&in->query, &options, ret_table, NULL), HAC_OK);
+}
+
+static void close_all(input *in, hac_partial_writer *writer, hac_group_table *table)
+{
+    hac_partial_writer_free(writer);
+    hac_group_table_free(table);
+    clear(in);
+}
+
 /* The group of null has a key's place, too, and no key. */
 static void test_null_group(void **state)
 {
@@ -388,12 +403,10 @@ static void test_null_group(void **state)
     static uint8_t states[HAC_BATCH_ROWS], region[1 << 16];
     input in;
     make(&in, HAC_KIND_U32, i64, ROWS, 1, 1, ROWS); /* all keys are 0 */
-    hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 1};
     hac_partial_writer *w;
     hac_group_table *t;
     uint64_t bytes, groups;
-    assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
-    assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+    open_both(&in, 1, &w, &t);
     memset(states, HAC_ROW_NULL, NULLS);
     hac_vector columns[2] = {{.type = in.outputs[0].type, .values = keys, .states = states},
                              {.type = in.outputs[1].type, .values = values}};
@@ -409,9 +422,7 @@ static void test_null_group(void **state)
         bool null = results[0].states != NULL && results[0].states[g] == HAC_ROW_NULL;
         assert_int_equal(((const uint64_t *)results[1].values)[g], null ? NULLS : ROWS);
     }
-    hac_partial_writer_free(w);
-    hac_group_table_free(t);
-    clear(&in);
+    close_all(&in, w, t);
 }
 
 /* What has a row where it does not belong is refused, whatever it says. */
@@ -420,13 +431,11 @@ static void test_damaged(void **state)
     (void)state;
     input in;
     make(&in, HAC_KIND_U32, f64, 30000, 200000, 200000, 30000);
-    hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 16};
     hac_partial_writer *w;
     hac_group_table *t;
     hac_error err = HAC_ERROR_NONE;
     uint64_t bytes;
-    assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
-    assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+    open_both(&in, 16, &w, &t);
     uint8_t *partial = write_chunk(&in, w, 0, 1, &bytes);
     hac_partial_header h;
     memcpy(&h, partial, sizeof h);
@@ -461,9 +470,7 @@ static void test_damaged(void **state)
     assert_int_equal(status, HAC_INVALID);
     assert_non_null(strstr(err.message, "a group in a partition"));
     free(partial);
-    hac_partial_writer_free(w);
-    hac_group_table_free(t);
-    clear(&in);
+    close_all(&in, w, t);
 }
 
 /* Partials whose sums leave 128 bits when they are added. */
@@ -473,13 +480,11 @@ static void test_overflow(void **state)
     enum { ROWS = 100 };
     input in;
     make(&in, HAC_KIND_U32, i64, ROWS, 10, 10, ROWS);
-    hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 1};
     hac_partial_writer *w;
     hac_group_table *t;
     hac_error err = HAC_ERROR_NONE;
     uint64_t bytes;
-    assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
-    assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+    open_both(&in, 1, &w, &t);
     uint8_t *partial = write_chunk(&in, w, 0, 1, &bytes);
     hac_partial_header h;
     memcpy(&h, partial, sizeof h);
@@ -494,9 +499,7 @@ static void test_overflow(void **state)
     assert_int_equal(hac_plain_add(t, values, ROWS, 0, NULL), HAC_OK);
     assert_int_equal(hac_group_table_groups(t), 10);
     free(partial);
-    hac_partial_writer_free(w);
-    hac_group_table_free(t);
-    clear(&in);
+    close_all(&in, w, t);
 }
 
 /* Groups that were read are there for the rows that follow. */
@@ -508,13 +511,11 @@ static void test_read_between(void **state)
     for (size_t d = 0; d < sizeof distinct / sizeof *distinct; d++) {
         input in;
         make(&in, HAC_KIND_U32, i64, ROWS, distinct[d], distinct[d], ROWS);
-        hac_group_options options = {.seed = 3, .memory = UINT64_MAX, .partitions = 1};
         hac_partial_writer *w;
         hac_group_table *t;
         hac_vector results[3];
         uint64_t bytes;
-        assert_int_equal(hac_partial_writer_new(&in.query, &options, &w, NULL), HAC_OK);
-        assert_int_equal(hac_group_table_new(&in.query, &options, &t, NULL), HAC_OK);
+        open_both(&in, 1, &w, &t);
         uint8_t *partial = write_chunk(&in, w, 0, 1, &bytes);
         assert_int_equal(hac_group_table_merge(t, 0, partial, bytes, 0, NULL), HAC_OK);
         assert_int_equal(hac_group_table_results(t, 0, 1, results, NULL), HAC_OK);
@@ -522,9 +523,7 @@ static void test_read_between(void **state)
         assert_int_equal(hac_plain_add(t, values, ROWS, 0, NULL), HAC_OK);
         assert_int_equal(hac_group_table_groups(t), distinct[d]);
         free(partial);
-        hac_partial_writer_free(w);
-        hac_group_table_free(t);
-        clear(&in);
+        close_all(&in, w, t);
     }
 }
 
