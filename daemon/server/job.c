@@ -40,6 +40,7 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
     hac_list_init(&job->waiters);
     hac_list_init(&job->readers);
     hac_list_init(&job->turn);
+    hac_list_init(&job->answering);
     hac_user_ref(user);
     hac_list_append(&server->jobs, &job->link);
     server->n_jobs++;
@@ -200,6 +201,21 @@ static void drop_waiters(hac_link *waiters)
     }
 }
 
+void hac_job_answer_later(hac_job *job)
+{
+    hac_list_remove(&job->answering);
+    hac_list_append(&job->server->answering, &job->answering);
+}
+
+void hac_jobs_answer(hac_server *server)
+{
+    while (!hac_list_empty(&server->answering)) {
+        hac_job *job = hac_container_of(server->answering.next, hac_job, answering);
+        hac_list_remove(&job->answering);
+        job->kind->answer(job);
+    }
+}
+
 void hac_job_free(hac_job *job)
 {
     if (job == NULL)
@@ -225,6 +241,7 @@ void hac_job_free(hac_job *job)
     free(job->text);
     hac_text_clear(&job->log);
     hac_list_remove(&job->turn);
+    hac_list_remove(&job->answering);
     hac_list_remove(&job->link);
     job->server->n_jobs--;
     hac_user_unref(job->user);

@@ -71,6 +71,8 @@ typedef struct hac_job_kind {
     void (*receipt)(const hac_job *job, hac_text *text);
     void (*free_state)(hac_job *job);
     void (*ended)(hac_job *job); /* the job has ended, in whatever way; may be NULL */
+    /* Sends what hac_job_answer_later has put off. NULL: it puts nothing off. */
+    void (*answer)(hac_job *job);
     /* Of a job whose input has no known end: how far it is, for people, and its rate. NULL: its plan tells.
      */
     void (*progress)(const hac_job *job, double elapsed, double *ret_rate, char *note, size_t room);
@@ -102,8 +104,9 @@ typedef struct hac_waiter {
 } hac_waiter;
 
 struct hac_job {
-    hac_link link; /* server's jobs, oldest first */
-    hac_link turn; /* server's queued or active list */
+    hac_link link;      /* server's jobs, oldest first */
+    hac_link turn;      /* server's queued or active list */
+    hac_link answering; /* server's list of those that have put answers off */
     struct hac_server *server;
     const hac_job_kind *kind;
     void *kind_state;
@@ -242,6 +245,9 @@ void hac_job_remove_reader(hac_job *job, const struct hac_session *session);
 /* Used by the scheduler. */
 void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const char *message);
 void hac_job_send_event(hac_job *job, const char *stage, const char *device, const char *note);
+/* Has its kind answer its client in this turn of the loop, but after the scheduler has handed out work. */
+void hac_job_answer_later(hac_job *job);
+void hac_jobs_answer(struct hac_server *server);
 /* Drops the current plan's execution state and its buffers but those that hold the result. */
 void hac_job_clear_run(hac_job *job);
 /* Adds up what was recorded of the current plan, which has been executed, before another takes its place. */

@@ -12,7 +12,8 @@
 #include "scheduler.h"
 #include "server.h"
 
-#define ROUND_BYTES (UINT64_C(16) << 20) /* of splits are enough for one round */
+#define ROUND_BYTES (UINT64_C(16) << 20) /* small splits that come to so much are enough for one round … */
+#define ROUND_LARGE 2                    /* … or so many: as many more may wait meanwhile */
 
 /* By hac_format and hac_output_format (expr/query.h). */
 #define FORMAT_CSV     2
@@ -25,12 +26,16 @@ typedef struct split {
     uint64_t bytes, set_bytes, serial, number;
     uint32_t sets;
     char *name;
+    hac_pool_buffer *rows; /* its answer has them; its session's */
+    uint64_t rows_bytes;
 } split;
 
 typedef struct hac_splits {
     split queue[HAC_SPLITS_IN_FLIGHT_MAX]; /* unanswered, oldest first … */
     size_t n_queued;
-    size_t n_taken;     /* … of which the running plan has so many */
+    size_t n_taken;                          /* … of which the running plan has so many */
+    split through[HAC_SPLITS_IN_FLIGHT_MAX]; /* to be answered when the next round is under way */
+    size_t n_through;
     bool last;          /* no more will come */
     bool any;           /* there was one */
     bool needs_source;  /* to be compiled */
@@ -66,22 +71,54 @@ static void drop(split *s)
     free(s->name);
 }
 
-/* Answers the first split; `rows` (NULL: none) are its session's from here on. */
-static void answer_first(hac_job *job, hac_pool_buffer *rows, uint64_t bytes)
+static void answer(hac_job *job, split *s)
 {
-    splits *s = job->query->rounds;
-    split *first = &s->queue[0];
     Hac__Client__SplitDone done = HAC__CLIENT__SPLIT_DONE__INIT;
     done.job = job->id;
-    done.split = first->number;
-    done.result_bytes = bytes;
-    done.enough = s->enough;
+    done.split = s->number;
+    done.result_bytes = s->rows_bytes;
+    done.enough = job->query->rounds->enough;
     if (job->owner != NULL)
-        hac_session_send_split_done(job->owner, first->serial, &done, rows);
-    drop(first);
-    s->answered++;
+        hac_session_send_split_done(job->owner, s->serial, &done, s->rows);
+    drop(s);
+    job->query->rounds->answered++;
+}
+
+static void answer_through(hac_job *job)
+{
+    splits *s = job->query->rounds;
+    for (size_t i = 0; i < s->n_through; i++)
+        answer(job, &s->through[i]);
+    s->n_through = 0;
+}
+
+static split take_first(splits *s)
+{
+    split first = s->queue[0];
     s->n_queued--;
     memmove(s->queue, s->queue + 1, s->n_queued * sizeof *s->queue);
+    return first;
+}
+
+static void answer_first(hac_job *job)
+{
+    split first = take_first(job->query->rounds);
+    answer_through(job);
+    answer(job, &first);
+}
+
+/* The splits of this round are answered, but not yet: a client that is woken reads on at once, and where it
+ * takes the processor from hacd, devices wait for their next round until it has done so. `rows` (NULL: none)
+ * go with the first; they are its session's from here on. */
+static void end_splits(hac_job *job, hac_pool_buffer *rows, uint64_t rows_bytes)
+{
+    splits *s = job->query->rounds;
+    answer_through(job);
+    s->queue[0].rows = rows;
+    s->queue[0].rows_bytes = rows_bytes;
+    for (size_t n = s->n_taken; n > 0; n--)
+        s->through[s->n_through++] = take_first(s);
+    hac_job_answer_later(job);
 }
 
 static void refuse_all(hac_job *job)
@@ -146,7 +183,7 @@ static bool gives_rows(const hac_job *job)
     return (job->query->spec.flags & HAC_COMPILED_AGGREGATES) == 0;
 }
 
-/* The splits that the next round takes: the first, and as many as come to a round's bytes, if they fit. */
+/* The splits that the next round takes: the first, and those behind it that fit. */
 static void take_splits(hac_job *job, uint64_t room)
 {
     splits *s = job->query->rounds;
@@ -156,7 +193,8 @@ static void take_splits(hac_job *job, uint64_t room)
     s->n_taken = 0;
     while (s->n_taken < s->n_queued && s->n_taken < HAC_ROUND_SPLITS_MAX) {
         const split *next = &s->queue[s->n_taken];
-        if (s->n_taken > 0 && (bytes + next->bytes > ROUND_BYTES || sets + next->sets > room))
+        bool enough = s->n_taken >= ROUND_LARGE && bytes + next->bytes > ROUND_BYTES;
+        if (s->n_taken > 0 && (enough || sets + next->sets > room))
             break;
         spec->sources[s->n_taken] = next->bytes;
         spec->round.sets[s->n_taken] = next->sets;
@@ -283,6 +321,16 @@ static hac_status plan_rows(hac_job *job, hac_error *err)
     return status == HAC_OK ? start(job, HAC_ROUND_ROWS, err) : status;
 }
 
+/* As soon as it is known that a data set has few groups, and before a carry has been written. */
+static void fewer_partitions(hac_job *job)
+{
+    const splits *s = job->query->rounds;
+    hac_query_spec *spec = &job->query->spec;
+    uint32_t partitions = hac_round_partitions(spec, &s->memory);
+    if (s->memory.carry == 0 && partitions < spec->round.partitions)
+        spec->round.partitions = partitions;
+}
+
 /* Partials and carry to a carry, or to groups. */
 static hac_status plan_merge(hac_job *job, hac_round_stage stage, hac_error *err)
 {
@@ -291,6 +339,7 @@ static hac_status plan_merge(hac_job *job, hac_round_stage stage, hac_error *err
     hac_status status = HAC_OK;
     if (s->partials == NULL && !s->tight) /* there was no record */
         status = hac_round_fit(spec, &s->memory, err);
+    fewer_partitions(job);
     spec->n_sources = 0;
     spec->bytes = s->memory.held * spec->round.region;
     spec->round.group_region = hac_round_group_region(spec, &s->memory, s->carried);
@@ -311,9 +360,7 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
         release(&s->partials);
         status = hac_round_fit(spec, &s->memory, err);
     }
-    uint32_t partitions = hac_round_partitions(spec, &s->memory);
-    if (s->memory.carry == 0 && partitions < spec->round.partitions)
-        spec->round.partitions = partitions;
+    fewer_partitions(job);
     take_splits(job, spec->round.room - s->memory.held);
     return status == HAC_OK ? start(job, HAC_ROUND_AGGREGATE, err) : status;
 }
@@ -325,7 +372,7 @@ static void pass_over(hac_job *job)
     while (s->n_queued > 0 && (s->enough || s->queue[0].sets == 0)) {
         if (!s->enough && gives_rows(job) && s->rounds == 0)
             return;
-        answer_first(job, NULL, 0);
+        answer_first(job);
     }
 }
 
@@ -418,10 +465,9 @@ static void aggregated(hac_job *job)
     keep(job, HAC_QUERY_BUFFER_PARTIALS, &s->partials);
     s->memory.needed = needed > s->memory.needed ? needed : s->memory.needed;
     job->query->tries = 0;
-    for (size_t n = s->n_taken, i = 0; i < n; i++) {
+    for (size_t i = 0; i < s->n_taken; i++)
         s->memory.held += spec->round.sets[i];
-        answer_first(job, NULL, 0);
-    }
+    end_splits(job, NULL, 0);
     end_round(job);
 }
 
@@ -447,8 +493,7 @@ static hac_status gave_rows(hac_job *job, uint64_t before, hac_error *err)
     s->memory.needed = totals->needed > s->memory.needed ? totals->needed : s->memory.needed;
     s->enough = totals->result_rows >= s->limit;
     job->query->tries = 0;
-    for (size_t n = s->n_taken, i = 0; i < n; i++)
-        answer_first(job, i == 0 ? rows : NULL, i == 0 ? bytes : 0);
+    end_splits(job, rows, bytes);
     end_round(job);
     return HAC_OK;
 }
@@ -523,8 +568,9 @@ static void ended(hac_job *job)
         tell_of_all(job);
     if (job->query->totals.rows > 0)
         job->spec.items = job->query->totals.rows;
+    answer_through(job);
     while (job->state == HAC_JOB_DONE && s->n_queued > 0)
-        answer_first(job, NULL, 0);
+        answer_first(job);
     refuse_all(job);
     release(&s->partials);
     release(&s->carry);
@@ -535,6 +581,8 @@ static void free_state(hac_job *job)
     splits *s = job->kind_state;
     for (size_t i = 0; i < s->n_queued; i++)
         drop(&s->queue[i]);
+    for (size_t i = 0; i < s->n_through; i++)
+        drop(&s->through[i]);
     release(&s->partials);
     release(&s->carry);
     hac_query_run_end(job);
@@ -574,6 +622,7 @@ static const hac_job_kind splits_kind = {.flow = "splice",
                                          .receipt = receipt,
                                          .free_state = free_state,
                                          .ended = ended,
+                                         .answer = answer_through,
                                          .progress = progress,
                                          .has_result = true,
                                          .sets_result_bytes = true,

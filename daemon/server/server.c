@@ -248,6 +248,7 @@ static void on_prepare(uv_prepare_t *handle)
         server->kick = false;
         hac_scheduler_kick(server);
     }
+    hac_jobs_answer(server);
     answer_deferred(server);
     if (server->n_ended > server->expire_above)
         hac_jobs_expire(server);
@@ -378,6 +379,7 @@ static hac_status init_state(hac_server *server, hac_error *err)
     hac_list_init(&server->jobs);
     hac_list_init(&server->queued);
     hac_list_init(&server->active);
+    hac_list_init(&server->answering);
     hac_list_init(&server->deferred);
     hac_list_init(&server->reload.waiters);
     hac_users_init(&server->users, nothing, &none, on_forget_buffer, server);

@@ -67,6 +67,7 @@ struct hac_server {
     hac_link sessions;
     unsigned n_sessions;
     hac_link jobs, queued, active;
+    hac_link answering; /* jobs that have put answers off */
     unsigned n_jobs, n_ended, n_active;
     unsigned expire_above; /* n_ended from which on records are looked through before the next tick */
     uint64_t next_job, next_dispatch;
