@@ -49,6 +49,8 @@ typedef struct request {
     size_t n_params;
     uint64_t descriptor;
     uint64_t behind;
+    const char *then[4];
+    size_t n_then;
 } request;
 
 static Hac__Executor__Span span(uint32_t buffer, uint64_t offset, uint64_t bytes)
@@ -80,6 +82,8 @@ static uint64_t send_run(test_child *child, const request *r)
     run.n_params = r->n_params;
     run.descriptor = r->descriptor;
     run.behind = r->behind;
+    run.then = (char **)(uintptr_t)r->then;
+    run.n_then = r->n_then;
     Hac__Executor__Command command;
     hac__executor__command__init(&command);
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
@@ -242,7 +246,7 @@ static void expect_refused(test_child *child, request r, hac_status code, const 
     Hac__Executor__Done *done = ask(child, r);
     assert_int_equal(done->code, code);
     hac_test_assert_says(done->message, text);
-    assert_string_equal(done->needs_program, "");
+    assert_int_equal(done->n_needs_programs, 0);
     assert_int_equal(done->n_values, 0);
 }
 
@@ -420,7 +424,8 @@ static void test_io_read_of_a_pipe(void **state)
     assert_int_equal(test_end(child), 0);
 }
 
-/* Without a binary a task is sent back with the program's name; once it is built, it runs. */
+/* Without a binary a task is sent back with the program's name, and with those that its job needs later; once
+ * it is built, it runs. */
 static void test_needs_program(void **state)
 {
     (void)state;
@@ -430,9 +435,15 @@ static void test_needs_program(void **state)
     test_child *child = start_ready(&with);
     uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
     uint64_t sum = fill(items);
-    Hac__Executor__Done *done = ask(child, sum_request(0, ITEMS));
+    request first = sum_request(0, ITEMS);
+    first.n_then = 4;
+    memcpy(first.then, (const char *[]){"no.codelet", "radix.scan", "radix.leaf", "selftest.sum"},
+           sizeof first.then);
+    Hac__Executor__Done *done = ask(child, first);
     assert_int_equal(done->code, HAC_NOT_FOUND);
-    assert_string_equal(done->needs_program, "selftest");
+    assert_int_equal(done->n_needs_programs, 2); /* each once */
+    assert_string_equal(done->needs_programs[0], "selftest");
+    assert_non_null(strstr(done->needs_programs[1], "radix_leaf."));
     test_build(&with, (const char *[]){"selftest"}, 1);
     done = ask(child, sum_request(0, ITEMS));
     assert_int_equal(done->code, HAC_OK);

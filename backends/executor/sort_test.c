@@ -174,11 +174,12 @@ static void check(sorter *s, uint64_t n, void (*sort)(sorter *s, uint64_t n))
 static void check_style(bool simt)
 {
     static const uint64_t sizes[] = {2, 1000, 65534, 65536, 100001, (1 << 20) + 123, MOST_ITEMS};
-    const char *names[2][2] = {{"bitonic.block.32", "radix.block.32"}, {"bitonic.simt.32", "radix.simt.32"}};
+    const char *names[2][3] = {{"bitonic.block.32", "radix.block.32", "radix_leaf.block.32"},
+                               {"bitonic.simt.32", "radix.simt.32", "radix_leaf.simt.32"}};
     char *programs = test_make_directory(), *scratch = test_make_directory();
     test_setup setup = {.program_directory = programs, .scratch_directory = scratch, .simt = simt};
     sorter s;
-    print_message("built in %.1f s\n", test_build(&setup, names[simt], 2));
+    print_message("built in %.1f s\n", test_build(&setup, names[simt], 3));
     start(&s, &setup);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         check(&s, sizes[i], sort_bitonic);

@@ -28,7 +28,7 @@ struct hac_runner {
     hac_task_result result;
     hac_error err;
     uint64_t failed; /* the last task that failed, or was left out; tasks are numbered as they are given */
-    char program[64];
+    char *needs[HAC_RUN_THEN_MAX + 1]; /* names of the program table */
     /* aligned so that kernels may work on it in place */
     _Alignas(64) uint8_t inline_in[HAC_QUERY_INLINE_MAX];
     _Alignas(64) uint8_t inline_out[HAC_INLINE_MAX];
@@ -192,17 +192,41 @@ static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const h
     return status;
 }
 
-/* Names the program that has to be built first, where that is what was missing. */
-static void add_needed_program(hac_runner *r, const hac_codelet *codelet, uint32_t type,
-                               Hac__Executor__Done *done)
+static const char *program_of(const hac_runner *r, const hac_codelet *codelet, uint32_t type)
 {
-    if (codelet == NULL || codelet->program == NULL)
+    return codelet == NULL || codelet->program == NULL
+               ? NULL
+               : codelet->program(hac_device_get_facts(r->device), (hac_type)type);
+}
+
+static bool is_needed(const Hac__Executor__Done *done, const char *program)
+{
+    for (size_t i = 0; i < done->n_needs_programs; i++)
+        if (strcmp(done->needs_programs[i], program) == 0)
+            return true;
+    return false;
+}
+
+static void add_needed(hac_runner *r, const char *program, Hac__Executor__Done *done)
+{
+    r->needs[done->n_needs_programs++] = (char *)(uintptr_t)program;
+    done->needs_programs = r->needs;
+}
+
+/* Names the program that has to be built first, which was missing, and those that the job needs later: they
+ * can be built beside it. */
+static void add_needed_programs(hac_runner *r, const hac_codelet *codelet, const Hac__Executor__Run *run,
+                                Hac__Executor__Done *done)
+{
+    const char *program = program_of(r, codelet, run->type);
+    if (program == NULL)
         return;
-    const char *program = codelet->program(hac_device_get_facts(r->device), (hac_type)type);
-    if (program == NULL || strlen(program) >= sizeof r->program)
-        return;
-    strcpy(r->program, program);
-    done->needs_program = r->program;
+    add_needed(r, program, done);
+    for (size_t i = 0; i < run->n_then && done->n_needs_programs <= HAC_RUN_THEN_MAX; i++) {
+        program = program_of(r, hac_codelet_find(run->then[i]), run->type);
+        if (program != NULL && !is_needed(done, program) && !hac_program_is_ready(r->device, program))
+            add_needed(r, program, done);
+    }
 }
 
 void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor__Done *ret)
@@ -221,7 +245,7 @@ void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor_
         r->failed = run->task;
         ret->message = r->err.message;
         if (status == HAC_NOT_FOUND)
-            add_needed_program(r, codelet, run->type, ret);
+            add_needed_programs(r, codelet, run, ret);
         return;
     }
     size_t room = sizeof r->result.values / sizeof *r->result.values;

@@ -426,9 +426,13 @@ static void why_waiting(hac_text *t, const hac_job *job)
         hac_text_add(t, "It measures, and waits until no kernels are being built any more.\n");
     for (uint32_t i = 0; job->plan != NULL && i < job->plan->n_devices; i++) {
         const hac_server_device *d = server->devices.items[job->plan->devices[i].machine_index];
-        if (d->wanted_program[0] != '\0' && awaits_program(job, i, d))
-            hac_text_addf(t, "It waits for %s to be built for %s (%s).\n", d->wanted_program, d->config.name,
-                          d->build_note[0] ? d->build_note : "starting");
+        if (d->n_wanted == 0 || !awaits_program(job, i, d))
+            continue;
+        hac_text_add(t, "It waits for ");
+        for (size_t w = 0; w < d->n_wanted; w++)
+            hac_text_addf(t, "%s%s", w > 0 ? ", " : "", d->wanted[w]);
+        hac_text_addf(t, " to be built for %s (%s).\n", d->config.name,
+                      d->build_note[0] ? d->build_note : "starting");
     }
 }
 

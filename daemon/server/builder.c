@@ -25,12 +25,11 @@ struct hac_builder {
     uint32_t device;
     struct hac_child *child;
     hac_scratch_path scratch;
-    bool background;
-    bool ended;        /* it said that it was through */
-    bool leaving;      /* … and was let go */
+    hac_builder_role role;
+    bool leaving;      /* it said that it was through, and was let go */
     bool overdue;      /* killed for taking too long */
     bool dropped;      /* killed because nobody needs it any more */
-    char current[64];  /* what it was asked for first and has not built; "" unknown */
+    char current[64];  /* the wanted program that it was asked for and has not built; "" none */
     uint64_t heard_ns; /* its start, or its last report */
     char fatal[256];   /* its own last words */
 };
@@ -100,6 +99,7 @@ static void pass(hac_builders *builders, hac_server_device *device)
 static void fail(hac_server_device *device, const char *reason)
 {
     device->state = HAC_DEVICE_UNUSABLE;
+    device->n_wanted = 0;
     snprintf(device->reason, sizeof device->reason, "%s", reason);
     hac_log_subject about = hac_log_device(device->config.name);
     hac_log_record(HAC_LOG_WARNING, HAC_EVENT_DEVICE_UNUSABLE, &about, "device %s cannot be used: %s",
@@ -111,14 +111,26 @@ static bool same_programs(const hac_builders *builders, uint32_t a, uint32_t b)
     return strcmp(builders->devices->items[a]->program_key, builders->devices->items[b]->program_key) == 0;
 }
 
-/* The builder that works for this device: its own, or that of a device with the same programs. */
-static struct hac_builder *builder_for(struct hac_builder *const *list, const hac_builders *builders,
-                                       uint32_t device)
+/* The builder of that role that works for this device: its own, or that of a device with the same programs.
+ */
+static struct hac_builder *builder_for(const hac_builders *builders, hac_builder_role role, uint32_t device)
 {
+    struct hac_builder *const *list = builders->at[role];
     for (uint32_t i = 0; i < builders->devices->count; i++)
         if (list[i] != NULL && !list[i]->dropped && same_programs(builders, i, device))
             return list[i];
     return NULL;
+}
+
+static bool is_being_built_for(const hac_builders *builders, uint32_t device)
+{
+    return builder_for(builders, HAC_BUILDER_URGENT, device) != NULL ||
+           builder_for(builders, HAC_BUILDER_SECOND, device) != NULL;
+}
+
+static bool is_urgent(const struct hac_builder *builder)
+{
+    return builder->role != HAC_BUILDER_BACKGROUND;
 }
 
 static void take_built(hac_builders *builders, hac_server_device *device, const Hac__Executor__Built *built)
@@ -139,9 +151,10 @@ static void take_built(hac_builders *builders, hac_server_device *device, const 
     } else {
         hac_device_set_program(device, built->program, built->code != HAC_OK ? built->message : NULL);
     }
-    if (strcmp(device->wanted_program, built->program) == 0)
-        device->wanted_program[0] = '\0';
+    hac_device_unwant(device, built->program);
 }
+
+static void build_wanted(hac_builders *builders, uint32_t index);
 
 /* What was built counts for every device with the same programs. */
 static void on_built(struct hac_builder *builder, const Hac__Executor__Built *built)
@@ -156,16 +169,7 @@ static void on_built(struct hac_builder *builder, const Hac__Executor__Built *bu
         take_built(builders, builders->devices->items[i], built);
         builders->changed(builders->context, i);
     }
-}
-
-static bool still_wanted(const struct hac_builder *builder)
-{
-    const hac_builders *builders = builder->builders;
-    for (uint32_t i = 0; i < builders->devices->count; i++)
-        if (builders->devices->items[i]->wanted_program[0] != '\0' &&
-            same_programs(builders, i, builder->device))
-            return true;
-    return false;
+    build_wanted(builders, builder->device);
 }
 
 static void on_report(void *context, const Hac__Executor__Report *report)
@@ -178,8 +182,8 @@ static void on_report(void *context, const Hac__Executor__Report *report)
         on_built(builder, report->built);
         break;
     case HAC__EXECUTOR__REPORT__WHAT_BUILD_END:
-        builder->ended = true; /* each program's outcome, the self-test's too, has been reported */
-        builder->leaving = builder->background || !still_wanted(builder);
+        /* each program's outcome, the self-test's too, has been reported; another may be on its way there */
+        builder->leaving = !is_urgent(builder) || builder->current[0] == '\0';
         if (builder->leaving)
             hac_child_leave(builder->child);
         break;
@@ -194,35 +198,42 @@ static void on_report(void *context, const Hac__Executor__Report *report)
 }
 
 static void start_background(hac_builders *builders, uint32_t index);
-static void start_or_fail(hac_builders *builders, uint32_t index, const char *first);
 
 /* What is waited for cannot be had: the tasks that need it go elsewhere, the device stays. */
-static void lose_wanted(hac_server_device *device, const char *at_work, const char *reason)
+static void lose_wanted(hac_server_device *device, const char *program, const char *reason)
 {
-    const char *program = at_work[0] != '\0' ? at_work : device->wanted_program;
-    if (program[0] != '\0')
-        hac_device_set_program(device, program, reason);
-    device->wanted_program[0] = '\0';
+    if (program[0] == '\0')
+        return;
+    hac_device_set_program(device, program, reason);
+    hac_device_unwant(device, program);
 }
 
-/* The urgent builder of these devices has gone, with or without having finished. */
+/* An urgent builder has ended before it was through: whose fault it is. */
+static void blame(const struct hac_builder *builder, hac_server_device *device, const char *reason)
+{
+    if (device->state == HAC_DEVICE_UNTESTED && builder->role == HAC_BUILDER_URGENT)
+        fail(device, reason);
+    else
+        lose_wanted(device, builder->current, reason);
+}
+
+/* An urgent builder of these devices has gone, with or without having finished. */
 static void end_urgent(hac_builders *builders, const struct hac_builder *builder, const char *reason)
 {
     uint32_t index = builder->device;
-    bool finished = builder->ended;
     for (uint32_t i = 0; i < builders->devices->count; i++) {
-        hac_server_device *device = builders->devices->items[i];
         if (!same_programs(builders, i, index))
             continue;
-        if (!finished && device->state == HAC_DEVICE_UNTESTED)
-            fail(device, reason);
-        else if (!finished)
-            lose_wanted(device, builder->current, reason);
-        device->building = false;
-        device->wanted_program[0] = '\0';
+        if (!builder->leaving)
+            blame(builder, builders->devices->items[i], reason);
         builders->changed(builders->context, i);
     }
-    if (finished && !builders->quiet && !builders->closed &&
+    build_wanted(builders, index);
+    bool building = is_being_built_for(builders, index);
+    for (uint32_t i = 0; i < builders->devices->count; i++)
+        if (same_programs(builders, i, index))
+            builders->devices->items[i]->building = building;
+    if (builder->leaving && !building && !builders->quiet && !builders->closed &&
         builders->devices->items[index]->state == HAC_DEVICE_READY)
         start_background(builders, index);
 }
@@ -242,21 +253,11 @@ static void forget_attempts(const hac_builders *builders)
     globfree(&found);
 }
 
-/* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. */
-static void start_again(hac_builders *builders, uint32_t index)
-{
-    const char *first = NULL;
-    for (uint32_t i = 0; i < builders->devices->count && first == NULL; i++)
-        if (same_programs(builders, i, index) && builders->devices->items[i]->wanted_program[0] != '\0')
-            first = builders->devices->items[i]->wanted_program;
-    start_or_fail(builders, index, first);
-}
-
 /* One in the background gets only the time that nobody else wants: it may be silent for long without hanging.
  */
 static double patience(const struct hac_builder *builder)
 {
-    return builder->builders->deadline_seconds * (builder->background ? BACKGROUND_PATIENCE : 1);
+    return builder->builders->deadline_seconds * (is_urgent(builder) ? 1 : BACKGROUND_PATIENCE);
 }
 
 static void describe_end(const struct hac_builder *builder, int64_t status, int signal, char *ret,
@@ -285,12 +286,15 @@ static void note_background(const hac_builders *builders, uint32_t index, bool o
         hac_device_add_failure(device, failure);
 }
 
+/* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. */
 static bool may_start_again(const struct hac_builder *builder, int signal)
 {
     hac_server_device *device = builder->builders->devices->items[builder->device];
-    return !builder->background && !builder->ended && !builder->overdue && signal == SIGKILL &&
+    return is_urgent(builder) && !builder->leaving && !builder->overdue && signal == SIGKILL &&
            ++device->build_kills < KILLS_MAX;
 }
+
+static void start_or_fail(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program);
 
 static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
@@ -299,18 +303,16 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     uint32_t index = builder->device;
     char reason[320];
     describe_end(builder, status, signal, reason, sizeof reason);
-    bool killed = asked && !builder->ended && !builder->overdue; /* hacd is leaving, or the devices change */
-    if (builder->background)
-        builders->background[index] = NULL;
-    else
-        builders->urgent[index] = NULL;
+    bool killed =
+        asked && !builder->leaving && !builder->overdue; /* hacd is leaving, or the devices change */
+    builders->at[builder->role][index] = NULL;
     if (killed)
         forget_attempts(builders);
     else if (may_start_again(builder, signal))
-        start_again(builders, index);
-    else if (!builder->background)
+        start_or_fail(builders, builder->role, index, builder->current);
+    else if (is_urgent(builder))
         end_urgent(builders, builder, reason);
-    else if (!builder->ended)
+    else if (!builder->leaving)
         note_background(builders, index, builder->overdue, reason);
     builders->changed(builders->context, index);
     hac_scratch_remove(builders->loop, builder->scratch);
@@ -319,25 +321,35 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
 
 /* ---- start -------------------------------------------------------------------------------------------- */
 
-static void send_build(struct hac_builder *builder, const char *first)
+static void send_build(const struct hac_builder *builder, char **programs, size_t n)
 {
-    static char self_test[] = "selftest";
-    const hac_builders *builders = builder->builders;
-    const hac_server_device *device = builders->devices->items[builder->device];
-    hac_device_send_setup(device, builders->program_directory, builder->scratch, builder->child);
-    snprintf(builder->current, sizeof builder->current, "%s", first != NULL ? first : "");
-
-    char *programs[2] = {self_test, (char *)(uintptr_t)first};
     Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
     Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
     command.build = &build;
     build.programs = programs;
-    build.n_programs = builder->background ? 0 : first != NULL ? 2 : 1; /* none named: all there are */
+    build.n_programs = n;
     hac_child_send(builder->child, &command, NULL, 0);
 }
 
-static hac_status start(hac_builders *builders, uint32_t index, bool background, const char *first,
+/* `program` "": none yet. */
+static void send_first(struct hac_builder *builder, const char *program)
+{
+    static char self_test[] = "selftest";
+    const hac_builders *builders = builder->builders;
+    const hac_server_device *device = builders->devices->items[builder->device];
+    char *programs[2];
+    size_t n = 0;
+    hac_device_send_setup(device, builders->program_directory, builder->scratch, builder->child);
+    snprintf(builder->current, sizeof builder->current, "%s", program);
+    if (builder->role == HAC_BUILDER_URGENT)
+        programs[n++] = self_test;
+    if (program[0] != '\0')
+        programs[n++] = builder->current;
+    send_build(builder, programs, n); /* in the background none is named: all there are */
+}
+
+static hac_status start(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program,
                         hac_error *err)
 {
     static const hac_child_events events = {on_report, on_gone};
@@ -351,7 +363,7 @@ static hac_status start(hac_builders *builders, uint32_t index, bool background,
         return status;
     builder->builders = builders;
     builder->device = index;
-    builder->background = background;
+    builder->role = role;
     builder->heard_ns = hac_now_ns();
     status = hac_scratch_make(builders->scratch_directory, builder->scratch, err);
     if (status != HAC_OK)
@@ -362,37 +374,90 @@ static hac_status start(hac_builders *builders, uint32_t index, bool background,
         hac_child_start(builders->loop, &options, builders->decoder, &events, builder, &builder->child, err);
     if (status != HAC_OK)
         return status;
-    if (background)
-        builders->background[index] = builder;
-    else
-        builders->urgent[index] = builder;
-    send_build(hac_steal_ptr(builder), first);
+    builders->at[role][index] = builder;
+    send_first(hac_steal_ptr(builder), program);
     return HAC_OK;
 }
 
-static void start_or_fail(hac_builders *builders, uint32_t index, const char *first)
+static void start_or_fail(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program)
 {
     hac_server_device *device = builders->devices->items[index];
     hac_error err = HAC_ERROR_NONE;
     device->build_note[0] = '\0';
     device->building = true;
-    if (builder_for(builders->urgent, builders, index) != NULL ||
-        start(builders, index, false, first, &err) == HAC_OK)
+    if (builder_for(builders, role, index) != NULL || start(builders, role, index, program, &err) == HAC_OK)
         return;
-    device->building = false;
-    if (device->state == HAC_DEVICE_READY)
-        lose_wanted(device, "", err.message);
-    else
+    device->building = is_being_built_for(builders, index);
+    if (device->state == HAC_DEVICE_UNTESTED && role == HAC_BUILDER_URGENT)
         fail(device, err.message);
+    else
+        lose_wanted(device, program, err.message);
 }
 
 static void start_background(hac_builders *builders, uint32_t index)
 {
     hac_error err = HAC_ERROR_NONE;
-    if (builder_for(builders->background, builders, index) == NULL &&
-        start(builders, index, true, NULL, &err) != HAC_OK)
+    if (builder_for(builders, HAC_BUILDER_BACKGROUND, index) == NULL &&
+        start(builders, HAC_BUILDER_BACKGROUND, index, "", &err) != HAC_OK)
         hac_log_record(HAC_LOG_WARNING, HAC_EVENT_START, NULL, "%s", err.message);
 }
+
+/* ---- what is wanted ----------------------------------------------------------------------------------- */
+
+static bool is_at_work_on(const struct hac_builder *builder, const char *program)
+{
+    return builder != NULL && strcmp(builder->current, program) == 0;
+}
+
+/* Whether a builder takes it. */
+static bool give_to(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program)
+{
+    struct hac_builder *builder = builder_for(builders, role, index);
+    if (builder == NULL) {
+        start_or_fail(builders, role, index, program);
+        return true;
+    }
+    bool tests = role == HAC_BUILDER_URGENT && builders->devices->items[index]->state == HAC_DEVICE_UNTESTED;
+    if (builder->leaving || builder->current[0] != '\0' || tests)
+        return false;
+    builders->devices->items[index]->building = true;
+    snprintf(builder->current, sizeof builder->current, "%s", program);
+    char *programs[1] = {builder->current};
+    send_build(builder, programs, 1);
+    return true;
+}
+
+/* Gives what is wanted for these devices, and nobody builds, to builders: each has one at a time. */
+static void build_wanted(hac_builders *builders, uint32_t index)
+{
+    bool two = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    for (uint32_t i = 0; i < builders->devices->count && !builders->closed; i++) {
+        hac_server_device *device = builders->devices->items[i];
+        if (!same_programs(builders, i, index))
+            continue;
+        for (size_t w = 0; w < device->n_wanted; w++) {
+            char program[sizeof *device->wanted];
+            memcpy(program, device->wanted[w], sizeof program); /* one that cannot be started is taken out */
+            if (is_at_work_on(builder_for(builders, HAC_BUILDER_URGENT, i), program) ||
+                is_at_work_on(builder_for(builders, HAC_BUILDER_SECOND, i), program))
+                continue;
+            if (!give_to(builders, HAC_BUILDER_URGENT, i, program) &&
+                !(two && give_to(builders, HAC_BUILDER_SECOND, i, program)))
+                return;
+        }
+    }
+}
+
+void hac_builders_want(hac_builders *builders, uint32_t index, const char *program)
+{
+    hac_server_device *device = builders->devices->items[index];
+    if (builders->closed || hac_device_program_failure(device, program) != NULL)
+        return;
+    hac_device_want(device, program);
+    build_wanted(builders, index);
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------ */
 
 void hac_builders_test_devices(hac_builders *builders)
 {
@@ -404,7 +469,7 @@ void hac_builders_test_devices(hac_builders *builders)
         if (known(builders, device->program_key))
             device->state = HAC_DEVICE_READY;
         else
-            start_or_fail(builders, i, NULL);
+            start_or_fail(builders, HAC_BUILDER_URGENT, i, "");
     }
 }
 
@@ -440,47 +505,26 @@ void hac_builders_devices_changed(hac_builders *builders)
     for (uint32_t i = 0; i < builders->devices->count; i++) {
         if (!builders->devices->items[i]->retired)
             continue;
-        hand_over(builders, builders->urgent, i);
-        hand_over(builders, builders->background, i);
+        for (int role = 0; role < HAC_BUILDER_ROLES; role++)
+            hand_over(builders, builders->at[role], i);
     }
 }
 
 bool hac_builders_at(const hac_builders *builders, uint32_t device)
 {
-    return builders->urgent[device] != NULL || builders->background[device] != NULL;
-}
-
-void hac_builders_want(hac_builders *builders, uint32_t index, const char *program)
-{
-    if (builders->closed)
-        return;
-    hac_server_device *device = builders->devices->items[index];
-    snprintf(device->wanted_program, sizeof device->wanted_program, "%s", program);
-    struct hac_builder *running = builder_for(builders->urgent, builders, index);
-    if (running == NULL) {
-        start_or_fail(builders, index, program);
-        return;
-    }
-    /* It works through its list; this one is moved to the front. */
-    device->building = true;
-    if (running->current[0] == '\0')
-        snprintf(running->current, sizeof running->current, "%s", program);
-    char *programs[1] = {device->wanted_program};
-    Hac__Executor__Build build = HAC__EXECUTOR__BUILD__INIT;
-    build.programs = programs;
-    build.n_programs = 1;
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUILD;
-    command.build = &build;
-    hac_child_send(running->child, &command, NULL, 0);
+    for (int role = 0; role < HAC_BUILDER_ROLES; role++)
+        if (builders->at[role][device] != NULL)
+            return true;
+    return false;
 }
 
 void hac_builders_set_quiet(hac_builders *builders, bool quiet)
 {
     builders->quiet = quiet;
     for (uint32_t i = 0; i < builders->devices->count; i++) {
-        if (quiet && builders->background[i] != NULL)
-            hac_child_kill(builders->background[i]->child);
+        const struct hac_builder *background = builders->at[HAC_BUILDER_BACKGROUND][i];
+        if (quiet && background != NULL)
+            hac_child_kill(background->child);
         else if (!quiet && !builders->devices->items[i]->retired &&
                  builders->devices->items[i]->state == HAC_DEVICE_READY)
             start_background(builders, i);
@@ -504,35 +548,32 @@ static void check_one(struct hac_builder *builder)
 
 void hac_builders_check(hac_builders *builders)
 {
-    for (size_t i = 0; i < HAC_DEVICE_PLACES; i++) {
-        check_one(builders->urgent[i]);
-        check_one(builders->background[i]);
-    }
+    for (int role = 0; role < HAC_BUILDER_ROLES; role++)
+        for (size_t i = 0; i < HAC_DEVICE_PLACES; i++)
+            check_one(builders->at[role][i]);
 }
 
 void hac_builders_kill_all(hac_builders *builders)
 {
     builders->closed = true;
-    for (size_t i = 0; i < HAC_DEVICE_PLACES; i++) {
-        if (builders->urgent[i] != NULL)
-            hac_child_kill(builders->urgent[i]->child);
-        if (builders->background[i] != NULL)
-            hac_child_kill(builders->background[i]->child);
-    }
+    for (int role = 0; role < HAC_BUILDER_ROLES; role++)
+        for (size_t i = 0; i < HAC_DEVICE_PLACES; i++)
+            if (builders->at[role][i] != NULL)
+                hac_child_kill(builders->at[role][i]->child);
 }
 
 bool hac_builders_urgent(const hac_builders *builders)
 {
     for (size_t i = 0; i < HAC_DEVICE_PLACES; i++)
-        if (builders->urgent[i] != NULL)
+        if (builders->at[HAC_BUILDER_URGENT][i] != NULL || builders->at[HAC_BUILDER_SECOND][i] != NULL)
             return true;
     return false;
 }
 
 bool hac_builders_busy(const hac_builders *builders)
 {
-    for (size_t i = 0; i < HAC_DEVICE_PLACES; i++)
-        if (builders->urgent[i] != NULL || builders->background[i] != NULL)
+    for (uint32_t i = 0; i < HAC_DEVICE_PLACES; i++)
+        if (hac_builders_at(builders, i))
             return true;
     return false;
 }

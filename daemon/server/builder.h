@@ -2,8 +2,9 @@
 /*
  * Builders: `hac-executor --build` processes that turn kernels into device binaries and test them, once a
  * device, driver and kernel version; they see no user data. An *urgent* builder makes what somebody waits
- * for: the self-test of a device that is seen for the first time, a program that a task needs. A *background*
- * builder, at low priority, makes the rest behind it.
+ * for: the self-test of a device that is seen for the first time, programs that tasks need, one at a time. A
+ * second one is started beside it where programs are left to build. A *background* builder, at low priority,
+ * makes the rest behind them.
  */
 #ifndef SERVER_BUILDER_H
 #define SERVER_BUILDER_H
@@ -14,13 +15,20 @@
 #include "device.h"
 #include "proto/messages.h"
 
+typedef enum hac_builder_role {
+    HAC_BUILDER_URGENT, /* tests the device first */
+    HAC_BUILDER_SECOND, /* urgent, too */
+    HAC_BUILDER_BACKGROUND,
+    HAC_BUILDER_ROLES
+} hac_builder_role;
+
 typedef struct hac_builders {
     uv_loop_t *loop;
     hac_devices *devices;
     hac_decoder *decoder;
     hac_closer *closer;
     const char *program, *program_directory, *scratch_directory, *state_directory;
-    struct hac_builder *urgent[HAC_DEVICE_PLACES], *background[HAC_DEVICE_PLACES]; /* by device */
+    struct hac_builder *at[HAC_BUILDER_ROLES][HAC_DEVICE_PLACES]; /* by device */
     double deadline_seconds; /* a builder may take this long for one program */
     bool quiet;              /* something is being measured: no background builders */
     char *tested;            /* text of the state file: keys of devices whose self-test passed, one a line */

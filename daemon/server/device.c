@@ -505,6 +505,26 @@ void hac_device_add_failure(hac_server_device *device, const char *failure)
         device->failures[device->n_failures++] = copy;
 }
 
+void hac_device_want(hac_server_device *device, const char *program)
+{
+    for (size_t i = 0; i < device->n_wanted; i++)
+        if (strcmp(device->wanted[i], program) == 0)
+            return;
+    if (device->n_wanted < HAC_DEVICE_WANTED_MAX)
+        snprintf(device->wanted[device->n_wanted++], sizeof *device->wanted, "%s", program);
+}
+
+void hac_device_unwant(hac_server_device *device, const char *program)
+{
+    size_t at = 0;
+    while (at < device->n_wanted && strcmp(device->wanted[at], program) != 0)
+        at++;
+    if (at == device->n_wanted)
+        return;
+    device->n_wanted--;
+    memmove(device->wanted + at, device->wanted + at + 1, (device->n_wanted - at) * sizeof *device->wanted);
+}
+
 static hac_failed_program *find_failed(const hac_server_device *device, const char *program)
 {
     for (size_t i = 0; i < device->n_failed_programs; i++)

@@ -21,6 +21,7 @@
 #define HAC_DEVICE_PLACES       HAC_MACHINE_MAX_DEVICES /* those in use, and the retired ones */
 #define HAC_DEVICE_FAILURES_MAX 64
 #define HAC_DEVICE_PROGRAMS_MAX 128 /* as many as a builder knows */
+#define HAC_DEVICE_WANTED_MAX   8
 
 typedef enum hac_device_state {
     HAC_DEVICE_UNTESTED = 0, /* its self-test has not run yet */
@@ -79,11 +80,12 @@ typedef struct hac_server_device {
     uint64_t retry_at_ns; /* no new executor before */
     unsigned start_cost;  /* of starts in a row that came to nothing (executor.c) */
 
-    bool building;           /* a builder runs */
-    unsigned build_kills;    /* builders in a row that somebody killed before they had built anything */
-    char wanted_program[64]; /* the last that a task waits for; "" none */
-    uint32_t builds;         /* reports of a builder, for better or worse: a task that waits looks again */
-    char build_note[96];     /* "2 of 5" */
+    bool building;        /* a builder runs */
+    unsigned build_kills; /* builders in a row that somebody killed before they had built anything */
+    char wanted[HAC_DEVICE_WANTED_MAX][64]; /* programs that tasks wait for, the first one longest */
+    size_t n_wanted;
+    uint32_t builds;     /* reports of a builder, for better or worse: a task that waits looks again */
+    char build_note[96]; /* "2 of 5" */
     /* "codelet.type: reason" of failed known-answer tests */
     char *failures[HAC_DEVICE_FAILURES_MAX];
     size_t n_failures;
@@ -108,6 +110,11 @@ HAC_MUST_USE hac_status hac_devices_make(hac_devices *devices, const Hac__Execut
  * device as just probed. */
 void hac_device_renew(hac_server_device *device, const hac_server_device *fresh);
 void hac_device_free(hac_server_device *device);
+
+/* Programs that tasks wait for; nothing happens if there is no more room, or it is there already. */
+void hac_device_want(hac_server_device *device, const char *program);
+/* It is built, or cannot be. */
+void hac_device_unwant(hac_server_device *device, const char *program);
 
 /* Gives the device other settings, and with them other keys. What the profile fixes stays as it is. */
 void hac_device_retune(hac_server_device *device, const hac_device_tuning *tuning);

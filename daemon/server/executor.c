@@ -233,10 +233,10 @@ static bool lacks_program(const hac_executor *executor, const Hac__Executor__Don
                           size_t room)
 {
     const char *why = NULL;
-    if (done->code == HAC_NOT_FOUND && done->needs_program[0] != '\0')
-        why = hac_device_program_failure(device_of(executor), done->needs_program);
+    if (done->code == HAC_NOT_FOUND && done->n_needs_programs > 0)
+        why = hac_device_program_failure(device_of(executor), done->needs_programs[0]);
     if (why != NULL)
-        snprintf(ret, room, "program %.64s cannot be built: %s", done->needs_program, why);
+        snprintf(ret, room, "program %.64s cannot be built: %s", done->needs_programs[0], why);
     return why != NULL;
 }
 

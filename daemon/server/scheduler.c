@@ -150,7 +150,7 @@ static bool device_available(const hac_job *job, uint32_t task_index, uint32_t p
     const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
     const hac_task_state *state = &job->run.tasks[task_index];
     bool waits = (state->awaits >> plan_device & 1) != 0 && state->builds[plan_device] == device->builds;
-    return hac_device_usable(device) && (!waits || device->wanted_program[0] == '\0');
+    return hac_device_usable(device) && (!waits || device->n_wanted == 0);
 }
 
 /* What an executor has of a job: hac_run_queued's queue. */
@@ -248,6 +248,25 @@ static bool maps_buffer(const hac_executor *executor, const hac_executor_input *
     return maps;
 }
 
+/* Codelets of the plan's later tasks on that device, for an executor that may lack their programs. */
+static size_t list_later(const hac_job *job, uint32_t task_index, uint32_t plan_device, char **ret)
+{
+    const hac_plan_task *from = &job->plan->tasks[task_index];
+    size_t n = 0;
+    for (size_t t = task_index + 1; t < job->plan->n_tasks && n < HAC_RUN_THEN_MAX; t++) {
+        const hac_plan_task *task = &job->plan->tasks[t];
+        const char *codelet = codelet_on(job, task, plan_device);
+        bool here = task->device >= 0 ? task->device == (int)plan_device
+                                      : (task->device_mask >> plan_device & 1) != 0;
+        bool listed = strcmp(codelet, codelet_on(job, from, plan_device)) == 0;
+        for (size_t i = 0; i < n && !listed; i++)
+            listed = strcmp(codelet, ret[i]) == 0;
+        if (here && !listed && task->type == from->type)
+            ret[n++] = (char *)(uintptr_t)codelet;
+    }
+    return n;
+}
+
 static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index, uint32_t plan_device,
                        const hac_piece *piece, double predicted, bool together)
 {
@@ -278,6 +297,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
 
     Hac__Executor__Run run = HAC__EXECUTOR__RUN__INIT;
     Hac__Executor__Span spans[HAC_PLAN_MAX_SPANS], *list[HAC_PLAN_MAX_SPANS];
+    char *then[HAC_RUN_THEN_MAX];
     hac_executor_input input = {.run = &run};
     fill_spans(job, task, spans, list, &input);
     run.codelet = (char *)(uintptr_t)codelet_on(job, task, plan_device);
@@ -290,6 +310,10 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     run.n_spans = task->n_spans;
     run.params = (uint64_t *)(uintptr_t)task->params;
     run.n_params = task->n_params;
+    if (dispatch->cold) {
+        run.then = then;
+        run.n_then = list_later(job, task_index, plan_device, then);
+    }
     if (task->uses_descriptor) {
         uint64_t bit = UINT64_C(1) << executor->slot;
         hac_job_descriptor *descriptor = &job->descriptors[task->descriptor];
@@ -719,20 +743,30 @@ static void leave_device(hac_job *job, uint32_t device, const char *why)
     job->run.broken = true;
 }
 
+/* The task is handed out again when its program is built. Those that the job needs later are built beside it.
+ */
+static void await_programs(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
+{
+    hac_server *server = job->server;
+    uint32_t device = server_device(job, dispatch->plan_device);
+    const char *name = server->devices.items[device]->config.name;
+    hac_job_note(job, "waits for %s to be built for %s", done->needs_programs[0], name);
+    if (job->build_started_ns == 0)
+        job->build_started_ns = hac_now_ns();
+    give_back(job, dispatch, dispatch->attempt);
+    job->run.tasks[dispatch->task].awaits |= 1u << dispatch->plan_device;
+    job->run.tasks[dispatch->task].builds[dispatch->plan_device] = server->devices.items[device]->builds;
+    for (size_t i = 0; i < done->n_needs_programs; i++)
+        hac_builders_want(&server->builders, device, done->needs_programs[i]);
+    hac_job_send_event(job, "build", name, done->needs_programs[0]);
+}
+
 static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = job->server;
     uint32_t device = server_device(job, dispatch->plan_device);
-    if (done->code == HAC_NOT_FOUND && done->needs_program[0] != '\0') {
-        hac_job_note(job, "waits for %s to be built for %s", done->needs_program,
-                     server->devices.items[device]->config.name);
-        if (job->build_started_ns == 0)
-            job->build_started_ns = hac_now_ns();
-        give_back(job, dispatch, dispatch->attempt);
-        job->run.tasks[dispatch->task].awaits |= 1u << dispatch->plan_device;
-        job->run.tasks[dispatch->task].builds[dispatch->plan_device] = server->devices.items[device]->builds;
-        hac_builders_want(&server->builders, device, done->needs_program);
-        hac_job_send_event(job, "build", server->devices.items[device]->config.name, done->needs_program);
+    if (done->code == HAC_NOT_FOUND && done->n_needs_programs > 0) {
+        await_programs(job, dispatch, done);
     } else if (job->kind->may_fail != NULL && job->kind->may_fail(job, dispatch->task, done)) {
         end_piece(job, dispatch);
     } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {

@@ -320,6 +320,8 @@ void hac_sample_executor_init(hac_sample_executor *e)
     e->run.n_spans = 2;
     e->run.params = e->numbers;
     e->run.n_params = 3;
+    e->run.then = e->names;
+    e->run.n_then = 2;
     e->run.data = (ProtobufCBinaryData){4096, e->data};
     e->build.programs = e->names;
     e->build.n_programs = 2;
@@ -335,6 +337,8 @@ void hac_sample_executor_init(hac_sample_executor *e)
     e->done.values = e->numbers;
     e->done.n_values = 2;
     e->done.data = (ProtobufCBinaryData){4096, e->data};
+    e->done.needs_programs = e->names;
+    e->done.n_needs_programs = 2;
     e->built.program = name_codelet;
     e->built.done = 1;
     e->built.of = 5;

@@ -12,31 +12,34 @@
 
 /* ---- names and checks ---- */
 
-static const char *program_of(const hac_device_facts *facts, hac_type type, unsigned kind)
+static const char *program_of(const hac_device_facts *facts, hac_type type, bool leaf, unsigned kind)
 {
-    static const char *const names[2][2][3] = {
-        {{"radix.block.32", "radix.block.32i", "radix.block.32w"},
-         {"radix.block.64", "radix.block.64i", "radix.block.64w"}},
-        {{"radix.simt.32", "radix.simt.32i", "radix.simt.32w"},
-         {"radix.simt.64", "radix.simt.64i", "radix.simt.64w"}},
+    static const char *const names[2][2][2][3] = {
+        {{{"radix.block.32", "radix.block.32i", "radix.block.32w"},
+          {"radix.block.64", "radix.block.64i", "radix.block.64w"}},
+         {{"radix.simt.32", "radix.simt.32i", "radix.simt.32w"},
+          {"radix.simt.64", "radix.simt.64i", "radix.simt.64w"}}},
+        {{{"radix_leaf.block.32", "radix_leaf.block.32i", "radix_leaf.block.32w"},
+          {"radix_leaf.block.64", "radix_leaf.block.64i", "radix_leaf.block.64w"}},
+         {{"radix_leaf.simt.32", "radix_leaf.simt.32i", "radix_leaf.simt.32w"},
+          {"radix_leaf.simt.64", "radix_leaf.simt.64i", "radix_leaf.simt.64w"}}},
     };
-    return names[facts->style == HAC_STYLE_SIMT][hac_type_size(type) == 8][kind];
+    return names[leaf][facts->style == HAC_STYLE_SIMT][hac_type_size(type) == 8][kind];
 }
 
-const char *hac_radix_program_keys(const hac_device_facts *facts, hac_type type)
-{
-    return program_of(facts, type, 0);
-}
+#define DEFINE_PROGRAMS(suffix, kind)                                                                        \
+    const char *hac_radix_program_scatter_##suffix(const hac_device_facts *facts, hac_type type)             \
+    {                                                                                                        \
+        return program_of(facts, type, false, kind);                                                         \
+    }                                                                                                        \
+    const char *hac_radix_program_leaf_##suffix(const hac_device_facts *facts, hac_type type)                \
+    {                                                                                                        \
+        return program_of(facts, type, true, kind);                                                          \
+    }
 
-const char *hac_radix_program_index32(const hac_device_facts *facts, hac_type type)
-{
-    return program_of(facts, type, 1);
-}
-
-const char *hac_radix_program_index64(const hac_device_facts *facts, hac_type type)
-{
-    return program_of(facts, type, 2);
-}
+DEFINE_PROGRAMS(keys, 0)
+DEFINE_PROGRAMS(index32, 1)
+DEFINE_PROGRAMS(index64, 2)
 
 static const hac_radix_span count_spans[] = {HAC_RADIX_KEYS, HAC_RADIX_TABLE, HAC_RADIX_COUNTS};
 static const hac_radix_span scatter_spans[] = {HAC_RADIX_KEYS, HAC_RADIX_TABLE, HAC_RADIX_COUNTS,
@@ -201,7 +204,8 @@ static hac_status count_chunks(hac_radix_job *job, const hac_task *task, hac_err
 {
     cl_kernel kernel;
     hac_status status;
-    TRY(hac_device_kernel(job->device, program_of(job->facts, task->type, 0), "radix_count", &kernel, err));
+    TRY(hac_device_kernel(job->device, program_of(job->facts, task->type, false, 0), "radix_count", &kernel,
+                          err));
     TRY(hac_radix_open_table(job, err));
     uint64_t most = lesser(chunks_within(job->facts->max_allocation, job->p.chunk_items * job->p.key_bytes),
                            chunks_within(job->facts->max_allocation, row_bytes(job)));
@@ -376,7 +380,7 @@ static hac_status scatter_chunks(hac_radix_job *job, const hac_task *task, hac_e
 {
     cl_kernel kernel;
     hac_status status;
-    TRY(hac_device_kernel(job->device, program_of(job->facts, task->type, job->p.index_bytes / 4),
+    TRY(hac_device_kernel(job->device, program_of(job->facts, task->type, false, job->p.index_bytes / 4),
                           "radix_scatter", &kernel, err));
     TRY(hac_radix_open_table(job, err));
     if (writes_in_place(job))

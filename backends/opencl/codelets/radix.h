@@ -49,14 +49,14 @@
 /* The entries for the codelet table. */
 #define HAC_RADIX_CODELETS                                                                                   \
     HAC_RADIX_HOST("radix.sample", 2, 5, sample)                                                             \
-    HAC_RADIX_OPENCL("radix.count", 3, count, keys)                                                          \
+    HAC_RADIX_OPENCL("radix.count", 3, count, scatter, keys)                                                 \
     HAC_RADIX_HOST("radix.scan", 2, 4, scan)                                                                 \
-    HAC_RADIX_OPENCL("radix.scatter", 4, scatter, keys)                                                      \
-    HAC_RADIX_OPENCL("radix.scatter.index", 5, scatter, index32)                                             \
-    HAC_RADIX_OPENCL("radix.scatter.index64", 5, scatter, index64)                                           \
-    HAC_RADIX_OPENCL("radix.leaf", 2, leaf, keys)                                                            \
-    HAC_RADIX_OPENCL("radix.leaf.index", 3, leaf, index32)                                                   \
-    HAC_RADIX_OPENCL("radix.leaf.index64", 3, leaf, index64)                                                 \
+    HAC_RADIX_OPENCL("radix.scatter", 4, scatter, scatter, keys)                                             \
+    HAC_RADIX_OPENCL("radix.scatter.index", 5, scatter, scatter, index32)                                    \
+    HAC_RADIX_OPENCL("radix.scatter.index64", 5, scatter, scatter, index64)                                  \
+    HAC_RADIX_OPENCL("radix.leaf", 2, leaf, leaf, keys)                                                      \
+    HAC_RADIX_OPENCL("radix.leaf.index", 3, leaf, leaf, index32)                                             \
+    HAC_RADIX_OPENCL("radix.leaf.index64", 3, leaf, leaf, index64)                                           \
     HAC_RADIX_HOST("sort.nan_order", 2, 1, nan_order)                                                        \
     HAC_RADIX_HOST("sort.gather", 3, 3, gather)                                                              \
     HAC_RADIX_HOST("sort.small", 0, 1, small)
@@ -73,7 +73,8 @@
         .run = hac_radix_run_##what,                                                                         \
     },
 
-#define HAC_RADIX_OPENCL(codelet, spans, what, kind)                                                         \
+/* `test`: the program, and its known-answer test. */
+#define HAC_RADIX_OPENCL(codelet, spans, what, test, kind)                                                   \
     {                                                                                                        \
         .name = (codelet),                                                                                   \
         .engine = HAC_ENGINE_OPENCL,                                                                         \
@@ -83,28 +84,32 @@
         .max_params = 4,                                                                                     \
         .check = hac_radix_check_##what##_##kind,                                                            \
         .run = hac_radix_run_##what,                                                                         \
-        .program = hac_radix_program_##kind,                                                                 \
-        .known_answer = hac_radix_known_answer_##kind,                                                       \
+        .program = hac_radix_program_##test##_##kind,                                                        \
+        .known_answer = hac_radix_known_answer_##test##_##kind,                                              \
     },
 
 /* The entries for the program table: name, file, source, options. `block` and `simt` are the texts of
  * sort_radix_block.cl and sort_radix_simt.cl. */
 #define HAC_RADIX_PROGRAMS(block, simt)                                                                      \
-    HAC_RADIX_PROGRAM("radix.block.32", "sort_radix_block.cl", block, "32", "0")                             \
-    HAC_RADIX_PROGRAM("radix.block.64", "sort_radix_block.cl", block, "64", "0")                             \
-    HAC_RADIX_PROGRAM("radix.block.32i", "sort_radix_block.cl", block, "32", "4")                            \
-    HAC_RADIX_PROGRAM("radix.block.64i", "sort_radix_block.cl", block, "64", "4")                            \
-    HAC_RADIX_PROGRAM("radix.block.32w", "sort_radix_block.cl", block, "32", "8")                            \
-    HAC_RADIX_PROGRAM("radix.block.64w", "sort_radix_block.cl", block, "64", "8")                            \
-    HAC_RADIX_PROGRAM("radix.simt.32", "sort_radix_simt.cl", simt, "32", "0")                                \
-    HAC_RADIX_PROGRAM("radix.simt.64", "sort_radix_simt.cl", simt, "64", "0")                                \
-    HAC_RADIX_PROGRAM("radix.simt.32i", "sort_radix_simt.cl", simt, "32", "4")                               \
-    HAC_RADIX_PROGRAM("radix.simt.64i", "sort_radix_simt.cl", simt, "64", "4")                               \
-    HAC_RADIX_PROGRAM("radix.simt.32w", "sort_radix_simt.cl", simt, "32", "8")                               \
-    HAC_RADIX_PROGRAM("radix.simt.64w", "sort_radix_simt.cl", simt, "64", "8")
+    HAC_RADIX_STYLE("block", "sort_radix_block.cl", block)                                                   \
+    HAC_RADIX_STYLE("simt", "sort_radix_simt.cl", simt)
 
-#define HAC_RADIX_PROGRAM(name, file, source, bits, index)                                                   \
-    {name, file, source, "-D HAC_KEY_BITS=" bits " -D HAC_INDEX_BYTES=" index},
+#define HAC_RADIX_STYLE(style, file, source)                                                                 \
+    HAC_RADIX_PAIR(style, "32", file, source, "32", "0")                                                     \
+    HAC_RADIX_PAIR(style, "32i", file, source, "32", "4")                                                    \
+    HAC_RADIX_PAIR(style, "32w", file, source, "32", "8")                                                    \
+    HAC_RADIX_PAIR(style, "64", file, source, "64", "0")                                                     \
+    HAC_RADIX_PAIR(style, "64i", file, source, "64", "4")                                                    \
+    HAC_RADIX_PAIR(style, "64w", file, source, "64", "8")
+
+/* Two programs of one source, so that they are compiled side by side, and a small sort needs no more than
+ * one. */
+#define HAC_RADIX_PAIR(style, kind, file, source, bits, index)                                               \
+    HAC_RADIX_PROGRAM("radix." style "." kind, file, source, bits, index, "0")                               \
+    HAC_RADIX_PROGRAM("radix_leaf." style "." kind, file, source, bits, index, "1")
+
+#define HAC_RADIX_PROGRAM(name, file, source, bits, index, leaf)                                             \
+    {name, file, source, "-D HAC_KEY_BITS=" bits " -D HAC_INDEX_BYTES=" index " -D HAC_RADIX_LEAF=" leaf},
 
 #define HAC_RADIX_DECLARE_CHECK(what)                                                                        \
     hac_status hac_radix_check_##what(const hac_device_facts *facts, const hac_task *task, hac_error *err);
@@ -113,11 +118,15 @@
     hac_status hac_radix_run_##what(hac_device *device, const hac_task *task, hac_task_result *result,       \
                                     hac_error *err);
 
+#define HAC_RADIX_DECLARE_PROGRAM(what)                                                                      \
+    const char *hac_radix_program_##what(const hac_device_facts *facts, hac_type type);                      \
+    hac_status hac_radix_known_answer_##what(hac_device *device, hac_type type, hac_error *err);
+
 #define HAC_RADIX_DECLARE_KIND(kind)                                                                         \
     HAC_RADIX_DECLARE_CHECK(scatter_##kind)                                                                  \
     HAC_RADIX_DECLARE_CHECK(leaf_##kind)                                                                     \
-    const char *hac_radix_program_##kind(const hac_device_facts *facts, hac_type type);                      \
-    hac_status hac_radix_known_answer_##kind(hac_device *device, hac_type type, hac_error *err);
+    HAC_RADIX_DECLARE_PROGRAM(scatter_##kind)                                                                \
+    HAC_RADIX_DECLARE_PROGRAM(leaf_##kind)
 
 HAC_RADIX_DECLARE_KIND(keys)
 HAC_RADIX_DECLARE_KIND(index32)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known-answer test of the radix codelets: a whole sort at the full size of a chunk and of a leaf, in each of
- * the maps from key to bucket, and one bucket that is larger than a leaf. Keys are an odd constant's
- * multiples: all different, spread over all patterns, and from a key follows its place. So an answer is right
- * if it ascends and every key in it is one of the input's: any loop that a device cuts short shows in that.
+ * Known-answer tests of the radix codelets, at the full size of a chunk and of a leaf, and with one bucket
+ * that is larger than a leaf. Counts and scatters are tried with each of the maps from key to bucket; leaves
+ * sort buckets that the host filled. Keys are an odd constant's multiples: all different, spread over all
+ * patterns, and from a key follows its place in the input. So an answer is right if it ascends, or is where
+ * it belongs, and every key in it is one of the input's: any loop that a device cuts short shows in that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,13 @@ static hac_status trial_init(trial *t, hac_error *err)
     return HAC_OK;
 }
 
-static bool is_answer(const trial *t)
+/* Of a key in the input, if it is there. */
+static uint64_t place_of(const trial *t, uint64_t key)
+{
+    return t->key_bytes == 8 ? key * inverse : (uint32_t)(key * inverse);
+}
+
+static bool is_sorted(const trial *t)
 {
     hac_radix_order o = hac_radix_order_of(t->type, false, t->index_bytes != 0);
     uint64_t before = 0, before_index = 0;
@@ -63,7 +70,7 @@ static bool is_answer(const trial *t)
             key = hac_radix_load(t->in, index, t->key_bytes);
         } else {
             key = hac_radix_load(t->out, i, t->key_bytes);
-            if ((t->key_bytes == 8 ? key * inverse : (uint32_t)(key * inverse)) >= t->n)
+            if (place_of(t, key) >= t->n)
                 return false;
         }
         uint64_t m = hac_radix_map(&o, key);
@@ -114,53 +121,151 @@ static void force_map(const trial *t, forced map)
     }
 }
 
-static hac_status sort(hac_device *device, const trial *t, forced map, hac_error *err)
+static hac_status sample(hac_device *device, const trial *t, hac_error *err)
+{
+    hac_task_result result = {0};
+    hac_task task = task_of(t, 0);
+    task.spans[0] = (hac_span){t->in, t->n * t->key_bytes};
+    task.spans[1] = (hac_span){t->table, hac_radix_table_bytes(t->cut.buckets)};
+    task.n_spans = 2;
+    return hac_radix_run_sample(device, &task, &result, err);
+}
+
+/* radix.count and radix.scatter, with what runs on the host around them. */
+static hac_status scatter(hac_device *device, const trial *t, int map, hac_error *err)
 {
     hac_task_result result = {0};
     hac_status status;
-    hac_span in = {t->in, t->n * t->key_bytes}, out = {t->out, t->n * t->key_bytes},
-             index = {t->index, t->n * 8};
-    hac_span table = {t->table, hac_radix_table_bytes(t->cut.buckets)};
-    hac_span counts = {t->counts, hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets)};
-    size_t extra = t->index_bytes != 0;
-    hac_task sample = task_of(t, 0), count = task_of(t, t->cut.chunks), scan = task_of(t, 0);
-    hac_task scatter = task_of(t, t->cut.chunks), leaf = task_of(t, t->cut.buckets);
-    sample.spans[0] = count.spans[0] = scatter.spans[0] = in;
-    sample.spans[1] = count.spans[1] = scan.spans[0] = scatter.spans[1] = leaf.spans[0] = table;
+    hac_span in = {t->in, t->n * t->key_bytes}, table = {t->table, hac_radix_table_bytes(t->cut.buckets)},
+             counts = {t->counts, hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets)};
+    hac_task count = task_of(t, t->cut.chunks), scan = task_of(t, 0), scatter = count;
+    count.spans[0] = scatter.spans[0] = in;
+    count.spans[1] = scan.spans[0] = scatter.spans[1] = table;
     count.spans[2] = scan.spans[1] = scatter.spans[2] = counts;
-    scatter.spans[3] = leaf.spans[1] = out;
-    scatter.spans[4] = leaf.spans[2] = index;
-    sample.n_spans = scan.n_spans = 2;
+    scatter.spans[3] = (hac_span){t->out, t->n * t->key_bytes};
+    scatter.spans[4] = (hac_span){t->index, t->n * 8};
     count.n_spans = 3;
-    scatter.n_spans = 4 + extra;
-    leaf.n_spans = 2 + extra;
-    memset(t->out, 0, out.bytes);
-    memset(t->index, 0, index.bytes);
-    TRY(hac_radix_run_sample(device, &sample, &result, err));
-    force_map(t, map);
+    scan.n_spans = 2;
+    scatter.n_spans = 4 + (t->index_bytes != 0);
+    TRY(sample(device, t, err));
+    force_map(t, (forced)map);
     TRY(hac_radix_run_count(device, &count, &result, err));
     TRY(hac_radix_run_scan(device, &scan, &result, err));
-    TRY(hac_radix_run_scatter(device, &scatter, &result, err));
-    TRY(hac_radix_run_leaf(device, &leaf, &result, err));
-    if (!is_answer(t))
-        return hac_fail(err, HAC_DEVICE, "%llu keys in %u buckets and chunks of %llu (map %d) came out wrong",
-                        (unsigned long long)t->n, t->cut.buckets, (unsigned long long)t->cut.chunk_items,
-                        (int)map);
-    return HAC_OK;
+    return hac_radix_run_scatter(device, &scatter, &result, err);
 }
 
-static hac_status try_cut(hac_device *device, trial *t, const hac_radix_cut *cut, hac_error *err)
+static uint64_t *starts_of(const trial *t)
+{
+    return (uint64_t *)(void *)(t->table + hac_radix_starts_offset());
+}
+
+/* Whether each bucket has what belongs there, in the order of the input: places in the input that ascend,
+ * keys above those of the buckets before. So none is missing, and none is there twice. */
+static bool is_scattered(const trial *t)
+{
+    hac_radix_order o = hac_radix_order_of(t->type, false, t->index_bytes != 0);
+    const uint64_t *starts = starts_of(t);
+    uint64_t least = 0, most = 0, at = 0;
+    for (uint32_t b = 0; b < t->cut.buckets; b++) {
+        uint64_t next = 0; /* place in the input that may come */
+        if (starts[b] != at || starts[b + 1] < at || starts[b + 1] > t->n)
+            return false;
+        for (; at < starts[b + 1]; at++) {
+            uint64_t m = hac_radix_load(t->out, at, t->key_bytes), place;
+            if (t->index_bytes != 0)
+                place = hac_radix_load(t->index, at, t->index_bytes);
+            else
+                place = place_of(t, hac_radix_unmap(&o, m));
+            if (place < next || place >= t->n || m < least ||
+                m != hac_radix_map(&o, hac_radix_load(t->in, place, t->key_bytes)))
+                return false;
+            next = place + 1;
+            most = m > most ? m : most;
+        }
+        least = most;
+    }
+    return at == t->n;
+}
+
+/* EVEN: buckets of equal width; MAGNITUDES: one a bit length, so that the last one has half of the keys. */
+typedef enum width { EVEN, MAGNITUDES, WIDTHS } width;
+
+static uint32_t bucket_of(const trial *t, uint64_t m, width by)
+{
+    uint32_t bits = t->key_bytes * 8, length = m == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(m);
+    if (by == EVEN)
+        return (uint32_t)((m >> (bits - 32)) * t->cut.buckets >> 32);
+    return t->cut.buckets > bits ? length : length * t->cut.buckets / (bits + 1);
+}
+
+/* What radix.scatter does, by the host. */
+static void fill_buckets(const trial *t, width by)
+{
+    hac_radix_order o = hac_radix_order_of(t->type, false, t->index_bytes != 0);
+    uint64_t *starts = starts_of(t), *next = (uint64_t *)(void *)t->counts;
+    memset(next, 0, t->cut.buckets * sizeof *next);
+    for (uint64_t i = 0; i < t->n; i++)
+        next[bucket_of(t, hac_radix_map(&o, hac_radix_load(t->in, i, t->key_bytes)), by)]++;
+    starts[0] = 0;
+    for (uint32_t b = 0; b < t->cut.buckets; b++) {
+        starts[b + 1] = starts[b] + next[b];
+        next[b] = starts[b];
+    }
+    for (uint64_t i = 0; i < t->n; i++) {
+        uint64_t m = hac_radix_map(&o, hac_radix_load(t->in, i, t->key_bytes));
+        uint64_t at = next[bucket_of(t, m, by)]++;
+        memcpy(t->out + at * t->key_bytes, &m, t->key_bytes);
+        memcpy(t->index + at * t->index_bytes, &i, t->index_bytes);
+    }
+}
+
+static hac_status sort_leaves(hac_device *device, const trial *t, int by, hac_error *err)
+{
+    hac_task_result result = {0};
+    hac_task leaf = task_of(t, t->cut.buckets);
+    hac_status status;
+    leaf.spans[0] = (hac_span){t->table, hac_radix_table_bytes(t->cut.buckets)};
+    leaf.spans[1] = (hac_span){t->out, t->n * t->key_bytes};
+    leaf.spans[2] = (hac_span){t->index, t->n * 8};
+    leaf.n_spans = 2 + (t->index_bytes != 0);
+    TRY(sample(device, t, err));
+    fill_buckets(t, (width)by);
+    return hac_radix_run_leaf(device, &leaf, &result, err);
+}
+
+/* What a program does of a sort, in several ways, and how its answer is known. */
+typedef struct known {
+    hac_status (*run)(hac_device *device, const trial *t, int way, hac_error *err);
+    int ways;
+    bool (*is_right)(const trial *t);
+} known;
+
+static hac_status try_way(hac_device *device, const trial *t, const known *k, int way, hac_error *err)
+{
+    memset(t->out, 0, t->n * t->key_bytes);
+    memset(t->index, 0, t->n * 8);
+    hac_status status = k->run(device, t, way, err);
+    if (status == HAC_OK && !k->is_right(t))
+        return hac_fail(err, HAC_DEVICE, "%llu keys in %u buckets and chunks of %llu (%d) came out wrong",
+                        (unsigned long long)t->n, t->cut.buckets, (unsigned long long)t->cut.chunk_items,
+                        way);
+    return status;
+}
+
+static hac_status try_cut(hac_device *device, trial *t, const hac_radix_cut *cut, const known *k,
+                          hac_error *err)
 {
     t->cut = *cut;
     hac_status status = trial_init(t, err);
-    for (int map = AS_SAMPLED; status == HAC_OK && map < FORCED; map++)
-        status = sort(device, t, (forced)map, err);
+    for (int way = 0; status == HAC_OK && way < k->ways; way++)
+        status = try_way(device, t, k, way, err);
     trial_free(t);
     t->in = t->out = t->index = t->table = t->counts = NULL;
     return status;
 }
 
-static hac_status known_answer(hac_device *device, hac_type type, uint32_t index_bytes, hac_error *err)
+static hac_status known_answer(hac_device *device, hac_type type, uint32_t index_bytes, const known *k,
+                               hac_error *err)
 {
     const hac_device_facts *f = hac_device_get_facts(device);
     trial t = {.type = type, .index_bytes = index_bytes, .key_bytes = (uint32_t)hac_type_size(type)};
@@ -173,33 +278,34 @@ static hac_status known_answer(hac_device *device, hac_type type, uint32_t index
     cut.chunks = 2;
     uint64_t buckets = t.n / 16000 + 8;
     cut.buckets = (uint32_t)(buckets < cut.buckets ? buckets : cut.buckets);
-    hac_status status = try_cut(device, &t, &cut, err);
+    hac_status status = try_cut(device, &t, &cut, k, err);
     /* so many that the block style writes whole lines */
     if (status == HAC_OK && f->max_loop_iterations == 0) {
         cut.buckets = HAC_RADIX_MAX_BUCKETS;
-        status = try_cut(device, &t, &cut, err);
+        status = try_cut(device, &t, &cut, k, err);
     }
     /* one bucket: the largest leaf, and one that is too large for it */
     for (uint64_t n = HAC_RADIX_LEAF_ITEMS; status == HAC_OK && n <= HAC_RADIX_LEAF_ITEMS + 1; n++) {
         t.n = n;
         cut.buckets = 1;
         cut.chunks = (n + cut.chunk_items - 1) / cut.chunk_items;
-        status = try_cut(device, &t, &cut, err);
+        status = try_cut(device, &t, &cut, k, err);
     }
     return status;
 }
 
-hac_status hac_radix_known_answer_keys(hac_device *device, hac_type type, hac_error *err)
-{
-    return known_answer(device, type, 0, err);
-}
+#define DEFINE_KNOWN_ANSWERS(kind, index_bytes)                                                              \
+    hac_status hac_radix_known_answer_scatter_##kind(hac_device *device, hac_type type, hac_error *err)      \
+    {                                                                                                        \
+        static const known k = {scatter, FORCED, is_scattered};                                              \
+        return known_answer(device, type, index_bytes, &k, err);                                             \
+    }                                                                                                        \
+    hac_status hac_radix_known_answer_leaf_##kind(hac_device *device, hac_type type, hac_error *err)         \
+    {                                                                                                        \
+        static const known k = {sort_leaves, WIDTHS, is_sorted};                                             \
+        return known_answer(device, type, index_bytes, &k, err);                                             \
+    }
 
-hac_status hac_radix_known_answer_index32(hac_device *device, hac_type type, hac_error *err)
-{
-    return known_answer(device, type, 4, err);
-}
-
-hac_status hac_radix_known_answer_index64(hac_device *device, hac_type type, hac_error *err)
-{
-    return known_answer(device, type, 8, err);
-}
+DEFINE_KNOWN_ANSWERS(keys, 0)
+DEFINE_KNOWN_ANSWERS(index32, 4)
+DEFINE_KNOWN_ANSWERS(index64, 8)

@@ -312,7 +312,7 @@ static hac_status fill_buckets(leaf *l, const hac_task *task, hac_error *err)
 static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
 {
     static const char *(*const programs[])(const hac_device_facts *, hac_type) = {
-        hac_radix_program_keys, hac_radix_program_index32, hac_radix_program_index64};
+        hac_radix_program_leaf_keys, hac_radix_program_leaf_index32, hac_radix_program_leaf_index64};
     hac_status status;
     const char *program = programs[l->job.p.index_bytes / 4](l->job.facts, task->type);
     TRY(hac_device_kernel(l->job.device, program, "radix_leaf", &l->kernel, err));

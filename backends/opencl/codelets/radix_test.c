@@ -692,12 +692,14 @@ static void known_answers(void **state)
         return;
     const setting *settings[] = {&block, &simt};
     hac_status (*const known[])(hac_device *, hac_type, hac_error *) = {
-        hac_radix_known_answer_keys, hac_radix_known_answer_index32, hac_radix_known_answer_index64};
+        hac_radix_known_answer_scatter_keys,    hac_radix_known_answer_leaf_index32,
+        hac_radix_known_answer_scatter_index64, hac_radix_known_answer_leaf_keys,
+        hac_radix_known_answer_scatter_index32, hac_radix_known_answer_leaf_index64};
     for (size_t k = 0; k < 2; k++) {
         hac_device *device = test_open_device(settings[k]->device);
         hac_error err = HAC_ERROR_NONE;
         for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
-            if (known[((size_t)type + k) % 3](device, (hac_type)type, &err) != HAC_OK)
+            if (known[((size_t)type + 3 * k) % 6](device, (hac_type)type, &err) != HAC_OK)
                 fail_msg("%s, %s: %s", settings[k]->name, hac_type_name((hac_type)type), err.message);
         hac_device_close(device);
     }

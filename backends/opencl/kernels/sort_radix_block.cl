@@ -2,9 +2,10 @@
 /*
  * Partition sort, block style: one work-item a group, a work-item is a worker that takes chunks or
  * buckets until none is left. HAC_KEY_BITS is 32 or 64; HAC_INDEX_BYTES is 0 (keys are sorted), 4 or 8 (their
- * indices are). What the tables hold: base/radix_layout.h.
+ * indices are). What the tables hold: base/radix_layout.h. Two programs, which are compiled side by side:
+ * with HAC_RADIX_LEAF 1 the leaf, else the others.
  *
- *   radix_count    keys of each bucket in every chunk
+ *   radix_count    keys of each bucket in every chunk; for an index, too, by the program without one
  *   radix_scatter  stable scatter of the mapped keys (and their indices) to their buckets
  *   radix_leaf     sorts each bucket in place and un-maps its keys, or sorts their indices
  *
@@ -127,6 +128,10 @@ inline key unmap_key(key m, key_order o)
     key negative = y >> (HAC_KEY_BITS - 1) ? KEY_MAX : 0;
     return y ^ (negative & o.flip);
 }
+
+#if HAC_RADIX_LEAF
+#include "sort_radix_leaf.cl"
+#else
 
 /* How a mapped key finds its cell: base/radix_layout.h. Integers only, so that every device agrees. */
 typedef struct {
@@ -289,6 +294,7 @@ inline key strangers(const key *block, const uint *cells, __global const key *va
 
 /* `next` begins at the number of groups: each takes the job of its own number first, then the next free one.
  */
+#if !HAC_INDEX_BYTES
 __kernel void radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                           __global const ushort *restrict table,
                           __global const ushort *restrict first_buckets,
@@ -337,6 +343,7 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
             row[0] |= STRANGE;
     }
 }
+#endif
 
 /*
  * What keeps a scatter inside the output without a test of every key. Buckets below `critical` have `room`
@@ -565,5 +572,4 @@ __kernel void radix_scatter(__global const key *restrict in, ulong items, uint c
         scatter_chunk(in + from, n, first_index + from, table, o, c, buckets, row, limit, out PASS_INDEX);
     }
 }
-
-#include "sort_radix_leaf.cl"
+#endif

@@ -2,7 +2,8 @@
 /*
  * Partition sort, lock-step style: a work-group of 64 works on one chunk or bucket at a time, tile by tile,
  * so that it is stable; work-groups never wait for each other. The same kernels and arguments as
- * sort_radix_block.cl (`next` and `table` are not used: jobs go round the groups); 25 KiB of local memory.
+ * sort_radix_block.cl (`next` and `table` are not used: jobs go round the groups), and the same two programs;
+ * 25 KiB of local memory.
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_local_int32_base_atomics : enable
@@ -97,6 +98,7 @@ inline uint bucket_of(key m, cell_map c)
     return i;
 }
 
+#if !HAC_RADIX_LEAF && !HAC_INDEX_BYTES
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
             __global const ushort *restrict table, __global const ushort *restrict first_buckets,
@@ -130,6 +132,7 @@ radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
+#endif
 
 /*
  * Where this work-item's key goes: the place of `own` in `at`, plus the number of work-items before it with
@@ -155,6 +158,7 @@ inline uint take_place(uint own, __local uint *tile, __local uint *at)
     return place;
 }
 
+#if !HAC_RADIX_LEAF
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
               __global const ushort *restrict table, __global const ushort *restrict first_buckets,
@@ -187,6 +191,7 @@ radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, ui
     }
 }
 
+#else
 typedef struct {
     key least, most;
     bool sorted;
@@ -281,3 +286,4 @@ radix_leaf(__global key *data, __global const uint2 *restrict jobs, uint n_jobs,
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
 }
+#endif
