@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -348,6 +349,46 @@ class Builder(MachineTest):
         self.assertIn(b"program bitonic.block.64 cannot be built: building took over 2 s", err)
         self.assertTrue(eventually(lambda: state_of(stopped) is None), "the stopped builder stays")
         self.check_the_others(machine, "bitonic.block.64", "building took over 2 s")
+
+    def start_first_sort(self, **settings):
+        """A machine that lacks both programs of a sort's, the sort, and the two builders that are started for it."""
+        machine = self.machine(ONE_DEVICE, **settings)
+        daemon = machine.daemon()
+        machine.warm_up()
+        for program in ("radix.block.64", "radix_leaf.block.64"):
+            self.lose_program(machine, program)
+        machine.generate("u64", "random", 70000)
+        process = machine.start("sort", "in", "--type", "u64", "--algorithm", "radix", "-o", "out")
+        found = []
+
+        def two():
+            found[:] = [p for p in children(daemon.pid) if "--build" in command_of(p)]
+            return len(found) == 2
+        self.assertTrue(eventually(two, 10, 0.001), "one builder makes both")
+        return machine, process, found
+
+    @unittest.skipIf(os.cpu_count() < 2, "SKIPPED: a second builder needs a second core")
+    def test_two_side_by_side(self):
+        """What a job needs later is built beside what it needs first; a builder that is killed is started again."""
+        for victim in (None, 0, 1):
+            with self.subTest(victim=victim):
+                machine, process, builders = self.start_first_sort()
+                if victim is not None:
+                    kill(builders[victim], signal.SIGKILL)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0, err)
+                self.assertIsNone(machine.wrong("u64", "in", "out"))
+                self.assertEqual(machine.devices()[0]["program_failures"], [])
+
+    @unittest.skipIf(os.cpu_count() < 2, "SKIPPED: a second builder needs a second core")
+    def test_second_hangs(self):
+        """Only the program that it was to make counts as not to be had."""
+        machine, process, builders = self.start_first_sort(config={"build_deadline": "7s"})
+        kill(builders[1], signal.SIGSTOP)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn(b"program radix_leaf.block.64 cannot be built: building took over 7 s", err)
+        self.check_the_others(machine, "radix_leaf.block.64", "building took over 7 s")
 
     def test_others_go_on(self):
         """What needs no program that is being built does not wait for it."""
