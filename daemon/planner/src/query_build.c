@@ -567,13 +567,20 @@ static hac_status build_main(hac_query_building *b, hac_error *err)
     return status == HAC_OK ? hac_building_finish(b, merges, b->sizes->passes, err) : status;
 }
 
+/* The first that is not empty, or else the first: an empty file has no header either. */
+static size_t first_source(const hac_query_spec *spec)
+{
+    size_t i = 0;
+    while (i + 1 < spec->n_sources && spec->sources[i] == 0)
+        i++;
+    return spec->n_sources > 0 && spec->sources[i] > 0 ? i : 0;
+}
+
 /* All in one task: its result comes inline where it is small, else it runs again with a buffer for it. */
 static hac_status build_whole(hac_query_building *b, hac_error *err)
 {
     const hac_query_spec *spec = b->spec;
-    size_t source = 0; /* the one that is not empty, or else the first */
-    for (size_t i = 0; i < spec->n_sources; i++)
-        source = spec->sources[i] > 0 ? i : source;
+    size_t source = first_source(spec); /* only one may be not empty */
     hac_status status = HAC_OK;
     if (spec->place == HAC_QUERY_IN_BUFFER)
         status = hac_building_buffer(b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false,
@@ -675,6 +682,7 @@ hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_s
     hac_query_building b = {.plan = plan, .machine = machine, .spec = spec, .in = -1};
     hac_building_devices(&b, team, team);
     b.plan->sort.items = 1;
+    size_t source = first_source(spec);
     if (spec->place == HAC_QUERY_IN_BUFFER)
         status = hac_building_buffer(&b, HAC_QUERY_BUFFER_IN, HAC_BUFFER_INPUT, spec->input_bytes, false,
                                      &b.in, err);
@@ -686,8 +694,9 @@ hac_status hac_query_build_compile(const hac_machine *machine, const hac_query_s
                           .device = -1,
                           .repeatable = true,
                           .uses_descriptor = spec->place == HAC_QUERY_IN_FILES,
+                          .descriptor = (uint8_t)source,
                           .n_spans = b.in >= 0 ? 1 : 0,
-                          .params = {spec->sources[0], spec->place == HAC_QUERY_INLINE ? spec_bytes : 0},
+                          .params = {spec->sources[source], spec->place == HAC_QUERY_INLINE ? spec_bytes : 0},
                           .n_params = 2,
                           .units = 1,
                           .stage = "compile",
