@@ -189,7 +189,7 @@ static void on_report(void *context, const Hac__Executor__Report *report)
         break;
     case HAC__EXECUTOR__REPORT__WHAT_FATAL:
         hac_utf8_copy_line(builder->fatal, sizeof builder->fatal, report->fatal);
-        if (device->state != HAC_DEVICE_READY)
+        if (device->state == HAC_DEVICE_UNTESTED && builder->role == HAC_BUILDER_URGENT)
             fail(device, report->fatal);
         break;
     default:
@@ -206,12 +206,16 @@ static void lose_wanted(hac_server_device *device, const char *program, const ch
         return;
     hac_device_set_program(device, program, reason);
     hac_device_unwant(device, program);
+    device->builds++; /* the tasks that wait for it look again */
 }
 
-/* An urgent builder has ended before it was through: whose fault it is. */
+/* An urgent builder has ended before it was through: whose fault it is. What a second one has not built is
+ * left to the first: two may need more memory than there is. */
 static void blame(const struct hac_builder *builder, hac_server_device *device, const char *reason)
 {
-    if (device->state == HAC_DEVICE_UNTESTED && builder->role == HAC_BUILDER_URGENT)
+    if (builder->role == HAC_BUILDER_SECOND && !builder->overdue)
+        device->one_builder = true;
+    else if (device->state == HAC_DEVICE_UNTESTED && builder->role == HAC_BUILDER_URGENT)
         fail(device, reason);
     else
         lose_wanted(device, builder->current, reason);
@@ -233,7 +237,8 @@ static void end_urgent(hac_builders *builders, const struct hac_builder *builder
     for (uint32_t i = 0; i < builders->devices->count; i++)
         if (same_programs(builders, i, index))
             builders->devices->items[i]->building = building;
-    if (builder->leaving && !building && !builders->quiet && !builders->closed &&
+    bool through = builder->leaving || builder->role == HAC_BUILDER_SECOND;
+    if (through && !building && !builders->quiet && !builders->closed &&
         builders->devices->items[index]->state == HAC_DEVICE_READY)
         start_background(builders, index);
 }
@@ -290,8 +295,8 @@ static void note_background(const hac_builders *builders, uint32_t index, bool o
 static bool may_start_again(const struct hac_builder *builder, int signal)
 {
     hac_server_device *device = builder->builders->devices->items[builder->device];
-    return is_urgent(builder) && !builder->leaving && !builder->overdue && signal == SIGKILL &&
-           ++device->build_kills < KILLS_MAX;
+    return builder->role == HAC_BUILDER_URGENT && !builder->leaving && !builder->overdue &&
+           signal == SIGKILL && ++device->build_kills < KILLS_MAX;
 }
 
 static void start_or_fail(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program);
@@ -409,14 +414,10 @@ static bool is_at_work_on(const struct hac_builder *builder, const char *program
     return builder != NULL && strcmp(builder->current, program) == 0;
 }
 
-/* Whether a builder takes it. */
-static bool give_to(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program)
+/* Whether a builder that is there takes it. */
+static bool give_to(const hac_builders *builders, hac_builder_role role, uint32_t index, const char *program)
 {
     struct hac_builder *builder = builder_for(builders, role, index);
-    if (builder == NULL) {
-        start_or_fail(builders, role, index, program);
-        return true;
-    }
     bool tests = role == HAC_BUILDER_URGENT && builders->devices->items[index]->state == HAC_DEVICE_UNTESTED;
     if (builder->leaving || builder->current[0] != '\0' || tests)
         return false;
@@ -427,33 +428,59 @@ static bool give_to(hac_builders *builders, hac_builder_role role, uint32_t inde
     return true;
 }
 
+/* Whether the second builder, if there can be one, takes it. */
+static bool give_to_second(hac_builders *builders, uint32_t index, const char *program)
+{
+    hac_server_device *device = builders->devices->items[index];
+    hac_error err = HAC_ERROR_NONE;
+    if (builder_for(builders, HAC_BUILDER_SECOND, index) != NULL)
+        return give_to(builders, HAC_BUILDER_SECOND, index, program);
+    if (device->one_builder || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        return false;
+    device->one_builder = start(builders, HAC_BUILDER_SECOND, index, program, &err) != HAC_OK;
+    if (device->one_builder)
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_START, NULL, "%s", err.message);
+    return !device->one_builder;
+}
+
+/* Whether nobody else has to take it: it is being built, or cannot be. */
+static bool give_away(hac_builders *builders, uint32_t index, const char *program)
+{
+    const struct hac_builder *urgent = builder_for(builders, HAC_BUILDER_URGENT, index);
+    if (is_at_work_on(urgent, program) ||
+        is_at_work_on(builder_for(builders, HAC_BUILDER_SECOND, index), program))
+        return true;
+    if (urgent == NULL) {
+        start_or_fail(builders, HAC_BUILDER_URGENT, index, program);
+        return true;
+    }
+    return give_to(builders, HAC_BUILDER_URGENT, index, program) || give_to_second(builders, index, program);
+}
+
 /* Gives what is wanted for these devices, and nobody builds, to builders: each has one at a time. */
 static void build_wanted(hac_builders *builders, uint32_t index)
 {
-    bool two = sysconf(_SC_NPROCESSORS_ONLN) > 1;
     for (uint32_t i = 0; i < builders->devices->count && !builders->closed; i++) {
         hac_server_device *device = builders->devices->items[i];
-        if (!same_programs(builders, i, index))
+        if (device->retired || !same_programs(builders, i, index))
             continue;
-        for (size_t w = 0; w < device->n_wanted; w++) {
+        for (size_t w = 0; w < device->n_wanted;) {
             char program[sizeof *device->wanted];
-            memcpy(program, device->wanted[w], sizeof program); /* one that cannot be started is taken out */
-            if (is_at_work_on(builder_for(builders, HAC_BUILDER_URGENT, i), program) ||
-                is_at_work_on(builder_for(builders, HAC_BUILDER_SECOND, i), program))
-                continue;
-            if (!give_to(builders, HAC_BUILDER_URGENT, i, program) &&
-                !(two && give_to(builders, HAC_BUILDER_SECOND, i, program)))
+            memcpy(program, device->wanted[w], sizeof program);
+            if (!give_away(builders, i, program))
                 return;
+            if (w < device->n_wanted && strcmp(device->wanted[w], program) == 0)
+                w++; /* else it could not be started, and is taken out */
         }
     }
 }
 
-void hac_builders_want(hac_builders *builders, uint32_t index, const char *program)
+void hac_builders_want(hac_builders *builders, uint32_t index, const char *program, bool now)
 {
     hac_server_device *device = builders->devices->items[index];
     if (builders->closed || hac_device_program_failure(device, program) != NULL)
         return;
-    hac_device_want(device, program);
+    hac_device_want(device, program, now);
     build_wanted(builders, index);
 }
 

@@ -51,8 +51,8 @@ void hac_builders_devices_changed(hac_builders *builders);
 /* Whether a builder works at this device's place. */
 bool hac_builders_at(const hac_builders *builders, uint32_t device);
 
-/* Has `program` built for the device as soon as possible. */
-void hac_builders_want(hac_builders *builders, uint32_t device, const char *program);
+/* Has `program` built for the device as soon as possible: `now`, before what jobs need later. */
+void hac_builders_want(hac_builders *builders, uint32_t device, const char *program, bool now);
 
 /* While something is measured no background builder runs; afterwards they go on. */
 void hac_builders_set_quiet(hac_builders *builders, bool quiet);

@@ -182,6 +182,7 @@ void hac_device_renew(hac_server_device *device, const hac_server_device *fresh)
     copy_text(device->group, sizeof device->group, fresh->group);
     device->deaths = device->start_cost = 0;
     device->retry_at_ns = 0;
+    device->one_builder = false;
     if (hac_device_usable(device) && fresh->state == HAC_DEVICE_UNTESTED)
         return;
     device->state = fresh->state;
@@ -505,15 +506,6 @@ void hac_device_add_failure(hac_server_device *device, const char *failure)
         device->failures[device->n_failures++] = copy;
 }
 
-void hac_device_want(hac_server_device *device, const char *program)
-{
-    for (size_t i = 0; i < device->n_wanted; i++)
-        if (strcmp(device->wanted[i], program) == 0)
-            return;
-    if (device->n_wanted < HAC_DEVICE_WANTED_MAX)
-        snprintf(device->wanted[device->n_wanted++], sizeof *device->wanted, "%s", program);
-}
-
 void hac_device_unwant(hac_server_device *device, const char *program)
 {
     size_t at = 0;
@@ -523,6 +515,22 @@ void hac_device_unwant(hac_server_device *device, const char *program)
         return;
     device->n_wanted--;
     memmove(device->wanted + at, device->wanted + at + 1, (device->n_wanted - at) * sizeof *device->wanted);
+}
+
+void hac_device_want(hac_server_device *device, const char *program, bool now)
+{
+    for (size_t i = 0; i < device->n_wanted && !now; i++)
+        if (strcmp(device->wanted[i], program) == 0)
+            return;
+    if (now)
+        hac_device_unwant(device, program);
+    if (device->n_wanted == HAC_DEVICE_WANTED_MAX && !now)
+        return;
+    size_t kept = device->n_wanted < HAC_DEVICE_WANTED_MAX ? device->n_wanted : HAC_DEVICE_WANTED_MAX - 1;
+    if (now)
+        memmove(device->wanted + 1, device->wanted, kept * sizeof *device->wanted);
+    snprintf(device->wanted[now ? 0 : kept], sizeof *device->wanted, "%s", program);
+    device->n_wanted = kept + 1;
 }
 
 static hac_failed_program *find_failed(const hac_server_device *device, const char *program)

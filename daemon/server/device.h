@@ -81,8 +81,10 @@ typedef struct hac_server_device {
     unsigned start_cost;  /* of starts in a row that came to nothing (executor.c) */
 
     bool building;        /* a builder runs */
+    bool one_builder;     /* a second one has come to nothing */
     unsigned build_kills; /* builders in a row that somebody killed before they had built anything */
-    char wanted[HAC_DEVICE_WANTED_MAX][64]; /* programs that tasks wait for, the first one longest */
+    char wanted[HAC_DEVICE_WANTED_MAX]
+               [64]; /* programs that tasks wait for, and then what their jobs need later */
     size_t n_wanted;
     uint32_t builds;     /* reports of a builder, for better or worse: a task that waits looks again */
     char build_note[96]; /* "2 of 5" */
@@ -111,8 +113,9 @@ HAC_MUST_USE hac_status hac_devices_make(hac_devices *devices, const Hac__Execut
 void hac_device_renew(hac_server_device *device, const hac_server_device *fresh);
 void hac_device_free(hac_server_device *device);
 
-/* Programs that tasks wait for; nothing happens if there is no more room, or it is there already. */
-void hac_device_want(hac_server_device *device, const char *program);
+/* A program that a task waits for (`now`: it goes to the front), or that its job needs later, if there is
+ * room. */
+void hac_device_want(hac_server_device *device, const char *program, bool now);
 /* It is built, or cannot be. */
 void hac_device_unwant(hac_server_device *device, const char *program);
 

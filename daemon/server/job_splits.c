@@ -12,8 +12,8 @@
 #include "scheduler.h"
 #include "server.h"
 
-#define ROUND_BYTES (UINT64_C(16) << 20) /* small splits that come to so much are enough for one round … */
-#define ROUND_LARGE 2                    /* … or so many: as many more may wait meanwhile */
+#define ROUND_BYTES (UINT64_C(16) << 20) /* splits that come to so much are enough for one round … */
+#define ROUND_LARGE 2                    /* … or so many of any size: as many more may wait meanwhile */
 
 /* By hac_format and hac_output_format (expr/query.h). */
 #define FORMAT_CSV     2
@@ -26,7 +26,7 @@ typedef struct split {
     uint64_t bytes, set_bytes, serial, number;
     uint32_t sets;
     char *name;
-    hac_pool_buffer *rows; /* its answer has them; its session's */
+    hac_pool_buffer *rows; /* its answer has them; held */
     uint64_t rows_bytes;
 } split;
 
@@ -68,6 +68,7 @@ static void release(hac_pool_buffer **buffer)
 static void drop(split *s)
 {
     release(&s->buffer);
+    release(&s->rows);
     free(s->name);
 }
 
@@ -109,15 +110,20 @@ static void answer_first(hac_job *job)
 
 /* The splits of this round are answered, but not yet: a client that is woken reads on at once, and where it
  * takes the processor from hacd, devices wait for their next round until it has done so. `rows` (NULL: none)
- * go with the first; they are its session's from here on. */
+ * go with the first, whose session holds them. */
 static void end_splits(hac_job *job, hac_pool_buffer *rows, uint64_t rows_bytes)
 {
     splits *s = job->query->rounds;
     answer_through(job);
+    if (rows != NULL)
+        hac_pool_hold(rows); /* its session may let go of it before it is answered */
     s->queue[0].rows = rows;
     s->queue[0].rows_bytes = rows_bytes;
-    for (size_t n = s->n_taken; n > 0; n--)
-        s->through[s->n_through++] = take_first(s);
+    for (size_t n = s->n_taken; n > 0; n--) {
+        split first = take_first(s);
+        release(&first.buffer);
+        s->through[s->n_through++] = first;
+    }
     hac_job_answer_later(job);
 }
 
@@ -183,8 +189,9 @@ static bool gives_rows(const hac_job *job)
     return (job->query->spec.flags & HAC_COMPILED_AGGREGATES) == 0;
 }
 
-/* The splits that the next round takes: the first, and those behind it that fit. */
-static void take_splits(hac_job *job, uint64_t room)
+/* The splits that the next round takes: the first, and those behind it whose data sets fit: `large` in all,
+ * or as many as come to a round's bytes. */
+static void take_splits(hac_job *job, size_t large, uint64_t room)
 {
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
@@ -193,7 +200,7 @@ static void take_splits(hac_job *job, uint64_t room)
     s->n_taken = 0;
     while (s->n_taken < s->n_queued && s->n_taken < HAC_ROUND_SPLITS_MAX) {
         const split *next = &s->queue[s->n_taken];
-        bool enough = s->n_taken >= ROUND_LARGE && bytes + next->bytes > ROUND_BYTES;
+        bool enough = s->n_taken >= large && bytes + next->bytes > ROUND_BYTES;
         if (s->n_taken > 0 && (enough || sets + next->sets > room))
             break;
         spec->sources[s->n_taken] = next->bytes;
@@ -284,7 +291,7 @@ static hac_status plan_compile(hac_job *job, hac_error *err)
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
     if (s->needs_source) {
-        take_splits(job, 0);
+        take_splits(job, 1, 0);
         return start(job, HAC_ROUND_COMPILE, err);
     }
     /* without a source, or one of no bytes */
@@ -307,17 +314,27 @@ static hac_status check_rows(const splits *s, hac_error *err)
                                   "rows of splits cannot be given %s: all input is needed first", why);
 }
 
-static hac_status plan_rows(hac_job *job, hac_error *err)
+/* A round for rows over the first split, and those behind it that have at most so many data sets with it. */
+static hac_status fit_rows(hac_job *job, uint64_t most, hac_error *err)
 {
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
-    take_splits(job, HAC_ROUND_ROOM_MAX);
+    take_splits(job, 1, most);
     s->memory.sets = 0;
     for (size_t i = 0; i < s->n_taken; i++)
         s->memory.sets += spec->round.sets[i];
     s->memory.set_bytes = spec->round.set_bytes;
-    spec->round.rows_given = job->query->totals.result_rows;
-    hac_status status = hac_round_fit(spec, &s->memory, err);
+    return hac_round_fit(spec, &s->memory, err);
+}
+
+/* Rows take as much memory as their splits, and more than one of these may be too much. */
+static hac_status plan_rows(hac_job *job, hac_error *err)
+{
+    const splits *s = job->query->rounds;
+    job->query->spec.round.rows_given = job->query->totals.result_rows;
+    hac_status status = fit_rows(job, HAC_ROUND_ROOM_MAX, err);
+    if (status == HAC_REFUSED && s->n_taken > 1)
+        status = fit_rows(job, s->queue[0].sets, err);
     return status == HAC_OK ? start(job, HAC_ROUND_ROWS, err) : status;
 }
 
@@ -361,7 +378,7 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
         status = hac_round_fit(spec, &s->memory, err);
     }
     fewer_partitions(job);
-    take_splits(job, spec->round.room - s->memory.held);
+    take_splits(job, ROUND_LARGE, spec->round.room - s->memory.held);
     return status == HAC_OK ? start(job, HAC_ROUND_AGGREGATE, err) : status;
 }
 

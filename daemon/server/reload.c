@@ -232,6 +232,7 @@ static void retire(hac_server *server, uint32_t place)
 {
     hac_server_device *device = server->devices.items[place];
     device->retired = true;
+    device->n_wanted = 0;
     snprintf(device->reason, sizeof device->reason, "a reload has removed it, or given it other settings");
     hac_executors_leave_device(&server->executors, place);
     hac_log_subject about = hac_log_device(device->config.name);

@@ -757,7 +757,7 @@ static void await_programs(hac_job *job, const hac_dispatch *dispatch, const Hac
     job->run.tasks[dispatch->task].awaits |= 1u << dispatch->plan_device;
     job->run.tasks[dispatch->task].builds[dispatch->plan_device] = server->devices.items[device]->builds;
     for (size_t i = 0; i < done->n_needs_programs; i++)
-        hac_builders_want(&server->builders, device, done->needs_programs[i]);
+        hac_builders_want(&server->builders, device, done->needs_programs[i], i == 0);
     hac_job_send_event(job, "build", name, done->needs_programs[0]);
 }
 

@@ -45,7 +45,7 @@ const hac_message_limits hac_executor_limits[] = {
         {"code", .most = STATUS_MOST},
         {"message", .bytes = HAC_WIRE_MESSAGE_MAX},
         {"values", .count = VALUES_MAX},
-        {"needs_programs", .count = HAC_RUN_THEN_MAX + 1}),
+        {"needs_programs", .flags = HAC_FIELD_NEEDED, .count = HAC_RUN_THEN_MAX + 1}),
     HAC_LIMITS(hac__executor__built, false,
         {"program", .flags = HAC_FIELD_NEEDED},
         {"code", .most = STATUS_MOST},

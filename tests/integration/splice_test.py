@@ -277,6 +277,13 @@ class Inputs(Case, SharedMachineTest):
         wanted = sorted(self.rows, key=lambda row: row[1])
         self.assertEqual([int(row[1]) for row in list(csv.reader(io.StringIO(out.decode())))[1:]], [row[1] for row in wanted])
 
+    def test_large_splits_of_rows(self):
+        """Rows need as much memory as their splits: where that is short a round takes one, however many wait."""
+        text = b"".join(b"%099d\n" % i for i in range(500000))
+        name = self.put("long.txt", text)
+        out = self.m.good("splice", name, "--select", "line", "--split-size", "8MiB", "--memory", "60MiB")
+        self.assertEqual(out, b"line\n" + text)
+
     def test_standard_input(self):
         text = csv_of(self.rows)
         self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=text)

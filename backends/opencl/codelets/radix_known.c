@@ -160,12 +160,13 @@ static uint64_t *starts_of(const trial *t)
 }
 
 /* Whether each bucket has what belongs there, in the order of the input: places in the input that ascend,
- * keys above those of the buckets before. So none is missing, and none is there twice. */
+ * keys that are not below those of the buckets before. So none is there twice in a bucket, and as the places
+ * add up to those of all keys, none is missing. */
 static bool is_scattered(const trial *t)
 {
     hac_radix_order o = hac_radix_order_of(t->type, false, t->index_bytes != 0);
     const uint64_t *starts = starts_of(t);
-    uint64_t least = 0, most = 0, at = 0;
+    uint64_t least = 0, most = 0, at = 0, places = 0;
     for (uint32_t b = 0; b < t->cut.buckets; b++) {
         uint64_t next = 0; /* place in the input that may come */
         if (starts[b] != at || starts[b + 1] < at || starts[b + 1] > t->n)
@@ -180,11 +181,12 @@ static bool is_scattered(const trial *t)
                 m != hac_radix_map(&o, hac_radix_load(t->in, place, t->key_bytes)))
                 return false;
             next = place + 1;
+            places += place;
             most = m > most ? m : most;
         }
         least = most;
     }
-    return at == t->n;
+    return at == t->n && places == t->n * (t->n - 1) / 2;
 }
 
 /* EVEN: buckets of equal width; MAGNITUDES: one a bit length, so that the last one has half of the keys. */
