@@ -25,6 +25,7 @@ import subprocess
 import sys
 import time
 
+import run_first
 import run_opsplit
 import run_parquet
 import run_roundtrip
@@ -32,7 +33,7 @@ import run_query
 import run_splice
 from machine import HERE, ROOT, Machine
 
-WHAT = ("sort", "query", "parquet", "splice", "roundtrip", "opsplit")
+WHAT = ("sort", "first", "query", "parquet", "splice", "roundtrip", "opsplit")
 SPLIT = """name: core
 match: {{platform: "Portable Computing Language", type: cpu}}
 kind: cpu
@@ -276,7 +277,7 @@ def markdown(results):
            "Medians of turns that product and peers took one after the other; a ratio is the peer's time ÷ ours.", ""]
     if "sorts" in results:
         out += sort_markdown(results)
-    return "\n".join(out + run_query.markdown(results["query"]) + run_parquet.markdown(results.get("parquet"))
+    return "\n".join(out + run_first.markdown(results.get("first")) + run_query.markdown(results["query"]) + run_parquet.markdown(results.get("parquet"))
                      + run_splice.markdown(results.get("splice")) + run_roundtrip.markdown(results.get("roundtrip"))
                      + run_opsplit.markdown(results.get("opsplit")))
 
@@ -305,6 +306,7 @@ def parse_arguments():
     parser.add_argument("what", nargs="*", metavar="WHAT", default=list(WHAT), help=", ".join(WHAT) + ", or parts of query: "
                         + ", ".join(run_query.PARTS) + " (default: all)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build directory")
+    parser.add_argument("--beside", type=pathlib.Path, help="another build directory, for first jobs in turns")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
     parser.add_argument("--name", default="latest", help="name of the result files")
     parser.add_argument("--add", action="store_true", help="keep what other parts wrote there before")
@@ -332,6 +334,9 @@ def main():
     results = {**earlier, **results}
     if "sort" in args.what:
         results.update(measure_sort(build, args.quick))
+    if "first" in args.what:
+        print("first jobs:", flush=True)
+        results["first"] = run_first.run(build, args.quick, args.beside and args.beside.resolve())
     parts = [part for part in run_query.PARTS if "query" in args.what or part in args.what]
     results["query"] = {**earlier.get("query", {}), **run_query.run(build, args.quick, parts)}
     if "parquet" in args.what:
