@@ -83,8 +83,7 @@ typedef struct hac_server_device {
     bool building;        /* a builder runs */
     bool one_builder;     /* a second one has come to nothing */
     unsigned build_kills; /* builders in a row that somebody killed before they had built anything */
-    char wanted[HAC_DEVICE_WANTED_MAX]
-               [64]; /* programs that tasks wait for, and then what their jobs need later */
+    char wanted[HAC_DEVICE_WANTED_MAX][64]; /* programs that jobs wait for, the most urgent first */
     size_t n_wanted;
     uint32_t builds;     /* reports of a builder, for better or worse: a task that waits looks again */
     char build_note[96]; /* "2 of 5" */

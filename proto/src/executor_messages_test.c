@@ -82,6 +82,7 @@ static void test_run(void **state)
     (void)state;
     GOOD(run, RUN, &e.run, 0, e.run.n_spans = 8);
     BAD(run, RUN, &e.run, 0, e.run.n_spans = 9, "run: spans: has more than 8");
+    BAD(run, RUN, &e.run, 0, e.run.n_then = HAC_RUN_THEN_MAX + 1, "then: has more than 7");
     GOOD(run, RUN, &e.run, 0, e.run.n_params = 16);
     BAD(run, RUN, &e.run, 0, e.run.n_params = 17, "run: params: has more than 16");
     BAD(run, RUN, &e.run, 0, e.run.codelet = NULL, "run: codelet: is missing");
@@ -133,6 +134,10 @@ static void test_done(void **state)
     BAD_REPORT(done, DONE, &e.done, 0, e.done.n_values = 97, "values: has more than 96");
     BAD_REPORT(done, DONE, &e.done, 0, e.done.code = 14, "code: is 14");
     BAD_REPORT(done, DONE, &e.done, 0, e.done.seconds = -1, "seconds: is negative");
+    GOOD_REPORT(done, DONE, &e.done, e.done.n_needs_programs = HAC_RUN_THEN_MAX + 1);
+    BAD_REPORT(done, DONE, &e.done, 0, e.done.n_needs_programs = HAC_RUN_THEN_MAX + 2,
+               "needs_programs: has more than 8");
+    BAD_REPORT(done, DONE, &e.done, 0, e.names[1] = (char[]){""}, "needs_programs: has an empty element");
     BAD_REPORT(done, DONE, &e.done, 0, e.done.message = long_512, "message: has 512");
     BAD_REPORT(done, DONE, &e.done, 0, e.done.data.len = HAC_INLINE_MAX + 1, "data: has 32769");
     BAD_REPORT(done, DONE, &e.done, 1, 0, "1 descriptors");
