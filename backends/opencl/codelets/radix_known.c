@@ -131,6 +131,35 @@ static hac_status sample(hac_device *device, const trial *t, hac_error *err)
     return hac_radix_run_sample(device, &task, &result, err);
 }
 
+/* base/radix_layout.h. */
+static uint32_t mapped_bucket(const trial *t, const hac_radix_header *h, uint64_t m)
+{
+    const uint16_t *cells = (const uint16_t *)(const void *)(t->table + hac_radix_cells_offset());
+    const uint8_t *splitters = t->table + hac_radix_splitters_offset();
+    if (h->levels == HAC_RADIX_REFINED)
+        return cells[hac_radix_place(h, (const uint32_t *)(const void *)splitters, m)];
+    uint32_t b = cells[hac_radix_cell(h, m)];
+    for (uint32_t step = hac_radix_searches(h) ? UINT32_C(1) << (h->levels - 1) : 0; step != 0; step >>= 1)
+        b += hac_radix_load(splitters, b + step - 1, t->key_bytes) < m ? step : 0;
+    return b;
+}
+
+/* radix.count by the host: programs that scatter an index have no such kernel. */
+static void count_by_host(const trial *t)
+{
+    hac_radix_order o = hac_radix_order_of(t->type, false, true);
+    hac_radix_header h;
+    uint64_t *counts = (uint64_t *)(void *)t->counts, row = hac_radix_row_items(t->cut.buckets);
+    memcpy(&h, t->table, sizeof h);
+    memset(counts, 0, hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets));
+    for (uint64_t i = 0; i < t->n; i++) {
+        uint64_t m = hac_radix_map(&o, hac_radix_load(t->in, i, t->key_bytes));
+        counts[i / t->cut.chunk_items * row + mapped_bucket(t, &h, m)]++;
+    }
+    if (h.levels == HAC_RADIX_VALUES)
+        counts[0] |= HAC_RADIX_STRANGE; /* all keys but one are */
+}
+
 /* radix.count and radix.scatter, with what runs on the host around them. */
 static hac_status scatter(hac_device *device, const trial *t, int map, hac_error *err)
 {
@@ -149,7 +178,10 @@ static hac_status scatter(hac_device *device, const trial *t, int map, hac_error
     scatter.n_spans = 4 + (t->index_bytes != 0);
     TRY(sample(device, t, err));
     force_map(t, (forced)map);
-    TRY(hac_radix_run_count(device, &count, &result, err));
+    if (t->index_bytes != 0)
+        count_by_host(t);
+    else
+        TRY(hac_radix_run_count(device, &count, &result, err));
     TRY(hac_radix_run_scan(device, &scan, &result, err));
     return hac_radix_run_scatter(device, &scatter, &result, err);
 }
