@@ -418,6 +418,7 @@ static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
     query_state *state = job->query;
     const query_totals *totals = &state->totals;
     const hac_query_info *query = &job->plan->query;
+    uint64_t rows = totals->partial_groups - state->groups_before; /* where the query gives any */
     if (job->run.replan || !last_of_its_pass(job, index))
         return HAC_OK;
     if (query->passes > 1)
@@ -426,8 +427,7 @@ static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
         state->writes_parquet) /* half of what machines make of it is much */
         return resize_result(job, totals->needed * query->chunks / 2 + RESULT_SLACK, err);
     if (strcmp(query->way, "rows") == 0)
-        return resize_result(job, totals->partial_groups * state->spec.output_bytes * 5 / 4 + RESULT_SLACK,
-                             err);
+        return resize_result(job, rows * state->spec.output_bytes * 5 / 4 + RESULT_SLACK, err);
     return first_groups(job, err);
 }
 

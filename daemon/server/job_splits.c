@@ -276,6 +276,7 @@ static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
     tell_of_all(job);
     plan->query.rounds = s->rounds + 1;
     s->before = job->query->totals;
+    job->query->groups_before = s->before.partial_groups;
     hac_query_totals *totals = &job->query->totals;
     totals->needed = totals->groups = totals->group_region = totals->output_bytes = 0;
     job->query->result_room = 0;

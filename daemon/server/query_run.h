@@ -33,6 +33,7 @@ struct hac_query_run {
     hac_query_totals totals;
     unsigned tries;
     uint64_t result_room;      /* bytes of the result's span */
+    uint64_t groups_before;    /* totals.partial_groups of the rounds before this one */
     bool planned;              /* the plan that answers it was made; else at most the one that compiles it */
     struct hac_splits *rounds; /* the input comes in splits; NULL: all of it is there */
 };

@@ -283,6 +283,8 @@ class Inputs(Case, SharedMachineTest):
         name = self.put("long.txt", text)
         out = self.m.good("splice", name, "--select", "line", "--split-size", "8MiB", "--memory", "60MiB")
         self.assertEqual(out, b"line\n" + text)
+        out = self.m.good("splice", "-", "--parse", "lines", "--select", "line", "--memory", "24MiB", data=text)
+        self.assertEqual(out, b"line\n" + text, "what a round needs grows with the rounds before")
 
     def test_standard_input(self):
         text = csv_of(self.rows)
