@@ -52,8 +52,7 @@ typedef struct hac_run {
     uint64_t offsets[HAC_PLAN_MAX_BUFFERS];                /* of the plan's buffer in it */
     hac_run_record *records;
     size_t n_records;
-    double device_end[HAC_PLAN_MAX_DEVICES]; /* of the last record, by plan device */
-    double done_seconds;                     /* predicted seconds of what is done: progress */
+    double done_seconds; /* predicted seconds of what is done: progress */
     double total_seconds;
     uint64_t started_ns;
     bool
