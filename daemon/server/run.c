@@ -146,3 +146,16 @@ void hac_run_end_task(hac_run *run, const hac_plan *plan, uint32_t task)
             hac_run_list(run, run->dependents[i]);
     }
 }
+
+void hac_run_end_earlier(hac_run *run, uint32_t device, double end)
+{
+    for (size_t i = run->n_records; i-- > 0;) {
+        hac_run_record *r = &run->records[i];
+        if (r->device != device)
+            continue;
+        if (r->start + r->seconds <= end)
+            return;
+        r->start = end > r->seconds ? end - r->seconds : 0;
+        end = r->start;
+    }
+}

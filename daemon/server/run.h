@@ -92,4 +92,8 @@ void hac_run_redo(hac_run *run, uint32_t task);
 /* All of a task has ended well: what waits for nothing else now is listed, unless it was sent ahead. */
 void hac_run_end_task(hac_run *run, const hac_plan *plan, uint32_t task);
 
+/* A piece begins on the device at `end` seconds: what was recorded there before has ended by then, and its
+ * report came late. */
+void hac_run_end_earlier(hac_run *run, uint32_t device, double end);
+
 #endif

@@ -599,21 +599,6 @@ void hac_scheduler_kick(hac_server *server)
 
 /* ---- what came of it -------------------------------------------------------------------------------- */
 
-/* A piece begins on the device: one whose report seems to have come after that came late, and pieces do not
- * overlap. */
-static void end_earlier(hac_run *run, uint32_t device, double end)
-{
-    for (size_t i = run->n_records; i-- > 0;) {
-        hac_run_record *r = &run->records[i];
-        if (r->device != device)
-            continue;
-        if (r->start + r->seconds <= end)
-            return;
-        r->start = end > r->seconds ? end - r->seconds : 0;
-        end = r->start;
-    }
-}
-
 static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, bool lost,
                    const Hac__Executor__Done *done)
 {
@@ -630,7 +615,7 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
     uint64_t end = hac_now_ns();
     double end_seconds = (double)(end - run->started_ns) * 1e-9;
     double start = end_seconds > seconds ? end_seconds - seconds : 0; /* arrival less duration */
-    end_earlier(run, dispatch->plan_device, start);
+    hac_run_end_earlier(run, dispatch->plan_device, start);
     run->records[run->n_records++] = (hac_run_record){
         .task = dispatch->task,
         .device = dispatch->plan_device,
