@@ -123,6 +123,14 @@ hac_status hac_task_from_command(const hac_device_facts *facts, const hac_memory
     return status;
 }
 
+/* NULL: it has none on this device. */
+static const char *program_of(const hac_runner *r, const hac_codelet *codelet, uint32_t type)
+{
+    return codelet == NULL || codelet->program == NULL
+               ? NULL
+               : codelet->program(hac_device_get_facts(r->device), (hac_type)type);
+}
+
 /*
  * Loads the codelet's program at its first task and looks up how its known-answer test went. A codelet that
  * gave a wrong answer there is never run.
@@ -133,7 +141,7 @@ static hac_status check_usable(hac_runner *r, const hac_codelet *codelet, hac_ty
     usability *known = index < MAX_CODELETS ? &r->known[index][type] : NULL;
     if (codelet->program == NULL || (known != NULL && *known == USABLE))
         return HAC_OK;
-    const char *program = codelet->program(hac_device_get_facts(r->device), type);
+    const char *program = program_of(r, codelet, type);
     if (program == NULL)
         return HAC_OK;
     if (!hac_program_is_ready(r->device, program))
@@ -190,13 +198,6 @@ static hac_status run_task(hac_runner *r, const Hac__Executor__Run *run, const h
     status = (*codelet)->run(r->device, &r->task, &r->result, &r->err);
     done->seconds = finish_timing(r, start);
     return status;
-}
-
-static const char *program_of(const hac_runner *r, const hac_codelet *codelet, uint32_t type)
-{
-    return codelet == NULL || codelet->program == NULL
-               ? NULL
-               : codelet->program(hac_device_get_facts(r->device), (hac_type)type);
 }
 
 static bool is_needed(const Hac__Executor__Done *done, const char *program)

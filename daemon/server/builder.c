@@ -299,7 +299,7 @@ static bool may_start_again(const struct hac_builder *builder, int signal)
            signal == SIGKILL && ++device->build_kills < KILLS_MAX;
 }
 
-static void start_or_fail(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program);
+static void start_or_fail(hac_builders *builders, uint32_t index, const char *program);
 
 static void on_gone(void *context, int64_t status, int signal, bool asked)
 {
@@ -314,7 +314,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     if (killed)
         forget_attempts(builders);
     else if (may_start_again(builder, signal))
-        start_or_fail(builders, builder->role, index, builder->current);
+        start_or_fail(builders, index, builder->current);
     else if (is_urgent(builder))
         end_urgent(builders, builder, reason);
     else if (!builder->leaving)
@@ -384,16 +384,17 @@ static hac_status start(hac_builders *builders, hac_builder_role role, uint32_t 
     return HAC_OK;
 }
 
-static void start_or_fail(hac_builders *builders, hac_builder_role role, uint32_t index, const char *program)
+static void start_or_fail(hac_builders *builders, uint32_t index, const char *program)
 {
     hac_server_device *device = builders->devices->items[index];
     hac_error err = HAC_ERROR_NONE;
     device->build_note[0] = '\0';
     device->building = true;
-    if (builder_for(builders, role, index) != NULL || start(builders, role, index, program, &err) == HAC_OK)
+    if (builder_for(builders, HAC_BUILDER_URGENT, index) != NULL ||
+        start(builders, HAC_BUILDER_URGENT, index, program, &err) == HAC_OK)
         return;
     device->building = is_being_built_for(builders, index);
-    if (device->state == HAC_DEVICE_UNTESTED && role == HAC_BUILDER_URGENT)
+    if (device->state == HAC_DEVICE_UNTESTED)
         fail(device, err.message);
     else
         lose_wanted(device, program, err.message);
@@ -451,7 +452,7 @@ static bool give_away(hac_builders *builders, uint32_t index, const char *progra
         is_at_work_on(builder_for(builders, HAC_BUILDER_SECOND, index), program))
         return true;
     if (urgent == NULL) {
-        start_or_fail(builders, HAC_BUILDER_URGENT, index, program);
+        start_or_fail(builders, index, program);
         return true;
     }
     return give_to(builders, HAC_BUILDER_URGENT, index, program) || give_to_second(builders, index, program);
@@ -496,7 +497,7 @@ void hac_builders_test_devices(hac_builders *builders)
         if (known(builders, device->program_key))
             device->state = HAC_DEVICE_READY;
         else
-            start_or_fail(builders, HAC_BUILDER_URGENT, i, "");
+            start_or_fail(builders, i, "");
     }
 }
 

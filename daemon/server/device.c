@@ -506,11 +506,17 @@ void hac_device_add_failure(hac_server_device *device, const char *failure)
         device->failures[device->n_failures++] = copy;
 }
 
-void hac_device_unwant(hac_server_device *device, const char *program)
+static size_t find_wanted(const hac_server_device *device, const char *program)
 {
     size_t at = 0;
     while (at < device->n_wanted && strcmp(device->wanted[at], program) != 0)
         at++;
+    return at;
+}
+
+void hac_device_unwant(hac_server_device *device, const char *program)
+{
+    size_t at = find_wanted(device, program);
     if (at == device->n_wanted)
         return;
     device->n_wanted--;
@@ -519,18 +525,16 @@ void hac_device_unwant(hac_server_device *device, const char *program)
 
 void hac_device_want(hac_server_device *device, const char *program, bool now)
 {
-    for (size_t i = 0; i < device->n_wanted && !now; i++)
-        if (strcmp(device->wanted[i], program) == 0)
-            return;
     if (now)
         hac_device_unwant(device, program);
-    if (device->n_wanted == HAC_DEVICE_WANTED_MAX && !now)
+    else if (find_wanted(device, program) < device->n_wanted || device->n_wanted == HAC_DEVICE_WANTED_MAX)
         return;
-    size_t kept = device->n_wanted < HAC_DEVICE_WANTED_MAX ? device->n_wanted : HAC_DEVICE_WANTED_MAX - 1;
-    if (now)
-        memmove(device->wanted + 1, device->wanted, kept * sizeof *device->wanted);
-    snprintf(device->wanted[now ? 0 : kept], sizeof *device->wanted, "%s", program);
-    device->n_wanted = kept + 1;
+    if (device->n_wanted == HAC_DEVICE_WANTED_MAX)
+        device->n_wanted--;
+    size_t at = now ? 0 : device->n_wanted;
+    memmove(device->wanted + at + 1, device->wanted + at, (device->n_wanted - at) * sizeof *device->wanted);
+    snprintf(device->wanted[at], sizeof *device->wanted, "%s", program);
+    device->n_wanted++;
 }
 
 static hac_failed_program *find_failed(const hac_server_device *device, const char *program)

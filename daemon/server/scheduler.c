@@ -252,13 +252,14 @@ static bool maps_buffer(const hac_executor *executor, const hac_executor_input *
 static size_t list_later(const hac_job *job, uint32_t task_index, uint32_t plan_device, char **ret)
 {
     const hac_plan_task *from = &job->plan->tasks[task_index];
+    const char *own = codelet_on(job, from, plan_device);
     size_t n = 0;
     for (size_t t = task_index + 1; t < job->plan->n_tasks && n < HAC_RUN_THEN_MAX; t++) {
         const hac_plan_task *task = &job->plan->tasks[t];
         const char *codelet = codelet_on(job, task, plan_device);
         bool here = task->device >= 0 ? task->device == (int)plan_device
                                       : (task->device_mask >> plan_device & 1) != 0;
-        bool listed = strcmp(codelet, codelet_on(job, from, plan_device)) == 0;
+        bool listed = strcmp(codelet, own) == 0;
         for (size_t i = 0; i < n && !listed; i++)
             listed = strcmp(codelet, ret[i]) == 0;
         if (here && !listed && task->type == from->type)

@@ -30,6 +30,10 @@ def kill(pid, number):
     return True
 
 
+def builders_of(daemon):
+    return [p for p in children(daemon.pid) if "--build" in command_of(p)]
+
+
 class FaultCase(MachineTest):
     def prepare(self, machine, items=ITEMS, pattern="random"):
         """An input, models that know both devices, and how long the sort then takes on them."""
@@ -116,21 +120,17 @@ class BuilderKilled(FaultCase):
         process = machine.start("devices")
         self.assertTrue(eventually(machine.running))
         daemon = machine.running()
-        self.assertTrue(eventually(lambda: self.builders(daemon)))
+        self.assertTrue(eventually(lambda: builders_of(daemon)))
         time.sleep(0.2)
-        kill(self.builders(daemon)[0], signal.SIGKILL)
+        kill(builders_of(daemon)[0], signal.SIGKILL)
         process.communicate(timeout=60)
         machine.generate("u32", "random", 70000)
         machine.sort_and_check("u32", "--algorithm", "bitonic")
         time.sleep(0.2)
-        for pid in self.builders(daemon):
+        for pid in builders_of(daemon):
             kill(pid, signal.SIGKILL)
         machine.sort_and_check("u32", "--algorithm", "bitonic", "--argsort")
         self.assertEqual(machine.devices()[0]["state"], "ready")
-
-    @staticmethod
-    def builders(daemon):
-        return [p for p in children(daemon.pid) if "--build" in command_of(p)]
 
 
 class LongKill(Kill):
@@ -321,7 +321,7 @@ class Builder(MachineTest):
         found = []
 
         def look():
-            found[:] = [p for p in children(daemon.pid) if "--build" in command_of(p)]
+            found[:] = builders_of(daemon)
             return found
         if eventually(look, 10, 0.001):
             kill(found[0], signal.SIGSTOP)
@@ -362,14 +362,14 @@ class Builder(MachineTest):
         found = []
 
         def two():
-            found[:] = [p for p in children(daemon.pid) if "--build" in command_of(p)]
+            found[:] = builders_of(daemon)
             return len(found) == 2
         self.assertTrue(eventually(two, 10, 0.001), "one builder makes both")
         return machine, process, found
 
     @unittest.skipIf(os.cpu_count() < 2, "SKIPPED: a second builder needs a second core")
     def test_two_side_by_side(self):
-        """What a job needs later is built beside what it needs first; a builder that is killed is started again."""
+        """What a job needs later is built beside what it needs first; another one builds what a killed builder was at."""
         for victim in (None, 0, 1):
             with self.subTest(victim=victim):
                 machine, process, builders = self.start_first_sort()
@@ -418,8 +418,8 @@ class Builder(MachineTest):
         self.assertTrue(eventually(machine.running))
         daemon, killed = machine.running(), set()
         while process.poll() is None and len(killed) < 50:
-            for pid in children(daemon.pid):
-                if pid not in killed and "--build" in command_of(pid) and kill(pid, signal.SIGKILL):
+            for pid in builders_of(daemon):
+                if pid not in killed and kill(pid, signal.SIGKILL):
                     killed.add(pid)
             time.sleep(0.001)
         process.communicate(timeout=30)

@@ -102,8 +102,7 @@
     HAC_RADIX_PAIR(style, "64i", file, source, "64", "4")                                                    \
     HAC_RADIX_PAIR(style, "64w", file, source, "64", "8")
 
-/* Two programs of one source, so that they are compiled side by side, and a small sort needs no more than
- * one. */
+/* Two programs of one source, so that they are compiled side by side. */
 #define HAC_RADIX_PAIR(style, kind, file, source, bits, index)                                               \
     HAC_RADIX_PROGRAM("radix." style "." kind, file, source, bits, index, "0")                               \
     HAC_RADIX_PROGRAM("radix_leaf." style "." kind, file, source, bits, index, "1")
