@@ -12,6 +12,7 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "server.h"
+#include "work.h"
 
 #define FILE_MAX (16u << 20) /* far more than all models can take */
 
@@ -99,7 +100,7 @@ void hac_saved_models_write(hac_server *server)
     if (save == NULL)
         return;
     server->saving_models = true;
-    int r = uv_queue_work(&server->loop, &save->work, write_models, models_written);
+    int r = hac_queue_work(&server->loop, &save->work, write_models, models_written);
     if (r != 0)
         models_written(&save->work, r);
 }

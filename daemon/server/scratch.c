@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
+#include "work.h"
 
 #define DESCRIPTORS 16 /* that nftw may hold open */
 #define CLAIMS_MAX  100
@@ -70,7 +71,7 @@ static void queue(uv_loop_t *loop, void (*remove)(const char *path), const char 
     r->work.data = r;
     r->remove = remove;
     snprintf(r->path, sizeof r->path, "%s", path);
-    if (uv_queue_work(loop, &r->work, run, done) != 0)
+    if (hac_queue_work(loop, &r->work, run, done) != 0)
         free(r);
 }
 

@@ -24,6 +24,7 @@
 #include "scratch.h"
 #include "session.h"
 #include "tuning.h"
+#include "work.h"
 
 #define TICK_MS            250
 #define SELF_TEST_SECONDS  20.0 /* questions about devices wait this long for their self-tests */
@@ -315,7 +316,7 @@ static void on_discard(void *context, int fd, uint64_t bytes)
     }
     d->fd = fd;
     d->bytes = bytes;
-    if (uv_queue_work(&server->loop, &d->work, discard_run, discard_done) != 0)
+    if (hac_queue_work(&server->loop, &d->work, discard_run, discard_done) != 0)
         discard_run(&d->work);
 }
 
@@ -493,11 +494,19 @@ void hac_server_close(hac_server *server)
 }
 
 /* What is left of hacd's life is short and to be finished: models are written, scratch files removed. */
-static void ignore_signal(uv_signal_t *handle)
+static void ignore_signals(hac_server *server)
 {
-    int number = handle->signum;
-    uv_signal_stop(handle); /* makes it the default, which kills */
-    (void)signal(number, SIG_IGN);
+    uv_signal_t *const handles[] = {&server->on_term, &server->on_int, &server->on_hup};
+    sigset_t all,
+        before; /* this thread alone takes signals (work.h): one that comes meanwhile waits, and is dropped */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++) {
+        int number = handles[i]->signum;
+        uv_signal_stop(handles[i]); /* makes it the default, which kills */
+        (void)signal(number, SIG_IGN);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int hac_server_run(const hac_server_options *options)
@@ -510,9 +519,7 @@ int hac_server_run(const hac_server_options *options)
         return hac_status_exit_code(status);
     }
     uv_run(&server->loop, UV_RUN_DEFAULT);
-    ignore_signal(&server->on_term);
-    ignore_signal(&server->on_int);
-    ignore_signal(&server->on_hup);
+    ignore_signals(server);
     hac_server_close(server);
     return 0;
 }

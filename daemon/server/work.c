@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "work.h"
+
+#include <signal.h>
+
+int hac_queue_work(uv_loop_t *loop, uv_work_t *work, uv_work_cb run, uv_after_work_cb done)
+{
+    sigset_t all, before; /* a thread starts with the mask of who starts it */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int r = uv_queue_work(loop, work, run, done);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r;
+}
