@@ -110,7 +110,7 @@ class Text(SharedMachineTest):
 
     def test_streaming(self):
         """What `hadoop jar hadoop-streaming.jar -mapper … -combiner … -reducer …` does, with one reducer."""
-        text = some_text(60000)
+        text = some_text(30000)
         wanted = collections.Counter(text.split())
         for combiner in ("", f"LC_ALL=C sort | {PIPE} -q {SUM} |"):
             out, _ = self.shell(f"{PIPE} -q {MAP_WORDS} | {combiner} LC_ALL=C sort | {PIPE} -q {SUM}", text.encode())
@@ -128,7 +128,7 @@ class Text(SharedMachineTest):
 
     def test_parts(self):
         """Four mappers, three reducers, keys apart by hash, as the framework does it."""
-        text = some_text(40000, 2)
+        text = some_text(20000, 2)
         lines = text.splitlines(keepends=True)
         reducers = [[] for _ in range(3)]
         for i in range(4):
@@ -185,7 +185,7 @@ class Text(SharedMachineTest):
         self.assertEqual(self.m.good("-q", "pipe", "--select", "line", data=b""), b"")
 
     def test_reports(self):
-        text = some_text(30000, 5)
+        text = some_text(15000, 5)
         words = collections.Counter(text.split())
         result = self.m.run("pipe", *shlex.split(MAP_WORDS), data=text.encode())
         counters, others = counters_of(result.err)
@@ -236,7 +236,7 @@ class Text(SharedMachineTest):
 class TypedBytes(SharedMachineTest):
     def test_streaming(self):
         """-io typedbytes: mapper, the framework's sort, reducer."""
-        lines = some_text(30000, 6).splitlines()
+        lines = some_text(15000, 6).splitlines()
         data = b"".join(put(offset) + put(line) for offset, line in enumerate(lines))
         mapped = self.m.good("-q", "pipe", "--io", "typedbytes", "--schema", "key:i64,value:string", "--select",
                              "substr(value, 1, 2) as k, key as v", data=data)
