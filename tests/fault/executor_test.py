@@ -142,7 +142,8 @@ class LongKill(Kill):
 
 
 class Hang(FaultCase):
-    CONFIG = {"task_deadline_minimum": "400ms", "task_deadline_factor": 2}
+    # A second for a task of 50 ms: a slow one on a busy machine is not taken for a stopped one, and its executor killed.
+    CONFIG = {"task_deadline_minimum": "1s", "task_deadline_factor": 3}
 
     def stop_one(self, daemon, which=0):
         pids = sorted(daemon.executor_pids())
@@ -168,7 +169,7 @@ class Hang(FaultCase):
             began = time.monotonic()
             receipt = self.sort_while(machine, disturb)
             self.assertIsNotNone(stopped[0])
-            self.assertLess(time.monotonic() - began, 4 + 5 * usual)
+            self.assertLess(time.monotonic() - began, 5 + 5 * usual, f"{receipt}\n{machine.log()[-3000:]}")
             self.assertTrue(eventually(lambda: state_of(stopped[0]) is None, 10), "a stopped executor stays")
             if receipt["retries"]:
                 self.assertRegex(receipt["log"], "did not answer|hung|deadline|time")

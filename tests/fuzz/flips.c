@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flips [STEP] FOLDER…: runs a fuzz target over every file there, with each of its last 2048 bytes changed in
+ * flips [STEP] FOLDER…: runs a fuzz target over every file there, with each of its last 1024 bytes changed in
  * several ways, one at a time, and cut off at every 1/64th. STEP, a number: instead every so manieth byte of
  * the whole file. A folder that is not there is said to be skipped.
  */
@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 
 #define FILE_BYTES (64u * 1024) /* larger ones are left out: a copy is made for every change */
-#define FLIPPED    2048
+#define FLIPPED    1024
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -136,10 +136,10 @@ class RandomParquet(ParquetCase):
     """full"""
 
     def test_one_device(self):
-        self.compare(self.seeds(20002, 20))
+        self.compare(self.seeds(20002, 12))
 
     def test_two_devices(self):
-        self.compare(self.seeds(21000, 20))
+        self.compare(self.seeds(21000, 12))
 
     def test_more_rows(self):
         self.compare(self.seeds(22000, 2), (20000, 70000))

@@ -113,13 +113,13 @@ class RandomQueries(RandomCase):
     """full"""
 
     def test_one_device(self):
-        self.compare(self.seeds(1000, 30))
+        self.compare(self.seeds(1000, 18))
 
     def test_two_devices(self):
-        self.compare(self.seeds(2001, 30))
+        self.compare(self.seeds(2001, 18))
 
     def test_unequal_devices(self):
-        self.compare(self.seeds(3002, 15))
+        self.compare(self.seeds(3002, 10))
 
     def test_more_rows(self):
         self.compare(self.seeds(4002, 2), (20000, 70000))
@@ -184,7 +184,7 @@ class RandomColumns(ColumnsCase):
     """full"""
 
     def test_few_rows(self):
-        self.compare_columns(self.seeds(5000, 25), SIZES)
+        self.compare_columns(self.seeds(5000, 15), SIZES)
 
     def test_many_rows(self):
         tally = self.compare_columns(self.seeds(6001, 3), (65535, 65536, 65537, 100000, 200000))
