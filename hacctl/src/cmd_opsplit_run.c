@@ -21,8 +21,9 @@ static hac_status read_logic(hac_opsplit_request *r, const hac_cli *cli, const c
 {
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
     hac_status status = hac_library_open_own(&r->library, err);
-    if (status == HAC_OK)
-        status = hac_logic_read(path, r->library, &r->logic, &problems, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_logic_read(path, r->library, &r->logic, &problems, err);
     for (size_t i = 1; i < problems.n && is_first(cli); i++)
         fprintf(stderr, "hacctl: %s\n", problems.messages[i]);
     hac_logic_problems_clear(&problems);

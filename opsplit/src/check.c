@@ -47,12 +47,16 @@ char *hac_logic_copy(hac_logic_checker *c, const char *text)
 
 char *hac_logic_print(hac_logic_checker *c, const char *fmt, ...)
 {
-    char text[HAC_ERROR_MESSAGE_SIZE];
-    va_list args;
+    va_list args, again;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    va_copy(again, args);
+    int bytes = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    return hac_logic_copy(c, text);
+    char *text = bytes >= 0 ? hac_logic_alloc(c, (size_t)bytes + 1) : NULL;
+    if (text != NULL)
+        vsnprintf(text, (size_t)bytes + 1, fmt, again);
+    va_end(again);
+    return text;
 }
 
 void *hac_logic_grow(hac_logic_checker *c, hac_grow *list, size_t size)

@@ -154,7 +154,7 @@ static void add_shape(hac_shape *shape, const hac_vector_state *state, hac_vecto
         shape->form = form;
 }
 
-static hac_status check_shape(hac_logic_checker *c, const hac_yaml_node *node, const hac_logic_expression *e,
+static hac_status check_shape(hac_logic_checker *c, const hac_yaml_node *node, hac_logic_expression *e,
                               hac_shape *ret)
 {
     hac_shape shape = {HAC_VECTOR_VAR, HAC_DIMENSION_ONE, HAC_DIMENSION_ONE, HAC_DIMENSION_NONE,
@@ -162,8 +162,10 @@ static hac_status check_shape(hac_logic_checker *c, const hac_yaml_node *node, c
     int first = -1;
     for (size_t i = 0; i < e->n_vectors; i++) {
         const hac_vector_state *state = &c->state[e->vectors[i]];
-        if (is_one(state))
+        if (is_one(state)) {
+            e->ones |= UINT64_C(1) << i;
             continue;
+        }
         const hac_vector_state *other = first >= 0 ? &c->state[first] : state;
         if (!hac_dimension_fits(c, other->rows, state->rows) ||
             !hac_dimension_fits(c, other->columns, state->columns) ||

@@ -15,7 +15,7 @@ HAC_DEFINE_CLEANUP(hac_query *, hac_query_free)
 /* ---- columns ---- */
 
 static hac_status check_column(hac_logic_checker *c, const hac_yaml_node *node, const char *name,
-                               const hac_logic_output *output, hac_logic_output_column *ret)
+                               hac_logic_output_column *ret)
 {
     const char *vector = NULL;
     char show[HAC_YAML_SHOW_SIZE];
@@ -33,12 +33,16 @@ static hac_status check_column(hac_logic_checker *c, const hac_yaml_node *node, 
     const hac_logic_vector *v = &c->logic->vectors[ret->vector];
     if (v->kind == HAC_KIND_NONE)
         return HAC_INVALID; /* reported where it is written */
-    if (v->form == HAC_VECTOR_VARIABLE_LEN && output->format != HAC_LOGIC_JSON)
-        return hac_logic_problem(c, node, "`%s` is a VariableLenVector, whose rows only json has", vector);
     if (v->form == HAC_VECTOR_SPARSE_VALUE)
         return hac_logic_problem(
             c, node, "`%s` is a SparseValueVector; write out its zeros with `dense` first", vector);
     return HAC_OK;
+}
+
+/* Written entry by entry, with the row's number. */
+static bool has_entries(const hac_logic_vector *v)
+{
+    return v->form == HAC_VECTOR_SPARSE_MATRIX || v->form == HAC_VECTOR_VARIABLE_LEN;
 }
 
 static hac_status check_rows(hac_logic_checker *c, const hac_yaml_node *node, const hac_logic_output *output)
@@ -46,13 +50,14 @@ static hac_status check_rows(hac_logic_checker *c, const hac_yaml_node *node, co
     const hac_logic_output_column *first = &output->columns[0],
                                   *last = &output->columns[output->n_columns - 1];
     const hac_vector_state *a = &c->state[first->vector], *b = &c->state[last->vector];
-    bool sparse = false;
-    for (size_t i = 0; i < output->n_columns; i++)
-        sparse |= c->logic->vectors[output->columns[i].vector].form == HAC_VECTOR_SPARSE_MATRIX;
-    if (sparse && output->n_columns > 1)
-        return hac_logic_problem(c, node,
-                                 "a SparseMatrix is written as row, column, value, by itself; give it an "
-                                 "output of its own");
+    for (size_t i = 0; i < output->n_columns; i++) {
+        const hac_logic_vector *v = &c->logic->vectors[output->columns[i].vector];
+        if (has_entries(v) && output->n_columns > 1)
+            return hac_logic_problem(
+                c, node, "a %s is written as row, %svalue, by itself; give it an output of its own",
+                hac_vector_template_get(v->form)->name,
+                v->form == HAC_VECTOR_SPARSE_MATRIX ? "column, " : "");
+    }
     if (!hac_dimension_fits(c, a->rows, b->rows))
         return hac_dimensions_differ(
             c, node, &(hac_counted){hac_vector_name(c, last->vector), "rows", b->rows, false},
@@ -77,7 +82,7 @@ static hac_status check_columns(hac_logic_checker *c, const hac_yaml_node *map, 
         return status != HAC_OK ? status : HAC_NO_MEMORY;
     for (const hac_yaml_node *node = columns->first; node != NULL; node = node->next) {
         const char *name = list && node->kind == HAC_YAML_SCALAR ? node->text : node->key;
-        status = check_column(c, node, name != NULL ? name : "", output, &output->columns[output->n_columns]);
+        status = check_column(c, node, name != NULL ? name : "", &output->columns[output->n_columns]);
         if (!hac_logic_goes_on(status))
             return status;
         first = first != HAC_OK ? first : status;
@@ -110,11 +115,11 @@ static void file_columns(const hac_logic_checker *c, const hac_logic_output *out
         const hac_logic_vector *v = &c->logic->vectors[output->columns[i].vector];
         const hac_logic_dimension *columns =
             &c->logic->dimensions[c->state[output->columns[i].vector].columns];
-        if (v->form == HAC_VECTOR_SPARSE_MATRIX) {
+        if (has_entries(v))
             add_field(ret, "row", HAC_KIND_U64);
+        if (v->form == HAC_VECTOR_SPARSE_MATRIX)
             add_field(ret, "column", HAC_KIND_U32);
-        }
-        if (v->form == HAC_VECTOR_SPARSE_MATRIX || columns == c->logic->dimensions) {
+        if (has_entries(v) || columns == c->logic->dimensions) {
             add_field(ret, output->columns[i].name, v->kind);
             continue;
         }
@@ -319,6 +324,12 @@ static hac_status check_value(hac_logic_checker *c, const hac_yaml_node *node, c
             c->state[ret->in].columns != HAC_DIMENSION_ONE)
             return hac_logic_problem(c, in, "`%s` is a %s of %s; values are numbers, a row each", name,
                                      hac_vector_template_get(v->form)->name, hac_element_name(kind));
+        if (kind == HAC_KIND_U64)
+            return hac_logic_problem(
+                c, in,
+                "`%s` has elements of type u64; make others of it before, as in let: {wider: "
+                "\"cast(%s as i64)\"}",
+                name, name);
         if (!hac_dimension_fits(c, c->state[ret->in].rows, c->state[r->key].rows))
             return hac_dimensions_differ(
                 c, in, &(hac_counted){name, "rows", c->state[ret->in].rows, false},

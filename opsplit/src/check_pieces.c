@@ -101,6 +101,7 @@ static void of_matrix(const hac_piece_check *p, hac_written *w)
     if ((id != HAC_SUBOP_ARGMIN && id != HAC_SUBOP_ARGMAX) || !columns->known ||
         columns->dimension == HAC_DIMENSION_ONE)
         return;
+    p->piece->of_rows = true;
     w->form = HAC_VECTOR_FIX_VALUE;
     w->kind = HAC_KIND_U32;
     w->rows = rows->dimension;
@@ -142,7 +143,22 @@ static hac_status special_reduce(const hac_piece_check *p)
         return hac_logic_problem_key(p->c, p->map,
                                      "`%s` is text, of which `reduce` knows only the function count",
                                      hac_vector_name(p->c, in));
+    const hac_logic_expression *e = hac_logic_argument_expression(p->piece, "expr");
+    if (e != NULL && e->n_vectors == 0)
+        return hac_logic_problem_key(p->c, p->map, "`%s` reads no vector, so that there is nothing to reduce",
+                                     e->text);
     return HAC_OK;
+}
+
+static hac_status cast_first(const hac_piece_check *p, int in, const char *of, const char *wanted,
+                             const char *as)
+{
+    const char *name = hac_vector_name(p->c, in);
+    return hac_logic_problem_key(
+        p->c, p->map,
+        "`%s` has elements of type %s, and `%s` %stakes %s; make others of it before, as in "
+        "let: {wider: \"cast(%s as %s)\"}",
+        name, hac_element_name(p->c->logic->vectors[in].kind), p->piece->name, of, wanted, name, as);
 }
 
 static hac_status special_keys(const hac_piece_check *p)
@@ -157,6 +173,8 @@ static hac_status special_keys(const hac_piece_check *p)
             "count` with `count` as its result");
     if (function == HAC_OP_COUNT && out != NULL)
         return hac_logic_problem_key(p->c, p->map, "the result of `function: count` is `count`, not `out`");
+    if (in >= 0 && p->c->logic->vectors[in].kind == HAC_KIND_U64)
+        return cast_first(p, in, "", "i32, u32, i64, f32, f64 and bool", "i64");
     if (out == NULL || empty < 0)
         return HAC_OK;
     hac_kind kind = hac_piece_result_kind(p, out, 0);
@@ -172,8 +190,13 @@ static hac_status special_keys(const hac_piece_check *p)
 static hac_status special_arg(const hac_piece_check *p)
 {
     const hac_letter *columns = &p->letters['c' - 'a'];
-    if (columns->known && columns->dimension != HAC_DIMENSION_ONE &&
-        hac_logic_argument_get(p->piece, "value") != NULL)
+    int in = hac_logic_argument_vector(p->piece, "in");
+    hac_kind kind = in >= 0 ? p->c->logic->vectors[in].kind : HAC_KIND_NONE;
+    if (!columns->known || columns->dimension == HAC_DIMENSION_ONE)
+        return HAC_OK;
+    if (kind == HAC_KIND_I32 || kind == HAC_KIND_U32)
+        return cast_first(p, in, "of a matrix ", "i64, u64, f32 and f64", "i64");
+    if (hac_logic_argument_get(p->piece, "value") != NULL)
         return hac_logic_problem_key(p->c, p->map,
                                      "`value` is there for a vector only; of a matrix use `row_reduce`");
     return HAC_OK;

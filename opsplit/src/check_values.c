@@ -10,7 +10,8 @@
 #include "base/value_text.h"
 #include "check.h"
 
-#define ROWS_MAX (UINT64_C(1) << 24) /* of a value that is repeated: what is larger is made by `fill` */
+#define ROWS_MAX     (UINT64_C(1) << 24)
+#define REPEATED_MAX (UINT64_C(1) << 22) /* of one value: what is larger is made by `fill` */
 
 typedef struct scalar {
     hac_kind kind; /* BOOL, I64, U64, F64 or STRING: the narrowest of these that has it */
@@ -166,8 +167,9 @@ static hac_status repeated(hac_logic_checker *c, const hac_yaml_node *map, hac_l
         status = hac_logic_whole(c, columns, 1, 4096, &k);
     if (status == HAC_OK && v->form == HAC_VECTOR_VAR && n * k > 1)
         return hac_logic_problem(c, rows != NULL ? rows : columns, "a Var has one value; several are a PVar");
-    if (status == HAC_OK && n * k > ROWS_MAX)
-        return hac_logic_problem(c, columns, "more than %u values; use `fill`", (unsigned)ROWS_MAX);
+    if (status == HAC_OK && n * k > REPEATED_MAX)
+        return hac_logic_problem(c, columns != NULL ? columns : rows, "more than %u values; use `fill`",
+                                 (unsigned)REPEATED_MAX);
     state->rows = hac_dimension_constant(c, n);
     state->columns = hac_dimension_constant(c, k);
     return status;

@@ -85,6 +85,8 @@ hac_piece_cut hac_piece_cut_of(const hac_logic *logic, hac_operation operation, 
         cut.components = options->threads;
     if (by >= 0 && logic->vectors[by].split > 0)
         cut.components = logic->vectors[by].split;
+    if (cut.components > HAC_COMPONENTS_MAX)
+        cut.components = HAC_COMPONENTS_MAX;
     hac_partitioner partitioner = by >= 0 ? logic->vectors[by].partitioner : HAC_PARTITION_RANGE;
     if (partitioner == HAC_PARTITION_WEIGHT ||
         (partitioner != HAC_PARTITION_RANGE && takes_single_rows(logic, piece))) {

@@ -33,7 +33,8 @@ static const hac_subop_info subops[] = {
        "what it gives for each row"},
       {"function", HAC_ARGUMENT_WORD, 0, 0, HAC_ELEMENT_VALUE, NULL, NULL, NULL, NULL,
        "sum min max count squares magnitude largest",
-       "squares: of x × x; magnitude: of |x|; largest: the greatest |x|; count of bool: of true ones"},
+       "squares: of x × x; magnitude: of |x|; largest: the greatest |x|; count of bool: of true ones; no rows have a sum of 0, "
+       "and no min or max"},
       {"out", HAC_ARGUMENT_RESULT, R, RESULT_ONE, HAC_ELEMENT_TOTAL, "in expr", "1", "1", NULL, NULL, "one value"}},
      "- reduce: {expr: \"abs(next - rank)\", function: sum, out: residual}"},
 

@@ -274,9 +274,8 @@ static const bad_case sections[] = {
      "2:43: unknown column 'y'"},
     {"vectors: {a: {value: 1}}\noutputs: {o: {columns: {x: a}, limit: 0}}\n",
      "2:39: `0` is not a whole number"},
-    {"vectors: {a: {value: [[1], []]}}\noutputs: {o: {columns: [a]}}\n",
-     "2:25: `a` is a VariableLenVector, whose "
-     "rows only json has"},
+    {"vectors: {a: {value: [[1], []]}, b: {value: [1, 2]}}\noutputs: {o: {columns: [a, b]}}\n",
+     "2:28: a VariableLenVector is written as row, value, by itself"},
     {"vectors: {a: {value: [x]}}\noutputs: {o: {format: raw, columns: [a]}}\n",
      "2:11: raw is the values of one vector"},
     {"vectors: {a: {tempalte: Var}}\n",

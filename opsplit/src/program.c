@@ -117,8 +117,9 @@ static hac_status read_logic(const hac_opsplit_options *options, const char *pat
 {
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
     hac_status status = hac_library_open_own(ret_library, err);
-    if (status == HAC_OK)
-        status = hac_logic_read(path, *ret_library, ret, &problems, err);
+    if (status != HAC_OK)
+        return status;
+    status = hac_logic_read(path, *ret_library, ret, &problems, err);
     for (size_t i = 0; i < problems.n && options->problem != NULL; i++)
         options->problem(options->context, problems.messages[i]);
     hac_logic_problems_clear(&problems);

@@ -444,8 +444,9 @@ static void touch(const hac_run_task *what, size_t operand, uint64_t first, uint
         return;
     row_map map = map_rows(what, operand);
     uint64_t from = mapped_first(map, first);
-    span->touch_first = span->offset + v->values + from * hac_run_row_bytes(v);
     span->touch_bytes = (mapped_end(map, end) - from) * hac_run_row_bytes(v);
+    if (span->touch_bytes > 0)
+        span->touch_first = span->offset + v->values + from * hac_run_row_bytes(v);
 }
 
 /* It begins with its place in the file, by which a failure is told from that of the piece that waits. */
@@ -587,7 +588,7 @@ static void note_writers(const hac_logic_run *run, const hac_run_task *what, uin
 static unsigned components_wanted(const hac_logic_run *run, const hac_run_task *what)
 {
     hac_text program = HAC_TEXT_NONE;
-    unsigned most = hac_run_components(run);
+    unsigned most = run->components;
     if (what->grain == 0 || what->scattered || most <= 1)
         return 1;
     if (what->program != NULL)

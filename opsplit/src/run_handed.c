@@ -24,14 +24,13 @@ static hac_status check_type(const hac_logic_input *input, const hac_logic_vecto
         hac_vector_template_get((hac_vector_template)o->form)->name, hac_element_name((hac_kind)o->kind));
 }
 
-/* `n` rows or columns: as many as they have to be, if that is known. */
-static hac_status check_extent(hac_logic_run *run, size_t input, int dimension, uint64_t n, const char *what,
-                               hac_error *err)
+hac_status hac_run_check_extent(hac_logic_run *run, size_t input, int dimension, uint64_t n, const char *what,
+                                hac_error *err)
 {
     const hac_logic_dimension *d = dimension >= 0 ? &run->logic->dimensions[dimension] : NULL;
     bool own = d != NULL && d->kind == HAC_DIMENSION_INPUT && (size_t)d->index == input;
     if (own && strcmp(what, "rows") == 0)
-        run->dimensions[dimension] = n;
+        run->dimensions[dimension] = n; /* what comes behind it may have to have as many */
     if (d == NULL || (d->kind != HAC_DIMENSION_CONSTANT && d->kind != HAC_DIMENSION_INPUT))
         return HAC_OK;
     uint64_t wanted = d->kind == HAC_DIMENSION_CONSTANT ? d->value : run->dimensions[dimension];
@@ -50,9 +49,9 @@ hac_status hac_run_load_handed(hac_logic_run *run, size_t input, const hac_run_i
     const hac_logic_vector *vector = &run->logic->vectors[index];
     hac_status status = check_type(named, vector, given, err);
     if (status == HAC_OK)
-        status = check_extent(run, input, vector->rows, given->operand->rows, "rows", err);
+        status = hac_run_check_extent(run, input, vector->rows, given->operand->rows, "rows", err);
     if (status == HAC_OK)
-        status = check_extent(run, input, vector->columns, given->operand->columns, "columns", err);
+        status = hac_run_check_extent(run, input, vector->columns, given->operand->columns, "columns", err);
     if (status != HAC_OK)
         return status;
     const hac_op_operand *o = given->operand;

@@ -12,7 +12,7 @@
 #include "opsplit/decompose.h"
 #include "opsplit/run.h"
 
-#define HAC_RUN_WRITERS_MAX 64 /* tasks that write parts of one vector: as many components as a job takes */
+#define HAC_RUN_WRITERS_MAX HAC_COMPONENTS_MAX /* tasks that write parts of one vector */
 
 typedef struct hac_run hac_logic_run;
 
@@ -134,8 +134,6 @@ bool hac_run_writes(const hac_run_task *task, size_t i);
 HAC_MUST_USE hac_status hac_run_partition_find(hac_logic_run *run, const hac_logic_piece *piece,
                                                hac_error *err);
 void hac_run_partitions_clear(hac_logic_run *run);
-/* Of the piece at work: a job takes no more of one sub-operator, however finely it is to be cut. */
-unsigned hac_run_components(const hac_logic_run *run);
 /* Whether the partition cuts ranges of so many rows; whether it takes this task's rows one by one. */
 bool hac_run_cuts_ranges(const hac_logic_run *run, uint64_t rows);
 bool hac_run_takes_single_rows(const hac_logic_run *run, const hac_run_task *task);
@@ -288,9 +286,9 @@ struct hac_run {
     uint64_t round;
 };
 
-/* How the piece is cut, of a step of that kind: run->cut, components, partition. */
-HAC_MUST_USE hac_status hac_run_cut(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
-                                    hac_error *err);
+/* How the piece, of that step (NULL: of none), is cut: run->cut, components, partition. */
+HAC_MUST_USE hac_status hac_run_cut(hac_logic_run *run, const hac_logic_step *step,
+                                    const hac_logic_piece *piece, hac_error *err);
 /* What comes now is no piece. */
 void hac_run_uncut(hac_logic_run *run);
 HAC_MUST_USE hac_status hac_run_piece(hac_logic_run *run, const hac_logic_piece *piece, hac_error *err);
@@ -306,6 +304,9 @@ unsigned hac_run_sub_loops(const hac_logic_run *run, const hac_logic_step *step,
 HAC_MUST_USE hac_status hac_run_set_index(hac_logic_run *run, int vector, int64_t value, hac_error *err);
 /* Inputs that are not given have no value afterwards. */
 HAC_MUST_USE hac_status hac_run_load(hac_logic_run *run, hac_error *err);
+/* An input's `n` rows or columns (`what`): as many as `dimension` says, if that is known by now. */
+HAC_MUST_USE hac_status hac_run_check_extent(hac_logic_run *run, size_t input, int dimension, uint64_t n,
+                                             const char *what, hac_error *err);
 /* Vectors that a program hands over, and those that it wants back (run_handed.c). */
 HAC_MUST_USE hac_status hac_run_load_handed(hac_logic_run *run, size_t input, const hac_run_input *given,
                                             hac_error *err);

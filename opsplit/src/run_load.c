@@ -499,10 +499,10 @@ static hac_status load_input(hac_logic_run *run, const hac_logic_input *input, c
     if (status != HAC_OK)
         return status;
     run->report->rows_loaded += l.rows;
-    if (input->rows >= 0 && run->logic->dimensions[input->rows].kind == HAC_DIMENSION_INPUT)
-        run->dimensions[input->rows] = l.rows; /* what comes behind it may have to have as many */
     say_loaded(run, &l);
-    return HAC_OK;
+    status =
+        hac_run_check_extent(run, (size_t)(input - run->logic->inputs), input->rows, l.rows, "rows", err);
+    return status == HAC_INVALID ? HAC_FAILED : status; /* it is the data that is wrong */
 }
 
 /* ---- values ---- */

@@ -232,18 +232,13 @@ static hac_status place_rows(hac_logic_run *run, hac_run_partition *p, const uin
     return HAC_OK;
 }
 
-unsigned hac_run_components(const hac_logic_run *run)
-{
-    return run->components < HAC_RUN_WRITERS_MAX ? run->components : HAC_RUN_WRITERS_MAX;
-}
-
 static hac_status deal(hac_logic_run *run, const hac_logic_piece *piece, hac_run_partition *p, hac_error *err)
 {
     const hac_logic_expression *expression = run->logic->vectors[run->cut.vector].partition;
     hac_run_vector by = {.memory = NULL};
     hac_status status = HAC_OK;
     p->rows = rows_of(run, piece);
-    p->n_parts = hac_run_components(run);
+    p->n_parts = run->components;
     p->parts = calloc(p->n_parts, sizeof *p->parts);
     uint32_t *component = calloc(p->rows + 1, sizeof *component);
     if (component == NULL || p->parts == NULL)
@@ -278,7 +273,7 @@ static bool is_of(const hac_logic_run *run, const hac_run_partition *p, const so
 {
     bool placed = p->parts != NULL;
     if (p->vector != run->cut.vector || p->n_sources != s->n ||
-        (placed && (p->n_parts != hac_run_components(run) || p->rows != rows)))
+        (placed && (p->n_parts != run->components || p->rows != rows)))
         return false;
     for (size_t i = 0; i < s->n; i++)
         if (p->sources[i].memory != run->vectors[s->vectors[i]].memory)
@@ -361,11 +356,14 @@ hac_status hac_run_partition_find(hac_logic_run *run, const hac_logic_piece *pie
     return make(run, piece, &s, err);
 }
 
-hac_status hac_run_cut(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
+hac_status hac_run_cut(hac_logic_run *run, const hac_logic_step *step, const hac_logic_piece *piece,
                        hac_error *err)
 {
     hac_decompose_options options = {run->options->components, run->threads};
+    hac_operation operation = step != NULL ? step->operation : HAC_OPERATION_NONE;
     run->cut = hac_piece_cut_of(run->logic, operation, piece, &options);
+    if (step != NULL && step->whole)
+        run->cut.components = 1;
     run->components = run->cut.components;
     return hac_run_partition_find(run, piece, err);
 }

@@ -161,7 +161,7 @@ hac_run_vector hac_run_flat(const hac_run_vector *vector)
     hac_op_operand *o = &flat.operand;
     bool entries = o->form == HAC_VECTOR_SPARSE_VALUE || o->form == HAC_VECTOR_VARIABLE_LEN ||
                    o->form == HAC_VECTOR_SPARSE_MATRIX;
-    if (entries || o->columns > 1) { /* their rows are not the view's */
+    if (entries || o->columns != 1) { /* their rows are not the view's */
         o->rows = entries ? o->entries : o->rows * o->columns;
         for (unsigned w = 0; w < flat.n_writers; w++) {
             flat.writers[w].first = 0;
@@ -228,7 +228,7 @@ hac_status hac_run_expression(hac_logic_run *run, const hac_logic_expression *ex
         if (v->memory == NULL)
             return hac_fail(err, HAC_FAILED, "vector %s has no value yet",
                             run->logic->vectors[expression->vectors[i]].name);
-        bool one = v->operand.rows == 1 && v->operand.columns == 1;
+        bool one = (expression->ones >> i & 1) != 0;
         hac_status status = one || like == SIZE_MAX ? HAC_OK : check_alike(run, expression, like, i, err);
         if (status != HAC_OK)
             return status;
@@ -292,7 +292,7 @@ static hac_status map_entries(hac_logic_run *run, const hac_logic_piece *piece,
     hac_run_output(&task, &result);
     for (size_t i = 0; i < expression->n_vectors && i + 1 < HAC_OP_OPERANDS_MAX; i++) {
         views[i] = hac_run_flat(&run->vectors[expression->vectors[i]]);
-        hac_run_operand(&task, &views[i], views[i].operand.rows == 1);
+        hac_run_operand(&task, &views[i], (expression->ones >> i & 1) != 0);
     }
     task.program = expression->program;
     task.rows = result.operand.rows;

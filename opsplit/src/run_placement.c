@@ -200,12 +200,12 @@ static hac_status place_sort(hac_logic_run *run, const hac_logic_piece *piece, h
     return status == HAC_OK ? sorted_vector(run, piece, "order", HAC_KIND_U32, rows, err) : status;
 }
 
-static hac_status make_tasks(hac_logic_run *run, hac_operation operation, const hac_logic_piece *piece,
+static hac_status make_tasks(hac_logic_run *run, const hac_logic_step *step, const hac_logic_piece *piece,
                              hac_error *err)
 {
     run->placing->piece = piece->number;
     run->at = piece->at;
-    hac_status status = hac_run_cut(run, operation, piece, err);
+    hac_status status = hac_run_cut(run, step, piece, err);
     if (status != HAC_OK)
         return status;
     return piece->subop->id == HAC_SUBOP_SORT ? place_sort(run, piece, err) : hac_run_piece(run, piece, err);
@@ -290,8 +290,7 @@ static hac_status place_piece(hac_logic_run *run, const hac_logic_step *step, co
     }
     hac_status made = HAC_AGAIN;
     if (needed < 0)
-        made = step->reducer ? make_reducer_tasks(run, piece, &why)
-                             : make_tasks(run, step->operation, piece, &why);
+        made = step->reducer ? make_reducer_tasks(run, piece, &why) : make_tasks(run, step, piece, &why);
     hac_status status = HAC_OK;
     if (needed >= 0)
         status = leave_missing(run, piece, needed, err);

@@ -23,19 +23,21 @@ static bool is_arg(hac_op_function function)
     return function == HAC_OP_ARGMIN || function == HAC_OP_ARGMAX;
 }
 
-/* Matrices are reduced element by element: as one column. */
+/* Matrices and entries are reduced element by element: as one column. */
 static hac_status flatten(hac_logic_run *run, hac_run_task *task, hac_run_vector *flat, hac_run_vector **like,
                           hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (*like == NULL || (*like)->operand.columns == 1)
+    const hac_run_vector *rows = *like;
+    if (rows == NULL || (rows->operand.columns == 1 && hac_op_form_is_dense(rows->operand.form)))
         return HAC_OK;
     for (size_t i = task->n_written; i < task->n_operands && status == HAC_OK; i++) {
-        if (task->operands[i]->operand.columns > 1)
-            status = hac_run_gather(run, task->operands[i], err); /* the view's rows are not the ranks' */
-        flat[i] = hac_run_flat(task->operands[i]);
+        hac_run_vector *v = task->operands[i];
+        if (v->operand.columns != 1 || !hac_op_form_is_dense(v->operand.form))
+            status = hac_run_gather(run, v, err); /* the view's rows are not the ranks' */
+        flat[i] = hac_run_flat(v);
         task->operands[i] = &flat[i];
-        if (flat[i].operand.rows > 1)
+        if (v == rows)
             *like = &flat[i];
     }
     return status;
@@ -66,6 +68,9 @@ static hac_status reduce_to(hac_logic_run *run, const hac_logic_piece *piece, co
         return status;
     first.rows = like != NULL ? like->operand.rows : 1;
     uint64_t blocks = hac_run_blocks(first.rows, HAC_OP_BLOCK);
+    if (blocks == 0 && (r->function == HAC_OP_MIN || r->function == HAC_OP_MAX))
+        return hac_fail(err, HAC_FAILED, "there are no rows of which one could be the %s",
+                        r->function == HAC_OP_MIN ? "least" : "greatest");
     first.grain = first.scale = HAC_OP_BLOCK;
     first.units = (double)first.rows;
     status = hac_run_dense(run, kind, blocks > 0 ? blocks : 1, is_arg(r->function) ? 2 : 1, &partials, err);
@@ -270,11 +275,13 @@ hac_status hac_run_arg_piece(hac_logic_run *run, const hac_logic_piece *piece, h
     hac_run_vector *in = hac_run_argument(run, piece, "in", err), pair, row, value;
     if (in == NULL)
         return HAC_FAILED;
-    if (in->operand.columns > 1)
+    const char *best = function == HAC_OP_ARGMIN ? "least" : "greatest";
+    if (piece->of_rows && in->operand.columns == 0 && in->operand.rows > 0)
+        return hac_fail(err, HAC_FAILED, "there are no columns of which one could be the %s", best);
+    if (piece->of_rows)
         return arg_rows(run, piece, in, function, err);
     if (in->operand.rows == 0)
-        return hac_fail(err, HAC_FAILED, "there are no rows of which one could be the %s",
-                        function == HAC_OP_ARGMIN ? "least" : "greatest");
+        return hac_fail(err, HAC_FAILED, "there are no rows of which one could be the %s", best);
     hac_kind kind = (hac_kind)in->operand.kind;
     reduction r = {.function = function, .kind = kind, .in = {in}, .n_in = 1, .like = in};
     hac_status status = reduce_to(run, piece, &r, &pair, err);
@@ -319,7 +326,10 @@ hac_status hac_run_row_reduce_piece(hac_logic_run *run, const hac_logic_piece *p
     task.grain = HAC_OP_BLOCK;
     bool dense = in->operand.form == HAC_VECTOR_FIX_VALUE || in->operand.form == HAC_VECTOR_PVAR;
     task.units = dense ? (double)task.rows * (double)in->operand.columns : (double)in->operand.entries;
-    status = hac_run_add(run, &task, NULL, err);
+    if (in->operand.columns > 0)
+        status = hac_run_add(run, &task, NULL, err);
+    else /* as of a row without entries */
+        memset(hac_run_data(&result), 0, result.bytes);
     return hac_run_give(run, piece, "out", &result, status);
 }
 

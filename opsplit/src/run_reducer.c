@@ -107,7 +107,7 @@ hac_status hac_run_reducer_piece(hac_logic_run *run, const hac_logic_piece *piec
     const hac_logic_piece named = {.name = (char *)(uintptr_t) "reducer"};
     size_t i = (size_t)(piece - reducer->step->pieces);
     run->at = reducer->at;
-    hac_status status = hac_run_cut(run, HAC_OPERATION_NONE, piece, err);
+    hac_status status = hac_run_cut(run, NULL, piece, err);
     if (status != HAC_OK)
         return status;
     return i == 0 ? number_keys(run, &named, ids, err)

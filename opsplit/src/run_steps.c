@@ -75,7 +75,7 @@ static hac_status run_pieces(hac_logic_run *run, const hac_logic_step *step, hac
     uint64_t before = hac_now_ns();
     for (size_t i = 0; i < step->n_pieces && status == HAC_OK; i++) {
         set_where(run, step->pieces[i].at, step->pieces[i].name);
-        status = hac_run_cut(run, step->operation, &step->pieces[i], err);
+        status = hac_run_cut(run, step, &step->pieces[i], err);
         if (status == HAC_OK)
             status = hac_run_piece(run, &step->pieces[i], err);
         if (status != HAC_OK)
@@ -95,7 +95,9 @@ typedef struct loop {
     int64_t from, by;
     uint64_t iterations;
     unsigned sub_loops;
-    hac_run_vector *left; /* by each sub-loop's last iteration, to be collected */
+    hac_run_vector *left;      /* by each sub-loop's last iteration, to be collected */
+    hac_run_vector *collected; /* what becomes a vector of the file as the loop ends: until then its body
+                                * reads the one of before */
 } loop;
 
 static hac_status bound(hac_logic_run *run, const hac_logic_expression *expression, int64_t otherwise,
@@ -120,42 +122,42 @@ hac_status hac_run_set_index(hac_logic_run *run, int vector, int64_t value, hac_
     return HAC_OK;
 }
 
-/* Row `row` of a collected vector is what the iteration left in a Var: `in`. */
-static hac_status collect(hac_logic_run *run, const struct hac_logic_collect *from, hac_run_vector *in,
+/* Row `row` of what is collected in `out` is what the iteration left in `in`, which the file calls `name`. */
+static hac_status collect(hac_logic_run *run, const char *name, hac_run_vector *in, hac_run_vector *out,
                           uint64_t row, uint64_t rows, hac_error *err)
 {
-    hac_run_vector *out = &run->vectors[from->out];
     hac_status status = hac_run_is_pending(run, in) ? hac_run_flush(run, err) : HAC_OK;
     if (status == HAC_OK && row == 0) {
-        hac_run_vector fresh;
         hac_run_shape shape = {HAC_VECTOR_FIX_VALUE, (hac_kind)in->operand.kind, rows,
                                in->operand.rows * in->operand.columns, 0};
-        status = hac_run_vector_new(run, &shape, &fresh, err);
-        if (status != HAC_OK)
-            return status;
-        hac_run_set(run, from->out, &fresh);
+        status = hac_run_vector_new(run, &shape, out, err);
     }
+    if (status != HAC_OK)
+        return status;
     uint64_t bytes = in->operand.rows * in->operand.columns * hac_op_element_size(in->operand.kind);
     uint64_t room = out->operand.columns * hac_op_element_size(out->operand.kind);
-    if (status == HAC_OK && (bytes != room || in->operand.kind != out->operand.kind))
+    if (bytes != room || in->operand.kind != out->operand.kind)
         return hac_fail(err, HAC_FAILED, "iteration %" PRIu64 " left %s with another size than the first",
-                        row, run->logic->vectors[from->in].name);
-    if (status == HAC_OK)
-        status = hac_run_gather(run, in, err);
+                        row, name);
+    status = hac_run_gather(run, in, err);
     if (status == HAC_OK)
         memcpy(hac_run_data(out) + out->operand.values + row * room, hac_run_data(in) + in->operand.values,
                bytes);
     return status;
 }
 
-/* A loop without iterations leaves what it collects without rows. */
-static hac_status collect_nothing(hac_logic_run *run, int out, hac_error *err)
+/* What the iterations of a round have left. */
+static hac_status collect_round(hac_logic_run *run, const hac_logic_step *step, const loop *l, uint64_t round,
+                                hac_error *err)
 {
-    hac_run_vector fresh;
-    hac_run_shape shape = {HAC_VECTOR_FIX_VALUE, run->logic->vectors[out].kind, 0, 1, 0};
-    hac_status status = hac_run_vector_new(run, &shape, &fresh, err);
-    if (status == HAC_OK)
-        hac_run_set(run, out, &fresh);
+    hac_status status = HAC_OK;
+    for (unsigned s = 0; s < l->sub_loops; s++) {
+        hac_component_range part = hac_sub_loop(l->iterations, l->sub_loops, s);
+        for (size_t c = 0; c < step->n_collect && round < part.count && status == HAC_OK; c++)
+            status =
+                collect(run, run->logic->vectors[step->collect[c].in].name, &l->left[s * step->n_collect + c],
+                        &l->collected[c], part.first + round, l->iterations, err);
+    }
     return status;
 }
 
@@ -193,40 +195,69 @@ static hac_status run_round(hac_logic_run *run, const hac_logic_step *step, cons
         for (size_t c = 0; c < step->n_collect && status == HAC_OK; c++)
             hac_run_vector_copy(run, &run->vectors[step->collect[c].in], &l->left[s * step->n_collect + c]);
     }
-    for (unsigned s = 0; s < l->sub_loops; s++) {
-        hac_component_range part = hac_sub_loop(l->iterations, l->sub_loops, s);
-        for (size_t c = 0; c < step->n_collect && round < part.count && status == HAC_OK; c++)
-            status = collect(run, &step->collect[c], &l->left[s * step->n_collect + c], part.first + round,
-                             l->iterations, err);
-    }
+    if (status != HAC_OK || step->n_collect == 0)
+        return status;
+    set_where(run, step->at, step->name);
+    status = collect_round(run, step, l, round, err);
+    if (status != HAC_OK)
+        (void)hac_run_failed(run, status, err);
+    run->where[0] = '\0';
     return status;
+}
+
+static hac_status read_bounds(hac_logic_run *run, const hac_logic_step *step, loop *l, hac_error *err)
+{
+    int64_t to = 0;
+    set_where(run, step->at, step->name);
+    hac_status status = bound(run, step->from, 0, &l->from, err);
+    if (status == HAC_OK)
+        status = bound(run, step->to, 0, &to, err);
+    if (status == HAC_OK)
+        status = bound(run, step->by, 1, &l->by, err);
+    if (status == HAC_OK && l->by == 0)
+        status = hac_fail(err, HAC_INVALID, "the loop's step is 0");
+    if (status == HAC_OK)
+        l->iterations = hac_loop_iterations(l->from, to, l->by);
+    else
+        (void)hac_run_failed(run, status, err);
+    run->where[0] = '\0';
+    return status;
+}
+
+/* What was collected takes its name; a loop without iterations leaves it without rows. */
+static hac_status publish(hac_logic_run *run, const hac_logic_step *step, const loop *l, hac_error *err)
+{
+    for (size_t c = 0; c < step->n_collect; c++) {
+        int out = step->collect[c].out;
+        hac_run_shape none = {HAC_VECTOR_FIX_VALUE, run->logic->vectors[out].kind, 0, 1, 0};
+        hac_status status =
+            l->iterations == 0 ? hac_run_vector_new(run, &none, &l->collected[c], err) : HAC_OK;
+        if (status != HAC_OK)
+            return status;
+        hac_run_set(run, out, &l->collected[c]);
+        l->collected[c] = (hac_run_vector){.memory = NULL};
+    }
+    return HAC_OK;
 }
 
 static hac_status run_for(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
 {
-    loop l;
-    int64_t to;
-    hac_status status = bound(run, step->from, 0, &l.from, err);
-    if (status == HAC_OK)
-        status = bound(run, step->to, 0, &to, err);
-    if (status == HAC_OK)
-        status = bound(run, step->by, 1, &l.by, err);
-    if (status == HAC_OK && l.by == 0)
-        status = hac_fail(err, HAC_INVALID, "the loop's step is 0");
+    loop l = {.sub_loops = 0};
+    hac_status status = read_bounds(run, step, &l, err);
     if (status != HAC_OK)
         return status;
-    l.iterations = hac_loop_iterations(l.from, to, l.by);
     l.sub_loops = hac_run_sub_loops(run, step, l.iterations);
-    for (size_t c = 0; l.iterations == 0 && c < step->n_collect && status == HAC_OK; c++)
-        status = collect_nothing(run, step->collect[c].out, err);
-    size_t n_left = l.sub_loops * step->n_collect;
-    l.left = calloc(n_left + 1, sizeof *l.left);
+    size_t n_left = l.sub_loops * step->n_collect, n = n_left + step->n_collect;
+    l.left = calloc(n + 1, sizeof *l.left);
     if (l.left == NULL)
         return hac_fail_no_memory(err);
+    l.collected = l.left + n_left;
     uint64_t rounds = hac_sub_loop(l.iterations, l.sub_loops, l.sub_loops - 1).count;
     for (uint64_t round = 0; round < rounds && status == HAC_OK; round++)
         status = run_round(run, step, &l, round, err);
-    for (size_t i = 0; i < n_left; i++)
+    if (status == HAC_OK)
+        status = publish(run, step, &l, err);
+    for (size_t i = 0; i < n; i++)
         hac_run_vector_clear(run, &l.left[i]);
     free(l.left);
     return status;
@@ -259,7 +290,7 @@ static hac_status run_if(hac_logic_run *run, const hac_logic_step *step, hac_err
 
 hac_status hac_run_steps(hac_logic_run *run, const hac_logic_step *steps, size_t n, hac_error *err)
 {
-    hac_status status = HAC_OK;
+    hac_status status = check_stop(run, err); /* once a round, which may have nothing to do */
     for (size_t i = 0; i < n && status == HAC_OK; i++) {
         const hac_logic_step *step = &steps[i];
         switch (step->kind) {

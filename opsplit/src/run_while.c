@@ -100,6 +100,25 @@ static void go_back(hac_logic_run *run, const loop *l, const moment *m)
 
 /* ---- the log ---- */
 
+static void describe_value(hac_kind kind, const uint8_t *at, char *ret, size_t room)
+{
+    double wide;
+    float narrow;
+    uint64_t bits = 0;
+    memcpy(&bits, at, hac_op_element_size((unsigned)kind));
+    memcpy(&wide, at, kind == HAC_KIND_F64 ? sizeof wide : 0);
+    memcpy(&narrow, at, kind == HAC_KIND_F32 ? sizeof narrow : 0);
+    if (kind == HAC_KIND_F64)
+        snprintf(ret, room, "%.9g", wide);
+    else if (kind == HAC_KIND_F32)
+        snprintf(ret, room, "%.9g", (double)narrow);
+    else if (kind == HAC_KIND_I64 || kind == HAC_KIND_I32)
+        snprintf(ret, room, "%" PRId64,
+                 kind == HAC_KIND_I32 ? (int64_t)(int32_t)(uint32_t)bits : (int64_t)bits);
+    else
+        snprintf(ret, room, "%" PRIu64, bits);
+}
+
 /* The Vars that a condition reads, for the process log: "residual = 0.0012". */
 static void describe_condition(const hac_logic_run *run, const hac_logic_expression *expression, char *ret,
                                size_t room)
@@ -108,22 +127,12 @@ static void describe_condition(const hac_logic_run *run, const hac_logic_express
     ret[0] = '\0';
     for (size_t i = 0; i < expression->n_vectors && used >= 0 && (size_t)used < room; i++) {
         const hac_run_vector *v = &run->vectors[expression->vectors[i]];
+        char value[32];
         if (v->memory == NULL || v->operand.rows != 1 || !hac_run_is_whole(v))
             continue;
-        const uint8_t *at = hac_run_data(v) + v->operand.values;
-        double value = 0;
-        int64_t whole = 0;
-        if (v->operand.kind == HAC_KIND_F64)
-            memcpy(&value, at, sizeof value);
-        else
-            memcpy(&whole, at, hac_op_element_size(v->operand.kind));
-        const char *name = run->logic->vectors[expression->vectors[i]].name;
-        if (v->operand.kind == HAC_KIND_F64)
-            used +=
-                snprintf(ret + used, room - (size_t)used, "%s%s = %.9g", used > 0 ? ", " : "", name, value);
-        else
-            used += snprintf(ret + used, room - (size_t)used, "%s%s = %" PRId64, used > 0 ? ", " : "", name,
-                             whole);
+        describe_value((hac_kind)v->operand.kind, hac_run_data(v) + v->operand.values, value, sizeof value);
+        used += snprintf(ret + used, room - (size_t)used, "%s%s = %s", used > 0 ? ", " : "",
+                         run->logic->vectors[expression->vectors[i]].name, value);
     }
 }
 

@@ -113,43 +113,37 @@ static void *strided(const hac_run_vector *v, uint64_t column, uint64_t rows)
     return made;
 }
 
-static hac_status add_dense(table *t, const char *name, const hac_run_vector *v, hac_error *err)
+/* A matrix by the file stays one where its data has one column. */
+static hac_status add_dense(table *t, const char *name, const hac_run_vector *v, bool matrix, hac_error *err)
 {
     hac_kind kind = (hac_kind)v->operand.kind;
     hac_status status = HAC_OK;
-    if (v->operand.columns == 1 && kind != HAC_KIND_BOOL)
+    if (!matrix && kind != HAC_KIND_BOOL)
         return add_column(t, name, kind, hac_run_data(v) + v->operand.values, NULL, NULL, err);
     for (uint64_t c = 0; c < v->operand.columns && status == HAC_OK; c++) {
         char numbered[128];
         void *made = strided(v, c, t->rows);
         if (made == NULL)
             return hac_fail_no_memory(err);
-        snprintf(numbered, sizeof numbered, v->operand.columns == 1 ? "%s" : "%.100s%llu", name,
-                 (unsigned long long)c);
+        snprintf(numbered, sizeof numbered, matrix ? "%.100s%llu" : "%s", name, (unsigned long long)c);
         status = add_column(t, numbered, kind, made, NULL, made, err);
     }
     return status;
 }
 
-/* A sparse matrix: row, column and value of each entry; a sparse vector: index and value. */
+/* A sparse matrix: row, column and value of each entry; rows of varying length: row and value. */
 static hac_status add_sparse(table *t, const char *name, const hac_run_vector *v, hac_error *err)
 {
     const uint64_t *offsets = (const uint64_t *)(const void *)(hac_run_data(v) + v->operand.offsets);
-    const uint8_t *indices = hac_run_data(v) + v->operand.indices;
-    bool matrix = v->operand.form == HAC_VECTOR_SPARSE_MATRIX;
-    hac_status status = HAC_OK;
-    if (matrix) {
-        uint64_t *rows = malloc((t->rows + 1) * sizeof *rows);
-        if (rows == NULL)
-            return hac_fail_no_memory(err);
-        for (uint64_t r = 0; r < v->operand.rows; r++)
-            for (uint64_t e = offsets[r]; e < offsets[r + 1] && e < t->rows; e++)
-                rows[e] = r;
-        status = add_column(t, "row", HAC_KIND_U64, rows, NULL, rows, err);
-    }
-    if (status == HAC_OK)
-        status = add_column(t, matrix ? "column" : "index", matrix ? HAC_KIND_U32 : HAC_KIND_U64, indices,
-                            NULL, NULL, err);
+    uint64_t *rows = malloc((t->rows + 1) * sizeof *rows);
+    if (rows == NULL)
+        return hac_fail_no_memory(err);
+    for (uint64_t r = 0; r < v->operand.rows; r++)
+        for (uint64_t e = offsets[r]; e < offsets[r + 1] && e < t->rows; e++)
+            rows[e] = r;
+    hac_status status = add_column(t, "row", HAC_KIND_U64, rows, NULL, rows, err);
+    if (status == HAC_OK && v->operand.form == HAC_VECTOR_SPARSE_MATRIX)
+        status = add_column(t, "column", HAC_KIND_U32, hac_run_data(v) + v->operand.indices, NULL, NULL, err);
     return status == HAC_OK ? add_column(t, name, (hac_kind)v->operand.kind,
                                          hac_run_data(v) + v->operand.values, NULL, NULL, err)
                             : status;
@@ -157,7 +151,7 @@ static hac_status add_sparse(table *t, const char *name, const hac_run_vector *v
 
 static bool is_sparse(const hac_run_vector *v)
 {
-    return v->operand.form == HAC_VECTOR_SPARSE_MATRIX || v->operand.form == HAC_VECTOR_SPARSE_VALUE;
+    return v->operand.form == HAC_VECTOR_SPARSE_MATRIX || v->operand.form == HAC_VECTOR_VARIABLE_LEN;
 }
 
 static uint64_t rows_of(const hac_run_vector *v)
@@ -183,7 +177,10 @@ static hac_status make_table(hac_logic_run *run, const hac_logic_output *output,
             status = add_column(t, column->name, HAC_KIND_STRING, hac_run_data(v) + v->operand.values,
                                 hac_run_data(v) + v->operand.offsets, NULL, err);
         else
-            status = is_sparse(v) ? add_sparse(t, column->name, v, err) : add_dense(t, column->name, v, err);
+            status = is_sparse(v)
+                         ? add_sparse(t, column->name, v, err)
+                         : add_dense(t, column->name, v,
+                                     run->logic->vectors[column->vector].columns != HAC_DIMENSION_ONE, err);
     }
     if (status != HAC_OK)
         return status;
@@ -334,8 +331,7 @@ static hac_status write_raw(hac_logic_run *run, const hac_logic_output *output, 
 {
     const hac_run_vector *v = &run->vectors[output->columns[0].vector];
     bool text = hac_kind_is_text((hac_kind)v->operand.kind);
-    bool dense = v->operand.form != HAC_VECTOR_VARIABLE_LEN && !is_sparse(v);
-    uint64_t n = text || !dense ? v->operand.entries : v->operand.rows * v->operand.columns;
+    uint64_t n = text ? v->operand.entries : v->operand.rows * v->operand.columns;
     return write_file(run, output, hac_run_data(v) + v->operand.values,
                       n * (text ? 1 : hac_op_element_size(v->operand.kind)), err);
 }

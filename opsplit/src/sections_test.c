@@ -21,7 +21,7 @@ static const bad_case bad_values[] = {
     {"value: [[], []]", "22: the rows are empty"},
     {"template: FixValueVector, value: {rows: 2, indices: [0], values: [1]}",
      "48: a FixValueVector is not written as a map of keys"},
-    {"value: 1, rows: 4097, columns: 4096", "46: more than 16777216 values; use `fill`"},
+    {"value: 1, rows: 4097, columns: 4096", "46: more than 4194304 values; use `fill`"},
     {"template: Var, value: 1, rows: 2", "46: a Var has one value; several are a PVar"},
     {"template: Var, value: 1, columns: 2", "49: a Var has one value; several are a PVar"},
     /* what says how often one value is repeated says nothing of a list, of pairs, and of texts */

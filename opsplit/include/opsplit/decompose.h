@@ -23,6 +23,9 @@
 
 /* ---- components ---------------------------------------------------------------------------------- */
 
+/* A job takes no more of one sub-operator, however finely it is to be cut. */
+#define HAC_COMPONENTS_MAX 64
+
 typedef struct hac_component_range {
     uint64_t first, count;
 } hac_component_range;

@@ -88,9 +88,11 @@ typedef struct hac_logic_expression {
     hac_program *program; /* one output, of type `kind`; its inputs are columns by the vectors below. NULL: a
                            * copy of a vector of texts */
     hac_kind kind;        /* of the result: one that vectors have */
-    int *vectors;         /* of each input of the program: a vector; those with one row hold for every row */
+    int *vectors;         /* of each input of the program: a vector */
     size_t n_vectors;
-    bool exact;    /* the same bits everywhere */
+    uint64_t
+        ones;   /* bits: those of these vectors that are one value by the file, which holds for every row */
+    bool exact; /* the same bits everywhere */
     bool constant; /* reads no vector */
     int copy;      /* it is nothing but this vector, of the kind that is wanted; -1: it is not */
 } hac_logic_expression;
@@ -232,6 +234,7 @@ typedef struct hac_logic_piece {
     int *reads, *writes; /* vectors, each once */
     size_t n_reads, n_writes;
     size_t number; /* from 0 over the whole file, in its order */
+    bool of_rows;  /* argmin, argmax: of each row of a matrix */
 } hac_logic_piece;
 
 /* The argument of that name; NULL: it was not given. */
