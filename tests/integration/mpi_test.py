@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import opsplit_cuts_test as cuts  # noqa: E402
+import opsplit_edges_test as edges  # noqa: E402
 from machine import BUILD, SOURCE, Machine, MachineTest, Result, children, command_of, eventually, main  # noqa: E402
 
 HAC_MPI = BUILD / "backends" / "mpi" / "hac-mpi"
@@ -178,6 +179,17 @@ class Logic(RankTest):
                     shutil.rmtree(self.m.work / "out", ignore_errors=True)
                     self.good(ranks, write(partitioner, operation), "--input", "p=p.csv", "-o", "out")
                     self.same(self.files("out"), alone, f"{ranks} ranks")
+
+    def test_edges(self):
+        """One row, one column, ragged rows, and a vector that a loop reads and collects."""
+        (self.m.work / "p.csv").write_text("x,y\n1,1\n2,2\n5,5\n")
+        (self.m.work / "c.csv").write_text("x,y\n0,0\n")
+        logic, inputs = self.m.work / "edges.yaml", ("--input", "p=p.csv", "--input", "c=c.csv")
+        for text, words in ((edges.COLLECT % 2, ()), (edges.RAGGED % "[[1, 2, 3]]", ()), (edges.NEAREST, inputs)):
+            logic.write_text(f"name: edges\n{text}")
+            self.m.good("opsplit", "run", logic, *words, "-o", "alone")
+            self.good(3, logic, *words, "-o", "ranks")
+            self.same(self.files("ranks"), self.files("alone"), text)
 
     def test_separate_daemons(self):
         inputs = self.write_inputs()
