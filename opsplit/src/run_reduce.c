@@ -276,8 +276,6 @@ hac_status hac_run_arg_piece(hac_logic_run *run, const hac_logic_piece *piece, h
     if (in == NULL)
         return HAC_FAILED;
     const char *best = function == HAC_OP_ARGMIN ? "least" : "greatest";
-    if (piece->of_rows && in->operand.columns == 0 && in->operand.rows > 0)
-        return hac_fail(err, HAC_FAILED, "there are no columns of which one could be the %s", best);
     if (piece->of_rows)
         return arg_rows(run, piece, in, function, err);
     if (in->operand.rows == 0)

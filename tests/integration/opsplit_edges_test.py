@@ -133,7 +133,7 @@ class Edges(SharedMachineTest):
         one = self.results(NEAREST, p=points, c="x,y\n0,0\n")
         self.assertEqual(one["label"], ["label", "0", "0", "0"])
         self.assertEqual((one["d"][0], len(one["d"]), len(one["moved"])), ("d0", 2, 2))
-        self.fails(1, "l.yaml:8:5: argmin: there are no columns of which one could be the least", NEAREST, p=points, c="x,y\n")
+        self.fails(1, "distance: `to` has no rows: there is nothing to have a distance to", NEAREST, p=points, c="x,y\n")
         self.assertEqual(self.results(WORDS, d=" \n\n  \n")["o"][1:], ["0.0"] * 3)
 
     def test_nothing_has_no_least(self):
