@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -712,19 +714,44 @@ static void test_stop(void **state)
     splits.stop_fd = stop_pipe[0];
     io.on_write = ask_to_stop;
     run_fails(&splits, &options, HAC_CANCELLED, "cancelled");
-    /* while it waits for an input that says nothing, in both ways of reading */
-    for (int i = 0; i < 2; i++) {
-        int ends[2];
-        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-        const source in[] = {{NULL, NULL, 0, ends[0]}};
-        splits = splits_of(in, 1);
-        splits.stop_fd = stop_pipe[0];
-        options.order_by = i == 0 ? NULL : "a";
-        run_fails(&splits, &options, HAC_CANCELLED, "cancelled");
-        close(ends[1]);
-    }
     close(stop_pipe[0]);
     close(stop_pipe[1]);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+    if (write(stop_pipe[1], "x", 1) < 0)
+        abort();
+}
+
+/* While it waits for an input that says nothing, in both ways of reading: asked before, and by a signal. */
+static void test_stop_at_input(void **state)
+{
+    (void)state;
+    const struct sigaction action = {.sa_handler = on_alarm};
+    struct sigaction before;
+    const struct itimerval soon = {.it_value = {.tv_usec = 50000}};
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    for (int i = 0; i < 4; i++) {
+        int ends[2];
+        hac_query_options options = query(HAC_INPUT_LINES);
+        assert_int_equal(pipe2(stop_pipe, O_CLOEXEC), 0);
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        const source in[] = {{NULL, NULL, 0, ends[0]}};
+        hac_splits splits = splits_of(in, 1);
+        splits.stop_fd = stop_pipe[0];
+        options.order_by = i % 2 == 0 ? NULL : "line";
+        if (i < 2)
+            on_alarm(0);
+        else
+            assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+        run_fails(&splits, &options, HAC_CANCELLED, "cancelled");
+        close(ends[1]);
+        close(stop_pipe[0]);
+        close(stop_pipe[1]);
+    }
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 }
 
 static void test_daemon_dies(void **state)
@@ -869,7 +896,7 @@ int main(void)
         TEST(test_compressed),   TEST(test_bad_records),    TEST(test_early),
         TEST(test_no_early_end), TEST(test_back_pressure),  TEST(test_little_memory),
         TEST(test_advice),       TEST(test_enough),         TEST(test_job_fails),
-        TEST(test_writer_fails), TEST(test_stop),           TEST(test_daemon_dies),
+        TEST(test_writer_fails), TEST(test_stop), TEST(test_stop_at_input),           TEST(test_daemon_dies),
         TEST(test_wrong_answer), TEST(test_whole),          TEST(test_whole_headers),
         TEST(test_whole_fails),  TEST(test_options),
     };

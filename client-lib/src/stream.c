@@ -28,12 +28,14 @@ hac_status hac_stream_look(const hac_stream *stream, bool *ret_is_stream, uint64
     return HAC_OK;
 }
 
-/* Until the input has something, or the end. */
+/* Until the input has something, or the end. HAC_AGAIN: a signal has come, and stop_fd may tell of it. */
 static hac_status wait_for(const hac_input *input, int stop_fd, hac_error *err)
 {
     struct pollfd p[] = {{hac_input_wants(input), POLLIN, 0}, {stop_fd, POLLIN, 0}};
     int n = poll(p, 2, p[0].fd < 0 ? 0 : -1);
-    if (n < 0 && errno != EINTR)
+    if (n < 0 && errno == EINTR)
+        return HAC_AGAIN;
+    if (n < 0)
         return hac_fail_errno(err, HAC_IO, errno, "cannot wait for %s", hac_input_name(input));
     if (n > 0 && p[1].revents != 0)
         return hac_fail(err, HAC_CANCELLED, "cancelled");

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """hacctl splice: inputs of any length, in every format, through splits. The oracles are plain Python: csv, json, struct,
 and dictionaries."""
+import array
 import collections
 import csv
+import fcntl
 import gzip
 import io
 import json
@@ -15,6 +17,7 @@ import signal
 import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 import unittest
@@ -465,6 +468,22 @@ class Life(Case, SharedMachineTest):
             self.assertEqual((process.returncode, err), (130, b"hacctl: cancelled\n"))
             self.assertEqual(self.m.json("show", job["id"])["state"], "cancelled")
             self.assertEqual(os.listdir(self.m.work), [])
+
+    def test_interrupt_at_a_quiet_input(self):
+        """In both ways of reading: as splits, and as one where rows are ordered."""
+        for order in ((), ("--order-by", "line")):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                process = self.m.start("splice", "-", "--parse", "lines", "--select", "line", *order, "-o", "out",
+                                       stdin=subprocess.PIPE)
+                process.stdin.write(b"a\n")
+                process.stdin.flush()
+                self.assertTrue(eventually(lambda: array.array("i", fcntl.ioctl(process.stdin, termios.FIONREAD, b"\1" * 4))[0] == 0))
+                time.sleep(0.2)  # it has read the line, and waits
+                process.send_signal(number)
+                self.assertEqual((process.wait(10), process.stderr.read()), (130, b"hacctl: cancelled\n"))
+                for pipe in (process.stdin, process.stdout, process.stderr):
+                    pipe.close()
+                self.assertEqual(os.listdir(self.m.work), [])
 
     def test_cancelled_by_another(self):
         process, writer = endless(self.m, *GROUPS, "-o", "out")
