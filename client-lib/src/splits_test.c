@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hac_query_splits against the fake daemon, which gives the records of every split back. */
-#include "../tests/fake_daemon.h"
+#include "../tests/split_io.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -16,7 +16,6 @@
 #include <zlib.h>
 
 static fake_daemon *the_daemon;
-static hac_client *client;
 
 /* ---- what the daemon does besides ---- */
 
@@ -147,130 +146,7 @@ static int stop(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
-/* ---- inputs and outputs ---- */
-
-typedef struct source {
-    const char *path; /* a file to open; else … */
-    const void *data; /* … this, in a file, … */
-    size_t bytes;
-    int fd; /* … or, of a pipe, a descriptor */
-} source;
-
-static struct io_state {
-    const source *sources;
-    size_t n, opened;
-    char *written;
-    size_t n_written, writes;
-    int fail_write_at; /* -1: never */
-    void (*on_write)(void);
-} io;
-
-static hac_status open_source(void *context, size_t index, int *ret_fd, const char **ret_name, hac_error *err)
-{
-    static char name[16];
-    (void)context;
-    assert_true(index < io.n && index == io.opened++);
-    const source *s = &io.sources[index];
-    if (s->path != NULL) {
-        *ret_fd = open(s->path, O_RDONLY | O_CLOEXEC);
-        if (*ret_fd < 0) {
-            if (err != NULL) {
-                err->code = HAC_FAILED;
-                snprintf(err->message, sizeof(err->message), "cannot open %s", s->path);
-            }
-            return HAC_FAILED;
-        }
-    } else if (s->data != NULL) {
-        *ret_fd = hac_test_file(s->data, s->bytes);
-        assert_int_equal(lseek(*ret_fd, 0, SEEK_SET), 0);
-    } else {
-        *ret_fd = s->fd;
-    }
-    snprintf(name, sizeof(name), "in%zu", index);
-    *ret_name = name;
-    return HAC_OK;
-}
-
-static hac_status write_rows(void *context, const void *bytes, size_t n, hac_error *err)
-{
-    (void)context;
-    if ((int)io.writes++ == io.fail_write_at) {
-        err->code = HAC_IO;
-        snprintf(err->message, sizeof(err->message), "the disk is full");
-        return HAC_IO;
-    }
-    io.written = realloc(io.written, io.n_written + n + 1);
-    assert_non_null(io.written);
-    memcpy(io.written + io.n_written, bytes, n);
-    io.n_written += n;
-    io.written[io.n_written] = '\0';
-    if (io.on_write != NULL)
-        io.on_write();
-    return HAC_OK;
-}
-
-static hac_splits splits_of(const source *sources, size_t n)
-{
-    free(io.written);
-    io = (struct io_state){.sources = sources, .n = n, .fail_write_at = -1};
-    hac_splits splits = HAC_SPLITS_INIT;
-    splits.n_inputs = n;
-    splits.open = open_source;
-    splits.write = write_rows;
-    splits.name = "all of it";
-    return splits;
-}
-
-static hac_query_options query(hac_input_format format)
-{
-    hac_query_options options = HAC_QUERY_OPTIONS_INIT;
-    options.input_format = format;
-    return options;
-}
-
-/* The daemon is through with all it was asked: what it noted may be looked at, and told anew. */
-static void settle(void)
-{
-    char *text = NULL;
-    hac_status ignored = hac_client_query(client, HAC_TOPIC_STATUS, 0, HAC_PLAN_TEXT, &text, NULL);
-    (void)ignored;
-    free(text);
-}
-
-static void run_ok(const hac_splits *splits, const hac_query_options *options, hac_job **ret_job)
-{
-    hac_error err = HAC_ERROR_NONE;
-    if (hac_query_splits(client, splits, options, ret_job, &err) != HAC_OK)
-        fail_msg("%s", err.message);
-    assert_non_null(*ret_job);
-    assert_int_equal(hac_job_get_state(*ret_job), HAC_JOB_DONE);
-    settle();
-}
-
-static void run_rows(const hac_splits *splits, const hac_query_options *options)
-{
-    hac_job *job = NULL;
-    run_ok(splits, options, &job);
-    assert_int_equal(hac_job_bytes(job), 0);
-    hac_job_free(job);
-}
-
-static void run_fails(const hac_splits *splits, const hac_query_options *options, hac_status wanted,
-                      const char *says)
-{
-    hac_error err = HAC_ERROR_NONE;
-    hac_job *job = NULL;
-    assert_int_equal(hac_query_splits(client, splits, options, &job, &err), wanted);
-    hac_test_assert_says(err.message, says);
-    hac_job_free(job);
-    settle();
-}
-
-static void assert_written(const char *text)
-{
-    assert_int_equal(io.n_written, strlen(text));
-    assert_memory_equal(io.written, text, strlen(text));
-}
+/* ---- inputs ---- */
 
 static char *numbers(size_t lines, const char *header, size_t *ret_bytes)
 {
@@ -779,94 +655,7 @@ static void test_wrong_answer(void **state)
     run_fails(&splits, &options, HAC_PROTOCOL, "another split");
 }
 
-/* ---- all in one ---- */
-
-static void test_whole(void **state)
-{
-    (void)state;
-    const source in[] = {{NULL, "", 0, -1},
-                         {NULL,
-                          "\xef\xbb\xbf"
-                          "a,b\r\n1,\"x\ny\"",
-                          15, -1},
-                         {NULL, "a,b\n", 4, -1},
-                         {NULL, "a,b\n2,z\n", 8, -1}};
-    hac_splits splits = splits_of(in, 4);
-    hac_query_options options = query(HAC_INPUT_CSV);
-    hac_job *job = NULL;
-    options.order_by = "a";
-    splits.write = NULL;
-    run_ok(&splits, &options, &job);
-    assert_int_equal(hac_job_bytes(job), 17);
-    assert_memory_equal(hac_job_data(job), "a,b\r\n1,\"x\ny\"\n2,z\n", 17);
-    hac_job_free(job);
-    options.order_by = NULL;
-    options.result_format = HAC_RESULT_TABLE;
-    splits = splits_of(in + 3, 1);
-    run_ok(&splits, &options, &job);
-    assert_int_equal(hac_job_bytes(job), 8);
-    hac_job_free(job);
-}
-
-/* Headers that name the same columns, however they are quoted, are the same; others are not. */
-static void test_whole_headers(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *first, *second;
-        bool same;
-    } cases[] = {
-        {"a,b\n", "\"a\",\"b\"\r\n", true},
-        {"\"a\",b\n", "a,\"b\"\n", true},
-        {"\"a\"\"b\"\n", "\"a\"\"b\"\n", true},
-        {"\"\",a\n", ",a\n", true},
-        {"\"a,b\"\n", "a,b\n", false},
-        {"a\n", "ab\n", false},
-        {"ab\n", "a\n", false},
-        {"a\n", "a,\n", false},
-        {"a,b\n", "\"a\",\"c\"\n", false},
-        {"\"a\"\"\"\n", "a\n", false},
-    };
-    hac_query_options options = query(HAC_INPUT_CSV);
-    options.order_by = "a";
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const source in[] = {{NULL, cases[i].first, strlen(cases[i].first), -1},
-                             {NULL, cases[i].second, strlen(cases[i].second), -1}};
-        hac_splits splits = splits_of(in, 2);
-        hac_job *job = NULL;
-        splits.write = NULL;
-        if (!cases[i].same) {
-            run_fails(&splits, &options, HAC_FAILED, "in1: its header is not the one of in0");
-            continue;
-        }
-        run_ok(&splits, &options, &job);
-        assert_int_equal(hac_job_bytes(job), strlen(cases[i].first));
-        assert_memory_equal(hac_job_data(job), cases[i].first, strlen(cases[i].first));
-        hac_job_free(job);
-    }
-}
-
-static void test_whole_fails(void **state)
-{
-    (void)state;
-    const source headers[] = {{NULL, "a,b\n1,2\n", 8, -1}, {NULL, "b,a\n1,2\n", 8, -1}};
-    const source open_quote[] = {{NULL, "a\n\"1\n", 5, -1}, {NULL, "a\n1\n", 4, -1}};
-    const source fixed[] = {{NULL, "12345", 5, -1}, {NULL, "1234", 4, -1}};
-    hac_query_options options = query(HAC_INPUT_CSV);
-    options.order_by = "a";
-    hac_splits splits = splits_of(headers, 2);
-    run_fails(&splits, &options, HAC_FAILED, "in1: its header is not the one of in0");
-    splits = splits_of(open_quote, 2);
-    run_fails(&splits, &options, HAC_FAILED, "in0 ends within a record");
-    splits = splits_of(headers, 1);
-    options.job.memory_limit = 7;
-    run_fails(&splits, &options, HAC_REFUSED, "more than the 7 bytes");
-    options = query(HAC_INPUT_FIXED);
-    options.order_by = "a";
-    options.schema = "a:u32";
-    splits = splits_of(fixed, 2);
-    run_fails(&splits, &options, HAC_FAILED, "in0: 5 bytes are no whole number of records of 4 bytes");
-}
+/* ---- refused ---- */
 
 static void test_options(void **state)
 {
@@ -896,9 +685,8 @@ int main(void)
         TEST(test_compressed),   TEST(test_bad_records),    TEST(test_early),
         TEST(test_no_early_end), TEST(test_back_pressure),  TEST(test_little_memory),
         TEST(test_advice),       TEST(test_enough),         TEST(test_job_fails),
-        TEST(test_writer_fails), TEST(test_stop), TEST(test_stop_at_input),           TEST(test_daemon_dies),
-        TEST(test_wrong_answer), TEST(test_whole),          TEST(test_whole_headers),
-        TEST(test_whole_fails),  TEST(test_options),
+        TEST(test_writer_fails), TEST(test_stop),           TEST(test_stop_at_input),
+        TEST(test_daemon_dies),  TEST(test_wrong_answer),   TEST(test_options),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(io.written);
