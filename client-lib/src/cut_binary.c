@@ -13,7 +13,6 @@
 static hac_status take_fixed(hac_cut *cut, uint64_t end, uint64_t *ret_end)
 {
     cut->lines += (end - cut->start) / cut->rule.record_bytes;
-    cut->ragged = (end - cut->start) % cut->rule.record_bytes != 0;
     *ret_end = cut->start = end;
     return HAC_OK;
 }
@@ -26,7 +25,8 @@ hac_status hac_cut_fixed(hac_cut *cut, const hac_cut_view *view, uint64_t *ret_e
         return take_fixed(cut, cut->start + set, ret_end);
     if (!view->last)
         return HAC_AGAIN;
-    return there == 0 ? HAC_NOT_FOUND : take_fixed(cut, view->end, ret_end);
+    cut->ragged = there % record != 0;
+    return there < record ? HAC_NOT_FOUND : take_fixed(cut, view->end - there % record, ret_end);
 }
 
 /* ---- walked from record to record ---- */

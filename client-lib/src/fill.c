@@ -214,6 +214,11 @@ bool hac_fill_early(hac_fill *fill)
     return fill->n_sets > 0;
 }
 
+bool hac_fill_rescue(hac_fill *fill)
+{
+    return hac_fill_early(fill) || hac_fill_due(fill);
+}
+
 bool hac_fill_due(const hac_fill *fill)
 {
     return fill->n_sets > 0 || (fill->header_bytes > 0 && !fill->told);

@@ -133,6 +133,28 @@ static hac_status pause_comes(run *r, hac_error *err)
     return hac_fill_early(&r->fill) ? send_split(r, false, err) : HAC_OK;
 }
 
+/* An input has failed. What was read before counts: its rows are written, and its failure is the first one.
+ * If hacd has enough then, this one does not matter. */
+static hac_status input_failed(run *r, hac_status status, hac_error *err)
+{
+    hac_flight *flight = &r->flight;
+    hac_error local = HAC_ERROR_NONE;
+    hac_status before = HAC_OK;
+    if (status == HAC_CANCELLED)
+        return status;
+    if (r->turn.input != NULL && hac_fill_rescue(&r->fill)) {
+        hac_fill_split split = hac_fill_close(&r->fill);
+        before = hac_flight_send(flight, &split, hac_input_name(r->turn.input), false, &local);
+    }
+    while (before == HAC_OK && flight->n_flying > 0) {
+        hac_flight_event event;
+        before = hac_flight_wait(flight, -1, -1, &event, &local);
+    }
+    if (before != HAC_OK)
+        return hac_fail(err, before, "%s", local.message);
+    return flight->enough ? HAC_OK : status;
+}
+
 /* Waits for the input and takes some of it. */
 static hac_status read_more(run *r, hac_error *err)
 {
@@ -148,7 +170,7 @@ static hac_status read_more(run *r, hac_error *err)
     uint8_t *at = hac_fill_room(&r->fill, &room);
     status = hac_input_read(r->turn.input, at, room, &n, err);
     if (status != HAC_OK)
-        return status == HAC_AGAIN ? HAC_OK : status;
+        return status == HAC_AGAIN ? HAC_OK : input_failed(r, status, err);
     if (n == 0)
         hac_fill_end(&r->fill);
     hac_fill_read(&r->fill, n);
@@ -158,8 +180,10 @@ static hac_status read_more(run *r, hac_error *err)
 
 static hac_status end_input(run *r, hac_error *err)
 {
-    if (r->fill.cut.ragged && r->fill.rule.format == HAC_INPUT_FIXED)
-        return hac_fail_ragged(hac_input_name(r->turn.input), r->fill.end, &r->fill.rule, err);
+    if (r->fill.cut.ragged && r->fill.rule.format == HAC_INPUT_FIXED) {
+        const char *name = hac_input_name(r->turn.input);
+        return input_failed(r, hac_fail_ragged(name, r->fill.end, &r->fill.rule, err), err);
+    }
     return hac_fill_due(&r->fill) ? send_split(r, hac_turn_is_last(&r->turn), err) : HAC_OK;
 }
 
@@ -170,8 +194,10 @@ static hac_status read_input(run *r, hac_error *err)
     while (status == HAC_OK && !r->flight.enough) {
         hac_fill_state state;
         status = hac_fill_cut(&r->fill, &state, err);
-        if (status != HAC_OK)
-            return hac_error_prefix(err, "%s", hac_input_name(r->turn.input));
+        if (status != HAC_OK) {
+            (void)hac_error_prefix(err, "%s", hac_input_name(r->turn.input));
+            return input_failed(r, status, err);
+        }
         if (state == HAC_FILL_ENDED)
             return end_input(r, err);
         if (state == HAC_FILL_MORE)
@@ -192,6 +218,8 @@ static hac_status read_inputs(run *r, hac_error *err)
         status = hac_turn_next(&r->turn, err);
         if (status == HAC_OK)
             status = read_input(r, err);
+        else if (status != HAC_NOT_FOUND)
+            status = input_failed(r, status, err);
     }
     if (status != HAC_OK && status != HAC_NOT_FOUND)
         return status;

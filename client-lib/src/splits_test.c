@@ -347,6 +347,54 @@ static void test_bad_records(void **state)
     run_fails(&splits, &options, HAC_FAILED, "in0: record 1, at byte 0: 49 at byte 0 is no type");
 }
 
+/* Rows before an input that fails are written, whole records of that one as well. */
+static void test_rows_before_bad_inputs(void **state)
+{
+    (void)state;
+    const char *gzip = "\x1f\x8b\x08\0\0\0\0\0\0\xff" /* stored, "two\nthr", and no end */
+                       "\0\7\0\xf8\xfftwo\nthr";
+    const source lines[] = {
+        {NULL, "one\n", 4, -1}, {NULL, gzip, 22, -1}, {NULL, "no more\n", 8, -1}, {"/nowhere", NULL, 0, -1}};
+    const source fixed[] = {{NULL, "12345678", 8, -1}, {NULL, "abcdefghi", 9, -1}};
+    const source typed[] = {{NULL, "\1a\1b", 4, -1}, {NULL, "\1c\1d\x0b", 5, -1}};
+    hac_query_options options = query(HAC_INPUT_LINES);
+    hac_splits splits = splits_of(lines, 3);
+    run_fails(&splits, &options, HAC_FAILED, "in1: the gzip data are cut off");
+    assert_written("one\ntwo\n");
+    splits = splits_of(lines + 2, 2);
+    run_fails(&splits, &options, HAC_FAILED, "cannot open /nowhere");
+    assert_written("no more\n");
+    options = query(HAC_INPUT_FIXED);
+    options.schema = "a:u32";
+    splits = splits_of(fixed, 2);
+    run_fails(&splits, &options, HAC_FAILED, "in1: 9 bytes are no whole number of records of 4 bytes");
+    assert_written("12345678abcdefgh");
+    options = query(HAC_INPUT_TYPEDBYTES);
+    splits = splits_of(typed, 2);
+    run_fails(&splits, &options, HAC_FAILED, "in1: record 2, at byte 4: 11 at byte 4 is no type");
+    assert_written("\1a\1b\1c\1d");
+}
+
+/* What hacd says of what came before an input that fails: that it failed, or that it was enough. */
+static void test_before_bad_inputs(void **state)
+{
+    (void)state;
+    const source in[] = {{NULL, "a\nb\n", 4, -1}, {"/nowhere", NULL, 0, -1}};
+    hac_query_options options = query(HAC_INPUT_LINES);
+    hac_splits splits = splits_of(in, 2);
+    daemon_is.enough_at = 0;
+    run_rows(&splits, &options);
+    assert_written("enough\n");
+    daemon_is.enough_at = -1;
+    for (int at = 0; at < 2; at++) {
+        splits = splits_of(in, 2);
+        splits.split_bytes = 1;
+        daemon_is.splits = 0;
+        daemon_is.fail_at = at;
+        run_fails(&splits, &options, HAC_FAILED, "line 7: no number");
+    }
+}
+
 /* ---- when things happen ---- */
 
 static int pipe_in; /* the end that is written to */
@@ -680,13 +728,29 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rows),         TEST(test_aggregates),     TEST(test_small_inputs),
-        TEST(test_long_records), TEST(test_longer_records), TEST(test_header_fills),
-        TEST(test_compressed),   TEST(test_bad_records),    TEST(test_early),
-        TEST(test_no_early_end), TEST(test_back_pressure),  TEST(test_little_memory),
-        TEST(test_advice),       TEST(test_enough),         TEST(test_job_fails),
-        TEST(test_writer_fails), TEST(test_stop),           TEST(test_stop_at_input),
-        TEST(test_daemon_dies),  TEST(test_wrong_answer),   TEST(test_options),
+        TEST(test_rows),
+        TEST(test_aggregates),
+        TEST(test_small_inputs),
+        TEST(test_long_records),
+        TEST(test_longer_records),
+        TEST(test_header_fills),
+        TEST(test_compressed),
+        TEST(test_bad_records),
+        TEST(test_rows_before_bad_inputs),
+        TEST(test_before_bad_inputs),
+        TEST(test_early),
+        TEST(test_no_early_end),
+        TEST(test_back_pressure),
+        TEST(test_little_memory),
+        TEST(test_advice),
+        TEST(test_enough),
+        TEST(test_job_fails),
+        TEST(test_writer_fails),
+        TEST(test_stop),
+        TEST(test_stop_at_input),
+        TEST(test_daemon_dies),
+        TEST(test_wrong_answer),
+        TEST(test_options),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(io.written);

@@ -404,6 +404,32 @@ class Errors(Case, SharedMachineTest):
             self.assertIn(f"line {at + 1}", err)
         self.assertFalse(Path(self.m.path("out")).exists())
 
+    def test_bad_inputs(self):
+        """Of an input that cannot be read to its end, and of all before it, the rows are there; what is wrong with records
+        before it is told, not that."""
+        rows = b"".join(b"%07d\n" % i for i in range(20000))
+        self.put("good.txt", rows)
+        self.put("cut.txt.gz", gzip.compress(rows)[:-8])
+        result = self.m.run("splice", "good.txt", "cut.txt.gz", "good.txt", "--select", "line")
+        self.assertEqual((result.code, result.out), (1, b"line\n" + 2 * rows))
+        self.assertIn("cut.txt.gz: the gzip data are cut off", result.err)
+        numbers = struct.pack("<1000q", *range(1000))
+        result = self.m.run("splice", self.put("f1", numbers), self.put("f2", numbers + b"123"), "--parse", "fixed", "--schema", "a:i64",
+                            "--select", "a")
+        self.assertEqual((result.code, result.out.split()[1:]), (1, [b"%d" % i for i in range(1000)] * 2), result)
+        self.assertIn("f2: 8003 bytes are no whole number of records", result.err)
+        self.put("e.csv", b"a\nx\n")
+        self.put("b.csv", b"b\n1\n")
+        self.put("cut.csv.gz", gzip.compress(b"a\n" + b"1\n" * 50000)[:-9])
+        self.put("head.csv.gz", gzip.compress(b"b\n", 0)[:17])
+        words = ("--schema", "a:i64", "--select", "sum(a) as s")
+        for _ in range(4):
+            self.m.bad(1, "splice", "e.csv", "cut.csv.gz", *words, says="e.csv: line 2")
+            self.m.bad(2, "splice", "b.csv", "cut.csv.gz", *words, says="no column 'a'")
+            self.m.bad(2, "splice", "head.csv.gz", *words, says="no column 'a'")
+        out = self.m.good("splice", "good.txt", "cut.txt.gz", "--select", "line", "--limit", "20000")
+        self.assertEqual(out, b"line\n" + rows)
+
     def test_skip(self):
         lines, rows, skipped = [b"city,amount,price"], [], 0
         for i, row in enumerate(self.rows):

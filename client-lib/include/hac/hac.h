@@ -444,7 +444,8 @@ typedef struct hac_splits {
     size_t size;     /* sizeof(hac_splits): set by the INIT macro */
     size_t n_inputs; /* files, pipes, sockets …; any number */
     /* Opens input `index` when it is its turn; libhac closes it. *ret_name is used in messages and valid
-     * until the next call; NULL: none. An error ends the query. */
+     * until the next call; NULL: none. An error ends the query, as one of reading does: when all that was
+     * read before is through, and its rows are written. */
     hac_status (*open)(void *context, size_t index, int *ret_fd, const char **ret_name, hac_error *err);
     /* Takes bytes of the result as they come, in order; while it takes its time, nothing is read. An error
      * cancels the query. May be NULL for queries that aggregate. */
