@@ -94,10 +94,13 @@ static bool size_of(const char *word, uint64_t *ret)
 {
     struct stat st;
     char byte;
-    hac_autoclose int fd = is_standard(word) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-                                             : open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || hac_query_is_compressed(fd) ||
-        (st.st_size == 0 && pread(fd, &byte, sizeof byte, 0) > 0))
+    bool standard = is_standard(word);
+    /* a pipe is not even opened: its writer would lose what it takes for its reader */
+    if ((standard ? fstat(STDIN_FILENO, &st) : stat(word, &st)) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    hac_autoclose int fd =
+        standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || hac_query_is_compressed(fd) || (st.st_size == 0 && pread(fd, &byte, sizeof byte, 0) > 0))
         return false;
     off_t at = lseek(fd, 0, SEEK_CUR);
     *ret = at < st.st_size ? (uint64_t)(st.st_size - at) : 0;

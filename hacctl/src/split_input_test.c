@@ -2,8 +2,11 @@
 /* What splice and pipe read: names, formats, sizes, one opened at a time. */
 #include "split_input.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +156,34 @@ static void sizes(void **state)
     close(before);
 }
 
+static atomic_bool opened;
+
+static void *open_to_write(void *context)
+{
+    (void)context;
+    int fd = open("pipe", O_WRONLY | O_CLOEXEC);
+    opened = true;
+    close(fd);
+    return NULL;
+}
+
+/* Who writes to a pipe does not notice that its size was asked for. */
+static void size_of_a_pipe(void **state)
+{
+    pthread_t writer;
+    (void)state;
+    NAME(HAC_INPUT_CSV, "pipe");
+    assert_int_equal(pthread_create(&writer, NULL, open_to_write, NULL), 0);
+    usleep(50000);
+    assert_bytes(UINT64_MAX);
+    usleep(50000);
+    assert_false(opened);
+    int fd = open("pipe", O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pthread_join(writer, NULL), 0);
+    close(fd);
+}
+
 static void titles(void **state)
 {
     char title[64];
@@ -168,8 +199,8 @@ static void titles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names), cmocka_unit_test(compression), cmocka_unit_test(opening),
-        cmocka_unit_test(sizes), cmocka_unit_test(titles),
+        cmocka_unit_test(names), cmocka_unit_test(compression),    cmocka_unit_test(opening),
+        cmocka_unit_test(sizes), cmocka_unit_test(size_of_a_pipe), cmocka_unit_test(titles),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
