@@ -42,9 +42,10 @@ typedef struct hac_cut {
     uint64_t whole;    /* formats without lines: records end here, from `start` on */
     bool quoted;       /* csv: `at` is inside quotes */
     bool ragged; /* the input ends within a record: the last set too, or (fixed) behind the one before */
-    /* typed bytes: how many objects are still to come on each level; UINT64_MAX: up to the end mark */
+    /* typed bytes: how many objects are still to come on each level, the first one of which is the record;
+     * UINT64_MAX: up to the end mark */
     size_t depth;
-    uint64_t left[HAC_TYPED_DEPTH];
+    uint64_t left[HAC_TYPED_DEPTH + 1];
 } hac_cut;
 
 /* At the start of an input. */

@@ -97,7 +97,7 @@ static hac_status enter(hac_cut *cut, uint64_t objects, hac_error *err)
         end_object(cut);
         return HAC_OK;
     }
-    if (cut->depth == HAC_TYPED_DEPTH)
+    if (cut->depth > HAC_TYPED_DEPTH)
         return fail_record(cut, err, "vectors, lists and maps are more than 64 deep in one another");
     cut->left[cut->depth++] = objects;
     return HAC_OK;

@@ -395,6 +395,25 @@ static void test_errors(void **state)
     free(large);
 }
 
+/* As deep as a value of backends/query may be, and one deeper. */
+static void test_depth(void **state)
+{
+    (void)state;
+    const hac_cut_rule rule = {HAC_INPUT_TYPEDBYTES, 0, false, 1 << 20};
+    uint8_t bytes[2 * HAC_TYPED_DEPTH + 4];
+    for (size_t depth = HAC_TYPED_DEPTH; depth <= HAC_TYPED_DEPTH + 1; depth++) {
+        hac_cut cut;
+        uint64_t ends[2];
+        size_t n;
+        memset(bytes, 9, depth);
+        memset(bytes + depth, 255, depth);
+        memcpy(bytes + 2 * depth, "\1a", 2);
+        hac_status status = cut_all(&rule, bytes, 2 * depth + 2, &cut, ends, &n, NULL);
+        assert_int_equal(status, depth == HAC_TYPED_DEPTH ? HAC_NOT_FOUND : HAC_FAILED);
+        assert_true(status == HAC_FAILED || (n == 1 && !cut.ragged));
+    }
+}
+
 static void test_early(void **state)
 {
     (void)state;
@@ -510,9 +529,9 @@ static void test_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_ragged), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_early),  cmocka_unit_test(test_marks),  cmocka_unit_test(test_record_bytes),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_random),       cmocka_unit_test(test_ragged), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_depth),        cmocka_unit_test(test_early),  cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_record_bytes), cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,17 @@ class Formats(Case, SharedMachineTest):
         got = {line[0]: (int(line[1]), int(line[2])) for line in list(csv.reader(io.StringIO(out.decode())))[1:]}
         self.assertEqual(got, {city: v[:2] for city, v in grouped(self.rows).items()})
 
+    def test_typed_bytes_in_depth(self):
+        """A value may be as deep as the readers of records go, for `mapreduce` as well."""
+        for depth in (64, 65):
+            name = self.put("in", typed("k") + struct.pack(">BI", 8, 1) * depth + typed(5))
+            for command in ("splice", "mapreduce"):
+                words = (command, name, "--parse", "typedbytes", "--schema", "key:string", "--select", "key")
+                if depth == 64:
+                    self.assertEqual(self.m.good(*words), b"key\nk\n")
+                else:
+                    self.m.bad(1, *words, says="more than 64 deep")
+
     def test_lines_words_kv(self):
         rng = random.Random(5)
         lines = [" ".join(f"w{rng.randrange(2000)}" for _ in range(rng.randrange(12))) for _ in range(100000)]
