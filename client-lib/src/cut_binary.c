@@ -31,6 +31,8 @@ hac_status hac_cut_fixed(hac_cut *cut, const hac_cut_view *view, uint64_t *ret_e
 
 /* ---- walked from record to record ---- */
 
+enum { LENGTH_BYTES = 4 };
+
 static hac_status fail_record(const hac_cut *cut, hac_error *err, const char *what)
 {
     return hac_fail(err, HAC_FAILED, "record %" PRIu64 ", at byte %" PRIu64 ": %s", cut->lines_at + 1,
@@ -55,7 +57,7 @@ static hac_status length_end(hac_cut *cut, const hac_cut_view *view, uint64_t *r
     uint32_t length;
     if (!number_at(view, cut->whole, cut->rule.big_endian, &length))
         return HAC_AGAIN;
-    *ret = cut->whole + sizeof(length) + length;
+    *ret = cut->whole + LENGTH_BYTES + length;
     return HAC_OK;
 }
 
@@ -159,14 +161,14 @@ static hac_status typed_end(hac_cut *cut, const hac_cut_view *view, uint64_t *re
 
 static hac_status record_end(hac_cut *cut, const hac_cut_view *view, uint64_t *ret, hac_error *err)
 {
-    hac_status status =
-        cut->rule.format == HAC_INPUT_LENGTHS ? length_end(cut, view, ret) : typed_end(cut, view, ret, err);
-    if (status == HAC_OK && *ret - cut->whole > HAC_CUT_RECORD_MAX)
+    bool lengths = cut->rule.format == HAC_INPUT_LENGTHS;
+    hac_status status = lengths ? length_end(cut, view, ret) : typed_end(cut, view, ret, err);
+    uint64_t most = HAC_CUT_RECORD_MAX + (lengths ? LENGTH_BYTES : 0); /* a length is no part of its record */
+    if (status == HAC_OK && *ret - cut->whole > most)
         return fail_record(
             cut, err,
-            cut->rule.format == HAC_INPUT_LENGTHS
-                ? "a record is longer than 64 MiB: is the byte order of the lengths the right one?"
-                : "a record is longer than 64 MiB: are these typed bytes?");
+            lengths ? "a record is longer than 64 MiB: is the byte order of the lengths the right one?"
+                    : "a record is longer than 64 MiB: are these typed bytes?");
     return status;
 }
 

@@ -389,9 +389,14 @@ static void test_errors(void **state)
     large[HAC_CUT_RECORD_MAX + 3] = '\n'; /* as long as may be */
     hac_cut cut;
     uint64_t ends[8];
+    size_t n_sets;
     const hac_cut_rule lines = {HAC_INPUT_LINES, 0, false, 1 << 20};
-    assert_int_equal(cut_all(&lines, large, n, &cut, ends, &n, NULL), HAC_NOT_FOUND);
-    assert_int_equal(n, 3);
+    assert_int_equal(cut_all(&lines, large, n, &cut, ends, &n_sets, NULL), HAC_NOT_FOUND);
+    assert_int_equal(n_sets, 3);
+    memcpy(large, "\4\0\0\0", 4);
+    assert_int_equal(cut_all(&lengths, large, HAC_CUT_RECORD_MAX + 4, &cut, ends, &n_sets, NULL),
+                     HAC_NOT_FOUND);
+    assert_true(n_sets == 1 && !cut.ragged);
     free(large);
 }
 

@@ -132,6 +132,14 @@ class Formats(Case, SharedMachineTest):
             self.check(self.rows, self.put(order, data), "--parse", "lengths", "--byte-order", order, "--schema",
                        "amount:i64,price:f64,city:string")
 
+    def test_longest_record(self):
+        """64 MiB behind its length."""
+        words = ("splice", "in", "--parse", "lengths", "--schema", "s:string", "--select", "sum(length(s)) as n")
+        self.put("in", struct.pack("<I", 64 * MIB) + b"x" * (64 * MIB))
+        self.assertEqual(self.m.good(*words), b"n\n%d\n" % (64 * MIB))
+        self.put("in", struct.pack("<I", 64 * MIB + 1) + b"x" * (64 * MIB + 1))
+        self.m.bad(1, *words, says="record 1, at byte 0: a record is longer than 64 MiB")
+
     def test_typed_bytes(self):
         data = b"".join(typed(city) + typed(amount) for city, amount, _ in self.rows)
         out = self.m.good("splice", self.put("in", data), "--parse", "typedbytes", "--schema", "key:string,value:i64",
