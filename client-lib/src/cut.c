@@ -139,8 +139,9 @@ static hac_status end_set(hac_cut *cut, const hac_cut_view *view, uint64_t end, 
     return HAC_OK;
 }
 
-static hac_status fail_long(const hac_cut *cut, hac_error *err)
+static hac_status fail_long(hac_cut *cut, hac_error *err)
 {
+    cut->unclosed = cut->quoted;
     if (cut->rule.format == HAC_INPUT_WORDS)
         return hac_fail(err, HAC_FAILED, "line %" PRIu64 ": a word is longer than 64 MiB", cut->lines + 1);
     return hac_fail(err, HAC_FAILED, "line %" PRIu64 ": a record is longer than 64 MiB%s", cut->lines + 1,

@@ -41,7 +41,8 @@ typedef struct hac_cut {
     uint64_t lines_at; /* text: that end before `at`; else records that end before `whole` */
     uint64_t whole;    /* formats without lines: records end here, from `start` on */
     bool quoted;       /* csv: `at` is inside quotes */
-    bool ragged; /* the input ends within a record: the last set too, or (fixed) behind the one before */
+    bool unclosed; /* csv, after HAC_FAILED: quotes are open from `start` on: those who read them know why */
+    bool ragged;   /* the input ends within a record: the last set too, or (fixed) behind the one before */
     /* typed bytes: how many objects are still to come on each level, the first one of which is the record;
      * UINT64_MAX: up to the end mark */
     size_t depth;

@@ -216,7 +216,10 @@ bool hac_fill_early(hac_fill *fill)
 
 bool hac_fill_rescue(hac_fill *fill)
 {
-    return hac_fill_early(fill) || hac_fill_due(fill);
+    (void)hac_fill_early(fill);
+    if (fill->begun && fill->cut.unclosed && fill->n_sets < HAC_SPLIT_SETS_MAX)
+        add_set(fill, fill->cut.start, fill->end, fill->cut.lines);
+    return hac_fill_due(fill);
 }
 
 bool hac_fill_due(const hac_fill *fill)

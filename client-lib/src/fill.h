@@ -74,7 +74,8 @@ HAC_MUST_USE hac_status hac_fill_cut(hac_fill *fill, hac_fill_state *ret, hac_er
 
 /* After MORE: cuts the whole records that are there. Whether there is a split to be closed. */
 bool hac_fill_early(hac_fill *fill);
-/* The input has failed: the same, and its header if those who read it do not know it yet. */
+/* The input has failed: the same, also for a header alone; and a record in which quotes are not closed, as
+ * those who read it can tell a stray quote from one that is open. */
 bool hac_fill_rescue(hac_fill *fill);
 /* After ENDED: whether there is a split to be closed. A header without records is one. */
 bool hac_fill_due(const hac_fill *fill);

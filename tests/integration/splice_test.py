@@ -449,6 +449,16 @@ class Errors(Case, SharedMachineTest):
         out = self.m.good("splice", "good.txt", "cut.txt.gz", "--select", "line", "--limit", "20000")
         self.assertEqual(out, b"line\n" + rows)
 
+    def test_quotes_that_never_end(self):
+        """The reason is the same however much follows: a record has at most 64 MiB."""
+        words = ("--select", "count() as n", "-o", "out")
+        for quote, says in ((b'3,5" pipe\n', "line 1002: a double quote inside a field: such"),
+                            (b'3,"5\n', "line 1002: a record is longer than 64 MiB: perhaps a quoted field is not closed")):
+            self.put("in.csv", b"a,b\n" + b"1,2\n" * 1000 + quote + b"1,2\n" * (70 * MIB // 4))
+            for command in ("splice", "mapreduce"):
+                self.m.bad(1, command, "in.csv", *words, says=f"in.csv: {says}")
+            self.m.bad(1, "splice", "in.csv", *words, "--on-error", "skip", says="in.csv: line 1002: ")
+
     def test_skip(self):
         lines, rows, skipped = [b"city,amount,price"], [], 0
         for i, row in enumerate(self.rows):
