@@ -45,7 +45,8 @@ typedef struct hac_splits {
     bool tight;         /* partials and the result do not fit side by side */
     bool enough, ended; /* the limit is reached; the result is there */
     uint64_t given, answered;
-    hac_query_totals before; /* this round */
+    hac_query_totals before;          /* this round … */
+    hac_splice_buffers splice_before; /* … likewise of job->splice */
 
     hac_round_memory memory;
     hac_pool_buffer *partials, *carry; /* held; NULL: none yet */
@@ -276,6 +277,7 @@ static hac_status start(hac_job *job, hac_round_stage stage, hac_error *err)
     tell_of_all(job);
     plan->query.rounds = s->rounds + 1;
     s->before = job->query->totals;
+    hac_splice_buffers_copy(&s->splice_before, &job->splice);
     job->query->groups_before = s->before.partial_groups;
     hac_query_totals *totals = &job->query->totals;
     totals->needed = totals->groups = totals->group_region = totals->output_bytes = 0;
@@ -429,8 +431,10 @@ static hac_status plan_end(hac_job *job, uint32_t devices, hac_error *err)
 static void take_back(hac_job *job)
 {
     splits *s = job->query->rounds;
-    if (s->n_taken > 0 && job->query->compiled)
+    if (s->n_taken > 0 && job->query->compiled) {
         job->query->totals = s->before;
+        hac_splice_buffers_copy(&job->splice, &s->splice_before);
+    }
     s->n_taken = 0;
 }
 
@@ -603,6 +607,7 @@ static void free_state(hac_job *job)
         drop(&s->through[i]);
     release(&s->partials);
     release(&s->carry);
+    hac_splice_buffers_clear(&s->splice_before);
     hac_query_run_end(job);
     free(s);
     job->kind_state = NULL;

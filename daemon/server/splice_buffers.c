@@ -20,6 +20,18 @@ void hac_splice_buffers_clear(hac_splice_buffers *buffers)
     *buffers = (hac_splice_buffers){0};
 }
 
+void hac_splice_buffers_copy(hac_splice_buffers *to, const hac_splice_buffers *from)
+{
+    hac_splice_buffers_clear(to);
+    if (from->n_devices == 0)
+        return;
+    to->devices = malloc(from->n_devices * sizeof *to->devices);
+    if (to->devices == NULL)
+        return;
+    memcpy(to->devices, from->devices, from->n_devices * sizeof *to->devices);
+    to->n_devices = from->n_devices;
+}
+
 /* ---- what tasks report ---- */
 
 const uint64_t *hac_splice_values(const char *codelet, const Hac__Executor__Done *done)

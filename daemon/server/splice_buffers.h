@@ -2,7 +2,7 @@
 /*
  * Flow B's buffers in a job's receipt (docs/flows/splice.md): what codelets report of them
  * (base/query_layout.h, hac_splice_value), added up by device. What executors say is added, never used. What
- * was done twice, as after an executor's death, counts twice.
+ * was done twice, as after an executor's death, counts twice; a round that is planned anew counts once.
  */
 #ifndef SERVER_SPLICE_BUFFERS_H
 #define SERVER_SPLICE_BUFFERS_H
@@ -26,6 +26,8 @@ typedef struct hac_splice_buffers {
 } hac_splice_buffers;
 
 void hac_splice_buffers_clear(hac_splice_buffers *buffers);
+/* In place of what `to` has; nothing where there is no memory. */
+void hac_splice_buffers_copy(hac_splice_buffers *to, const hac_splice_buffers *from);
 
 /* Adds what a task of `codelet` on `device` reports; nothing of other codelets, or where there is no memory.
  */

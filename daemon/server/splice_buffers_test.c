@@ -94,6 +94,25 @@ static void test_receipt(void **state)
     cJSON_Delete(json);
 }
 
+/* What a round that is planned anew has reported is taken back. */
+static void test_copy(void **state)
+{
+    (void)state;
+    hac_splice_buffers buffers = {0}, before = {0};
+    Hac__Executor__Done done = report(10, 3000000000, 100000000, 1000000000);
+    hac_splice_buffers_add(&buffers, "gpu", "hash.aggregate", &done);
+    hac_splice_buffers_copy(&before, &buffers);
+    hac_splice_buffers_add(&buffers, "gpu", "hash.aggregate", &done);
+    hac_splice_buffers_add(&buffers, "cpu", "query.aggregate", &done);
+    hac_splice_buffers_copy(&buffers, &before);
+    assert_int_equal(buffers.n_devices, 1);
+    assert_int_equal(buffers.devices[0].values[HAC_SPLICE_SETS], 10);
+    assert_int_equal(buffers.devices[0].tasks, 1);
+    hac_splice_buffers_clear(&before);
+    hac_splice_buffers_copy(&buffers, &before);
+    assert_null(buffers.devices);
+}
+
 /* An executor that was taken over may say anything: sums stay numbers. */
 static void test_lies(void **state)
 {
@@ -135,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_receipt),
+        cmocka_unit_test(test_copy),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_stages),
     };

@@ -126,6 +126,19 @@ class Buffers(MachineTest):
                 self.assertIn(f"splice of {len(self.text) / 1e6:.3g} Mbytes of csv", shown)
                 self.assertIn(" in the last of ", shown)
 
+    def test_planned_anew(self):
+        """What a round reported that needed larger parts, and was done again, is not counted."""
+        machine = self.machine(ONE_DEVICE)
+        rng = random.Random(1)
+        text = "k,v\n" + "".join(f"{rng.randrange(10**12)},text {i} {i * 7919}\n" for i in range(ROWS))
+        Path(machine.path("in.csv")).write_text(text)
+        machine.good("splice", "in.csv", "--schema", "k:i64,v:string", "--group-by", "k", "--select", "string_list(v) as l",
+                     "-o", "out.csv", "--receipt", "receipt")
+        receipt = json.loads(Path(machine.path("receipt")).read_text())
+        self.assertIn("planned anew", machine.good("log", receipt["job"]).decode())
+        self.assertEqual(receipt["query"]["rows_read"], ROWS)
+        self.assertEqual(receipt["splice"]["direct_buffer"]["records"], ROWS)
+
     def test_tables_have_none(self):
         machine = self.machine(ONE_DEVICE)
         Path(machine.path("in.csv")).write_text(self.text)
