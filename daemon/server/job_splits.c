@@ -371,7 +371,7 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
     s->memory.sets = s->queue[0].sets;
-    s->memory.set_bytes = s->queue[0].set_bytes;
+    s->memory.set_bytes = s->queue[0].sets > 0 ? s->queue[0].set_bytes : HAC_SPLIT_SET_BYTES;
     hac_round_stage next = s->partials != NULL ? hac_round_next(spec, &s->memory) : HAC_ROUND_NONE;
     hac_status status = HAC_OK;
     if (next == HAC_ROUND_CARRY)
@@ -385,15 +385,12 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
     return status == HAC_OK ? start(job, HAC_ROUND_AGGREGATE, err) : status;
 }
 
-/* Splits without records: they are through. Of a query that gives rows the first one makes their header. */
+/* Nothing is looked for in what comes behind the limit. */
 static void pass_over(hac_job *job)
 {
     splits *s = job->query->rounds;
-    while (s->n_queued > 0 && (s->enough || s->queue[0].sets == 0)) {
-        if (!s->enough && gives_rows(job) && s->rounds == 0)
-            return;
+    while (s->n_queued > 0 && s->enough)
         answer_first(job);
-    }
 }
 
 /* What never had a split is an input of no bytes. */

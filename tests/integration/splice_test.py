@@ -270,6 +270,9 @@ class Inputs(Case, SharedMachineTest):
                  self.put("c.csv", gzip.compress(csv_of(c)))]  # whatever its name
         self.check(self.rows, *names, "--schema", SCHEMA)
         two = gzip.compress(csv_of(a)) + gzip.compress(csv_of(b, header=False))  # as `cat` makes them
+        for other in (self.put("other.csv", b"x,y\n1,2\n"), self.put("others.csv", b"x,y\n")):
+            for select in ("a", "count(a) as n"):
+                self.m.bad(2, "splice", good, other, "--select", select, "-o", "out", says=f"{other}: the header has no column 'a'")
         self.check(a + b, self.put("two.csv.gz", two), "--schema", SCHEMA)
         self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=gzip.compress(csv_of(self.rows)))
         rows = [(i % 9, i, i / 8) for i in range(5000)]

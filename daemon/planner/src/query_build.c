@@ -751,6 +751,8 @@ bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, ui
     const char *name = task->codelet;
     if (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0)
         return !spec->ends_early;
+    if (task->count == 0)
+        return false;
     if (strcmp(name, "query.merge") == 0)
         return second <= task->params[HAC_QUERY_PARAM_GROUP_REGION];
     if (strcmp(name, "query.finish") == 0 || strcmp(name, "query.gather") == 0)
