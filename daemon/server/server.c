@@ -27,6 +27,7 @@
 #include "work.h"
 
 #define TICK_MS            250
+#define WAITING_SECONDS    0.5
 #define SELF_TEST_SECONDS  20.0 /* questions about devices wait this long for their self-tests */
 #define SAVE_SECONDS       5.0
 #define TRIM_SECONDS       60.0 /* idle pool memory is kept this long */
@@ -214,6 +215,16 @@ static void weigh_devices(hac_server *server)
         server->devices.items[i]->weight = rates[i] > 0 ? rates[i] / most : 1;
 }
 
+/* Once, where the client's input is long in coming: what is wrong with its beginning has been said by now. */
+static void tell_of_waiting(hac_server *server)
+{
+    hac_job *job = NULL;
+    hac_list_for_each (job, &server->jobs, hac_job, link)
+        if (job->waiting && job->last_event_ns == 0 && !hac_job_ended(job) &&
+            hac_job_seconds(job) > WAITING_SECONDS)
+            hac_job_send_event(job, "waits for input", "", "");
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     hac_server *server = timer->data;
@@ -222,6 +233,7 @@ static void on_tick(uv_timer_t *timer)
     hac_builders_check(&server->builders);
     hac_image_check(server);
     hac_jobs_expire(server);
+    tell_of_waiting(server);
     hac_reload_check(server);
     if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
         server->models_saved_ns = now;

@@ -86,6 +86,19 @@ outputs: {sum: {columns: {sum: all}}}
         self.assertTrue(eventually(lambda: self.state(job) == "cancelled"))
         self.assertFalse((work / "never" / "sum.csv").exists())
 
+    def test_detached_before_its_input_ends(self):
+        """The id comes although a first task may be long in coming."""
+        for words in (("splice", "-", "--parse", "csv", "--schema", "a:i64", "--select", "sum(a) as s"),
+                      ("splice", "-", "--parse", "lines", "--select", "count() as n")):
+            read, write = os.pipe()
+            process = self.m.start(*words, "-o", "out.csv", "--detach", stdin=read)
+            os.close(read)
+            os.write(write, b"a\n1\n2\n")
+            job = process.communicate(timeout=20)[0].decode().strip()
+            os.close(write)
+            self.assertRegex(job, r"^\d+$")
+            self.m.good("wait", job)
+
     def test_result_is_released(self):
         """Fetched whole, its memory and its place are free, and its record stays; what fails releases nothing."""
         job = self.detach(2000000)
