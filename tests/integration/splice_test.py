@@ -12,6 +12,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -201,6 +202,17 @@ class Formats(Case, SharedMachineTest):
         wanted = sorted(grouped(self.rows).items(), key=lambda item: (-item[1][0], item[0]))[:5]
         self.assertEqual(list(read_groups(out).items()), wanted)
 
+    def test_order_in_memory(self):
+        """What it says that it needs, and has, has the input in it."""
+        name = self.put("m.csv", b"k,v\n" + b"".join(b"%d,%d of some length\n" % (i * 7919 % 1000003, i) for i in range(600000)))
+        words = ("splice", name, "--schema", "k:i64,v:string", "--select", "k, v", "--order-by", "k", "-o", "m.out", "--memory")
+        error = self.m.bad(4, *words, "40MiB", says="this query needs about ")
+        needed = re.search(r"about (\d+) MiB of memory, and 40 MiB are there", error)
+        self.assertIsNotNone(needed, error)
+        again = self.m.run(*words, f"{needed.group(1)}MiB")
+        self.assertNotIn("this query needs about", again.err)
+        self.m.good(*words, "90MiB")
+
     def test_parquet(self):
         """Parquet results are whole; read back by `parquet query`."""
         name = self.put("a.csv", csv_of(self.rows))
@@ -258,6 +270,9 @@ class Inputs(Case, SharedMachineTest):
                           (open_one, "open.csv: line 1: a double quote in the header is not closed")):
             for files in ((bad,), (good, bad), (bad, good)):
                 self.m.bad(1, "splice", *files, "--select", "count(a) as n", says=says)
+        for other in (self.put("other.csv", b"x,y\n1,2\n"), self.put("others.csv", b"x,y\n")):
+            for select in ("a", "count(a) as n"):
+                self.m.bad(2, "splice", good, other, "--select", select, "-o", "out", says=f"{other}: the header has no column 'a'")
         self.m.bad(1, "splice", self.put("none.csv", b""), "--select", "a", says="none.csv: the input is empty")
         self.m.bad(2, "splice", good, "--select", "a", "-o", "same", "--receipt", "same",
                    says="--output and --receipt name the same file, same")
@@ -270,9 +285,6 @@ class Inputs(Case, SharedMachineTest):
                  self.put("c.csv", gzip.compress(csv_of(c)))]  # whatever its name
         self.check(self.rows, *names, "--schema", SCHEMA)
         two = gzip.compress(csv_of(a)) + gzip.compress(csv_of(b, header=False))  # as `cat` makes them
-        for other in (self.put("other.csv", b"x,y\n1,2\n"), self.put("others.csv", b"x,y\n")):
-            for select in ("a", "count(a) as n"):
-                self.m.bad(2, "splice", good, other, "--select", select, "-o", "out", says=f"{other}: the header has no column 'a'")
         self.check(a + b, self.put("two.csv.gz", two), "--schema", SCHEMA)
         self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=gzip.compress(csv_of(self.rows)))
         rows = [(i % 9, i, i / 8) for i in range(5000)]

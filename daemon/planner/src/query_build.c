@@ -143,10 +143,12 @@ uint64_t hac_query_memory(const hac_query_spec *spec)
 
 hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac_error *err)
 {
+    uint64_t input = spec->place == HAC_QUERY_IN_BUFFER ? spec->input_bytes : 0; /* not in spec->memory */
     return hac_fail(err, HAC_REFUSED,
                     "this query needs about %.0f MiB of memory, and %llu MiB are there for it; give it more "
                     "memory, or filter more rows",
-                    ceil(needed / (double)MIB), (unsigned long long)(hac_query_memory(spec) / MIB));
+                    ceil((needed + (double)input) / (double)MIB),
+                    (unsigned long long)((hac_query_memory(spec) + input) / MIB));
 }
 
 /* Sets region and passes so that all partials fit their part of the memory. */
@@ -749,10 +751,10 @@ bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, ui
 {
     uint64_t second = n_values > 1 ? values[1] : 0;
     const char *name = task->codelet;
-    if (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0)
-        return !spec->ends_early;
     if (task->count == 0)
         return false;
+    if (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0)
+        return !spec->ends_early;
     if (strcmp(name, "query.merge") == 0)
         return second <= task->params[HAC_QUERY_PARAM_GROUP_REGION];
     if (strcmp(name, "query.finish") == 0 || strcmp(name, "query.gather") == 0)
