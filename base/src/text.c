@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define JSON_MAX_DEPTH 64
 
@@ -139,6 +140,13 @@ size_t hac_utf8_copy_line(char *ret, size_t room, const char *s)
         if ((unsigned char)ret[i] < 0x20 || ret[i] == 0x7f)
             ret[i] = ' ';
     return n;
+}
+
+bool hac_is_packed_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && dot != name && (strcasecmp(dot, ".gz") == 0 || strcasecmp(dot, ".zst") == 0);
 }
 
 static void json_quote(hac_text *text, const char *s)

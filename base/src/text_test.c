@@ -249,6 +249,17 @@ static void test_copy_line(void **state)
     assert_int_equal(hac_utf8_sequence("\xe2\x82\xac", 3), 3);
 }
 
+static void test_packed_names(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"a.gz", "a.csv.GZ", "b/a.zst", ".b/.a.gz"};
+    static const char *const no[] = {"", "gz", ".gz", "a.gz/b", "a/.gz", "a.gz.csv", "a.zs", "a.gzip"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        assert_true(hac_is_packed_name(yes[i]));
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        assert_false(hac_is_packed_name(no[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,7 +267,7 @@ int main(void)
         cmocka_unit_test(test_json_structure), cmocka_unit_test(test_json_misuse),
         cmocka_unit_test(test_json_escapes),   cmocka_unit_test(test_json_strings_read_back),
         cmocka_unit_test(test_json_numbers),   cmocka_unit_test(test_numbers_ignore_the_locale),
-        cmocka_unit_test(test_copy_line),
+        cmocka_unit_test(test_copy_line),      cmocka_unit_test(test_packed_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

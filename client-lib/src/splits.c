@@ -44,7 +44,9 @@ hac_status hac_turn_next(hac_turn *turn, hac_error *err)
             (void)hac_fail(&local, status, "input %zu cannot be opened", turn->index + 1);
         return hac_fail(err, status, "%s", local.message);
     }
-    return hac_input_open(turn->fd, name, splits->uncompressed != 0, &turn->input, err);
+    bool named = name != NULL && hac_is_packed_name(name);
+    bool raw = splits->uncompressed == 2 ? !named : splits->uncompressed != 0;
+    return hac_input_open(turn->fd, name, raw, &turn->input, err);
 }
 
 hac_status hac_splits_rule(const hac_query_options *options, uint64_t set_bytes, hac_cut_rule *ret,

@@ -320,6 +320,13 @@ static void test_compressed(void **state)
     splits.uncompressed = 1;
     run_rows(&splits, &options);
     assert_int_equal(io.n_written, n);
+    const source twice[] = {in[0], in[0]};
+    splits = splits_of(twice, 2);
+    splits.uncompressed = 2;
+    io.names = (const char *const[]){"a.bin", "b.bin.Gz"};
+    run_rows(&splits, &options);
+    assert_int_equal(io.n_written, n + 8);
+    assert_memory_equal(io.written + n, "one\ntwo\n", 8);
     splits = splits_of(in, 3);
     run_fails(&splits, &options, HAC_FAILED, "in2: the gzip data are cut off");
     /* the same for hac_query_stream */

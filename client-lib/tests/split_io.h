@@ -22,6 +22,7 @@ typedef struct source {
 
 static struct io_state {
     const source *sources;
+    const char *const *names; /* NULL: in0, in1 … */
     size_t n, opened;
     char *written;
     size_t n_written, writes;
@@ -52,7 +53,7 @@ static inline hac_status open_source(void *context, size_t index, int *ret_fd, c
         *ret_fd = s->fd;
     }
     snprintf(name, sizeof(name), "in%zu", index);
-    *ret_name = name;
+    *ret_name = io.names != NULL ? io.names[index] : name;
     return HAC_OK;
 }
 

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 HAC_DEFINE_CLEANUP(DIR *, closedir)
 
 /* ---- formats ---- */
@@ -52,18 +54,12 @@ bool hac_query_may_begin_like_gzip(hac_input_format format)
     return format == HAC_INPUT_FIXED || format == HAC_INPUT_LENGTHS;
 }
 
-bool hac_query_is_compressed_name(const char *path)
-{
-    const char *suffix = hac_query_suffix_of(path);
-    return strcasecmp(suffix, ".gz") == 0 || strcasecmp(suffix, ".zst") == 0;
-}
-
 /* Without the end of the name that says that it is compressed; cut to what a name can be. */
 static void strip_compression(const char *path, char ret[NAME_MAX + 1])
 {
     const char *slash = strrchr(path, '/');
     snprintf(ret, NAME_MAX + 1, "%s", slash != NULL ? slash + 1 : path);
-    if (hac_query_is_compressed_name(ret))
+    if (hac_is_packed_name(ret))
         ret[strlen(ret) - strlen(hac_query_suffix_of(ret))] = '\0';
 }
 
@@ -276,7 +272,7 @@ int hac_query_open_path(const char *path)
     return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
 }
 
-bool hac_query_is_compressed(int fd)
+static bool begins_compressed(int fd)
 {
     static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     unsigned char begin[4];
@@ -287,13 +283,11 @@ bool hac_query_is_compressed(int fd)
 }
 
 /* Numbers may begin like gzip, too: of records of bytes the name has to say so. */
-static bool is_compressed(const hac_query_input *input, size_t index, int fd)
+bool hac_query_is_compressed(hac_input_format format, const char *name, int fd)
 {
-    if (input->format == HAC_INPUT_PARQUET)
+    if (format == HAC_INPUT_PARQUET || (hac_query_may_begin_like_gzip(format) && !hac_is_packed_name(name)))
         return false;
-    if (hac_query_may_begin_like_gzip(input->format) && !hac_query_is_compressed_name(input->names[index]))
-        return false;
-    return hac_query_is_compressed(fd);
+    return begins_compressed(fd);
 }
 
 /* Whether it is a regular file to be read from its beginning; it may be one of /proc, which has no size. */
@@ -331,7 +325,7 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
     input->stream |= !is_whole_file(fd, &st, input->standard);
     if (input->stream && input->n_files > 1)
         return fail_alone(name, err);
-    input->compressed |= is_compressed(input, index, fd);
+    input->compressed |= hac_query_is_compressed(input->format, name, fd);
     input->bytes[index] = (uint64_t)st.st_size;
     return HAC_OK;
 }

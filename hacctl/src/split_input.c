@@ -51,7 +51,7 @@ hac_status hac_split_input_name(hac_split_input *input, const char *command, cha
                                 size_t n_words, hac_input_format format, hac_error *err)
 {
     *input = (hac_split_input){.format = format, .words = words, .n_words = n_words};
-    bool compressed = false, standard = false;
+    bool standard = false;
     hac_status status = HAC_OK;
     if (n_words == 0)
         return hac_fail(err, HAC_INVALID, "%s: of which files? Name at least one, or - for standard input",
@@ -65,12 +65,9 @@ hac_status hac_split_input_name(hac_split_input *input, const char *command, cha
         return hac_fail(err, HAC_INVALID,
                         "%s: Parquet files are no stream of records; `hacctl parquet query` reads them",
                         command);
-    for (size_t i = 0; i < n_words && status == HAC_OK; i++) {
-        compressed |= hac_query_is_compressed_name(words[i]);
+    for (size_t i = 0; i < n_words && status == HAC_OK; i++)
         if (is_standard(words[i]))
             status = check_standard(input, command, &standard, err);
-    }
-    input->uncompressed = hac_query_may_begin_like_gzip(input->format) && !compressed;
     return status;
 }
 
@@ -90,7 +87,7 @@ hac_status hac_split_input_open(void *context, size_t index, int *ret_fd, const 
 
 /* Of a file of records as they are. Standard input may be one, not at its beginning; one of /proc has none.
  */
-static bool size_of(const char *word, uint64_t *ret)
+static bool size_of(hac_input_format format, const char *word, uint64_t *ret)
 {
     struct stat st;
     char byte;
@@ -100,7 +97,8 @@ static bool size_of(const char *word, uint64_t *ret)
         return false;
     hac_autoclose int fd =
         standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(word, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || hac_query_is_compressed(fd) || (st.st_size == 0 && pread(fd, &byte, sizeof byte, 0) > 0))
+    if (fd < 0 || hac_query_is_compressed(format, word, fd) ||
+        (st.st_size == 0 && pread(fd, &byte, sizeof byte, 0) > 0))
         return false;
     off_t at = lseek(fd, 0, SEEK_CUR);
     *ret = at < st.st_size ? (uint64_t)(st.st_size - at) : 0;
@@ -113,7 +111,7 @@ hac_status hac_split_input_bytes(const hac_split_input *input, const char *comma
     uint64_t total = 0;
     for (size_t i = 0; i < input->n_words; i++) {
         uint64_t bytes = 0;
-        if (!size_of(input->words[i], &bytes))
+        if (!size_of(input->format, input->words[i], &bytes))
             return hac_fail(err, HAC_INVALID,
                             "%s: %.200s has no size that is known beforehand; say --input-size SIZE", command,
                             is_standard(input->words[i]) ? standard_name : input->words[i]);

@@ -17,7 +17,6 @@ typedef struct hac_split_input {
     hac_input_format format;
     char *const *words;
     size_t n_words;
-    bool uncompressed; /* records of bytes may begin like gzip: where no suffix says so they are not */
 } hac_split_input;
 
 /*

@@ -89,20 +89,6 @@ static void names(void **state)
     name_badly(HAC_INVALID, "of which files?", HAC_INPUT_CSV, (const char *const[]){NULL});
 }
 
-/* Records of bytes may begin as gzip does: only a name tells. */
-static void compression(void **state)
-{
-    (void)state;
-    NAME(HAC_INPUT_NONE, "a.csv");
-    assert_false(input.uncompressed);
-    NAME(HAC_INPUT_TYPEDBYTES, "e");
-    assert_false(input.uncompressed);
-    NAME(HAC_INPUT_FIXED, "e", "-");
-    assert_true(input.uncompressed);
-    NAME(HAC_INPUT_LENGTHS, "e", "d.csv.zst");
-    assert_false(input.uncompressed);
-}
-
 static void opening(void **state)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -143,6 +129,8 @@ static void sizes(void **state)
     assert_bytes(8);
     NAME(HAC_INPUT_CSV, "a.csv", "f.csv");
     assert_bytes(UINT64_MAX);
+    NAME(HAC_INPUT_FIXED, "a.csv", "f.csv"); /* numbers may begin so */
+    assert_bytes(4 + 12);
     NAME(HAC_INPUT_CSV, "a.csv", "pipe");
     assert_bytes(UINT64_MAX);
     NAME(HAC_INPUT_LINES, "/proc/self/status");
@@ -199,8 +187,8 @@ static void titles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names), cmocka_unit_test(compression),    cmocka_unit_test(opening),
-        cmocka_unit_test(sizes), cmocka_unit_test(size_of_a_pipe), cmocka_unit_test(titles),
+        cmocka_unit_test(names),          cmocka_unit_test(opening), cmocka_unit_test(sizes),
+        cmocka_unit_test(size_of_a_pipe), cmocka_unit_test(titles),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

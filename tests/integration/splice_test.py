@@ -296,6 +296,16 @@ class Inputs(Case, SharedMachineTest):
             self.m.bad(1, "splice", self.put("broken.csv.gz", broken), "--schema", SCHEMA, *GROUPS, "-o", "out", says="broken.csv.gz")
         self.assertFalse(Path(self.m.path("out")).exists())
 
+    def test_numbers_that_look_compressed(self):
+        """Each file's own name says whether it is: a name beside it does not matter."""
+        a, z = (struct.pack("<10I", first, second, *[7] * 8) for first, second in ((0x00088B1F, 7), (0x184D2A50, 32)))
+        names = [self.put("a.bin", a), self.put("z.bin", z), self.put("b.bin.gz", gzip.compress(struct.pack("<10I", *[1] * 10)))]
+        words = ("--parse", "fixed", "--schema", "x:u32", "--select", "count() as n, sum(x) as s")
+        wanted = sum(struct.unpack("<20I", a + z))
+        for command in ("splice", "mapreduce"):
+            self.assertEqual(self.m.good(command, *names, *words), b"n,s\n30,%d\n" % (wanted + 10))
+            self.assertEqual(self.m.good(command, *names[:2], *words), b"n,s\n20,%d\n" % wanted)
+
     @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed: no such file is made")
     def test_zstd(self):
         self.put("a.csv", csv_of(self.rows))
