@@ -310,6 +310,36 @@ static void test_damaged_input(void **state)
     close(fd);
 }
 
+/* What a name says that it is it has to be, or it is damaged. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *bytes;
+        size_t n;
+        const char *says; /* NULL: it is read */
+    } cases[] = {{"a.gz", "", 0, "a.gz: the compressed data are cut off, after 0 bytes"},
+                 {"a.gz", "\x1f\x8b\x08", 3, "a.gz: the compressed data are cut off, after 3 bytes"},
+                 {"a.gz", "\0\0\0", 3, "a.gz: is neither gzip nor zstd, as its name says"},
+                 {"b/a.ZST", "text\n", 5, "b/a.ZST: is neither gzip nor zstd"},
+                 {"P", "P", 1, NULL},
+                 {"(", "", 0, NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hac_cleanup(hac_input_free_cleanup) hac_input *input = NULL;
+        hac_error err = HAC_ERROR_NONE;
+        size_t made = 0;
+        int fd = hac_test_file(cases[i].bytes, cases[i].n);
+        lseek(fd, 0, SEEK_SET);
+        assert_int_equal(hac_input_open(fd, cases[i].name, false, &input, &err), HAC_OK);
+        assert_int_equal(read_input(input, 64, &made, &err), cases[i].says == NULL ? HAC_OK : HAC_FAILED);
+        if (cases[i].says != NULL)
+            hac_test_assert_says(err.message, cases[i].says);
+        else
+            assert_int_equal(made, cases[i].n);
+        close(fd);
+    }
+}
+
 /* Made when they are read: no size, or a page's. */
 static void test_proc(void **state)
 {
@@ -352,7 +382,8 @@ int main(void)
         cmocka_unit_test(test_flipped),     cmocka_unit_test(test_packing),
         cmocka_unit_test(test_files),       cmocka_unit_test(test_file_that_changes),
         cmocka_unit_test(test_pipe),        cmocka_unit_test(test_damaged_input),
-        cmocka_unit_test(test_proc),        cmocka_unit_test(test_bad_inputs),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_proc),
+        cmocka_unit_test(test_bad_inputs),
     };
     make_plain();
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);

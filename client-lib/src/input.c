@@ -25,6 +25,7 @@ struct hac_input {
     uint64_t got;         /* read from the descriptor */
     bool ended;           /* it has no more */
     bool known;           /* whether it is compressed is known */
+    bool named;           /* its name says that it is */
     hac_inflate *inflate; /* NULL: it is not */
     bool more;            /* the decompressor may have more without input */
     uint8_t *stage;       /* STAGE_BYTES; NULL: never needed */
@@ -58,6 +59,7 @@ hac_status hac_input_open(int fd, const char *name, bool raw, hac_input **ret, h
         return hac_fail_no_memory(err);
     input->fd = fd;
     input->known = raw;
+    input->named = name != NULL && hac_is_packed_name(name);
     hac_utf8_copy_line(input->name, sizeof(input->name), name != NULL ? name : "the input");
     hac_status status = look(input, err);
     if (status == HAC_OK && !raw) {
@@ -153,6 +155,11 @@ static hac_status find_packing(hac_input *input, hac_error *err)
     hac_packing packing = hac_packing_of(input->stage, input->staged, &unsure);
     if ((unsure || input->staged == 0) && !input->ended)
         return HAC_AGAIN;
+    if (packing == HAC_PACKING_NONE && input->named)
+        return unsure
+                   ? hac_fail(err, HAC_FAILED, "%s: the compressed data are cut off, after %zu bytes",
+                              input->name, input->staged)
+                   : hac_fail(err, HAC_FAILED, "%s: is neither gzip nor zstd, as its name says", input->name);
     if (packing != HAC_PACKING_NONE)
         status = hac_inflate_new(packing, &input->inflate, err);
     input->known = status == HAC_OK;

@@ -17,8 +17,9 @@
 
 typedef struct hac_input hac_input;
 
-/* Borrows the descriptor. Unless it is `raw`, an input that begins like gzip or zstd is decompressed. `name`
- * (copied) is used in messages. HAC_FAILED: a directory, or not open for reading. */
+/* Borrows the descriptor. Unless it is `raw`, an input that begins like gzip or zstd is decompressed, and one
+ * whose name ends in .gz or .zst has to be. `name` (copied) is used in messages. HAC_FAILED: a directory, or
+ * not open for reading. */
 HAC_MUST_USE hac_status hac_input_open(int fd, const char *name, bool raw, hac_input **ret, hac_error *err);
 void hac_input_free(hac_input *input);
 HAC_DEFINE_CLEANUP(hac_input *, hac_input_free)

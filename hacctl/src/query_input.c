@@ -285,9 +285,9 @@ static bool begins_compressed(int fd)
 /* Numbers may begin like gzip, too: of records of bytes the name has to say so. */
 bool hac_query_is_compressed(hac_input_format format, const char *name, int fd)
 {
-    if (format == HAC_INPUT_PARQUET || (hac_query_may_begin_like_gzip(format) && !hac_is_packed_name(name)))
+    if (format == HAC_INPUT_PARQUET)
         return false;
-    return begins_compressed(fd);
+    return hac_is_packed_name(name) || (!hac_query_may_begin_like_gzip(format) && begins_compressed(fd));
 }
 
 /* Whether it is a regular file to be read from its beginning; it may be one of /proc, which has no size. */

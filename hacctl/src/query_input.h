@@ -42,7 +42,7 @@ HAC_MUST_USE hac_status hac_query_format_by_suffixes(const char *command, char *
 
 /* Whether its numbers may look like the beginning of gzip: then the name has to say that it is. */
 bool hac_query_may_begin_like_gzip(hac_input_format format);
-/* Whether a file of that name and format is gzip or zstd. */
+/* Whether a file of that name and format is to be decompressed. */
 bool hac_query_is_compressed(hac_input_format format, const char *name, int fd);
 
 /* Opens to read. A pipe is waited for until somebody writes to it, as `cat` does; nothing else is. */

@@ -294,6 +294,11 @@ class Inputs(Case, SharedMachineTest):
         whole = gzip.compress(csv_of(self.rows))
         for broken in (whole[:len(whole) // 2], whole[:2000] + b"\0" * 100 + whole[2100:]):
             self.m.bad(1, "splice", self.put("broken.csv.gz", broken), "--schema", SCHEMA, *GROUPS, "-o", "out", says="broken.csv.gz")
+        for broken, says in ((b"", "the compressed data are cut off"), (whole[:3], "the compressed data are cut off"),
+                             (b"\0" * 20, "is neither gzip nor zstd")):
+            for command in ("splice", "mapreduce"):
+                self.m.bad(1, command, self.put("broken.txt.gz", broken), "--select", "count() as n", "-o", "out",
+                           says=f"broken.txt.gz: {says}")
         self.assertFalse(Path(self.m.path("out")).exists())
 
     def test_numbers_that_look_compressed(self):

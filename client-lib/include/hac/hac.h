@@ -456,8 +456,8 @@ typedef struct hac_splits {
                            * sixteenth of options->job.memory_limit, and less where the quota has less. Below
                            * 1 MiB data sets are smaller, too, and floats may be summed in another order */
     int stop_fd;          /* becomes readable: the query is cancelled; -1: none */
-    int uncompressed; /* 0: inputs that begin like gzip or zstd are decompressed; 1: none; 2: of these only
-                       * those whose names end in .gz or .zst, as numbers may begin so, too */
+    int uncompressed; /* 0: inputs that begin like gzip or zstd are decompressed, and those whose names end in
+                       * .gz or .zst have to be; 1: none; 2: only the latter, as numbers may begin so, too */
 } hac_splits;
 
 #define HAC_SPLITS_INIT                                                                                      \
