@@ -302,6 +302,19 @@ void hac_job_fail(hac_job *job, const char *why)
     hac_server_kick(job->server);
 }
 
+bool hac_job_seeks_failure(const hac_job *job)
+{
+    const hac_run *run = &job->run;
+    return job->code != HAC_OK && run->failed && !job->cancelling && !run->broken && !run->replan &&
+           hac_job_time_left(job) > 0 && hac_run_has_earlier(run, job->plan);
+}
+
+bool hac_job_is_given_up(const hac_job *job)
+{
+    return (job->code != HAC_OK && !hac_job_seeks_failure(job)) || job->cancelling || job->run.broken ||
+           job->run.replan;
+}
+
 double hac_job_time_left(const hac_job *job)
 {
     if (hac_job_ended(job) || job->deadline_seconds <= 0)

@@ -80,6 +80,7 @@ typedef struct hac_job_kind {
     bool sets_result_bytes; /* itself; else they are those of the plan's buffers */
     bool sends_data;        /* job->data goes with every task */
     bool user_errors;       /* what an executor calls invalid is what the user wrote */
+    bool in_order;          /* tasks and their items are: of pieces that fail the first of them counts */
     bool measures;          /* waits until no builder works: it would be measured along */
 } hac_job_kind;
 
@@ -243,6 +244,10 @@ void hac_job_add_reader(hac_job *job, struct hac_session *session);
 void hac_job_remove_reader(hac_job *job, const struct hac_session *session);
 
 /* Used by the scheduler. */
+/* Nothing more of it is handed out; what is in flight runs beside nothing. */
+bool hac_job_is_given_up(const hac_job *job);
+/* It fails, and what comes before the piece that failed may be why. */
+bool hac_job_seeks_failure(const hac_job *job);
 void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const char *message);
 void hac_job_send_event(hac_job *job, const char *stage, const char *device, const char *note);
 /* Has its kind answer its client in this turn of the loop, but after the scheduler has handed out work. */

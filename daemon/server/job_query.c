@@ -648,7 +648,7 @@ static void receipt(const hac_job *job, hac_text *text)
         .did_all = hac_query_run_did_all, .task_ended = hac_query_run_task_ended,                            \
         .task_failed = hac_query_run_task_failed, .receipt = receipt, .free_state = hac_query_run_end,       \
         .ended = ended, .has_result = true, .sets_result_bytes = true, .sends_data = true,                   \
-        .user_errors = true                                                                                  \
+        .user_errors = true, .in_order = true                                                                \
     }
 
 static const hac_job_kind query_kind = QUERY_KIND("mapreduce"), parquet_kind = QUERY_KIND("parquet");

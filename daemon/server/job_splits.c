@@ -647,7 +647,8 @@ static const hac_job_kind splits_kind = {.flow = "splice",
                                          .has_result = true,
                                          .sets_result_bytes = true,
                                          .sends_data = true,
-                                         .user_errors = true};
+                                         .user_errors = true,
+                                         .in_order = true};
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 

@@ -63,6 +63,8 @@ void hac_run_clear(hac_run *run, const hac_plan *plan)
 
 void hac_run_list(hac_run *run, uint32_t task)
 {
+    if (run->failed && task > run->failed_task)
+        return;
     if (!run->tasks[task].listed)
         run->ready[run->n_ready++] = task;
     run->tasks[task].listed = true;
@@ -119,6 +121,8 @@ bool hac_run_take_lost(hac_run *run, uint32_t task, hac_piece *ret)
 void hac_run_give_back(hac_run *run, uint32_t task, const hac_piece *piece)
 {
     hac_task_state *state = &run->tasks[task];
+    if (!hac_run_comes_first(run, task, piece->first))
+        return;
     hac_piece *lost = reallocarray(state->lost, state->n_lost + 1, sizeof *lost);
     if (lost == NULL) {
         run->broken = true;
@@ -127,6 +131,40 @@ void hac_run_give_back(hac_run *run, uint32_t task, const hac_piece *piece)
     state->lost = lost;
     state->lost[state->n_lost++] = *piece;
     hac_run_list(run, task);
+}
+
+bool hac_run_comes_first(const hac_run *run, uint32_t task, uint64_t first)
+{
+    return !run->failed || task < run->failed_task || (task == run->failed_task && first < run->failed_first);
+}
+
+void hac_run_fail(hac_run *run, const hac_plan *plan, uint32_t task, uint64_t first)
+{
+    size_t kept = 0;
+    run->failed = true;
+    run->failed_task = task;
+    run->failed_first = first;
+    for (size_t i = 0; i < run->n_ready; i++)
+        if (run->ready[i] <= task)
+            run->ready[kept++] = run->ready[i];
+        else
+            run->tasks[run->ready[i]].listed = false;
+    run->n_ready = kept;
+    hac_task_state *state = &run->tasks[task];
+    state->claimed = plan->tasks[task].count; /* in order: what was not handed out yet comes behind */
+    kept = 0;
+    for (size_t i = 0; i < state->n_lost; i++)
+        if (hac_run_comes_first(run, task, state->lost[i].first))
+            state->lost[kept++] = state->lost[i];
+    state->n_lost = kept;
+}
+
+bool hac_run_has_earlier(const hac_run *run, const hac_plan *plan)
+{
+    for (uint32_t t = 0; t <= run->failed_task; t++)
+        if (!hac_run_is_given_out(run, plan, t))
+            return true;
+    return false;
 }
 
 void hac_run_redo(hac_run *run, uint32_t task)

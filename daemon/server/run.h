@@ -57,7 +57,10 @@ typedef struct hac_run {
     uint64_t started_ns;
     bool
         replan; /* what is left of the plan is void: the job's kind makes another when nothing is in flight */
-    bool broken;    /* a task that cannot be repeated was lost: start over when nothing is in flight */
+    bool broken; /* a task that cannot be repeated was lost: start over when nothing is in flight */
+    bool failed; /* a piece of input has (hac_run_fail), … */
+    uint32_t failed_task;
+    uint64_t failed_first; /* … of several the one of the earliest input */
     uint64_t fresh; /* executors that mapped a buffer for this plan: its pages are faulted in as they run */
 } hac_run;
 
@@ -87,6 +90,13 @@ bool hac_run_take_lost(hac_run *run, uint32_t task, hac_piece *ret);
 /* The piece has to run again: back to the front of what is left of its task, which is listed. Without memory
  * for that the run is broken. */
 void hac_run_give_back(hac_run *run, uint32_t task, const hac_piece *piece);
+/* Where tasks and their items are in the order of the input: a piece has failed, and what comes behind it is
+ * not handed out any more. */
+void hac_run_fail(hac_run *run, const hac_plan *plan, uint32_t task, uint64_t first);
+/* Whether a piece comes before all that have failed. */
+bool hac_run_comes_first(const hac_run *run, uint32_t task, uint64_t first);
+/* Whether something that does is yet to be handed out. */
+bool hac_run_has_earlier(const hac_run *run, const hac_plan *plan);
 /* All of a task has to run again. */
 void hac_run_redo(hac_run *run, uint32_t task);
 /* All of a task has ended well: what waits for nothing else now is listed, unless it was sent ahead. */

@@ -243,10 +243,73 @@ static void test_chain(void **state)
     hac_plan_free(f.plan);
 }
 
+/* Three tasks of some items each, and one behind them. */
+static void make_input(fixture *f)
+{
+    hac_error err = HAC_ERROR_NONE;
+    const uint32_t after[] = {0, 1, 2};
+    assert_int_equal(hac_plan_new("splice", &f->plan, &err), HAC_OK);
+    for (uint32_t t = 0; t < 4; t++) {
+        hac_plan_task task = {
+            .codelet = "query.rows", .device = (int)draw(f, QUEUES), .count = t < 3 ? 1 + draw(f, 9) : 1};
+        assert_int_equal(hac_plan_add_task(f->plan, &task, after, t < 3 ? 0 : 3, NULL, &err), HAC_OK);
+    }
+    assert_int_equal(hac_run_begin(&f->run, f->plan, &err), HAC_OK);
+}
+
+/* What is first in a queue ends, well unless it is bad. */
+static void try_first(fixture *f, queue *q, const bool bad[3][9])
+{
+    if (q->n == 0)
+        return;
+    entry e = take_first(q);
+    f->run.tasks[e.task].in_flight--;
+    assert_true(e.task < 3);
+    if (!bad[e.task][e.piece.first])
+        f->run.tasks[e.task].done++;
+    else if (hac_run_comes_first(&f->run, e.task, e.piece.first))
+        hac_run_fail(&f->run, f->plan, e.task, e.piece.first);
+}
+
+/* Of several pieces that fail the earliest is found, whichever comes back first and whatever is lost. */
+static void test_first_failure(void **state)
+{
+    (void)state;
+    unsigned lost = 0;
+    for (uint32_t seed = 1; seed <= 2000; seed++) {
+        fixture f = {.next_id = 1, .seed = seed};
+        bool bad[3][9] = {{false}};
+        make_input(&f);
+        for (uint32_t i = 0, n = 1 + draw(&f, 4); i < n; i++) {
+            uint32_t t = draw(&f, 3);
+            bad[t][draw(&f, (uint32_t)f.plan->tasks[t].count)] = true;
+        }
+        const queue *q = f.queues;
+        while (!f.run.failed || q[0].n + q[1].n + q[2].n > 0 || hac_run_has_earlier(&f.run, f.plan)) {
+            hand_out(&f);
+            queue *one = &f.queues[draw(&f, QUEUES)];
+            if (draw(&f, 20) == 0)
+                lose(&f, one);
+            else
+                try_first(&f, one, bad);
+        }
+        for (uint32_t t = 0, first = 0; t < f.run.failed_task; t++)
+            for (first = 0; first < 9; first++)
+                assert_false(bad[t][first]);
+        for (uint64_t first = 0; first < f.run.failed_first; first++)
+            assert_false(bad[f.run.failed_task][first]);
+        assert_true(bad[f.run.failed_task][f.run.failed_first]);
+        lost += f.lost;
+        hac_run_clear(&f.run, f.plan);
+        hac_plan_free(f.plan);
+    }
+    assert_true(lost > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ahead),
                                        cmocka_unit_test(test_one_after_the_other),
-                                       cmocka_unit_test(test_chain)};
+                                       cmocka_unit_test(test_chain), cmocka_unit_test(test_first_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

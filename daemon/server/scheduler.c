@@ -112,7 +112,7 @@ static void start_over(hac_job *job)
 static void settle(hac_job *job)
 {
     hac_run *run = &job->run;
-    if (run->n_in_flight > 0 || hac_job_ended(job) || !job->active)
+    if (run->n_in_flight > 0 || hac_job_ended(job) || !job->active || hac_job_seeks_failure(job))
         return;
     if (hac_job_time_left(job) <= 0) /* done in the moment before the timer rings is late all the same */
         hac_job_fail_late(job);
@@ -126,12 +126,6 @@ static void settle(hac_job *job)
         advance(job);
     else if (job->plan != NULL && run->n_done == job->plan->n_tasks)
         advance(job);
-}
-
-/* Nothing more of it is handed out; what is in flight runs beside nothing. */
-static bool is_given_up(const hac_job *job)
-{
-    return job->code != HAC_OK || job->cancelling || job->run.broken || job->run.replan;
 }
 
 static void leave_device(hac_job *job, uint32_t device, const char *why);
@@ -501,7 +495,7 @@ static bool plan_is_void(hac_job *job)
 static void hand_out(hac_job *job)
 {
     hac_run *run = &job->run;
-    if (is_given_up(job) || run->n_ready == 0 || plan_is_void(job))
+    if (hac_job_is_given_up(job) || run->n_ready == 0 || plan_is_void(job))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < run->n_ready; i++) {
@@ -636,7 +630,7 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
 static bool may_teach(const hac_job *job, const hac_dispatch *dispatch, const hac_plan_task *task,
                       const char *device_key)
 {
-    if (dispatch->cold || (dispatch->together && (dispatch->fresh || is_given_up(job))))
+    if (dispatch->cold || (dispatch->together && (dispatch->fresh || hac_job_is_given_up(job))))
         return false;
     return !dispatch->fresh || hac_model_predict(job->server->models, device_key, hac_task_model(task),
                                                  task->type, dispatch->units, false)
@@ -763,9 +757,15 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
 {
     hac_server *server = job->server;
     uint32_t device = server_device(job, dispatch->plan_device);
+    if (!hac_run_comes_first(&job->run, dispatch->task, dispatch->first))
+        return;
     if (done->code == HAC_NOT_FOUND && done->n_needs_programs > 0) {
         await_programs(job, dispatch, done);
-    } else if (job->kind->may_fail != NULL && job->kind->may_fail(job, dispatch->task, done)) {
+        return;
+    }
+    if (job->run.failed)
+        job->code = HAC_OK; /* what comes behind counts no more */
+    if (job->kind->may_fail != NULL && job->kind->may_fail(job, dispatch->task, done)) {
         end_piece(job, dispatch);
     } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {
         hac_server_kick(server);
@@ -783,6 +783,8 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
         job->code = ours ? HAC_INTERNAL : (hac_status)done->code;
         snprintf(job->message, sizeof job->message, "%s", done->message);
     }
+    if (job->kind->in_order && job->code != HAC_OK)
+        hac_run_fail(&job->run, job->plan, dispatch->task, dispatch->first);
 }
 
 /* A job that has ended while pieces were still in flight never gets here: jobs end with nothing in flight. */
@@ -873,7 +875,7 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, boo
     }
     if (started)
         give_up_killed(job, counts, how);
-    if (task->repeatable || !started)
+    if ((task->repeatable && !job->run.failed) || !started)
         give_back(job, dispatch, dispatch->attempt + started);
     else
         job->run.broken = true;

@@ -678,6 +678,22 @@ class Devices(Case, MachineTest):
                 results.add(out)
         self.assertEqual(len(results), 1)
 
+    def test_first_error(self):
+        """Two devices: of many bad records the first is named, whichever device comes to one first."""
+        self.m = self.machine(TWO_DEVICES)
+        good, bad, rows = b"1,2,3,4,5,6,7,8\n", b"1,x,3,4,5,6,7,8\n", 65536  # of a data set
+        query = ("--no-header", "--schema", ",".join(f"c{i}:i64" for i in range(8)), "--select",
+                 ", ".join(f"sum(c{i} * c{i})" for i in range(8)))
+        for first in (8, 12, 17):
+            lines = [good] * (24 * rows)
+            lines[first * rows + rows - 3] = bad
+            for later in range(first + 1, 24):
+                lines[later * rows + 1] = bad
+            name = self.put("e.csv", b"".join(lines))
+            for _ in range(3):
+                for command in ("splice", "mapreduce"):
+                    self.m.bad(1, command, name, *query, says=f"e.csv: line {first * rows + rows - 2}, column c1: ")
+
 
 def pss(pid):
     """Proportional bytes of a process: memory that several have mapped is counted once in all."""
