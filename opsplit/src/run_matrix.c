@@ -54,7 +54,8 @@ hac_status hac_run_distance_piece(hac_logic_run *run, const hac_logic_piece *pie
                         (unsigned long long)in->operand.columns, (unsigned long long)to->operand.columns);
     if (to->operand.rows == 0)
         return hac_fail(err, HAC_FAILED, "`to` has no rows: %s",
-                        nearest ? "none of them can be the nearest" : "there is nothing to have a distance to");
+                        nearest ? "none of them can be the nearest"
+                                : "there is nothing to have a distance to");
     bool far = nearest && hac_logic_argument_vector(piece, "distance") >= 0;
     hac_kind kind = (hac_kind)in->operand.kind;
     uint64_t rows = in->operand.rows;

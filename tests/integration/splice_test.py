@@ -213,6 +213,20 @@ class Formats(Case, SharedMachineTest):
         self.assertNotIn("this query needs about", again.err)
         self.m.good(*words, "90MiB")
 
+    def test_order_of_binary_records(self):
+        """Those that are found from the start only: larger than a chunk, ordered and as Parquet, of a file and of two."""
+        rows = sorted(self.rows, key=lambda row: row[1])
+        for name, schema, data in (
+                ("lengths", "amount:i64,city:string", [struct.pack("<Iq", 8 + len(c.encode()), a) + c.encode() for c, a, _ in self.rows]),
+                ("typedbytes", "city:string,amount:i64", [typed(c) + typed(a) for c, a, _ in self.rows])):
+            files = [self.put(f"a.{name}", b"".join(data[:70000])), self.put(f"b.{name}", b"".join(data[70000:]))]
+            words = (*files, "--parse", name, "--schema", schema, "--select", "amount, city")
+            out = self.m.good("splice", *words, "--order-by", "amount")
+            self.assertEqual(list(csv.reader(io.StringIO(out.decode())))[1:], [[str(a), c] for c, a, _ in rows])
+            self.m.good("splice", *words, "-o", f"{name}.parquet")
+            out = self.m.good("parquet", "query", f"{name}.parquet", "--select", "count() as n, sum(amount) as s")
+            self.assertEqual(out, b"n,s\n%d,%d\n" % (len(rows), sum(row[1] for row in rows)))
+
     def test_parquet(self):
         """Parquet results are whole; read back by `parquet query`."""
         name = self.put("a.csv", csv_of(self.rows))

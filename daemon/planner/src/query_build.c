@@ -73,8 +73,18 @@ static uint64_t of_row_groups(uint64_t wanted, uint64_t rows)
     return (rows + parts - 1) / parts;
 }
 
+/* Whether it is one source in which records can be found from the start only. Files of that kind are not read
+ * as one: they have no bound, and `hacctl splice` cuts them. */
+static bool is_one_chunk(const hac_query_spec *spec)
+{
+    return spec->format != NULL && (spec->place == HAC_QUERY_IN_BUFFER || spec->place == HAC_QUERY_INLINE) &&
+           (strcmp(spec->format, "lengths") == 0 || strcmp(spec->format, "typedbytes") == 0);
+}
+
 static uint64_t chunk_size(const hac_query_spec *spec)
 {
+    if (is_one_chunk(spec))
+        return align(clamp(units(spec), CHUNK_LEAST, UINT64_MAX / 2), 4 * KIB);
     uint64_t wanted = units(spec) / CHUNKS_WANTED;
     if (spec->in_rows && wanted < CHUNK_ROWS_GOOD)
         wanted = clamp(units(spec) / TABLE_CHUNKS, CHUNK_ROWS_LEAST, CHUNK_ROWS_GOOD);

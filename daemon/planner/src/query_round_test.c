@@ -346,12 +346,33 @@ static void test_streams(void **state)
     hac_plan_free(one);
 }
 
+/* Without splits: records that are found from the start only are one chunk in memory; files are cut. */
+static void test_one_chunk(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"lengths", "typedbytes", "fixed"};
+    hac_machine machine = test_pair_beside_gpu();
+    for (size_t i = 0; i < 9; i++) {
+        hac_query_spec spec = new_spec(1, 1000);
+        hac_plan *plan = NULL;
+        spec.format = formats[i % 3];
+        spec.place = (hac_query_place)(i / 3);
+        spec.input_bytes = spec.bytes;
+        assert_int_equal(hac_plan_query(&machine, &spec, &plan, NULL), HAC_OK);
+        bool one = spec.place != HAC_QUERY_IN_FILES && i % 3 < 2;
+        assert_int_equal(plan->query.chunks == 1, one);
+        assert_true(plan->query.chunks * plan->query.chunk >= spec.bytes);
+        hac_plan_free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_split_without_records),
         cmocka_unit_test(test_split_bytes),
         cmocka_unit_test(test_partitions),
+        cmocka_unit_test(test_one_chunk),
         cmocka_unit_test(test_compile),
         cmocka_unit_test(test_aggregate),
         cmocka_unit_test(test_by_kernels),
