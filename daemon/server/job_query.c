@@ -349,7 +349,7 @@ bool hac_query_run_last_of_its_kind(const hac_job *job, uint32_t index)
     const hac_plan_task *task = &job->plan->tasks[index];
     for (uint32_t t = 0; t < job->plan->n_tasks; t++)
         if (t != index && hac_query_is_codelet(&job->plan->tasks[t], task->codelet) &&
-            !job->run.tasks[t].ended)
+            job->run.tasks[t].done < job->plan->tasks[t].count)
             return false;
     return true;
 }
@@ -362,7 +362,7 @@ static bool last_of_its_pass(const hac_job *job, uint32_t index)
         const hac_plan_task *other = &job->plan->tasks[t];
         if (t != index && hac_query_makes_partials(other) &&
             other->params[HAC_QUERY_PARAM_PASS] == task->params[HAC_QUERY_PARAM_PASS] &&
-            !job->run.tasks[t].ended)
+            job->run.tasks[t].done < other->count)
             return false;
     }
     return true;

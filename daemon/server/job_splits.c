@@ -371,7 +371,7 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
     s->memory.sets = s->queue[0].sets;
-    s->memory.set_bytes = s->queue[0].sets > 0 ? s->queue[0].set_bytes : HAC_SPLIT_SET_BYTES;
+    s->memory.set_bytes = s->queue[0].set_bytes;
     hac_round_stage next = s->partials != NULL ? hac_round_next(spec, &s->memory) : HAC_ROUND_NONE;
     hac_status status = HAC_OK;
     if (next == HAC_ROUND_CARRY)
@@ -736,8 +736,8 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
         return status;
     splits *s = job->query->rounds;
     split new = {.bytes = request->bytes,
-                 .sets = request->sets,
-                 .set_bytes = request->set_bytes,
+                 .sets = request->sets > 0 ? request->sets : 1, /* whose header is looked at */
+                 .set_bytes = request->sets > 0 ? request->set_bytes : HAC_SPLIT_SET_BYTES,
                  .serial = serial,
                  .number = s->given};
     if (request->buffer != 0 && !s->enough) {

@@ -193,8 +193,6 @@ static hac_status run_chunks(const hac_task *task, hac_pool_work work, bool aggr
         status = hac_fail_no_memory(err);
     if (status == HAC_OK && j.task.query->aggregates != aggregates)
         status = hac_fail(err, HAC_INVALID, "the query is of the other kind");
-    if (status == HAC_OK && task->count == 0) /* its header alone */
-        status = hac_chunk_rows_init(&j.task, &j.workers->rows, err);
     if (status == HAC_OK)
         status = hac_pool_run(task->count, work, &j, err);
     status = hac_query_source_read(&j.task, status, err);

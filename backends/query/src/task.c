@@ -176,10 +176,11 @@ static hac_status read_starts(const hac_span *span, const hac_split_header *h, h
                               hac_error *err)
 {
     size_t n = h->n_sets + (size_t)1;
-    t->starts = malloc(n * sizeof *t->starts);
+    t->starts = malloc((n + 1) * sizeof *t->starts);
     if (t->starts == NULL)
         return hac_fail_no_memory(err);
     memcpy(t->starts, span->data + sizeof *h, n * sizeof *t->starts);
+    t->starts[n] = t->starts[n - 1]; /* without data sets: an empty one */
     bool sound = t->starts[0] == h->header_bytes && t->starts[n - 1] == h->text_bytes;
     for (size_t i = 1; i < n; i++)
         sound = sound && t->starts[i - 1] <= t->starts[i];
@@ -193,10 +194,10 @@ hac_status hac_query_open_split(const hac_task *task, const hac_span *span, hac_
     if (room < sizeof h)
         return hac_fail(err, HAC_INVALID, "a split of %llu bytes", (unsigned long long)room);
     memcpy(&h, span->data, sizeof h);
-    if (h.magic != HAC_SPLIT_MAGIC || h.n_sets != sets || sets > HAC_SPLIT_SETS_MAX ||
-        h.text_offset % 64 != 0 || h.text_offset > room ||
-        h.text_offset < sizeof h + (sets + 1) * sizeof(uint64_t) || h.text_bytes > room - h.text_offset ||
-        h.header_bytes > h.text_bytes)
+    bool all = h.n_sets == sets || (h.n_sets == 0 && sets == 1);
+    if (h.magic != HAC_SPLIT_MAGIC || !all || sets > HAC_SPLIT_SETS_MAX || h.text_offset % 64 != 0 ||
+        h.text_offset > room || h.text_offset < sizeof h + (sets + 1) * sizeof(uint64_t) ||
+        h.text_bytes > room - h.text_offset || h.header_bytes > h.text_bytes)
         return hac_fail(err, HAC_INVALID, "what lies in the split's buffer is no split of %llu data sets",
                         (unsigned long long)sets);
     t->sets = sets;

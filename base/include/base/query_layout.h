@@ -38,8 +38,7 @@
  * query.whole with a result span of length 0 gives the result inline, when it is at most 32 KiB.
  *
  * A job whose input comes in splits (base/split_layout.h) runs in *rounds*: its spans "table" are splits, a
- * chunk is a data set, and their partials are kept until there is no room for more. Of a split without
- * data sets a task over no chunks looks at the header. query.carry then merges
+ * chunk is a data set, and their partials are kept until there is no room for more. query.carry then merges
  * them with what earlier ones left, the carry, to a new carry: the groups of partition p as a partial
  * (query/partial.h) at p × GROUP_REGION, in place of rows. The last round's query.merge adds the carry (its
  * regions are of CARRY bytes) before all partials, so that the result is that of a single merge, to the bit.

@@ -29,7 +29,8 @@ typedef struct hac_split_header {
     uint64_t text_bytes;
     uint64_t lines_before; /* of its source, before the first data set (records, where there are no lines):
                             * for messages. 0: the source begins here */
-    uint32_t n_sets;       /* 1 … HAC_SPLIT_SETS_MAX; 0 only where the text has no records */
+    uint32_t n_sets;       /* 1 … HAC_SPLIT_SETS_MAX; 0 only where the text has no records: hacd takes
+                            * it for one that is empty */
     uint32_t header_bytes; /* of the header's line in front of the first data set; 0: none */
     uint64_t unused[3];
 } hac_split_header;

@@ -761,8 +761,6 @@ bool hac_query_did_all(const hac_query_spec *spec, const hac_plan_task *task, ui
 {
     uint64_t second = n_values > 1 ? values[1] : 0;
     const char *name = task->codelet;
-    if (task->count == 0)
-        return false;
     if (strcmp(name, "query.rows") == 0 || strcmp(name, "query.whole") == 0)
         return !spec->ends_early;
     if (strcmp(name, "query.merge") == 0)

@@ -855,13 +855,13 @@ static void test_did_all(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         hac_query_spec spec = {.ends_early = cases[i].ends_early};
-        hac_plan_task task = {.codelet = cases[i].codelet, .count = 1};
+        hac_plan_task task = {.codelet = cases[i].codelet};
         const uint64_t values[2] = {7, cases[i].second};
         task.params[HAC_QUERY_PARAM_GROUP_REGION] = cases[i].region;
         assert_int_equal(hac_query_did_all(&spec, &task, cases[i].room, values, 2), cases[i].all);
     }
     hac_query_spec spec = {0};
-    hac_plan_task task = {.codelet = "query.merge", .count = 1};
+    hac_plan_task task = {.codelet = "query.merge"};
     assert_true(hac_query_did_all(&spec, &task, 0, NULL, 0)); /* a report without figures */
 }
 

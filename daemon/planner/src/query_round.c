@@ -174,19 +174,20 @@ static hac_status add_compile(hac_query_building *b, hac_error *err)
     return hac_plan_add_task(b->plan, &task, NULL, 0, NULL, err);
 }
 
-/* A range over the data sets of each split; of one that has none its header alone is looked at. */
+/* A range over the data sets of each split. */
 static hac_status add_sets(hac_query_building *b, uint64_t first, hac_error *err)
 {
     const hac_query_spec *spec = b->spec;
     hac_status status = HAC_OK;
     for (size_t i = 0; i < spec->n_sources && status == HAC_OK; i++) {
         uint64_t sets = spec->round.sets[i];
-        hac_query_way way = sets == 0 && b->way == HAC_QUERY_DEVICE ? HAC_QUERY_HOST : b->way;
-        hac_plan_task task = {.codelet = hac_query_codelet(spec, way),
-                              .range = sets > 0,
+        if (sets == 0)
+            continue;
+        hac_plan_task task = {.codelet = hac_query_codelet(spec, b->way),
+                              .range = true,
                               .count = sets,
                               .grain = b->sizes->grain < sets ? b->sizes->grain : sets,
-                              .device_mask = sets > 0 ? b->team : b->host,
+                              .device_mask = b->team,
                               .device = -1,
                               .repeatable = true,
                               .descriptor = (uint8_t)i, /* whose name goes into messages */

@@ -95,28 +95,6 @@ static void test_aggregate(void **state)
     hac_plan_free(plan);
 }
 
-/* Its header is looked at, by a host codelet, from which nothing is learnt. */
-static void test_split_without_records(void **state)
-{
-    (void)state;
-    for (int rows = 0; rows < 2; rows++) {
-        hac_query_spec spec = new_spec(2, 4);
-        spec.round.sets[1] = 0;
-        spec.flags = rows ? 0 : HAC_COMPILED_AGGREGATES | HAC_COMPILED_FITS_DEVICE;
-        spec.wish = HAC_QUERY_BY_FLOW_C;
-        hac_plan *plan = plan_for(&spec, rows ? HAC_ROUND_ROWS : HAC_ROUND_AGGREGATE);
-        const hac_plan_task *task = &plan->tasks[1];
-        assert_string_equal(plan->tasks[0].codelet, rows ? "query.rows" : "hash.aggregate");
-        assert_string_equal(task->codelet, rows ? "query.rows" : "query.aggregate");
-        assert_false(task->range);
-        assert_int_equal(task->count, 0);
-        assert_int_equal((uint32_t)task->params[HAC_QUERY_PARAM_SPLIT], 0);
-        assert_int_equal(plan->buffers[task->spans[2].buffer].name[5], '1');
-        assert_false(hac_query_did_all(&spec, task, 0, NULL, 0));
-        hac_plan_free(plan);
-    }
-}
-
 /* Four data sets a thread; what data are copied to gets the largest. */
 static void test_split_bytes(void **state)
 {
@@ -241,8 +219,7 @@ static void test_rows(void **state)
     spec.n_sources = 1; /* a header alone */
     spec.round.sets[0] = 0;
     plan = plan_for(&spec, HAC_ROUND_ROWS);
-    assert_int_equal(plan->n_tasks, 2);
-    assert_int_equal(plan->tasks[1].params[HAC_QUERY_PARAM_CHUNKS], 0);
+    assert_int_equal(plan->n_tasks, 1);
     hac_plan_free(plan);
 }
 
@@ -369,19 +346,12 @@ static void test_one_chunk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split_without_records),
-        cmocka_unit_test(test_split_bytes),
-        cmocka_unit_test(test_partitions),
-        cmocka_unit_test(test_one_chunk),
-        cmocka_unit_test(test_compile),
-        cmocka_unit_test(test_aggregate),
-        cmocka_unit_test(test_by_kernels),
-        cmocka_unit_test(test_carry),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_carry_sizes),
-        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_split_bytes), cmocka_unit_test(test_partitions),
+        cmocka_unit_test(test_one_chunk),   cmocka_unit_test(test_compile),
+        cmocka_unit_test(test_aggregate),   cmocka_unit_test(test_by_kernels),
+        cmocka_unit_test(test_carry),       cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_carry_sizes), cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
