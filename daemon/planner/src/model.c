@@ -16,19 +16,20 @@
 
 #define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
 #define NEARBY           64.0 /* … at sizes that differ by less than this */
-#define OVERHEAD         1e-3 /* seconds: what is done sooner may have been starting and ending for the most part */
-#define TOGETHER_LASTS   5000 /* samples of any kind, some hundred jobs: then they are forgotten */
-#define SAMPLES          31
-#define MAX_BUCKETS      4096
-#define MAX_KEY          160
-#define MAX_CODELET      40
-#define OUTLIER_MADS     5.0
-#define MAD_FLOOR        0.02 /* of the median: equal samples must not make every other one an outlier */
-#define SHORTEST         1e-9 /* seconds */
-#define HEADER           "hac-models 1\n"
-#define MAX_LINE         8192
-#define SMALLEST_BUCKET  (-64)
-#define LARGEST_BUCKET   64
+/* Seconds: what is done sooner may have been starting and ending for the most part, or page faults. */
+#define OVERHEAD        10e-3
+#define TOGETHER_LASTS  5000 /* samples of any kind, some hundred jobs: then they are forgotten */
+#define SAMPLES         31
+#define MAX_BUCKETS     4096
+#define MAX_KEY         160
+#define MAX_CODELET     40
+#define OUTLIER_MADS    5.0
+#define MAD_FLOOR       0.02 /* of the median: equal samples must not make every other one an outlier */
+#define SHORTEST        1e-9 /* seconds */
+#define HEADER          "hac-models 1\n"
+#define MAX_LINE        8192
+#define SMALLEST_BUCKET (-64)
+#define LARGEST_BUCKET  64
 
 typedef struct sample {
     double units, seconds;

@@ -68,6 +68,9 @@ static hac_status check_spec(const hac_sort_spec *spec, hac_error *err)
         spec->scheme != HAC_SCHEME_NONE)
         return hac_fail(err, HAC_INVALID, "sort: scheme %s belongs to the bitonic algorithm, not to radix",
                         scheme_names[spec->scheme]);
+    if (spec->algorithm == HAC_SORT_RADIX && spec->fold == HAC_FOLD_STEPS)
+        return hac_fail(err, HAC_INVALID,
+                        "sort: steps to fold belong to the bitonic algorithm, not to radix");
     if (spec->inline_data && (spec->payload_bytes > 0 || spec->from_descriptor))
         return hac_fail(err, HAC_INVALID, "sort: inline data has neither a payload nor a descriptor");
     uint32_t steps = hac_network_steps(hac_log2_ceil(spec->items));
