@@ -46,20 +46,16 @@ hac_status hac_sort_spec_read(const Hac__Client__SortSpec *from, hac_sort_spec *
 /* ---- plans ------------------------------------------------------------------------------------------- */
 
 typedef struct search {
-    const hac_model_set *models;
     const char *device_key, *family; /* "radix." or "bitonic." */
     hac_type type;
-    double items;
     bool found;
 } search;
 
 static void look_at(void *context, const hac_model_entry *entry)
 {
     search *s = context;
-    s->found |=
-        entry->type == s->type && strcmp(entry->device_key, s->device_key) == 0 &&
-        strncmp(entry->codelet, s->family, strlen(s->family)) == 0 &&
-        hac_model_predict(s->models, s->device_key, entry->codelet, s->type, s->items, false).samples > 0;
+    s->found |= entry->type == s->type && strcmp(entry->device_key, s->device_key) == 0 &&
+                strncmp(entry->codelet, s->family, strlen(s->family)) == 0;
 }
 
 static bool allowed(const hac_job *job, uint32_t index)
@@ -68,7 +64,7 @@ static bool allowed(const hac_job *job, uint32_t index)
            (job->device_mask == 0 || (job->device_mask & (1u << index)));
 }
 
-/* Whether neither profile nor models know anything of this device's sort of that type and size. */
+/* Whether neither profile nor models know anything of this device's sort of that type. */
 static bool unmeasured(const hac_job *job, uint32_t index)
 {
     const hac_server_device *device = job->server->devices.items[index];
@@ -79,11 +75,8 @@ static bool unmeasured(const hac_job *job, uint32_t index)
     for (size_t i = 0; i < device->config.n_capability; i++)
         if (strcmp(device->config.capability[i].key, fixed) == 0)
             return false;
-    search s = {.models = job->server->models,
-                .device_key = device->key,
-                .family = job->spec.algorithm == HAC_SORT_BITONIC ? "bitonic." : "radix.",
-                .type = job->spec.type,
-                .items = (double)job->spec.items};
+    search s = {device->key, job->spec.algorithm == HAC_SORT_BITONIC ? "bitonic." : "radix.", job->spec.type,
+                false};
     hac_model_each(job->server->models, look_at, &s);
     return !s.found;
 }

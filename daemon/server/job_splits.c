@@ -703,7 +703,8 @@ static hac_status check_turn(const hac_job *job, hac_error *err)
     const splits *s = job->query->rounds;
     if (hac_job_ended(job) && job->state != HAC_JOB_DONE)
         return hac_fail(err, job->code, "%s", job->message);
-    if (job->code != HAC_OK || job->cancelling)
+    bool may_change = job->run.failed; /* what came before may be why: it is answered when that is known */
+    if ((job->code != HAC_OK && !may_change) || job->cancelling)
         return hac_fail(err, job->cancelling ? HAC_CANCELLED : job->code, "%s", job->message);
     if (s->last || (s->ended && !s->enough))
         return hac_fail(err, HAC_INVALID, "a split comes behind the last one of job %llu",

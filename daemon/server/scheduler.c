@@ -724,15 +724,15 @@ static bool has_others(const hac_job *job, uint32_t device)
 static void leave_device(hac_job *job, uint32_t device, const char *why)
 {
     const char *name = job->server->devices.items[device]->config.name;
-    if (!has_others(job, device)) {
+    job->run.broken = true; /* nor does it wait for what comes before a piece that failed */
+    if (has_others(job, device)) {
+        hac_job_note(job, "leaves %s: %s", name, why);
+        job->excluded |= 1u << device;
+    } else if (job->code == HAC_OK) {
         job->code = HAC_FAILED;
         snprintf(job->message, sizeof job->message, "no device is left that can run it: %.64s %.400s", name,
                  why);
-        return;
     }
-    hac_job_note(job, "leaves %s: %s", name, why);
-    job->excluded |= 1u << device;
-    job->run.broken = true;
 }
 
 /* The task is handed out again when its program is built. Those that the job needs later are built beside it.
@@ -765,6 +765,7 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
     }
     if (job->run.failed)
         job->code = HAC_OK; /* what comes behind counts no more */
+    bool is_first = job->code == HAC_OK;
     if (job->kind->may_fail != NULL && job->kind->may_fail(job, dispatch->task, done)) {
         end_piece(job, dispatch);
     } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {
@@ -783,7 +784,7 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
         job->code = ours ? HAC_INTERNAL : (hac_status)done->code;
         snprintf(job->message, sizeof job->message, "%s", done->message);
     }
-    if (job->kind->in_order && job->code != HAC_OK)
+    if (job->kind->in_order && is_first && job->code != HAC_OK)
         hac_run_fail(&job->run, job->plan, dispatch->task, dispatch->first);
 }
 

@@ -34,6 +34,8 @@ hac_status hac_run_check_extent(hac_logic_run *run, size_t input, int dimension,
     if (d == NULL || (d->kind != HAC_DIMENSION_CONSTANT && d->kind != HAC_DIMENSION_INPUT))
         return HAC_OK;
     uint64_t wanted = d->kind == HAC_DIMENSION_CONSTANT ? d->value : run->dimensions[dimension];
+    if (wanted == HAC_RUN_NOT_KNOWN) /* explain does without some inputs */
+        wanted = run->dimensions[dimension] = n;
     if (n == wanted)
         return HAC_OK;
     return hac_fail(err, HAC_INVALID, "input %s has %llu %s; it has to have %llu%s%s%s",

@@ -118,6 +118,10 @@ class Edges(SharedMachineTest):
                 self.fails(1, "input b has", SUM % rows, a="y\n1\n2\n3\n4\n5\n", b=other)
         self.assertEqual(self.results(SUM % ("", "a"), a="y\n1\n", b="x\n2\n")["o"], ["z", "3.0"])
 
+    def test_explain_without_some_inputs(self):
+        inputs = self.write(SUM % ("", "a"), b="x\n1\n2\n")
+        self.assertIn("map", self.m.good("explain", "opsplit", "run", "l.yaml", *inputs).decode())
+
     def test_ragged_rows(self):
         for rows in ([[1, 2, 3]], [[1, 2, 3], [4]], [[], [5], []], [[7]], [[1, 2], [], [3]]):
             got = self.results(RAGGED % json.dumps(rows))

@@ -16,20 +16,21 @@
 
 #define TOGETHER_SAMPLES 3    /* before figures taken together outrank those taken alone */
 #define NEARBY           64.0 /* … at sizes that differ by less than this */
-/* Seconds: what is done sooner may have been starting and ending for the most part, or page faults. */
-#define OVERHEAD        10e-3
-#define TOGETHER_LASTS  5000 /* samples of any kind, some hundred jobs: then they are forgotten */
-#define SAMPLES         31
-#define MAX_BUCKETS     4096
-#define MAX_KEY         160
-#define MAX_CODELET     40
-#define OUTLIER_MADS    5.0
-#define MAD_FLOOR       0.02 /* of the median: equal samples must not make every other one an outlier */
-#define SHORTEST        1e-9 /* seconds */
-#define HEADER          "hac-models 1\n"
-#define MAX_LINE        8192
-#define SMALLEST_BUCKET (-64)
-#define LARGEST_BUCKET  64
+#define OVERHEAD         1e-3 /* seconds: what is done sooner may have been starting and ending for the most part */
+#define FEW              65536.0 /* … and that of fewer units loading the program and the pages, up to … */
+#define COLD             10e-3
+#define TOGETHER_LASTS   5000 /* samples of any kind, some hundred jobs: then they are forgotten */
+#define SAMPLES          31
+#define MAX_BUCKETS      4096
+#define MAX_KEY          160
+#define MAX_CODELET      40
+#define OUTLIER_MADS     5.0
+#define MAD_FLOOR        0.02 /* of the median: equal samples must not make every other one an outlier */
+#define SHORTEST         1e-9 /* seconds */
+#define HEADER           "hac-models 1\n"
+#define MAX_LINE         8192
+#define SMALLEST_BUCKET  (-64)
+#define LARGEST_BUCKET   64
 
 typedef struct sample {
     double units, seconds;
@@ -262,7 +263,8 @@ static hac_prediction from_two(const bucket *small, const bucket *large, double 
 /* A sort of two keys says nothing of one of a hundred million: in proportion it would take hours. */
 static bool is_far(const bucket *largest, double units)
 {
-    return units > largest->units * NEARBY && largest->seconds < OVERHEAD;
+    double least = largest->units < FEW ? COLD : OVERHEAD;
+    return units > largest->units * NEARBY && largest->seconds < least;
 }
 
 static hac_prediction predict(const hac_model_set *set, const series *s, double units)
