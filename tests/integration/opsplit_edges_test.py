@@ -170,6 +170,7 @@ outputs: {o: {columns: [z]}}
         self.fails(1, "l.yaml:5:5: for i: ", LOOP % ('"(k + 9) * 9223372036854775807"', 1, "[{let: {z: i}}]"))
         self.write(LOOP % ("1000000000000000000", 1, "[]"))
         process = self.m.start("opsplit", "run", "l.yaml", "-o", "out")
+        self.addCleanup(process.kill)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
