@@ -94,12 +94,8 @@ class Limits(LimitsCase):
             self.assertTrue(ended)
             return time.monotonic() - began
 
-    def test_breaches(self):
-        """Goal: gone within 10 ms, memory grows by at most 64 KiB; what is here is the median of many."""
-        for data in BREACHES.values():
-            for greet in (False, True):
-                for _ in range(20):
-                    self.gone_after(data, greet and data is not BREACHES["out of order"])
+    def breach(self):
+        """The slowest kind's median, and by how much hacd has grown."""
         rss, slowest = self.daemon.rss(), 0.0
         for name, data in BREACHES.items():
             times = [self.gone_after(data, turn % 2 == 1 and name != "out of order") for turn in range(60)]
@@ -107,6 +103,17 @@ class Limits(LimitsCase):
             slowest = max(slowest, statistics.median(times))
         grown = self.daemon.rss() - rss
         print(f"hacd's memory: {grown >> 10} KiB more after {60 * len(BREACHES)} breaches", file=sys.stderr)
+        return slowest, grown
+
+    def test_breaches(self):
+        """Goal: gone within 10 ms, memory grows by at most 64 KiB; what is here is the median of many."""
+        for data in BREACHES.values():
+            for greet in (False, True):
+                for _ in range(20):
+                    self.gone_after(data, greet and data is not BREACHES["out of order"])
+        slowest, grown = self.breach()
+        if grown > 64 << 10:  # as when its models were written for the first time meanwhile; what leaks does it again
+            grown = self.breach()[1]
         self.assertLess(slowest, 0.01 if not SANITIZED else 1.0)
         self.assertLessEqual(grown, 64 << 10)
         self.serves()
