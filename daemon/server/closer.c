@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "work.h"
 
 /* To free so much takes milliseconds. */
 #define LARGE_BYTES (1 << 24)
@@ -90,9 +91,8 @@ static void *serve(void *argument);
 static void start_thread(hac_closer *c)
 {
     pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    hac_block_signals(&before);
     bool started = pthread_create(&thread, NULL, serve, c) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)

@@ -509,10 +509,9 @@ void hac_server_close(hac_server *server)
 static void ignore_signals(hac_server *server)
 {
     uv_signal_t *const handles[] = {&server->on_term, &server->on_int, &server->on_hup};
-    sigset_t all,
-        before; /* this thread alone takes signals (work.h): one that comes meanwhile waits, and is dropped */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    /* This thread alone takes signals (work.h): one that comes meanwhile waits, and is dropped. */
+    sigset_t before;
+    hac_block_signals(&before);
     for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++) {
         int number = handles[i]->signum;
         uv_signal_stop(handles[i]); /* makes it the default, which kills */

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
-#include <signal.h>
+void hac_block_signals(sigset_t *ret_before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, ret_before);
+}
 
 int hac_queue_work(uv_loop_t *loop, uv_work_t *work, uv_work_cb run, uv_after_work_cb done)
 {
-    sigset_t all, before; /* a thread starts with the mask of who starts it */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before; /* a thread starts with the mask of who starts it */
+    hac_block_signals(&before);
     int r = uv_queue_work(loop, work, run, done);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return r;

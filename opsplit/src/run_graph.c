@@ -550,7 +550,7 @@ static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned compon
 
 /* What is cut into tasks: these ranges, of rows [first, end) that are this rank's. */
 typedef struct cuts {
-    hac_component_range ranges[HAC_RUN_WRITERS_MAX];
+    hac_component_range ranges[HAC_COMPONENTS_MAX];
     unsigned n, wanted; /* of all ranks alike: at most so many */
     uint64_t first, end;
     const hac_run_vector *places; /* of a partition: the ranges are of its order's; NULL: of rows */

@@ -12,8 +12,6 @@
 #include "opsplit/decompose.h"
 #include "opsplit/run.h"
 
-#define HAC_RUN_WRITERS_MAX HAC_COMPONENTS_MAX /* tasks that write parts of one vector */
-
 typedef struct hac_run hac_logic_run;
 
 /* ---- memory ---- */
@@ -56,7 +54,7 @@ typedef struct hac_run_vector {
         uint64_t scale, each; /* so many of their rows are `each` rows of it */
         uint64_t by;          /* number of the partition that says where ranks are cut; 0: equal parts */
     } cut;
-    hac_run_writer writers[HAC_RUN_WRITERS_MAX];
+    hac_run_writer writers[HAC_COMPONENTS_MAX];
     unsigned n_writers;
     unsigned writers_most; /* on all ranks alike */
     uint64_t graph; /* the number of the graph that they are tasks of; on some ranks there may be none */

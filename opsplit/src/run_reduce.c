@@ -23,6 +23,12 @@ static bool is_arg(hac_op_function function)
     return function == HAC_OP_ARGMIN || function == HAC_OP_ARGMAX;
 }
 
+static hac_status fail_no_rows(bool least, hac_error *err)
+{
+    return hac_fail(err, HAC_FAILED, "there are no rows of which one could be the %s",
+                    least ? "least" : "greatest");
+}
+
 /* Matrices and entries are reduced element by element: as one column. */
 static hac_status flatten(hac_logic_run *run, hac_run_task *task, hac_run_vector *flat, hac_run_vector **like,
                           hac_error *err)
@@ -69,8 +75,7 @@ static hac_status reduce_to(hac_logic_run *run, const hac_logic_piece *piece, co
     first.rows = like != NULL ? like->operand.rows : 1;
     uint64_t blocks = hac_run_blocks(first.rows, HAC_OP_BLOCK);
     if (blocks == 0 && (r->function == HAC_OP_MIN || r->function == HAC_OP_MAX))
-        return hac_fail(err, HAC_FAILED, "there are no rows of which one could be the %s",
-                        r->function == HAC_OP_MIN ? "least" : "greatest");
+        return fail_no_rows(r->function == HAC_OP_MIN, err);
     first.grain = first.scale = HAC_OP_BLOCK;
     first.units = (double)first.rows;
     status = hac_run_dense(run, kind, blocks > 0 ? blocks : 1, is_arg(r->function) ? 2 : 1, &partials, err);
@@ -275,11 +280,10 @@ hac_status hac_run_arg_piece(hac_logic_run *run, const hac_logic_piece *piece, h
     hac_run_vector *in = hac_run_argument(run, piece, "in", err), pair, row, value;
     if (in == NULL)
         return HAC_FAILED;
-    const char *best = function == HAC_OP_ARGMIN ? "least" : "greatest";
     if (piece->of_rows)
         return arg_rows(run, piece, in, function, err);
     if (in->operand.rows == 0)
-        return hac_fail(err, HAC_FAILED, "there are no rows of which one could be the %s", best);
+        return fail_no_rows(function == HAC_OP_ARGMIN, err);
     hac_kind kind = (hac_kind)in->operand.kind;
     reduction r = {.function = function, .kind = kind, .in = {in}, .n_in = 1, .like = in};
     hac_status status = reduce_to(run, piece, &r, &pair, err);
