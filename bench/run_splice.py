@@ -155,12 +155,12 @@ def ways_here(machine):
 
 
 def stages_of(receipt, wall, cpu):
-    """Busy seconds of the stages; the wall time over what the slowest of the executors' would have needed alone, and over
-    what the cores would have needed for all that was done, hacctl's reading included."""
+    """Busy seconds of the stages, the first of which is hacctl's; the wall time over what the slowest of them would have
+    needed alone, and over what the cores would have needed for all that was done."""
     devices = receipt.get("splice", {}).get("devices", [])
     if not devices:
         return None
-    busy = {}
+    busy = {"input": receipt["splice"]["client"]["reading_seconds"]}
     for stages in (device["stages"] for device in devices):
         for name, stage in stages.items():
             busy[name] = busy.get(name, 0) + stage["busy_seconds"]

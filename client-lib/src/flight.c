@@ -5,7 +5,16 @@
 #include <poll.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
+
+/* The time since the mark goes there. */
+static void count_time(hac_flight *flight, uint64_t *to)
+{
+    uint64_t now = hac_now_ns();
+    *to += now - flight->times.mark;
+    flight->times.mark = now;
+}
 
 /* ---- answers ---- */
 
@@ -38,7 +47,9 @@ static hac_status write_rows(hac_flight *flight, const hac_reply *reply, hac_err
     if (flight->write == NULL)
         return protocol_error(flight, "hacd gives rows where none were asked for", err);
     hac_error local = HAC_ERROR_NONE; /* *err may hold an old message */
+    count_time(flight, &flight->times.reading);
     hac_status status = flight->write(flight->context, rows, (size_t)reply->bytes, &local);
+    count_time(flight, &flight->times.writing);
     if (status == HAC_OK)
         return HAC_OK;
     return hac_fail(err, status, "%s",
@@ -104,7 +115,9 @@ hac_status hac_flight_wait(hac_flight *flight, int input, int timeout_ms, hac_fl
     struct pollfd p[] = {
         {flight->client->socket, POLLIN, 0}, {flight->stop_fd, POLLIN, 0}, {input, POLLIN, 0}};
     bool news = has_news(flight);
+    count_time(flight, &flight->times.reading);
     int n = poll(p, sizeof(p) / sizeof(p[0]), news ? 0 : timeout_ms);
+    count_time(flight, input >= 0 ? &flight->times.input_wait : &flight->times.device_wait);
     if (n < 0 && errno != EINTR)
         return hac_fail_errno(err, HAC_IO, errno, "cannot wait for the input");
     if (n <= 0)
@@ -226,6 +239,11 @@ hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, cons
     hac__client__append_split__init(&ask);
     ask.job = flight->job->id;
     ask.last = last;
+    count_time(flight, &flight->times.reading);
+    ask.reading_ns = flight->times.reading;
+    ask.input_wait_ns = flight->times.input_wait;
+    ask.device_wait_ns = flight->times.device_wait;
+    ask.writing_ns = flight->times.writing;
     if (split != NULL) {
         ask.buffer = hac_mapping_id(slot->buffer->mapping);
         ask.bytes = split->bytes;

@@ -20,6 +20,12 @@ typedef struct hac_slot {
     hac_error err; /* of the call */
 } hac_slot;
 
+/* What the time of a flight went to, in nanoseconds; what is neither waited nor written is read. */
+typedef struct hac_flight_times {
+    uint64_t reading, input_wait, device_wait, writing;
+    uint64_t mark; /* what was before is counted */
+} hac_flight_times;
+
 typedef struct hac_flight {
     hac_client *client;
     hac_job *job;
@@ -36,6 +42,7 @@ typedef struct hac_flight {
     bool scarce;       /* the pool gives no more buffers */
     bool enough;       /* hacd looks at no more, or the job has ended */
     bool last_sent;
+    hac_flight_times times; /* `mark`: when it began */
 } hac_flight;
 
 typedef struct hac_flight_event {

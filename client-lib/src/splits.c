@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/split_layout.h"
 #include "base/text.h"
 #include "fill.h"
@@ -274,7 +275,8 @@ static hac_status run_splits(hac_client *client, const hac_splits *splits, const
                             .write = splits->write,
                             .context = splits->context,
                             .stop_fd = splits->stop_fd,
-                            .usual = hac_fill_bytes(bytes)};
+                            .usual = hac_fill_bytes(bytes),
+                            .times = {.mark = hac_now_ns()}};
     r.begins = splits->split_bytes != 0 ? 0 : SPLIT_LEAST;
     hac_fill_init(&r.fill, &rule, options->no_header == 0);
     hac_job_ref(job); /* its callbacks may free it */

@@ -639,7 +639,7 @@ static void receipt(const hac_job *job, hac_text *text)
     hac_query_run_receipt(job, text);
     hac_json_close(text, '}');
     if (!state->parquet && !state->spec.table)
-        hac_splice_buffers_json(&job->splice, text);
+        hac_splice_buffers_json(&job->splice, NULL, text);
 }
 
 #define QUERY_KIND(name)                                                                                     \

@@ -55,6 +55,7 @@ typedef struct hac_splits {
     uint64_t rounds, carries;
     uint64_t bytes;    /* of the inputs */
     uint64_t round_ns; /* when it began */
+    hac_splice_client client;
 } splits;
 
 /* ---- the splits ---------------------------------------------------------------------------------------- */
@@ -629,7 +630,7 @@ static void receipt(const hac_job *job, hac_text *text)
     hac_json_unsigned(text, "carries", s->carries);
     hac_json_number(text, "round_seconds", job->earlier_seconds);
     hac_json_close(text, '}');
-    hac_splice_buffers_json(&job->splice, text); /* of all rounds: nobody clears them between */
+    hac_splice_buffers_json(&job->splice, &s->client, text); /* of all rounds: nobody clears them between */
 }
 
 static const hac_job_kind splits_kind = {.flow = "splice",
@@ -759,6 +760,10 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
     }
     s->given++;
     s->last |= request->last;
+    s->client = (hac_splice_client){.reading = request->reading_ns,
+                                    .input_wait = request->input_wait_ns,
+                                    .device_wait = request->device_wait_ns,
+                                    .writing = request->writing_ns};
     hac_scheduler_wake(job);
     return HAC_OK;
 }

@@ -175,17 +175,16 @@ static void add_stages(hac_text *text, const hac_splice_device *device)
     hac_json_close(text, '}');
 }
 
-static unsigned slowest(const hac_splice_device *devices, size_t n)
+/* `ret` has been at work for so many seconds before any of these. */
+static const char *slowest(const hac_splice_device *devices, size_t n, const char *ret, double most)
 {
-    double most = 0;
-    unsigned ret = HAC_STAGE_READ;
     for (unsigned i = 0; i < HAC_SPLICE_N_STAGES; i++) {
         double seconds = 0;
         for (size_t d = 0; d < n; d++)
             seconds += at_work(devices[d].values, i);
         if (seconds > most) {
             most = seconds;
-            ret = i;
+            ret = stage_names[i];
         }
     }
     return ret;
@@ -200,11 +199,30 @@ static void add_device(hac_text *text, const hac_splice_device *device)
     hac_json_bool(text, "in_place", in_place(device->values));
     add_buffers(text, device->values);
     add_stages(text, device);
-    hac_json_string(text, "slowest_stage", stage_names[slowest(device, 1)]);
+    hac_json_string(text, "slowest_stage", slowest(device, 1, stage_names[HAC_STAGE_READ], 0));
     hac_json_close(text, '}');
 }
 
-void hac_splice_buffers_json(const hac_splice_buffers *buffers, hac_text *text)
+static void add_client(hac_text *text, const hac_splice_client *client)
+{
+    hac_json_open(text, "client", '{');
+    hac_json_number(text, "reading_seconds", (double)client->reading * 1e-9);
+    hac_json_number(text, "input_wait_seconds", (double)client->input_wait * 1e-9);
+    hac_json_number(text, "device_wait_seconds", (double)client->device_wait * 1e-9);
+    hac_json_number(text, "writing_seconds", (double)client->writing * 1e-9);
+    hac_json_close(text, '}');
+}
+
+/* The input, whether it has to be waited for or read and cut, is a stage like those of the devices. */
+static const char *slowest_of_all(const hac_splice_buffers *buffers, const hac_splice_client *client)
+{
+    double input = client != NULL ? (double)client->reading * 1e-9 + (double)client->input_wait * 1e-9 : 0;
+    return slowest(buffers->devices, buffers->n_devices, input > 0 ? "input" : stage_names[HAC_STAGE_READ],
+                   input);
+}
+
+void hac_splice_buffers_json(const hac_splice_buffers *buffers, const hac_splice_client *client,
+                             hac_text *text)
 {
     uint64_t all[HAC_SPLICE_N_VALUES] = {0};
     if (buffers->n_devices == 0)
@@ -216,7 +234,9 @@ void hac_splice_buffers_json(const hac_splice_buffers *buffers, hac_text *text)
         }
     hac_json_open(text, "splice", '{');
     add_buffers(text, all);
-    hac_json_string(text, "slowest_stage", stage_names[slowest(buffers->devices, buffers->n_devices)]);
+    hac_json_string(text, "slowest_stage", slowest_of_all(buffers, client));
+    if (client != NULL)
+        add_client(text, client);
     hac_json_open(text, "devices", '[');
     for (size_t d = 0; d < buffers->n_devices; d++)
         add_device(text, &buffers->devices[d]);

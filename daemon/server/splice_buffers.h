@@ -25,6 +25,11 @@ typedef struct hac_splice_buffers {
     size_t n_devices;
 } hac_splice_buffers;
 
+/* What the client of a job with splits says of itself, in nanoseconds (client.proto, AppendSplit). */
+typedef struct hac_splice_client {
+    uint64_t reading, input_wait, device_wait, writing;
+} hac_splice_client;
+
 void hac_splice_buffers_clear(hac_splice_buffers *buffers);
 /* In place of what `to` has; nothing where there is no memory. */
 void hac_splice_buffers_copy(hac_splice_buffers *to, const hac_splice_buffers *from);
@@ -40,7 +45,10 @@ const uint64_t *hac_splice_values(const char *codelet, const Hac__Executor__Done
 /* When each stage of such a task was at work, for its record. `done` may be NULL: its executor died. */
 void hac_splice_buffers_stages(const hac_plan *plan, const Hac__Executor__Done *done, hac_run_record *record);
 
-/* Member "splice" of the receipt; nothing where nothing was reported. */
-void hac_splice_buffers_json(const hac_splice_buffers *buffers, hac_text *text);
+/* Member "splice" of the receipt; nothing where nothing was reported. `client` NULL: executors read the
+ * input.
+ */
+void hac_splice_buffers_json(const hac_splice_buffers *buffers, const hac_splice_client *client,
+                             hac_text *text);
 
 #endif

@@ -32,18 +32,23 @@ static Hac__Executor__Done report(uint64_t all, uint64_t read, uint64_t splice, 
     return done;
 }
 
-static cJSON *json_of(const hac_splice_buffers *buffers)
+static cJSON *json_with(const hac_splice_buffers *buffers, const hac_splice_client *client)
 {
     hac_text text = HAC_TEXT_NONE;
     char *all = NULL;
     hac_json_open(&text, NULL, '{');
-    hac_splice_buffers_json(buffers, &text);
+    hac_splice_buffers_json(buffers, client, &text);
     hac_json_close(&text, '}');
     assert_int_equal(hac_text_finish(&text, &all, NULL, NULL), HAC_OK);
     cJSON *json = cJSON_Parse(all);
     assert_non_null(json);
     free(all);
     return json;
+}
+
+static cJSON *json_of(const hac_splice_buffers *buffers)
+{
+    return json_with(buffers, NULL);
 }
 
 static const cJSON *at(const cJSON *json, const char *one, const char *two)
@@ -92,6 +97,32 @@ static void test_receipt(void **state)
     json = json_of(&buffers);
     assert_null(cJSON_GetObjectItem(json, "splice"));
     cJSON_Delete(json);
+}
+
+/* The input is the first stage, whether it is waited for or read. */
+static void test_client(void **state)
+{
+    (void)state;
+    static const struct {
+        hac_splice_client client;
+        const char *slowest;
+    } cases[] = {{{0}, "map"},
+                 {{.reading = 3900000000}, "map"},
+                 {{.reading = 4100000000}, "input"},
+                 {{.reading = 100000000, .input_wait = 4000000000}, "input"},
+                 {{.device_wait = 9000000000, .writing = 9000000000}, "map"}};
+    hac_splice_buffers buffers = {0};
+    Hac__Executor__Done done = report(7, 1000000000, 100000000, 4000000000);
+    hac_splice_buffers_add(&buffers, "cpu", "query.aggregate", &done);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cJSON *json = json_with(&buffers, &cases[i].client);
+        const cJSON *splice = cJSON_GetObjectItem(json, "splice");
+        double reading = (double)cases[i].client.reading * 1e-9;
+        assert_string_equal(cJSON_GetObjectItem(splice, "slowest_stage")->valuestring, cases[i].slowest);
+        assert_true(fabs(number(splice, "client", "reading_seconds") - reading) < 1e-9);
+        cJSON_Delete(json);
+    }
+    hac_splice_buffers_clear(&buffers);
 }
 
 /* What a round that is planned anew has reported is taken back. */
@@ -153,10 +184,8 @@ static void test_stages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_receipt),
-        cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_lies),
-        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_receipt), cmocka_unit_test(test_client), cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_lies),    cmocka_unit_test(test_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

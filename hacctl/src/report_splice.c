@@ -124,10 +124,33 @@ static void add_device(const cJSON *device, hac_text *text)
     add_stages(device, text);
 }
 
+/* What its client did before the splits were handed over, and behind them. */
+static void add_client(const cJSON *splice, hac_text *text)
+{
+    static const struct {
+        const char *key, *label;
+    } members[] = {{"reading_seconds", "read and cut"},
+                   {"input_wait_seconds", "waited for it"},
+                   {"device_wait_seconds", "held back"},
+                   {"writing_seconds", "rows written"}};
+    const cJSON *client = object_of(splice, "client");
+    const char *slowest = hac_read_string(splice, "slowest_stage");
+    if (client == NULL)
+        return;
+    hac_text_addf(text, "\ninput%s\n",
+                  slowest != NULL && strcmp(slowest, "input") == 0 ? ", slower than the devices" : "");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        char seconds[HAC_HUMAN_MAX];
+        hac_text_addf(text, "  %-16s %s\n", members[i].label,
+                      hac_human_seconds(hac_read_number(client, members[i].key), seconds));
+    }
+}
+
 void hac_report_splice(const cJSON *receipt, hac_text *text)
 {
-    const cJSON *device;
-    cJSON_ArrayForEach(device, hac_read_array(object_of(receipt, "splice"), "devices"))
+    const cJSON *device, *splice = object_of(receipt, "splice");
+    add_client(splice, text);
+    cJSON_ArrayForEach(device, hac_read_array(splice, "devices"))
     {
         add_device(device, text);
     }

@@ -256,6 +256,16 @@ static void splice(void **state)
         "  preprocess       [####################....................]  50 %  400 ms\n"
         "  splice           [#.......................................] 2.5 %  10 ms\n"
         "  map              [########################################] 150 %  400 ms  the slowest\n");
+    assert_made(
+        job_then,
+        "{\"id\":3,\"receipt\":{\"splice\":{\"slowest_stage\":\"input\",\"client\":{\"reading_seconds\":0.05,"
+        "\"input_wait_seconds\":1.5,\"device_wait_seconds\":0}}}}",
+        "id                   3\n\n"
+        "input, slower than the devices\n"
+        "  read and cut     50 ms\n"
+        "  waited for it    1.50 s\n"
+        "  held back        0 s\n"
+        "  rows written     -\n");
     char *all = made(job_then, "{\"receipt\":{\"splice\":{\"devices\":[{\"in_place\":true},7]}}}");
     assert_non_null(strstr(all, "a batch a thread, mapped in place: - at most\n"));
     free(all);

@@ -406,6 +406,10 @@ static void test_append_split(void **state)
     GOOD(SPLIT((use_set(1000, 1, 1000), c.split.input_bytes = 1000)), 0);
     BAD(SPLIT((use_set(1000, 1, 1000), c.split.input_bytes = 1001)), 0, "input_bytes: is 1001");
     BAD(SPLIT(c.split.input_bytes = OFF_MAX + 1), 0, "append_split: input_bytes: is 9223");
+    BAD(SPLIT(c.split.reading_ns = OFF_MAX + 1), 0, "append_split: reading_ns: is 9223");
+    BAD(SPLIT(c.split.input_wait_ns = OFF_MAX + 1), 0, "append_split: input_wait_ns: is 9223");
+    BAD(SPLIT(c.split.device_wait_ns = OFF_MAX + 1), 0, "append_split: device_wait_ns: is 9223");
+    BAD(SPLIT(c.split.writing_ns = OFF_MAX + 1), 0, "append_split: writing_ns: is 9223");
     BAD(SPLIT(use_set(1000, 2, 1001)), 0, "set_bytes: is 1001");
     BAD(SPLIT(use_set(1000, 0, 1)), 0, "set_bytes: is 1");
     BAD(SPLIT(use_set(1000, 1, 0)), 0, "set_bytes: is 0, of 1");

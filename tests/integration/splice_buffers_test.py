@@ -5,7 +5,9 @@ both styles of kernels, on devices of either byte order; the answers are Python'
 import collections
 import json
 import random
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
@@ -125,6 +127,30 @@ class Buffers(MachineTest):
                 shown = machine.good("show", receipt["job"]).decode()
                 self.assertIn(f"splice of {len(self.text) / 1e6:.3g} Mbytes of csv", shown)
                 self.assertIn(" in the last of ", shown)
+
+    def test_slow_input(self):
+        """An input that pauses is what the time goes to, and the receipt says so; one that is there is not."""
+        machine = self.machine(ONE_DEVICE)
+        Path(machine.path("in.csv")).write_text(self.text)
+        process = machine.start("splice", "-", "--parse", "csv", *QUERY, "--receipt", "slow", stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE)
+        for at in range(0, len(self.text), len(self.text) // 4 + 1):
+            process.stdin.write(self.text[at:at + len(self.text) // 4 + 1].encode())
+            process.stdin.flush()
+            time.sleep(0.3)
+        process.stdin.close()
+        with process.stdout as out:
+            self.assertEqual(out.read().decode(), self.answer)
+        self.assertEqual(process.wait(60), 0)
+        machine.good("splice", "in.csv", *QUERY, "-o", "out.csv", "--receipt", "fast")
+        slow, fast = (json.loads(Path(machine.path(name)).read_text()) for name in ("slow", "fast"))
+        self.assertEqual(slow["splice"]["slowest_stage"], "input")
+        self.assertGreater(slow["splice"]["client"]["input_wait_seconds"], 0.8)
+        self.assertEqual(fast["splice"]["client"]["input_wait_seconds"], 0)
+        self.assertGreater(fast["splice"]["client"]["reading_seconds"], 0)
+        for receipt in (slow, fast):
+            self.assertLessEqual(sum(receipt["splice"]["client"].values()), receipt["total_seconds"])
+        self.assertIn("input, slower than the devices", machine.good("show", slow["job"]).decode())
 
     def test_planned_anew(self):
         """What a round reported that needed larger parts, and was done again, is not counted."""
