@@ -103,8 +103,8 @@ static uint64_t quota_room(const hac_job *job, uint64_t items)
 static hac_status replace_plan(hac_job *job, const hac_sort_spec *spec, hac_error *err)
 {
     hac_plan *plan = NULL;
-    hac_status status = hac_plan_sort_in_room(hac_server_machine(job->server), spec, job->memory_limit,
-                                              quota_room(job, spec->items), &plan, err);
+    hac_status status = hac_plan_sort_in_room(hac_server_machine(job->server), spec, job->server->sorts,
+                                              job->memory_limit, quota_room(job, spec->items), &plan, err);
     if (status != HAC_OK)
         return status;
     hac_job_set_plan(job, plan);

@@ -301,9 +301,9 @@ static hac_status handle_plan_sort(hac_session *session, const Hac__Client__Requ
     if (status == HAC_OK)
         status = machine_for(session, &where, &simulated, &machine, &spec.device_mask, err);
     if (status == HAC_OK)
-        status =
-            hac_plan_sort_in_room(machine, &spec, wanted->options != NULL ? wanted->options->memory_limit : 0,
-                                  sort_room(session, wanted, &spec), &plan, err);
+        status = hac_plan_sort_in_room(machine, &spec, NULL,
+                                       wanted->options != NULL ? wanted->options->memory_limit : 0,
+                                       sort_room(session, wanted, &spec), &plan, err);
     return status == HAC_OK ? send_plan(session, request->serial, plan, wanted->format, err) : status;
 }
 

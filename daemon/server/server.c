@@ -410,6 +410,8 @@ static hac_status init_state(hac_server *server, hac_error *err)
     if (status == HAC_OK)
         status = hac_model_set_new(&server->models, err);
     if (status == HAC_OK)
+        status = hac_sort_memo_new(&server->sorts, err);
+    if (status == HAC_OK)
         status = hac_reload_first(server, err);
     if (status != HAC_OK)
         return status;
@@ -460,6 +462,7 @@ static void deinit(hac_server *server)
     hac_devices_clear(&server->devices);
     hac_reload_deinit(server);
     hac_model_set_free(server->models);
+    hac_sort_memo_free(server->sorts);
     hac_profile_set_free(server->profiles);
     hac_daemon_config_clear(&server->config);
     hac_decoder_free(server->client_decoder);

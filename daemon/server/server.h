@@ -17,6 +17,7 @@
 #include "job.h"
 #include "metrics.h"
 #include "planner/model.h"
+#include "planner/sort_plan.h"
 #include "pool.h"
 #include "proto/messages.h"
 #include "reload.h"
@@ -50,6 +51,7 @@ struct hac_server {
     hac_machine machine;
     bool machine_stale;
     hac_model_set *models;
+    hac_sort_memo *sorts;
     hac_executors executors;
     hac_builders builders;
     hac_decoder *client_decoder, *child_decoder;

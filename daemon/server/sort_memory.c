@@ -64,11 +64,11 @@ static void give_reason(hac_plan *plan, const char *fastest, uint64_t wanted, ui
                      (double)wanted * 1e-6, (double)limit * 1e-6);
 }
 
-hac_status hac_plan_sort_within(const hac_machine *machine, const hac_sort_spec *spec, uint64_t limit,
-                                hac_plan **ret, hac_error *err)
+hac_status hac_plan_sort_within(const hac_machine *machine, const hac_sort_spec *spec, hac_sort_memo *memo,
+                                uint64_t limit, hac_plan **ret, hac_error *err)
 {
     hac_plan *fastest = NULL;
-    hac_status status = hac_plan_sort(machine, spec, &fastest, err);
+    hac_status status = hac_plan_sort_again(machine, spec, memo, &fastest, err);
     if (status != HAC_OK)
         return status;
     if (limit == 0 || hac_plan_memory(fastest) <= limit) {
@@ -90,14 +90,14 @@ hac_status hac_plan_sort_within(const hac_machine *machine, const hac_sort_spec 
     return HAC_OK;
 }
 
-hac_status hac_plan_sort_in_room(const hac_machine *machine, const hac_sort_spec *spec, uint64_t limit,
-                                 uint64_t room, hac_plan **ret, hac_error *err)
+hac_status hac_plan_sort_in_room(const hac_machine *machine, const hac_sort_spec *spec, hac_sort_memo *memo,
+                                 uint64_t limit, uint64_t room, hac_plan **ret, hac_error *err)
 {
     room = room > PAGES_SLACK ? room - PAGES_SLACK : 1;
     if (limit == 0 || room < limit) {
-        hac_status status = hac_plan_sort_within(machine, spec, room, ret, err);
+        hac_status status = hac_plan_sort_within(machine, spec, memo, room, ret, err);
         if (status != HAC_REFUSED)
             return status;
     }
-    return hac_plan_sort_within(machine, spec, limit, ret, err);
+    return hac_plan_sort_within(machine, spec, memo, limit, ret, err);
 }

@@ -48,7 +48,7 @@ static uint64_t plan_within(const hac_sort_spec *spec, uint64_t limit, char algo
 {
     hac_plan *plan = NULL;
     hac_error err = HAC_ERROR_NONE;
-    hac_status status = hac_plan_sort_within(&machine, spec, limit, &plan, &err);
+    hac_status status = hac_plan_sort_within(&machine, spec, NULL, limit, &plan, &err);
     if (status != HAC_OK) {
         assert_int_equal(status, HAC_REFUSED);
         assert_null(plan);
@@ -116,8 +116,8 @@ static void test_the_quota(void **state)
                  {0, network / 2, "radix", false}}; /* nothing fits: the pool will say what is held */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hac_plan *plan = NULL;
-        assert_int_equal(hac_plan_sort_in_room(&machine, &spec, cases[i].limit, cases[i].room, &plan, NULL),
-                         HAC_OK);
+        assert_int_equal(
+            hac_plan_sort_in_room(&machine, &spec, NULL, cases[i].limit, cases[i].room, &plan, NULL), HAC_OK);
         assert_string_equal(plan->sort.algorithm, cases[i].algorithm);
         assert_int_equal(says(plan, true, "within the memory allowed: radix needs"), cases[i].told);
         assert_int_equal(says(plan, false, "not within the memory allowed"), cases[i].told);

@@ -42,6 +42,21 @@ static hac_status plan_sort(void *context, hac_error *err)
     return status;
 }
 
+/* What cannot be remembered is planned anew. */
+static hac_status plan_sort_again(void *context, hac_error *err)
+{
+    const work *w = context;
+    hac_sort_memo *memo = NULL;
+    hac_status status = hac_sort_memo_new(&memo, err);
+    for (int i = 0; i < 2 && status == HAC_OK; i++) {
+        hac_plan *plan = NULL;
+        status = hac_plan_sort_again(&w->machine, &w->sort, memo, &plan, err);
+        hac_plan_free(plan);
+    }
+    hac_sort_memo_free(memo);
+    return status;
+}
+
 static hac_status plan_query(void *context, hac_error *err)
 {
     const work *w = context;
@@ -124,6 +139,9 @@ static void test_sort(void **state)
                                      .argsort = i == 2};
             hac_test_exhaust(plan_sort, &w, 2);
         }
+    w.machine.simulated = false;
+    w.sort = (hac_sort_spec){.type = HAC_TYPE_U32, .items = 1000};
+    hac_test_exhaust(plan_sort_again, &w, 2);
 }
 
 static void test_query(void **state)

@@ -20,6 +20,7 @@
 #include "output.h"
 #include "simulate.h"
 #include "sort_build.h"
+#include "sort_memo.h"
 
 #define TEAM_WAITS    4e-4 /* seconds */
 #define TEAM_MARGIN   1.08
@@ -41,6 +42,9 @@ typedef struct planning {
     uint32_t eligible[HAC_MACHINE_MAX_DEVICES];
     size_t n_eligible;
     hac_plan *best;
+    algorithm best_algorithm; /* how it was built, and for whom */
+    hac_sort_scheme best_scheme;
+    hac_team best_team;
     hac_candidates candidates;
     size_t chosen;
 } planning;
@@ -284,6 +288,9 @@ static hac_status consider(planning *p, algorithm a, hac_sort_scheme scheme, con
     if (c->chosen && price < best) {
         hac_plan_free(p->best);
         p->best = hac_steal_ptr(way->plan);
+        p->best_algorithm = a;
+        p->best_scheme = scheme;
+        p->best_team = *team;
         p->chosen = p->candidates.n - 1;
     }
     return HAC_OK;
@@ -521,15 +528,76 @@ static hac_status plan_all(planning *p, hac_error *err)
     return explain(p, err);
 }
 
+/* ---- the same way again ---- */
+
+static void remember(const planning *p, hac_sort_memo *memo, uint64_t key)
+{
+    hac_sort_won won = {.algorithm = (int)p->best_algorithm,
+                        .scheme = p->best_scheme,
+                        .team = p->best_team,
+                        .seconds = p->best->predicted_seconds,
+                        .k = p->best->k,
+                        .k_source = p->best->k_source,
+                        .N = p->best->sort.N,
+                        .candidates = p->best->candidates,
+                        .n_candidates = p->best->n_candidates,
+                        .chosen = p->chosen};
+    for (size_t d = 0; d < won.team.n; d++) /* of one device it came after the plan */
+        won.team.capability[d] = p->best->devices[d].capability;
+    if (key != 0 && won.seconds < HAC_SORT_MEMO_SECONDS)
+        hac_sort_memo_put(memo, key, &won);
+}
+
+/* HAC_AGAIN: it is not what it was. */
+static hac_status take_again(planning *p, const hac_sort_won *won, hac_error *err)
+{
+    hac_cleanup(attempt_clear) attempt way = {.plan = NULL};
+    hac_status status = try_way(p, (algorithm)won->algorithm, won->scheme, &won->team, &way, err);
+    if (status != HAC_OK)
+        return status;
+    if (way.reason[0] != '\0' || way.simulation.seconds > HAC_SORT_MEMO_WORSE * won->seconds)
+        return HAC_AGAIN;
+    hac_plan *plan = way.plan;
+    plan->k = won->k;
+    plan->k_source = won->k_source;
+    plan->sort.N = won->N;
+    for (size_t i = 0; i < won->n_candidates && status == HAC_OK; i++)
+        status = hac_plan_add_candidate(plan, &won->candidates[i], err);
+    if (status != HAC_OK)
+        return status;
+    plan->candidates[won->chosen].seconds = way.simulation.seconds;
+    p->best = hac_steal_ptr(way.plan);
+    return HAC_OK;
+}
+
+static hac_status plan_again(planning *p, hac_sort_memo *memo, hac_error *err)
+{
+    uint64_t key = memo != NULL ? hac_sort_memo_key(p->machine, p->spec) : 0;
+    const hac_sort_won *won = key != 0 ? hac_sort_memo_find(memo, key) : NULL;
+    hac_status status = won != NULL ? take_again(p, won, err) : HAC_AGAIN;
+    if (status != HAC_AGAIN)
+        return status;
+    status = plan_all(p, err);
+    if (status == HAC_OK && memo != NULL)
+        remember(p, memo, key);
+    return status;
+}
+
 hac_status hac_plan_sort(const hac_machine *machine, const hac_sort_spec *spec, hac_plan **ret,
                          hac_error *err)
+{
+    return hac_plan_sort_again(machine, spec, NULL, ret, err);
+}
+
+hac_status hac_plan_sort_again(const hac_machine *machine, const hac_sort_spec *spec, hac_sort_memo *memo,
+                               hac_plan **ret, hac_error *err)
 {
     planning p = {.machine = machine, .spec = spec};
     hac_status status = check_spec(spec, err);
     if (status == HAC_OK)
         status = find_eligible(&p, err);
     if (status == HAC_OK)
-        status = plan_all(&p, err);
+        status = plan_again(&p, memo, err);
     free(p.candidates.list);
     if (status != HAC_OK) {
         hac_plan_free(p.best);

@@ -46,6 +46,19 @@ typedef struct hac_sort_spec {
 HAC_MUST_USE hac_status hac_plan_sort(const hac_machine *machine, const hac_sort_spec *spec, hac_plan **ret,
                                       hac_error *err);
 
+/* What won among the ways for sorts of late. */
+typedef struct hac_sort_memo hac_sort_memo;
+
+HAC_MUST_USE hac_status hac_sort_memo_new(hac_sort_memo **ret, hac_error *err);
+void hac_sort_memo_free(hac_sort_memo *memo); /* NULL: nothing happens */
+
+/*
+ * As hac_plan_sort, but for a short sort takes the way that a sort like it was given a moment ago, if it
+ * still costs about as much: what is said of the other ways is of then. `memo` NULL: hac_plan_sort.
+ */
+HAC_MUST_USE hac_status hac_plan_sort_again(const hac_machine *machine, const hac_sort_spec *spec,
+                                            hac_sort_memo *memo, hac_plan **ret, hac_error *err);
+
 /* Takes in what a whole sort by several devices took, from the start of its plan to its end: what the prices
  * of its tasks leave out, how devices wait for each other, is in that. Teams that were slower than their
  * price say are not taken again at about that size, for a while. Nothing is learnt of plans for one device.

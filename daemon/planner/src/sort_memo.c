@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sort_memo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { ENTRIES = 8 };
+
+typedef struct entry {
+    uint64_t key; /* 0: none */
+    unsigned uses;
+    hac_sort_won won;
+} entry;
+
+struct hac_sort_memo {
+    entry entries[ENTRIES];
+    unsigned next; /* to be replaced */
+};
+
+hac_status hac_sort_memo_new(hac_sort_memo **ret, hac_error *err)
+{
+    *ret = calloc(1, sizeof(**ret));
+    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+}
+
+void hac_sort_memo_free(hac_sort_memo *memo)
+{
+    for (size_t i = 0; memo != NULL && i < ENTRIES; i++)
+        free(memo->entries[i].won.candidates);
+    free(memo);
+}
+
+uint64_t hac_sort_memo_key(const hac_machine *machine, const hac_sort_spec *spec)
+{
+    const uint64_t asked[] = {
+        (uint64_t)spec->type, spec->items,           spec->descending,          spec->argsort,
+        spec->payload_bytes,  spec->from_descriptor, (uint64_t)spec->algorithm, (uint64_t)spec->scheme,
+        (uint64_t)spec->fold, spec->device_mask};
+    if (spec->inline_data || spec->fold == HAC_FOLD_STEPS || machine->simulated)
+        return 0;
+    uint64_t key = XXH3_64bits(asked, sizeof(asked));
+    for (size_t d = 0; d < machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
+        const hac_machine_device *device = &machine->devices[d];
+        if (device->usable && device->backlog > 0)
+            return 0;
+        key = XXH3_64bits_withSeed(device, sizeof(*device), key);
+    }
+    return key;
+}
+
+static entry *find(hac_sort_memo *memo, uint64_t key)
+{
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (memo->entries[i].key == key)
+            return &memo->entries[i];
+    return NULL;
+}
+
+const hac_sort_won *hac_sort_memo_find(hac_sort_memo *memo, uint64_t key)
+{
+    entry *e = key != 0 ? find(memo, key) : NULL;
+    return e != NULL && e->uses++ < HAC_SORT_MEMO_USES ? &e->won : NULL;
+}
+
+void hac_sort_memo_put(hac_sort_memo *memo, uint64_t key, const hac_sort_won *won)
+{
+    entry *e = find(memo, key);
+    if (e == NULL) {
+        e = &memo->entries[memo->next];
+        memo->next = (memo->next + 1) % ENTRIES;
+    }
+    size_t bytes = won->n_candidates * sizeof(*won->candidates);
+    free(e->won.candidates);
+    *e = (entry){.key = key, .won = *won};
+    e->won.candidates = malloc(bytes + 1);
+    if (e->won.candidates != NULL)
+        memcpy(e->won.candidates, won->candidates, bytes);
+    else
+        e->key = 0;
+}
