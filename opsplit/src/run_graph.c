@@ -272,7 +272,8 @@ void hac_run_take_back(hac_logic_run *run, hac_run_mark mark)
     run->graph->bytes = mark.bytes;
 }
 
-/* The buffers that tasks write, and of these the bytes; not the one whose slots all rounds share. */
+/* The buffers that tasks write, and the bytes. Those whose slots all rounds share are not counted, what tasks
+ * write of them is. */
 static unsigned written(const hac_logic_run *run, uint64_t *ret_bytes)
 {
     const hac_run_graph *graph = run->graph;
@@ -282,11 +283,12 @@ static unsigned written(const hac_logic_run *run, uint64_t *ret_bytes)
     for (size_t t = 0; t < graph->n_tasks; t++)
         for (size_t s = 0; s < graph->tasks[t].n_spans; s++) {
             const hac_op_span *span = &graph->parts[t].spans[s];
-            if (!span->written || is_written[span->buffer] || graph->buffers[span->buffer] == run->slots)
+            const hac_run_memory *buffer = graph->buffers[span->buffer];
+            if (!span->written || is_written[span->buffer])
                 continue;
-            is_written[span->buffer] = true;
-            *ret_bytes += graph->buffers[span->buffer]->bytes;
-            n++;
+            is_written[span->buffer] = !buffer->has_slots;
+            *ret_bytes += buffer->has_slots ? span->bytes : buffer->bytes;
+            n += !buffer->has_slots;
         }
     return n;
 }

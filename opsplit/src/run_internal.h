@@ -21,11 +21,21 @@ typedef struct hac_run_memory {
     hac_buffer *buffer;
     uint64_t offset, bytes;
     struct hac_run_memory *shared; /* whose slot it is; NULL: a buffer of its own */
+    bool has_slots;
     unsigned users;
     struct hac_run_memory *next;  /* spare ones */
     struct hac_run_memory *older; /* all of the run */
     int in_graph;                 /* its number among the graph's buffers; -1 */
 } hac_run_memory;
+
+/* Slots of one size. */
+enum { HAC_RUN_SLOT_SIZES = 10 };
+
+typedef struct hac_run_slots {
+    hac_run_memory *buffer; /* that is being cut into slots; NULL: none yet */
+    uint64_t used;          /* bytes of it */
+    hac_run_memory *free;
+} hac_run_slots;
 
 /* One user less. What a graph that has not run yet uses is held by it until then. */
 void hac_run_memory_release(hac_logic_run *run, hac_run_memory *memory);
@@ -266,9 +276,7 @@ struct hac_run {
     uint64_t *dimensions;    /* likewise: as the vectors that have them were made */
     hac_run_memory *memory;  /* the newest; each leads to an older one */
     hac_run_memory *spare;
-    hac_run_memory *slots; /* the buffer that slots are cut from, of which … */
-    uint64_t slots_used;   /* … so many bytes are taken */
-    hac_run_memory *free_slots;
+    hac_run_slots slots[HAC_RUN_SLOT_SIZES];
     hac_run_graph *graph;
     hac_job *job;                  /* of all graphs; NULL: none has run yet */
     hac_text log;                  /* for it, since the last one */

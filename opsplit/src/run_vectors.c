@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vectors' memory. Vars and what is as small share a buffer: a job has 32 of them at most. */
+/* Vectors' memory. Small ones share buffers, of which a graph has 32 at most: of each size one of its own. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "run_internal.h"
 
-#define SLOT_BYTES  UINT64_C(256) /* what is at most so large gets a slot */
+#define SLOT_LEAST  UINT64_C(256) /* and its doubles, up to an eighth of … */
 #define SLOTS_BYTES (UINT64_C(1) << 20)
 #define SPARE_WASTE 2 /* a spare buffer that is at most so many times too large is taken */
 
@@ -51,40 +51,54 @@ static hac_run_memory *take_spare(hac_logic_run *run, uint64_t bytes)
     return memory;
 }
 
-static hac_status new_slot(hac_logic_run *run, hac_run_memory **ret, hac_error *err)
+/* The slots of the smallest size that so many bytes fit into; NULL: they are too many. */
+static hac_run_slots *slots_for(hac_logic_run *run, uint64_t bytes, uint64_t *ret_size)
 {
-    hac_run_memory *slot = run->free_slots;
+    *ret_size = SLOT_LEAST;
+    for (size_t i = 0; i < HAC_RUN_SLOT_SIZES; i++, *ret_size *= 2)
+        if (bytes <= *ret_size)
+            return &run->slots[i];
+    return NULL;
+}
+
+static hac_status new_slot(hac_logic_run *run, hac_run_slots *slots, uint64_t size, hac_run_memory **ret,
+                           hac_error *err)
+{
+    hac_run_memory *slot = slots->free;
     if (slot != NULL) {
-        run->free_slots = slot->next;
+        slots->free = slot->next;
         slot->next = NULL;
         slot->users = 1;
         *ret = slot;
         return HAC_OK;
     }
-    if (run->slots == NULL || run->slots_used + SLOT_BYTES > SLOTS_BYTES) {
-        hac_run_memory *slots = NULL;
-        hac_status status = new_buffer(run, SLOTS_BYTES, &slots, err);
+    if (slots->buffer == NULL || slots->used + size > SLOTS_BYTES) {
+        hac_run_memory *buffer = NULL;
+        hac_status status = new_buffer(run, SLOTS_BYTES, &buffer, err);
         if (status != HAC_OK)
             return status;
-        run->slots = slots;
-        run->slots_used = 0;
+        buffer->has_slots = true;
+        slots->buffer = buffer;
+        slots->used = 0;
     }
     slot = new_record(run);
     if (slot == NULL)
         return hac_fail_no_memory(err);
-    slot->buffer = run->slots->buffer;
-    slot->offset = run->slots_used;
-    slot->bytes = SLOT_BYTES;
-    slot->shared = run->slots;
-    run->slots_used += SLOT_BYTES;
+    slot->buffer = slots->buffer->buffer;
+    slot->offset = slots->used;
+    slot->bytes = size;
+    slot->shared = slots->buffer;
+    slots->used += size;
     *ret = slot;
     return HAC_OK;
 }
 
 static hac_status take_memory(hac_logic_run *run, uint64_t bytes, hac_run_memory **ret, hac_error *err)
 {
-    if (bytes <= SLOT_BYTES)
-        return new_slot(run, ret, err);
+    uint64_t size;
+    hac_run_slots *slots = slots_for(run, bytes, &size);
+    if (slots != NULL)
+        return new_slot(run, slots, size, ret, err);
     *ret = take_spare(run, bytes);
     return *ret != NULL ? HAC_OK : new_buffer(run, bytes, ret, err);
 }
@@ -93,7 +107,9 @@ void hac_run_memory_release(hac_logic_run *run, hac_run_memory *memory)
 {
     if (memory == NULL || --memory->users > 0)
         return;
-    hac_run_memory **list = memory->shared != NULL ? &run->free_slots : &run->spare;
+    uint64_t size;
+    hac_run_memory **list =
+        memory->shared != NULL ? &slots_for(run, memory->bytes, &size)->free : &run->spare;
     memory->next = *list;
     *list = memory;
 }
@@ -106,7 +122,8 @@ void hac_run_memory_clear(hac_logic_run *run)
             hac_buffer_free(memory->buffer);
         free(memory);
     }
-    run->memory = run->spare = run->slots = run->free_slots = NULL;
+    run->memory = run->spare = NULL;
+    memset(run->slots, 0, sizeof run->slots);
 }
 
 /* ---- shapes ---- */

@@ -46,6 +46,7 @@ typedef struct bucket {
     sample samples[SAMPLES];
     unsigned n, next; /* samples held; place of the next one */
     uint64_t used;    /* set->clock at the last sample */
+    bool stale; /* what follows is of before the last sample */
     /* of the samples that are no outliers */
     double units, seconds, relative_error;
     unsigned good;
@@ -172,6 +173,16 @@ static void summarise(bucket *b)
     b->units = median(units, good);
     b->seconds = centre * b->units;
     b->relative_error = median(deviation, good) / centre;
+    b->stale = false;
+}
+
+/* Samples come with every task, and what they amount to is asked for more seldom. */
+static const bucket *summary(const hac_model_set *set, size_t at)
+{
+    bucket *b = set->buckets[at];
+    if (b->stale)
+        summarise(b);
+    return b;
 }
 
 static void drop_longest_unused(hac_model_set *set)
@@ -238,7 +249,7 @@ void hac_model_record(hac_model_set *set, const char *device_key, const char *co
     if (b->n < SAMPLES)
         b->n++;
     b->used = ++set->clock;
-    summarise(b);
+    b->stale = true;
     set->dirty = true;
 }
 
@@ -276,13 +287,13 @@ static hac_prediction predict(const hac_model_set *set, const series *s, double 
     if (first == end)
         return none;
     size_t above = first;
-    while (above < end && set->buckets[above]->units < units)
+    while (above < end && summary(set, above)->units < units)
         above++;
     if (above == first)
-        return from_one(set->buckets[first], units);
+        return from_one(summary(set, first), units);
     if (above == end)
-        return is_far(set->buckets[end - 1], units) ? none : from_one(set->buckets[end - 1], units);
-    return from_two(set->buckets[above - 1], set->buckets[above], units);
+        return is_far(summary(set, end - 1), units) ? none : from_one(summary(set, end - 1), units);
+    return from_two(summary(set, above - 1), summary(set, above), units);
 }
 
 /* A few samples, and not long ago: while something is not done, nothing new is learnt of it. */
@@ -296,7 +307,7 @@ static bool is_current(const hac_model_set *set, const bucket *b)
 static bool known_nearby(const hac_model_set *set, const series *s, double units)
 {
     for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
-        const bucket *b = set->buckets[i];
+        const bucket *b = summary(set, i);
         if (order(b, s, b->size) != 0)
             return false;
         if (is_current(set, b) && units <= b->units * NEARBY && b->units <= units * NEARBY)
@@ -332,7 +343,7 @@ hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key
         return none;
     series s = series_of(device_key, codelet, type, true);
     for (size_t i = lower_bound(set, &s, SMALLEST_BUCKET); i < set->n; i++) {
-        const bucket *b = set->buckets[i];
+        const bucket *b = summary(set, i);
         if (order(b, &s, b->size) != 0)
             break;
         if (is_current(set, b) && units <= b->units * 2 && b->units <= units * 2)
@@ -350,7 +361,7 @@ void hac_model_each(const hac_model_set *set, void (*each)(void *context, const 
                     void *context)
 {
     for (size_t i = 0; i < set->n; i++) {
-        const bucket *b = set->buckets[i];
+        const bucket *b = summary(set, i);
         hac_model_entry entry = {b->device_key,     b->codelet, b->type,        b->units,   b->seconds,
                                  b->relative_error, b->good,    b->n - b->good, b->together};
         each(context, &entry);
