@@ -140,6 +140,19 @@ class Rounds(SharedMachineTest):
         self.assertEqual(receipt["rounds"], 1500)
         self.assertLess(receipt["graphs"], 1500)
 
+    def test_small_vectors_share_buffers(self):
+        """A graph names 32 buffers; vectors of each size up to 128 KiB lie side by side in a few. None is written over."""
+        rows = (1, 32, 33, 1000, 8192, 16384)
+        steps = "".join(f"      - map: {{expr: 'x{n} + {i}', out: y{n}_{i}}}\n" for n in rows for i in range(20))
+        text = ("vectors:\n" + "".join(f"  x{n}: {{type: i64, value: {n}, rows: {n}}}\n" for n in rows) +
+                "operators:\n  - op: all\n    do:\n" + steps + "outputs:\n" +
+                "".join(f"  o{n}: {{columns: [{', '.join(f'y{n}_{i}' for i in range(20))}]}}\n" for n in rows))
+        out, receipt, _ = self.run_logic(text)
+        self.assertEqual(receipt["graphs"], 1)
+        for n in rows:
+            lines = (out / f"o{n}.csv").read_text().split()[1:]
+            self.assertEqual(lines, [",".join(str(n + i) for i in range(20))] * n)
+
     def test_limit(self):
         """Nor are there more rounds than the file allows."""
         for rounds in (1, 2, 17, 40, 77):

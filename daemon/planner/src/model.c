@@ -46,7 +46,7 @@ typedef struct bucket {
     sample samples[SAMPLES];
     unsigned n, next; /* samples held; place of the next one */
     uint64_t used;    /* set->clock at the last sample */
-    bool stale; /* what follows is of before the last sample */
+    bool stale;       /* what follows is of before the last sample */
     /* of the samples that are no outliers */
     double units, seconds, relative_error;
     unsigned good;
