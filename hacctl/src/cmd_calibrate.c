@@ -47,7 +47,7 @@ static hac_status measure(hac_cli *cli, const hac_args *args, bool tune, hac_err
     hac_job_options options = {.devices = NULL};
     /* --devices is not among the options: the words name the devices, so the request owns nothing */
     hac_job_request request = {.names = NULL};
-    hac_status status = hac_delivery_check(args, err);
+    hac_status status = hac_delivery_check(args, true, err);
     if (status == HAC_OK)
         status = hac_job_request_parse(&request, args, &options, err);
     if (status != HAC_OK)

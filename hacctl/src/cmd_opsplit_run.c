@@ -107,7 +107,7 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     const hac_args stays = hac_args_without(args, HAC_OPT_DETACH);
     hac_status status = hac_opsplit_request_parse(&r, "opsplit run", &stays, err);
     if (status == HAC_OK)
-        status = hac_delivery_check(&stays, err);
+        status = hac_delivery_check(&stays, false, err);
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
     if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))

@@ -56,6 +56,8 @@ hac_status hac_cmd_pipe(hac_cli *cli, const hac_args *args, hac_error *err)
     hac_cleanup(hac_delivery_close) hac_delivery delivery = {.result = NULL};
     hac_status status = hac_query_request_pipe(&request, "pipe", args, err);
     if (status == HAC_OK)
+        status = hac_delivery_check(args, true, err);
+    if (status == HAC_OK)
         status = hac_delivery_open(&delivery, args, true, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);

@@ -20,7 +20,7 @@ static hac_status check_usage(const hac_args *args, hac_error *err)
     if (strcmp(args->words[0], "-") == 0 && isatty(STDIN_FILENO) == 1)
         return hac_fail(err, HAC_INVALID,
                         "sort: will not read raw data from a terminal; name a file or redirect one");
-    return hac_delivery_check(args, err);
+    return hac_delivery_check(args, true, err);
 }
 
 /* The result is as large as the input, or has an index an item: a disk that is too full is found out now. */

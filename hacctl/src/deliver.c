@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 
@@ -27,16 +28,31 @@ static bool same_inode(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* One would take the other's place. */
-static bool same_file(const hac_args *args, hac_option_id a, hac_option_id b)
+/* Where an option has its output go, NULL: nowhere. A result without --output goes to standard output. */
+static const char *destination(const hac_args *args, hac_option_id id, bool result)
 {
-    const char *path = args->values[a], *other = args->values[b];
+    const char *path = args->values[id];
+    return path == NULL && id == HAC_OPT_OUTPUT && result ? "-" : path;
+}
+
+static bool stat_destination(const char *path, struct stat *ret)
+{
+    int descriptor = hac_output_descriptor(path);
+    return (descriptor >= 0 ? fstat(descriptor, ret) : stat(path, ret)) == 0;
+}
+
+/* One would take the other's place, or be mixed with it. */
+static bool same_file(const char *path, const char *other)
+{
     struct stat first, second;
     if (path == NULL || other == NULL)
         return false;
+    int descriptor = hac_output_descriptor(path), other_descriptor = hac_output_descriptor(other);
+    if (descriptor >= 0 && other_descriptor >= 0)
+        return descriptor == other_descriptor;
     if (strcmp(path, other) == 0)
         return strcmp(path, "/dev/null") != 0;
-    bool there = stat(path, &first) == 0, other_there = stat(other, &second) == 0;
+    bool there = stat_destination(path, &first), other_there = stat_destination(other, &second);
     if (there || other_there) /* of a device nothing takes the place */
         return there && other_there && (S_ISREG(first.st_mode) || S_ISDIR(first.st_mode)) &&
                same_inode(&first, &second);
@@ -71,17 +87,27 @@ static hac_status check_inputs(const hac_args *args, hac_option_id id, hac_error
     return status == HAC_OK ? check_input(&output, id, args->values[HAC_OPT_CENTROIDS], err) : status;
 }
 
-hac_status hac_delivery_check(const hac_args *args, hac_error *err)
+static hac_status fail_same(const hac_args *args, hac_option_id a, hac_option_id b, hac_error *err)
+{
+    const char *name = hac_option_get(a)->name, *other = hac_option_get(b)->name, *path = args->values[b];
+    bool standard = hac_output_descriptor(path) == STDOUT_FILENO;
+    if (!standard && args->values[a] != NULL)
+        return hac_fail(err, HAC_INVALID, "--%s and --%s name the same file, %s", name, other, path);
+    return hac_fail(err, HAC_INVALID, "%s and --%s would both go to %s; name another file for one of them",
+                    a == HAC_OPT_OUTPUT ? "the result" : "--receipt", other,
+                    standard ? "standard output" : path);
+}
+
+hac_status hac_delivery_check(const hac_args *args, bool result, hac_error *err)
 {
     static const hac_option_id late[] = {HAC_OPT_OUTPUT, HAC_OPT_RECEIPT, HAC_OPT_TRACE};
     static const char *const instead[] = {"hacctl result JOB -o OUT", "hacctl show JOB --receipt FILE",
                                           "hacctl trace JOB -o FILE"};
+    result = result && !hac_args_has(args, HAC_OPT_DETACH);
     for (size_t i = 0; i < sizeof late / sizeof *late; i++)
         for (size_t k = 0; k < i; k++)
-            if (same_file(args, late[i], late[k]))
-                return hac_fail(err, HAC_INVALID, "--%s and --%s name the same file, %s",
-                                hac_option_get(late[k])->name, hac_option_get(late[i])->name,
-                                args->values[late[i]]);
+            if (same_file(destination(args, late[i], result), destination(args, late[k], result)))
+                return fail_same(args, late[k], late[i], err);
     hac_status status = check_inputs(args, HAC_OPT_RECEIPT, err);
     if (status == HAC_OK)
         status = check_inputs(args, HAC_OPT_TRACE, err);

@@ -26,7 +26,8 @@ HAC_MUST_USE hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const 
 HAC_MUST_USE hac_status hac_deliver_id(const hac_cli *cli, uint64_t job, hac_error *err);
 
 /* HAC_INVALID when --detach comes with an option that needs the job's end, when two outputs are one file, or
- * a receipt or trace would overwrite an input. */
-HAC_MUST_USE hac_status hac_delivery_check(const hac_args *args, hac_error *err);
+ * a receipt or trace would overwrite an input. `result`: there is one, without --output on standard output.
+ */
+HAC_MUST_USE hac_status hac_delivery_check(const hac_args *args, bool result, hac_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 /* What is said before a job begins of files that would take each other's place. */
 #include "deliver.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static int tear_down(void **state)
 static void check(const hac_args *args, const char *says)
 {
     hac_error err = HAC_ERROR_NONE;
-    hac_status status = hac_delivery_check(args, &err);
+    hac_status status = hac_delivery_check(args, true, &err);
     if (status != (says == NULL ? HAC_OK : HAC_INVALID) || (says != NULL && strcmp(err.message, says) != 0))
         fail_msg("%d: %s\nand not: %s", status, err.message, says != NULL ? says : "no error");
 }
@@ -112,7 +113,46 @@ static void outputs_differ(void **state)
     args.values[HAC_OPT_TRACE] = args.values[HAC_OPT_RECEIPT] = "/dev/null";
     check(&args, NULL);
     args.values[HAC_OPT_TRACE] = args.values[HAC_OPT_RECEIPT] = "/dev/stdout";
-    check(&args, "--receipt and --trace name the same file, /dev/stdout");
+    args.values[HAC_OPT_OUTPUT] = "out3";
+    check(&args, "--receipt and --trace would both go to standard output; name another file for one of them");
+}
+
+/* Without --output the result goes to standard output, which has more than one name. */
+static void standard_output_is_one_output(void **state)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        hac_args args = {.n_words = 0};
+        hac_error err = HAC_ERROR_NONE;
+        args.values[HAC_OPT_TRACE] = names[i];
+        check(&args,
+              "the result and --trace would both go to standard output; name another file for one of them");
+        assert_int_equal(hac_delivery_check(&args, false, &err), HAC_OK); /* no result */
+        args.values[HAC_OPT_OUTPUT] = "out";
+        check(&args, NULL);
+        args.values[HAC_OPT_OUTPUT] = names[(i + 1) % 4];
+        check(&args,
+              "the result and --trace would both go to standard output; name another file for one of them");
+    }
+}
+
+/* `hacctl sort in … >other --receipt other`: the receipt would take the result's place. */
+static void redirected_output_is_a_file(void **state)
+{
+    hac_args args = {.n_words = 0};
+    hac_error err = HAC_ERROR_NONE;
+    (void)state;
+    args.values[HAC_OPT_RECEIPT] = "other";
+    int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), file = open("other", O_WRONLY | O_CLOEXEC);
+    assert_true(kept >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+    hac_status status = hac_delivery_check(&args, true, &err);
+    assert_true(dup2(kept, STDOUT_FILENO) >= 0);
+    close(kept);
+    close(file);
+    assert_int_equal(status, HAC_INVALID);
+    assert_string_equal(err.message,
+                        "the result and --receipt would both go to other; name another file for one of them");
 }
 
 /* One file has many names, whether it is there already or not. */
@@ -163,6 +203,8 @@ int main(void)
         cmocka_unit_test(inputs_of_options_are_kept),
         cmocka_unit_test(outputs_differ),
         cmocka_unit_test(outputs_differ_by_more_than_their_names),
+        cmocka_unit_test(standard_output_is_one_output),
+        cmocka_unit_test(redirected_output_is_a_file),
         cmocka_unit_test(detached_jobs_deliver_later),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -62,9 +62,8 @@ static hac_status fail(const hac_output *output, int errnum, hac_error *err)
     return hac_fail_errno(err, HAC_FAILED, errnum, "%s", output->name);
 }
 
-/* "/dev/stdout", "/dev/fd/3" … mean a descriptor that is open, at its place: opening them anew would begin a
- * redirected file from its start. -1: another path. */
-static int named_descriptor(const char *path)
+/* At its place: opening it anew would begin a redirected file from its start. */
+int hac_output_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
     if (path == NULL || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
@@ -189,7 +188,7 @@ static char *resolve_new(const char *path)
 static hac_status open_path(hac_output *output, const char *path, hac_error *err)
 {
     struct stat st;
-    int descriptor = named_descriptor(path);
+    int descriptor = hac_output_descriptor(path);
     if (descriptor >= 0)
         return open_straight(output, path, descriptor, err);
     bool exists = stat(path, &st) == 0;

@@ -34,6 +34,9 @@ HAC_MUST_USE hac_status hac_output_open(const char *path, hac_output **ret, hac_
 void hac_output_free(hac_output *output);
 HAC_DEFINE_CLEANUP(hac_output *, hac_output_free)
 
+/* The open descriptor that a path means: standard output's, "/dev/stdout", "/dev/fd/3" … -1: another path. */
+int hac_output_descriptor(const char *path);
+
 /* For messages. */
 const char *hac_output_name(const hac_output *output);
 bool hac_output_is_terminal(const hac_output *output);

@@ -142,7 +142,7 @@ static hac_status check_detached(const hac_query_request *request, hac_error *er
 hac_status hac_query_run(hac_cli *cli, const hac_args *args, hac_query_request *request, hac_error *err)
 {
     hac_cleanup(hac_delivery_close) hac_delivery delivery = {.result = NULL};
-    hac_status status = hac_delivery_check(args, err);
+    hac_status status = hac_delivery_check(args, true, err);
     if (status == HAC_OK)
         status = hac_delivery_open(&delivery, args, !request->options.job.detach, err);
     if (status == HAC_OK)

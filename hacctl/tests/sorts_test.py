@@ -106,6 +106,16 @@ class Outputs(Fake):
                 self.assertEqual((code, err), (0, ""))
         self.assertEqual(Path(self.path("log")).read_bytes(), pack([1, 2, 3]) * 2)
 
+    def test_standard_output_has_one_thing(self):
+        self.answer(5, '{"job": 7}')
+        self.answer(7, '{"traceEvents": []}')
+        sort = ["sort", "in", "--type", "u32"]
+        for option in ("--receipt", "--trace"):
+            for words in ([], ["-o", "-"], ["-o", "/dev/stdout"]):
+                self.bad(2, *sort, *words, option, "-", says=f"the result and {option} would both go to standard output")
+            self.assertTrue(json.loads(self.good(*sort, "-o", "out", option, "-")))
+        self.bad(2, *sort, "-o", "out", "--receipt", "-", "--trace", "/dev/stdout", says="--receipt and --trace would both")
+
     def test_broken_pipe(self):
         self.put("in", bytes(1 << 20))
         for words in ([], ["-o", "-"], ["-o", "/dev/stdout", "--receipt", "r.json"]):
