@@ -314,7 +314,7 @@ static hac_status take_payload(hac_session *session, hac_job *job, const Hac__Cl
                    : hac_fail(err, HAC_INVALID, "payload_bytes is set without a payload");
     if (payload->where_case != HAC__CLIENT__INPUT__WHERE_BUFFER || job->input == NULL)
         return hac_fail(err, HAC_INVALID, "keys with a payload have to lie in pool buffers");
-    if (__builtin_mul_overflow(job->spec.items, (uint64_t)job->spec.payload_bytes, &bytes) || bytes == 0 ||
+    if (__builtin_mul_overflow(job->spec.items, (uint64_t)job->spec.payload_bytes, &bytes) ||
         payload->bytes != bytes)
         return hac_fail(err, HAC_INVALID, "the payload has %llu bytes; %llu keys of %u bytes each are wanted",
                         (unsigned long long)payload->bytes, (unsigned long long)job->spec.items,

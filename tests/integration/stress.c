@@ -162,16 +162,18 @@ static int buffer_jobs(worker *w)
 /* Keys with payloads: each payload follows its key. */
 static int pairs_job(worker *w)
 {
-    uint64_t n = 5000 + next_random(w) % 50000;
+    uint64_t turn = n_pairs++;
+    uint64_t n =
+        turn % 2 == 0 ? turn / 2 % 3 : 5000 + next_random(w) % 50000; /* nothing, one, two, or many */
     hac_error err = HAC_ERROR_NONE;
     hac_buffer *keys = NULL, *payload = NULL;
     hac_job *job = NULL;
     int result = -1;
     hac_sort_options options = HAC_SORT_OPTIONS_INIT;
     options.type = HAC_TYPE_U32;
-    options.algorithm = HAC_SORT_BITONIC;
-    if (hac_buffer_alloc(w->client, n * 4, &keys, &err) == HAC_OK &&
-        hac_buffer_alloc(w->client, n * 8, &payload, &err) == HAC_OK) {
+    options.algorithm = turn % 4 == 0 ? HAC_SORT_AUTO : HAC_SORT_BITONIC;
+    if (hac_buffer_alloc(w->client, n * 4 + 1, &keys, &err) == HAC_OK &&
+        hac_buffer_alloc(w->client, n * 8 + 1, &payload, &err) == HAC_OK) {
         uint32_t *k = hac_buffer_data(keys);
         uint64_t *p = hac_buffer_data(payload);
         for (uint64_t i = 0; i < n; i++) {
@@ -197,7 +199,6 @@ static int pairs_job(worker *w)
     hac_job_free(job);
     hac_buffer_free(keys);
     hac_buffer_free(payload);
-    n_pairs++;
     return result;
 }
 
