@@ -23,7 +23,9 @@ static const char *const formats[] = {NULL,    "table", "csv",   "tsv",     "jso
 #define FORMAT_TABLE   1
 #define FORMAT_CSV     2
 #define FORMAT_PARQUET 9
-#define OUTPUT_PARQUET 3 /* hac_output_format */
+/* By hac_output_format. */
+static const char *const outputs[] = {"csv", "json", "table", "parquet", "tsv", "typedbytes", "text"};
+#define OUTPUT_PARQUET 3
 
 typedef struct hac_query_run query_state;
 typedef hac_query_totals query_totals;
@@ -608,6 +610,7 @@ void hac_query_run_receipt(const hac_job *job, hac_text *text)
     const query_state *state = job->query;
     const query_totals *totals = &state->totals;
     hac_json_string(text, "input_format", state->spec.format);
+    hac_json_string(text, "output_format", state->output);
     hac_json_unsigned(text, "sources", state->spec.n_sources);
     hac_json_unsigned(text, "rows_read", totals->rows);
     hac_json_unsigned(text, "rows_kept", totals->kept);
@@ -769,6 +772,8 @@ hac_status hac_query_run_take_spec(hac_job *job, const Hac__Client__QuerySpec *s
     read_spec(spec, &state->spec);
     state->parquet = spec->source->format == FORMAT_PARQUET && !spec->describe;
     state->writes_parquet = spec->output_format == OUTPUT_PARQUET;
+    if (!spec->describe && spec->output_format < sizeof outputs / sizeof *outputs)
+        state->output = outputs[spec->output_format];
     hac_status status = pack_spec(state, spec, err);
     return status == HAC_OK ? choose_seed(&state->spec, err) : status;
 }

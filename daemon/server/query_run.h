@@ -22,6 +22,7 @@ struct hac_query_run {
     hac_query_spec spec;
     bool compiled;
     bool parquet, writes_parquet;
+    const char *output; /* the result's format; NULL: none */
     hac_parquet_reading footers;
     uint8_t *text; /* the packed specification */
     size_t text_bytes;

@@ -5,6 +5,8 @@
 
 #include "command.h"
 #include "output.h"
+#include "query_request.h"
+#include "read.h"
 #include "wait.h"
 
 static hac_status attach(hac_cli *cli, const hac_args *args, hac_job **ret, hac_error *err)
@@ -44,6 +46,26 @@ static void release(hac_cli *cli, hac_job *job)
         hac_cli_say(cli, "the result is written, but stays with the daemon: %s", err.message);
 }
 
+/* What --output-format and -o decide where a job is waited for was decided when this one was started. A form
+ * that nobody can tell, as that of an array, goes with any name. */
+static hac_status check_name(hac_cli *cli, const hac_args *args, const hac_job *job, hac_error *err)
+{
+    hac_autofree char *answer = NULL;
+    hac_autojson cJSON *receipt = NULL;
+    const char *path = args->values[HAC_OPT_OUTPUT];
+    if (path == NULL ||
+        hac_cli_ask(cli, HAC_TOPIC_RECEIPT, hac_job_id(job), HAC_PLAN_JSON, &answer, NULL) != HAC_OK ||
+        hac_read_object(answer, "the job", &receipt, NULL) != HAC_OK)
+        return HAC_OK;
+    const char *form = hac_read_string(cJSON_GetObjectItemCaseSensitive(receipt, "query"), "output_format");
+    if (form == NULL || hac_query_name_fits(path, form))
+        return HAC_OK;
+    return hac_fail(err, HAC_INVALID,
+                    "result: job %s gives %s, which %.200s is not by its suffix; choose another name, or start "
+                    "the job with another --output-format",
+                    args->words[0], form, path);
+}
+
 hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     hac_cleanup(hac_output_free_cleanup) hac_output *output = NULL;
@@ -54,6 +76,8 @@ hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)
                         "result: will not write raw data to a terminal; say where with -o OUT");
     if (status == HAC_OK)
         status = attach(cli, args, &job, err);
+    if (status == HAC_OK)
+        status = check_name(cli, args, job, err);
     if (status == HAC_OK)
         status = wait_for(cli, job, err);
     if (status != HAC_OK)

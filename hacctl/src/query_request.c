@@ -86,11 +86,20 @@ static bool form_by_suffix(const char *path, hac_result_format otherwise, hac_re
     return true;
 }
 
+/* As the choices of --output-format. */
+static const hac_result_format forms[] = {HAC_RESULT_CSV, HAC_RESULT_JSON, HAC_RESULT_PARQUET};
+
+bool hac_query_name_fits(const char *path, const char *form)
+{
+    int choice = hac_option_choice(HAC_OPT_OUTPUT_FORMAT, form);
+    hac_result_format said = HAC_RESULT_CSV;
+    return choice < 0 || (form_by_suffix(path, forms[choice], &said) && said == forms[choice]);
+}
+
 /* --output-format, or the suffix of -o, or else `otherwise`. */
 static hac_status choose_output(hac_query_request *request, const hac_line *line, hac_result_format otherwise,
                                 hac_error *err)
 {
-    static const hac_result_format forms[] = {HAC_RESULT_CSV, HAC_RESULT_JSON, HAC_RESULT_PARQUET};
     const hac_args *args = line->args;
     const char *path = args->values[HAC_OPT_OUTPUT];
     hac_result_format form = otherwise;

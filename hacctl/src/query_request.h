@@ -67,6 +67,10 @@ void hac_query_request_clear(hac_query_request *request);
  * a name, or of --key. */
 void hac_query_request_reword(const hac_query_request *request, const hac_args *args, hac_error *err);
 
+/* Whether the suffix of a file's name says nothing else than that such a result is in it: csv, json, parquet;
+ * true of all other forms. */
+bool hac_query_name_fits(const char *path, const char *form);
+
 /* Whether a sort is one of whole rows. */
 bool hac_query_request_is_sort(const hac_args *args);
 

@@ -144,6 +144,23 @@ class Questions(Fake):
         for command in ("show", "why", "wait", "result", "cancel", "log", "trace"):
             self.bad(2, command, "8", says="there is no job 8")
 
+    def test_result_keeps_its_form(self):
+        """It was chosen when the job was started: the name of a file does not change it."""
+        names = {"csv": ["out.csv", "out.CSV"], "json": ["out.json", "out.jsonl"], "parquet": ["out.parquet"]}
+        always = ["out", "out.bin", ".parquet", "a.csv.d/../out"]
+        os.mkdir(self.path("a.csv.d"))
+        for form in names:
+            self.answer(5, json.dumps({"query": {"output_format": form}}))
+            for name in [*names[form], *always, "-", "/dev/null"]:
+                self.good("result", "7", "-o", name)
+            others = [name for other in names if other != form for name in names[other]]
+            for name in [*others, "out.tsv", "out.csv.gz"]:
+                self.bad(2, "result", "7", "-o", name, says=f"result: job 7 gives {form}, which {name} is not by its suffix; "
+                         "choose another name, or start the job with another --output-format")
+        for other in ('{"query": {"output_format": "tsv"}}', '{"query": {}}', '{"type": "u32"}'):
+            self.answer(5, other)
+            self.good("result", "7", "-o", "out.parquet")
+
     def test_cancel(self):
         self.answer(3, '{"state": "running"}')
         self.good("cancel", "7")
