@@ -29,9 +29,13 @@ static _Noreturn void print_id(const hac_cli *cli, int from, pid_t child)
         ;
     if (n != (ssize_t)sizeof job)
         _exit(exit_code_of(child));
-    hac_status status = hac_deliver_id(cli, job, &err);
-    if (status != HAC_OK)
-        hac_cli_report(&err);
+    hac_status status = hac_print_id(cli, job, &err);
+    if (status == HAC_OK)
+        _exit(0);
+    (void)kill(child, SIGTERM); /* it cancels the job */
+    (void)exit_code_of(child);
+    status = hac_fail_id(job, status, &err);
+    hac_cli_report(&err);
     _exit(hac_status_exit_code(status));
 }
 

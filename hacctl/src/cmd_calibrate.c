@@ -34,7 +34,7 @@ static hac_status run_and_print(hac_cli *cli, bool tune, hac_job_options *option
     if (status != HAC_OK)
         return status;
     if (options->detach)
-        return hac_deliver_id(cli, hac_job_id(job), err);
+        return hac_deliver_id(cli, job, err);
     status = hac_wait_for(&wait, job, true, err);
     if (status == HAC_OK)
         status = hac_deliver(delivery, cli, job, err);

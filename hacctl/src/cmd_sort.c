@@ -47,7 +47,7 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_input *input, hac_sort
     if (status != HAC_OK)
         return status;
     if (options->job.detach)
-        return hac_deliver_id(cli, hac_job_id(job), err);
+        return hac_deliver_id(cli, job, err);
     status = hac_wait_for(&wait, job, true, err);
     return status == HAC_OK ? hac_deliver(delivery, cli, job, err) : status;
 }

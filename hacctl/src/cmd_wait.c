@@ -60,10 +60,11 @@ static hac_status check_name(hac_cli *cli, const hac_args *args, const hac_job *
     const char *form = hac_read_string(cJSON_GetObjectItemCaseSensitive(receipt, "query"), "output_format");
     if (form == NULL || hac_query_name_fits(path, form))
         return HAC_OK;
-    return hac_fail(err, HAC_INVALID,
-                    "result: job %s gives %s, which %.200s is not by its suffix; choose another name, or start "
-                    "the job with another --output-format",
-                    args->words[0], form, path);
+    return hac_fail(
+        err, HAC_INVALID,
+        "result: job %s gives %s, which %.200s is not by its suffix; choose another name, or start "
+        "the job with another --output-format",
+        args->words[0], form, path);
 }
 
 hac_status hac_cmd_result(hac_cli *cli, const hac_args *args, hac_error *err)

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "interrupt.h"
+
+enum { CANCEL_MS = 10000 };
 
 /* The directory that a path names a file in. */
 static bool stat_directory(const char *path, struct stat *ret)
@@ -203,9 +206,42 @@ hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job,
     return status == HAC_OK ? commit(delivery->result, err) : status;
 }
 
-hac_status hac_deliver_id(const hac_cli *cli, uint64_t job, hac_error *err)
+hac_status hac_print_id(const hac_cli *cli, uint64_t job, hac_error *err)
 {
     char line[64];
+    hac_cleanup(hac_output_free_cleanup) hac_output *output = NULL;
     snprintf(line, sizeof line, cli->json ? "{\"job\": %llu}" : "%llu", (unsigned long long)job);
-    return hac_cli_print(line, err);
+    hac_status status = hac_output_open(NULL, &output, err);
+    if (status != HAC_OK)
+        return status;
+    hac_output_outlive_reader(output);
+    status = hac_output_write_text(output, line, err);
+    return status == HAC_OK ? hac_output_commit(output, err) : status;
+}
+
+hac_status hac_fail_id(uint64_t job, hac_status status, hac_error *err)
+{
+    char why[HAC_ERROR_MESSAGE_SIZE];
+    if (status == HAC_NOT_FOUND)
+        hac_interrupt_broken_pipe();
+    snprintf(why, sizeof why, "%s", err->message);
+    return hac_fail(err, status, "%.400s; job %llu is cancelled, as its id could not be told", why,
+                    (unsigned long long)job);
+}
+
+/* What it has got done already is held for nobody. */
+static void abandon(hac_job *job)
+{
+    hac_error ignored = HAC_ERROR_NONE;
+    if (hac_job_cancel(job, &ignored) == HAC_OK && hac_job_wait(job, CANCEL_MS, &ignored) == HAC_OK)
+        (void)!hac_job_release(job, &ignored);
+}
+
+hac_status hac_deliver_id(const hac_cli *cli, hac_job *job, hac_error *err)
+{
+    hac_status status = hac_print_id(cli, hac_job_id(job), err);
+    if (status == HAC_OK)
+        return HAC_OK;
+    abandon(job);
+    return hac_fail_id(hac_job_id(job), status, err);
 }

@@ -21,6 +21,7 @@ struct hac_output {
     char *name; /* as the user gave it */
     int fd;
     bool standard; /* output: what a pipeline reads */
+    bool outlives; /* its reader */
     uint64_t written, reserved;
     /* Of a file that is replaced; dirfd is -1 for what is written straight. */
     int dirfd;
@@ -32,6 +33,11 @@ struct hac_output {
 const char *hac_output_name(const hac_output *output)
 {
     return output->name;
+}
+
+void hac_output_outlive_reader(hac_output *output)
+{
+    output->outlives = true;
 }
 
 bool hac_output_is_terminal(const hac_output *output)
@@ -240,12 +246,13 @@ hac_status hac_output_temporary(const hac_output *output, char **ret, hac_error 
 
 static hac_status write_failed(const hac_output *output, int errnum, uint64_t bytes, hac_error *err)
 {
-    if (errnum == EPIPE && output->standard)
+    if (errnum == EPIPE && output->standard && !output->outlives)
         hac_interrupt_broken_pipe();
     if (errnum == EBADF && output->standard)
         return hac_fail(err, HAC_FAILED, "%s is closed", output->name);
     if (errnum == EPIPE)
-        return hac_fail(err, HAC_FAILED, "%s: the reader has gone (broken pipe)", output->name);
+        return hac_fail(err, output->standard ? HAC_NOT_FOUND : HAC_FAILED,
+                        "%s: the reader has gone (broken pipe)", output->name);
     const char *why = errnum == ENOSPC   ? "no space left on device"
                       : errnum == EFBIG  ? "file too large for this process or file system"
                       : errnum == EDQUOT ? "disk quota exceeded"

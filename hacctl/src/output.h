@@ -37,6 +37,9 @@ HAC_DEFINE_CLEANUP(hac_output *, hac_output_free)
 /* The open descriptor that a path means: standard output's, "/dev/stdout", "/dev/fd/3" … -1: another path. */
 int hac_output_descriptor(const char *path);
 
+/* A reader of standard output that has gone is HAC_NOT_FOUND from here on, and does not end the process. */
+void hac_output_outlive_reader(hac_output *output);
+
 /* For messages. */
 const char *hac_output_name(const hac_output *output);
 bool hac_output_is_terminal(const hac_output *output);

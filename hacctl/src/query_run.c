@@ -108,7 +108,7 @@ static hac_status submit_and_wait(hac_cli *cli, const hac_args *args, hac_query_
     hac_wait_prepare(&wait, cli, &request->options.job);
     hac_status status = submit(cli, request, &converted, &wait, delivery->result, &job, err);
     if (status == HAC_OK && request->options.job.detach)
-        return hac_deliver_id(cli, hac_job_id(job), err);
+        return hac_deliver_id(cli, job, err);
     if (status == HAC_OK)
         status = wait_for(cli, &wait, job, err);
     if (status == HAC_INVALID)

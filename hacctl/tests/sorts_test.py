@@ -55,6 +55,21 @@ class Sorts(Fake):
         self.assertIn("detach=1", self.called())
         self.assertNotIn("cancel", self.called())
 
+    def test_detach_untold(self):
+        """Nobody could ask for a job whose id nobody has heard of."""
+        self.environment["FAKE_HAC_SECONDS"] = "60"
+        words = ("sort", "in", "--type", "u32", "--detach")
+        with open("/dev/full", "wb") as full:
+            code, _, err = self.run_it(*words, stdout=full)
+        self.assertEqual((code, err), (1, "hacctl: standard output: no space left on device (after 0 bytes); job 7 is cancelled, "
+                                          "as its id could not be told\n"))
+        self.assertEqual(self.called().count("cancel"), 1)
+        gone, broken = os.pipe()
+        os.close(gone)
+        self.assertEqual(self.run_it(*words, stdout=broken), (141, None, ""))
+        os.close(broken)
+        self.assertEqual(self.called().count("cancel"), 2)
+
     def test_all_types(self):
         cases = {"u32": [7, 0, 2**32 - 1, 7], "i32": [-1, 2**31 - 1, -2**31, 0], "u64": [2**64 - 1, 0, 5],
                  "i64": [-2**63, 2**63 - 1, -1], "f32": [1.5, -0.0, 0.0, math.inf, -math.inf, math.nan, -2.0],

@@ -175,6 +175,35 @@ outputs: {sum: {columns: {sum: all}}}
             os.close(reader)
         self.assertIn(self.state(job), ("failed", "cancelled"))
 
+    def test_detached_whose_id_is_not_told(self):
+        """Nobody could ask for it, or cancel it: it does not go on."""
+        self.m.generate("u32", "random", 8000000)
+        (self.m.work / "slow.yaml").write_text("""name: slow
+vectors: {round: {template: Var, type: i64, value: 0}, y: {template: Var, type: i64, value: 0}}
+inputs: {p: {parse: csv, schema: "k:i64"}}
+operators: [{while: {condition: "round < 100000000", rounds: 100000000},
+             do: [reduce: {in: p.k, function: sum, out: y}, let: {round: "round + 1"}]}]
+outputs: {y: {columns: {y: y}}}
+""")
+        (self.m.work / "in.csv").write_text("k\n1\n2\n")
+        read, write = os.pipe()  # a stream that does not end
+        os.write(write, b"1\n2\n")
+        full = os.open("/dev/full", os.O_WRONLY)
+        gone, broken = os.pipe()
+        os.close(gone)
+        for words in (("sort", "in", "--type", "u32", *BITONIC), ("calibrate",),
+                      ("splice", "-", "--parse", "lines", "--select", "count() as n", "-o", "out.csv"),
+                      ("opsplit", "run", "slow.yaml", "--input", "p=in.csv", "-o", "out")):
+            for out, code, says in ((full, 1, "is cancelled, as its id could not be told"), (broken, 141, "")):
+                result = self.m.run(*words, "--detach", stdin=read, stdout=out)
+                self.assertEqual(result.code, code, result)
+                self.assertIn(says, result.err)
+                newest = max(self.m.json("jobs")["jobs"], key=lambda job: job["id"])
+                self.assertTrue(eventually(lambda job=newest: self.state(job["id"]) == "cancelled"), words)
+        for descriptor in (read, write, full, broken):
+            os.close(descriptor)
+        self.assertFalse((self.m.work / "out.csv").exists())
+
     def test_detached_what_is_cancelled_before(self):
         """… does not go on where nobody sees it: its input is a pipe that nobody writes."""
         work = self.m.work
