@@ -61,12 +61,12 @@ static hac_status print_receipt(const hac_run_report *report, const char *path, 
     return status == HAC_OK ? hac_cli_print_to(path, json, err) : status;
 }
 
-/* Of the last rounds; a run that needed no device has none. */
+/* Of the last rounds; a run that needed no device had none. */
 static hac_status print_trace(hac_cli *cli, const hac_run_report *report, const char *path, hac_error *err)
 {
     hac_autofree char *json = NULL;
     hac_status status = HAC_OK;
-    if (report->job != 0)
+    if (report->graphs != 0)
         status = hac_cli_ask(cli, HAC_TOPIC_TRACE, report->job, HAC_PLAN_JSON, &json, err);
     return status == HAC_OK ? hac_cli_print_to(path, json != NULL ? json : "{\"traceEvents\": []}", err)
                             : status;
@@ -128,8 +128,6 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     hac_interrupt_defer(0);
     if (status != HAC_OK || !is_first(cli))
         return status;
-    if (r.options.output == NULL && report.job == 0) /* it took no device */
-        say_no_output(cli);
     hac_cli_note(cli, "%s: job %llu, %llu rounds, %llu graphs, %s", r.logic->name,
                  (unsigned long long)report.job, (unsigned long long)report.rounds,
                  (unsigned long long)report.graphs, hac_human_seconds(report.seconds, seconds));

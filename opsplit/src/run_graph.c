@@ -111,10 +111,11 @@ static void set_options(const hac_logic_run *run, hac_ops *ops)
     ops->job = run->options->job;
 }
 
-/* The job of all graphs, from the first one on. */
-static hac_status begin_job(hac_logic_run *run, hac_error *err)
+hac_status hac_run_begin_job(hac_logic_run *run, hac_error *err)
 {
     hac_ops ops = HAC_OPS_INIT;
+    if (run->job != NULL)
+        return HAC_OK;
     set_options(run, &ops);
     hac_status status = hac_ops_begin(run->client, &ops, &run->job, err);
     if (status != HAC_OK)
@@ -153,7 +154,7 @@ static hac_status submit(hac_logic_run *run, hac_error *err)
     ops.n_tasks = graph->n_tasks;
     ops.tentative = graph->tentative;
     graph->first_failed = SIZE_MAX;
-    hac_status status = run->job == NULL ? begin_job(run, err) : HAC_OK;
+    hac_status status = hac_run_begin_job(run, err);
     if (status == HAC_OK)
         status = hac_ops_run(run->job, &ops, hac_run_log_text(run), err);
     hac_text_clear(&run->log);

@@ -156,6 +156,8 @@ void hac_run_graph_free(hac_run_graph *graph);
  */
 HAC_MUST_USE hac_status hac_run_add(hac_logic_run *run, const hac_run_task *task, uint32_t *ret_first,
                                     hac_error *err);
+/* The job of all graphs, once. */
+HAC_MUST_USE hac_status hac_run_begin_job(hac_logic_run *run, hac_error *err);
 /* Runs what was added; afterwards vectors' memory may be read. HAC_AGAIN: not while rounds are added ahead.
  */
 HAC_MUST_USE hac_status hac_run_flush(hac_logic_run *run, hac_error *err);

@@ -86,6 +86,24 @@ outputs: {sum: {columns: {sum: all}}}
         self.assertTrue(eventually(lambda: self.state(job) == "cancelled"))
         self.assertFalse((work / "never" / "sum.csv").exists())
 
+    def test_detached_without_a_device(self):
+        """Such a run of a logic file is a job all the same, which one can ask for."""
+        (self.m.work / "in.csv").write_text("k\n1\n2\n")
+        (self.m.work / "copy.yaml").write_text('name: copy\ninputs: {p: {parse: csv, schema: "k:i64"}}\n'
+                                               "outputs: {y: {columns: {k: p.k}}}\n")
+        (self.m.work / "let.yaml").write_text("name: let\nvectors: {x: {template: Var, type: i64, value: 3}}\n"
+                                              'operators: [let: {x: "x + 1"}]\noutputs: {y: {columns: {x: x}}}\n')
+        for words, rows in ((("copy.yaml", "--input", "p=in.csv"), "k\n1\n2\n"), (("let.yaml",), "x\n4\n")):
+            job = self.m.good("opsplit", "run", *words, "-o", "out", "--detach").decode().strip()
+            self.assertRegex(job, r"^\d+$")
+            self.m.good("wait", job)
+            self.assertEqual((self.m.work / "out" / "y.csv").read_text(), rows)
+            self.assertEqual(self.state(job), "done")
+            self.m.good("opsplit", "run", *words, "-o", "out", "--trace", "t.json", "--receipt", "r.json")
+            self.assertEqual(json.loads((self.m.work / "t.json").read_text()), {"traceEvents": []})
+            self.assertEqual(self.state(json.loads((self.m.work / "r.json").read_text())["job"]), "done")
+            self.assertEqual(self.m.run("opsplit", "run", *words).err, "hacctl: no output is written without -o DIR\n")
+
     def test_detached_before_its_input_ends(self):
         """The id comes although a first task may be long in coming."""
         for words in (("splice", "-", "--parse", "csv", "--schema", "a:i64", "--select", "sum(a) as s"),

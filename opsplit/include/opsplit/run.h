@@ -62,8 +62,9 @@ typedef struct hac_run_options {
     /* The process log, a line at a time: round, sub-operators, rows, seconds, what a condition reads. It is
      * the log of the job, too. Each rank has its own. NULL allowed, of all ranks or none. */
     void (*log)(void *context, const char *line);
-    void (*begun)(void *context,
-                  uint64_t job); /* there is a job: once, before its first graph. NULL allowed */
+    /* There is a job: once, before its first graph, or where it has none before outputs are written. NULL
+     * allowed: there is no job without graphs then. */
+    void (*begun)(void *context, uint64_t job);
     void *context;
     const hac_simulated_device *machine; /* hac_run_placement: of this machine; NULL: of hacd's own */
     size_t n_machine;
@@ -77,7 +78,7 @@ typedef struct hac_run_options {
 
 /* What came of it. */
 typedef struct hac_run_report {
-    uint64_t job;           /* its number with the daemon; 0: nothing had to run */
+    uint64_t job;           /* its number with the daemon; 0: there was none */
     uint64_t graphs, tasks; /* of sub-operators; those of rounds that were sent in vain, too */
     uint64_t rounds;        /* of all loops */
     uint64_t rows_loaded;
