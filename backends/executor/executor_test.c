@@ -346,6 +346,8 @@ static void add_descriptor(test_child *child, uint64_t number, int fd)
     test_send(child, &command, &fd, 1);
 }
 
+enum { INPUT_END = 1000002 };
+
 static request read_request(uint64_t offset, uint64_t first, uint64_t count)
 {
     return (request){.codelet = "io.read",
@@ -353,8 +355,8 @@ static request read_request(uint64_t offset, uint64_t first, uint64_t count)
                      .count = count,
                      .spans = {span(1, 64, 1 << 20)},
                      .n_spans = 1,
-                     .params = {offset},
-                     .n_params = 1,
+                     .params = {offset, INPUT_END},
+                     .n_params = 2,
                      .descriptor = 5};
 }
 
@@ -382,9 +384,10 @@ static void test_io_read(void **state)
     expect_refused(child, read_request(0, (1 << 20) - 1, 2), HAC_INVALID, "outside a span");
     expect_refused(child, read_request(UINT64_MAX, 1, 1), HAC_INVALID, "out of range");
     expect_refused(child, read_request(1, 0, 1000000), HAC_FAILED,
-                   "input ended after 1000000 of 1000001 bytes: it was truncated while it was read");
+                   "the input ended after 1000000 of 1000002 bytes: it was truncated while it was read");
     assert_int_equal(ftruncate(fd, 10), 0);
-    expect_refused(child, read_request(0, 0, 1000000), HAC_FAILED, "ended after 10 of 1000000");
+    expect_refused(child, read_request(0, 0, 1000000), HAC_FAILED, "ended after 10 of 1000002");
+    expect_refused(child, read_request(0, 1000, 500), HAC_FAILED, "ended after 10 of 1000002");
     request r = read_request(0, 0, 10);
     r.descriptor = 0;
     expect_refused(child, r, HAC_INVALID, "descriptor");
@@ -418,7 +421,7 @@ static void test_io_read_of_a_pipe(void **state)
     assert_memory_equal(memory + 64, bytes, 4000);
     expect_refused(child, read_request(0, 4000, 1000), HAC_FAILED, "cannot be read");
     close(pair[1]);
-    expect_refused(child, read_request(0, 0, 1001), HAC_FAILED, "ended after 1000 of 1001");
+    expect_refused(child, read_request(0, 0, 1001), HAC_FAILED, "ended after 1000 of 1000002");
     close(pair[0]);
     hac_memfd_unmap(memory, (1 << 20) + 64);
     assert_int_equal(test_end(child), 0);

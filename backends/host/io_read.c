@@ -4,6 +4,7 @@
 #include "base/failpoint.h"
 #include <errno.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Blocks this size stay in a core's cache on their way (256 KiB and 1 MiB measured alike). */
@@ -48,6 +49,17 @@ static ssize_t read_some(int fd, uint8_t *data, size_t bytes, uint64_t offset, b
     }
 }
 
+/* Nothing is left at `at`: this task's piece of the input may lie behind the end altogether. */
+static hac_status fail_truncated(const hac_task *task, uint64_t at, hac_error *err)
+{
+    struct stat st;
+    if (fstat(task->fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size < at)
+        at = (uint64_t)st.st_size;
+    return hac_fail(err, HAC_FAILED,
+                    "the input ended after %llu of %llu bytes: it was truncated while it was read",
+                    (unsigned long long)at, (unsigned long long)task->params[1]);
+}
+
 hac_status hac_io_read_run(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
 {
     (void)device;
@@ -61,9 +73,7 @@ hac_status hac_io_read_run(hac_device *device, const hac_task *task, hac_task_re
             return hac_fail_errno(err, HAC_FAILED, errno, "the input cannot be read at byte %llu",
                                   (unsigned long long)(start + done));
         if (n == 0)
-            return hac_fail(err, HAC_FAILED,
-                            "input ended after %llu of %llu bytes: it was truncated while it was read",
-                            (unsigned long long)(start + done), (unsigned long long)(start + task->count));
+            return fail_truncated(task, start + done, err);
         done += (uint64_t)n;
     }
     result->values[0] = done;

@@ -262,6 +262,7 @@ static hac_status take_descriptor(hac_job *job, const Hac__Client__Input *input,
 {
     const char *name = job->name[0] != '\0' ? job->name : "the input";
     job->spec.descriptor_offset = input->offset;
+    job->spec.descriptor_end = input->offset + input->bytes;
     job->spec.from_descriptor = true;
     return hac_job_take_descriptor(job, input, name, frame, err);
 }

@@ -33,7 +33,8 @@ class Input(MachineTest):
             process = machine.start("sort", "in", "--type", "u64", *BITONIC, "-o", "out")
             time.sleep(rng.uniform(0, 0.04))
             with open(machine.path("in"), "r+b") as file:
-                file.truncate(rng.choice((0, 8, 4096, 1600000, 3199992)))
+                end = rng.choice((0, 8, 4096, 1600000, 3199992))
+                file.truncate(end)
             out, err = process.communicate(timeout=60)
             self.assertIn(process.returncode, (0, 1), (err, machine.log()[-2000:]))
             outcomes[process.returncode] += 1
@@ -47,6 +48,8 @@ class Input(MachineTest):
                 os.unlink(machine.path("out"))
             else:
                 self.assertEqual(err.count(b"\n"), 1, err)
+                if b"truncated while it was read" in err:  # else it was smaller before it was read
+                    self.assertIn(b"the input ended after %d of 3200000 bytes" % end, err)
                 self.assertFalse(os.path.exists(machine.path("out")))
             os.unlink(machine.path("copy"))
             os.unlink(machine.path("in"))

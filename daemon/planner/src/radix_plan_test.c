@@ -28,7 +28,7 @@ static const struct contract {
     size_t n_params;
     bool range, host;
 } contracts[] = {
-    {"io.read", {"in w"}, 1, true, true},
+    {"io.read", {"in w"}, 2, true, true},
     {"radix.sample", {"in r", "table w"}, 5, false, true},
     {"radix.count", {"in r", "table r", "counts w"}, 4, true, false},
     {"radix.scan", {"table rw", "counts rw"}, 4, false, true},

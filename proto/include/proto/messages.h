@@ -14,7 +14,7 @@
 #include "executor.pb-c.h"
 
 #define HAC_CLIENT_PROTOCOL_VERSION   7
-#define HAC_EXECUTOR_PROTOCOL_VERSION 3
+#define HAC_EXECUTOR_PROTOCOL_VERSION 4
 
 #define HAC_INLINE_MAX     32768         /* bytes of input, result or text inside a message */
 #define HAC_QUERY_DATA_MAX 16384         /* bytes of a query's input inside a message */

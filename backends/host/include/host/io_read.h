@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io.read: reads `count` bytes of the task's descriptor, from offset params[0] + first on, to byte `first` of
- * span 0. Foreign descriptors are read and never mapped: whatever their owner does to the file, no fault
- * follows. An input that ends early is HAC_FAILED: it was truncated while it was read.
+ * span 0; params[1] is the offset at which the whole input ends, for messages. Foreign descriptors are read
+ * and never mapped: whatever their owner does to the file, no fault follows. An input that ends early is
+ * HAC_FAILED: it was truncated while it was read.
  *
  * Regular files and block devices are read with pread; for anything else (a pipe) the descriptor's own
  * position is used and params[0] + first must be 0.

@@ -31,8 +31,8 @@ typedef struct hac_sort_spec {
     bool argsort;           /* the result is indices: u32, u64 from 2^32 items */
     uint32_t payload_bytes; /* > 0: a payload of this width travels with each key (buffer "payload") */
     bool from_descriptor;   /* the input is a foreign descriptor: plan io.read tasks */
-    uint64_t descriptor_offset;
-    bool inline_data; /* input and result travel in messages: a one-task plan */
+    uint64_t descriptor_offset, descriptor_end; /* of the whole input, of which `items` may be a part */
+    bool inline_data;                           /* input and result travel in messages: a one-task plan */
     hac_sort_algorithm algorithm;
     hac_sort_scheme scheme;
     hac_sort_fold fold;
