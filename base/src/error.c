@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,8 @@ hac_status hac_fail_errno(hac_error *err, hac_status code, int errnum, const cha
         va_start(args, fmt);
         set_message(err, code, fmt, args);
         va_end(args);
-        const char *text = strerrordesc_np(errnum);
+        const char *text =
+            errnum == EMFILE ? "Too many open files; raise the limit (ulimit -n)" : strerrordesc_np(errnum);
         append(err, text != NULL ? text : "unknown error");
     }
     return code;

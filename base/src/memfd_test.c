@@ -178,7 +178,8 @@ static void test_out_of_descriptors(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(created, HAC_IO);
     assert_int_equal(text, HAC_IO);
-    assert_string_equal(first.message, "cannot create shared memory: Too many open files");
+    assert_string_equal(first.message,
+                        "cannot create shared memory: Too many open files; raise the limit (ulimit -n)");
     assert_int_equal(fd, -7);
     assert_int_equal(hac_memfd_grow(-1, 1, NULL), HAC_IO);
     assert_int_equal(hac_memfd_seal_size(STDERR_FILENO, NULL), HAC_IO);

@@ -2,6 +2,7 @@
 #include "proto/frame.h"
 
 #include <endian.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -64,11 +65,20 @@ static hac_status receive_errno(int errnum, hac_error *err)
     return hac_fail_errno(err, errnum == ENOMEM ? HAC_NO_MEMORY : HAC_IO, errnum, "cannot receive a message");
 }
 
+/* At this process's limit, which is no fault of the peer; or there were too many, or a security module held
+ * one back. What came is open still: whether there is room for one more tells. */
+static hac_status fail_lost(int socket, hac_error *err)
+{
+    int one = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+    if (one < 0)
+        return hac_fail_errno(err, HAC_IO, errno, "descriptors of a message cannot be taken in");
+    hac_close(one);
+    return hac_fail(err, HAC_PROTOCOL, "descriptors of a message were lost");
+}
+
 /* `bytes` arrived with `n_fds` descriptors: is it a frame? */
 static hac_status check_frame(const uint8_t *buffer, size_t bytes, size_t n_fds, int flags, hac_error *err)
 {
-    if ((flags & MSG_CTRUNC) != 0) /* out of descriptors, or a security module held one back */
-        return hac_fail(err, HAC_PROTOCOL, "descriptors of a message were lost");
     if ((flags & MSG_TRUNC) != 0)
         return hac_fail(err, HAC_PROTOCOL, "a message is larger than %d bytes", HAC_FRAME_MAX);
     frame_header header;
@@ -114,7 +124,9 @@ hac_status hac_frame_receive_all(int socket, uint8_t *buffer, hac_frame *ret, ha
     ret->n_fds = n_fds < HAC_FRAME_MAX_FDS ? n_fds : HAC_FRAME_MAX_FDS;
     if (n == 0 && n_fds == 0 && (message.msg_flags & MSG_CTRUNC) == 0)
         return hac_fail(err, HAC_NOT_FOUND, "the peer has closed the connection");
-    hac_status status = check_frame(buffer, (size_t)n, n_fds, message.msg_flags, err);
+    hac_status status = (message.msg_flags & MSG_CTRUNC) != 0
+                            ? fail_lost(socket, err)
+                            : check_frame(buffer, (size_t)n, n_fds, message.msg_flags, err);
     ret->body = buffer + sizeof(frame_header);
     ret->body_bytes = status == HAC_OK ? (size_t)n - sizeof(frame_header) : 0;
     return status;

@@ -3,6 +3,7 @@
 """Jobs and what one can ask about them."""
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -328,6 +329,20 @@ outputs: {y: {columns: {y: y}}}
     def test_unknown_jobs(self):
         for command in ("show", "why", "wait", "result", "cancel", "log", "trace"):
             self.m.bad(2, command, "4000000000", says="4000000000")
+
+    def test_few_descriptors(self):
+        """Of hacctl: enough, or it says what is missing and what to do."""
+        self.m.generate("u32", "random", 100000)
+        (self.m.work / "in.csv").write_text("k\n" + "1\n" * 100000)
+        for words in (("devices",), ("sort", "in", "--type", "u32", "-o", "out"), ("splice", "in.csv", "--select", "count() as n")):
+            codes = []
+            for most in range(4, 12):  # with less it is not even loaded
+                result = self.m.run(*words, preexec_fn=lambda most=most: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+                codes.append(result.code)
+                if result.code != 0:
+                    self.assertRegex(result.err, r"\Ahacctl: [^\n]+: Too many open files; raise the limit \(ulimit -n\)\n\Z")
+            self.assertEqual(codes, sorted(codes, reverse=True), words)
+            self.assertEqual({*codes}, {0, 1}, words)
 
     def test_input_gone_after_submission(self):
         """The descriptor is what counts, not the name."""

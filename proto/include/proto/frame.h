@@ -40,7 +40,8 @@ int hac_frame_take_fd(hac_frame *frame, size_t index);
 
 /*
  * Receives one frame into `buffer` (HAC_FRAME_MAX bytes). Never blocks when the socket does not.
- * HAC_AGAIN: nothing there. HAC_NOT_FOUND: the peer has closed. HAC_PROTOCOL: see above.
+ * HAC_AGAIN: nothing there. HAC_NOT_FOUND: the peer has closed. HAC_PROTOCOL: see above. HAC_IO: this process
+ * may not have as many descriptors open as came, or the kernel failed; the caller closes the connection, too.
  */
 HAC_MUST_USE hac_status hac_frame_receive(int socket, uint8_t *buffer, hac_frame *ret, hac_error *err);
 
