@@ -107,6 +107,7 @@ static void fill_wire(const hac_query_options *options, Hac__Client__QueryTable 
     spec->has_limit = options->limit != UINT64_MAX;
     spec->limit = spec->has_limit ? options->limit : 0;
     spec->output_format = (uint32_t)options->result_format;
+    spec->sort = options->sort_rows != 0;
     spec->source = &ret->source;
     spec->table = table;
     spec->method = &ret->method;

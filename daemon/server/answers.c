@@ -242,7 +242,7 @@ static double seconds_left(const hac_job *job)
 static void add_job_members(hac_text *t, const hac_job *job)
 {
     hac_json_unsigned(t, "id", job->id);
-    hac_json_string(t, "flow", job->kind->flow);
+    hac_json_string(t, "flow", hac_job_flow(job));
     hac_json_string(t, "state", hac_job_state_name(hac_job_state_for_all(job)));
     hac_json_unsigned(t, "user", job->user->uid);
     hac_json_unsigned(t, "items", job->spec.items);
@@ -336,7 +336,7 @@ static double run_seconds(const hac_job *job)
 static void add_receipt_members(hac_text *t, const hac_job *job)
 {
     hac_json_unsigned(t, "job", job->id);
-    hac_json_string(t, "flow", job->kind->flow);
+    hac_json_string(t, "flow", hac_job_flow(job));
     hac_json_string(t, "state", hac_job_state_name(job->state));
     hac_json_string(t, "message", job->state == HAC_JOB_DONE ? NULL : job->message);
     hac_json_unsigned(t, "items", job->spec.items);
@@ -521,7 +521,7 @@ static double input_and_result(const hac_plan *plan)
 hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac_error *err)
 {
     hac_text t = HAC_TEXT_NONE;
-    hac_text_addf(&t, "Job %llu (%s) is %s", (unsigned long long)job->id, job->kind->flow,
+    hac_text_addf(&t, "Job %llu (%s) is %s", (unsigned long long)job->id, hac_job_flow(job),
                   hac_job_state_name(hac_job_state_for_all(job)));
     hac_text_addf(&t, job->message[0] != '\0' && job->state != HAC_JOB_DONE ? ": %s.\n" : ".\n",
                   job->message);

@@ -338,6 +338,11 @@ hac_job *hac_job_find(hac_server *server, uint64_t id)
     return NULL;
 }
 
+const char *hac_job_flow(const hac_job *job)
+{
+    return job->sorts_rows ? "sort" : job->kind->flow;
+}
+
 const char *hac_job_state_name(hac_job_state state)
 {
     static const char *const names[] = {"queued", "planned", "running", "done", "failed", "cancelled"};

@@ -134,6 +134,7 @@ struct hac_job {
     uint32_t device_mask; /* allowed; 0: all */
     uint64_t split_bytes; /* that suit its devices; 0: it takes no splits */
     bool fast;
+    bool sorts_rows; /* a query that is called a sort */
     char name[256];
 
     /* input */
@@ -219,6 +220,8 @@ void hac_jobs_session_closed(struct hac_server *server, struct hac_session *sess
 
 hac_job *hac_job_find(struct hac_server *server, uint64_t id);
 bool hac_job_ended(const hac_job *job);
+/* What users know it as. */
+const char *hac_job_flow(const hac_job *job);
 const char *hac_job_state_name(hac_job_state state);
 double hac_job_fraction(const hac_job *job);
 double hac_job_seconds(const hac_job *job);

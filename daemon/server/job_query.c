@@ -665,6 +665,7 @@ static void read_spec(const Hac__Client__QuerySpec *from, hac_query_spec *ret)
     size_t n_formats = sizeof formats / sizeof *formats;
     ret->format = from->source->format < n_formats ? formats[from->source->format] : NULL;
     ret->table = ret->in_rows = from->table != NULL;
+    ret->sorts_rows = from->sort;
     ret->ends_early = from->has_limit && from->order_by[0] == '\0';
     if (method == NULL)
         return;
@@ -771,6 +772,7 @@ hac_status hac_query_run_take_spec(hac_job *job, const Hac__Client__QuerySpec *s
         return hac_fail_no_memory(err);
     read_spec(spec, &state->spec);
     state->parquet = spec->source->format == FORMAT_PARQUET && !spec->describe;
+    job->sorts_rows = spec->sort;
     state->writes_parquet = spec->output_format == OUTPUT_PARQUET;
     if (!spec->describe && spec->output_format < sizeof outputs / sizeof *outputs)
         state->output = outputs[spec->output_format];
@@ -849,8 +851,8 @@ hac_status hac_job_query_submit(hac_session *session, uint64_t serial,
     }
     const hac_query_spec *spec = &job->query->spec;
     char what[64];
-    snprintf(what, sizeof what, "query of %llu bytes of %s", (unsigned long long)job->bytes_in,
-             spec->format != NULL ? spec->format : "data");
+    snprintf(what, sizeof what, "%s of %llu bytes of %s", job->sorts_rows ? "sort" : "query",
+             (unsigned long long)job->bytes_in, spec->format != NULL ? spec->format : "data");
     hac_job_start(session, serial, job, spec->place == HAC_QUERY_INLINE, request->options, what);
     return HAC_OK;
 }

@@ -694,7 +694,8 @@ hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
     }
     job->split_bytes = hac_plan_split_bytes(hac_server_machine(job->server), hac_job_allowed_devices(job));
     const char *format = job->query->spec.format;
-    snprintf(what, sizeof what, "query of %s in splits", format != NULL ? format : "data");
+    snprintf(what, sizeof what, "%s of %s in splits", job->sorts_rows ? "sort" : "query",
+             format != NULL ? format : "data");
     hac_job_start(session, serial, job, false, request->options, what);
     return HAC_OK;
 }

@@ -106,7 +106,7 @@ static void note_done(hac_metrics *metrics, hac_flow_metrics *flow, const hac_jo
 
 void hac_metrics_job(hac_metrics *metrics, const hac_job *job)
 {
-    hac_flow_metrics *flow = flow_of(metrics, job->kind->flow);
+    hac_flow_metrics *flow = flow_of(metrics, hac_job_flow(job));
     flow->bytes_in += job->bytes_in;
     flow->retries += job->retries;
     flow->restarts += job->restarts;
@@ -120,7 +120,7 @@ void hac_metrics_job(hac_metrics *metrics, const hac_job *job)
 
 void hac_metrics_job_ended(hac_metrics *metrics, const hac_job *job)
 {
-    flow_of(metrics, job->kind->flow)->ended[job->state - HAC_JOB_DONE]++;
+    flow_of(metrics, hac_job_flow(job))->ended[job->state - HAC_JOB_DONE]++;
 }
 
 /* ---- tasks -------------------------------------------------------------------------------------------- */

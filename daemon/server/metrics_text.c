@@ -228,7 +228,7 @@ static void add_jobs(hac_text *t, const hac_server *server)
         if (hac_job_ended(job))
             continue;
         unsigned state = job->waiting ? WAITING : (unsigned)job->state;
-        counts[flow_index(job->kind->flow)][state]++;
+        counts[flow_index(hac_job_flow(job))][state]++;
         queued += state == QUEUED;
     }
     family f = begin(t, HAC_METRIC_JOBS);

@@ -35,7 +35,7 @@ static hac_status count_items(const hac_args *args, const char *command, hac_sor
 
 /* The plan of a sort or of a query: whichever the first words ask for. */
 typedef struct plan_request {
-    bool is_query, row_sort; /* row_sort: of whole rows, planned as a query */
+    bool is_query;
     hac_sort_request sort;
     uint64_t items;
     hac_query_request query;
@@ -99,7 +99,6 @@ static hac_status parse_plan_of_query(const hac_args *args, const char *command,
                                       size_t first, plan_request *request, hac_error *err)
 {
     request->is_query = true;
-    request->row_sort = parse == hac_query_request_sort;
     hac_status status = HAC_OK;
     if (hac_args_has(args, HAC_OPT_ITEMS))
         return hac_fail(err, HAC_INVALID,
@@ -149,32 +148,6 @@ static size_t n_sources_of(const plan_request *request)
     return request->bytes > 0 || request->query.in_splits ? 1 : request->query.input.n_files;
 }
 
-/* The plan of a sort of whole rows is a query's; it has the fields of a sort, too, none of which applies. As
- * text: numbers keep all their digits. */
-static hac_status as_sort(char **plan, hac_error *err)
-{
-    static const char begins[] = "{\"flow\":\"";
-    char *as = NULL;
-    const char *rest = strncmp(*plan, begins, sizeof begins - 1) == 0 ? strchr(*plan, ',') : NULL;
-    if (rest == NULL)
-        return hac_fail(err, HAC_PROTOCOL, "the plan does not begin with its flow");
-    if (asprintf(&as,
-                 "{\"flow\":\"sort\",\"algorithm\":null,\"scheme\":null,\"n\":null,\"N\":null,\"weaker_"
-                 "items\":null,"
-                 "\"corun_steps\":null,\"folded_steps\":null,\"parts\":null%s",
-                 rest) < 0)
-        return hac_fail_no_memory(err);
-    free(*plan);
-    *plan = as;
-    return HAC_OK;
-}
-
-static hac_status print_plan(const plan_request *request, hac_plan_format format, char **plan, hac_error *err)
-{
-    hac_status status = request->row_sort && format == HAC_PLAN_JSON ? as_sort(plan, err) : HAC_OK;
-    return status == HAC_OK ? hac_cli_print(*plan, err) : status;
-}
-
 static bool is_logic_file(const hac_args *args)
 {
     size_t first = 0;
@@ -197,7 +170,7 @@ hac_status hac_cmd_explain(hac_cli *cli, const hac_args *args, hac_error *err)
                                    &request.query.options, format, &plan, err);
     else if (status == HAC_OK)
         status = hac_explain_sort(cli->client, request.items, &request.sort.options, format, &plan, err);
-    return status == HAC_OK ? print_plan(&request, format, &plan, err) : status;
+    return status == HAC_OK ? hac_cli_print(plan, err) : status;
 }
 
 static hac_status simulate(hac_cli *cli, const plan_request *request, const hac_simulated *machine,
@@ -239,5 +212,5 @@ hac_status hac_cmd_simulate(hac_cli *cli, const hac_args *args, hac_error *err)
         status = hac_cli_connect(cli, err);
     if (status == HAC_OK)
         status = simulate(cli, &request, machine, format, &plan, err);
-    return status == HAC_OK ? print_plan(&request, format, &plan, err) : status;
+    return status == HAC_OK ? hac_cli_print(plan, err) : status;
 }

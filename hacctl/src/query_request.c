@@ -526,6 +526,7 @@ hac_status hac_query_request_sort(hac_query_request *request, const char *comman
         return hac_fail(err, HAC_INVALID, "%s: name one input", command);
     take_texts(&request->options, args, NULL);
     request->options.select = "*";
+    request->options.sort_rows = 1;
     request->all_columns = true;
     request->options.order_by = args->values[HAC_OPT_KEY];
     hac_status status = hac_args_refuse(args, command, HAC_OPT_BIT(HAC_OPT_DESCENDING),

@@ -333,12 +333,12 @@ static void record_query(const char *what, size_t sources, const hac_query_optio
     record(
         "%s sources=%zu format=%d schema=%s where=%s group=%s select=%s order=%s limit=%lld out=%d "
         "delimiter=%d no_header=%d skip=%d null=%s hot=%d sample=%u share=%u groups=%u items=%u devices=%zu "
-        "detach=%d fast=%d way=%d big=%d splits=%d",
+        "detach=%d fast=%d way=%d big=%d splits=%d sort=%d",
         what, sources, (int)o->input_format, or_none(o->schema), or_none(o->where), or_none(o->group_by),
         or_none(o->select), or_none(o->order_by), (long long)o->limit, (int)o->result_format, o->delimiter,
         o->no_header, o->skip_errors, or_none(o->null_text), (int)o->hot_keys, o->sample, o->hot_share,
         o->work_groups, o->work_items, o->job.n_devices, o->job.detach, o->job.fast, (int)o->way,
-        o->big_endian, o->plan_splits);
+        o->big_endian, o->plan_splits, o->sort_rows);
     if (o->result_format == HAC_RESULT_PARQUET)
         record("parquet codec=%d group=%llu rows=%llu block=%llu", (int)o->parquet.compression,
                (unsigned long long)o->parquet.group_bytes, (unsigned long long)o->parquet.group_rows,

@@ -32,7 +32,7 @@ class Splice(Fake):
                       "limit=5 out=0 delimiter=0 no_header=0 skip=1 null=NA ", self.called())
         self.assertIn("input a.csv\ninput b.csv\n", self.called())
         self.good("splice", "a.csv", "--parse", "fixed", "--byte-order", "big", *ROWS)
-        self.assertRegex(self.called(), r"uncompressed=2\nquery sources=1 format=8 .* big=1 splits=1\n")
+        self.assertRegex(self.called(), r"uncompressed=2\nquery sources=1 format=8 .* big=1 splits=1 sort=0\n")
         for name, number in (("lengths", 10), ("typedbytes", 11), ("words", 6), ("kv", 7)):
             self.good("splice", "a.csv", "--parse", name, *ROWS)
             self.assertIn(f"format={number} ", self.called())
@@ -187,7 +187,7 @@ class Splice(Fake):
     def test_plans(self):
         self.answer("plan1", "{}")
         self.good("explain", "splice", "a.csv", "b.csv", *GROUPS, "--json")
-        self.assertRegex(self.called(), r"explain sources=1 format=2 .* splits=1\n")
+        self.assertRegex(self.called(), r"explain sources=1 format=2 .* splits=1 sort=0\n")
         self.assertIn("source 16\n", self.called())
         self.good("explain", "splice", "-", "--parse", "csv", *GROUPS, "--input-size", "20GB", "--json",
                   stdin=subprocess.PIPE)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """explain and simulate: the contract's fields, and the worked examples of the method's source."""
+import gzip
 import json
 import sys
 import xml.dom.minidom
@@ -159,6 +160,31 @@ class Plans(SharedMachineTest):
                                                         "folded_steps", "parts")], [None] * 8)
         self.m.good("parquet", "query", "in.parquet", *total, "--receipt", "receipt.json")
         self.assertEqual(json.loads((self.m.work / "receipt.json").read_text())["flow"], "parquet")
+
+    def test_sorts_of_rows_are_sorts(self):
+        """… wherever a user sees what a job is."""
+        (self.m.work / "in.csv").write_text("k,v\n1,2\n3,4\n")
+        (self.m.work / "in.csv.gz").write_bytes(gzip.compress(b"k,v\n1,2\n3,4\n"))
+        schema = ("--schema", "k:i64,v:i64")
+        self.m.good("parquet", "convert", "in.csv", "in.parquet", *schema)
+        for words in (("in.csv", *schema), ("in.parquet",), ("in.csv.gz", *schema)):
+            sort = ("sort", *words, "--key", "k desc")
+            if not words[0].endswith(".gz"):
+                self.assertRegex(self.m.good("explain", *sort).decode(), r"\Asort of [0-9.]+ bytes of (csv|parquet)\b")
+                svg = self.m.good("explain", *sort, "--format", "svg").decode()
+                self.assertIn('class="title">sort</text>', svg)
+            self.m.good(*sort, "-o", "out", "--receipt", "receipt.json")
+            receipt = json.loads((self.m.work / "receipt.json").read_text())
+            self.assertEqual(receipt["flow"], "sort", words)
+            job = receipt["job"]
+            self.assertIn(f"Job {job} (sort) is done.", self.m.good("why", job).decode())
+            self.assertRegex(self.m.good("log", job).decode(), "submitted by uid [0-9]+, pid [0-9]+: sort of ")
+            shown = self.m.json("show", job)
+            self.assertEqual((shown["flow"], shown["plan"]["flow"]), ("sort", "sort"))
+            self.assertEqual([j["flow"] for j in self.m.json("jobs")["jobs"] if j["id"] == job], ["sort"])
+            self.assertIn("\nsort of ", self.m.good("show", job).decode())
+        self.m.good("mapreduce", "in.csv", *schema, "--select", "*", "--order-by", "k", "-o", "out", "--receipt", "receipt.json")
+        self.assertEqual(json.loads((self.m.work / "receipt.json").read_text())["flow"], "mapreduce")
 
     def test_what_ended_early_teaches_nothing(self):
         """Rows up to a limit are a small part of the input: their time is not that of all of it."""

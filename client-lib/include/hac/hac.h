@@ -387,13 +387,14 @@ typedef struct hac_query_options {
                        * one that does not is an error */
     int big_endian;   /* HAC_INPUT_FIXED, HAC_INPUT_LENGTHS: byte order of numbers and lengths */
     int plan_splits;  /* for hac_explain_query and hac_simulate_query: as hac_query_splits does it */
+    int sort_rows;    /* it is a sort of rows: plans, receipts and metrics have it as one */
 } hac_query_options;
 
 #define HAC_QUERY_OPTIONS_INIT                                                                               \
     {                                                                                                        \
         sizeof(hac_query_options), NULL, NULL, NULL, NULL, NULL, UINT64_MAX, HAC_RESULT_CSV, HAC_INPUT_NONE, \
             0, 0, 0, NULL, HAC_HOT_KEYS_AUTO, 0, 0, 0, 0, {NULL, 0, 0, 0, 0.0, 0, 0, NULL, NULL, NULL},      \
-            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, 0, 0                               \
+            HAC_QUERY_WAY_AUTO, {HAC_COMPRESSION_ZSTD, 0, 0, 0}, 0, 0, 0, 0, 0, 0                            \
     }
 
 #define HAC_QUERY_FILES_MAX 253

@@ -34,6 +34,11 @@ uint64_t hac_plan_memory(const hac_plan *plan)
     return all;
 }
 
+const char *hac_plan_name(const hac_plan *plan)
+{
+    return plan->query.sorts_rows ? "sort" : plan->flow;
+}
+
 bool hac_plan_is_query(const hac_plan *plan)
 {
     return strcmp(plan->flow, "mapreduce") == 0 || strcmp(plan->flow, "splice") == 0 ||

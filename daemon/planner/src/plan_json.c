@@ -59,6 +59,15 @@ static void write_memory(hac_text *out, const hac_plan *plan)
     hac_json_close(out, '}');
 }
 
+/* Of a sort of rows: nothing of a sort of an array applies. */
+static void write_no_sort(hac_text *out)
+{
+    static const char *const keys[] = {"algorithm",   "scheme",       "n",    "N", "weaker_items",
+                                       "corun_steps", "folded_steps", "parts"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        hac_json_null(out, keys[i]);
+}
+
 static void write_sort(hac_text *out, const hac_plan *plan)
 {
     const hac_sort_info *sort = &plan->sort;
@@ -170,12 +179,14 @@ hac_status hac_plan_to_json(const hac_plan *plan, char **ret, hac_error *err)
 {
     hac_text out = HAC_TEXT_NONE;
     hac_json_open(&out, NULL, '{');
-    hac_json_string(&out, "flow", plan->flow);
+    hac_json_string(&out, "flow", hac_plan_name(plan));
     write_number_or_null(&out, "k", plan->k > 0, plan->k);
     hac_json_string(&out, "k_source", plan->k_source);
     hac_json_number(&out, "predicted_seconds", plan->predicted_seconds);
     write_devices(&out, plan);
     write_memory(&out, plan);
+    if (plan->query.sorts_rows)
+        write_no_sort(&out);
     if (strcmp(plan->flow, "sort") == 0)
         write_sort(&out, plan);
     else if (hac_plan_is_query(plan))

@@ -34,9 +34,9 @@ static void write_query_head(hac_text *out, const hac_plan *plan)
                 {"device", "flow C"}};
     const hac_query_info *query = &plan->query;
     char count[32];
-    hac_text_addf(out, "%s of %sbytes", plan->flow,
+    hac_text_addf(out, "%s of %sbytes", hac_plan_name(plan),
                   hac_format_count((double)query->bytes, count, sizeof(count)));
-    if (query->format != NULL && strcmp(query->format, plan->flow) != 0)
+    if (query->format != NULL && strcmp(query->format, hac_plan_name(plan)) != 0)
         hac_text_addf(out, " of %s", query->format);
     if (query->sources > 1)
         hac_text_addf(out, " in %" PRIu64 " files", query->sources);

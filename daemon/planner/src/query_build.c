@@ -637,6 +637,7 @@ void hac_building_info(const hac_query_building *b)
     info->rows = spec->in_rows ? units(spec) : 0;
     info->chunk = b->sizes->chunk;
     info->chunks = b->sizes->chunks;
+    info->sorts_rows = spec->sorts_rows;
     info->region = b->sizes->region;
     info->partitions = b->sizes->partitions;
     info->passes = b->sizes->passes;

@@ -162,7 +162,7 @@ static void draw_title(const chart *c)
     const hac_plan *plan = c->plan;
     char time[32];
     hac_text_addf(c->out, "<text x=\"14\" y=\"24\" class=\"title\">");
-    hac_xml_text(c->out, plan->flow);
+    hac_xml_text(c->out, hac_plan_name(plan));
     if (strcmp(plan->flow, "sort") == 0)
         hac_text_addf(c->out, " of %llu %s: %s%s%s", (unsigned long long)plan->sort.items,
                       hac_type_name(plan->sort.type), plan->sort.algorithm,

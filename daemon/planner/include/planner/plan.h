@@ -178,6 +178,7 @@ typedef struct hac_query_info {
     uint32_t partitions, passes;
     uint64_t splits; /* of all, where the tasks are those of one of them; 0: they are of all */
     uint64_t rounds; /* of a job with splits: the tasks are the last one's; 0: it has none */
+    bool sorts_rows; /* it is called a sort */
     bool hot_keys;
     uint32_t sample, hot_share; /* per mille */
     char remark[200];           /* of what was asked for and has no effect; empty: nothing */
@@ -213,6 +214,9 @@ void hac_plan_free(hac_plan *plan);
 
 /* What all of a plan's buffers take together, the input's included: what a job's limit is held against. */
 uint64_t hac_plan_memory(const hac_plan *plan);
+
+/* What users know it as: its flow, but a query that sorts rows is a sort. */
+const char *hac_plan_name(const hac_plan *plan);
 
 /* Whether it is a query: mapreduce, or a round of splice. */
 bool hac_plan_is_query(const hac_plan *plan);

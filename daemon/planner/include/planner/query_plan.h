@@ -90,6 +90,7 @@ typedef struct hac_query_spec {
     uint64_t group_bytes, output_bytes;
     uint64_t compiled_bytes; /* of the compiled query */
     bool fast;               /* determinism */
+    bool sorts_rows;         /* it is called a sort */
     bool ends_early;         /* a limit without an order: rows behind the last one wanted are not read */
 
     uint64_t seed;
