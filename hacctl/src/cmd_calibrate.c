@@ -50,6 +50,8 @@ static hac_status measure(hac_cli *cli, const hac_args *args, bool tune, hac_err
     hac_status status = hac_delivery_check(args, true, err);
     if (status == HAC_OK)
         status = hac_job_request_parse(&request, args, &options, err);
+    if (status == HAC_OK)
+        status = hac_check_devices((const char *const *)args->words, args->n_words, err);
     if (status != HAC_OK)
         return status;
     options.devices = args->n_words > 0 ? (const char *const *)args->words : NULL;

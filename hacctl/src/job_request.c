@@ -56,6 +56,15 @@ hac_status hac_parse_count(const char *text, uint64_t *ret, hac_error *err)
     return bad_count(text, err);
 }
 
+hac_status hac_check_devices(const char *const *names, size_t n, hac_error *err)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(names[i], names[k]) == 0)
+                return hac_fail(err, HAC_INVALID, "device %.64s is named twice", names[i]);
+    return HAC_OK;
+}
+
 static hac_status parse_devices(hac_job_request *request, const char *list, hac_job_options *options,
                                 hac_error *err)
 {
@@ -76,7 +85,10 @@ static hac_status parse_devices(hac_job_request *request, const char *list, hac_
     }
     options->devices = request->devices;
     options->n_devices = n;
-    return HAC_OK;
+    hac_status status = hac_check_devices(request->devices, n, err);
+    if (status != HAC_OK)
+        (void)hac_error_prefix(err, "--devices %.64s", list);
+    return status;
 }
 
 static hac_status parse_deadline(const char *text, double *ret, hac_error *err)

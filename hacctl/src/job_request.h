@@ -18,6 +18,9 @@ HAC_MUST_USE hac_status hac_job_request_parse(hac_job_request *request, const ha
                                               hac_job_options *options, hac_error *err);
 void hac_job_request_clear(hac_job_request *request);
 
+/* HAC_INVALID: a device is named twice, and another one not, as it seems. */
+HAC_MUST_USE hac_status hac_check_devices(const char *const *names, size_t n, hac_error *err);
+
 /* A number of items: "16777216", "16M" (10^6), "16Mi" (2^20), "2^24". HAC_INVALID otherwise. */
 HAC_MUST_USE hac_status hac_parse_count(const char *text, uint64_t *ret, hac_error *err);
 

@@ -76,6 +76,9 @@ class Usage(Case):
                               ("--deadline", "soon"), ("--memory", "lots"), ("--determinism", "maybe"),
                               ("--devices", "a,,b")):
             self.bad(2, "sort", self.input, "--type", "u32", option, value, says=option)
+        self.bad(2, "sort", self.input, "--type", "u32", "--devices", "a,b,a", says="--devices a,b,a: device a is named twice")
+        for command in ("calibrate", "tune"):
+            self.bad(2, command, "a", "b", "b", says="device b is named twice")
         self.bad(2, "sort", self.input, "--type", "u32", "--schema", "a:i8", says="--schema is of whole rows")
         self.bad(2, "sort", self.input, "--type", "u32", "--detach", "-o", "x", says="hacctl result JOB -o OUT")
         self.bad(2, "sort", self.input, "--type", "u32", "--detach", "--receipt", "x", says="--receipt")
