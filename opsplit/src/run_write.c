@@ -219,33 +219,48 @@ static hac_status write_all(int fd, const void *data, uint64_t bytes, const char
     return HAC_OK;
 }
 
-/* Under its name only when it is whole. */
+/* Under its name only when all outputs are whole. */
 typedef struct output_file {
     char *path, *temporary; /* temporary NULL: it is not there, or not any more */
     int fd;
 } output_file;
 
+static hac_status fail_file(const output_file *file, int errnum, hac_error *err)
+{
+    return hac_fail_errno(err, HAC_FAILED, errnum, "%s cannot be written", file->path);
+}
+
 static hac_status begin_file(const hac_logic_run *run, const hac_logic_output *output, output_file *ret,
                              hac_error *err)
 {
     hac_autofree char *temporary = NULL;
+    struct stat there;
     if (asprintf(&ret->path, "%s/%s.%s", run->options->output, output->name, output->suffix) < 0 ||
         asprintf(&temporary, "%s.XXXXXX", ret->path) < 0)
         return hac_fail_no_memory(err);
+    if (stat(ret->path, &there) == 0 && S_ISDIR(there.st_mode)) /* before another output has its name */
+        return fail_file(ret, EISDIR, err);
     ret->fd = mkostemp(temporary, O_CLOEXEC);
     if (ret->fd < 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", ret->path);
+        return fail_file(ret, errno, err);
     ret->temporary = hac_steal_ptr(temporary);
+    return HAC_OK;
+}
+
+/* Some file systems say only now that the disk is full. */
+static hac_status end_file(output_file *file, hac_error *err)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(file->fd, 0666 & ~mask) != 0 || (close(hac_steal_fd(&file->fd)) != 0 && errno != EINTR))
+        return fail_file(file, errno, err);
     return HAC_OK;
 }
 
 static hac_status keep_file(output_file *file, hac_error *err)
 {
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(file->fd, 0666 & ~mask) != 0 ||
-        HAC_FAILPOINT("opsplit.rename", -1, rename(file->temporary, file->path)) != 0)
-        return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be written", file->path);
+    if (HAC_FAILPOINT("opsplit.rename", -1, rename(file->temporary, file->path)) != 0)
+        return fail_file(file, errno, err);
     free(file->temporary);
     file->temporary = NULL;
     return HAC_OK;
@@ -256,20 +271,18 @@ static void discard_file(output_file *file)
 {
     if (file->temporary != NULL)
         (void)unlink(file->temporary);
-    if (file->fd >= 0)
-        close(file->fd);
+    hac_close(file->fd);
     free(file->temporary);
     free(file->path);
 }
 
 static hac_status write_file(const hac_logic_run *run, const hac_logic_output *output, const void *data,
-                             uint64_t bytes, hac_error *err)
+                             uint64_t bytes, output_file *file, hac_error *err)
 {
-    hac_cleanup(discard_file) output_file file = {.fd = -1};
-    hac_status status = begin_file(run, output, &file, err);
+    hac_status status = begin_file(run, output, file, err);
     if (status == HAC_OK)
-        status = write_all(file.fd, data, bytes, file.path, err);
-    return status == HAC_OK ? keep_file(&file, err) : status;
+        status = write_all(file->fd, data, bytes, file->path, err);
+    return status == HAC_OK ? end_file(file, err) : status;
 }
 
 /* ---- XML ---- */
@@ -281,25 +294,25 @@ static hac_status write_block(void *context, const void *data, size_t bytes, hac
 }
 
 static hac_status write_xml(const hac_logic_run *run, const hac_logic_output *output, hac_job *job,
-                            hac_error *err)
+                            output_file *file, hac_error *err)
 {
-    hac_cleanup(discard_file) output_file file = {.fd = -1};
     struct ArrowSchema schema;
     struct ArrowArray array;
     hac_status status = hac_job_export_arrow(job, &schema, &array, err);
     if (status != HAC_OK)
         return status;
-    status = begin_file(run, output, &file, err);
+    status = begin_file(run, output, file, err);
     if (status == HAC_OK)
-        status = hac_xml_write(&schema, &array, write_block, &file, err);
+        status = hac_xml_write(&schema, &array, write_block, file, err);
     array.release(&array);
     schema.release(&schema);
-    return status == HAC_OK ? keep_file(&file, err) : status;
+    return status == HAC_OK ? end_file(file, err) : status;
 }
 
 /* ---- outputs ---- */
 
-static hac_status write_table(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+static hac_status write_table(hac_logic_run *run, const hac_logic_output *output, output_file *file,
+                              hac_error *err)
 {
     static const hac_result_format formats[] = {[HAC_LOGIC_CSV] = HAC_RESULT_CSV,
                                                 [HAC_LOGIC_JSON] = HAC_RESULT_JSON,
@@ -323,17 +336,18 @@ static hac_status write_table(hac_logic_run *run, const hac_logic_output *output
     if (status != HAC_OK)
         return status;
     return output->format == HAC_LOGIC_XML
-               ? write_xml(run, output, job, err)
-               : write_file(run, output, hac_job_data(job), hac_job_bytes(job), err);
+               ? write_xml(run, output, job, file, err)
+               : write_file(run, output, hac_job_data(job), hac_job_bytes(job), file, err);
 }
 
-static hac_status write_raw(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+static hac_status write_raw(hac_logic_run *run, const hac_logic_output *output, output_file *file,
+                            hac_error *err)
 {
     const hac_run_vector *v = &run->vectors[output->columns[0].vector];
     bool text = hac_kind_is_text((hac_kind)v->operand.kind);
     uint64_t n = text ? v->operand.entries : v->operand.rows * v->operand.columns;
     return write_file(run, output, hac_run_data(v) + v->operand.values,
-                      n * (text ? 1 : hac_op_element_size(v->operand.kind)), err);
+                      n * (text ? 1 : hac_op_element_size(v->operand.kind)), file, err);
 }
 
 /* What rank 0 writes has to be there; all ranks do this before it begins, as writing may fail. */
@@ -350,22 +364,48 @@ static hac_status collect_columns(hac_logic_run *run, const hac_logic_output *ou
     return status;
 }
 
-static hac_status write_output(hac_logic_run *run, const hac_logic_output *output, hac_error *err)
+/* Says which output it was. */
+static hac_status named(const hac_logic_output *output, hac_status status, hac_error *err)
 {
-    hac_status status =
-        output->format == HAC_LOGIC_RAW ? write_raw(run, output, err) : write_table(run, output, err);
     if (status != HAC_OK)
         (void)hac_error_prefix(err, "output %s", output->name);
     return status;
 }
 
+static hac_status write_output(hac_logic_run *run, const hac_logic_output *output, output_file *file,
+                               hac_error *err)
+{
+    return named(output,
+                 output->format == HAC_LOGIC_RAW ? write_raw(run, output, file, err)
+                                                 : write_table(run, output, file, err),
+                 err);
+}
+
+/* All are whole before the first gets its name: what the folder has of the outputs is of one run. */
+static hac_status write_files(hac_logic_run *run, output_file *files, hac_error *err)
+{
+    const hac_logic *logic = run->logic;
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < logic->n_outputs && status == HAC_OK; i++)
+        status = write_output(run, &logic->outputs[i], &files[i], err);
+    for (size_t i = 0; i < logic->n_outputs && status == HAC_OK; i++)
+        status = named(&logic->outputs[i], keep_file(&files[i], err), err);
+    return status;
+}
+
 static hac_status write_outputs(hac_logic_run *run, hac_error *err)
 {
-    hac_status status = HAC_OK;
+    size_t n = run->logic->n_outputs;
     if (mkdir(run->options->output, 0777) != 0 && errno != EEXIST)
         return hac_fail_errno(err, HAC_FAILED, errno, "%s cannot be made", run->options->output);
-    for (size_t i = 0; i < run->logic->n_outputs && status == HAC_OK; i++)
-        status = write_output(run, &run->logic->outputs[i], err);
+    hac_autofree output_file *files = calloc(n + 1, sizeof *files);
+    if (files == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        files[i].fd = -1;
+    hac_status status = write_files(run, files, err);
+    for (size_t i = 0; i < n; i++)
+        discard_file(&files[i]);
     return status;
 }
 

@@ -194,6 +194,27 @@ outputs: {o: {columns: [s]}}
         self.write("vectors: {x: {template: FixValueVector, type: f64, value: 1, rows: 10000000}}\noutputs: {o: {columns: [x]}}\n")
         self.m.bad(2, "opsplit", "check", "l.yaml", says="more than 4194304 values; use `fill`")
 
+    def test_outputs_are_of_one_run(self):
+        """Where one cannot be written the others are as they were; what else is in the folder stays in any case."""
+        text = "inputs: {t: {parse: csv, schema: 'k:i64'}}\noutputs: {a: {columns: {k: t.k}}, b: {format: %s, columns: {k: t.k}}}\n"
+        out = self.m.work / "out"
+
+        def run(value, form="csv"):
+            return ["opsplit", "run", "l.yaml", *self.write(text % form, t=f"k\n{value}\n"), "-o", "out"]
+
+        def there():
+            return {path.name: path.read_text() for path in out.iterdir() if path.is_file()}
+        self.m.good(*run(1))
+        (out / "other").write_text("mine")
+        before = {"a.csv": "k\n1\n", "b.csv": "k\n1\n", "other": "mine"}
+        self.assertEqual(there(), before)
+        (out / "b.json").mkdir()
+        self.m.bad(1, *run(2, "json"), says="output b: out/b.json cannot be written: Is a directory")
+        self.assertEqual(there(), before)
+        (out / "b.json").rmdir()
+        self.m.good(*run(3, "json"))
+        self.assertEqual(there(), {**before, "a.csv": "k\n3\n", "b.json": '{"k":3}\n'})
+
     def test_whole_operation(self):
         """Of one no library knows a piece: it goes to one place."""
         self.write(WHOLE)
