@@ -72,6 +72,20 @@ class Quick(SortCase):
             self.sort(machine, kind, "random", 70000, ["--algorithm", "bitonic", "--scheme", "upper"], 1)
         machine.check_clean()
 
+    def test_small(self):
+        """One device does all of it, and none is said to have a share."""
+        machine = self.machine(TWO_DEVICES)
+        self.sort(machine, "u32", "random", 1000, [], 1)
+        job = str(machine.json("jobs")["jobs"][-1]["id"])
+        self.assertRegex(machine.good("why", job).decode(), r"(?m)^It ran on cpu\.[01][^%]*$")
+        self.assertRegex(machine.good("why", job).decode(), r"(?m)^  \* small on cpu\.[01] or cpu\.[01] ")
+        self.assertIn("on cpu.0 or cpu.1", machine.good("log", job).decode())
+        devices = machine.json("show", job)["receipt"]["devices"]
+        self.assertEqual([device["share_planned"] for device in devices], [None, None])
+        self.assertEqual(sorted(device["tasks"] for device in devices), [0, 1])
+        for form, text in (("text", "may take the task"), ("svg", "may take the task")):
+            self.assertIn(text, machine.good("explain", "sort", "in", "--type", "u32", "--format", form).decode())
+
 
 class OneDevice(SortCase):
     """full"""

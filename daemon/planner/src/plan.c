@@ -47,8 +47,10 @@ bool hac_plan_is_query(const hac_plan *plan)
 
 bool hac_plan_is_one_task(const hac_plan *plan)
 {
-    return plan->n_devices > 1 && plan->n_tasks == 1 && plan->tasks[0].device < 0 &&
-           plan->tasks[0].count <= 1;
+    if (plan->n_devices < 2 || plan->n_tasks != 1)
+        return false;
+    const hac_plan_task *task = &plan->tasks[0];
+    return task->device < 0 && (!task->range || task->count <= 1);
 }
 
 void hac_plan_name_devices(const hac_plan *plan, char *ret, size_t bytes)

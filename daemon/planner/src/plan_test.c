@@ -352,10 +352,14 @@ static void test_names_of_devices(void **state)
     assert_string_equal(text, "a (50 %), b (50 %)");
     hac_plan_name_devices(plan, little, sizeof(little));
     assert_string_equal(little, "a (50 %");
-    task.count = 8; /* a range, which they share */
+    task.count = 8;
+    task.range = true; /* which they share */
     add(plan, task, NULL, 0);
     assert_false(hac_plan_is_one_task(plan));
     plan->tasks[0].count = 1;
+    assert_true(hac_plan_is_one_task(plan));
+    plan->tasks[0].count = 8;
+    plan->tasks[0].range = false; /* nobody cuts it */
     assert_true(hac_plan_is_one_task(plan));
     hac_plan_name_devices(plan, text, sizeof(text));
     assert_string_equal(text, "a or b");

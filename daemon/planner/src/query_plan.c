@@ -143,7 +143,8 @@ static void name_candidate(const planning *p, hac_query_way way, const hac_team 
                            size_t room)
 {
     static const char *const names[] = {"one task", "rows", "host", "flow C"};
-    hac_team_name(p->machine, team, name, room, snprintf(name, room, "%s", names[way]));
+    hac_team_name(p->machine, team, way == HAC_QUERY_WHOLE, name, room,
+                  snprintf(name, room, "%s", names[way]));
 }
 
 /* Whether its kernels are to run it, whatever they cost. */

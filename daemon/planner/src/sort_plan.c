@@ -116,7 +116,7 @@ static void name_candidate(const planning *p, algorithm a, hac_sort_scheme schem
                          : scheme == HAC_SCHEME_UPPER ? " upper"
                          : scheme == HAC_SCHEME_LOWER ? " lower"
                                                       : " proportional");
-    hac_team_name(p->machine, team, name, room, used);
+    hac_team_name(p->machine, team, a == SMALL, name, room, used);
 }
 
 /* Whether what each task works on fits into the memory of the device, where it has its own. Range tasks

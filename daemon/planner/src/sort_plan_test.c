@@ -429,6 +429,7 @@ static void test_inline_and_empty(void **state)
     assert_int_equal(plan->n_tasks, 1);
     assert_int_equal(plan->n_buffers, 0);
     assert_string_equal(plan->sort.algorithm, "small");
+    assert_true(hac_plan_is_one_task(plan)); /* no device has a share of it */
     hac_plan_free(plan);
     spec = new_spec(0, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
     plan = plan_for(&machine, &spec);

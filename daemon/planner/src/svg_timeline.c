@@ -115,8 +115,12 @@ static void draw_labels(const chart *c)
         double y = TOP + (double)d * LANE;
         hac_text_addf(c->out, "<text x=\"%.0f\" y=\"%.1f\" class=\"lane\">", LEFT - 10, y + BAR / 2);
         hac_xml_text(c->out, c->plan->devices[d].name);
-        hac_text_addf(c->out, "</text><text x=\"%.0f\" y=\"%.1f\" class=\"note\">%.1f %% of items</text>\n",
-                      LEFT - 10, y + BAR / 2 + 12, 100 * c->plan->devices[d].share);
+        hac_text_addf(c->out, "</text><text x=\"%.0f\" y=\"%.1f\" class=\"note\">", LEFT - 10,
+                      y + BAR / 2 + 12);
+        if (hac_plan_is_one_task(c->plan))
+            hac_text_add(c->out, "may take the task</text>\n");
+        else
+            hac_text_addf(c->out, "%.1f %% of items</text>\n", 100 * c->plan->devices[d].share);
     }
 }
 

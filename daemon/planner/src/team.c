@@ -35,14 +35,16 @@ void hac_team_form(const hac_machine *machine, const uint32_t *machine_index, co
     }
 }
 
-void hac_team_name(const hac_machine *machine, const hac_team *team, char *name, size_t room, int used)
+void hac_team_name(const hac_machine *machine, const hac_team *team, bool any, char *name, size_t room,
+                   int used)
 {
     if (team->n > NAMED_DEVICES) {
-        snprintf(name + used, room - (size_t)used, " on %zu devices", team->n);
+        snprintf(name + used, room - (size_t)used, " on %s%zu devices", any ? "one of " : "", team->n);
         return;
     }
+    const char *between = any ? " or " : " + ";
     for (size_t d = 0; d < team->n && (size_t)used < room; d++)
-        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : " + ",
+        used += snprintf(name + used, room - (size_t)used, "%s%s", d == 0 ? " on " : between,
                          machine->devices[team->machine_index[d]].name);
 }
 

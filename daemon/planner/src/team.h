@@ -19,8 +19,9 @@ void hac_team_form(const hac_machine *machine, const uint32_t *machine_index, co
                    size_t n, hac_team *ret);
 
 /* Ends the name of a way, of which `used` bytes are there, with " on cpu.0 + cpu.1", of larger teams with
- * their number. */
-void hac_team_name(const hac_machine *machine, const hac_team *team, char *name, size_t room, int used);
+ * their number. `any`: one of them does it, " on cpu.0 or cpu.1". */
+void hac_team_name(const hac_machine *machine, const hac_team *team, bool any, char *name, size_t room,
+                   int used);
 
 /* Ways that were priced, in the order in which they were looked at. */
 typedef struct hac_candidates {
