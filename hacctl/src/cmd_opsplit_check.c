@@ -8,6 +8,7 @@
 #include "command.h"
 #include "opsplit/library.h"
 #include "opsplit/logic.h"
+#include "opsplit_request.h"
 
 HAC_DEFINE_CLEANUP(hac_library *, hac_library_free)
 
@@ -87,6 +88,8 @@ hac_status hac_cmd_opsplit_check(hac_cli *cli, const hac_args *args, hac_error *
         printed = hac_cli_print("OK", err);
     for (size_t i = 0; status == HAC_OK && !cli->json && i < logic->n_notes; i++)
         hac_cli_say(cli, "%s", logic->notes[i]);
+    if (status == HAC_OK)
+        hac_opsplit_say_damaged(cli, library);
     status = printed != HAC_OK ? printed : report(&problems, status, err);
     hac_logic_problems_clear(&problems);
     hac_logic_free(logic);

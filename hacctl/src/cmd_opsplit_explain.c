@@ -101,6 +101,8 @@ static hac_status explain(hac_cli *cli, hac_opsplit_request *r, const char *file
     if (status == HAC_NOT_FOUND)
         return hac_fail(err, HAC_FAILED, "%s: there is no such file", file);
     if (status == HAC_OK)
+        hac_opsplit_say_damaged(cli, r->library);
+    if (status == HAC_OK)
         status = hac_decompose(r->logic, &options, &decomposition, err);
     if (status == HAC_OK)
         status = place(cli, r, &placement, &why, err);

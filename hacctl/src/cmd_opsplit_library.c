@@ -49,6 +49,26 @@ static void json_versions(hac_text *text, const request *r, const char *name)
     hac_json_close(text, ']');
 }
 
+/* Of all versions; nothing where none is damaged. */
+static void json_damage(hac_text *text, const request *r, const char *name)
+{
+    bool open = false;
+    for (size_t i = 0; i < hac_library_count(r->library); i++) {
+        const hac_library_entry *entry = hac_library_at(r->library, i);
+        if (entry->kind != r->kind || strcmp(entry->name, name) != 0 || entry->damage == NULL)
+            continue;
+        if (!open)
+            hac_json_open(text, "damaged", '[');
+        open = true;
+        hac_json_open(text, NULL, '{');
+        hac_json_unsigned(text, "version", entry->version);
+        hac_json_string(text, "message", entry->damage);
+        hac_json_close(text, '}');
+    }
+    if (open)
+        hac_json_close(text, ']');
+}
+
 /* ---- list ---- */
 
 static const hac_subop_info *built_in(const request *r, int i)
@@ -76,6 +96,7 @@ static void list_json(const request *r, hac_text *text)
         hac_json_bool(text, "built_in", false);
         json_versions(text, r, entry->name);
         hac_json_string(text, "text", entry->about);
+        json_damage(text, r, entry->name);
         hac_json_close(text, '}');
     }
     hac_json_close(text, ']');
@@ -93,11 +114,16 @@ static void list_table(const request *r, hac_text *text)
     }
     for (size_t i = 0; i < hac_library_count(r->library); i++) {
         const hac_library_entry *entry = hac_library_at(r->library, i);
-        if (!is_newest(r, i))
+        bool damaged = entry->kind == r->kind && entry->damage != NULL; /* older ones, too, are told */
+        if (!damaged && !is_newest(r, i))
             continue;
         hac_grid_add(&grid, entry->name);
         hac_grid_addf(&grid, "%u", entry->version);
-        hac_grid_add(&grid, entry->about);
+        if (damaged)
+            hac_grid_addf(&grid, "DAMAGED: %s; mend the file, or `hacctl %s remove %s@%u`", entry->damage,
+                          r->what, entry->name, entry->version);
+        else
+            hac_grid_add(&grid, entry->about);
     }
     if (hac_grid_rows(&grid) == 0)
         hac_text_add(text, "none; `hacctl opsplit op add FILE.yaml` adds one\n");
@@ -196,6 +222,9 @@ static hac_status show(request *r, hac_error *err)
     const hac_library_entry *entry = hac_library_find(r->library, r->kind, r->name, r->version);
     if (s == NULL && entry == NULL)
         return unknown(r, err);
+    if (s == NULL && entry->damage != NULL)
+        return hac_fail(err, HAC_FAILED, "%.300s; mend the file, or `hacctl %s remove %s@%u`", entry->damage,
+                        r->what, entry->name, entry->version);
     if (s != NULL && r->cli->json)
         show_built_in_json(s, &text);
     else if (s != NULL)

@@ -27,6 +27,8 @@ static hac_status read_logic(hac_opsplit_request *r, const hac_cli *cli, const c
     for (size_t i = 1; i < problems.n && is_first(cli); i++)
         fprintf(stderr, "hacctl: %s\n", problems.messages[i]);
     hac_logic_problems_clear(&problems);
+    if (status == HAC_OK && is_first(cli))
+        hac_opsplit_say_damaged(cli, r->library);
     return status == HAC_NOT_FOUND ? hac_fail(err, HAC_FAILED, "%s cannot be read", path) : status;
 }
 

@@ -59,3 +59,12 @@ hac_status hac_opsplit_request_parse(hac_opsplit_request *r, const char *command
     r->options.components = (unsigned)components;
     return status;
 }
+
+void hac_opsplit_say_damaged(const hac_cli *cli, const hac_library *library)
+{
+    for (size_t i = 0; i < hac_library_count(library); i++) {
+        const hac_library_entry *entry = hac_library_at(library, i);
+        if (entry->damage != NULL)
+            hac_cli_say(cli, "warning: a damaged operator, not used here: %s", entry->damage);
+    }
+}

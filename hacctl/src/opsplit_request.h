@@ -22,4 +22,7 @@ HAC_MUST_USE hac_status hac_opsplit_request_parse(hac_opsplit_request *r, const 
 /* Frees the logic file and the library as well. */
 void hac_opsplit_request_clear(hac_opsplit_request *r);
 
+/* A line for each damaged file of the user's library; those that the logic file needs were errors before. */
+void hac_opsplit_say_damaged(const hac_cli *cli, const hac_library *library);
+
 #endif

@@ -105,6 +105,38 @@ class Operators(Fake):
         self.good("opsplit", "op", "remove", "twice")
         self.assertEqual(self.kept(), [])
 
+    def test_damaged(self):
+        """A file of the library that is no definition stops those only that use it; all others are told."""
+        for words in (("subop", "add", self.damp), ("op", "add", self.step)):
+            self.good("opsplit", *words)
+        self.put("good.yaml", "vectors: {a: {value: 1}}\noutputs: {o: {columns: [a]}}\n")
+        damaged = self.folder / "data" / "hac" / "opsplit" / "subop" / "damp@2.yaml"
+        damaged.write_text("subop: [\n")
+        place = f"{damaged}:2:1: "
+        code, out, err = self.run_it("opsplit", "check", "good.yaml")
+        self.assertEqual((code, out, err.count("\n")), (0, b"OK\n", 1))
+        self.assertTrue(err.startswith(f"hacctl: warning: a damaged operator, not used here: {place}"), err)
+        self.assertEqual(self.run_it("--quiet", "opsplit", "check", "good.yaml")[1:], (b"OK\n", ""))
+        code, _, err = self.run_it("explain", "opsplit", "run", "good.yaml")
+        self.assertIn("warning: a damaged operator, not used here", err)
+        advice = "; mend the file, or `hacctl opsplit subop remove damp@2`"
+        err = self.bad(2, "opsplit", "check", self.logic, says=advice)  # by its OP, which names no version
+        self.assertIn(place, err)
+        self.assertEqual(self.say("subop", "show", "damp@1"), DAMP)
+        self.bad(1, "opsplit", "subop", "show", "damp", says=advice)
+        self.assertRegex(self.say("subop", "list"), r"(?m)^damp +2 +DAMAGED: " + place)
+        self.assertIn(advice, self.say("subop", "list"))
+        listed = self.read("subop", "list")["sub_operators"][-1]
+        self.assertEqual((listed["versions"], listed["damaged"][0]["version"]), ([1, 2], 2))
+        self.assertIn(place, listed["damaged"][0]["message"])
+        self.put("damp.yaml", DAMP.replace("(1 - damping)", "0.15"))
+        self.assertEqual(self.say("subop", "add", self.damp), "damp@3\n")
+        self.assertRegex(self.say("subop", "list"), r"(?m)^damp +2 +DAMAGED: ")
+        self.good("opsplit", "subop", "remove", "damp@3")
+        self.good("opsplit", "subop", "remove", "damp@2")
+        self.assertEqual(self.say("check", self.logic), "OK\n")
+        self.assertNotIn("damaged", self.read("subop", "list")["sub_operators"][-1])
+
     def test_lists(self):
         self.good("opsplit", "subop", "add", self.damp)
         listed = self.read("subop", "list")["sub_operators"]
@@ -155,7 +187,7 @@ class Operators(Fake):
         self.environment["HOME"] = self.path("home")
         file = self.folder / "home/.local/share/hac/opsplit/subop/damp@1.yaml"
         file.write_text("a: [\n")
-        self.bad(2, "opsplit", "subop", "list", says="damp@1.yaml:2:1: ")
+        self.assertIn("damp@1.yaml:2:1: ", self.say("subop", "list"))
 
     def test_explain(self):
         pagerank = str(HERE.parent.parent / "docs" / "examples" / "pagerank.yaml")

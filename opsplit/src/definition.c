@@ -199,6 +199,15 @@ static bool split_name(const char *text, char *ret_name, unsigned *ret_version)
     return true;
 }
 
+static hac_status damaged(hac_logic_checker *c, const hac_library_entry *entry)
+{
+    hac_error err = HAC_ERROR_NONE;
+    (void)hac_fail(&err, HAC_INVALID, "%.300s; mend the file, or `hacctl opsplit %s remove %s@%u`",
+                   entry->damage, entry->kind == HAC_LIBRARY_SUBOP ? "subop" : "op", entry->name,
+                   entry->version);
+    return hac_logic_problem_text(c, err.message);
+}
+
 hac_status hac_definition_find(hac_logic_checker *c, hac_library_kind kind, const char *name,
                                hac_definition **ret)
 {
@@ -210,6 +219,8 @@ hac_status hac_definition_find(hac_logic_checker *c, hac_library_kind kind, cons
     const hac_library_entry *entry = hac_library_find(c->library, kind, plain, version);
     if (entry == NULL)
         return HAC_OK;
+    if (entry->damage != NULL)
+        return damaged(c, entry);
     for (hac_definition *d = c->definitions; d != NULL; d = d->next)
         if (d->kind == kind && d->version == entry->version && d->name != NULL &&
             strcmp(d->name, plain) == 0) {

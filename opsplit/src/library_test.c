@@ -230,6 +230,33 @@ static void test_versions(void **state)
     assert_int_equal(hac_library_count(f->library), 1);
 }
 
+/* Only what uses a damaged file fails; its version is taken, and it can be removed. */
+static void test_damaged(void **state)
+{
+    fixture *f = *state;
+    char path[128];
+    assert_added(f, HAC_LIBRARY_SUBOP, damp1, 1, true);
+    snprintf(path, sizeof path, "%s/subop/damp@2.yaml", f->directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("subop: [\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    hac_library_free(f->library);
+    f->library = NULL;
+    assert_int_equal(hac_library_open(f->directory, &f->library, &f->err), HAC_OK);
+    assert_int_equal(hac_library_count(f->library), 2);
+    const hac_library_entry *newest = hac_library_find(f->library, HAC_LIBRARY_SUBOP, "damp", 0);
+    assert_int_equal(newest->version, 2);
+    assert_non_null(strstr(newest->damage, "subop/damp@2.yaml:2:1: "));
+    assert_null(hac_library_find(f->library, HAC_LIBRARY_SUBOP, "damp", 1)->damage);
+    assert_added(f, HAC_LIBRARY_OP, step1, 1, true); /* it uses damp@1 */
+    assert_added(f, HAC_LIBRARY_SUBOP, damp1, 3, true);
+    assert_int_equal(hac_library_remove(f->library, HAC_LIBRARY_SUBOP, "damp", 3, &f->err), HAC_OK);
+    assert_int_equal(hac_library_remove(f->library, HAC_LIBRARY_SUBOP, "damp", 2, &f->err), HAC_OK);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_null(hac_library_find(f->library, HAC_LIBRARY_SUBOP, "damp", 0)->damage);
+}
+
 static void test_bad_definitions(void **state)
 {
     fixture *f = *state;
@@ -375,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_subops),
         cmocka_unit_test(test_names),
         cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_definitions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_used, setup, teardown),
         cmocka_unit_test_setup_teardown(test_used_wrongly, setup, teardown),

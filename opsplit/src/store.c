@@ -57,6 +57,7 @@ static void clear_entry(hac_library_entry *entry)
 {
     free(entry->text);
     free(entry->about);
+    free(entry->damage);
 }
 
 void hac_library_free(hac_library *library)
@@ -167,17 +168,35 @@ static hac_status read_text(const char *path, char **ret, hac_error *err)
     return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
 }
 
+/* The entry of a file that is no definition: its name is taken, and who uses it is told what is wrong. */
+static hac_status note_damage(hac_library_entry *entry, const hac_error *why, hac_error *err)
+{
+    free(entry->text);
+    entry->text = strdup("");
+    entry->about = strdup("");
+    entry->damage = strdup(why->message);
+    return entry->text != NULL && entry->about != NULL && entry->damage != NULL ? HAC_OK
+                                                                                : hac_fail_no_memory(err);
+}
+
 static hac_status read_entry(hac_library *library, hac_library_kind kind, const char *file, hac_error *err)
 {
     hac_library_entry entry = {.kind = kind};
     hac_autofree char *path = NULL;
+    hac_error why = HAC_ERROR_NONE;
     if (!parse_name(file, entry.name, &entry.version))
         return HAC_OK; /* a temporary file, or not ours */
     if (asprintf(&path, "%s/%s/%s", library->directory, folders[kind], file) < 0)
         return hac_fail_no_memory(err);
-    hac_status status = read_text(path, &entry.text, err);
+    hac_status status = read_text(path, &entry.text, &why);
+    if (status == HAC_NOT_FOUND)
+        return HAC_OK; /* removed just now */
     if (status == HAC_OK)
-        status = read_about(path, entry.text, &entry.about, err);
+        status = read_about(path, entry.text, &entry.about, &why);
+    if (status == HAC_NO_MEMORY)
+        (void)hac_fail_no_memory(err);
+    else if (status != HAC_OK)
+        status = note_damage(&entry, &why, err);
     if (status == HAC_OK)
         status = reserve_entry(library, err);
     if (status == HAC_OK)

@@ -221,6 +221,7 @@ typedef struct hac_library_entry {
     unsigned version; /* from 1 */
     char *text;       /* the file as it was added */
     char *about;      /* its `text`: one line, or "" */
+    char *damage;     /* what is wrong with the file, its path included: it is no definition; NULL: nothing */
 } hac_library_entry;
 
 /* $XDG_DATA_HOME/hac/opsplit, else ~/.local/share/hac/opsplit. *ret is malloc'ed. HAC_INVALID: neither is
@@ -229,8 +230,8 @@ typedef struct hac_library_entry {
 HAC_MUST_USE hac_status hac_library_directory(char **ret, hac_error *err);
 
 /*
- * Reads what the folder has; one that is not there is an empty one, NULL: only what is built in. Files that
- * are no definitions are HAC_INVALID with their name. Nothing is kept open.
+ * Reads what the folder has; one that is not there is an empty one, NULL: only what is built in. A file
+ * that is no definition is an entry that says so (`damage`): only who uses it fails. Nothing is kept open.
  */
 HAC_MUST_USE hac_status hac_library_open(const char *directory, hac_library **ret, hac_error *err);
 /* What is kept for this user; without a home there is only what is built in. */
@@ -240,7 +241,7 @@ void hac_library_free(hac_library *library);
 size_t hac_library_count(const hac_library *library);
 /* In order: sub-operators first, by name, then version. */
 const hac_library_entry *hac_library_at(const hac_library *library, size_t i);
-/* Version 0: the newest. NULL: no such one. */
+/* Version 0: the newest, damaged or not: an older one may be another operator. NULL: no such one. */
 const hac_library_entry *hac_library_find(const hac_library *library, hac_library_kind kind, const char *name,
                                           unsigned version);
 
