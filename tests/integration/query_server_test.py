@@ -164,6 +164,17 @@ class Query(unittest.TestCase):
         machine.bad(2, "mapreduce", name, "--select", json.dumps({"fail": fail}), says="column price is missing")
         self.assertFalse(Path(machine.path("none")).exists())
 
+    def test_errors_of_two_files(self):
+        """The first file's is told, also where the quotes of the second cannot even be counted."""
+        machine = self.fake(TWO_DEVICES)
+        names = [self.put(machine, self.data, name) for name in ("a.csv", "b.csv")]  # three chunks each
+        for codelet, flags in (("query.aggregate", AGGREGATES | QUOTES), ("query.rows", QUOTES)):
+            fail = [{"codelet": codelet, "code": 1, "message": "line 7 is odd", "first_chunk": 0},
+                    {"codelet": "query.quotes", "code": 1, "message": "cannot be read", "first_chunk": 3}]
+            for how, says in ((fail, "a.csv: line 7 is odd"), (fail[1:], "b.csv: cannot be read")):
+                machine.bad(1, "mapreduce", *names, "--select", json.dumps({"flags": flags, "fail": how}), "-o", "none",
+                            says=says)
+
     def test_executors_that_lie(self):
         """Values that cannot be: an end with an error, no endless loop, and hacd stays."""
         machine = self.fake()

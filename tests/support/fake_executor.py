@@ -8,7 +8,8 @@ goes wrong meanwhile is said, as JSON, by the query's --select; so hacd's part o
   group_pad           the same of a partition's groups
   hint                what query.merge expects of the result's size
   fail                {"codelet": "query.merge", "code": 1, "message": "…", "times": n, "passes_below": n,
-                      "program": "…"}: of sub-operators, the program that has to be built first
+                      "program": "…", "first_chunk": n}: of sub-operators, the program that has to be built first;
+                      of sources, the one that begins with that chunk; a list of these, too
   die                 {"codelet": …, "times": n, "signal": n}: ends by a signal, SIGKILL if none is said
   wrong               {"codelet": …, "values": […]}: says that instead
   sleep               seconds that each task takes
@@ -206,15 +207,16 @@ def misbehave(task, how):
     with open(os.environ["HAC_TEST_COUNTS"] + "/tasks", "a", encoding="ascii") as log:
         log.write(f"{task.codelet} {task.first} {task.count} {os.getpid()} {task.id} {task.behind}\n")
     time.sleep(how.get("sleep", 0))
-    fail, die = how.get("fail"), how.get("die")
+    fail, die = how.get("fail") or [], how.get("die")
     if die and die["codelet"] == task.codelet and counted("die", task.codelet, die.get("times", 1)):
         os.kill(os.getpid(), die.get("signal", signal.SIGKILL))
-    if not fail or fail["codelet"] != task.codelet:
-        return
-    if "passes_below" in fail and ((task.pass_ >> 32) or 1) >= fail["passes_below"]:
-        return
-    if counted("fail", task.codelet, fail.get("times", 1000)):
-        raise Failure(fail["code"], fail.get("message", "failed on purpose"), fail.get("program", ""))
+    for each in fail if isinstance(fail, list) else [fail]:
+        if each["codelet"] != task.codelet or ("first_chunk" in each and task.first_chunk != each["first_chunk"]):
+            continue
+        if "passes_below" in each and ((task.pass_ >> 32) or 1) >= each["passes_below"]:
+            continue
+        if counted("fail", task.codelet, each.get("times", 1000)):
+            raise Failure(each["code"], each.get("message", "failed on purpose"), each.get("program", ""))
 
 
 class Operators:

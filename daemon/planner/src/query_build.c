@@ -424,29 +424,25 @@ void hac_building_touch(hac_plan_span *s, uint64_t first, uint64_t count, uint64
     s->touch_end = (first + count) * bytes;
 }
 
-/* Counts the quotes in every chunk, so that each can be read by itself. */
-static hac_status add_quotes(hac_query_building *b, uint32_t *ret, hac_error *err)
+/* Counts the quotes in every chunk of a source, so that each can be read by itself. */
+static hac_status add_quotes(hac_query_building *b, size_t source, uint64_t first, uint32_t *ret,
+                             hac_error *err)
 {
-    uint64_t first = 0;
-    for (size_t i = 0; i < b->spec->n_sources; i++) {
-        uint64_t chunks = chunks_of(b->spec->sources[i], b->sizes->chunk);
-        if (chunks == 0)
-            continue;
-        hac_plan_task task = {.device_mask = b->host, .stage = "quotes", .item_first = first, .n_spans = 2};
-        task.spans[0] = hac_building_span(b, b->quotes, HAC_PLAN_WRITE);
-        task.spans[1] = hac_building_span(b, b->in, HAC_PLAN_READ);
-        hac_building_touch(&task.spans[0], first, chunks, sizeof(uint64_t));
-        hac_status status = add_source_task(b, "query.quotes", i, 0, &task, NULL, 0, &ret[i], err);
-        if (status != HAC_OK)
-            return status;
-        first += chunks;
-    }
-    return HAC_OK;
+    uint64_t chunks = chunks_of(b->spec->sources[source], b->sizes->chunk);
+    hac_plan_task task = {.device_mask = b->host, .stage = "quotes", .item_first = first, .n_spans = 2};
+    task.spans[0] = hac_building_span(b, b->quotes, HAC_PLAN_WRITE);
+    task.spans[1] = hac_building_span(b, b->in, HAC_PLAN_READ);
+    hac_building_touch(&task.spans[0], first, chunks, sizeof(uint64_t));
+    return add_source_task(b, "query.quotes", source, 0, &task, NULL, 0, ret, err);
 }
 
-/* One pass over all sources. `before`: the merge of the pass before, whose partials are overwritten. */
-static hac_status add_pass(hac_query_building *b, uint32_t pass, const uint32_t *quotes,
-                           const uint32_t *before, hac_error *err)
+/*
+ * One pass over all sources. `before`: the merge of the pass before, whose partials are overwritten. The
+ * quotes of a source are counted in the first pass, by a task right before the one that reads it: of several
+ * failures the first task's is told, and that has to be the first source's.
+ */
+static hac_status add_pass(hac_query_building *b, uint32_t pass, uint32_t *quotes, const uint32_t *before,
+                           hac_error *err)
 {
     uint64_t first = 0;
     b->n_last = 0;
@@ -454,8 +450,11 @@ static hac_status add_pass(hac_query_building *b, uint32_t pass, const uint32_t 
         uint64_t chunks = chunks_of(b->spec->sources[i], b->sizes->chunk);
         uint32_t deps[2];
         size_t n_deps = 0;
+        hac_status status = HAC_OK;
         if (chunks == 0)
             continue;
+        if (b->quotes >= 0 && pass == 0)
+            status = add_quotes(b, i, first, &quotes[i], err);
         if (b->quotes >= 0)
             deps[n_deps++] = quotes[i];
         if (before != NULL)
@@ -468,8 +467,9 @@ static hac_status add_pass(hac_query_building *b, uint32_t pass, const uint32_t 
         hac_building_touch(&task.spans[0], first, chunks, b->sizes->region);
         if (b->quotes >= 0)
             hac_building_touch(&task.spans[1], first, chunks, sizeof(uint64_t));
-        hac_status status = add_source_task(b, hac_query_codelet(b->spec, b->way), i, pass, &task, deps,
-                                            n_deps, &b->last[b->n_last], err);
+        if (status == HAC_OK)
+            status = add_source_task(b, hac_query_codelet(b->spec, b->way), i, pass, &task, deps, n_deps,
+                                     &b->last[b->n_last], err);
         if (status != HAC_OK)
             return status;
         b->n_last++;
@@ -564,8 +564,6 @@ static hac_status build_main(hac_query_building *b, hac_error *err)
 {
     uint32_t quotes[HAC_QUERY_SOURCES_MAX] = {0}, merges[HAC_QUERY_PASSES_MAX];
     hac_status status = add_buffers(b, err);
-    if (status == HAC_OK && b->quotes >= 0)
-        status = add_quotes(b, quotes, err);
     if (b->way == HAC_QUERY_ROWS) {
         if (status == HAC_OK)
             status = add_pass(b, 0, quotes, NULL, err);
