@@ -317,17 +317,18 @@ static hac_status make(hac_logic_run *run, const hac_logic_piece *piece, const s
 
 /*
  * Whether what is there says where the piece's rows go. Of no rows that it reads (fill, range) nothing can,
- * nor can values that are of other rows: in a loop they may be those of the round before. A SparseValueVector
+ * nor can values that are of other rows: in a loop they may be those of the round before. What is one value
+ * says the file: a vector may have one row by chance. A SparseValueVector
  * is never cut by its rows, of which it may have more than memory has bytes.
  */
 static bool speak_for(const hac_logic_run *run, const sources *s, uint64_t rows)
 {
     if (run->cut.files || run->cut.partitioner == HAC_PARTITION_WEIGHT)
         return run->vectors[s->vectors[0]].operand.form != HAC_VECTOR_SPARSE_VALUE;
+    const hac_logic_expression *expression = run->logic->vectors[run->cut.vector].partition;
     for (size_t i = 0; i < s->n; i++) {
-        const hac_op_operand *o = &run->vectors[s->vectors[i]].operand;
-        bool one = run->cut.partitioner == HAC_PARTITION_EXPRESSION && o->rows == 1;
-        if (o->rows != rows && !one)
+        bool one = run->cut.partitioner == HAC_PARTITION_EXPRESSION && (expression->ones >> i & 1) != 0;
+        if (run->vectors[s->vectors[i]].operand.rows != rows && !one)
             return false;
     }
     return rows > 1;

@@ -217,6 +217,13 @@ outputs: {{o: {{format: raw, columns: [c]}}}}
                      f'split: 3, partitioner: {{expr: "k"}}}}}}\noperators: [{made}, map: {{expr: "a * 0 + k", out: b}}]\n'
                      "outputs: {o: {format: csv, columns: [b]}}\n")
             self.assertEqual(self.run_one(self.m, logic, inputs=())["o.csv"].split(), b"b 1 2 3 4 5".split())
+        before = ('name: before\ninputs: {p: {parse: csv, schema: "x:i64"}}\nvectors: {a: {template: FixValueVector, type: i64, '
+                  'split: 3, partitioner: {expr: "k + j"}}, r: {type: i64, value: [1, 2, 3]}}\noperators: [let: {k: p.x, '
+                  'j: p.x}, let: {j: r}, map: {expr: "r * 2", out: a}, let: {k: r}]\noutputs: {o: {format: csv, columns: [a]}}\n')
+        for rows in ("5\n", "5\n6\n"):  # k has other rows than j then; one row is not one value for all
+            Path(self.m.path("before.csv")).write_text("x\n" + rows)
+            got = self.run_one(self.m, before, inputs=("p=before.csv",))
+            self.assertEqual(got["o.csv"].split(), b"a 2 4 6".split())
         sparse = ("name: sparse\nvectors: {a: {template: SparseValueVector, type: f64, split: 3, partitioner: weight, "
                   "value: {rows: 1099511627776, indices: [1, 5], values: [2, 3]}}}\n"
                   "operators: [reduce: {in: a, function: sum, out: s}]\noutputs: {o: {format: csv, columns: [s]}}\n")
