@@ -287,6 +287,11 @@ class Inputs(Case, SharedMachineTest):
         for other in (self.put("other.csv", b"x,y\n1,2\n"), self.put("others.csv", b"x,y\n")):
             for select in ("a", "count(a) as n"):
                 self.m.bad(2, "splice", good, other, "--select", select, "-o", "out", says=f"{other}: the header has no column 'a'")
+        few, schema = self.put("few.csv", b"c,a\n3,4\n"), ("--schema", "a:i64,b:i64")
+        for command in ("splice", "mapreduce"):  # later headers need what the query uses, the first one all of the schema
+            self.assertEqual(self.m.good(command, good, few, *schema, "--select", "sum(a) as s"), b"s\n5\n")
+            self.m.bad(2, command, good, few, *schema, "--select", "sum(b) as s", says="few.csv: the header has no column 'b'")
+            self.m.bad(2, command, few, good, *schema, "--select", "sum(a) as s", says="the input has no column 'b'")
         self.m.bad(1, "splice", self.put("none.csv", b""), "--select", "a", says="none.csv: the input is empty")
         self.m.bad(2, "splice", good, "--select", "a", "-o", "same", "--receipt", "same",
                    says="--output and --receipt name the same file, same")
