@@ -185,8 +185,10 @@ static void take_compiled(hac_job *job, const Hac__Executor__Done *done)
     spec->keys = value(done, HAC_COMPILE_KEYS);
     spec->group_bytes = value(done, HAC_COMPILE_GROUP_BYTES);
     spec->output_bytes = value(done, HAC_COMPILE_OUTPUT_BYTES);
+    spec->output_most = value(done, HAC_COMPILE_OUTPUT_MOST);
     spec->group_bytes = spec->group_bytes < most ? spec->group_bytes : most;
     spec->output_bytes = spec->output_bytes < most ? spec->output_bytes : most;
+    spec->output_most = spec->output_most < most ? spec->output_most : most;
     state->compiled = true;
     if (state->parquet)
         hac_parquet_reading_take(&state->footers, 0, done);
@@ -256,6 +258,16 @@ static hac_status too_often(hac_job *job, hac_error *err)
     return hac_fail(err, HAC_INTERNAL, "the query's parts were found too small %u times", state->tries);
 }
 
+/* Rows that there is no memory for are looked at all the same, so that it is known how much they need. */
+static bool counts_rows(const hac_job *job)
+{
+    const query_state *state = job->query;
+    const hac_query_info *query = &job->plan->query;
+    uint64_t needed = state->totals.needed;
+    return state->rounds == NULL && strcmp(query->way, "rows") == 0 && !state->spec.rows_seen &&
+           !hac_query_rows_fit(&state->spec, needed + needed / 4, query->chunks);
+}
+
 /* A chunk that did not fit its region: the others need not be looked at, their regions are too small as well.
  */
 static void take_partials(hac_job *job, const hac_plan_task *task, const Hac__Executor__Done *done)
@@ -265,7 +277,7 @@ static void take_partials(hac_job *job, const hac_plan_task *task, const Hac__Ex
     const hac_query_info *query = &job->plan->query;
     hac_error err = HAC_ERROR_NONE;
     add_partials(&state->totals, task, done);
-    if (totals->needed <= query->region || job->run.replan || job->code != HAC_OK)
+    if (totals->needed <= query->region || job->run.replan || job->code != HAC_OK || counts_rows(job))
         return;
     if (totals->needed > INT64_MAX / HAC_QUERY_PASSES_MAX) {
         hac_query_run_fail(job, HAC_INTERNAL, "a chunk cannot need that many bytes");
@@ -415,22 +427,60 @@ static hac_status first_groups(hac_job *job, hac_error *err)
     return fewer_keys(job, hac_query_run_resize_groups(job, region, err), err);
 }
 
-static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
+/* Bytes of the result of rows, about or at most. */
+static uint64_t rows_result(const hac_job *job, bool most)
+{
+    const query_state *state = job->query;
+    const hac_query_spec *spec = &state->spec;
+    uint64_t rows = state->totals.partial_groups - state->groups_before; /* where the query gives any */
+    uint64_t partials = state->totals.needed * job->plan->query.chunks;
+    if (state->writes_parquet) /* half of what machines make of it is much */
+        return (most ? partials : partials / 2) + RESULT_SLACK;
+    uint64_t about = rows * spec->output_bytes * 5 / 4 + RESULT_SLACK;
+    uint64_t texts = (spec->flags & HAC_COMPILED_GIVES_TEXT) != 0 ? partials : 0;
+    uint64_t widest = rows * spec->output_most + texts + RESULT_SLACK;
+    return most && widest > about ? widest : about;
+}
+
+/* All chunks were seen: regions of the size that they need leave the most memory for the result. */
+static hac_status plan_seen(hac_job *job, uint64_t result, hac_error *err)
 {
     query_state *state = job->query;
-    const query_totals *totals = &state->totals;
+    hac_status status = too_often(job, err);
+    if (status != HAC_OK)
+        return status;
+    hac_job_note(job, "memory is short: planned anew with the %llu KiB that the largest chunk needs for each",
+                 (unsigned long long)(state->totals.needed + 1023) >> 10);
+    state->spec.region = state->totals.needed;
+    state->spec.result = result;
+    state->spec.rows_seen = job->run.replan = true;
+    return HAC_OK;
+}
+
+static hac_status rows_ended(hac_job *job, hac_error *err)
+{
+    const query_state *state = job->query;
     const hac_query_info *query = &job->plan->query;
-    uint64_t rows = totals->partial_groups - state->groups_before; /* where the query gives any */
+    uint64_t taken = query->chunks * (query->region + sizeof(uint64_t)), memory = state->spec.memory;
+    hac_status status = HAC_REFUSED;
+    if (state->totals.needed <= query->region)
+        status = resize_result(job, rows_result(job, false), err);
+    if (status != HAC_REFUSED || state->rounds != NULL)
+        return status;
+    if (!state->spec.rows_seen)
+        return plan_seen(job, rows_result(job, true), err);
+    /* a guess: it may do with what is left, and says what it needs where it does not */
+    return memory > taken + 64 ? resize_result(job, (memory - taken) / 64 * 64, err) : status;
+}
+
+static hac_status partials_ended(hac_job *job, uint32_t index, hac_error *err)
+{
+    const hac_query_info *query = &job->plan->query;
     if (job->run.replan || !last_of_its_pass(job, index))
         return HAC_OK;
     if (query->passes > 1)
         return HAC_OK; /* all has its size from the start */
-    if (strcmp(query->way, "rows") == 0 &&
-        state->writes_parquet) /* half of what machines make of it is much */
-        return resize_result(job, totals->needed * query->chunks / 2 + RESULT_SLACK, err);
-    if (strcmp(query->way, "rows") == 0)
-        return resize_result(job, rows * state->spec.output_bytes * 5 / 4 + RESULT_SLACK, err);
-    return first_groups(job, err);
+    return strcmp(query->way, "rows") == 0 ? rows_ended(job, err) : first_groups(job, err);
 }
 
 static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
@@ -501,6 +551,9 @@ static hac_status result_ended(hac_job *job, hac_error *err)
     hac_status status = too_often(job, err);
     if (status == HAC_OK)
         status = resize_result(job, bytes, err);
+    if (status == HAC_REFUSED && state->rounds == NULL && !state->spec.rows_seen &&
+        strcmp(job->plan->query.way, "rows") == 0)
+        return plan_seen(job, bytes, err);
     return status == HAC_OK ? HAC_AGAIN : status;
 }
 
@@ -604,36 +657,6 @@ void hac_query_run_end(hac_job *job)
 }
 
 /* ---- the receipt -------------------------------------------------------------------------------------- */
-
-void hac_query_run_receipt(const hac_job *job, hac_text *text)
-{
-    const query_state *state = job->query;
-    const query_totals *totals = &state->totals;
-    hac_json_string(text, "input_format", state->spec.format);
-    hac_json_string(text, "output_format", state->output);
-    hac_json_unsigned(text, "sources", state->spec.n_sources);
-    hac_json_unsigned(text, "rows_read", totals->rows);
-    hac_json_unsigned(text, "rows_kept", totals->kept);
-    hac_json_unsigned(text, "rows_skipped", totals->skipped);
-    hac_json_unsigned(text, "groups", totals->groups);
-    hac_json_unsigned(text, "groups_in_partials", totals->partial_groups);
-    hac_json_unsigned(text, "rows_out", totals->result_rows);
-    hac_json_unsigned(text, "plans_too_small", state->tries);
-    if (job->plan != NULL && job->plan->query.way[0] != '\0') {
-        const hac_query_info *query = &job->plan->query;
-        hac_json_string(text, "way", query->way);
-        hac_json_string(text, "remark", query->remark[0] != '\0' ? query->remark : NULL);
-        hac_json_unsigned(text, "chunks", query->chunks);
-        hac_json_unsigned(text, "partitions", query->partitions);
-        hac_json_unsigned(text, "passes", query->passes);
-        hac_json_unsigned(text, "region_bytes", query->region);
-        hac_json_unsigned(text, "region_bytes_needed", totals->needed);
-        if (state->parquet)
-            hac_parquet_reading_json(totals->reading, text);
-        if (strcmp(query->way, "device") == 0)
-            hac_flow_c_json(&query->flow_c, query->hot_keys, text);
-    }
-}
 
 static void receipt(const hac_job *job, hac_text *text)
 {

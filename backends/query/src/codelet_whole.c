@@ -102,6 +102,33 @@ static uint64_t output_bytes(const hac_query *q)
     return sum;
 }
 
+/* Of a row at most, as text of any format; its texts have their own bytes besides. */
+static uint64_t output_most(const hac_query *q)
+{
+    static const uint8_t widest[HAC_KIND_END] = {
+        [HAC_KIND_BOOL] = 5,       [HAC_KIND_I8] = 4,
+        [HAC_KIND_I16] = 6,        [HAC_KIND_I32] = 11,
+        [HAC_KIND_I64] = 20,       [HAC_KIND_U8] = 3,
+        [HAC_KIND_U16] = 5,        [HAC_KIND_U32] = 10,
+        [HAC_KIND_U64] = 20,       [HAC_KIND_F32] = 16,
+        [HAC_KIND_F64] = 25,       [HAC_KIND_DATE] = 12,
+        [HAC_KIND_TIMESTAMP] = 29, [HAC_KIND_DECIMAL] = HAC_DECIMAL_DIGITS_MAX + 3};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < q->n_visible; i++) {
+        sum += widest[q->outputs.fields[i].type.kind] + 4; /* what is around it */
+        sum += q->output == HAC_OUTPUT_JSON ? strlen(q->outputs.fields[i].name) + 4 : 0;
+    }
+    return sum;
+}
+
+static bool gives_text(const hac_query *q)
+{
+    bool text = false;
+    for (size_t i = 0; i < q->n_visible; i++)
+        text |= hac_kind_is_text(q->outputs.fields[i].type.kind);
+    return text;
+}
+
 /* Bytes of a row of query.rows. */
 static uint64_t row_bytes(const hac_query *q)
 {
@@ -125,11 +152,12 @@ static hac_status describe(const hac_query *q, hac_task_result *result, hac_erro
         flags = with_accumulators(flags, &layout);
         hac_group_layout_clear(&layout);
     }
-    result->values[HAC_COMPILE_FLAGS] = flags;
+    result->values[HAC_COMPILE_FLAGS] = flags | (gives_text(q) ? HAC_COMPILED_GIVES_TEXT : 0);
     result->values[HAC_COMPILE_KEYS] = q->n_keys;
     result->values[HAC_COMPILE_AGGREGATES] = q->n_aggregates;
     result->values[HAC_COMPILE_GROUP_BYTES] = group_bytes;
     result->values[HAC_COMPILE_OUTPUT_BYTES] = output_bytes(q);
+    result->values[HAC_COMPILE_OUTPUT_MOST] = output_most(q);
     result->n_values = HAC_COMPILE_N_VALUES;
     return HAC_OK;
 }

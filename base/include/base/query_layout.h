@@ -93,6 +93,7 @@ typedef enum hac_compile_value {
     HAC_COMPILE_GROUP_ROWS,   /* … of its largest row group, … */
     HAC_COMPILE_DECODED,      /* … bytes of the columns that the query reads, uncompressed; … */
     HAC_COMPILE_STAMP,        /* … what is another number when the file was written to; 0: not known */
+    HAC_COMPILE_OUTPUT_MOST,  /* bytes of an output row at most, without those of its texts */
     HAC_COMPILE_N_VALUES
 } hac_compile_value;
 
@@ -103,6 +104,7 @@ typedef enum hac_compile_flag {
     HAC_COMPILED_NEEDS_QUOTES = 8,  /* csv: records may span lines, query.quotes comes first */
     HAC_COMPILED_NEEDS_F64 = 16,
     HAC_COMPILED_NEEDS_ATOMICS = 32, /* of 64 bits, where tables are shared (simt) */
+    HAC_COMPILED_GIVES_TEXT = 64,    /* a column of the result is text */
 } hac_compile_flag;
 
 /* What reading parquet took; 0 of other sources. Nanoseconds are of all threads together. */

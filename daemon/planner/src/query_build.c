@@ -161,11 +161,48 @@ hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac
                     (unsigned long long)((hac_query_memory(spec) + input) / MIB));
 }
 
+/* Bytes of a chunk's region that leave the result its part of the memory. */
+static uint64_t region_room(const hac_query_spec *spec, uint64_t chunks)
+{
+    return (uint64_t)((double)hac_query_memory(spec) * PARTIALS_PART) / chunks / 64 * 64;
+}
+
+static uint64_t with_slack(uint64_t region)
+{
+    return align(region + region / 16, 4 * KIB);
+}
+
+bool hac_query_rows_fit(const hac_query_spec *spec, uint64_t region, uint64_t chunks)
+{
+    return region <= INT64_MAX / 2 && with_slack(region) <= region_room(spec, chunks);
+}
+
+/* Regions of rows. They are cut to what there is room for: rows that do not fit are counted all the same, and
+ * so it is known how much memory they need (rows_seen). */
+static hac_status fit_rows(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
+{
+    uint64_t most = region_room(spec, sizes->chunks);
+    sizes->passes = 1;
+    if (!spec->rows_seen) {
+        uint64_t wanted =
+            spec->region > 0 ? with_slack(spec->region) : align(hac_query_guess_region(spec, sizes), 4 * KIB);
+        sizes->region = clamp(wanted, 64, most > 64 ? most : 64);
+        return HAC_OK;
+    }
+    uint64_t quotes = (spec->flags & HAC_COMPILED_NEEDS_QUOTES) != 0 ? sizes->chunks * sizeof(uint64_t) : 0,
+             all;
+    sizes->region = align(spec->region, 64);
+    if (!__builtin_mul_overflow(sizes->region, sizes->chunks, &all) &&
+        !__builtin_add_overflow(all, quotes, &all) && all < hac_query_memory(spec))
+        return HAC_OK;
+    return hac_query_lacks_memory(
+        spec, (double)sizes->region * (double)sizes->chunks + (double)quotes + (double)spec->result, err);
+}
+
 /* Sets region and passes so that all partials fit their part of the memory. */
 static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes, hac_error *err)
 {
-    uint64_t room = (uint64_t)((double)hac_query_memory(spec) * PARTIALS_PART);
-    uint64_t most = room / sizes->chunks / 64 * 64;
+    uint64_t most = region_room(spec, sizes->chunks);
     bool known = spec->region > 0;
     uint64_t whole = known ? spec->region + spec->region / 16 : hac_query_guess_region(spec, sizes);
     sizes->passes = spec->passes > 0 ? spec->passes : 1;
@@ -173,7 +210,7 @@ static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes
     /* what is only a guess is cut to what there is room for: it may well do */
     if (!known && region > most && most >= REGION_LEAST)
         region = most;
-    while (region > most && sizes->passes < HAC_QUERY_PASSES_MAX && aggregates(spec)) {
+    while (region > most && sizes->passes < HAC_QUERY_PASSES_MAX) {
         sizes->passes *= 2;
         region = whole / sizes->passes + whole / sizes->passes / 4;
     }
@@ -245,8 +282,8 @@ hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_quer
         return hac_fail(err, HAC_INTERNAL, "query: there is nothing to read");
     sizes.grain = threads;
     sizes.groups = guess_groups(spec);
-    hac_status status = fit_regions(spec, &sizes, err);
-    if (status == HAC_OK)
+    hac_status status = aggregates(spec) ? fit_regions(spec, &sizes, err) : fit_rows(spec, &sizes, err);
+    if (status == HAC_OK && aggregates(spec))
         status = fit_groups(spec, &sizes, err);
     if (status == HAC_OK)
         *ret = sizes;

@@ -231,8 +231,7 @@ static void test_quotes(void **state)
     hac_machine machine = new_machine(2, false);
     hac_query_spec spec = new_spec(20 * MIB);
     spec.n_sources = 2;
-    spec.sources[1] = 3 * MIB;
-    spec.bytes += 3 * MIB;
+    spec.bytes += spec.sources[1] = 3 * MIB;
     spec.flags |= HAC_COMPILED_NEEDS_QUOTES;
     hac_plan *plan = plan_for(&machine, &spec);
     assert_int_equal(count(plan, "query.quotes"), 2);
@@ -244,8 +243,7 @@ static void test_quotes(void **state)
     assert_int_equal(aggregate->n_edges, 1);
     assert_ptr_equal(&plan->tasks[plan->edges[aggregate->first_edge]], quotes);
     assert_int_equal(aggregate->spans[1].bytes, 23 * 8);
-    /* of several failures the first task's is told: all of the first source is before all of the second */
-    assert_true(find(plan, "query.aggregate", 0) < quotes);
+    assert_true(find(plan, "query.aggregate", 0) < quotes); /* of several failures the first task's is told */
     hac_plan_free(plan);
 }
 

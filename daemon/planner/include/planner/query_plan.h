@@ -87,7 +87,7 @@ typedef struct hac_query_spec {
     /* As query.compile has it. */
     uint64_t flags; /* hac_compile_flag */
     uint64_t keys;
-    uint64_t group_bytes, output_bytes;
+    uint64_t group_bytes, output_bytes, output_most;
     uint64_t compiled_bytes; /* of the compiled query */
     bool fast;               /* determinism */
     bool sorts_rows;         /* it is called a sort */
@@ -101,6 +101,8 @@ typedef struct hac_query_spec {
 
     /* What an earlier try has shown; 0: nothing yet. */
     uint64_t region;       /* bytes that the largest chunk needs, in one pass */
+    bool rows_seen;        /* rows: region is what the largest of all chunks needs, … */
+    uint64_t result;       /* … and the result takes at most so many bytes */
     uint64_t groups;       /* at most */
     uint64_t group_region; /* bytes that the largest partition of groups needs */
     uint32_t passes;       /* at least */
@@ -173,6 +175,9 @@ hac_round_stage hac_round_next(const hac_query_spec *spec, const hac_round_memor
 /* Bytes of a partition's region for what a merge gives of the partials and the carry, whose partitions have
  * at most `carried` bytes; as many as there is memory for. */
 uint64_t hac_round_group_region(const hac_query_spec *spec, const hac_round_memory *memory, uint64_t carried);
+
+/* Whether regions of `region` bytes leave enough of the memory for the result of rows. */
+bool hac_query_rows_fit(const hac_query_spec *spec, uint64_t region, uint64_t chunks);
 
 /* Whether one query.whole does it. */
 bool hac_query_is_whole(const hac_query_spec *spec);

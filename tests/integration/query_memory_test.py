@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The --memory that a refusal names is enough: each refusal is followed, and the answer is that without a limit."""
+import random
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
+
+ROWS = 100000
+SMALL = ("1KiB", "100KiB", "1MiB", "2MiB", "4MiB", "8MiB")
+NUMBERS = ("--schema", "k:i64,a:i64,b:f64,c:i32,d:decimal(30,10),t:timestamp")
+
+
+class Advice(SharedMachineTest):
+    profile = TWO_DEVICES
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        r = random.Random(1)
+        cls.files = {"numbers.csv": "k,a,b,c,d,t\n" + "".join(
+            f"{r.getrandbits(62)},{r.getrandbits(62)},{r.random()!r},{i},{r.getrandbits(60)}.5,2024-05-06 07:08:09.{r.randrange(10**6):06}\n"
+            for i in range(ROWS))}
+        cls.files["texts.csv"] = "k,t\n" + "".join(f"{r.getrandbits(30)},{'x' * r.randrange(120)}\n" for _ in range(ROWS))
+        cls.files["few.csv"] = "k,a\n" + "".join(f"{r.getrandbits(8)},{r.getrandbits(4)}\n" for _ in range(3 * ROWS))
+
+    def follow(self, name, first, *words, most=1):
+        """Runs it with that memory, and with what each refusal names; at most so many of these."""
+        for refused in range(most + 1):
+            result = self.m.run(*words, "--memory", first, "-o", "got")
+            if result.code == 0:
+                self.assertTrue(Path(self.m.path("got")).read_bytes() == Path(self.m.path(name)).read_bytes(), words)
+                return
+            self.assertEqual((result.code, result.err.count("\n")), (4, 1), result)
+            self.assertIn("memory", result.err)
+            named = re.search(r"needs (?:about |at least )?(\d+) ?([KM]iB)", result.err)
+            self.assertIsNotNone(named, result)
+            self.assertLess(refused, most, f"{' '.join(words)}, --memory {first}: {result}")
+            first = named[1] + named[2]
+
+    def each(self, *words, file, memory=SMALL, most=1):
+        Path(self.m.path(file)).write_text(self.files[file])
+        words = [word if word != "IN" else file for word in words]
+        self.m.good(*words, "-o", "want")
+        for first in memory:
+            with self.subTest(words=" ".join(words), memory=first):
+                self.follow("want", first, *words, most=most)
+
+    def test_rows(self):
+        """Sorted rows: the chunks' rows and the result. What is refused was counted."""
+        sort = ("sort", "IN", "--input-format", "csv", "--key", "k")
+        self.each(*sort, *NUMBERS, file="numbers.csv")
+        self.each(*sort, *NUMBERS, "--output-format", "json", file="numbers.csv")
+        self.each(*sort, *NUMBERS, "--output-format", "parquet", file="numbers.csv")
+        self.each(*sort, "--schema", "k:i64,t:string", file="texts.csv")
+        self.each(*sort, "--schema", "k:i64,a:i64", file="few.csv")
+        self.each("mapreduce", "IN", *NUMBERS, "--select", "a,d", "--order-by", "k", file="numbers.csv")
+
+
+if __name__ == "__main__":
+    main()
