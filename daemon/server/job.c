@@ -481,6 +481,15 @@ static void count_end(hac_job *job)
     server->idle_since_ns = job->ended_ns;
 }
 
+static void log_failure(const hac_job *job)
+{
+    if (job->state != HAC_JOB_FAILED)
+        return;
+    hac_log_subject about = {job->user->uid, job->id, NULL};
+    hac_log_record(HAC_LOG_INFO, HAC_EVENT_JOB_FAILED, &about, "job %llu of uid %u failed: %s",
+                   (unsigned long long)job->id, job->user->uid, job->message);
+}
+
 /* Counts and logs the end, once, when it is known for good. */
 static void say_end(hac_job *job)
 {
@@ -488,11 +497,7 @@ static void say_end(hac_job *job)
         return;
     job->ended_said = true;
     hac_metrics_job_ended(&job->server->metrics, job);
-    if (job->state != HAC_JOB_FAILED)
-        return;
-    hac_log_subject about = {job->user->uid, job->id, NULL};
-    hac_log_record(HAC_LOG_INFO, HAC_EVENT_JOB_FAILED, &about, "job %llu of uid %u failed: %s",
-                   (unsigned long long)job->id, job->user->uid, job->message);
+    log_failure(job);
 }
 
 void hac_job_finish(hac_job *job, hac_job_state state, hac_status code, const char *message)
@@ -558,16 +563,15 @@ hac_status hac_job_output_begin(hac_job *job, hac_session *session, hac_error *e
     return HAC_OK;
 }
 
-/* It was done, or was cancelled because of this. */
+/* It was done, or was cancelled because of this. A job that was counted before its client began to write
+ * stays counted as what it was then: no job is counted twice. */
 static void become_failed(hac_job *job, const hac_error *failure)
 {
     job->state = HAC_JOB_FAILED;
     job->code = failure->code;
     snprintf(job->message, sizeof job->message, "%s", failure->message);
-    if (!job->ended_said)
-        return;
-    job->ended_said = false; /* it was early to say that it is done */
-    say_end(job);
+    if (job->ended_said)
+        log_failure(job);
 }
 
 static void end_output(hac_job *job, const hac_error *failure)

@@ -92,6 +92,22 @@ class Metrics(MachineTest):
         self.assertGreaterEqual(self.value(f, "hacd_user_device_seconds", user=user), 0)
         self.assertEqual(self.value(f, "hacd_user_refused", user=user), 0)
 
+    def test_counted_once(self):
+        """A job whose client begins to write its output when it has ended, and cannot, is not counted again."""
+        machine = self.machine()
+        machine.daemon()
+        with wire.Client(machine.socket) as client:
+            buffer = client.ask(wire.BUFFER_ALLOC, wire.message(f1=1 << 20))[1][1][0]
+            job = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", buffer, 0, 1 << 20))[1][1][0]
+            self.assertEqual(client.ask(wire.WAIT, wire.message(f1=job))[0], wire.R_DONE)
+            self.assertEqual(client.ask(wire.OUTPUT, wire.message(f1=job))[0], wire.R_OK)
+            failure = wire.message(f1=1, f2="no space")
+            self.assertEqual(client.ask(wire.OUTPUT, wire.message(f1=job, f2=1, f3=failure))[0], wire.R_OK)
+            f = self.get(machine)
+        self.assertEqual(self.value(f, "hacd_jobs_ended", flow="sort"), 1)
+        self.assertIn(f"job {job} of uid {os.getuid()} failed: no space", machine.log())
+        machine.bad(1, "wait", job, says="no space")
+
     def test_failures(self):
         machine = self.machine(config={**CONFIG, "executor_idle_timeout": "60s", "max_connections_per_user": 2})
         daemon = machine.daemon()
