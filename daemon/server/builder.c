@@ -279,16 +279,20 @@ static void describe_end(const struct hac_builder *builder, int64_t status, int 
         snprintf(ret, room, "building its kernels ended with status %d%s%.200s", (int)status, colon, words);
 }
 
+static void log_death(const hac_server_device *device, const char *reason, bool again)
+{
+    hac_log_subject about = hac_log_device(device->config.name);
+    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_BUILDER_DIED, &about, "%s: %s%s", device->config.name, reason,
+                   again ? "; another one goes on" : "");
+}
+
 /* Nobody waits for it: that one is missing is seen when one does. */
 static void note_background(const hac_builders *builders, uint32_t index, bool overdue, const char *reason)
 {
     char failure[400];
-    hac_server_device *device = builders->devices->items[index];
-    hac_log_subject about = hac_log_device(device->config.name);
-    hac_log_record(HAC_LOG_WARNING, HAC_EVENT_BUILDER_DIED, &about, "%s: %s", device->config.name, reason);
     snprintf(failure, sizeof failure, "programs not needed so far: %s", reason);
     if (overdue)
-        hac_device_add_failure(device, failure);
+        hac_device_add_failure(builders->devices->items[index], failure);
 }
 
 /* Somebody's SIGKILL says nothing about the device: its programs are built by another builder. */
@@ -310,10 +314,13 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     describe_end(builder, status, signal, reason, sizeof reason);
     bool killed =
         asked && !builder->leaving && !builder->overdue; /* hacd is leaving, or the devices change */
+    bool again = !killed && may_start_again(builder, signal);
     builders->at[builder->role][index] = NULL;
+    if (!killed && !builder->leaving)
+        log_death(builders->devices->items[index], reason, again);
     if (killed)
         forget_attempts(builders);
-    else if (may_start_again(builder, signal))
+    else if (again)
         start_or_fail(builders, index, builder->current);
     else if (is_urgent(builder))
         end_urgent(builders, builder, reason);
