@@ -49,6 +49,8 @@ typedef struct hac_job_kind {
     /* A buffer of the plan that the job has already, held on its own; NULL: memory is taken for it, or it is
      * the job's input. May be NULL. */
     hac_pool_buffer *(*buffer)(const hac_job *job, const hac_plan_buffer *wanted);
+    /* HAC_REFUSED: its plan's buffers need that much, more than its limit. NULL: it needs just that much. */
+    hac_status (*over_limit)(hac_job *job, uint64_t needed, hac_error *err);
     /* One task has ended well; values and data are its report's. May be NULL. */
     void (*task_done)(hac_job *job, uint32_t task, const Hac__Executor__Done *done);
     /* Whether a piece that ended well did all that its units say: else nothing is learnt from it. NULL: it

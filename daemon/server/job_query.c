@@ -121,6 +121,7 @@ hac_status hac_query_run_next_plan(hac_job *job, uint32_t device_mask, hac_error
     state->spec.compiled_bytes = state->compiled ? state->query_bytes : state->text_bytes;
     hac_plan *plan = NULL;
     state->spec.memory = memory_for(job);
+    state->spec.limit = job->memory_limit;
     hac_status status = hac_plan_query(hac_server_machine(job->server), &state->spec, &plan, err);
     if (status != HAC_OK)
         return status;
@@ -244,17 +245,20 @@ bool hac_query_makes_partials(const hac_plan_task *task)
            hac_query_is_codelet(task, "query.rows");
 }
 
+static hac_status lacks_groups(const hac_job *job, hac_error *err)
+{
+    const hac_query_info *query = &job->plan->query;
+    uint64_t region = job->query->totals.needed * query->passes;
+    return hac_query_lacks_groups(&job->query->spec, region, query->chunks, err);
+}
+
 static hac_status too_often(hac_job *job, hac_error *err)
 {
     query_state *state = job->query;
     if (++state->tries <= TRIES_MAX)
         return HAC_OK;
     if (job->plan->query.passes > 1) /* more passes split the keys, not what one group holds */
-        return hac_fail(
-            err, HAC_NO_MEMORY,
-            "its groups do not fit an executor's memory, not even with %u passes over key ranges: "
-            "raise --memory, or filter more rows",
-            job->plan->query.passes);
+        return lacks_groups(job, err);
     return hac_fail(err, HAC_INTERNAL, "the query's parts were found too small %u times", state->tries);
 }
 
@@ -385,11 +389,11 @@ static bool last_of_its_pass(const hac_job *job, uint32_t index)
 hac_status hac_query_run_too_many_groups(hac_job *job, hac_error *err)
 {
     return hac_fail(
-        err, HAC_NO_MEMORY,
+        err, HAC_REFUSED,
         "its groups do not fit the memory that it may use (%llu MiB): raise --memory, filter more "
         "rows, group by fewer keys, or give the input as files to `hacctl mapreduce`, which goes "
         "over them several times",
-        (unsigned long long)(job->query->spec.memory >> 20));
+        (unsigned long long)(job->memory_limit != 0 ? job->memory_limit : job->query->spec.memory) >> 20);
 }
 
 /* What was wanted next does not fit beside the partials: fewer keys at a time, with regions that are known
@@ -401,9 +405,10 @@ static hac_status fewer_keys(hac_job *job, hac_status status, hac_error *err)
     uint32_t passes = query->passes * 2;
     if (status == HAC_REFUSED && state->rounds != NULL)
         return hac_query_run_too_many_groups(job, err);
-    if (status != HAC_REFUSED || state->spec.keys == 0 || passes > HAC_QUERY_PASSES_MAX ||
-        ++state->tries > TRIES_MAX)
+    if (status != HAC_REFUSED || state->spec.keys == 0)
         return status;
+    if (passes > HAC_QUERY_PASSES_MAX || ++state->tries > TRIES_MAX)
+        return lacks_groups(job, err);
     hac_job_note(job, "%s; planned anew with %u passes over key ranges", err->message, passes);
     state->spec.region = (state->totals.needed + state->totals.needed / 4) * query->passes;
     state->spec.group_region = 0;
@@ -668,13 +673,20 @@ static void receipt(const hac_job *job, hac_text *text)
         hac_splice_buffers_json(&job->splice, NULL, text);
 }
 
+static hac_status over_limit(hac_job *job, uint64_t needed, hac_error *err)
+{
+    const hac_query_spec *spec = &job->query->spec;
+    uint64_t input = spec->place == HAC_QUERY_IN_BUFFER ? spec->input_bytes : 0;
+    return hac_query_lacks_memory(spec, (double)(needed > input ? needed - input : 0), err);
+}
+
 #define QUERY_KIND(name)                                                                                     \
     {                                                                                                        \
         .flow = name, .next_plan = next_plan, .task_done = hac_query_run_task_done,                          \
         .did_all = hac_query_run_did_all, .task_ended = hac_query_run_task_ended,                            \
         .task_failed = hac_query_run_task_failed, .receipt = receipt, .free_state = hac_query_run_end,       \
-        .ended = ended, .has_result = true, .sets_result_bytes = true, .sends_data = true,                   \
-        .user_errors = true, .in_order = true                                                                \
+        .ended = ended, .over_limit = over_limit, .has_result = true, .sets_result_bytes = true,             \
+        .sends_data = true, .user_errors = true, .in_order = true                                            \
     }
 
 static const hac_job_kind query_kind = QUERY_KIND("mapreduce"), parquet_kind = QUERY_KIND("parquet");

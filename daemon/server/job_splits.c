@@ -15,6 +15,8 @@
 #define ROUND_BYTES (UINT64_C(16) << 20) /* splits that come to so much are enough for one round … */
 #define ROUND_LARGE 2                    /* … or so many of any size: as many more may wait meanwhile */
 
+#define SPLIT_LEAST (UINT64_C(17) << 16) /* of what clients send when memory is short: 1 MiB, and a bit */
+
 /* By hac_format and hac_output_format (expr/query.h). */
 #define FORMAT_CSV     2
 #define FORMAT_TSV     3
@@ -160,6 +162,27 @@ static uint64_t memory_for(const hac_job *job)
         own += s->queue[i].buffer->bytes;
     own = job->memory_limit > own ? job->memory_limit - own : 1;
     return job->memory_limit != 0 && own < room ? own : room | 1;
+}
+
+/* Bytes of the splits that may be there at once: five (client-lib), as large as the largest so far. */
+static uint64_t splits_most(const splits *s)
+{
+    uint64_t largest = SPLIT_LEAST;
+    for (size_t i = 0; i < s->n_queued; i++)
+        largest = s->queue[i].buffer->bytes > largest ? s->queue[i].buffer->bytes : largest;
+    return 5 * largest;
+}
+
+/* How many groups come nobody knows; all else is known from the start. */
+static hac_status over_limit(hac_job *job, uint64_t needed, hac_error *err)
+{
+    const splits *s = job->query->rounds;
+    bool groups = job->query->spec.keys > 0 && (s->memory.held > 0 || s->carry != NULL);
+    if (groups)
+        return hac_query_run_too_many_groups(job, err);
+    for (size_t i = 0; i < s->n_taken; i++)
+        needed -= s->queue[i].buffer->bytes < needed ? s->queue[i].buffer->bytes : needed;
+    return hac_scheduler_over_limit(job, hac_query_with_splits(needed, splits_most(s)), err);
 }
 
 static hac_pool_buffer *find_buffer(const hac_job *job, const hac_plan_buffer *wanted)
@@ -449,6 +472,8 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     hac_job_clear_run(job);
     run->spec.device_mask = hac_job_allowed_devices(job);
     run->spec.memory = memory_for(job);
+    run->spec.limit = job->memory_limit;
+    run->spec.round.beside = splits_most(s);
     if (run->spec.device_mask == 0)
         return hac_fail(err, HAC_FAILED, "no device is left that can run this query");
     if (!run->compiled && (s->n_queued > 0 || !s->needs_source))
@@ -565,7 +590,7 @@ static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
         return HAC_OK;
     }
     hac_status status = hac_query_run_task_ended(job, index, err);
-    if (status == HAC_NO_MEMORY && s->memory.held > 0 && !s->tight) {
+    if (status == HAC_REFUSED && s->memory.held > 0 && !s->tight) {
         s->tight = job->run.replan = true; /* the groups alone may do */
         return HAC_OK;
     }
@@ -639,6 +664,7 @@ static const hac_job_kind splits_kind = {.flow = "splice",
                                          .task_done = hac_query_run_task_done,
                                          .did_all = hac_query_run_did_all,
                                          .task_ended = task_ended,
+                                         .over_limit = over_limit,
                                          .task_failed = hac_query_run_task_failed,
                                          .receipt = receipt,
                                          .free_state = free_state,

@@ -73,18 +73,24 @@ static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
     return hac_pool_alloc(job->user, bytes, false, &run->buffers[index], err);
 }
 
+hac_status hac_scheduler_over_limit(const hac_job *job, uint64_t needed, hac_error *err)
+{
+    return hac_fail(err, HAC_REFUSED,
+                    "the job needs %llu KiB in all, above its limit of %llu KiB; give it more memory",
+                    (unsigned long long)(needed + 1023) >> 10, (unsigned long long)job->memory_limit >> 10);
+}
+
 /* All of the job's memory together against its own limit: what is not late, what it holds, and `late`. */
-static hac_status check_limit(const hac_job *job, int late, hac_error *err)
+static hac_status check_limit(hac_job *job, int late, hac_error *err)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < job->plan->n_buffers; i++)
         if (!job->plan->buffers[i].late || job->run.buffers[i] != NULL || (int)i == late)
             all += job->plan->buffers[i].bytes;
-    if (job->memory_limit != 0 && all > job->memory_limit)
-        return hac_fail(err, HAC_REFUSED,
-                        "the job needs %llu KiB in all, above its limit of %llu KiB; give it more memory",
-                        (unsigned long long)(all + 1023) >> 10, (unsigned long long)job->memory_limit >> 10);
-    return HAC_OK;
+    if (job->memory_limit == 0 || all <= job->memory_limit)
+        return HAC_OK;
+    return job->kind->over_limit != NULL ? job->kind->over_limit(job, all, err)
+                                         : hac_scheduler_over_limit(job, all, err);
 }
 
 hac_status hac_plan_buffers_attach(hac_job *job, hac_error *err)

@@ -50,7 +50,7 @@ void hac_query_run_note_plan(hac_job *job);
 /* Records that were left out, wishes that were not met: for the log, and the client. */
 void hac_query_run_note_remarks(hac_job *job);
 void hac_query_run_fail(hac_job *job, hac_status code, const char *message);
-/* HAC_NO_MEMORY, with what can be done. */
+/* HAC_REFUSED, with what can be done: nobody knows how many groups a stream will have. */
 hac_status hac_query_run_too_many_groups(hac_job *job, hac_error *err);
 /* Gives the merge's output another size, in bytes a partition. */
 HAC_MUST_USE hac_status hac_query_run_resize_groups(hac_job *job, uint64_t region, hac_error *err);

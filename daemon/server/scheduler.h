@@ -21,6 +21,9 @@ void hac_scheduler_start_plan(hac_job *job);
 /* Bytes of the result of the job's plan: the keys or indices, and the payload behind them if there is one. */
 uint64_t hac_scheduler_result_bytes(const hac_job *job);
 
+/* HAC_REFUSED: the job needs that much memory, more than its limit. */
+hac_status hac_scheduler_over_limit(const hac_job *job, uint64_t needed, hac_error *err);
+
 /* Takes memory for a late buffer of the running plan, of the size it has there now; what it had is given
  * back. */
 HAC_MUST_USE hac_status hac_scheduler_attach(hac_job *job, int buffer, hac_error *err);

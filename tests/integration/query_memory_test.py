@@ -59,6 +59,29 @@ class Advice(SharedMachineTest):
         self.each(*sort, "--schema", "k:i64,a:i64", file="few.csv")
         self.each("mapreduce", "IN", *NUMBERS, "--select", "a,d", "--order-by", "k", file="numbers.csv")
 
+    def test_groups(self):
+        """Few, and one for each row, of which nobody knows before it is found out with what is named first."""
+        for file, most in (("few.csv", 1), ("numbers.csv", 2)):
+            self.each("mapreduce", "IN", "--schema", "k:i64,a:i64", "--group-by", "k", "--select", "sum(a * 0 + 1) as s",
+                      "--order-by", "k", file=file, most=most)
+
+    def test_streams(self):
+        """Splits take memory, too: five of them, and more where there is more."""
+        self.each("splice", "IN", *NUMBERS, "--select", "a,c,d", file="numbers.csv")
+        self.each("splice", "IN", *NUMBERS, "--select", "sum(c) as s", file="numbers.csv")
+        self.each("splice", "IN", "--schema", "k:i64,a:i64", "--group-by", "k", "--select", "sum(a) as s", "--order-by", "k",
+                  file="few.csv")
+
+    def test_streams_of_many_groups(self):
+        """How many will come nobody knows: no number is named then, and the exit code is that of other refusals."""
+        Path(self.m.path("numbers.csv")).write_text(self.files["numbers.csv"])
+        for memory in ("1KiB", "2MiB", "4MiB", "6MiB", "7MiB", "8MiB", "9MiB"):
+            result = self.m.run("splice", "numbers.csv", *NUMBERS, "--group-by", "k", "--select", "sum(c) as s", "--memory", memory,
+                                "-o", "got")
+            self.assertEqual((result.code, result.err.count("\n")), (4, 1), (memory, result))
+            self.assertRegex(result.err, "groups do not fit|needs (about )?[0-9]+ [KM]iB", memory)
+        self.assertIn("its groups do not fit the memory that it may use (9 MiB): raise --memory", result.err)
+
 
 if __name__ == "__main__":
     main()

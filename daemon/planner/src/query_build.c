@@ -26,7 +26,9 @@
 #define PARTITIONS_MOST  1024
 #define PARTIALS_PART    0.6 /* of the memory, for partials … */
 #define GROUPS_PART      0.25 /* … and for groups, when there are several passes; the result needs the rest */
-#define SAMPLE           50   /* per mille */
+#define GROUPS_WORST     4    /* times the partials of one pass */
+#define REST_LEAST       (2 * MIB) /* partials and a result beside splits, however small */
+#define SAMPLE           50        /* per mille */
 #define HOT_SHARE        80
 
 _Static_assert(HAC_QUERY_N_PARAMS <= HAC_PLAN_MAX_PARAMS, "tasks have room for all parameters");
@@ -151,14 +153,33 @@ uint64_t hac_query_memory(const hac_query_spec *spec)
     return spec->memory != 0 ? spec->memory : INT64_MAX / 2;
 }
 
+uint64_t hac_query_with_splits(uint64_t rest, uint64_t beside)
+{
+    rest = rest > REST_LEAST ? rest : REST_LEAST;
+    uint64_t by_part = rest / 11 * 16 + 16;
+    return rest + beside > by_part ? rest + beside : by_part;
+}
+
 hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac_error *err)
 {
     uint64_t input = spec->place == HAC_QUERY_IN_BUFFER ? spec->input_bytes : 0; /* not in spec->memory */
+    uint64_t there = spec->limit != 0 && spec->limit < hac_query_memory(spec) + input + spec->round.beside
+                         ? spec->limit
+                         : hac_query_memory(spec) + input;
+    double all = fmin(needed + (double)input, (double)(INT64_MAX / 32));
+    if (spec->place == HAC_QUERY_IN_SPLITS)
+        all = (double)hac_query_with_splits((uint64_t)all, spec->round.beside);
     return hac_fail(err, HAC_REFUSED,
-                    "this query needs about %.0f MiB of memory, and %llu MiB are there for it; give it more "
+                    "this query needs about %.0f MiB of memory, and %.3g MiB are there for it; give it more "
                     "memory, or filter more rows",
-                    ceil((needed + (double)input) / (double)MIB),
-                    (unsigned long long)((hac_query_memory(spec) + input) / MIB));
+                    ceil(all / (double)MIB), (double)there / (double)MIB);
+}
+
+/* Partials, groups and the result at worst, when no two rows have the same keys. */
+hac_status hac_query_lacks_groups(const hac_query_spec *spec, uint64_t region, uint64_t chunks,
+                                  hac_error *err)
+{
+    return hac_query_lacks_memory(spec, (double)region * (double)chunks * GROUPS_WORST, err);
 }
 
 /* Bytes of a chunk's region that leave the result its part of the memory. */
@@ -215,9 +236,11 @@ static hac_status fit_regions(const hac_query_spec *spec, hac_query_sizes *sizes
         region = whole / sizes->passes + whole / sizes->passes / 4;
     }
     sizes->region = align(region > REGION_SLACK ? region : REGION_SLACK, 4 * KIB);
-    if (region > most)
-        return hac_query_lacks_memory(spec, (double)sizes->region * (double)sizes->chunks / PARTIALS_PART,
+    if (region > most && !known) /* so much is enough to find out, and for few groups */
+        return hac_query_lacks_memory(spec, (double)REGION_LEAST * (double)sizes->chunks / PARTIALS_PART,
                                       err);
+    if (region > most)
+        return hac_query_lacks_groups(spec, whole, sizes->chunks, err);
     /* a pass has its part of the groups: as many partitions in all, or empty ones take all the memory */
     sizes->partitions =
         (uint32_t)clamp(sizes->partitions / sizes->passes,
@@ -259,8 +282,8 @@ static hac_status fit_groups(const hac_query_spec *spec, hac_query_sizes *sizes,
     if (sizes->passes == 1 ||
         (all <= hac_query_memory(spec) && sizes->group_region <= (hac_query_memory(spec) - all) / regions))
         return HAC_OK;
-    return hac_query_lacks_memory(spec, (double)sizes->group_region * (double)regions / (1 - PARTIALS_PART),
-                                  err);
+    return hac_query_lacks_groups(spec, spec->region > 0 ? spec->region : hac_query_guess_region(spec, sizes),
+                                  sizes->chunks, err);
 }
 
 static uint64_t guess_groups(const hac_query_spec *spec)

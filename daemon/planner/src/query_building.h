@@ -43,7 +43,6 @@ uint64_t hac_building_guess_result(const hac_query_spec *spec, const hac_query_s
 uint64_t hac_query_guess_region(const hac_query_spec *spec, const hac_query_sizes *sizes);
 /* Bytes that there are for the buffers; without a limit so many that no product of sizes leaves 64 bits. */
 uint64_t hac_query_memory(const hac_query_spec *spec);
-hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac_error *err);
 
 /* The plan of a round, by spec->round.stage. */
 HAC_MUST_USE hac_status hac_building_round(hac_query_building *b, hac_error *err);

@@ -64,6 +64,7 @@ typedef struct hac_query_round {
     uint64_t carry;                      /* bytes of a partition's region in the carry; 0: there is none */
     uint64_t group_region;               /* of what is to be written, carry or groups */
     uint64_t rows_given;                 /* by rounds before */
+    uint64_t beside;                     /* bytes of splits that the client has in flight, beside `memory` */
 } hac_query_round;
 
 /* Which codelets aggregate; what cannot be is planned otherwise, with a remark. */
@@ -111,6 +112,7 @@ typedef struct hac_query_spec {
     hac_query_round round;
 
     uint64_t memory;      /* bytes that the buffers may take together; 0: no limit */
+    uint64_t limit;       /* the job's own, input and splits included; 0: none. For messages */
     uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
 } hac_query_spec;
 
@@ -178,6 +180,18 @@ uint64_t hac_round_group_region(const hac_query_spec *spec, const hac_round_memo
 
 /* Whether regions of `region` bytes leave enough of the memory for the result of rows. */
 bool hac_query_rows_fit(const hac_query_spec *spec, uint64_t region, uint64_t chunks);
+
+/* HAC_REFUSED: its buffers need so many bytes, beside an input that is in memory and splits. */
+hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac_error *err);
+
+/* HAC_REFUSED, with a memory that is enough for the groups, whatever they are: the largest chunk has partials
+ * of `region` bytes in one pass. */
+hac_status hac_query_lacks_groups(const hac_query_spec *spec, uint64_t region, uint64_t chunks,
+                                  hac_error *err);
+
+/* Bytes of memory for a query of splits that needs `rest` beside them: a sixteenth of it is a split, five of
+ * them are there (client-lib), `beside` bytes at least. */
+uint64_t hac_query_with_splits(uint64_t rest, uint64_t beside);
 
 /* Whether one query.whole does it. */
 bool hac_query_is_whole(const hac_query_spec *spec);
