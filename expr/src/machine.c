@@ -20,13 +20,14 @@ typedef struct definition {
     const hac_constant *constant; /* NULL: no constant */
 } definition;
 
-/* From program to steps. */
+/* From program to steps. Constants are the program's, and behind them those that are made of these. */
 typedef struct translation {
     const hac_program *program;
     hac_machine_c *machine;
     const hac_kernels *kernels;
     definition now[HAC_PROGRAM_REGISTERS_MAX];
     uint16_t *constant_slot; /* of each constant, NONE: none yet */
+    size_t n_folded;         /* constants that were made */
     uint32_t *packed;        /* where each list's values begin, UINT32_MAX: nowhere yet */
     size_t list_bytes, constants;
 } translation;
@@ -215,14 +216,23 @@ static hac_step *add_step(translation *t)
     return &t->machine->steps[t->machine->n_steps++];
 }
 
+/* The program's constants, then those that were folded. */
+static size_t number_of(const translation *t, const hac_constant *constant)
+{
+    uintptr_t from = (uintptr_t)t->machine->folded, at = (uintptr_t)constant;
+    bool is_folded = at >= from && at - from < t->n_folded * sizeof *constant;
+    return is_folded ? t->program->n_constants + (at - from) / sizeof *constant
+                     : (size_t)(constant - t->program->constants);
+}
+
 /* The slot that holds the constant in all rows: one of its own that is filled once, or the register, which is
  * the constant's until it is written again. */
 static uint16_t constant_column(translation *t, unsigned reg)
 {
     hac_machine_c *machine = t->machine;
     definition *d = &t->now[reg];
-    uint16_t *slot = &t->constant_slot[d->constant - t->program->constants];
-    if (*slot == NONE && t->constants < CONSTANTS_MAX) {
+    uint16_t *slot = &t->constant_slot[number_of(t, d->constant)];
+    if (*slot == NONE && t->constants < machine->constants) {
         *slot = (uint16_t)(machine->first_input + t->program->n_inputs + t->constants++);
         hac_slot *made = &machine->slots[*slot];
         fill(d->constant, HAC_BATCH_ROWS, made->own_values);
@@ -253,12 +263,15 @@ static bool bind_scalar(translation *t, hac_step *step, unsigned reg, hac_kernel
     return true;
 }
 
+static const hac_kernels *kernels_of(const translation *t, hac_op op)
+{
+    return t->kernels[op].columns != NULL ? &t->kernels[op] : &hac_kernels_scalar[op];
+}
+
 static void bind_operands(translation *t, hac_step *step, const hac_instruction *at)
 {
     const hac_op_info *info = &hac_op_table[at->op];
-    const hac_kernels *kernels = &t->kernels[at->op];
-    if (kernels->columns == NULL)
-        kernels = &hac_kernels_scalar[at->op];
+    const hac_kernels *kernels = kernels_of(t, at->op);
     step->kernel = kernels->columns;
     step->one_b = info->b != HAC_REPR_NONE && bind_scalar(t, step, at->b, kernels->one_b);
     step->one_a = info->a != HAC_REPR_NONE && !step->one_b && bind_scalar(t, step, at->a, kernels->one_a);
@@ -283,6 +296,56 @@ static void choose_run(hac_step *step)
     step->judge = hac_judges[op];
 }
 
+/* ---- folding: what is made of constants alone is worked out once --------------------------------------- */
+
+static bool is_plain(unsigned repr)
+{
+    return repr == HAC_REPR_BOOL || repr == HAC_REPR_I64 || repr == HAC_REPR_U64 || repr == HAC_REPR_F32 ||
+           repr == HAC_REPR_F64;
+}
+
+static bool all_constant(const translation *t, const hac_instruction *at)
+{
+    const hac_op_info *info = &hac_op_table[at->op];
+    const uint8_t operands[] = {info->a, info->b, info->c};
+    const uint16_t registers[] = {at->a, at->b, at->c};
+    for (int i = 0; i < 3 && operands[i] != HAC_REPR_NONE; i++)
+        if (!is_plain(operands[i]) || t->now[registers[i]].constant == NULL)
+            return false;
+    return operands[0] != HAC_REPR_NONE && info->c == HAC_REPR_NONE;
+}
+
+/* Kernels read and write whole blocks. */
+typedef struct folding_block {
+    _Alignas(ALIGNMENT) uint8_t bytes[HAC_KERNEL_BLOCK * 8];
+} folding_block;
+
+/* Its result, by the kernel that all rows would go through. NULL: no plain operation of constants, or one
+ * that fails: that is a failure of every row, if anybody looks at it. */
+static const hac_constant *fold(translation *t, const hac_instruction *at)
+{
+    folding_block a = {{0}}, b = {{0}}, result = {{0}};
+    hac_step step = {.op = at->op};
+    unsigned repr = t->program->registers[at->result];
+    if (!is_plain(repr) || !all_constant(t, at))
+        return NULL;
+    choose_run(&step);
+    step.kernel = kernels_of(t, at->op)->columns;
+    if (step.run != run_kernel)
+        return NULL;
+    prepare_argument(t, &step, at);
+    fill(t->now[at->a].constant, HAC_KERNEL_BLOCK, a.bytes);
+    if (hac_op_table[at->op].b != HAC_REPR_NONE)
+        fill(t->now[at->b].constant, HAC_KERNEL_BLOCK, b.bytes);
+    const hac_columns columns = {.rows = 1, .r = result.bytes, .a = a.bytes, .b = b.bytes, .k = &step.k};
+    if (step.kernel(&columns) != 0)
+        return NULL;
+    hac_constant *made = &t->machine->folded[t->n_folded++];
+    *made = (hac_constant){.repr = (uint8_t)repr};
+    memcpy(&made->low, result.bytes, hac_repr_size(repr)); /* little-endian, as constants are */
+    return made;
+}
+
 static void translate(translation *t, const hac_instruction *at)
 {
     definition *result = &t->now[at->result];
@@ -292,6 +355,11 @@ static void translate(translation *t, const hac_instruction *at)
     }
     if (at->op == HAC_OP_CONSTANT) {
         *result = (definition){NONE, &t->program->constants[at->k]};
+        return;
+    }
+    const hac_constant *folded = fold(t, at);
+    if (folded != NULL) {
+        *result = (definition){NONE, folded};
         return;
     }
     hac_step made = {.op = at->op, .r = at->result};
@@ -360,6 +428,8 @@ static hac_status allocate(hac_machine_c *machine, size_t string_bytes, hac_erro
 {
     const hac_program *program = machine->program;
     size_t constants = program->n_constants < CONSTANTS_MAX ? program->n_constants : CONSTANTS_MAX;
+    machine->constants = constants;
+    machine->folded = calloc(program->n_instructions + 1, sizeof *machine->folded);
     machine->first_input = program->n_registers;
     machine->none = (uint16_t)(program->n_registers + program->n_inputs + constants);
     machine->slots = calloc(program->n_registers + program->n_inputs + constants + 1, sizeof *machine->slots);
@@ -367,7 +437,7 @@ static hac_status allocate(hac_machine_c *machine, size_t string_bytes, hac_erro
     machine->steps = aligned_alloc(16, (program->n_instructions * 4 + 1) * sizeof *machine->steps);
     machine->lists =
         aligned_alloc(ALIGNMENT, (program->n_constants * 16 + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
-    if (machine->slots == NULL || machine->steps == NULL || machine->lists == NULL)
+    if (machine->slots == NULL || machine->steps == NULL || machine->lists == NULL || machine->folded == NULL)
         return hac_fail_no_memory(err);
     hac_status status = allocate_columns(machine, constants, err);
     return status == HAC_OK ? allocate_arena(machine, string_bytes, err) : status;
@@ -378,10 +448,10 @@ static void translate_all(translation *t)
     const hac_program *program = t->program;
     hac_machine_c *machine = t->machine;
     memset(t->now, 0, sizeof t->now);
-    for (size_t i = 0; i < program->n_constants; i++) {
-        t->constant_slot[i] = NONE;
+    for (size_t i = 0; i < program->n_constants; i++)
         t->packed[i] = UINT32_MAX;
-    }
+    for (size_t i = 0; i < program->n_constants + program->n_instructions; i++)
+        t->constant_slot[i] = NONE;
     for (size_t i = 0; i < program->n_instructions; i++)
         translate(t, &program->instructions[i]);
     for (size_t i = 0; i < program->n_outputs; i++)
@@ -404,7 +474,7 @@ hac_status hac_machine_c_new_with(const hac_program *program, size_t string_byte
     hac_status status = allocate(machine, string_bytes, err);
     if (status != HAC_OK)
         return status;
-    hac_autofree uint16_t *slots = calloc(program->n_constants + 1, sizeof *slots);
+    hac_autofree uint16_t *slots = calloc(program->n_constants + program->n_instructions + 1, sizeof *slots);
     hac_autofree uint32_t *packed = calloc(program->n_constants + 1, sizeof *packed);
     if (slots == NULL || packed == NULL)
         return hac_fail_no_memory(err);
@@ -424,5 +494,6 @@ void hac_machine_c_free(hac_machine_c *machine)
     free(machine->memory);
     free(machine->lists);
     free(machine->arena);
+    free(machine->folded);
     free(machine);
 }

@@ -85,6 +85,8 @@ struct hac_machine_c {
     size_t n_steps;
     uint16_t outputs[HAC_PROGRAM_OUTPUTS_MAX]; /* slots */
     void *memory;                              /* of registers and constants */
+    size_t constants;                          /* that may be columns */
+    hac_constant *folded;                      /* what was made of constants alone */
     uint8_t *lists;                            /* of IN, packed */
     uint8_t *arena;                            /* strings that this batch made */
     size_t arena_used, arena_room;

@@ -587,6 +587,43 @@ static void test_many_constants(void **state)
     hac_builder_free(builder);
 }
 
+/* What is made of constants alone costs rows nothing, unless it fails: (0.15 / 100) + x, and 1 / 0 + x. */
+static void test_folding(void **state)
+{
+    (void)state;
+    hac_builder *builder = NULL;
+    assert_int_equal(hac_builder_new(&builder, NULL), HAC_OK);
+    for (int fails = 0; fails < 2; fails++) {
+        hac_repr repr = fails ? HAC_REPR_I64 : HAC_REPR_F64;
+        world w = {.reprs = {repr}, .n_inputs = 1};
+        double part = 0.15;
+        uint64_t bits;
+        memcpy(&bits, &part, sizeof bits);
+        hac_value_id x = hac_builder_input(builder, 0, test_type(repr)), made;
+        if (fails)
+            made = hac_builder_op(builder, HAC_OP_DIV_I64, hac_builder_constant(builder, repr, 1, 0),
+                                  hac_builder_constant(builder, repr, 0, 0), 0, 0);
+        else
+            made =
+                hac_builder_op(builder, HAC_OP_DIV_F64, hac_builder_constant(builder, repr, bits, 0),
+                               hac_builder_op(builder, HAC_OP_U64_TO_F64,
+                                              hac_builder_constant(builder, HAC_REPR_U64, 100, 0), 0, 0, 0),
+                               0, 0);
+        hac_builder_output(builder,
+                           hac_builder_op(builder, fails ? HAC_OP_ADD_I64 : HAC_OP_ADD_F64, made, x, 0, 0),
+                           test_type(repr));
+        assert_int_equal(hac_builder_finish(builder, &w.program, NULL), HAC_OK);
+        machines m;
+        machines_make(&m, &w);
+        for (size_t i = 0; i < m.n; i++)
+            assert_int_equal(m.of[i]->n_steps, fails ? 2 : 1);
+        machines_free(&m);
+        check_program(&w, 0, 1);
+        hac_program_free(w.program);
+    }
+    hac_builder_free(builder);
+}
+
 static void test_constant(void **state)
 {
     (void)state;
@@ -732,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_small_numbers),
         cmocka_unit_test(test_random_programs),
         cmocka_unit_test(test_many_constants),
+        cmocka_unit_test(test_folding),
         cmocka_unit_test(test_constant),
         cmocka_unit_test(test_full_arena),
         cmocka_unit_test(test_changing_string),
