@@ -388,12 +388,15 @@ static bool last_of_its_pass(const hac_job *job, uint32_t index)
 
 hac_status hac_query_run_too_many_groups(hac_job *job, hac_error *err)
 {
+    uint64_t there = job->query->spec.memory;
+    if (job->memory_limit != 0 && job->memory_limit < there)
+        there = job->memory_limit;
     return hac_fail(
         err, HAC_REFUSED,
         "its groups do not fit the memory that it may use (%llu MiB): raise --memory, filter more "
         "rows, group by fewer keys, or give the input as files to `hacctl mapreduce`, which goes "
         "over them several times",
-        (unsigned long long)(job->memory_limit != 0 ? job->memory_limit : job->query->spec.memory) >> 20);
+        (unsigned long long)there >> 20);
 }
 
 /* What was wanted next does not fit beside the partials: fewer keys at a time, with regions that are known

@@ -225,7 +225,7 @@ hac_status hac_fail_id(uint64_t job, hac_status status, hac_error *err)
     if (status == HAC_NOT_FOUND)
         hac_interrupt_broken_pipe();
     snprintf(why, sizeof why, "%s", err->message);
-    return hac_fail(err, status, "%.400s; job %llu is cancelled, as its id could not be told", why,
+    return hac_fail(err, status, "%.400s; job %llu is given up, as its id could not be told", why,
                     (unsigned long long)job);
 }
 
@@ -233,7 +233,8 @@ hac_status hac_fail_id(uint64_t job, hac_status status, hac_error *err)
 static void abandon(hac_job *job)
 {
     hac_error ignored = HAC_ERROR_NONE;
-    if (hac_job_cancel(job, &ignored) == HAC_OK && hac_job_wait(job, CANCEL_MS, &ignored) == HAC_OK)
+    (void)!hac_job_cancel(job, &ignored); /* unless it is done */
+    if (hac_job_wait(job, CANCEL_MS, &ignored) == HAC_OK)
         (void)!hac_job_release(job, &ignored);
 }
 

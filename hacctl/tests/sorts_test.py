@@ -61,7 +61,7 @@ class Sorts(Fake):
         words = ("sort", "in", "--type", "u32", "--detach")
         with open("/dev/full", "wb") as full:
             code, _, err = self.run_it(*words, stdout=full)
-        self.assertEqual((code, err), (1, "hacctl: standard output: no space left on device (after 0 bytes); job 7 is cancelled, "
+        self.assertEqual((code, err), (1, "hacctl: standard output: no space left on device (after 0 bytes); job 7 is given up, "
                                           "as its id could not be told\n"))
         self.assertEqual(self.called().count("cancel"), 1)
         gone, broken = os.pipe()

@@ -68,7 +68,7 @@ static hac_status run_all(hac_logic_run *run, hac_error *err)
         status = hac_run_flush(run, err);
     if (status == HAC_OK &&
         run->options->begun != NULL) /* whoever asks for a job has one, though no device ran */
-        status = hac_run_begin_job(run, err);
+        status = hac_run_agree(run, hac_run_begin_job(run, err), err);
     if (status == HAC_OK)
         status = hac_run_write(run, err);
     if (status == HAC_OK)

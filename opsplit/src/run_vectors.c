@@ -5,8 +5,11 @@
 
 #include "run_internal.h"
 
-#define SLOT_LEAST  UINT64_C(256) /* and its doubles, up to an eighth of … */
-#define SLOTS_BYTES (UINT64_C(1) << 20)
+#define SLOT_LEAST  UINT64_C(256) /* and its doubles, up to 128 KiB */
+#define SLOTS_LEAST UINT64_C(4) /* in a buffer: the first one of a size; each one more is twice as large … \
+                                 */
+#define SLOTS_BYTES (UINT64_C(1) << 20) /* … up to so much */
+#define PAGE_BYTES  UINT64_C(4096)
 #define SPARE_WASTE 2 /* a spare buffer that is at most so many times too large is taken */
 
 /* ---- memory ---- */
@@ -72,9 +75,11 @@ static hac_status new_slot(hac_logic_run *run, hac_run_slots *slots, uint64_t si
         *ret = slot;
         return HAC_OK;
     }
-    if (slots->buffer == NULL || slots->used + size > SLOTS_BYTES) {
+    if (slots->buffer == NULL || slots->used + size > slots->buffer->bytes) {
         hac_run_memory *buffer = NULL;
-        hac_status status = new_buffer(run, SLOTS_BYTES, &buffer, err);
+        uint64_t first = SLOTS_LEAST * size < PAGE_BYTES ? PAGE_BYTES : SLOTS_LEAST * size;
+        uint64_t bytes = slots->buffer == NULL ? first : 2 * slots->buffer->bytes;
+        hac_status status = new_buffer(run, bytes < SLOTS_BYTES ? bytes : SLOTS_BYTES, &buffer, err);
         if (status != HAC_OK)
             return status;
         buffer->has_slots = true;

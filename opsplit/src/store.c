@@ -193,10 +193,10 @@ static hac_status read_entry(hac_library *library, hac_library_kind kind, const 
         return HAC_OK; /* removed just now */
     if (status == HAC_OK)
         status = read_about(path, entry.text, &entry.about, &why);
-    if (status == HAC_NO_MEMORY)
-        (void)hac_fail_no_memory(err);
-    else if (status != HAC_OK)
+    if (status == HAC_INVALID || status == HAC_FAILED)
         status = note_damage(&entry, &why, err);
+    else if (status != HAC_OK)
+        (void)hac_fail(err, status, "%s", why.message);
     if (status == HAC_OK)
         status = reserve_entry(library, err);
     if (status == HAC_OK)

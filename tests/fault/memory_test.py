@@ -137,8 +137,8 @@ class Client(MemoryCase):
                 result, _, _ = self.client(machine, words, n)
                 outcomes[result.code] = outcomes.get(result.code, 0) + 1
                 with self.subTest(command=name, allocation=n):
-                    self.assertIn(result.code, (0, 1), result)
-                    if result.code == 1:
+                    self.assertIn(result.code, (0, 1, 4), result) # 4: an executor that has no room for groups
+                    if result.code != 0:
                         self.assertRegex(result.err, r"\Ahacctl: [^\n]*memory[^\n]*\n\Z")
                         self.assertFalse(any(name != "opsplit" or os.listdir(machine.path(out))
                                              for out in os.listdir(machine.work) if out == "out"))

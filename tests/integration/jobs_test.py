@@ -213,7 +213,7 @@ outputs: {y: {columns: {y: y}}}
         for words in (("sort", "in", "--type", "u32", *BITONIC), ("calibrate",),
                       ("splice", "-", "--parse", "lines", "--select", "count() as n", "-o", "out.csv"),
                       ("opsplit", "run", "slow.yaml", "--input", "p=in.csv", "-o", "out")):
-            for out, code, says in ((full, 1, "is cancelled, as its id could not be told"), (broken, 141, "")):
+            for out, code, says in ((full, 1, "is given up, as its id could not be told"), (broken, 141, "")):
                 result = self.m.run(*words, "--detach", stdin=read, stdout=out)
                 self.assertEqual(result.code, code, result)
                 self.assertIn(says, result.err)

@@ -7,7 +7,7 @@ from pathlib import Path
 def make_folders(root):
     """Makes them; returns the variables that name them."""
     environment = {}
-    for name in ("RUNTIME_DIR", "STATE_HOME", "CACHE_HOME", "CONFIG_HOME"):
+    for name in ("RUNTIME_DIR", "STATE_HOME", "CACHE_HOME", "CONFIG_HOME", "DATA_HOME"):
         path = root / name.lower()
         path.mkdir(mode=0o700)
         environment[f"XDG_{name}"] = str(path)

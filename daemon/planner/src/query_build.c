@@ -170,9 +170,10 @@ hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac
     if (spec->place == HAC_QUERY_IN_SPLITS)
         all = (double)hac_query_with_splits((uint64_t)all, spec->round.beside);
     return hac_fail(err, HAC_REFUSED,
-                    "this query needs about %.0f MiB of memory, and %.3g MiB are there for it; give it more "
+                    "this query needs about %.0f MiB of memory, and %.*f MiB are there for it; give it more "
                     "memory, or filter more rows",
-                    ceil(all / (double)MIB), (double)there / (double)MIB);
+                    ceil(all / (double)MIB), there < 10 * MIB ? 1 : 0,
+                    floor(10 * (double)there / (double)MIB) / 10);
 }
 
 /* Partials, groups and the result at worst, when no two rows have the same keys. */

@@ -10,7 +10,8 @@
 enum { ENTRIES = 8 };
 
 typedef struct entry {
-    uint64_t key; /* 0: none */
+    bool there;
+    hac_sort_key key;
     unsigned uses;
     hac_sort_won won;
 } entry;
@@ -33,39 +34,37 @@ void hac_sort_memo_free(hac_sort_memo *memo)
     free(memo);
 }
 
-uint64_t hac_sort_memo_key(const hac_machine *machine, const hac_sort_spec *spec)
+bool hac_sort_memo_key(const hac_machine *machine, const hac_sort_spec *spec, hac_sort_key *ret)
 {
-    const uint64_t asked[] = {
-        (uint64_t)spec->type, spec->items,           spec->descending,          spec->argsort,
-        spec->payload_bytes,  spec->from_descriptor, (uint64_t)spec->algorithm, (uint64_t)spec->scheme,
-        (uint64_t)spec->fold, spec->device_mask};
+    *ret = (hac_sort_key){.asked = {(uint64_t)spec->type, spec->items, spec->descending, spec->argsort,
+                                    spec->payload_bytes, spec->from_descriptor, (uint64_t)spec->algorithm,
+                                    (uint64_t)spec->scheme, (uint64_t)spec->fold, spec->device_mask}};
     if (spec->inline_data || spec->fold == HAC_FOLD_STEPS || machine->simulated)
-        return 0;
-    uint64_t key = XXH3_64bits(asked, sizeof(asked));
+        return false;
     for (size_t d = 0; d < machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
         const hac_machine_device *device = &machine->devices[d];
         if (device->usable && device->backlog > 0)
-            return 0;
-        key = XXH3_64bits_withSeed(device, sizeof(*device), key);
+            return false;
+        ret->machine = XXH3_64bits_withSeed(device, sizeof(*device), ret->machine);
     }
-    return key;
+    return true;
 }
 
-static entry *find(hac_sort_memo *memo, uint64_t key)
+static entry *find(hac_sort_memo *memo, const hac_sort_key *key)
 {
     for (size_t i = 0; i < ENTRIES; i++)
-        if (memo->entries[i].key == key)
+        if (memo->entries[i].there && memcmp(&memo->entries[i].key, key, sizeof(*key)) == 0)
             return &memo->entries[i];
     return NULL;
 }
 
-const hac_sort_won *hac_sort_memo_find(hac_sort_memo *memo, uint64_t key)
+const hac_sort_won *hac_sort_memo_find(hac_sort_memo *memo, const hac_sort_key *key)
 {
-    entry *e = key != 0 ? find(memo, key) : NULL;
+    entry *e = find(memo, key);
     return e != NULL && e->uses++ < HAC_SORT_MEMO_USES ? &e->won : NULL;
 }
 
-void hac_sort_memo_put(hac_sort_memo *memo, uint64_t key, const hac_sort_won *won)
+void hac_sort_memo_put(hac_sort_memo *memo, const hac_sort_key *key, const hac_sort_won *won)
 {
     entry *e = find(memo, key);
     if (e == NULL) {
@@ -74,10 +73,10 @@ void hac_sort_memo_put(hac_sort_memo *memo, uint64_t key, const hac_sort_won *wo
     }
     size_t bytes = won->n_candidates * sizeof(*won->candidates);
     free(e->won.candidates);
-    *e = (entry){.key = key, .won = *won};
+    *e = (entry){.there = true, .key = *key, .won = *won};
     e->won.candidates = malloc(bytes + 1);
     if (e->won.candidates != NULL)
         memcpy(e->won.candidates, won->candidates, bytes);
     else
-        e->key = 0;
+        e->there = false;
 }

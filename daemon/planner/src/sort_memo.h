@@ -27,14 +27,20 @@ typedef struct hac_sort_won {
     size_t n_candidates, chosen;
 } hac_sort_won;
 
-/* What is known of such a sort, on such a machine; 0: it is not to be remembered. */
-uint64_t hac_sort_memo_key(const hac_machine *machine, const hac_sort_spec *spec);
+/* All that a decision depends on but for the models. */
+typedef struct hac_sort_key {
+    uint64_t machine; /* a hash */
+    uint64_t asked[10];
+} hac_sort_key;
+
+/* false: such a sort is not to be remembered. */
+bool hac_sort_memo_key(const hac_machine *machine, const hac_sort_spec *spec, hac_sort_key *ret);
 
 /* NULL: nothing, or it was taken often enough. Valid until the next put. */
-const hac_sort_won *hac_sort_memo_find(hac_sort_memo *memo, uint64_t key);
+const hac_sort_won *hac_sort_memo_find(hac_sort_memo *memo, const hac_sort_key *key);
 
 /* In place of what is there for the key, else of the oldest. Copies; nothing is kept where there is no
  * memory. */
-void hac_sort_memo_put(hac_sort_memo *memo, uint64_t key, const hac_sort_won *won);
+void hac_sort_memo_put(hac_sort_memo *memo, const hac_sort_key *key, const hac_sort_won *won);
 
 #endif

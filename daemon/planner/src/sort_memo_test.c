@@ -21,8 +21,8 @@ typedef struct fixture {
     hac_sort_spec spec;
 } fixture;
 
-/* Every phase of a sort of about `items` on the device takes so long, whatever the algorithm. */
-static void record(fixture *f, size_t device, double seconds)
+/* Every phase of a sort takes so long on the device, whatever the algorithm: and `each` for every unit. */
+static void record_each(fixture *f, size_t device, double seconds, double each)
 {
     static const char *const codelets[] = {"bitonic.steps:first", "bitonic.steps", "bitonic.merge",
                                            "radix.sample",        "radix.count",   "radix.scan",
@@ -31,7 +31,12 @@ static void record(fixture *f, size_t device, double seconds)
         for (int n = 0; n < 40; n++) /* all that was recorded before is outvoted */
             for (double units = 64; units < 1e7; units *= 4)
                 hac_model_record(f->models, f->machine.devices[device].key, codelets[i], HAC_TYPE_U32, units,
-                                 seconds, false);
+                                 seconds + units * each, false);
+}
+
+static void record(fixture *f, size_t device, double seconds)
+{
+    record_each(f, device, seconds, 0);
 }
 
 static void set_up(fixture *f, uint64_t items)
@@ -73,9 +78,13 @@ static void assert_device(const fixture *f, const char *name)
     hac_plan_free(plan);
 }
 
+/* Why its way is taken is told otherwise for one that was remembered. */
 static char *json_of(hac_plan *plan)
 {
     char *json = NULL;
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        if (plan->candidates[i].chosen)
+            plan->candidates[i].reason[0] = '\0';
     assert_int_equal(hac_plan_to_json(plan, &json, NULL), HAC_OK);
     hac_plan_free(plan);
     return json;
@@ -132,6 +141,48 @@ static void test_learning(void **state)
     tear_down(&f);
 }
 
+/* A team whose sorts are slower than their price is not taken again, though its price stays. */
+static void test_teams(void **state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, 1 << 18);
+    for (size_t d = 0; d < 2; d++)
+        record_each(&f, d, 1e-6, 3e-9);
+    hac_plan *plan = plan_again(&f, f.memo);
+    assert_int_equal(plan->n_devices, 2);
+    assert_true(plan->predicted_seconds < HAC_SORT_MEMO_SECONDS);
+    for (int i = 0; i < 3; i++) {
+        if (plan->n_devices == 2)
+            hac_sort_learn(f.models, &f.machine, plan, 6 * plan->predicted_seconds);
+        hac_plan_free(plan);
+        plan = plan_again(&f, f.memo);
+    }
+    assert_int_equal(plan->n_devices, 1);
+    hac_plan_free(plan);
+    tear_down(&f);
+}
+
+/* A way that cost more when they were priced, and less than this one does now, is looked at. */
+static void test_overtaken(void **state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, 4096);
+    record(&f, 0, 1000e-6);
+    record(&f, 1, 1100e-6);
+    assert_device(&f, "dev0");
+    hac_plan *plan = plan_again(&f, f.memo);
+    bool told = false;
+    for (size_t i = 0; i < plan->n_candidates; i++)
+        told |= plan->candidates[i].chosen && strstr(plan->candidates[i].reason, "a sort like it") != NULL;
+    assert_true(told);
+    hac_plan_free(plan);
+    record(&f, 0, 1150e-6); /* by less than a quarter */
+    assert_device(&f, "dev1");
+    tear_down(&f);
+}
+
 static void test_machine_changes(void **state)
 {
     (void)state;
@@ -172,15 +223,16 @@ static void test_never_remembered(void **state)
     (void)state;
     fixture f;
     set_up(&f, 4096);
-    assert_true(hac_sort_memo_key(&f.machine, &f.spec) != 0);
+    hac_sort_key key;
+    assert_true(hac_sort_memo_key(&f.machine, &f.spec, &key));
     f.machine.simulated = true;
-    assert_true(hac_sort_memo_key(&f.machine, &f.spec) == 0);
+    assert_false(hac_sort_memo_key(&f.machine, &f.spec, &key));
     f.machine.simulated = false;
     f.spec.inline_data = true;
-    assert_true(hac_sort_memo_key(&f.machine, &f.spec) == 0);
+    assert_false(hac_sort_memo_key(&f.machine, &f.spec, &key));
     f.spec.inline_data = false;
     f.spec.fold = HAC_FOLD_STEPS;
-    assert_true(hac_sort_memo_key(&f.machine, &f.spec) == 0);
+    assert_false(hac_sort_memo_key(&f.machine, &f.spec, &key));
     tear_down(&f);
 }
 
@@ -192,15 +244,18 @@ static void test_places(void **state)
     set_up(&f, 4096);
     hac_plan_candidate candidate = {.name = "way"};
     hac_sort_won won = {.candidates = &candidate, .n_candidates = 1};
-    for (uint64_t key = 1; key <= 100; key++) {
-        won.seconds = (double)key;
-        hac_sort_memo_put(f.memo, key, &won);
-        assert_true(hac_sort_memo_find(f.memo, key)->seconds > (double)key - 0.5);
-        assert_string_equal(hac_sort_memo_find(f.memo, key)->candidates[0].name, "way");
-        assert_null(hac_sort_memo_find(f.memo, key + 1));
+    hac_sort_key key = {.machine = 1}, other = {.machine = 1};
+    for (uint64_t i = 1; i <= 100; i++) {
+        key.asked[1] = i;
+        other.asked[1] = i + 1;
+        won.seconds = (double)i;
+        hac_sort_memo_put(f.memo, &key, &won);
+        assert_true(hac_sort_memo_find(f.memo, &key)->seconds > (double)i - 0.5);
+        assert_string_equal(hac_sort_memo_find(f.memo, &key)->candidates[0].name, "way");
+        assert_null(hac_sort_memo_find(f.memo, &other));
     }
-    assert_null(hac_sort_memo_find(f.memo, 50));
-    assert_null(hac_sort_memo_find(f.memo, 0));
+    key.asked[1] = 50;
+    assert_null(hac_sort_memo_find(f.memo, &key));
     tear_down(&f);
 }
 
@@ -209,6 +264,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_overtaken),
         cmocka_unit_test(test_machine_changes),
         cmocka_unit_test(test_long),
         cmocka_unit_test(test_never_remembered),

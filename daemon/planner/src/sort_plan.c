@@ -530,7 +530,9 @@ static hac_status plan_all(planning *p, hac_error *err)
 
 /* ---- the same way again ---- */
 
-static void remember(const planning *p, hac_sort_memo *memo, uint64_t key)
+/* Of a team it is learnt by its sorts whether it is one to be taken (hac_sort_learn): it is chosen each time.
+ */
+static void remember(const planning *p, hac_sort_memo *memo, const hac_sort_key *key)
 {
     hac_sort_won won = {.algorithm = (int)p->best_algorithm,
                         .scheme = p->best_scheme,
@@ -542,10 +544,19 @@ static void remember(const planning *p, hac_sort_memo *memo, uint64_t key)
                         .candidates = p->best->candidates,
                         .n_candidates = p->best->n_candidates,
                         .chosen = p->chosen};
-    for (size_t d = 0; d < won.team.n; d++) /* of one device it came after the plan */
-        won.team.capability[d] = p->best->devices[d].capability;
-    if (key != 0 && won.seconds < HAC_SORT_MEMO_SECONDS)
+    won.team.capability[0] = p->best->devices[0].capability; /* it came after the plan */
+    if (won.team.n == 1 && won.seconds < HAC_SORT_MEMO_SECONDS)
         hac_sort_memo_put(memo, key, &won);
+}
+
+/* Whether another way that cost more then would cost less now, as far as is known. */
+static bool is_overtaken(const hac_sort_won *won, double seconds)
+{
+    bool overtaken = seconds > HAC_SORT_MEMO_WORSE * won->seconds;
+    for (size_t i = 0; i < won->n_candidates; i++)
+        overtaken |= i != won->chosen && won->candidates[i].seconds >= won->seconds &&
+                     won->candidates[i].seconds < seconds;
+    return overtaken;
 }
 
 /* HAC_AGAIN: it is not what it was. */
@@ -555,7 +566,7 @@ static hac_status take_again(planning *p, const hac_sort_won *won, hac_error *er
     hac_status status = try_way(p, (algorithm)won->algorithm, won->scheme, &won->team, &way, err);
     if (status != HAC_OK)
         return status;
-    if (way.reason[0] != '\0' || way.simulation.seconds > HAC_SORT_MEMO_WORSE * won->seconds)
+    if (way.reason[0] != '\0' || is_overtaken(won, way.simulation.seconds))
         return HAC_AGAIN;
     hac_plan *plan = way.plan;
     plan->k = won->k;
@@ -565,21 +576,24 @@ static hac_status take_again(planning *p, const hac_sort_won *won, hac_error *er
         status = hac_plan_add_candidate(plan, &won->candidates[i], err);
     if (status != HAC_OK)
         return status;
-    plan->candidates[won->chosen].seconds = way.simulation.seconds;
+    hac_plan_candidate *chosen = &plan->candidates[won->chosen]; /* as all of them, as it was priced then */
+    snprintf(chosen->reason, sizeof(chosen->reason), "%.100s, as priced for a sort like it",
+             won->candidates[won->chosen].reason);
     p->best = hac_steal_ptr(way.plan);
     return HAC_OK;
 }
 
 static hac_status plan_again(planning *p, hac_sort_memo *memo, hac_error *err)
 {
-    uint64_t key = memo != NULL ? hac_sort_memo_key(p->machine, p->spec) : 0;
-    const hac_sort_won *won = key != 0 ? hac_sort_memo_find(memo, key) : NULL;
+    hac_sort_key key;
+    bool may = memo != NULL && hac_sort_memo_key(p->machine, p->spec, &key);
+    const hac_sort_won *won = may ? hac_sort_memo_find(memo, &key) : NULL;
     hac_status status = won != NULL ? take_again(p, won, err) : HAC_AGAIN;
     if (status != HAC_AGAIN)
         return status;
     status = plan_all(p, err);
-    if (status == HAC_OK && memo != NULL)
-        remember(p, memo, key);
+    if (status == HAC_OK && may)
+        remember(p, memo, &key);
     return status;
 }
 
