@@ -191,41 +191,17 @@ static inline __attribute__((always_inline)) bool is_outside(uint32_t column, ui
         sum += TERM(from + lane, column);                                                                    \
     }
 
-/* A vector that does not stay in the second-level cache is loaded ahead: at the end of a row, whose length
- * nobody foresees, a processor begins anew, and what it would have loaded for the rows behind comes late. */
-#define SPMV_NEAR  (UINT64_C(256) << 10) /* bytes of x */
-#define SPMV_AHEAD 32                    /* entries */
-
-/* Entries below it have so many behind them. */
-static uint64_t end_of_ahead(const hac_op_request *r)
-{
-    bool is_far = r->v[2].rows > SPMV_NEAR / r->v[2].size;
-    uint64_t entries = r->v[1].entries;
-    return is_far && entries > SPMV_AHEAD + 4 ? entries - SPMV_AHEAD - 4 : 0;
-}
-
-/* Whatever the index is: a prefetch does not fault. */
-static inline __attribute__((always_inline)) void load_ahead(const void *x, const uint32_t *indices,
-                                                             size_t size)
-{
-    for (unsigned i = 0; i < 4; i++)
-        __builtin_prefetch((const void *)((uintptr_t)x + (uint64_t)hac_op_once_u32(indices + i) * size));
-}
-
 /* A row's sum is of four lanes (hac/op.h): no addition waits for the one before. */
 #define SPMV(name, T, TERM, nan)                                                                             \
     static hac_status name(const hac_op_request *r, uint64_t first, uint64_t count, hac_error *err)          \
     {                                                                                                        \
         SPMV_VARIABLES(T);                                                                                   \
-        uint64_t ahead = end_of_ahead(r);                                                                    \
         (void)values;                                                                                        \
         for (uint64_t row = first; row < first + count; row++) {                                             \
             T s0 = 0, s1 = 0, s2 = 0, s3 = 0;                                                                \
             if (!hac_op_row_at(a, row, &from, &to))                                                          \
                 return hac_op_fail_offsets(err, 1, a, row);                                                  \
             for (; to - from >= 4; from += 4) {                                                              \
-                if (from < ahead)                                                                            \
-                    load_ahead(x, indices + from + SPMV_AHEAD, sizeof(T));                                   \
                 uint32_t c0 = hac_op_once_u32(indices + from), c1 = hac_op_once_u32(indices + from + 1);     \
                 uint32_t c2 = hac_op_once_u32(indices + from + 2), c3 = hac_op_once_u32(indices + from + 3); \
                 if (is_outside(c0, columns) || is_outside(c1, columns) || is_outside(c2, columns) ||         \
