@@ -22,11 +22,11 @@ void hac_delivery_close(hac_delivery *delivery);
 /* Writes all of it, of a job that is done; nothing gets its name before all is written. */
 HAC_MUST_USE hac_status hac_deliver(hac_delivery *delivery, hac_cli *cli, const hac_job *job, hac_error *err);
 
-/* With --detach: prints the job's id. A job whose id nobody has heard of is cancelled. */
+/* With --detach: prints the job's id. A job whose id nobody has heard of is given up. */
 HAC_MUST_USE hac_status hac_deliver_id(const hac_cli *cli, hac_job *job, hac_error *err);
 /* Prints it, and no more: HAC_NOT_FOUND when the reader has gone. */
 HAC_MUST_USE hac_status hac_print_id(const hac_cli *cli, uint64_t job, hac_error *err);
-/* It could not be printed, and the job is cancelled: adds that to the message, or leaves quietly where the
+/* It could not be printed, and the job is given up: adds that to the message, or leaves quietly where the
  * reader has gone. */
 hac_status hac_fail_id(uint64_t job, hac_status status, hac_error *err);
 
