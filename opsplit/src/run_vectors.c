@@ -5,10 +5,11 @@
 
 #include "run_internal.h"
 
-#define SLOT_LEAST  UINT64_C(256) /* and its doubles, up to 128 KiB */
-#define SLOTS_LEAST UINT64_C(4) /* in a buffer: the first one of a size; each one more is twice as large … \
-                                 */
-#define SLOTS_BYTES (UINT64_C(1) << 20) /* … up to so much */
+/* Slots have 256 bytes and their doubles up to 128 KiB. A size's first buffer has few of them,
+ * and each one more is twice as large, up to a limit. */
+#define SLOT_LEAST  UINT64_C(256)
+#define SLOTS_LEAST UINT64_C(4)
+#define SLOTS_BYTES (UINT64_C(1) << 20)
 #define PAGE_BYTES  UINT64_C(4096)
 #define SPARE_WASTE 2 /* a spare buffer that is at most so many times too large is taken */
 
