@@ -65,6 +65,15 @@ class Advice(SharedMachineTest):
             self.each("mapreduce", "IN", "--schema", "k:i64,a:i64", "--group-by", "k", "--select", "sum(a * 0 + 1) as s",
                       "--order-by", "k", file=file, most=most)
 
+    def test_smaller_splits(self):
+        """Rows that grow on their way: more memory means larger splits, so that smaller ones are advised, too."""
+        Path(self.m.path("texts.csv")).write_text(self.files["texts.csv"])
+        words = ("splice", "texts.csv", "--schema", "k:i64,t:string", "--select", ", ".join(f"t as t{i}" for i in range(40)))
+        self.m.bad(4, *words, "--memory", "96MiB", "-o", "got", says="memory or smaller splits (--split-size)")
+        self.m.good(*words, "-o", "want")
+        self.m.good(*words, "--memory", "96MiB", "--split-size", "256KiB", "-o", "got")
+        self.assertTrue(Path(self.m.path("got")).read_bytes() == Path(self.m.path("want")).read_bytes())
+
     def test_streams(self):
         """Splits take memory, too: five of them, and more where there is more."""
         self.each("splice", "IN", *NUMBERS, "--select", "a,c,d", file="numbers.csv")

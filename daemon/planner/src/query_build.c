@@ -167,13 +167,15 @@ hac_status hac_query_lacks_memory(const hac_query_spec *spec, double needed, hac
                          ? spec->limit
                          : hac_query_memory(spec) + input;
     double all = fmin(needed + (double)input, (double)(INT64_MAX / 32));
-    if (spec->place == HAC_QUERY_IN_SPLITS)
+    bool splits = spec->place == HAC_QUERY_IN_SPLITS;
+    if (splits)
         all = (double)hac_query_with_splits((uint64_t)all, spec->round.beside);
     return hac_fail(err, HAC_REFUSED,
                     "this query needs about %.0f MiB of memory, and %.*f MiB are there for it; give it more "
-                    "memory, or filter more rows",
+                    "memory%s, or filter more rows",
                     ceil(all / (double)MIB), there < 10 * MIB ? 1 : 0,
-                    floor(10 * (double)there / (double)MIB) / 10);
+                    floor(10 * (double)there / (double)MIB) / 10,
+                    splits ? " or smaller splits (--split-size)" : "");
 }
 
 /* Partials, groups and the result at worst, when no two rows have the same keys. */
