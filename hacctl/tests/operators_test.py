@@ -137,6 +137,17 @@ class Operators(Fake):
         self.assertEqual(self.say("check", self.logic), "OK\n")
         self.assertNotIn("damaged", self.read("subop", "list")["sub_operators"][-1])
 
+    def test_link_to_nothing(self):
+        """It takes a name, so it is told, and can be removed."""
+        self.good("opsplit", "subop", "add", self.damp)
+        link = self.folder / "data" / "hac" / "opsplit" / "subop" / "damp@2.yaml"
+        link.symlink_to("nowhere")
+        self.assertRegex(self.say("subop", "list"), rf"(?m)^damp +2 +DAMAGED: {link}: a link to nothing")
+        self.put("damp.yaml", DAMP.replace("(1 - damping)", "0.15"))
+        self.assertEqual(self.say("subop", "add", self.damp), "damp@3\n")
+        self.good("opsplit", "subop", "remove", "damp@2")
+        self.assertFalse(link.is_symlink())
+
     def test_lists(self):
         self.good("opsplit", "subop", "add", self.damp)
         listed = self.read("subop", "list")["sub_operators"]

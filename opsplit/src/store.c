@@ -158,8 +158,11 @@ static hac_status read_about(const char *path, const char *text, char **ret, hac
 static hac_status read_text(const char *path, char **ret, hac_error *err)
 {
     hac_autofree char *text = NULL;
+    struct stat info;
     size_t length = 0;
     hac_status status = hac_yaml_read_file(path, &text, &length, err);
+    if (status == HAC_NOT_FOUND && lstat(path, &info) == 0)
+        return hac_fail(err, HAC_INVALID, "%s: a link to nothing", path);
     if (status != HAC_OK)
         return status;
     if (memchr(text, '\0', length) != NULL)
