@@ -324,7 +324,7 @@ typedef struct folding_block {
  * that fails: that is a failure of every row, if anybody looks at it. */
 static const hac_constant *fold(translation *t, const hac_instruction *at)
 {
-    folding_block a = {{0}}, b = {{0}}, result = {{0}};
+    folding_block a, b, result; /* of these what is read is written before */
     hac_step step = {.op = at->op};
     unsigned repr = t->program->registers[at->result];
     if (!is_plain(repr) || !all_constant(t, at))

@@ -119,11 +119,13 @@ static void list_table(const request *r, hac_text *text)
             continue;
         hac_grid_add(&grid, entry->name);
         hac_grid_addf(&grid, "%u", entry->version);
-        if (damaged)
-            hac_grid_addf(&grid, "DAMAGED: %s; mend the file, or `hacctl %s remove %s@%u`", entry->damage,
-                          r->what, entry->name, entry->version);
-        else
+        if (damaged) {
+            char advice[HAC_LIBRARY_ADVICE_MAX];
+            hac_library_advise(entry, advice);
+            hac_grid_addf(&grid, "DAMAGED: %s; %s", entry->damage, advice);
+        } else {
             hac_grid_add(&grid, entry->about);
+        }
     }
     if (hac_grid_rows(&grid) == 0)
         hac_text_add(text, "none; `hacctl opsplit op add FILE.yaml` adds one\n");
@@ -222,9 +224,11 @@ static hac_status show(request *r, hac_error *err)
     const hac_library_entry *entry = hac_library_find(r->library, r->kind, r->name, r->version);
     if (s == NULL && entry == NULL)
         return unknown(r, err);
-    if (s == NULL && entry->damage != NULL)
-        return hac_fail(err, HAC_FAILED, "%.300s; mend the file, or `hacctl %s remove %s@%u`", entry->damage,
-                        r->what, entry->name, entry->version);
+    if (s == NULL && entry->damage != NULL) {
+        char advice[HAC_LIBRARY_ADVICE_MAX];
+        hac_library_advise(entry, advice);
+        return hac_fail(err, HAC_FAILED, "%.300s; %s", entry->damage, advice);
+    }
     if (s != NULL && r->cli->json)
         show_built_in_json(s, &text);
     else if (s != NULL)

@@ -202,9 +202,9 @@ static bool split_name(const char *text, char *ret_name, unsigned *ret_version)
 static hac_status damaged(hac_logic_checker *c, const hac_library_entry *entry)
 {
     hac_error err = HAC_ERROR_NONE;
-    (void)hac_fail(&err, HAC_INVALID, "%.300s; mend the file, or `hacctl opsplit %s remove %s@%u`",
-                   entry->damage, entry->kind == HAC_LIBRARY_SUBOP ? "subop" : "op", entry->name,
-                   entry->version);
+    char advice[HAC_LIBRARY_ADVICE_MAX];
+    hac_library_advise(entry, advice);
+    (void)hac_fail(&err, HAC_INVALID, "%.300s; %s", entry->damage, advice);
     return hac_logic_problem_text(c, err.message);
 }
 

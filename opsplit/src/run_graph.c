@@ -287,9 +287,9 @@ static unsigned written(const hac_logic_run *run, uint64_t *ret_bytes)
             const hac_run_memory *buffer = graph->buffers[span->buffer];
             if (!span->written || is_written[span->buffer])
                 continue;
-            is_written[span->buffer] = !buffer->has_slots;
-            *ret_bytes += buffer->has_slots ? span->bytes : buffer->bytes;
-            n += !buffer->has_slots;
+            is_written[span->buffer] = buffer->slots == NULL;
+            *ret_bytes += buffer->slots != NULL ? span->bytes : buffer->bytes;
+            n += buffer->slots == NULL;
         }
     return n;
 }

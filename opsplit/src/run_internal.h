@@ -21,7 +21,7 @@ typedef struct hac_run_memory {
     hac_buffer *buffer;
     uint64_t offset, bytes;
     struct hac_run_memory *shared; /* whose slot it is; NULL: a buffer of its own */
-    bool has_slots;
+    struct hac_run_slots *slots;   /* that a buffer is cut into; NULL: it is none of these */
     unsigned users;
     struct hac_run_memory *next;  /* spare ones */
     struct hac_run_memory *older; /* all of the run */

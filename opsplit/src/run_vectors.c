@@ -83,7 +83,7 @@ static hac_status new_slot(hac_logic_run *run, hac_run_slots *slots, uint64_t si
         hac_status status = new_buffer(run, bytes < SLOTS_BYTES ? bytes : SLOTS_BYTES, &buffer, err);
         if (status != HAC_OK)
             return status;
-        buffer->has_slots = true;
+        buffer->slots = slots;
         slots->buffer = buffer;
         slots->used = 0;
     }
@@ -113,9 +113,7 @@ void hac_run_memory_release(hac_logic_run *run, hac_run_memory *memory)
 {
     if (memory == NULL || --memory->users > 0)
         return;
-    uint64_t size;
-    hac_run_memory **list =
-        memory->shared != NULL ? &slots_for(run, memory->bytes, &size)->free : &run->spare;
+    hac_run_memory **list = memory->shared != NULL ? &memory->shared->slots->free : &run->spare;
     memory->next = *list;
     *list = memory;
 }

@@ -106,6 +106,12 @@ size_t hac_library_count(const hac_library *library)
     return library->n;
 }
 
+void hac_library_advise(const hac_library_entry *entry, char ret[HAC_LIBRARY_ADVICE_MAX])
+{
+    snprintf(ret, HAC_LIBRARY_ADVICE_MAX, "mend the file, or `hacctl opsplit %s remove %s@%u`",
+             entry->kind == HAC_LIBRARY_SUBOP ? "subop" : "op", entry->name, entry->version);
+}
+
 const hac_library_entry *hac_library_at(const hac_library *library, size_t i)
 {
     return i < library->n ? &library->entries[i] : NULL;

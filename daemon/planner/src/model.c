@@ -307,9 +307,9 @@ static bool is_current(const hac_model_set *set, const bucket *b)
 static bool known_nearby(const hac_model_set *set, const series *s, double units)
 {
     for (size_t i = lower_bound(set, s, SMALLEST_BUCKET); i < set->n; i++) {
-        const bucket *b = summary(set, i);
-        if (order(b, s, b->size) != 0)
+        if (order(set->buckets[i], s, set->buckets[i]->size) != 0)
             return false;
+        const bucket *b = summary(set, i);
         if (is_current(set, b) && units <= b->units * NEARBY && b->units <= units * NEARBY)
             return true;
     }
@@ -343,9 +343,9 @@ hac_prediction hac_model_recall(const hac_model_set *set, const char *device_key
         return none;
     series s = series_of(device_key, codelet, type, true);
     for (size_t i = lower_bound(set, &s, SMALLEST_BUCKET); i < set->n; i++) {
-        const bucket *b = summary(set, i);
-        if (order(b, &s, b->size) != 0)
+        if (order(set->buckets[i], &s, set->buckets[i]->size) != 0)
             break;
+        const bucket *b = summary(set, i);
         if (is_current(set, b) && units <= b->units * 2 && b->units <= units * 2)
             return from_one(b, units);
     }

@@ -245,6 +245,10 @@ const hac_library_entry *hac_library_at(const hac_library *library, size_t i);
 const hac_library_entry *hac_library_find(const hac_library *library, hac_library_kind kind, const char *name,
                                           unsigned version);
 
+#define HAC_LIBRARY_ADVICE_MAX 192
+/* What can be done with a damaged entry, to stand behind its `damage` and "; ". */
+void hac_library_advise(const hac_library_entry *entry, char ret[HAC_LIBRARY_ADVICE_MAX]);
+
 typedef struct hac_library_added {
     char name[HAC_LIBRARY_NAME_MAX];
     unsigned version;
