@@ -151,10 +151,16 @@ static void find_platform(const char *platform, hac_device_listing *ret)
     free(list);
 }
 
+const char *test_platform(void)
+{
+    const char *name = getenv("HAC_TEST_PLATFORM");
+    return name != NULL ? name : "Portable Computing Language";
+}
+
 void test_send_setup(test_child *child, const test_setup *setup)
 {
     hac_device_listing device;
-    find_platform(setup->platform != NULL ? setup->platform : "Portable Computing Language", &device);
+    find_platform(setup->platform != NULL ? setup->platform : test_platform(), &device);
     Hac__Executor__Setup message;
     hac__executor__setup__init(&message);
     message.version = HAC_EXECUTOR_PROTOCOL_VERSION;

@@ -34,7 +34,10 @@ void test_send(test_child *child, const Hac__Executor__Command *command, const i
 /* The next report (60 s), which must be `what`. A fatal report's text is printed. */
 Hac__Executor__Report *test_expect(test_child *child, Hac__Executor__Report__WhatCase what);
 
-/* Sends Setup for the first device of PoCL (or of the platform named), with these directories. */
+/* PoCL's, or what HAC_TEST_PLATFORM says. */
+const char *test_platform(void);
+
+/* Sends Setup for the first device of test_platform() (or of the platform named), with these directories. */
 typedef struct test_setup {
     const char *program_directory, *scratch_directory, *platform;
     bool copy_memory, jit, simt;

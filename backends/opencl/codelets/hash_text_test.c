@@ -366,6 +366,8 @@ static void test_known_count(void **state)
         hac_device *device = device_of(way);
         trial *r = trial_new(&t, NULL, "word", "count() as count", 9, false);
         char *got = answer_of(r, device, true, &err);
+        if (got == NULL)
+            fail_msg("%s", err.message);
         assert_string_equal(got, "word,count\nbe,2\n\"be,\",1\nis,1\nnot,1\nor,1\nthat,1\nthe,1\nto,3\n");
         free(got);
         trial_free(r);

@@ -23,9 +23,13 @@ typedef ulong8 lanes_t;
 /* Lanes of a, then of b, by number. The built-in is one shuffle for LLVM; shuffle2 and literals made of
  * parts come out of it as several. */
 #ifdef __clang__
-#define SHUFFLE(...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define SHUFFLE8(i, j, k, l, m, n, o, p) __builtin_shufflevector(a, b, i, j, k, l, m, n, o, p)
+#define SHUFFLE16(i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x)                                               \
+    __builtin_shufflevector(a, b, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x)
 #else
-#define SHUFFLE(...) shuffle2(a, b, (lanes_t)(__VA_ARGS__))
+#define SHUFFLE8(i, j, k, l, m, n, o, p) shuffle2(a, b, (lanes_t)(i, j, k, l, m, n, o, p))
+#define SHUFFLE16(i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x)                                               \
+    shuffle2(a, b, (lanes_t)(i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x))
 #endif
 
 #if PAIR
@@ -45,62 +49,62 @@ INLINE lanes_t lanes_reverse(lanes_t a)
 }
 INLINE lanes_t half_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+    return SHUFFLE16(0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
 }
 INLINE lanes_t half_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+    return SHUFFLE16(8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 /* 128-bit quarters 0 and 2 of a, then of b: one instruction. */
 INLINE lanes_t quarter_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+    return SHUFFLE16(0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
 }
 INLINE lanes_t quarter_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+    return SHUFFLE16(4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
 }
 INLINE lanes_t couple_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+    return SHUFFLE16(0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
 }
 INLINE lanes_t couple_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+    return SHUFFLE16(2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
 }
 INLINE lanes_t single_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30);
+    return SHUFFLE16(0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30);
 }
 INLINE lanes_t single_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
+    return SHUFFLE16(1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
 }
 /* Undo half, quarter, couple, single. */
 INLINE lanes_t restore_a(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 16, 2, 18, 1, 17, 3, 19, 8, 24, 10, 26, 9, 25, 11, 27);
+    return SHUFFLE16(0, 16, 2, 18, 1, 17, 3, 19, 8, 24, 10, 26, 9, 25, 11, 27);
 }
 INLINE lanes_t restore_b(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(4, 20, 6, 22, 5, 21, 7, 23, 12, 28, 14, 30, 13, 29, 15, 31);
+    return SHUFFLE16(4, 20, 6, 22, 5, 21, 7, 23, 12, 28, 14, 30, 13, 29, 15, 31);
 }
 /* For the transpose: exact swaps of "which vector" with lane bit 2 and 0. */
 INLINE lanes_t swap2_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+    return SHUFFLE16(0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
 }
 INLINE lanes_t swap2_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+    return SHUFFLE16(4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
 }
 INLINE lanes_t swap0_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+    return SHUFFLE16(0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
 }
 INLINE lanes_t swap0_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+    return SHUFFLE16(1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
 }
 #else
 INLINE lanes_t lanes_reverse(lanes_t a)
@@ -109,44 +113,44 @@ INLINE lanes_t lanes_reverse(lanes_t a)
 }
 INLINE lanes_t half_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 1, 2, 3, 8, 9, 10, 11);
+    return SHUFFLE8(0, 1, 2, 3, 8, 9, 10, 11);
 }
 INLINE lanes_t half_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(4, 5, 6, 7, 12, 13, 14, 15);
+    return SHUFFLE8(4, 5, 6, 7, 12, 13, 14, 15);
 }
 INLINE lanes_t quarter_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 1, 4, 5, 8, 9, 12, 13);
+    return SHUFFLE8(0, 1, 4, 5, 8, 9, 12, 13);
 }
 INLINE lanes_t quarter_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(2, 3, 6, 7, 10, 11, 14, 15);
+    return SHUFFLE8(2, 3, 6, 7, 10, 11, 14, 15);
 }
 INLINE lanes_t couple_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 8, 2, 10, 4, 12, 6, 14);
+    return SHUFFLE8(0, 8, 2, 10, 4, 12, 6, 14);
 }
 INLINE lanes_t couple_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(1, 9, 3, 11, 5, 13, 7, 15);
+    return SHUFFLE8(1, 9, 3, 11, 5, 13, 7, 15);
 }
 /* Undo half, quarter, couple. */
 INLINE lanes_t restore_a(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 8, 1, 9, 4, 12, 5, 13);
+    return SHUFFLE8(0, 8, 1, 9, 4, 12, 5, 13);
 }
 INLINE lanes_t restore_b(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(2, 10, 3, 11, 6, 14, 7, 15);
+    return SHUFFLE8(2, 10, 3, 11, 6, 14, 7, 15);
 }
 INLINE lanes_t swap1_lo(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(0, 1, 8, 9, 4, 5, 12, 13);
+    return SHUFFLE8(0, 1, 8, 9, 4, 5, 12, 13);
 }
 INLINE lanes_t swap1_hi(lanes_t a, lanes_t b)
 {
-    return SHUFFLE(2, 3, 10, 11, 6, 7, 14, 15);
+    return SHUFFLE8(2, 3, 10, 11, 6, 7, 14, 15);
 }
 #endif
 

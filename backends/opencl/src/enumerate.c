@@ -110,6 +110,8 @@ static void describe(cl_platform_id platform, cl_device_id device, hac_device_li
     l->max_allocation = get_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     l->local_memory = get_number(device, CL_DEVICE_LOCAL_MEM_SIZE);
     l->fp64 = get_number(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    l->rounds_division =
+        (get_number(device, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     l->int64_atomics = has_extension(device, "cl_khr_int64_base_atomics");
     l->available = get_number(device, CL_DEVICE_AVAILABLE) != 0;
     l->compiler = get_number(device, CL_DEVICE_COMPILER_AVAILABLE) != 0;

@@ -90,6 +90,7 @@ void hac_device_facts_of(const hac_device_listing *l, const hac_device_options *
     f.other_order = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     f.turns_order = little != l->little_endian;
     f.fp64 = l->fp64;
+    f.rounds_division = l->rounds_division;
     f.int64_atomics = l->int64_atomics;
     f.vector_width = auto_vector_width(l->device_id);
     if (o->vector_width != 0)

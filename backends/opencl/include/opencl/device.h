@@ -40,6 +40,7 @@ typedef struct hac_device_facts {
     uint64_t global_memory;       /* bytes */
     bool host_memory;             /* zero copy: kernels work on host memory in place */
     bool fp64;
+    bool rounds_division; /* 32-bit quotients and roots are correctly rounded, if a program asks for it */
     bool int64_atomics; /* on both memories; 32-bit ones every device has */
     bool other_order;   /* its byte order is not the host's, or is said not to be: */
     bool turns_order;   /* it is the host's in fact, and what was stored in the other one is turned back */

@@ -23,7 +23,7 @@ typedef struct hac_device_listing {
     uint32_t index; /* among devices of the same platform and name */
     uint32_t compute_units, max_work_group, clock_mhz;
     uint64_t global_memory, max_allocation, local_memory;
-    bool fp64, int64_atomics, available, compiler, unified_memory, little_endian;
+    bool fp64, rounds_division, int64_atomics, available, compiler, unified_memory, little_endian;
     char problem[128]; /* why it cannot be used; empty: nothing known */
     cl_platform_id platform_id;
     cl_device_id device_id;
