@@ -94,6 +94,7 @@ static void encode_task(hac_ops_wire *wire, const hac_op_task *from, size_t inde
     to->units = from->units;
     to->memory = from->memory;
     to->pin = hac_field(from->pin);
+    to->host = from->host != 0;
     to->spans = wire->span_list + *n_spans;
     to->n_spans = from->n_spans;
     for (size_t i = 0; i < from->n_spans; i++) {

@@ -40,6 +40,7 @@ static void read_task(const Hac__Client__OpTask *from, hac_op_spec *ret)
     *ret = (hac_op_spec){.codelet = from->codelet,
                          .name = from->name[0] != '\0' ? from->name : from->codelet,
                          .pin = from->pin,
+                         .host = from->host,
                          .type = (hac_type)from->type,
                          .first = from->first,
                          .count = from->count,

@@ -213,12 +213,13 @@ static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Execu
     }
 }
 
-/* The codelet on that device: CPUs run host codelets. */
+/* The codelet on that device: CPUs run host codelets, and so does who has no kernels that could. */
 static const char *codelet_on(const hac_job *job, const hac_plan_task *task, uint32_t plan_device)
 {
     const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
-    bool cpu = strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0;
-    return task->kernels == NULL || cpu ? task->codelet : task->kernels;
+    bool host = strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0 ||
+                (job->run.tasks[task - job->plan->tasks].by_host >> plan_device & 1) != 0;
+    return task->kernels == NULL || host ? task->codelet : task->kernels;
 }
 
 /* What an executor runs for the first time (kernels to load, memory to map) says little of later runs. */
@@ -735,6 +736,20 @@ static void leave_device(hac_job *job, uint32_t device, const char *why)
     }
 }
 
+/* The device's kernels cannot do it and no other device is left: its host codelet can. */
+static bool go_on_by_host(hac_job *job, const hac_dispatch *dispatch, const char *why)
+{
+    const hac_plan_task *task = &job->plan->tasks[dispatch->task];
+    uint32_t device = server_device(job, dispatch->plan_device);
+    if (codelet_on(job, task, dispatch->plan_device) == task->codelet || has_others(job, device))
+        return false;
+    hac_job_note(job, "goes on with the host codelet on %s: %s",
+                 job->server->devices.items[device]->config.name, why);
+    job->run.tasks[dispatch->task].by_host |= 1u << dispatch->plan_device;
+    give_back(job, dispatch, dispatch->attempt);
+    return true;
+}
+
 /* The task is handed out again when its program is built. Those that the job needs later are built beside it.
  */
 static void await_programs(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
@@ -776,7 +791,8 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
                  hac_type_name(job->plan->tasks[dispatch->task].type), done->message);
         if (done->code == HAC_DEVICE)
             hac_device_add_failure(server->devices.items[device], failure);
-        leave_device(job, device, failure);
+        if (!go_on_by_host(job, dispatch, failure))
+            leave_device(job, device, failure);
     } else {
         /* an executor that refuses what it was given was given something wrong by hacd, not by the user */
         bool invalid = done->code == HAC_INVALID && !job->kind->user_errors;

@@ -511,6 +511,7 @@ static void add_one(hac_logic_run *run, const hac_run_task *what, const hac_comp
     *task = (hac_op_task){.codelet = what->codelet,
                           .name = part->name,
                           .pin = what->pin,
+                          .host = what->program != NULL && !hac_program_exact(what->program),
                           .after = part->after,
                           .first = ranged ? range->first : 0,
                           .count = ranged ? range->count : 0,

@@ -47,31 +47,37 @@ static bool is_cpu(const planning *p, uint32_t device)
     return strcmp(p->machine->devices[device].kind, "cpu") == 0;
 }
 
-/* Those that have only a host codelet: on CPUs, where there is one. */
-static bool is_host_only(const char *codelet)
+/* Whether a device that is no CPU would run its host codelet, too: there are no kernels of it, or none that any
+ * device here could run. */
+static bool is_host_only(const planning *p, const hac_op_spec *op)
 {
     static const char *const names[] = {"op.tokenize", "op.index", "op.csr", "op.transpose"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], codelet) == 0)
+        if (strcmp(names[i], op->codelet) == 0)
             return true;
-    return false;
+    bool lacking = op->type == HAC_TYPE_F64 && !p->spec->kernels;
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES && lacking; d++)
+        if (p->eligible >> d & 1)
+            lacking = !is_cpu(p, d) && p->machine->devices[d].lacks_f64;
+    return op->host || lacking;
 }
 
 /* The devices that can run it. */
 static uint32_t able_devices(const planning *p, const hac_op_spec *op)
 {
     uint32_t able = 0, cpus = 0;
+    bool host_only = is_host_only(p, op);
     for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++) {
         const hac_machine_device *device = &p->machine->devices[d];
         if (!(p->eligible >> d & 1))
             continue;
-        bool kernels = !is_host_only(op->codelet) && (p->spec->kernels || !is_cpu(p, d));
+        bool kernels = !host_only && (p->spec->kernels || !is_cpu(p, d));
         if (kernels && device->lacks_f64 && op->type == HAC_TYPE_F64)
             continue;
         able |= UINT32_C(1) << d;
         cpus |= is_cpu(p, d) ? UINT32_C(1) << d : 0;
     }
-    return is_host_only(op->codelet) && cpus != 0 ? cpus : able;
+    return host_only && cpus != 0 ? cpus : able;
 }
 
 /* Of the able ones those of a kind, or of that name. */
@@ -286,7 +292,7 @@ static hac_status name_codelets(planning *p, const hac_op_spec *op, hac_plan_tas
     const char *name = op->codelet;
     snprintf(kernels, sizeof(kernels), "%.40s.cl", op->codelet);
     hac_status status = HAC_OK;
-    if (!is_host_only(op->codelet))
+    if (!is_host_only(p, op))
         status = hac_plan_add_string(p->plan, kernels, &task->kernels, err);
     if (status == HAC_OK && p->spec->kernels && task->kernels != NULL)
         name = task->kernels;
