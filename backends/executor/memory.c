@@ -23,6 +23,7 @@ typedef struct item_table {
 } item_table;
 
 struct hac_memory {
+    hac_device *device;
     item_table buffers, descriptors;
 };
 
@@ -82,27 +83,30 @@ static void remove_item(item_table *t, item *gone)
     t->count--;
 }
 
-static void release(item *i)
+static void release(const hac_memory *memory, item *i)
 {
+    if (i->data != NULL && memory->device != NULL)
+        hac_device_remove_region(memory->device, i->data);
     if (i->data != NULL)
         hac_memfd_unmap(i->data, i->bytes);
     else
         hac_close(i->fd);
 }
 
-static void clear(item_table *t)
+static void clear(const hac_memory *memory, item_table *t)
 {
     for (size_t i = 0; i < t->room; i++)
         if (t->items[i].used)
-            release(&t->items[i]);
+            release(memory, &t->items[i]);
     free(t->items);
 }
 
-hac_status hac_memory_new(hac_memory **ret, hac_error *err)
+hac_status hac_memory_new(hac_device *device, hac_memory **ret, hac_error *err)
 {
     hac_memory *memory = calloc(1, sizeof *memory);
     if (memory == NULL)
         return hac_fail_no_memory(err);
+    memory->device = device;
     *ret = memory;
     return HAC_OK;
 }
@@ -111,8 +115,8 @@ void hac_memory_free(hac_memory *memory)
 {
     if (memory == NULL)
         return;
-    clear(&memory->buffers);
-    clear(&memory->descriptors);
+    clear(memory, &memory->buffers);
+    clear(memory, &memory->descriptors);
     free(memory);
 }
 
@@ -138,6 +142,8 @@ hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t b
     if (status != HAC_OK)
         return status;
     place(&memory->buffers, &(item){.key = buffer, .data = data, .bytes = bytes, .fd = -1});
+    if (memory->device != NULL)
+        hac_device_add_region(memory->device, data, bytes);
     return HAC_OK;
 }
 
@@ -146,7 +152,7 @@ void hac_memory_remove_buffer(hac_memory *memory, uint32_t buffer)
     item *found = find(&memory->buffers, buffer);
     if (found == NULL)
         return;
-    release(found);
+    release(memory, found);
     remove_item(&memory->buffers, found);
 }
 
@@ -165,7 +171,7 @@ void hac_memory_remove_descriptor(hac_memory *memory, uint64_t descriptor)
     item *found = find(&memory->descriptors, descriptor);
     if (found == NULL)
         return;
-    release(found);
+    release(memory, found);
     remove_item(&memory->descriptors, found);
 }
 

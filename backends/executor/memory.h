@@ -13,7 +13,8 @@
 
 typedef struct hac_memory hac_memory;
 
-HAC_MUST_USE hac_status hac_memory_new(hac_memory **ret, hac_error *err);
+/* `device` (NULL: none) hears of buffers as regions that windows may lie in; it has to outlive the memory. */
+HAC_MUST_USE hac_status hac_memory_new(hac_device *device, hac_memory **ret, hac_error *err);
 void hac_memory_free(hac_memory *memory);
 
 /* Checks that fd is a memfd of at least `bytes` that cannot shrink and maps it. Takes fd in every case.

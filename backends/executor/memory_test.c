@@ -17,7 +17,7 @@
 static hac_memory *new_memory(void)
 {
     hac_memory *memory = NULL;
-    assert_int_equal(hac_memory_new(&memory, NULL), HAC_OK);
+    assert_int_equal(hac_memory_new(NULL, &memory, NULL), HAC_OK);
     return memory;
 }
 

@@ -147,7 +147,7 @@ hac_status hac_mode_run(hac_parent *parent, const Hac__Executor__Setup *setup, h
     keep_heap();
     hac_status status = open_confined(setup, &device, err);
     if (status == HAC_OK)
-        status = hac_memory_new(&memory, err);
+        status = hac_memory_new(device, &memory, err);
     if (status == HAC_OK)
         status = hac_runner_new(device, memory, setup->slowdown != 0 ? setup->slowdown : 1.0, &runner, err);
     if (status == HAC_OK)

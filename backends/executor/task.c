@@ -135,7 +135,7 @@ static const char *program_of(const hac_runner *r, const hac_codelet *codelet, u
  * Loads the codelet's program at its first task and looks up how its known-answer test went. A codelet that
  * gave a wrong answer there is never run.
  */
-static hac_status check_usable(hac_runner *r, const hac_codelet *codelet, hac_type type, hac_error *err)
+static hac_status check_own_program(hac_runner *r, const hac_codelet *codelet, hac_type type, hac_error *err)
 {
     size_t index = (size_t)(codelet - hac_codelets()), bytes = 0;
     usability *known = index < MAX_CODELETS ? &r->known[index][type] : NULL;
@@ -153,6 +153,14 @@ static hac_status check_usable(hac_runner *r, const hac_codelet *codelet, hac_ty
         return HAC_OK;
     return hac_fail(err, HAC_DEVICE, "not used on this device, it failed its test: %.*s", (int)bytes,
                     failure);
+}
+
+static hac_status check_usable(hac_runner *r, const hac_codelet *codelet, hac_type type, hac_error *err)
+{
+    hac_status status = check_own_program(r, codelet, type, err);
+    for (size_t i = 0; status == HAC_OK && codelet->parts[i] != NULL; i++)
+        status = check_own_program(r, hac_codelet_find(codelet->parts[i]), type, err);
+    return status;
 }
 
 static void wait_until(uint64_t end_ns)
@@ -208,10 +216,23 @@ static bool is_needed(const Hac__Executor__Done *done, const char *program)
     return false;
 }
 
-static void add_needed(hac_runner *r, const char *program, Hac__Executor__Done *done)
+static void add_needed(hac_runner *r, const hac_codelet *codelet, uint32_t type, bool though_ready,
+                       Hac__Executor__Done *done)
 {
+    const char *program = program_of(r, codelet, type);
+    if (program == NULL || done->n_needs_programs == sizeof r->needs / sizeof *r->needs ||
+        is_needed(done, program) || (!though_ready && hac_program_is_ready(r->device, program)))
+        return;
     r->needs[done->n_needs_programs++] = (char *)(uintptr_t)program;
     done->needs_programs = r->needs;
+}
+
+static void add_needed_by(hac_runner *r, const hac_codelet *codelet, uint32_t type, bool though_ready,
+                          Hac__Executor__Done *done)
+{
+    add_needed(r, codelet, type, though_ready, done);
+    for (size_t i = 0; codelet != NULL && codelet->parts[i] != NULL; i++)
+        add_needed(r, hac_codelet_find(codelet->parts[i]), type, though_ready, done);
 }
 
 /* Names the program that has to be built first, which was missing, and those that the job needs later: they
@@ -219,15 +240,11 @@ static void add_needed(hac_runner *r, const char *program, Hac__Executor__Done *
 static void add_needed_programs(hac_runner *r, const hac_codelet *codelet, const Hac__Executor__Run *run,
                                 Hac__Executor__Done *done)
 {
-    const char *program = program_of(r, codelet, run->type);
-    if (program == NULL)
-        return;
-    add_needed(r, program, done);
-    for (size_t i = 0; i < run->n_then && done->n_needs_programs <= HAC_RUN_THEN_MAX; i++) {
-        program = program_of(r, hac_codelet_find(run->then[i]), run->type);
-        if (program != NULL && !is_needed(done, program) && !hac_program_is_ready(r->device, program))
-            add_needed(r, program, done);
-    }
+    add_needed_by(r, codelet, run->type, false, done);
+    if (done->n_needs_programs == 0) /* it was built a moment ago */
+        add_needed_by(r, codelet, run->type, true, done);
+    for (size_t i = 0; i < run->n_then && done->n_needs_programs > 0; i++)
+        add_needed_by(r, hac_codelet_find(run->then[i]), run->type, false, done);
 }
 
 void hac_runner_run(hac_runner *r, const Hac__Executor__Run *run, Hac__Executor__Done *ret)

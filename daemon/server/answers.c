@@ -55,6 +55,9 @@ double hac_answer_sort_rate(const hac_server *server, const hac_server_device *d
             return device->config.capability[i].items_per_second;
     const double items = 4194304;
     double seconds = 0;
+    hac_prediction whole = hac_model_predict(server->models, device->key, "radix.whole", type, items, false);
+    if (whole.samples > 0)
+        return items / whole.seconds;
     for (size_t i = 0; i < sizeof codelets / sizeof *codelets; i++) {
         hac_prediction p = hac_model_predict(server->models, device->key, codelets[i], type, items, false);
         if (p.samples == 0)

@@ -32,8 +32,8 @@ typedef struct hac_task_state {
     uint64_t done;        /* items finished */
     hac_piece *lost;      /* pieces to run again */
     size_t n_lost;
-    bool listed;     /* in the run's `ready` */
-    bool ended;      /* all of it, well, or of a job that goes on without it (hac_job_kind.may_fail) */
+    bool listed;      /* in the run's `ready` */
+    bool ended;       /* all of it, well, or of a job that goes on without it (hac_job_kind.may_fail) */
     uint32_t by_host; /* bits of plan devices that run its host codelet in place of its kernels */
     uint32_t awaits;  /* bits of plan devices that were asked to build a program for it … */
     uint32_t builds[HAC_PLAN_MAX_DEVICES]; /* … and how many they had then */

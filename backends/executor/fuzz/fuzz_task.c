@@ -36,7 +36,7 @@ static world make_world(void)
 {
     world w = {0};
     hac_error err = HAC_ERROR_NONE;
-    must(hac_memory_new(&w.memory, &err), &err);
+    must(hac_memory_new(NULL, &w.memory, &err), &err);
     must(hac_decoder_new(&w.decoder, &err), &err);
     for (uint32_t i = 0; i < BUFFERS; i++) {
         int fd = -1;

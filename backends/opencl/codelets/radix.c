@@ -116,15 +116,9 @@ DEFINE_CHECKS(index64, 8, 1)
 
 /* ---- count and scatter ---- */
 
-/* Chunks first … first + count - 1 through one set of windows. */
-typedef struct stretch {
-    uint64_t first, count;
-    uint64_t first_item, items;
-} stretch;
-
-static stretch stretch_of(const hac_radix_params *p, uint64_t first, uint64_t count)
+hac_radix_stretch hac_radix_stretch_of(const hac_radix_params *p, uint64_t first, uint64_t count)
 {
-    stretch s = {first, count, first * p->chunk_items, count * p->chunk_items};
+    hac_radix_stretch s = {first, count, first * p->chunk_items, count * p->chunk_items};
     if (s.first_item + s.items > p->n)
         s.items = p->n - s.first_item;
     return s;
@@ -142,7 +136,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /* The arguments that count and scatter share: the first COMMON_ARGS. */
-static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const stretch *s, cl_mem in,
+static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const hac_radix_stretch *s, cl_mem in,
                               uint32_t levels, uint32_t buckets, hac_error *err)
 {
     const hac_radix_header *h = &job->table.header;
@@ -174,7 +168,7 @@ static uint8_t *item_at(const hac_span *span, uint64_t item, uint64_t bytes)
     return span->data + item * bytes;
 }
 
-static hac_status open_input(hac_radix_job *job, const hac_span *in, const stretch *s, cl_mem *ret,
+static hac_status open_input(hac_radix_job *job, const hac_span *in, const hac_radix_stretch *s, cl_mem *ret,
                              hac_error *err)
 {
     return hac_radix_open(job, item_at(in, s->first_item, job->p.key_bytes), s->items * job->p.key_bytes,
@@ -186,7 +180,18 @@ static uint64_t row_bytes(const hac_radix_job *job)
     return hac_radix_row_items(job->p.buckets) * sizeof(uint64_t);
 }
 
-static hac_status count_stretch(hac_radix_job *job, cl_kernel kernel, const hac_task *task, const stretch *s,
+hac_status hac_radix_count_launch(hac_radix_job *job, hac_type type, const hac_radix_stretch *s, cl_mem in,
+                                  cl_mem counts, hac_error *err)
+{
+    cl_kernel kernel;
+    hac_status status;
+    TRY(hac_device_kernel(job->device, program_of(job->facts, type, false, 0), "radix_count", &kernel, err));
+    TRY(common_args(job, kernel, s, in, job->table.header.levels, job->p.buckets, err));
+    TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, counts, err));
+    return hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err);
+}
+
+static hac_status count_stretch(hac_radix_job *job, const hac_task *task, const hac_radix_stretch *s,
                                 hac_error *err)
 {
     cl_mem in, counts;
@@ -194,24 +199,19 @@ static hac_status count_stretch(hac_radix_job *job, cl_kernel kernel, const hac_
     TRY(open_input(job, &task->spans[0], s, &in, err));
     TRY(hac_radix_open(job, task->spans[2].data + s->first * row_bytes(job), s->count * row_bytes(job),
                        HAC_WRITE, &counts, err));
-    TRY(common_args(job, kernel, s, in, job->table.header.levels, job->p.buckets, err));
-    TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, counts, err));
-    TRY(hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err));
+    TRY(hac_radix_count_launch(job, task->type, s, in, counts, err));
     return hac_radix_close_from(job, in, err);
 }
 
 static hac_status count_chunks(hac_radix_job *job, const hac_task *task, hac_error *err)
 {
-    cl_kernel kernel;
     hac_status status;
-    TRY(hac_device_kernel(job->device, program_of(job->facts, task->type, false, 0), "radix_count", &kernel,
-                          err));
     TRY(hac_radix_open_table(job, err));
     uint64_t most = lesser(chunks_within(job->facts->max_allocation, job->p.chunk_items * job->p.key_bytes),
                            chunks_within(job->facts->max_allocation, row_bytes(job)));
     for (uint64_t c = 0; c < task->count; c += most) {
-        stretch s = stretch_of(&job->p, task->first + c, lesser(most, task->count - c));
-        TRY(count_stretch(job, kernel, task, &s, err));
+        hac_radix_stretch s = hac_radix_stretch_of(&job->p, task->first + c, lesser(most, task->count - c));
+        TRY(count_stretch(job, task, &s, err));
     }
     return HAC_OK;
 }
@@ -235,25 +235,36 @@ typedef struct target {
     hac_access access;
 } target;
 
-static hac_status scatter_stretch(hac_radix_job *job, cl_kernel kernel, const hac_task *task,
-                                  const stretch *s, const target *t, hac_error *err)
+hac_status hac_radix_scatter_launch(hac_radix_job *job, hac_type type, const hac_radix_stretch *s, cl_mem in,
+                                    const hac_radix_target *to, hac_error *err)
 {
-    cl_mem in, starts, keys, index;
+    cl_kernel kernel;
     hac_status status;
-    TRY(open_input(job, &task->spans[0], s, &in, err));
-    TRY(hac_radix_open(job, t->starts, s->count * row_bytes(job), HAC_READ, &starts, err));
-    TRY(hac_radix_open(job, t->keys, t->items * job->p.key_bytes, t->access, &keys, err));
+    TRY(hac_device_kernel(job->device, program_of(job->facts, type, false, job->p.index_bytes / 4),
+                          "radix_scatter", &kernel, err));
     uint32_t levels = job->table.header.levels == HAC_RADIX_VALUES ? 0 : job->table.header.levels;
     TRY(common_args(job, kernel, s, in, levels, hac_radix_filled(&job->table), err));
-    TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, starts, err));
-    TRY(hac_kernel_arg_u32(kernel, COMMON_ARGS + 2, (uint32_t)t->items, err));
+    TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, to->starts, err));
+    TRY(hac_kernel_arg_u32(kernel, COMMON_ARGS + 2, (uint32_t)to->items, err));
     TRY(hac_kernel_arg_u64(kernel, COMMON_ARGS + 3, s->first_item, err));
-    TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS + 4, keys, err));
-    if (job->p.index_bytes != 0) {
-        TRY(hac_radix_open(job, t->index, t->items * job->p.index_bytes, t->access, &index, err));
-        TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS + 5, index, err));
-    }
-    TRY(hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err));
+    TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS + 4, to->keys, err));
+    if (job->p.index_bytes != 0)
+        TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS + 5, to->index, err));
+    return hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err);
+}
+
+static hac_status scatter_stretch(hac_radix_job *job, const hac_task *task, const hac_radix_stretch *s,
+                                  const target *t, hac_error *err)
+{
+    cl_mem in;
+    hac_radix_target to = {.items = t->items};
+    hac_status status;
+    TRY(open_input(job, &task->spans[0], s, &in, err));
+    TRY(hac_radix_open(job, t->starts, s->count * row_bytes(job), HAC_READ, &to.starts, err));
+    TRY(hac_radix_open(job, t->keys, t->items * job->p.key_bytes, t->access, &to.keys, err));
+    if (job->p.index_bytes != 0)
+        TRY(hac_radix_open(job, t->index, t->items * job->p.index_bytes, t->access, &to.index, err));
+    TRY(hac_radix_scatter_launch(job, task->type, s, in, &to, err));
     return hac_radix_close_from(job, in, err);
 }
 
@@ -265,7 +276,7 @@ static bool writes_in_place(const hac_radix_job *job)
            job->p.n * widest <= job->facts->max_allocation;
 }
 
-static hac_status scatter_in_place(hac_radix_job *job, cl_kernel kernel, const hac_task *task, hac_error *err)
+static hac_status scatter_in_place(hac_radix_job *job, const hac_task *task, hac_error *err)
 {
     uint64_t most = lesser(chunks_within(job->facts->max_allocation, job->p.chunk_items * job->p.key_bytes),
                            chunks_within(job->facts->max_allocation, row_bytes(job)));
@@ -273,9 +284,9 @@ static hac_status scatter_in_place(hac_radix_job *job, cl_kernel kernel, const h
     t.index = job->p.index_bytes != 0 ? task->spans[4].data : NULL;
     hac_status status;
     for (uint64_t c = 0; c < task->count; c += most) {
-        stretch s = stretch_of(&job->p, task->first + c, lesser(most, task->count - c));
+        hac_radix_stretch s = hac_radix_stretch_of(&job->p, task->first + c, lesser(most, task->count - c));
         t.starts = (uint64_t *)(void *)(task->spans[2].data + s.first * row_bytes(job));
-        TRY(scatter_stretch(job, kernel, task, &s, &t, err));
+        TRY(scatter_stretch(job, task, &s, &t, err));
     }
     return HAC_OK;
 }
@@ -315,8 +326,8 @@ static const uint64_t *row_at(const hac_radix_job *job, const hac_task *task, ui
     return (const uint64_t *)(const void *)(task->spans[1].data + hac_radix_starts_offset()) + 1;
 }
 
-static hac_status staging_plan(staging *g, const hac_radix_job *job, const hac_task *task, const stretch *s,
-                               hac_error *err)
+static hac_status staging_plan(staging *g, const hac_radix_job *job, const hac_task *task,
+                               const hac_radix_stretch *s, hac_error *err)
 {
     uint64_t row_items = hac_radix_row_items(job->p.buckets), place = 0;
     for (uint32_t b = 0; b < job->p.buckets; b++) {
@@ -339,7 +350,7 @@ static hac_status staging_plan(staging *g, const hac_radix_job *job, const hac_t
 }
 
 static hac_status staging_copy_out(const staging *g, const hac_radix_job *job, const hac_task *task,
-                                   const stretch *s, hac_error *err)
+                                   const hac_radix_stretch *s, hac_error *err)
 {
     for (uint32_t b = 0; b < job->p.buckets; b++) {
         uint64_t to = row_at(job, task, s->first)[b], from = g->buckets[b], many = g->buckets[b + 1] - from;
@@ -356,8 +367,7 @@ static hac_status staging_copy_out(const staging *g, const hac_radix_job *job, c
 
 #define STAGING_BYTES (UINT64_C(64) << 20)
 
-static hac_status scatter_staged(hac_radix_job *job, cl_kernel kernel, const hac_task *task, staging *g,
-                                 hac_error *err)
+static hac_status scatter_staged(hac_radix_job *job, const hac_task *task, staging *g, hac_error *err)
 {
     uint64_t widest = job->p.index_bytes > job->p.key_bytes ? job->p.index_bytes : job->p.key_bytes;
     uint64_t most =
@@ -367,10 +377,10 @@ static hac_status scatter_staged(hac_radix_job *job, cl_kernel kernel, const hac
     hac_status status;
     TRY(staging_init(g, job, most, err));
     for (uint64_t c = 0; c < task->count; c += most) {
-        stretch s = stretch_of(&job->p, task->first + c, lesser(most, task->count - c));
+        hac_radix_stretch s = hac_radix_stretch_of(&job->p, task->first + c, lesser(most, task->count - c));
         target t = {g->keys, g->index, g->starts, s.items, HAC_WRITE};
         TRY(staging_plan(g, job, task, &s, err));
-        TRY(scatter_stretch(job, kernel, task, &s, &t, err));
+        TRY(scatter_stretch(job, task, &s, &t, err));
         TRY(staging_copy_out(g, job, task, &s, err));
     }
     return HAC_OK;
@@ -378,15 +388,12 @@ static hac_status scatter_staged(hac_radix_job *job, cl_kernel kernel, const hac
 
 static hac_status scatter_chunks(hac_radix_job *job, const hac_task *task, hac_error *err)
 {
-    cl_kernel kernel;
     hac_status status;
-    TRY(hac_device_kernel(job->device, program_of(job->facts, task->type, false, job->p.index_bytes / 4),
-                          "radix_scatter", &kernel, err));
     TRY(hac_radix_open_table(job, err));
     if (writes_in_place(job))
-        return scatter_in_place(job, kernel, task, err);
+        return scatter_in_place(job, task, err);
     staging g = {0};
-    status = scatter_staged(job, kernel, task, &g, err);
+    status = scatter_staged(job, task, &g, err);
     staging_free(&g);
     return status;
 }

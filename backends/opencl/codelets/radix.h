@@ -17,6 +17,8 @@
  *   radix.scatter.index, .index64        IN, TABLE, COUNTS, OUT, INDEX
  *   radix.leaf          OpenCL  buckets  TABLE, OUT
  *   radix.leaf.index, .index64           TABLE, OUT, INDEX
+ *   radix.whole         OpenCL  -        IN, TABLE, COUNTS, OUT         params[4] seed; all of the above
+ *   radix.whole.index                    IN, TABLE, COUNTS, OUT, INDEX
  *   sort.nan_order      host    -        IN, OUT                        params: n only; f32 and f64, not
  * argsort sort.gather         host    items    PAYLOAD, INDEX, OUT            params: n, bytes of an element,
  * index sort.small          host    -        -, keys inline in and out      params: index (0 or 4) only
@@ -37,13 +39,17 @@
  * facts.max_allocation, or any OUT where host_memory is false, is filled through a private buffer of a few
  * chunks whose runs the host copies into their places; a bucket that fits no window is sorted by the host.
  *
+ * radix.whole is for a device that copies, alone: the keys go there once and come back once. It takes up to
+ * HAC_RADIX_WHOLE_ITEMS keys that fit a window, and no short loops.
+ *
  * values: sample: [0] method + 256 · levels, [1] keys sampled, [2] largest expected bucket;
- * scan: [0] largest bucket, [1] buckets up to the last that is not empty; leaf: [0] buckets that the host
- * sorted; nan_order: [0] NaNs.
+ * scan: [0] largest bucket, [1] buckets up to the last that is not empty; leaf, whole: [0] buckets that the
+ * host sorted; nan_order: [0] NaNs.
  */
 #ifndef CODELETS_RADIX_H
 #define CODELETS_RADIX_H
 
+#include "base/radix_layout.h"
 #include "opencl/codelet.h"
 
 /* The entries for the codelet table. */
@@ -57,6 +63,9 @@
     HAC_RADIX_OPENCL("radix.leaf", 2, leaf, leaf, keys)                                                      \
     HAC_RADIX_OPENCL("radix.leaf.index", 3, leaf, leaf, index32)                                             \
     HAC_RADIX_OPENCL("radix.leaf.index64", 3, leaf, leaf, index64)                                           \
+    HAC_RADIX_WHOLE("radix.whole", 4, keys, "radix.count", "radix.scatter", "radix.leaf")                    \
+    HAC_RADIX_WHOLE("radix.whole.index", 5, index32, "radix.count", "radix.scatter.index",                   \
+                    "radix.leaf.index")                                                                      \
     HAC_RADIX_HOST("sort.nan_order", 2, 1, nan_order)                                                        \
     HAC_RADIX_HOST("sort.gather", 3, 3, gather)                                                              \
     HAC_RADIX_HOST("sort.small", 0, 1, small)
@@ -71,6 +80,19 @@
         .max_params = (params),                                                                              \
         .check = hac_radix_check_##what,                                                                     \
         .run = hac_radix_run_##what,                                                                         \
+    },
+
+#define HAC_RADIX_WHOLE(codelet, spans, kind, count, scatter, leaf)                                          \
+    {                                                                                                        \
+        .name = (codelet),                                                                                   \
+        .engine = HAC_ENGINE_OPENCL,                                                                         \
+        .min_spans = (spans),                                                                                \
+        .max_spans = (spans),                                                                                \
+        .min_params = 5,                                                                                     \
+        .max_params = 5,                                                                                     \
+        .check = hac_radix_check_whole_##kind,                                                               \
+        .run = hac_radix_run_whole,                                                                          \
+        .parts = {(count), (scatter), (leaf)},                                                               \
     },
 
 /* `test`: the program, and its known-answer test. */
@@ -134,6 +156,9 @@ HAC_RADIX_DECLARE_CHECK(count_keys)
 HAC_RADIX_DECLARE_RUN(count)
 HAC_RADIX_DECLARE_RUN(scatter)
 HAC_RADIX_DECLARE_RUN(leaf)
+HAC_RADIX_DECLARE_CHECK(whole_keys)
+HAC_RADIX_DECLARE_CHECK(whole_index32)
+HAC_RADIX_DECLARE_RUN(whole)
 HAC_RADIX_DECLARE_CHECK(sample)
 HAC_RADIX_DECLARE_RUN(sample)
 HAC_RADIX_DECLARE_CHECK(scan)

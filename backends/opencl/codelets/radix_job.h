@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one task of the radix codelets carries along: params, table, open windows. For radix.c, radix_leaf.c.
- */
+/* What one task of the radix codelets carries along: params, table, open windows; and the launches of its
+ * kernels. For radix.c, radix_leaf.c, radix_whole.c. */
 #ifndef CODELETS_RADIX_JOB_H
 #define CODELETS_RADIX_JOB_H
 
@@ -49,5 +49,35 @@ uint64_t hac_radix_groups(const hac_radix_job *job, uint64_t jobs);
 /* Launches the kernel on `jobs` chunks or buckets; argument `next_arg` becomes the counter. */
 HAC_MUST_USE hac_status hac_radix_launch(hac_radix_job *job, cl_kernel kernel, unsigned next_arg,
                                          uint64_t jobs, hac_error *err);
+
+/* ---- radix.c ---- */
+
+/* Chunks first … first + count - 1, through one set of windows. */
+typedef struct hac_radix_stretch {
+    uint64_t first, count;
+    uint64_t first_item, items;
+} hac_radix_stretch;
+
+hac_radix_stretch hac_radix_stretch_of(const hac_radix_params *params, uint64_t first, uint64_t count);
+
+/* Where a scatter writes: windows of `items` elements; starts: of the stretch's rows of COUNTS. */
+typedef struct hac_radix_target {
+    cl_mem starts, keys, index;
+    uint64_t items;
+} hac_radix_target;
+
+/* radix.count and radix.scatter of a stretch, of which `in` is the window; the table is open. */
+HAC_MUST_USE hac_status hac_radix_count_launch(hac_radix_job *job, hac_type type, const hac_radix_stretch *s,
+                                               cl_mem in, cl_mem counts, hac_error *err);
+HAC_MUST_USE hac_status hac_radix_scatter_launch(hac_radix_job *job, hac_type type,
+                                                 const hac_radix_stretch *s, cl_mem in,
+                                                 const hac_radix_target *to, hac_error *err);
+
+/* ---- radix_leaf.c ---- */
+
+/* radix.leaf of all buckets, in the windows `keys` and `index` of OUT and INDEX, which it closes with all
+ * that were opened behind `keys`. `task` is radix.leaf's. */
+HAC_MUST_USE hac_status hac_radix_leaf_windows(hac_radix_job *job, const hac_task *task, cl_mem keys,
+                                               cl_mem index, hac_task_result *result, hac_error *err);
 
 #endif

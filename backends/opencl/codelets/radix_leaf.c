@@ -180,8 +180,18 @@ static void part_write_back(part *p)
         memcpy(p->begin, p->copy, p->bytes);
 }
 
-/* Buckets from … end - 1 lie in one window; those too large for kernels are done by the host, before. */
-static hac_status collect(leaf *l, uint64_t from, uint64_t end, hac_error *err)
+/* Of buckets from … end - 1 those that are too large for kernels. */
+static hac_status sort_largest(leaf *l, uint64_t from, uint64_t end, hac_error *err)
+{
+    hac_status status;
+    for (uint64_t b = from; b < end; b++)
+        if (l->starts[b + 1] - l->starts[b] > large_limit(l))
+            TRY(sort_by_host(l, l->starts[b], l->starts[b + 1] - l->starts[b], err));
+    return HAC_OK;
+}
+
+/* What kernels are to do of buckets from … end - 1, which lie in one window. */
+static void collect(leaf *l, uint64_t from, uint64_t end)
 {
     bool nothing_to_map = l->index != NULL || (l->job.order.order.flip | l->job.order.order.sign |
                                                l->job.order.order.reverse) == 0;
@@ -191,17 +201,13 @@ static hac_status collect(leaf *l, uint64_t from, uint64_t end, hac_error *err)
         if (items == 0 || (items == 1 && nothing_to_map))
             continue;
         bucket one = {(uint32_t)(l->starts[b] - l->starts[from]), (uint32_t)items};
-        if (items > large_limit(l)) {
-            hac_status status = sort_by_host(l, l->starts[b], items, err);
-            if (status != HAC_OK)
-                return status;
-        } else if (items > HAC_RADIX_LEAF_ITEMS || items > loop_items(l)) {
+        if (items > large_limit(l))
+            continue;
+        if (items > HAC_RADIX_LEAF_ITEMS || items > loop_items(l))
             l->large[l->n_large++] = one;
-        } else {
+        else
             l->normal[l->n_normal++] = one;
-        }
     }
-    return HAC_OK;
 }
 
 static void shift_buckets(bucket *buckets, uint32_t n, uint32_t by)
@@ -215,7 +221,8 @@ static hac_status sort_window(leaf *l, uint64_t from, uint64_t end, part *keys, 
     hac_status status;
     uint64_t first = l->starts[from], items = l->starts[end] - first;
     uint32_t key_bytes = l->job.p.key_bytes, index_bytes = l->job.p.index_bytes;
-    TRY(collect(l, from, end, err));
+    TRY(sort_largest(l, from, end, err));
+    collect(l, from, end);
     if (l->n_normal == 0 && l->n_large == 0)
         return HAC_OK;
     TRY(part_open(l, l->data, first, items, key_bytes, keys, err));
@@ -309,7 +316,7 @@ static hac_status fill_buckets(leaf *l, const hac_task *task, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
+static hac_status leaf_begin(leaf *l, const hac_task *task, hac_error *err)
 {
     static const char *(*const programs[])(const hac_device_facts *, hac_type) = {
         hac_radix_program_leaf_keys, hac_radix_program_leaf_index32, hac_radix_program_leaf_index64};
@@ -319,9 +326,49 @@ static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
     TRY(read_starts(l, task, err));
     l->data = task->spans[1].data;
     l->index = l->job.p.index_bytes != 0 ? task->spans[2].data : NULL;
+    return HAC_OK;
+}
+
+static hac_status leaf_run(leaf *l, const hac_task *task, hac_error *err)
+{
+    hac_status status;
+    TRY(leaf_begin(l, task, err));
     if (l->job.table.header.counted != 0)
         return fill_buckets(l, task, err);
     return sort_buckets(l, task->count, err);
+}
+
+static hac_status leaf_end(leaf *l, hac_status status, hac_task_result *result)
+{
+    free(l->starts);
+    free(l->normal);
+    free(l->large);
+    free(l->launched);
+    if (status == HAC_OK) {
+        result->values[0] = l->by_host;
+        result->n_values = 1;
+    }
+    return status;
+}
+
+static hac_status leaf_in_windows(leaf *l, const hac_task *task, cl_mem keys, cl_mem index, hac_error *err)
+{
+    hac_status status;
+    TRY(leaf_begin(l, task, err));
+    collect(l, 0, task->count);
+    TRY(sort_by_kernel(l, l->large, l->n_large, keys, index, err));
+    TRY(sort_by_kernel(l, l->normal, l->n_normal, keys, index, err));
+    TRY(hac_radix_close_from(&l->job, keys, err));
+    return sort_largest(l, 0, task->count, err);
+}
+
+hac_status hac_radix_leaf_windows(hac_radix_job *job, const hac_task *task, cl_mem keys, cl_mem index,
+                                  hac_task_result *result, hac_error *err)
+{
+    leaf l = {.job = *job};
+    hac_status status = leaf_in_windows(&l, task, keys, index, err);
+    *job = l.job;
+    return leaf_end(&l, status, result);
 }
 
 hac_status hac_radix_run_leaf(hac_device *device, const hac_task *task, hac_task_result *result,
@@ -333,13 +380,5 @@ hac_status hac_radix_run_leaf(hac_device *device, const hac_task *task, hac_task
     if (status == HAC_OK)
         status = leaf_run(&l, task, err);
     status = hac_radix_job_end(&l.job, status, err);
-    free(l.starts);
-    free(l.normal);
-    free(l.large);
-    free(l.launched);
-    if (status == HAC_OK) {
-        result->values[0] = l.by_host;
-        result->n_values = 1;
-    }
-    return status;
+    return leaf_end(&l, status, result);
 }

@@ -204,6 +204,17 @@ static const char *named(const sort *s, const char *keys, const char *index32, c
     return s->index_bytes == 0 ? keys : s->index_bytes == 4 ? index32 : index64;
 }
 
+static void order_nans(hac_device *device, const sort *s)
+{
+    hac_task_result result = {0};
+    hac_task nans = task_of(s, 0, 0);
+    nans.spans[0] = (hac_span){s->in, s->n * s->size};
+    nans.spans[1] = (hac_span){s->out, s->n * s->size};
+    nans.n_spans = 2;
+    nans.n_params = 1;
+    run(device, "sort.nan_order", &nans, &result);
+}
+
 /* The phases, each in two parts, the later part first. */
 static void run_sort(hac_device *device, sort *s)
 {
@@ -256,14 +267,26 @@ static void run_sort(hac_device *device, sort *s)
         if (task.count > 0)
             run(device, named(s, "radix.leaf", "radix.leaf.index", "radix.leaf.index64"), &task, &result);
     }
-    if (s->index_bytes != 0 || !hac_type_is_float(s->type))
-        return;
-    hac_task nans = task_of(s, 0, 0);
-    nans.spans[0] = in;
-    nans.spans[1] = out;
-    nans.n_spans = 2;
-    nans.n_params = 1;
-    run(device, "sort.nan_order", &nans, &result);
+    if (s->index_bytes == 0 && hac_type_is_float(s->type))
+        order_nans(device, s);
+}
+
+/* All phases as one task, on a device that copies. */
+static void run_whole(hac_device *device, sort *s)
+{
+    hac_task_result result = {0};
+    hac_task task = task_of(s, 0, 0);
+    task.params[4] = hac_random_u64(&random_state);
+    task.n_params = 5;
+    task.spans[0] = (hac_span){s->in, s->n * s->size};
+    task.spans[1] = (hac_span){s->table, hac_radix_table_bytes(s->cut.buckets)};
+    task.spans[2] = (hac_span){s->counts, counts_bytes(s)};
+    task.spans[3] = (hac_span){s->out, s->n * s->size};
+    task.spans[4] = (hac_span){s->index, s->n * s->index_bytes};
+    task.n_spans = 4 + (s->index_bytes != 0);
+    run(device, s->index_bytes != 0 ? "radix.whole.index" : "radix.whole", &task, &result);
+    if (s->index_bytes == 0 && hac_type_is_float(s->type))
+        order_nans(device, s);
 }
 
 static void assert_sorted(const sort *s, const char *what, pattern p)
@@ -551,6 +574,61 @@ static void limited_devices(void **state)
     }
 }
 
+static void whole_sorts(void **state)
+{
+    (void)state;
+    static const setting settings[] = {
+        {"whole", {.style = HAC_STYLE_ONLY_BLOCK, .copy_memory = true}},
+        {"whole, simt", {.style = HAC_STYLE_ONLY_SIMT, .copy_memory = true}},
+    };
+    static const uint64_t sizes[] = {1, 2, 63, 1024, 1025, 5003, 20011, 300007};
+    size_t n_sizes = sizeof sizes / sizeof sizes[0];
+    for (size_t i = 0; i < 2; i++) {
+        hac_device *device = test_open_device(settings[i].device);
+        for (size_t k = 0; k < n_sizes - (test_small_sizes() ? 2 : 0); k++)
+            for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
+                for (int p = 0; p < PATTERNS; p++) {
+                    if (sizes[k] > 20000 && (p + type) % 4 != 0)
+                        continue;
+                    sort s =
+                        sort_new((hac_type)type, (p + type) & 1, (uint32_t)(p + type + (int)k) % 2 * 4,
+                                 sizes[k], p & 1 ? cut_for(device, sizes[k]) : fine_cut(device, sizes[k]));
+                    fill(&s, (pattern)p);
+                    run_whole(device, &s);
+                    assert_sorted(&s, settings[i].name, (pattern)p);
+                    sort_free(&s);
+                }
+        hac_device_close(device);
+    }
+}
+
+/* What a window does not hold, and a device that ends loops, are not whole's. */
+static void whole_has_limits(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    sort s = sort_new(HAC_TYPE_U32, false, 0, 5000, (hac_radix_cut){.chunk_items = 1024, .buckets = 8});
+    hac_task task = task_of(&s, 0, 0);
+    task.spans[0] = task.spans[3] = (hac_span){s.in, s.n * s.size};
+    task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
+    task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
+    task.n_spans = 4;
+    task.n_params = 5;
+    hac_device_facts facts = {.max_allocation = 20000};
+    assert_int_equal(hac_radix_check_whole_keys(&facts, &task, &err), HAC_OK);
+    facts.max_allocation = 19999;
+    assert_int_equal(hac_radix_check_whole_keys(&facts, &task, &err), HAC_INVALID);
+    facts = (hac_device_facts){.max_allocation = 20000, .max_loop_iterations = 1u << 30};
+    assert_int_equal(hac_radix_check_whole_keys(&facts, &task, &err), HAC_INVALID);
+    facts.max_loop_iterations = 0;
+    task.params[3] = 4;
+    assert_int_equal(hac_radix_check_whole_keys(&facts, &task, &err), HAC_INVALID);
+    task.params[3] = 0;
+    task.spans[2].bytes -= 64;
+    assert_int_equal(hac_radix_check_whole_keys(&facts, &task, &err), HAC_INVALID);
+    sort_free(&s);
+}
+
 /* Counts that are not those of the data: whatever comes out, nothing outside OUT is written. */
 static void wrong_counts_write_nothing_outside(void **state)
 {
@@ -741,6 +819,8 @@ int main(void)
         cmocka_unit_test(few_values_block),
         cmocka_unit_test(few_values_simt),
         cmocka_unit_test(limited_devices),
+        cmocka_unit_test(whole_sorts),
+        cmocka_unit_test(whole_has_limits),
         cmocka_unit_test(wrong_counts_write_nothing_outside),
         cmocka_unit_test(bad_tasks_are_refused),
         cmocka_unit_test(damaged_tables_are_refused),

@@ -93,6 +93,7 @@ void hac_device_close(hac_device *device)
         release_mem(&device->scratch[i]);
     for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++)
         release_mem(&device->spare[i]);
+    hac_regions_clear(device);
     hac_device_programs_close(device);
     if (device->queue != NULL)
         clReleaseCommandQueue(device->queue);
@@ -146,6 +147,7 @@ static hac_status open_copy(hac_device *device, hac_window *window, hac_error *e
     hac_status status = take_buffer(device, window->bytes, window, err);
     if (status != HAC_OK || !(window->access & HAC_READ))
         return status;
+    hac_regions_note_copy(device, window->data, window->bytes);
     /* Not blocking: the memory stays as it is until the window is closed, which waits. */
     cl_int code = clEnqueueWriteBuffer(device->queue, window->mem, CL_FALSE, 0, window->bytes, window->data,
                                        0, NULL, NULL);
@@ -214,6 +216,7 @@ static hac_status fetch_copy(hac_device *device, const hac_window *window, hac_e
 {
     if (!(window->access & HAC_WRITE))
         return HAC_OK;
+    hac_regions_note_copy(device, window->data, window->bytes);
     cl_int code = clEnqueueReadBuffer(device->queue, window->mem, CL_TRUE, 0, window->bytes, window->data, 0,
                                       NULL, NULL);
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueReadBuffer");

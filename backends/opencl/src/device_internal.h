@@ -31,6 +31,14 @@ typedef struct hac_window {
     hac_access access;
 } hac_window;
 
+/* Host memory that windows lie in, and that stays mapped from task to task. */
+typedef struct hac_region {
+    uint8_t *data;
+    uint64_t bytes, copied; /* … to and from the device, until it is pinned */
+    cl_mem pin;             /* NULL: it is not */
+    bool tried;
+} hac_region;
+
 struct hac_device {
     hac_device_facts facts;
     cl_device_id id;
@@ -48,11 +56,20 @@ struct hac_device {
     hac_window windows[HAC_MAX_WINDOWS];
     hac_window scratch[HAC_SCRATCH_SLOTS];
     hac_window spare[HAC_SPARE_BUFFERS]; /* device buffers of closed windows, for the next ones */
+    hac_region *regions;                 /* by address */
+    size_t n_regions, room_regions;
 };
 
 /* Sets up and takes down the program side of a device. */
 HAC_MUST_USE hac_status hac_device_programs_open(hac_device *device, const hac_device_options *options,
                                                  hac_error *err);
 void hac_device_programs_close(hac_device *device);
+
+/* ---- regions.c ---- */
+
+/* Bytes are about to be copied from or to host memory: pins the region in which they lie, if that pays now.
+ */
+void hac_regions_note_copy(hac_device *device, const void *data, uint64_t bytes);
+void hac_regions_clear(hac_device *device);
 
 #endif

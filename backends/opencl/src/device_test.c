@@ -248,6 +248,43 @@ static void test_open_as_listed(void **state)
     }
 }
 
+/* Copies from and to regions, pinned and not, and beside them; regions come and go in any order. */
+static void test_regions(void **state)
+{
+    (void)state;
+    enum { MIB = 1 << 20, REGIONS = 5 };
+    hac_device *device = NULL;
+    hac_device_options options = {.platform = getenv("HAC_TEST_PLATFORM"), .copy_memory = true};
+    uint8_t *data[REGIONS];
+    assert_int_equal(hac_device_open(&options, &device, NULL), HAC_OK);
+    for (int i = 0; i < REGIONS; i++) {
+        data[i] = aligned_alloc(4096, 2 * MIB);
+        assert_non_null(data[i]);
+        memset(data[i], i + 1, 2 * MIB);
+        if (i != 2)
+            hac_device_add_region(device, data[i], i == 3 ? MIB / 2 : 2 * MIB);
+    }
+    for (int round = 0; round < 5; round++)
+        for (int i = 0; i < REGIONS; i++) {
+            cl_mem window = NULL;
+            if (round == 3 && i == 1)
+                hac_device_remove_region(device, data[i]);
+            assert_int_equal(
+                hac_device_open_window(device, data[i] + MIB, MIB, HAC_READ_WRITE, &window, NULL), HAC_OK);
+            assert_int_equal(hac_device_finish(device, NULL), HAC_OK);
+            memset(data[i] + MIB, 99, MIB); /* what was there is on the device, and comes back */
+            assert_int_equal(hac_device_close_window(device, window, NULL), HAC_OK);
+            for (size_t b = MIB; b < 2 * MIB; b += 4093)
+                assert_int_equal(data[i][b], i + 1);
+        }
+    hac_device_remove_region(device, data[2]);
+    hac_device_remove_region(device, data[4]);
+    hac_device_remove_region(device, data[4]);
+    hac_device_close(device);
+    for (int i = 0; i < REGIONS; i++)
+        free(data[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_errors_name_the_call),
         cmocka_unit_test(test_no_such_device),
         cmocka_unit_test(test_open_as_listed),
+        cmocka_unit_test(test_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

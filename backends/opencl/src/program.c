@@ -14,9 +14,9 @@
 #include "image.h"
 #include "program_file.h"
 
-#define BASE_OPTIONS  "-cl-std=CL1.2 "
-/* Without it 32-bit quotients and roots are a few units in the last place off, and so are 64-bit ones of 32-bit
- * numbers: compilers of GPUs narrow them. */
+#define BASE_OPTIONS "-cl-std=CL1.2 "
+/* Without it 32-bit quotients and roots are a few units in the last place off, and so are 64-bit ones of
+ * 32-bit numbers: compilers of GPUs narrow them. */
 #define EXACT_OPTIONS "-cl-fp32-correctly-rounded-divide-sqrt "
 #define NO_PROGRAM    SIZE_MAX
 #define BUILD_LOG_MAX (1u << 20)

@@ -52,6 +52,7 @@
 #define HAC_RADIX_ENTRIES     (1 << HAC_RADIX_ENTRY_BITS)
 #define HAC_RADIX_STRANGE     (UINT64_C(1) << 63)
 #define HAC_RADIX_MAX_ITEMS   (UINT64_C(1) << 40)
+#define HAC_RADIX_WHOLE_ITEMS (UINT64_C(1) << 31) /* of radix.whole: places in 32 bits */
 #define HAC_RADIX_MAX_CHUNK   (UINT64_C(1) << 30)
 /* Keys of a chunk for each bucket: a sixteenth of the narrowest keys is what their counters take. */
 #define HAC_RADIX_LEAST_CHUNK 32

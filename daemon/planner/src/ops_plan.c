@@ -47,8 +47,8 @@ static bool is_cpu(const planning *p, uint32_t device)
     return strcmp(p->machine->devices[device].kind, "cpu") == 0;
 }
 
-/* Whether a device that is no CPU would run its host codelet, too: there are no kernels of it, or none that any
- * device here could run. */
+/* Whether a device that is no CPU would run its host codelet, too: there are no kernels of it, or none that
+ * any device here could run. */
 static bool is_host_only(const planning *p, const hac_op_spec *op)
 {
     static const char *const names[] = {"op.tokenize", "op.index", "op.csr", "op.transpose"};

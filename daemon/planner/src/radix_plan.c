@@ -2,7 +2,8 @@
 /*
  * Radix plans: the partition sort of base/radix_layout.h, a chain of phases. The long ones (count, scatter,
  * leaf) are range tasks that all devices of the team share, cut at chunks or buckets; which device does which
- * changes nothing in the result.
+ * changes nothing in the result. A device alone that copies does them as one task, radix.whole, so that the
+ * keys go there and back once.
  */
 #include "base/radix_layout.h"
 #include "base/type.h"
@@ -13,7 +14,8 @@
 #define SCATTER_PART 0.37
 #define LEAF_PART    0.50
 
-#define SIMT_WORKERS 64 /* of a device whose threads are not known */
+#define SIMT_WORKERS  64                  /* of a device whose threads are not known */
+#define WHOLE_SCRATCH (UINT64_C(2) << 30) /* of radix_leaf.c, for keys and for indices */
 
 typedef struct phases {
     hac_plan *plan;
@@ -179,6 +181,37 @@ static hac_status add_sorting(phases *p, hac_error *err)
     return status == HAC_OK ? add_phase(p, &leaf, err) : status;
 }
 
+/* What radix.whole takes (codelets/radix.h); of the device's memory it needs input, result and scratch. */
+static bool is_whole(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team)
+{
+    const hac_machine_device *device = &machine->devices[team->machine_index[0]];
+    if (team->n != 1 || device->host_memory || device->max_loop_iterations != 0 ||
+        spec->items > HAC_RADIX_WHOLE_ITEMS)
+        return false;
+    uint64_t bytes = spec->items * hac_type_size(spec->type);
+    uint64_t all = 2 * bytes + (hac_sort_by_index(spec) ? 4 * spec->items : 0) + WHOLE_SCRATCH;
+    return (device->max_allocation == 0 || bytes <= device->max_allocation) &&
+           (device->memory == 0 || all <= device->memory);
+}
+
+static hac_status add_whole(phases *p, hac_error *err)
+{
+    phase whole = {
+        .codelet = p->index_bytes == 0 ? "radix.whole" : "radix.whole.index",
+        .stage = "sort",
+        .units = (double)p->spec->items,
+        .part = 1,
+        .repeatable = true,
+        .spans = {span_of(p, p->buffers.in, HAC_PLAN_READ), span_of(p, p->table, HAC_PLAN_WRITE),
+                  span_of(p, p->counts, HAC_PLAN_WRITE), span_of(p, p->keys, HAC_PLAN_WRITE)},
+        .n_spans = 4,
+        .n_params = 5, /* the seed, as add_counting has it */
+    };
+    if (p->index_bytes > 0)
+        whole.spans[whole.n_spans++] = span_of(p, p->buffers.index, HAC_PLAN_WRITE);
+    return add_phase(p, &whole, err);
+}
+
 hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team,
                            hac_plan **ret, hac_error *err)
 {
@@ -198,10 +231,13 @@ hac_status hac_radix_build(const hac_machine *machine, const hac_sort_spec *spec
     p.last = p.buffers.ready;
     p.has_last = p.buffers.has_ready;
     status = add_buffers(&p, err);
-    if (status == HAC_OK)
+    if (status == HAC_OK && is_whole(machine, spec, team)) {
+        status = add_whole(&p, err);
+    } else if (status == HAC_OK) {
         status = add_counting(&p, err);
-    if (status == HAC_OK)
-        status = add_sorting(&p, err);
+        if (status == HAC_OK)
+            status = add_sorting(&p, err);
+    }
     if (status == HAC_OK)
         status = hac_sort_finish(plan, spec, &p.buffers, &p.last, 1, err);
     if (status == HAC_OK)

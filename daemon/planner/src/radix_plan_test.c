@@ -38,6 +38,8 @@ static const struct contract {
     {"radix.leaf", {"table r", "out rw"}, 4, true, false},
     {"radix.leaf.index", {"table r", "* rw", "index rw"}, 4, true, false},
     {"radix.leaf.index64", {"table r", "* rw", "index rw"}, 4, true, false},
+    {"radix.whole", {"in r", "table w", "counts w", "out w"}, 5, false, false},
+    {"radix.whole.index", {"in r", "table w", "counts w", "* w", "index w"}, 5, false, false},
     {"sort.nan_order", {"in r", "out rw"}, 1, false, true},
     {"sort.gather", {"* r", "index r", "* w"}, 3, true, true},
 };
@@ -216,12 +218,47 @@ static void test_order_in_time(void **state)
     }
 }
 
+/* A device that copies does a sort as one task, if it is alone and the sort fits it. */
+static void test_whole(void **state)
+{
+    (void)state;
+    static const double capability[] = {1e9, 1e8};
+    hac_machine machine = test_machine(capability, 1);
+    hac_machine_device *device = &machine.devices[0];
+    const hac_sort_spec usual = {.items = 1000000, .type = HAC_TYPE_U32};
+    for (int way = 0; way < 8; way++) {
+        hac_sort_spec spec = usual;
+        *device = test_machine(capability, 1).devices[0];
+        device->host_memory = way == 1;
+        device->memory = way == 2 ? UINT64_C(2) << 30 : UINT64_C(64) << 30;
+        device->max_allocation = way == 3 ? 3999999 : UINT64_C(32) << 30;
+        device->max_loop_iterations = way == 4 ? 1u << 20 : 0;
+        if (way == 5)
+            spec.items = HAC_RADIX_WHOLE_ITEMS + 1;
+        if (way == 6) {
+            machine = test_machine(capability, 2);
+            machine.devices[0].host_memory = machine.devices[1].host_memory = false;
+            spec.algorithm = HAC_SORT_RADIX;
+        }
+        if (way == 7)
+            spec.argsort = true;
+        hac_plan *plan = plan_for(&machine, &spec);
+        check_radix(plan, &spec);
+        bool whole = strncmp(plan->tasks[0].codelet, "radix.whole", 11) == 0;
+        if (way != 6) /* two may or may not be worth it; whether one is, is the price's to say */
+            assert_int_equal(whole, way == 0 || way == 7);
+        assert_true(!whole || (plan->n_tasks == 1 && plan->tasks[0].part == 1 && plan->n_devices == 1));
+        hac_plan_free(plan);
+        if (way == 6)
+            machine = test_machine(capability, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contract),
-        cmocka_unit_test(test_loop_limit),
-        cmocka_unit_test(test_shared_time),
+        cmocka_unit_test(test_contract),      cmocka_unit_test(test_loop_limit),
+        cmocka_unit_test(test_shared_time),   cmocka_unit_test(test_whole),
         cmocka_unit_test(test_order_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

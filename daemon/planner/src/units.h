@@ -8,6 +8,7 @@
  *   radix.sample           items sampled
  *   radix.count, .scatter  items                 one pass over memory each
  *   radix.leaf             items                 two passes in cache per bucket
+ *   radix.whole            items                 all of them, on a device that copies
  *   radix.scan             counters              chunks × buckets
  *   sort.nan_order         items
  *   sort.gather            items                 one random read each

@@ -38,7 +38,8 @@ typedef struct hac_task {
     size_t inline_in_bytes;
 } hac_task;
 
-#define HAC_TASK_MAX_VALUES 96
+#define HAC_TASK_MAX_VALUES   96
+#define HAC_CODELET_MAX_PARTS 4
 
 /* What a task gives back besides what it wrote into its spans. */
 typedef struct hac_task_result {
@@ -66,6 +67,9 @@ typedef struct hac_codelet {
      * NULL for host codelets. HAC_DEVICE with a message that says what came out wrong.
      */
     hac_status (*known_answer)(hac_device *device, hac_type type, hac_error *err);
+    /* Names of other codelets whose kernels it runs, NULL behind the last: their programs have to be built,
+     * and their known-answer tests are its. */
+    const char *parts[HAC_CODELET_MAX_PARTS + 1];
 } hac_codelet;
 
 /* The table, ended by an entry whose name is NULL. */

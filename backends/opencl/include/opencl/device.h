@@ -41,9 +41,9 @@ typedef struct hac_device_facts {
     bool host_memory;             /* zero copy: kernels work on host memory in place */
     bool fp64;
     bool rounds_division; /* 32-bit quotients and roots are correctly rounded, if a program asks for it */
-    bool int64_atomics; /* on both memories; 32-bit ones every device has */
-    bool other_order;   /* its byte order is not the host's, or is said not to be: */
-    bool turns_order;   /* it is the host's in fact, and what was stored in the other one is turned back */
+    bool int64_atomics;   /* on both memories; 32-bit ones every device has */
+    bool other_order;     /* its byte order is not the host's, or is said not to be: */
+    bool turns_order;     /* it is the host's in fact, and what was stored in the other one is turned back */
 } hac_device_facts;
 
 const hac_device_facts *hac_device_get_facts(const hac_device *device);
@@ -65,6 +65,15 @@ typedef enum hac_access { HAC_READ = 1, HAC_WRITE = 2, HAC_READ_WRITE = 3 } hac_
 HAC_MUST_USE hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes,
                                                hac_access access, cl_mem *ret_window, hac_error *err);
 HAC_MUST_USE hac_status hac_device_close_window(hac_device *device, cl_mem window, hac_error *err);
+
+/*
+ * Memory that windows may lie in stays mapped at `data` until it is removed. A driver copies from and to
+ * pageable memory through a buffer of its own; so once a device that copies has copied more than the region's
+ * size, the region is pinned. A region that cannot be kept in mind or pinned is copied as before.
+ */
+void hac_device_add_region(hac_device *device, void *data, uint64_t bytes);
+/* Before it is unmapped; nothing may be enqueued. Memory that is no region is none of its business. */
+void hac_device_remove_region(hac_device *device, const void *data);
 
 /* Device scratch memory that lives until the device is closed; asked for again by the same slot it is
  * reused when large enough. For per-worker scratch of a codelet; slots are 0 … 7. Contents undefined. */

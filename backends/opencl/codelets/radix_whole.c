@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * radix.whole: all phases of a sort on one device that copies. Task by task the keys would go there three
+ * times and back twice; here they go there once and come back once. What passes through the host between two
+ * phases is COUNTS, which it scans.
+ */
+#include "radix.h"
+#include "radix_job.h"
+#include "try.h"
+
+static const hac_radix_span whole_spans[] = {HAC_RADIX_KEYS, HAC_RADIX_TABLE, HAC_RADIX_COUNTS,
+                                             HAC_RADIX_KEYS, HAC_RADIX_INDEX};
+
+static hac_status check_whole(const hac_device_facts *facts, const hac_task *task, size_t n_spans,
+                              uint32_t index_bytes, hac_error *err)
+{
+    hac_radix_params p;
+    hac_status status;
+    TRY(hac_radix_params_of(task, whole_spans, n_spans, &p, err));
+    if (p.index_bytes != index_bytes)
+        return hac_fail(err, HAC_INVALID, "indices of %u bytes do not fit this codelet", p.index_bytes);
+    uint64_t widest = p.index_bytes > p.key_bytes ? p.index_bytes : p.key_bytes;
+    if (p.n > HAC_RADIX_WHOLE_ITEMS || p.n * widest > facts->max_allocation ||
+        p.chunks * hac_radix_row_items(p.buckets) * sizeof(uint64_t) > facts->max_allocation)
+        return hac_fail(err, HAC_INVALID, "%llu keys do not fit a window of %llu bytes",
+                        (unsigned long long)p.n, (unsigned long long)facts->max_allocation);
+    if (facts->max_loop_iterations != 0)
+        return hac_fail(err, HAC_INVALID, "device \"%s\" ends long loops", facts->name);
+    return HAC_OK;
+}
+
+hac_status hac_radix_check_whole_keys(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    return check_whole(facts, task, 4, 0, err);
+}
+
+hac_status hac_radix_check_whole_index32(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    return check_whole(facts, task, 5, 4, err);
+}
+
+/* The task of a phase, whose spans are these of the whole sort's. */
+static hac_task phase_of(const hac_task *task, size_t n_params, const size_t *spans, size_t n_spans)
+{
+    hac_task phase = *task;
+    phase.n_params = n_params;
+    phase.n_spans = n_spans;
+    for (size_t i = 0; i < n_spans; i++)
+        phase.spans[i] = task->spans[spans[i]];
+    return phase;
+}
+
+static hac_status run_sample(hac_device *device, const hac_task *task, hac_error *err)
+{
+    static const size_t spans[] = {0, 1};
+    hac_task phase = phase_of(task, 5, spans, 2);
+    hac_task_result result = {0};
+    return hac_radix_run_sample(device, &phase, &result, err);
+}
+
+static hac_status run_scan(hac_device *device, const hac_task *task, hac_error *err)
+{
+    static const size_t spans[] = {1, 2};
+    hac_task phase = phase_of(task, 4, spans, 2);
+    hac_task_result result = {0};
+    return hac_radix_run_scan(device, &phase, &result, err);
+}
+
+static hac_task leaf_task(const hac_task *task)
+{
+    static const size_t spans[] = {1, 3, 4};
+    hac_task phase = phase_of(task, 4, spans, task->n_spans - 2);
+    phase.first = 0;
+    phase.count = task->params[2];
+    return phase;
+}
+
+/* What the scan has added to the table: its maps stay as they are. */
+static hac_status read_header(hac_radix_job *job, const hac_task *task, hac_error *err)
+{
+    hac_radix_table after = {0};
+    hac_status status = hac_radix_table_read(&task->spans[1], &job->p, &after, err);
+    job->table.header = after.header;
+    hac_radix_table_free(&after);
+    return status;
+}
+
+static hac_status open_counts(hac_radix_job *job, const hac_task *task, hac_access access, cl_mem *ret,
+                              hac_error *err)
+{
+    return hac_radix_open(job, task->spans[2].data, hac_radix_counts_bytes(job->p.chunks, job->p.buckets),
+                          access, ret, err);
+}
+
+static hac_status count_all(hac_radix_job *job, const hac_task *task, const hac_radix_stretch *all, cl_mem in,
+                            hac_error *err)
+{
+    cl_mem counts;
+    hac_status status;
+    TRY(open_counts(job, task, HAC_WRITE, &counts, err));
+    TRY(hac_radix_count_launch(job, task->type, all, in, counts, err));
+    TRY(hac_radix_close_from(job, counts, err));
+    TRY(run_scan(job->device, task, err));
+    return read_header(job, task, err);
+}
+
+static hac_status scatter_all(hac_radix_job *job, const hac_task *task, const hac_radix_stretch *all,
+                              cl_mem in, hac_radix_target *to, hac_error *err)
+{
+    const hac_radix_params *p = &job->p;
+    hac_status status;
+    to->items = p->n;
+    TRY(hac_radix_open(job, task->spans[3].data, p->n * p->key_bytes, HAC_WRITE, &to->keys, err));
+    if (p->index_bytes != 0)
+        TRY(hac_radix_open(job, task->spans[4].data, p->n * p->index_bytes, HAC_WRITE, &to->index, err));
+    TRY(open_counts(job, task, HAC_READ, &to->starts, err));
+    TRY(hac_radix_scatter_launch(job, task->type, all, in, to, err));
+    return hac_radix_close_from(job, to->starts, err);
+}
+
+static hac_status run_phases(hac_radix_job *job, const hac_task *task, hac_task_result *result,
+                             hac_error *err)
+{
+    cl_mem in;
+    hac_radix_target to = {0};
+    hac_status status;
+    hac_radix_stretch all = hac_radix_stretch_of(&job->p, 0, job->p.chunks);
+    hac_task leaf = leaf_task(task);
+    TRY(hac_radix_open(job, task->spans[0].data, job->p.n * job->p.key_bytes, HAC_READ, &in, err));
+    TRY(hac_radix_open_table(job, err));
+    TRY(count_all(job, task, &all, in, err));
+    if (job->table.header.counted != 0) /* the host writes each value as often as it was counted */
+        return hac_radix_run_leaf(job->device, &leaf, result, err);
+    TRY(scatter_all(job, task, &all, in, &to, err));
+    return hac_radix_leaf_windows(job, &leaf, to.keys, to.index, result, err);
+}
+
+hac_status hac_radix_run_whole(hac_device *device, const hac_task *task, hac_task_result *result,
+                               hac_error *err)
+{
+    hac_radix_job job;
+    hac_status status;
+    TRY(run_sample(device, task, err));
+    status = hac_radix_job_begin(&job, device, task, &task->spans[1], whole_spans, task->n_spans, err);
+    if (status == HAC_OK)
+        status = run_phases(&job, task, result, err);
+    return hac_radix_job_end(&job, status, err);
+}
