@@ -261,6 +261,15 @@ hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes,
     return HAC_OK;
 }
 
+hac_status hac_device_read(hac_device *device, cl_mem mem, uint64_t offset, uint64_t bytes, void *to,
+                           hac_error *err)
+{
+    if (bytes == 0)
+        return hac_device_finish(device, err);
+    cl_int code = clEnqueueReadBuffer(device->queue, mem, CL_TRUE, offset, bytes, to, 0, NULL, NULL);
+    return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueReadBuffer");
+}
+
 hac_status hac_kernel_arg(cl_kernel kernel, unsigned index, size_t size, const void *value, hac_error *err)
 {
     cl_int code = clSetKernelArg(kernel, index, size, value);

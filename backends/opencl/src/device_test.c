@@ -194,6 +194,45 @@ static void test_scratch(void **state)
     hac_device_close(device);
 }
 
+static void sum_into(hac_device *device, cl_mem items, cl_mem result)
+{
+    hac_error err = HAC_ERROR_NONE;
+    cl_kernel kernel;
+    assert_int_equal(hac_device_kernel(device, "selftest", "selftest_sum", &kernel, &err), HAC_OK);
+    assert_int_equal(hac_kernel_arg_mem(kernel, 0, items, &err), HAC_OK);
+    assert_int_equal(hac_kernel_arg_u32(kernel, 1, ITEMS / 16, &err), HAC_OK);
+    assert_int_equal(hac_kernel_arg_mem(kernel, 2, result, &err), HAC_OK);
+    assert_int_equal(hac_device_launch(device, kernel, 1, 1, &err), HAC_OK);
+}
+
+/* What a launch leaves in scratch memory, all of it and a part. */
+static void test_read(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    for (int copy = 0; copy < 2; copy++) {
+        hac_device *device = open_with((hac_device_options){.copy_memory = copy != 0});
+        uint64_t sum, got = 0;
+        hac_autofree uint32_t *items = make_items(&sum);
+        cl_mem window, scratch;
+        assert_int_equal(
+            hac_device_open_window(device, items, ITEMS * sizeof *items, HAC_READ, &window, &err), HAC_OK);
+        assert_int_equal(hac_device_scratch(device, 2, 64, &scratch, &err), HAC_OK);
+        sum_into(device, window, scratch);
+        assert_int_equal(hac_device_read(device, scratch, 0, sizeof got, &got, &err), HAC_OK);
+        assert_true(got == sum && sum >> 32 != 0);
+        uint8_t part[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+        assert_int_equal(hac_device_read(device, scratch, 3, 5, part, &err), HAC_OK);
+        assert_memory_equal(part, (const uint8_t *)&sum + 3, 5);
+        assert_true(part[5] == 1 && part[6] == 1 && part[7] == 1);
+        assert_int_equal(hac_device_read(device, scratch, 0, 0, NULL, &err), HAC_OK);
+        assert_int_equal(hac_device_read(device, scratch, 60, 8, part, &err), HAC_DEVICE);
+        assert_non_null(strstr(err.message, "clEnqueueReadBuffer: "));
+        assert_int_equal(hac_device_close_window(device, window, &err), HAC_OK);
+        hac_device_close(device);
+    }
+}
+
 static void test_errors_name_the_call(void **state)
 {
     (void)state;
@@ -295,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_never_more_than_the_driver_says),
         cmocka_unit_test(test_windows_run_out),
         cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_read),
         cmocka_unit_test(test_errors_name_the_call),
         cmocka_unit_test(test_no_such_device),
         cmocka_unit_test(test_open_as_listed),

@@ -80,6 +80,11 @@ void hac_device_remove_region(hac_device *device, const void *data);
 HAC_MUST_USE hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes, cl_mem *ret,
                                            hac_error *err);
 
+/* Waits for everything enqueued and copies bytes offset … offset + bytes - 1 of `mem` (scratch memory, or an
+ * open window) to `to`: of results whose size only the kernels know, what they used. No bytes: nothing. */
+HAC_MUST_USE hac_status hac_device_read(hac_device *device, cl_mem mem, uint64_t offset, uint64_t bytes,
+                                        void *to, hac_error *err);
+
 /*
  * The kernel `kernel` of program `program` (a name in the table of opencl/programs.h). Cached; valid until
  * the device is closed. HAC_NOT_FOUND when the program's binary has not been built for this device yet:
