@@ -18,7 +18,7 @@
 #define SEARCH_STEPS   128 /* iterations of looking a key up, supposed */
 #define CANARIES       3
 #define LAUNCH_ROWS    (UINT64_C(1) << 28) /* errors are 8 × row + state, in 32 bits */
-enum { SLOT_BUCKETS = 1, SLOT_POOL, SLOT_REST, SLOT_RESULT, SLOT_SCRATCH };
+enum { SLOT_BUCKETS = 1, SLOT_POOL, SLOT_REST, SLOT_RESULT, SLOT_SCRATCH, SLOT_RESULT_POOL };
 
 /* Why a chunk has to be done again. */
 typedef enum again { NOT_AGAIN = 0, TABLES_FULL, LOOPS_CUT } again;
@@ -28,6 +28,10 @@ typedef struct tally {
     uint64_t kept, hits, local_hits;
 } tally;
 
+typedef struct buffers {
+    cl_mem buckets, pool, rest, result, result_pool;
+} buffers;
+
 typedef struct tables {
     hac_hash_job *job;
     uint32_t groups, items;
@@ -35,7 +39,7 @@ typedef struct tables {
     uint32_t global_pairs, global_bits;
     uint64_t launch_rows; /* at most, of one launch */
     uint32_t parts;       /* launches of a merge */
-    uint64_t *global_pool;
+    buffers buffers;
     uint32_t *counters, *merge_counters;
     tally *tallies; /* of the work-groups in phase 2 of this chunk */
     uint64_t *hot_rows;
@@ -48,7 +52,6 @@ typedef struct tables {
 
 static void tables_clear(tables *t)
 {
-    free(t->global_pool);
     free(t->counters);
     free(t->merge_counters);
     free(t->hot_rows);
@@ -87,10 +90,6 @@ static hac_status size_tables(tables *t, uint64_t pairs, hac_error *err)
     if (tables_bytes(&sized) > hac_hash_memory(t->job))
         return hac_fail(err, HAC_NO_MEMORY, "the groups of a chunk do not fit %llu bytes of the device",
                         (unsigned long long)hac_hash_memory(t->job));
-    sized.global_pool = hac_hash_alloc((uint64_t)sized.global_pairs * t->job->shape.stride * 8);
-    if (sized.global_pool == NULL)
-        return hac_fail_no_memory(err);
-    free(t->global_pool);
     *t = sized;
     return HAC_OK;
 }
@@ -131,14 +130,11 @@ static hac_status tables_init(tables *t, hac_hash_job *job, hac_error *err)
 
 /* ---- launches ---- */
 
-typedef struct buffers {
-    cl_mem buckets, pool, rest, result;
-} buffers;
-
-static hac_status open_buffers(const tables *t, buffers *b, hac_error *err)
+static hac_status open_buffers(tables *t, hac_error *err)
 {
     uint64_t pair = t->job->shape.stride * 8, groups = t->groups;
     hac_device *d = t->job->device;
+    buffers *b = &t->buffers;
     hac_status status = hac_device_scratch(d, SLOT_BUCKETS, groups * 4 << t->bucket_bits, &b->buckets, err);
     if (status == HAC_OK)
         status = hac_device_scratch(d, SLOT_POOL, groups * t->gm_pairs * pair, &b->pool, err);
@@ -146,11 +142,13 @@ static hac_status open_buffers(const tables *t, buffers *b, hac_error *err)
         status = hac_device_scratch(d, SLOT_REST, groups * t->sm_pairs * pair + 64, &b->rest, err);
     if (status == HAC_OK)
         status = hac_device_scratch(d, SLOT_RESULT, groups * 4 << t->global_bits, &b->result, err);
+    if (status == HAC_OK)
+        status = hac_device_scratch(d, SLOT_RESULT_POOL, t->global_pairs * pair, &b->result_pool, err);
     return status;
 }
 
-static hac_status enqueue_rows(tables *t, const buffers *b, uint64_t first, uint64_t end, bool fresh,
-                               uint32_t sm_pairs, hac_error *err)
+static hac_status enqueue_rows(tables *t, uint64_t first, uint64_t end, bool fresh, uint32_t sm_pairs,
+                               hac_error *err)
 {
     hac_hash_job *job = t->job;
     cl_kernel kernel;
@@ -183,9 +181,9 @@ static hac_status enqueue_rows(tables *t, const buffers *b, uint64_t first, uint
     hac_argument_u32(&a, t->bucket_bits);
     hac_argument_u32(&a, t->gm_pairs);
     hac_argument_u32(&a, sm_pairs);
-    hac_argument_mem(&a, b->buckets);
-    hac_argument_mem(&a, b->pool);
-    hac_argument_mem(&a, b->rest);
+    hac_argument_mem(&a, t->buffers.buckets);
+    hac_argument_mem(&a, t->buffers.pool);
+    hac_argument_mem(&a, t->buffers.rest);
     hac_argument_mem(&a, counters);
     hac_argument_mem(&a, scratch);
     hac_argument_u64(&a, t->scratch_bytes);
@@ -216,8 +214,7 @@ static uint32_t bad_row(const tables *t)
 
 /* A phase: rows first … end - 1 in as many launches as the device's loops ask for. t->tallies: what each
  * work-group did. */
-static hac_status run_rows(tables *t, const buffers *b, uint64_t first, uint64_t end, uint32_t sm_pairs,
-                           hac_error *err)
+static hac_status run_rows(tables *t, uint64_t first, uint64_t end, uint32_t sm_pairs, hac_error *err)
 {
     hac_hash_job *job = t->job;
     bool fresh = true;
@@ -225,7 +222,7 @@ static hac_status run_rows(tables *t, const buffers *b, uint64_t first, uint64_t
     for (uint64_t at = first; at < end || fresh; at += t->launch_rows) {
         uint64_t to = end - at < t->launch_rows ? end : at + t->launch_rows;
         size_t keep = job->windows.n;
-        hac_status status = enqueue_rows(t, b, at, to, fresh, sm_pairs, err);
+        hac_status status = enqueue_rows(t, at, to, fresh, sm_pairs, err);
         status = hac_windows_close(&job->windows, keep, status, err);
         if (status != HAC_OK)
             return status;
@@ -245,18 +242,14 @@ static hac_status run_rows(tables *t, const buffers *b, uint64_t first, uint64_t
     return HAC_OK;
 }
 
-static hac_status enqueue_merge(tables *t, const buffers *b, bool fresh, uint32_t source, uint32_t sources,
-                                uint32_t part, uint32_t sm_pairs, hac_error *err)
+static hac_status enqueue_merge(tables *t, bool fresh, uint32_t source, uint32_t sources, uint32_t part,
+                                uint32_t sm_pairs, hac_error *err)
 {
     hac_hash_job *job = t->job;
     cl_kernel kernel;
-    cl_mem pool, counters;
+    cl_mem counters;
     hac_status status =
         hac_device_kernel(job->device, hac_hash_program(job->facts), "aggregate_merge", &kernel, err);
-    if (status == HAC_OK)
-        status =
-            hac_windows_open(&job->windows, t->global_pool, (uint64_t)t->global_pairs * job->shape.stride * 8,
-                             HAC_READ_WRITE, &pool, err);
     if (status == HAC_OK)
         status = hac_windows_open(&job->windows, t->merge_counters, (uint64_t)t->groups * BLOCK_WORDS * 4,
                                   HAC_READ_WRITE, &counters, err);
@@ -276,25 +269,28 @@ static hac_status enqueue_merge(tables *t, const buffers *b, bool fresh, uint32_
     hac_argument_u32(&a, t->bucket_bits);
     hac_argument_u32(&a, t->gm_pairs);
     hac_argument_u32(&a, sm_pairs);
-    hac_argument_mem(&a, b->buckets);
-    hac_argument_mem(&a, b->pool);
-    hac_argument_mem(&a, b->rest);
+    hac_argument_mem(&a, t->buffers.buckets);
+    hac_argument_mem(&a, t->buffers.pool);
+    hac_argument_mem(&a, t->buffers.rest);
     hac_argument_u32(&a, t->global_bits);
     hac_argument_u32(&a, t->global_pairs);
-    hac_argument_mem(&a, b->result);
-    hac_argument_mem(&a, pool);
+    hac_argument_mem(&a, t->buffers.result);
+    hac_argument_mem(&a, t->buffers.result_pool);
     hac_argument_mem(&a, counters);
     return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, t->groups, t->items, err);
 }
 
-/* All blocks' pairs into the global result; one block at a time where loops are short. */
-static hac_status merge(tables *t, const buffers *b, bool fresh, uint32_t sm_pairs, hac_error *err)
+/* All blocks' pairs into the global result, a `fresh` one or what is there; one block at a time where loops
+ * are short. */
+static hac_status merge(tables *t, bool fresh, uint32_t sm_pairs, hac_error *err)
 {
     uint32_t sources = t->job->facts->max_loop_iterations != 0 ? 1 : t->groups;
+    if (fresh)
+        t->merge_counters[BLOCK_GM_USED] = 0;
     for (uint32_t source = 0; source < t->groups; source += sources) {
         for (uint32_t part = 0; part < t->parts; part++) {
             size_t keep = t->job->windows.n;
-            hac_status status = enqueue_merge(t, b, fresh, source, sources, part, sm_pairs, err);
+            hac_status status = enqueue_merge(t, fresh, source, sources, part, sm_pairs, err);
             status = hac_windows_close(&t->job->windows, keep, status, err);
             if (status != HAC_OK)
                 return status;
@@ -309,18 +305,19 @@ static hac_status merge(tables *t, const buffers *b, bool fresh, uint32_t sm_pai
 
 /* ---- hot keys ---- */
 
-/* The pairs of the global result that have rows. */
-static hac_status result_pairs(tables *t, hac_hash_pieces *pieces, hac_error *err)
+/* The pairs of the global result that have rows. Only as much of it as was used comes from the device. */
+static hac_status take_result(tables *t, hac_hash_pieces *pieces, hac_error *err)
 {
-    uint32_t thread_groups = (t->items + THREAD_GROUP - 1) / THREAD_GROUP;
-    uint64_t all = (uint64_t)thread_groups * t->groups;
-    hac_status status = HAC_OK;
-    for (uint64_t i = 0; status == HAC_OK && i < all; i++) {
-        uint64_t first = t->global_pairs * i / all;
-        uint32_t used =
-            t->merge_counters[i / thread_groups * BLOCK_WORDS + BLOCK_GM_USED + i % thread_groups];
-        status = hac_hash_pieces_add(t->job, pieces, t->global_pool, first, used - first, err);
-    }
+    uint64_t used = t->merge_counters[BLOCK_GM_USED];
+    uint64_t n = used < t->global_pairs ? used : t->global_pairs, bytes = n * t->job->shape.stride * 8;
+    uint64_t *pool = hac_hash_alloc(bytes);
+    if (pool == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = hac_hash_pieces_keep(pieces, pool, err);
+    if (status == HAC_OK)
+        status = hac_device_read(t->job->device, t->buffers.result_pool, 0, bytes, pool, err);
+    if (status == HAC_OK)
+        status = hac_hash_pieces_add(t->job, pieces, pool, 0, n, err);
     return status;
 }
 
@@ -342,7 +339,7 @@ static hac_status choose_hot(tables *t, uint64_t kept, hac_error *err)
     hac_hash_job *job = t->job;
     hac_hash_pieces pieces = {0};
     uint64_t share = job->options.hot_share != 0 ? job->options.hot_share : SHARE_DEFAULT;
-    hac_status status = result_pairs(t, &pieces, err);
+    hac_status status = take_result(t, &pieces, err);
     hac_autofree ranked *sort_index = calloc(pieces.n + 1, sizeof *sort_index);
     if (status == HAC_OK && sort_index == NULL)
         status = hac_fail_no_memory(err);
@@ -412,24 +409,23 @@ static hac_status try_chunk(tables *t, uint64_t first, uint64_t end, uint64_t *r
     hac_hash_figures before = job->figures;
     bool hot = job->options.hot_keys && t->sm_pairs != 0;
     uint64_t second = hot ? first + hac_hash_sample_rows(job, end - first) : first;
-    buffers b;
     uint64_t sampled = 0;
     t->again = NOT_AGAIN;
     t->n_hot = 0;
-    hac_status status = open_buffers(t, &b, err);
+    hac_status status = open_buffers(t, err);
     if (status == HAC_OK && hot)
-        status = run_rows(t, &b, first, second, 0, err);
+        status = run_rows(t, first, second, 0, err);
     if (status == HAC_OK && hot && t->again == NOT_AGAIN)
-        status = merge(t, &b, true, 0, err);
+        status = merge(t, true, 0, err);
     if (status == HAC_OK && hot && t->again == NOT_AGAIN) {
         sampled = kept_by_all(t);
         status = choose_hot(t, sampled, err);
     }
     if (status == HAC_OK && t->again == NOT_AGAIN)
-        status = run_rows(t, &b, second, end, t->sm_pairs, err);
+        status = run_rows(t, second, end, t->sm_pairs, err);
     if (status == HAC_OK && t->again == NOT_AGAIN) {
         add_figures(t, hot);
-        status = merge(t, &b, !hot, t->sm_pairs, err);
+        status = merge(t, !hot, t->sm_pairs, err);
     }
     if (t->again != NOT_AGAIN)
         job->figures = before;
@@ -452,17 +448,6 @@ static hac_status mend(tables *t, hac_error *err)
     return HAC_OK;
 }
 
-/* Hands over the result's pool: the next pass has one of its own. */
-static hac_status keep_result(tables *t, hac_hash_pieces *pieces, hac_error *err)
-{
-    hac_status status = result_pairs(t, pieces, err);
-    if (status == HAC_OK)
-        status = hac_hash_pieces_keep(pieces, hac_steal_ptr(t->global_pool), err);
-    if (status == HAC_OK)
-        status = size_tables(t, t->gm_pairs, err);
-    return status;
-}
-
 static hac_status run_passes(tables *t, uint64_t first, uint64_t end, hac_hash_pieces *pieces,
                              uint64_t *ret_kept, hac_error *err)
 {
@@ -477,7 +462,7 @@ static hac_status run_passes(tables *t, uint64_t first, uint64_t end, hac_hash_p
             continue;
         }
         *ret_kept += kept;
-        status = keep_result(t, pieces, err);
+        status = take_result(t, pieces, err);
         t->pass++;
     }
     return status;
@@ -528,7 +513,7 @@ hac_status hac_hash_run_simt(hac_hash_job *job, uint64_t first, uint64_t n, hac_
         } else if (status == HAC_NO_MEMORY && job->passes < PASSES_MAX) {
             job->figures.passes += job->passes;
             job->passes *= 2;
-            status = t.global_pool != NULL ? HAC_OK : size_tables(&t, t.gm_pairs, err);
+            status = HAC_OK;
         }
     }
     job->pairs = t.gm_pairs;

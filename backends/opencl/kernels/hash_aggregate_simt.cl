@@ -595,8 +595,9 @@ inline uint look_up_pair(const table *t, __global const ulong *columns, __global
  * Merges pairs of blocks source_first … source_end - 1 into the global result. Work-group b takes the pairs
  * whose home slot in their block's buckets[] is in the b-th part of all, of that the part-th of `parts`
  * parts; a pair lies less than PROBES_MAX slots behind its home. The result of work-group b has its own
- * buckets, and its thread group g its own part of the pool: global_offset[g] = global_pairs · (g + num_groups
- * · b) / (num_groups · Bs). Pairs without rows (hot keys that did not occur, lost insertions) are left out.
+ * buckets; the pool is one for all, filled from its beginning, so that the host reads what was used and no
+ * more: counters[BLOCK_GM_USED] places of it are taken, or all where that is greater. Pairs without rows (hot
+ * keys that did not occur, lost insertions) are left out.
  */
 __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *rows_of, ulong index,
                               __global const ulong *shape, uint fresh, uint source_first, uint source_end,
@@ -606,13 +607,12 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
                               __global uint *global_buckets, __global ulong *global_pool,
                               __global uint *counters)
 {
-    __local uint global_offset[THREAD_GROUPS_MAX], global_end[THREAD_GROUPS_MAX], waiting[2], full,
-        canary_count;
+    __local uint waiting[2], full, canary_count;
     uint b = (uint)get_group_id(0), t_id = (uint)get_local_id(0), n_threads = (uint)get_local_size(0);
-    uint g = t_id / THREAD_GROUP, n_groups = (n_threads + THREAD_GROUP - 1) / THREAD_GROUP;
     uint n_blocks = (uint)get_num_groups(0), all = 1u << bucket_bits;
     table own_table, *t = &own_table;
     __global uint *counter = counters + b * BLOCK_WORDS;
+    volatile __global uint *used = counters + BLOCK_GM_USED;
     __global const ulong *columns = columns_at(plan, rows_of, index);
     table_begin(t, shape);
     t->buckets = global_buckets + ((ulong)b << global_bits);
@@ -621,11 +621,6 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
     if (fresh)
         for (uint i = t_id; i <= t->mask; i += n_threads)
             t->buckets[i] = 0;
-    if (t_id < n_groups) {
-        ulong pieces = (ulong)n_groups * n_blocks, piece = t_id + (ulong)n_groups * b;
-        global_offset[t_id] = fresh ? (uint)(global_pairs * piece / pieces) : counter[BLOCK_GM_USED + t_id];
-        global_end[t_id] = (uint)(global_pairs * (piece + 1) / pieces);
-    }
     if (t_id == 0)
         waiting[0] = waiting[1] = full = canary_count = 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -662,8 +657,8 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
                 if (t_id == 0)
                     waiting[(round + 1) & 1] = 0;
                 if (pending && spare == NOBODY) {
-                    spare = atomic_inc(&global_offset[g]);
-                    if (spare >= global_end[g]) {
+                    spare = atomic_inc(used);
+                    if (spare >= global_pairs) {
                         spare = slot = NOBODY;
                         pending = false;
                         atomic_inc(&full);
@@ -692,8 +687,6 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
     }
     canary(&canary_count, canaries);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (t_id < n_groups)
-        counter[BLOCK_GM_USED + t_id] = min(global_offset[t_id], global_end[t_id]);
     if (t_id == 0) {
         counter[BLOCK_FULL] = full;
         counter[BLOCK_CANARY] = canary_count;
