@@ -36,7 +36,7 @@ typedef struct hac_hash_options {
     uint32_t hot_share;       /* per mille of the sample's keys; 0: 75 */
     uint32_t groups, items;   /* work-groups and work-items; 0: the device's */
     uint64_t memory;          /* bytes that tables may take; 0: an eighth of the device's */
-    uint32_t first_pairs;     /* room of a table to begin with; 0: 8192 */
+    uint32_t first_pairs;     /* room of a table to begin with; 0: as the rows ask for, at most 8192 */
 } hac_hash_options;
 
 /* Rows of phase 2 and hits of the work-groups, by their numbers: bar g · n_bars / n of n work-groups. */

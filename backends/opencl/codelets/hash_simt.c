@@ -12,7 +12,9 @@
 #define PASSES_MAX     1024
 #define GROUPS_UNIT    4 /* work-groups a compute unit */
 #define GROUPS_MAX     1024
+#define BLOCK_ROWS     2048 /* of a chunk: fewer are not worth a block's tables and its turn in each merge */
 #define ITEMS_DEFAULT  64
+#define ITEMS_GPU      256  /* merges take a step for so many buckets of a block */
 #define LOCAL_RESERVED 2048 /* bytes of local memory besides sm_pool[] */
 #define SHARE_DEFAULT  75
 #define SEARCH_STEPS   128 /* iterations of looking a key up, supposed */
@@ -35,6 +37,7 @@ typedef struct buffers {
 typedef struct tables {
     hac_hash_job *job;
     uint32_t groups, items;
+    uint32_t blocks;                          /* work-groups that have rows of this phase: the first ones */
     uint32_t gm_pairs, sm_pairs, bucket_bits; /* of a block */
     uint32_t global_pairs, global_bits;
     uint64_t launch_rows; /* at most, of one launch */
@@ -96,18 +99,39 @@ static hac_status size_tables(tables *t, uint64_t pairs, hac_error *err)
 
 static uint32_t items_of(const hac_hash_job *job)
 {
-    uint32_t items = job->options.items != 0 ? job->options.items : ITEMS_DEFAULT;
-    items = items > job->facts->max_work_group ? job->facts->max_work_group : items;
+    const hac_device_facts *f = job->facts;
+    bool gpu = (f->cl_type & CL_DEVICE_TYPE_GPU) && f->max_work_group >= ITEMS_GPU;
+    uint32_t items = job->options.items != 0 ? job->options.items : gpu ? ITEMS_GPU : ITEMS_DEFAULT;
+    items = items > f->max_work_group ? f->max_work_group : items;
     items = items > THREAD_GROUP * THREAD_GROUPS_MAX ? THREAD_GROUP * THREAD_GROUPS_MAX : items;
     return items < THREAD_GROUP ? items : items / THREAD_GROUP * THREAD_GROUP;
+}
+
+/* Work-groups for chunks of so many rows. */
+static uint32_t groups_of(const hac_hash_job *job, uint64_t rows)
+{
+    uint64_t groups = (uint64_t)job->facts->compute_units * GROUPS_UNIT, most = rows / BLOCK_ROWS + 1;
+    groups = groups < most ? groups : most;
+    groups = job->options.groups != 0 ? job->options.groups : groups;
+    return groups > GROUPS_MAX ? GROUPS_MAX : groups == 0 ? 1 : (uint32_t)groups;
+}
+
+/* Pairs of a block to begin with: no more than it can enter, of which each work-item may lose some. */
+static uint64_t pairs_of(const tables *t, uint64_t rows)
+{
+    const hac_hash_job *job = t->job;
+    uint64_t steps = rows / ((uint64_t)t->groups * t->items) + 1, most = (steps + 2) * t->items;
+    uint64_t first = most < FIRST_PAIRS ? most : FIRST_PAIRS, before = job->pairs < most ? job->pairs : most;
+    first = job->options.first_pairs != 0 ? job->options.first_pairs : first;
+    return before > first ? before : first;
 }
 
 static hac_status tables_init(tables *t, hac_hash_job *job, hac_error *err)
 {
     const hac_device_facts *f = job->facts;
     *t = (tables){.job = job, .items = items_of(job), .parts = 1, .launch_rows = LAUNCH_ROWS};
-    t->groups = job->options.groups != 0 ? job->options.groups : f->compute_units * GROUPS_UNIT;
-    t->groups = t->groups > GROUPS_MAX ? GROUPS_MAX : t->groups == 0 ? 1 : t->groups;
+    uint64_t rows = job->most_rows < job->rows ? job->most_rows : job->rows;
+    t->groups = groups_of(job, rows);
     uint64_t local = f->local_memory / 2, room = local > LOCAL_RESERVED ? local - LOCAL_RESERVED : 0;
     uint64_t share = hac_hash_memory(job) / 4 / t->groups; /* what rests between launches */
     room = room < share ? room : share;
@@ -124,8 +148,7 @@ static hac_status tables_init(tables *t, hac_hash_job *job, hac_error *err)
     t->tallies = calloc(t->groups, sizeof *t->tallies);
     if (t->counters == NULL || t->merge_counters == NULL || t->hot_rows == NULL || t->tallies == NULL)
         return hac_fail_no_memory(err);
-    uint64_t pairs = job->options.first_pairs != 0 ? job->options.first_pairs : FIRST_PAIRS;
-    return size_tables(t, job->pairs != 0 ? job->pairs : pairs, err);
+    return size_tables(t, pairs_of(t, rows), err);
 }
 
 /* ---- launches ---- */
@@ -159,7 +182,7 @@ static hac_status enqueue_rows(tables *t, uint64_t first, uint64_t end, bool fre
         status = hac_windows_open(&job->windows, t->hot_rows, ((uint64_t)t->sm_pairs + 1) * 8, HAC_READ,
                                   &hot_rows, err);
     if (status == HAC_OK)
-        status = hac_windows_open(&job->windows, t->counters, (uint64_t)t->groups * BLOCK_WORDS * 4,
+        status = hac_windows_open(&job->windows, t->counters, (uint64_t)t->blocks * BLOCK_WORDS * 4,
                                   HAC_READ_WRITE, &counters, err);
     if (status == HAC_OK)
         status = hac_device_scratch(job->device, SLOT_SCRATCH, t->groups * t->scratch_bytes, &scratch, err);
@@ -188,13 +211,13 @@ static hac_status enqueue_rows(tables *t, uint64_t first, uint64_t end, bool fre
     hac_argument_mem(&a, scratch);
     hac_argument_u64(&a, t->scratch_bytes);
     hac_argument_local(&a, ((uint64_t)sm_pairs * job->shape.stride + 1) * 8);
-    return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, t->groups, t->items, err);
+    return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, t->blocks, t->items, err);
 }
 
-/* What a launch left in its blocks' counters. */
-static void look_at_counters(tables *t, const uint32_t *counters)
+/* What a launch of `n` work-groups left in its counters. */
+static void look_at_counters(tables *t, const uint32_t *counters, uint32_t n)
 {
-    for (uint32_t b = 0; b < t->groups; b++) {
+    for (uint32_t b = 0; b < n; b++) {
         const uint32_t *c = counters + b * BLOCK_WORDS;
         if (c[BLOCK_CANARY] != t->items * CANARIES)
             t->again = LOOPS_CUT;
@@ -207,17 +230,19 @@ static void look_at_counters(tables *t, const uint32_t *counters)
 static uint32_t bad_row(const tables *t)
 {
     uint32_t row = UINT32_MAX;
-    for (uint32_t b = 0; b < t->groups; b++)
+    for (uint32_t b = 0; b < t->blocks; b++)
         row = t->counters[b * BLOCK_WORDS + BLOCK_ROW] < row ? t->counters[b * BLOCK_WORDS + BLOCK_ROW] : row;
     return row;
 }
 
-/* A phase: rows first … end - 1 in as many launches as the device's loops ask for. t->tallies: what each
- * work-group did. */
+/* A phase: rows first … end - 1 in as many launches as the device's loops ask for, by as many work-groups as
+ * get any. t->tallies: what each work-group did. */
 static hac_status run_rows(tables *t, uint64_t first, uint64_t end, uint32_t sm_pairs, hac_error *err)
 {
     hac_hash_job *job = t->job;
     bool fresh = true;
+    uint64_t blocks = (end - first + t->items - 1) / t->items;
+    t->blocks = blocks == 0 ? 1 : blocks < t->groups ? (uint32_t)blocks : t->groups;
     memset(t->tallies, 0, t->groups * sizeof *t->tallies);
     for (uint64_t at = first; at < end || fresh; at += t->launch_rows) {
         uint64_t to = end - at < t->launch_rows ? end : at + t->launch_rows;
@@ -226,12 +251,12 @@ static hac_status run_rows(tables *t, uint64_t first, uint64_t end, uint32_t sm_
         status = hac_windows_close(&job->windows, keep, status, err);
         if (status != HAC_OK)
             return status;
-        look_at_counters(t, t->counters);
+        look_at_counters(t, t->counters, t->blocks);
         if (t->again != NOT_AGAIN)
             return HAC_OK;
         if (bad_row(t) != UINT32_MAX)
             return hac_hash_fail_row(at + bad_row(t) / 8, bad_row(t) % 8, err);
-        for (uint32_t g = 0; g < t->groups; g++) {
+        for (uint32_t g = 0; g < t->blocks; g++) {
             const uint32_t *counter = t->counters + g * BLOCK_WORDS;
             t->tallies[g].kept += counter[BLOCK_KEPT];
             t->tallies[g].hits += counter[BLOCK_HITS];
@@ -280,21 +305,21 @@ static hac_status enqueue_merge(tables *t, bool fresh, uint32_t source, uint32_t
     return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, t->groups, t->items, err);
 }
 
-/* All blocks' pairs into the global result, a `fresh` one or what is there; one block at a time where loops
+/* The blocks' pairs into the global result, a `fresh` one or what is there; one block at a time where loops
  * are short. */
 static hac_status merge(tables *t, bool fresh, uint32_t sm_pairs, hac_error *err)
 {
-    uint32_t sources = t->job->facts->max_loop_iterations != 0 ? 1 : t->groups;
+    uint32_t sources = t->job->facts->max_loop_iterations != 0 ? 1 : t->blocks;
     if (fresh)
         t->merge_counters[BLOCK_GM_USED] = 0;
-    for (uint32_t source = 0; source < t->groups; source += sources) {
+    for (uint32_t source = 0; source < t->blocks; source += sources) {
         for (uint32_t part = 0; part < t->parts; part++) {
             size_t keep = t->job->windows.n;
             hac_status status = enqueue_merge(t, fresh, source, sources, part, sm_pairs, err);
             status = hac_windows_close(&t->job->windows, keep, status, err);
             if (status != HAC_OK)
                 return status;
-            look_at_counters(t, t->merge_counters);
+            look_at_counters(t, t->merge_counters, t->groups);
             if (t->again != NOT_AGAIN)
                 return HAC_OK;
             fresh = false;
@@ -388,7 +413,7 @@ static void count_pairs(const tables *t, uint32_t group)
 static void add_figures(const tables *t, bool hot)
 {
     hac_hash_figures *f = &t->job->figures;
-    for (uint32_t g = 0; g < t->groups; g++) {
+    for (uint32_t g = 0; g < t->blocks; g++) {
         const tally *one = &t->tallies[g];
         count_pairs(t, g);
         if (!hot)

@@ -428,7 +428,7 @@ inline void block_begin(const table *t, __local block *s, __global const ulong *
         for (uint i = t_id; i <= t->mask; i += n)
             t->buckets[i] = 0;
     } else {
-        for (uint i = t_id; i < sm_pairs * t->stride; i += n)
+        for (uint i = t_id; i < counter[BLOCK_SM_USED] * t->stride; i += n)
             t->sm_pool[i] = sm_rest[i];
     }
     if (t_id < n_groups) {
@@ -451,7 +451,7 @@ inline void block_end(const table *t, __local block *s, __global ulong *sm_rest,
 {
     uint t_id = (uint)get_local_id(0), n = (uint)get_local_size(0);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    for (uint i = t_id; i < sm_pairs * t->stride; i += n)
+    for (uint i = t_id; i < min(s->sm_offset, sm_pairs) * t->stride; i += n)
         sm_rest[i] = t->sm_pool[i];
     if (t_id < (n + THREAD_GROUP - 1) / THREAD_GROUP)
         counter[BLOCK_GM_USED + t_id] = min(s->gm_offset[t_id], s->gm_end[t_id]);
