@@ -38,6 +38,7 @@ typedef struct tables {
     hac_hash_job *job;
     uint32_t groups, items;
     uint32_t blocks;                          /* work-groups that have rows of this phase: the first ones */
+    uint32_t far;                             /* BLOCK_FAR of all of them */
     uint32_t gm_pairs, sm_pairs, bucket_bits; /* of a block */
     uint32_t global_pairs, global_bits;
     uint64_t launch_rows; /* at most, of one launch */
@@ -214,6 +215,15 @@ static hac_status enqueue_rows(tables *t, uint64_t first, uint64_t end, bool fre
     return a.status != HAC_OK ? a.status : hac_device_launch(job->device, kernel, t->blocks, t->items, err);
 }
 
+/* How far pairs lie behind their homes in any block. */
+static uint32_t far_of(const tables *t)
+{
+    uint32_t far = 0;
+    for (uint32_t b = 0; b < t->blocks; b++)
+        far = t->counters[b * BLOCK_WORDS + BLOCK_FAR] > far ? t->counters[b * BLOCK_WORDS + BLOCK_FAR] : far;
+    return far;
+}
+
 /* What a launch of `n` work-groups left in its counters. */
 static void look_at_counters(tables *t, const uint32_t *counters, uint32_t n)
 {
@@ -264,6 +274,7 @@ static hac_status run_rows(tables *t, uint64_t first, uint64_t end, uint32_t sm_
         }
         fresh = false;
     }
+    t->far = far_of(t);
     return HAC_OK;
 }
 
@@ -290,6 +301,7 @@ static hac_status enqueue_merge(tables *t, bool fresh, uint32_t source, uint32_t
     hac_argument_u32(&a, source + sources);
     hac_argument_u32(&a, part);
     hac_argument_u32(&a, t->parts);
+    hac_argument_u32(&a, t->far);
     hac_argument_u32(&a, CANARIES);
     hac_argument_u32(&a, t->bucket_bits);
     hac_argument_u32(&a, t->gm_pairs);

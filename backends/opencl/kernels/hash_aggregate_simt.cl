@@ -294,6 +294,7 @@ typedef struct {
     uint sm_offset, sm_flag;
     uint waiting[2]; /* whether a work-item has to look again, of this round and of the next */
     uint hits, local_hits, kept, full, bad_row, canaries;
+    uint far; /* the most slots between a pair's home and its bucket */
 } block;
 
 /* A work-item's place for its next pair. */
@@ -400,6 +401,7 @@ inline uint find_or_enter(const table *t, machine *m, __local block *s, spare_pa
                 fill_global(t, m, t->gm_pool + (ulong)p->number * t->stride, h, nulls, row);
             if (atomic_cmpxchg(&t->buckets[slot], 0, (p->number + 1) | p->flag) == 0) {
                 word = (p->number + 1) | p->flag;
+                atomic_max(&s->far, (slot - (uint)(h >> t->shift)) & t->mask);
                 p->number = NOBODY;
                 pending = false;
             } else {
@@ -440,6 +442,7 @@ inline void block_begin(const table *t, __local block *s, __global const ulong *
         s->sm_flag = s->sm_offset >= sm_pairs;
         s->waiting[0] = s->waiting[1] = s->hits = s->local_hits = s->kept = s->full = s->canaries = 0;
         s->bad_row = NOBODY;
+        s->far = fresh ? 0 : counter[BLOCK_FAR];
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
@@ -463,6 +466,7 @@ inline void block_end(const table *t, __local block *s, __global ulong *sm_rest,
         counter[BLOCK_FULL] = s->full;
         counter[BLOCK_ROW] = s->bad_row;
         counter[BLOCK_CANARY] = s->canaries;
+        counter[BLOCK_FAR] = s->far;
     }
 }
 
@@ -594,16 +598,16 @@ inline uint look_up_pair(const table *t, __global const ulong *columns, __global
 /*
  * Merges pairs of blocks source_first … source_end - 1 into the global result. Work-group b takes the pairs
  * whose home slot in their block's buckets[] is in the b-th part of all, of that the part-th of `parts`
- * parts; a pair lies less than PROBES_MAX slots behind its home. The result of work-group b has its own
+ * parts; a pair lies at most `far` slots behind its home. The result of work-group b has its own
  * buckets; the pool is one for all, filled from its beginning, so that the host reads what was used and no
  * more: counters[BLOCK_GM_USED] places of it are taken, or all where that is greater. Pairs without rows (hot
  * keys that did not occur, lost insertions) are left out.
  */
 __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *rows_of, ulong index,
                               __global const ulong *shape, uint fresh, uint source_first, uint source_end,
-                              uint part, uint parts, uint canaries, uint bucket_bits, uint gm_pairs,
-                              uint sm_pairs, __global const uint *buckets, __global const ulong *gm_pool,
-                              __global const ulong *sm_rest, uint global_bits, uint global_pairs,
+                              uint part, uint parts, uint far, uint canaries, uint bucket_bits,
+                              uint gm_pairs, uint sm_pairs, __global const uint *buckets,
+                              __global const ulong *gm_pool, __global const ulong *sm_rest, uint global_bits, uint global_pairs,
                               __global uint *global_buckets, __global ulong *global_pool,
                               __global uint *counters)
 {
@@ -628,62 +632,61 @@ __kernel void aggregate_merge(__global const ulong *plan, __global const uchar *
     uint low = (uint)((ulong)all * b / n_blocks), high = (uint)((ulong)all * (b + 1) / n_blocks);
     uint from = low + (uint)((ulong)(high - low) * part / parts);
     uint to = low + (uint)((ulong)(high - low) * (part + 1) / parts);
-    uint reach = to > from ? min(to - from + PROBES_MAX, all) : 0, spare = NOBODY, round = 0;
-    for (uint source = source_first; source < source_end; source++) {
-        for (uint i = 0; i < reach; i += n_threads) {
-            uint word = i + t_id < reach
-                            ? buckets[((ulong)source << bucket_bits) + ((from + i + t_id) & (all - 1))]
-                            : 0;
-            bool pending = word != 0;
-            __global const ulong *pair = gm_pool;
-            if (pending) {
-                ulong number = (word & ~MEM_FLAG) - 1;
-                pair = word & MEM_FLAG ? sm_rest + ((ulong)source * sm_pairs + number) * t->stride
-                                       : gm_pool + ((ulong)source * gm_pairs + number) * t->stride;
-                uint home = (uint)(pair[PAIR_HASH] >> (64 - bucket_bits));
-                pending = home >= from && home < to && pair[t->tail] != 0;
-            }
-            bool merges = pending;
-            uint slot = (uint)pair[PAIR_HASH] & t->mask, number = 0;
-            for (;;) {
-                if (pending) {
-                    slot = look_up_pair(t, columns, rows_of, slot, pair, &number);
-                    if (slot == NOBODY || number != 0)
-                        pending = false;
-                    if (slot == NOBODY)
-                        atomic_inc(&full);
-                }
-                barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-                if (t_id == 0)
-                    waiting[(round + 1) & 1] = 0;
-                if (pending && spare == NOBODY) {
-                    spare = atomic_inc(used);
-                    if (spare >= global_pairs) {
-                        spare = slot = NOBODY;
-                        pending = false;
-                        atomic_inc(&full);
-                    }
-                }
-                if (pending) {
-                    __global ulong *fresh_pair = t->gm_pool + (ulong)spare * t->stride;
-                    __global const ulong *empty = shape + shape[SHAPE_EMPTY];
-                    for (uint w = 0; w < t->stride; w++)
-                        fresh_pair[w] = w < t->tail ? pair[w] : empty[w - t->tail];
-                    number = spare + 1;
-                    if (atomic_cmpxchg(&t->buckets[slot], 0, number) == 0) {
-                        spare = NOBODY;
-                        pending = false;
-                    } else {
-                        atomic_or(&waiting[round & 1], 1);
-                    }
-                }
-                barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-                if (waiting[round++ & 1] == 0)
-                    break;
-            }
-            if (merges && slot != NOBODY)
-                merge_pair(t, t->gm_pool + (ulong)(number - 1) * t->stride, pair);
+    uint reach = to > from ? min(to - from + far, all) : 0, all_reach = reach * (source_end - source_first);
+    uint spare = NOBODY, round = 0;
+    for (uint first = 0; first < all_reach; first += n_threads) { /* several sources at a time */
+        uint i = first + t_id, source = source_first + i / reach;
+        uint word =
+            i < all_reach ? buckets[((ulong)source << bucket_bits) + ((from + i % reach) & (all - 1))] : 0;
+        bool pending = word != 0;
+        __global const ulong *pair = gm_pool;
+        if (pending) {
+            ulong number = (word & ~MEM_FLAG) - 1;
+            pair = word & MEM_FLAG ? sm_rest + ((ulong)source * sm_pairs + number) * t->stride
+                                   : gm_pool + ((ulong)source * gm_pairs + number) * t->stride;
+            uint home = (uint)(pair[PAIR_HASH] >> (64 - bucket_bits));
+            pending = home >= from && home < to && pair[t->tail] != 0;
         }
+        bool merges = pending;
+        uint slot = (uint)pair[PAIR_HASH] & t->mask, number = 0;
+        for (;;) {
+            if (pending) {
+                slot = look_up_pair(t, columns, rows_of, slot, pair, &number);
+                if (slot == NOBODY || number != 0)
+                    pending = false;
+                if (slot == NOBODY)
+                    atomic_inc(&full);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            if (t_id == 0)
+                waiting[(round + 1) & 1] = 0;
+            if (pending && spare == NOBODY) {
+                spare = atomic_inc(used);
+                if (spare >= global_pairs) {
+                    spare = slot = NOBODY;
+                    pending = false;
+                    atomic_inc(&full);
+                }
+            }
+            if (pending) {
+                __global ulong *fresh_pair = t->gm_pool + (ulong)spare * t->stride;
+                __global const ulong *empty = shape + shape[SHAPE_EMPTY];
+                for (uint w = 0; w < t->stride; w++)
+                    fresh_pair[w] = w < t->tail ? pair[w] : empty[w - t->tail];
+                number = spare + 1;
+                if (atomic_cmpxchg(&t->buckets[slot], 0, number) == 0) {
+                    spare = NOBODY;
+                    pending = false;
+                } else {
+                    atomic_or(&waiting[round & 1], 1);
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            if (waiting[round++ & 1] == 0)
+                break;
+        }
+        if (merges && slot != NOBODY)
+            merge_pair(t, t->gm_pool + (ulong)(number - 1) * t->stride, pair);
     }
     canary(&canary_count, canaries);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

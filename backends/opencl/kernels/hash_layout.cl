@@ -93,5 +93,6 @@
 #define BLOCK_SM_USED 4 /* sm_offset between launches */
 #define BLOCK_CANARY  5 /* see canary() */
 #define BLOCK_LOCAL   6 /* reductions into local memory; BLOCK_HITS are those of them into hot pairs */
+#define BLOCK_FAR     7 /* the most slots between a pair's home and its bucket, so far */
 #define BLOCK_GM_USED 8 /* gm_offset of each thread group between launches; of a merge one, block 0's */
 #define BLOCK_WORDS   64
