@@ -98,14 +98,24 @@ static hac_status size_tables(tables *t, uint64_t pairs, hac_error *err)
     return HAC_OK;
 }
 
-static uint32_t items_of(const hac_hash_job *job)
+/* Work-items of a work-group: no more than the driver runs either kernel with. */
+static hac_status items_of(const hac_hash_job *job, uint32_t *ret, hac_error *err)
 {
     const hac_device_facts *f = job->facts;
     bool gpu = (f->cl_type & CL_DEVICE_TYPE_GPU) && f->max_work_group >= ITEMS_GPU;
     uint32_t items = job->options.items != 0 ? job->options.items : gpu ? ITEMS_GPU : ITEMS_DEFAULT;
-    items = items > f->max_work_group ? f->max_work_group : items;
+    for (size_t i = 0; i < 2; i++) {
+        cl_kernel kernel;
+        hac_status status = hac_device_kernel(job->device, hac_hash_program(f),
+                                              i == 0 ? "aggregate_rows" : "aggregate_merge", &kernel, err);
+        if (status != HAC_OK)
+            return status;
+        uint32_t most = hac_device_kernel_items(job->device, kernel);
+        items = items > most ? most : items;
+    }
     items = items > THREAD_GROUP * THREAD_GROUPS_MAX ? THREAD_GROUP * THREAD_GROUPS_MAX : items;
-    return items < THREAD_GROUP ? items : items / THREAD_GROUP * THREAD_GROUP;
+    *ret = items < THREAD_GROUP ? items : items / THREAD_GROUP * THREAD_GROUP;
+    return HAC_OK;
 }
 
 /* Work-groups for chunks of so many rows. */
@@ -130,7 +140,10 @@ static uint64_t pairs_of(const tables *t, uint64_t rows)
 static hac_status tables_init(tables *t, hac_hash_job *job, hac_error *err)
 {
     const hac_device_facts *f = job->facts;
-    *t = (tables){.job = job, .items = items_of(job), .parts = 1, .launch_rows = LAUNCH_ROWS};
+    *t = (tables){.job = job, .parts = 1, .launch_rows = LAUNCH_ROWS};
+    hac_status status = items_of(job, &t->items, err);
+    if (status != HAC_OK)
+        return status;
     uint64_t rows = job->most_rows < job->rows ? job->most_rows : job->rows;
     t->groups = groups_of(job, rows);
     uint64_t local = f->local_memory / 2, room = local > LOCAL_RESERVED ? local - LOCAL_RESERVED : 0;

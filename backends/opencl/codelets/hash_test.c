@@ -466,16 +466,18 @@ static void test_copied_memory(void **state)
     try_patterns((hac_device_options){.style = HAC_STYLE_ONLY_SIMT, .copy_memory = true}, false);
 }
 
-static void try_sizes(hac_style_choice_cl style)
+static void try_sizes(hac_device_options options)
 {
     static const uint64_t sizes[] = {1,    2,    31,   32,   33,   63,   64,   65,    127,  128,
                                      129,  255,  256,  257,  511,  512,  513,  1023,  1024, 1025,
                                      2047, 2048, 2049, 4095, 4097, 8191, 8193, 16385, 33000};
-    hac_device *device = test_open_device((hac_device_options){.style = style});
+    hac_device *device = test_open_device(options);
     size_t n = test_small_sizes() ? 9 : sizeof sizes / sizeof *sizes;
     for (size_t i = 0; i < n; i++) {
         test_table t = table_new(sizes[i], (pattern)(i % PATTERNS), i % 3 == 0);
         hac_hash_options o = {.seed = hac_random_u64(&random_state), .hot_keys = i % 2 == 0, .sample = 100};
+        o.groups = i % 4 < 2 ? 0 : test_small_sizes() ? 5 : 528; /* more than there are rows for */
+        o.items = i % 4 == 1 ? 256 : 0;
         const uint64_t chunks[] = {sizes[i], sizes[i] / 2 + 1, 100};
         for (size_t c = 0; c < (sizes[i] < 3000 ? 3 : 2); c++) {
             try_query(device, NULL, "k", "count() as c, avg(n) as a", &t, chunks[c], o);
@@ -490,13 +492,14 @@ static void test_block_sizes(void **state)
 {
     (void)state;
     SKIP_BLOCK_STYLE;
-    try_sizes(HAC_STYLE_ONLY_BLOCK);
+    try_sizes((hac_device_options){.style = HAC_STYLE_ONLY_BLOCK});
 }
 
 static void test_simt_sizes(void **state)
 {
     (void)state;
-    try_sizes(HAC_STYLE_ONLY_SIMT);
+    try_sizes((hac_device_options){.style = HAC_STYLE_ONLY_SIMT});
+    try_sizes((hac_device_options){.style = HAC_STYLE_ONLY_SIMT, .copy_memory = true});
 }
 
 /* Tables that begin far too small grow; with little memory keys go in passes. */

@@ -270,6 +270,15 @@ hac_status hac_device_read(hac_device *device, cl_mem mem, uint64_t offset, uint
     return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueReadBuffer");
 }
 
+uint32_t hac_device_kernel_items(const hac_device *device, cl_kernel kernel)
+{
+    size_t most = 0;
+    cl_int code =
+        clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    bool fewer = code == CL_SUCCESS && most != 0 && most < device->facts.max_work_group;
+    return fewer ? (uint32_t)most : device->facts.max_work_group;
+}
+
 hac_status hac_kernel_arg(cl_kernel kernel, unsigned index, size_t size, const void *value, hac_error *err)
 {
     cl_int code = clSetKernelArg(kernel, index, size, value);

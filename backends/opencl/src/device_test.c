@@ -247,6 +247,8 @@ static void test_errors_name_the_call(void **state)
     cl_kernel again;
     assert_int_equal(hac_device_kernel(device, "selftest", "selftest_sum", &again, &err), HAC_OK);
     assert_ptr_equal(kernel, again);
+    uint32_t items = hac_device_kernel_items(device, kernel);
+    assert_true(items > 0 && items <= hac_device_get_facts(device)->max_work_group);
     assert_int_equal(hac_kernel_arg_u32(kernel, 99, 1, &err), HAC_DEVICE);
     assert_non_null(strstr(err.message, "kernel selftest_sum, argument 99: clSetKernelArg: CL_INVALID_ARG"));
     assert_int_equal(hac_device_launch(device, kernel, 0, 1, &err), HAC_INVALID);

@@ -93,6 +93,9 @@ HAC_MUST_USE hac_status hac_device_read(hac_device *device, cl_mem mem, uint64_t
 HAC_MUST_USE hac_status hac_device_kernel(hac_device *device, const char *program, const char *kernel,
                                           cl_kernel *ret_kernel, hac_error *err);
 
+/* The most work-items of a work-group that the driver runs this kernel with; at most facts.max_work_group. */
+uint32_t hac_device_kernel_items(const hac_device *device, cl_kernel kernel);
+
 /* Sets argument `index`; the hac_kernel_* helpers exist so that a codelet reads as one line an argument. */
 HAC_MUST_USE hac_status hac_kernel_arg(cl_kernel kernel, unsigned index, size_t size, const void *value,
                                        hac_error *err);
