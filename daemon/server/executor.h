@@ -41,6 +41,7 @@ typedef struct hac_dispatch {
     bool together;        /* other devices work on the same range */
     bool cold;            /* the first of its kind on its executor: not learnt from */
     bool fresh;           /* pages are faulted in as it runs */
+    bool by_kernels;      /* of a task that has a host codelet, too */
     bool users_pace;      /* a query on the host: how long it takes says nothing of the device */
     double held_seconds;  /* it had the device, by hacd's clock; known when it has ended */
     double limit;         /* seconds after which its executor was killed; 0 if it was not for that */

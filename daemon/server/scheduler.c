@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/type.h"
+#include "failures.h"
 #include "plan_buffers.h"
 #include "planner/share.h"
 #include "server.h"
@@ -15,11 +15,6 @@
 
 #define ACTIVE_MAX       64   /* jobs whose tasks are handed out; the others are queued */
 #define MEASURED_SECONDS 1e-6 /* of work in a range make a rate */
-#define LOSSES_MAX       3    /* executors a job loses on a device before it goes elsewhere */
-#define LOSSES_LAST      6    /* and on the last device, before it is given up */
-#define KILLS_MAX        20 /* executors that are killed under a query, by whomever, before it is given up */
-#define KILLS_MAX_PLAIN                                                                                      \
-    60 /* … under a job without a language of its own, which has fewer ways to fill memory */
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
@@ -127,8 +122,6 @@ static void settle(hac_job *job)
     else if (job->plan != NULL && run->n_done == job->plan->n_tasks)
         advance(job);
 }
-
-static void leave_device(hac_job *job, uint32_t device, const char *why);
 
 /* ---- handing out ------------------------------------------------------------------------------------ */
 
@@ -296,7 +289,9 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     char *then[HAC_RUN_THEN_MAX];
     hac_executor_input input = {.run = &run};
     fill_spans(job, task, spans, list, &input);
-    run.codelet = (char *)(uintptr_t)codelet_on(job, task, plan_device);
+    const char *codelet = codelet_on(job, task, plan_device);
+    dispatch->by_kernels = codelet != task->codelet;
+    run.codelet = (char *)(uintptr_t)codelet;
     run.type = task->type;
     run.descending = task->descending;
     run.first = piece->first;
@@ -487,7 +482,7 @@ static bool plan_is_void(hac_job *job)
         int index = job->run.tasks[task].waiting_for > 0 ? -1 : lost_device(job, task);
         if (index < 0)
             continue;
-        leave_device(job, (uint32_t)index, job->server->devices.items[index]->reason);
+        hac_failures_leave_device(job, (uint32_t)index, job->server->devices.items[index]->reason);
         return true;
     }
     return false;
@@ -631,6 +626,8 @@ static void record(hac_job *job, const hac_dispatch *dispatch, double seconds, b
 static bool may_teach(const hac_job *job, const hac_dispatch *dispatch, const hac_plan_task *task,
                       const char *device_key)
 {
+    if (job->run.tasks[dispatch->task].by_host >> dispatch->plan_device & 1)
+        return false; /* the model is its kernels' */
     if (dispatch->cold || (dispatch->together && (dispatch->fresh || hac_job_is_given_up(job))))
         return false;
     return !dispatch->fresh || hac_model_predict(job->server->models, device_key, hac_task_model(task),
@@ -705,77 +702,13 @@ static void piece_done(hac_job *job, hac_dispatch *dispatch, const Hac__Executor
         hac_job_send_event(job, task->stage, job->plan->devices[dispatch->plan_device].name, "");
 }
 
-static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attempt)
-{
-    hac_run_give_back(&job->run, dispatch->task, &(hac_piece){dispatch->first, dispatch->count, attempt, 0});
-}
-
-/* Whether the job could go on without this device. */
-static bool has_others(const hac_job *job, uint32_t device)
-{
-    const hac_devices *devices = &job->server->devices;
-    for (uint32_t d = 0; d < devices->count; d++)
-        if (d != device && hac_device_usable(devices->items[d]) && !(job->excluded & (1u << d)) &&
-            (job->device_mask == 0 || (job->device_mask & (1u << d))))
-            return true;
-    return false;
-}
-
-/* The job does not use this device any more; its plan is made anew without it. */
-static void leave_device(hac_job *job, uint32_t device, const char *why)
-{
-    const char *name = job->server->devices.items[device]->config.name;
-    job->run.broken = true; /* nor does it wait for what comes before a piece that failed */
-    if (has_others(job, device)) {
-        hac_job_note(job, "leaves %s: %s", name, why);
-        job->excluded |= 1u << device;
-    } else if (job->code == HAC_OK) {
-        job->code = HAC_FAILED;
-        snprintf(job->message, sizeof job->message, "no device is left that can run it: %.64s %.400s", name,
-                 why);
-    }
-}
-
-/* The device's kernels cannot do it and no other device is left: its host codelet can. */
-static bool go_on_by_host(hac_job *job, const hac_dispatch *dispatch, const char *why)
-{
-    const hac_plan_task *task = &job->plan->tasks[dispatch->task];
-    uint32_t device = server_device(job, dispatch->plan_device);
-    if (codelet_on(job, task, dispatch->plan_device) == task->codelet || has_others(job, device))
-        return false;
-    hac_job_note(job, "goes on with the host codelet on %s: %s",
-                 job->server->devices.items[device]->config.name, why);
-    job->run.tasks[dispatch->task].by_host |= 1u << dispatch->plan_device;
-    give_back(job, dispatch, dispatch->attempt);
-    return true;
-}
-
-/* The task is handed out again when its program is built. Those that the job needs later are built beside it.
- */
-static void await_programs(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
-{
-    hac_server *server = job->server;
-    uint32_t device = server_device(job, dispatch->plan_device);
-    const char *name = server->devices.items[device]->config.name;
-    hac_job_note(job, "waits for %s to be built for %s", done->needs_programs[0], name);
-    if (job->build_started_ns == 0)
-        job->build_started_ns = hac_now_ns();
-    give_back(job, dispatch, dispatch->attempt);
-    job->run.tasks[dispatch->task].awaits |= 1u << dispatch->plan_device;
-    job->run.tasks[dispatch->task].builds[dispatch->plan_device] = server->devices.items[device]->builds;
-    for (size_t i = 0; i < done->n_needs_programs; i++)
-        hac_builders_want(&server->builders, device, done->needs_programs[i], i == 0);
-    hac_job_send_event(job, "build", name, done->needs_programs[0]);
-}
-
 static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = job->server;
-    uint32_t device = server_device(job, dispatch->plan_device);
     if (!hac_run_comes_first(&job->run, dispatch->task, dispatch->first))
         return;
     if (done->code == HAC_NOT_FOUND && done->n_needs_programs > 0) {
-        await_programs(job, dispatch, done);
+        hac_failures_await_programs(job, dispatch, done);
         return;
     }
     if (job->run.failed)
@@ -786,13 +719,7 @@ static void piece_failed(hac_job *job, hac_dispatch *dispatch, const Hac__Execut
     } else if (job->kind->task_failed != NULL && job->kind->task_failed(job, dispatch->task, done)) {
         hac_server_kick(server);
     } else if (done->code == HAC_DEVICE || done->code == HAC_NO_MEMORY || done->code == HAC_UNSUPPORTED) {
-        char failure[256];
-        snprintf(failure, sizeof failure, "%.64s.%s: %.160s", job->plan->tasks[dispatch->task].codelet,
-                 hac_type_name(job->plan->tasks[dispatch->task].type), done->message);
-        if (done->code == HAC_DEVICE)
-            hac_device_add_failure(server->devices.items[device], failure);
-        if (!go_on_by_host(job, dispatch, failure))
-            leave_device(job, device, failure);
+        hac_failures_refused(job, dispatch, done);
     } else {
         /* an executor that refuses what it was given was given something wrong by hacd, not by the user */
         bool invalid = done->code == HAC_INVALID && !job->kind->user_errors;
@@ -838,7 +765,8 @@ void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Execut
     if (!left_out)
         hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, false);
     if (left_out)
-        give_back(job, dispatch, dispatch->attempt);
+        hac_run_give_back(&job->run, dispatch->task,
+                          &(hac_piece){dispatch->first, dispatch->count, dispatch->attempt, 0});
     else if (done->code == HAC_OK)
         piece_done(job, dispatch, done);
     else
@@ -846,56 +774,15 @@ void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Execut
     free(dispatch);
 }
 
-/* Why a job leaves a device: what its last task there did, and what can be done. */
-static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, uint32_t losses,
-                            const char *how, char *ret, size_t room)
-{
-    if (dispatch->limit > 0)
-        snprintf(ret, room,
-                 "did not finish %s in the time limit of %.3g s, tried %u times; %s, or raise "
-                 "task_deadline_minimum in hacd.yaml",
-                 job->plan->tasks[dispatch->task].codelet, dispatch->limit, losses,
-                 dispatch->users_pace ? "simplify the query" : "choose other devices");
-    else
-        snprintf(ret, room, "lost %u of its executors, the last one %s", losses, how);
-}
-
-/* A job that needs more memory than there is would be killed for it again and again. */
-static void give_up_killed(hac_job *job, bool counts, const char *how)
-{
-    if (job->code != HAC_OK || job->retries < (job->kind->user_errors ? KILLS_MAX : KILLS_MAX_PLAIN))
-        return;
-    job->code = counts ? HAC_FAILED : HAC_NO_MEMORY;
-    snprintf(job->message, sizeof job->message, "%u executors were lost at it, the last one %s%s",
-             job->retries, how, counts ? "" : ": it may need more memory than there is");
-}
-
 void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how)
 {
     hac_server *server = context;
     hac_job *job = land(dispatch);
     spend(job, dispatch);
-    uint32_t device = server_device(job, dispatch->plan_device);
-    const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, true);
-    if (started) {
-        job->retries++;
-        record(job, dispatch, 0, true, NULL);
-        hac_job_note(job, "the executor of %s %s during %s", server->devices.items[device]->config.name, how,
-                     task->codelet);
-    }
-    if (counts && ++job->losses[device] >= LOSSES_MAX) {
-        char why[400];
-        describe_losses(job, dispatch, job->losses[device], how, why, sizeof why);
-        if (job->losses[device] >= LOSSES_LAST || has_others(job, device))
-            leave_device(job, device, why);
-    }
     if (started)
-        give_up_killed(job, counts, how);
-    if ((task->repeatable && !job->run.failed) || !started)
-        give_back(job, dispatch, dispatch->attempt + started);
-    else
-        job->run.broken = true;
+        record(job, dispatch, 0, true, NULL);
+    hac_failures_lost(job, dispatch, started, counts, how);
     free(dispatch);
 }
 
