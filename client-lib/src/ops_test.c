@@ -19,7 +19,7 @@ static struct {
     size_t n_tasks, n_buffers, n_spans, n_after, call_bytes, tentative;
     uint32_t buffer, span_buffer, after, type, policy;
     uint64_t offset, bytes, touch_first, touch_bytes, first, count, grain, memory, threshold;
-    bool written, kernels, last;
+    bool written, kernels, last, host;
     double units;
     char codelet[32], name[32], pin[32], log[32];
     uint8_t call[64];
@@ -49,6 +49,7 @@ static void look_at(const Hac__Client__SubmitOps *ops)
     seen.grain = task->grain;
     seen.units = task->units;
     seen.memory = task->memory;
+    seen.host = task->host;
     seen.call_bytes = task->call.len;
     memcpy(seen.call, task->call.data,
            task->call.len < sizeof(seen.call) ? task->call.len : sizeof(seen.call));
@@ -156,7 +157,8 @@ static void make(graph *g)
                                     .n_after = i > 0,
                                     .units = 1.5,
                                     .memory = 12345,
-                                    .pin = "cpu"};
+                                    .pin = "cpu",
+                                    .host = 2};
     g->ops = init;
     g->ops.name = "a graph";
     g->ops.buffers = g->list;
@@ -228,6 +230,7 @@ static void test_said(void **state)
     assert_int_equal(seen.grain, 4096);
     assert_true(seen.units == 1.5);
     assert_int_equal(seen.memory, 12345);
+    assert_true(seen.host);
     assert_int_equal(seen.call_bytes, 48);
     assert_memory_equal(seen.call, g->call, 48);
     assert_int_equal(seen.n_after, 1);
@@ -242,10 +245,12 @@ static void test_said(void **state)
     make(g);
     g->tasks[1].name = g->tasks[1].pin = NULL;
     g->tasks[1].n_after = g->tasks[1].n_spans = 0;
+    g->tasks[1].host = 0;
     g->ops.n_buffers = 0;
     g->tasks[0].n_spans = 0;
     assert_accepted(g);
     assert_int_equal(seen.n_buffers, 0);
+    assert_false(seen.host);
     assert_string_equal(seen.name, "");
     assert_string_equal(seen.pin, "");
     free_graph(g);

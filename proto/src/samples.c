@@ -195,6 +195,7 @@ static void client_ops_init(hac_sample_client *c)
     c->op_task.units = 1 << 17;
     c->op_task.memory = 1 << 21;
     c->op_task.pin = name_cpu;
+    c->op_task.host = true;
     c->second_op.codelet = op_reduce;
     c->second_op.call = c->op_task.call;
     c->second_op.after = c->op_after;

@@ -120,7 +120,7 @@ def streams():
 def graphs():
     call = wire.op_call([(1, 11, 0, 0, 1, 1, 0, 0, 0, 0), (1, 11, 1, 0, 512, 1, 0, 0, 0, 0)])
     spans = [(0, 0, 64, 1), (0, 4096, 4096, 0)]
-    tasks = [wire.op_task("op.reduce", spans, call, count=512), wire.op_task("op.reduce", spans, call, count=512, after=b"\0")]
+    tasks = [wire.op_task("op.reduce", spans, call, count=512), wire.op_task("op.reduce", spans, call, count=512, after=b"\0", f13=1)]
     yield "ops", after(Session().ask(wire.BUFFER_ALLOC, field(1, 1 << 16)).ask(wire.SUBMIT_OPS, wire.ops([1], tasks)).answers(8))
     yield "ops_twice", Session().ask(wire.BUFFER_ALLOC, field(1, 1 << 16)).ask(wire.SUBMIT_OPS, wire.ops([1], tasks)).ask(
         wire.SUBMIT_OPS, wire.ops([1], tasks)).ask(wire.SUBMIT_OPS, wire.ops([2], tasks)).answers(8)
