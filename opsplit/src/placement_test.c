@@ -32,6 +32,7 @@ static struct {
         hac_type type;
         uint64_t memory;
         size_t n_after;
+        int host;
     } asked[512];
 } hacd;
 
@@ -57,6 +58,7 @@ hac_status hac_explain_ops(hac_client *client, const hac_ops *ops, hac_plan_form
         hacd.asked[hacd.n].type = task->type;
         hacd.asked[hacd.n].memory = task->memory;
         hacd.asked[hacd.n].n_after = task->n_after;
+        hacd.asked[hacd.n].host = task->host;
     }
     *ret_text = strdup("a plan");
     return HAC_OK;
@@ -229,6 +231,26 @@ static void test_reasons(void **state)
     }
     hac_placement_free(placement);
     memset(said, 0, sizeof said);
+}
+
+/* Expressions that kernels do not take are said to be the host's. */
+static void test_host(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expression;
+        int host;
+    } cases[] = {{"f + 1", 0},         {"sqrt(f) / 3", 0}, {"if(f > 0, f, 0.5)", 0}, {"exp(f)", 1},
+                 {"1 / pow(f, 2)", 1}, {"sin(f) + i", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char operators[256];
+        snprintf(operators, sizeof operators, "  - map: {expr: \"%s\", out: a}\n  - reduce: {in: a, out: b}\n",
+                 cases[i].expression);
+        hac_placement_free(place(operators, 1));
+        assert_int_equal(hacd.n, 2);
+        assert_int_equal(hacd.asked[0].host, cases[i].host);
+        assert_int_equal(hacd.asked[1].host, 0); /* it has no expression */
+    }
 }
 
 static void test_components(void **state)
@@ -503,7 +525,7 @@ int main(void)
         cmocka_unit_test(test_reasons), cmocka_unit_test(test_components), cmocka_unit_test(test_sub_loops),
         cmocka_unit_test(test_most),    cmocka_unit_test(test_too_large),  cmocka_unit_test(test_open),
         cmocka_unit_test(test_control), cmocka_unit_test(test_failures),   cmocka_unit_test(test_print),
-        cmocka_unit_test(test_json),    cmocka_unit_test(test_values),
+        cmocka_unit_test(test_json),    cmocka_unit_test(test_values),     cmocka_unit_test(test_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -499,6 +499,12 @@ static void note_planned(const hac_logic_run *run, const hac_op_task *task, unsi
     run->placing->tasks = true;
 }
 
+/* Whether kernels take it: with exp, sin, pow … their bits would be others, with texts it has none of them. */
+static bool suits_kernels(const hac_program *program)
+{
+    return hac_program_exact(program) && hac_program_fits_device(program);
+}
+
 /* One component of a sub-operator, which calls the codelet with `call`. */
 static void add_one(hac_logic_run *run, const hac_run_task *what, const hac_component_range *range,
                     unsigned component, unsigned components, const uint8_t *call, size_t call_bytes)
@@ -511,7 +517,7 @@ static void add_one(hac_logic_run *run, const hac_run_task *what, const hac_comp
     *task = (hac_op_task){.codelet = what->codelet,
                           .name = part->name,
                           .pin = what->pin,
-                          .host = what->program != NULL && !hac_program_exact(what->program),
+                          .host = what->program != NULL && !suits_kernels(what->program),
                           .after = part->after,
                           .first = ranged ? range->first : 0,
                           .count = ranged ? range->count : 0,
