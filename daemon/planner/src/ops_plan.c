@@ -236,10 +236,19 @@ static void measure_within(const planning *p, const hac_op_spec *op, uint32_t ma
     snprintf(ret->why, sizeof(ret->why), "%s", why);
 }
 
+static hac_status fail_pin(const planning *p, const hac_op_spec *op, hac_error *err)
+{
+    if (named_devices(p, p->eligible, op->pin) != 0)
+        return hac_fail(err, HAC_INVALID, "%s: '%s' has no kernels that can run it, other devices can", op->name,
+                        op->pin);
+    return hac_fail(err, HAC_INVALID, "%s: no device that can run it is called '%s' or of that kind", op->name,
+                    op->pin);
+}
+
 static hac_status place(const planning *p, const hac_op_spec *op, double ready, placement *ret,
                         hac_error *err)
 {
-    static const char NONE[] = ", of which there is none; measured";
+    static const char NONE[] = ", of which there is none; measured", CANNOT[] = ", which cannot; measured";
     uint32_t able = able_devices(p, op);
     char why[160];
     memset(ret, 0, sizeof(*ret));
@@ -253,14 +262,15 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
     if (op->pin[0] != '\0') {
         uint32_t pinned = named_devices(p, able, op->pin);
         if (pinned == 0)
-            return hac_fail(err, HAC_INVALID, "%s: no device that can run it is called '%s' or of that kind",
-                            op->name, op->pin);
+            return fail_pin(p, op, err);
         snprintf(why, sizeof(why), "pinned to %.64s", op->pin);
         measure_within(p, op, pinned, ready, why, ret);
     } else if (p->spec->policy == HAC_OPS_RULE) {
         const char *kind = rule_kind(p->spec, op, why, sizeof(why) - sizeof(NONE));
         uint32_t mask = named_devices(p, able, kind);
-        if (mask == 0)
+        if (mask == 0 && named_devices(p, p->eligible, kind) != 0)
+            memcpy(why + strlen(why), CANNOT, sizeof(CANNOT));
+        else if (mask == 0)
             memcpy(why + strlen(why), NONE, sizeof(NONE));
         measure_within(p, op, mask != 0 ? mask : able, ready, why, ret);
     } else {

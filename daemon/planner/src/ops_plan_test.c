@@ -255,6 +255,79 @@ static void test_kernels(void **state)
     hac_plan_free(plan);
 }
 
+/* That many GPUs, and no CPU. */
+static hac_machine gpus(size_t n)
+{
+    hac_machine machine = machine_of(1e9, 1e9);
+    snprintf(machine.devices[1].kind, sizeof(machine.devices[1].kind), "gpu");
+    machine.n_devices = n;
+    return machine;
+}
+
+/* The only task goes to these devices, by its host codelet or also by kernels. */
+static void expect_codelet(const hac_machine *machine, hac_ops_spec spec, const char *where, bool kernels)
+{
+    expect(machine, spec, where, "");
+    hac_plan *plan = plan_of(machine, spec);
+    assert_string_equal(plan->tasks[0].codelet, "op.map");
+    if (kernels)
+        assert_string_equal(plan->tasks[0].kernels, "op.map.cl");
+    else
+        assert_null(plan->tasks[0].kernels);
+    hac_plan_free(plan);
+}
+
+/* What kernels do not do alike is for CPUs; where there are none, for the host codelet beside a GPU. */
+static void test_host(void **state)
+{
+    (void)state;
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    hac_ops_spec spec = {.tasks = &op, .n_tasks = 1};
+    op.host = true;
+    hac_machine machine = machine_of(1e9, 1e6); /* though the GPU is faster */
+    expect_codelet(&machine, spec, "dev1", false);
+    spec.policy = HAC_OPS_RULE;
+    expect(&machine, spec, "dev1", "rule: float, 1 MiB < 3.07e+03 MiB: gpu, which cannot; measured");
+    op.pin = "gpu";
+    refuse(&machine, spec, HAC_INVALID, "step/map: 'gpu' has no kernels that can run it, other devices can");
+    op.pin = "dsp";
+    refuse(&machine, spec, HAC_INVALID, "no device that can run it is called 'dsp'");
+    op.pin = "gpu";
+    machine = gpus(1);
+    expect_codelet(&machine, spec, "dev0", false);
+    op.pin = "";
+    spec.policy = HAC_OPS_MEASURED;
+    expect_codelet(&machine, spec, "dev0", false);
+    machine = machine_of(1e9, 1e9);
+    spec.device_mask = 1; /* the user does not want the CPU */
+    expect_codelet(&machine, spec, "dev0", false);
+}
+
+/* f64 is for those that have it; of GPUs of which none has, their host codelets do it. */
+static void test_no_f64(void **state)
+{
+    (void)state;
+    hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+    hac_ops_spec spec = {.tasks = &op, .n_tasks = 1};
+    hac_machine machine = gpus(1);
+    expect_codelet(&machine, spec, "dev0", true);
+    machine.devices[0].lacks_f64 = true;
+    expect_codelet(&machine, spec, "dev0", false);
+    op.type = HAC_TYPE_I64;
+    expect_codelet(&machine, spec, "dev0", true);
+    op.type = HAC_TYPE_F64;
+    machine = gpus(2);
+    machine.devices[0].lacks_f64 = true;
+    expect_codelet(&machine, spec, "dev1", true);
+    machine.devices[1].usable = false;
+    expect_codelet(&machine, spec, "dev0", false);
+    machine = gpus(2);
+    machine.devices[0].lacks_f64 = machine.devices[1].lacks_f64 = true;
+    expect_codelet(&machine, spec, "dev0+dev1", false);
+    spec.kernels = true; /* and nothing else */
+    refuse(&machine, spec, HAC_FAILED, "no device can run it");
+}
+
 static void test_bad_graphs(void **state)
 {
     (void)state;
@@ -289,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_measured),     cmocka_unit_test(test_no_units),
         cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_bad_graphs),   cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_host),         cmocka_unit_test(test_no_f64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
