@@ -236,6 +236,14 @@ static void measure_within(const planning *p, const hac_op_spec *op, uint32_t ma
     snprintf(ret->why, sizeof(ret->why), "%s", why);
 }
 
+/* That a device other than a CPU gets a host codelet: it explains the price. */
+static void say_host(const planning *p, const hac_op_spec *op, placement *ret)
+{
+    size_t n = strlen(ret->why);
+    if (is_host_only(p, op) && !is_cpu(p, (uint32_t)__builtin_ctz(ret->mask)))
+        snprintf(ret->why + n, sizeof(ret->why) - n, "; by its host codelet");
+}
+
 static hac_status fail_pin(const planning *p, const hac_op_spec *op, hac_error *err)
 {
     if (named_devices(p, p->eligible, op->pin) != 0)
@@ -276,6 +284,7 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
     } else {
         measure(p, op, able, ready, ret);
     }
+    say_host(p, op, ret);
     return HAC_OK;
 }
 

@@ -267,7 +267,8 @@ static hac_machine gpus(size_t n)
 /* The only task goes to these devices, by its host codelet or also by kernels. */
 static void expect_codelet(const hac_machine *machine, hac_ops_spec spec, const char *where, bool kernels)
 {
-    expect(machine, spec, where, "");
+    bool beside_gpu = !kernels && strcmp(where, "dev1") != 0;
+    expect(machine, spec, where, beside_gpu ? "; by its host codelet" : "");
     hac_plan *plan = plan_of(machine, spec);
     assert_string_equal(plan->tasks[0].codelet, "op.map");
     if (kernels)
