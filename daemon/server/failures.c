@@ -6,6 +6,7 @@
 #include "server.h"
 
 #define LOSSES_MAX  3  /* executors a job loses on a device before it goes elsewhere */
+#define BY_HOST_NOTES 8 /* a loop's rounds are plans of their own: not a line for each */
 #define LOSSES_LAST 6  /* and on the last device, before it is given up */
 #define KILLS_MAX   20 /* executors that are killed under a query, by whomever, before it is given up */
 #define KILLS_MAX_PLAIN                                                                                      \
@@ -70,7 +71,7 @@ static bool go_on_by_host(hac_job *job, const hac_dispatch *dispatch, const char
     uint32_t device = device_of(job, dispatch), bit = 1u << dispatch->plan_device;
     if (!dispatch->by_kernels || has_others(job, device))
         return false;
-    if ((state->by_host & bit) == 0)
+    if ((state->by_host & bit) == 0 && job->n_by_host++ < BY_HOST_NOTES)
         hac_job_note(job, "goes on with the host codelet on %s: %s",
                      job->server->devices.items[device]->config.name, why);
     state->by_host |= bit;

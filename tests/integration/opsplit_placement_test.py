@@ -22,6 +22,33 @@ operators:
   - map: {expr: "i + 2", out: pinned, device: %s}
 """
 
+ONE_GPU = (ONE_DEVICE.replace("name: cpu", "name: gpu").replace("kind: cpu", "kind: gpu")
+           .replace("memory: {host: true}", "memory: {host: false}"))
+SIGMOID = """
+vectors:
+  x: {template: FixValueVector, type: f64, value: [-3, -0.5, 0, 1, 700]}
+outputs: {o: {columns: [x]}}
+operators:
+  - for: {index: round, from: 0, to: 3}
+    do:
+      - map: {expr: "1 / (1 + exp(-x))", out: guess}
+      - map: {expr: "guess * 2 - x", out: x}
+      - reduce: {in: x, out: sum}
+"""
+TURNED = """
+vectors:
+  x: {type: f64, value: 1.5, rows: 200000}
+outputs: {o: {columns: [total]}, x: {columns: [x]}}
+operators:
+  - range: {rows: x, out: place}
+  - map: {expr: "199999 - place", out: back}
+  - while: {condition: "total < 1e12", rounds: 12}
+    do:
+      - map: {expr: "x + place", out: y}
+      - gather: {in: y, index: back, out: x}
+      - reduce: {in: x, out: total}
+"""
+
 
 class Placement(LogicTest):
     """`explain opsplit run`: where each sub-operator would run, and why."""
@@ -73,6 +100,46 @@ class Placement(LogicTest):
                 self.assertEqual((pinned["reason"], still_open), (f"pinned to {own}", None))
             placed = self.placed(machine, PLACED % "fpga", "--placement", "rule")
             self.assertIn("a run would fail: 9:5: map: no device that can run it is called 'fpga'", placed[2][1])
+
+    def only_a_gpu(self, more=""):
+        """A machine without a CPU device. Its programs are those of the seed."""
+        gpu = Machine(ONE_GPU + more)
+        self.addCleanup(gpu.close)
+        return gpu
+
+    def same_as_a_cpu(self, gpu, logic):
+        """Runs a logic file on both; returns the log of the GPU's job, and why it ran so."""
+        path = gpu.work / "logic.yaml"
+        path.write_text(logic)
+        receipt = gpu.work / "receipt"
+        want = self.outcome(self.m, path, {})
+        self.assertEqual(self.outcome(gpu, path, {}, "--receipt", receipt), want)
+        job = str(json.loads(receipt.read_text())["job"])
+        return gpu.good("log", job).decode(), gpu.good("why", job).decode()
+
+    def test_only_a_gpu(self):
+        """What kernels do not do alike is done there by host codelets, and known to be so beforehand."""
+        gpu = self.only_a_gpu()
+        log, why = self.same_as_a_cpu(gpu, SIGMOID)
+        self.assertNotIn("goes on with", log)
+        self.assertIn("; by its host codelet", why)
+        placed = self.placed(gpu, SIGMOID)
+        self.assertEqual([[task["reason"].endswith("; by its host codelet") for task in tasks] for tasks, _ in placed[:2]],
+                         [[True], [False]])
+        self.assertEqual([task["devices"] for tasks, _ in placed for task in tasks], ["gpu"] * 3)
+        path = gpu.work / "pinned.yaml"
+        path.write_text(SIGMOID.replace("out: guess", "out: guess, device: gpu"))
+        self.assertEqual(self.outcome(gpu, path, {}), self.outcome(gpu, gpu.work / "logic.yaml", {}))
+
+    def test_kernels_refuse(self):
+        """What only the run shows that kernels cannot do is done by host codelets as well."""
+        gpu = self.only_a_gpu("limits: {max_allocation: 1MiB}\n")
+        log, why = self.same_as_a_cpu(gpu, TURNED)
+        notes = [line for line in log.splitlines() if "goes on with the host codelet on gpu: " in line]
+        self.assertTrue(all("op.gather.f64: op.gather.cl: operand 1 does not fit a window of 1048576 bytes" in line
+                            for line in notes), log)
+        self.assertEqual(len(notes), 8)  # though there are 12 rounds
+        self.assertIn("It ran on gpu (100 %).", why)
 
     def test_measured(self):
         """Of two devices both prices are said; a pin to one of them says that."""
