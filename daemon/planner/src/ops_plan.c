@@ -80,13 +80,21 @@ static uint32_t able_devices(const planning *p, const hac_op_spec *op)
     return host_only && cpus != 0 ? cpus : able;
 }
 
-/* Of the able ones those of a kind, or of that name. */
-static uint32_t named_devices(const planning *p, uint32_t able, const char *name)
+static uint32_t devices_of_kind(const planning *p, uint32_t able, const char *kind)
 {
     uint32_t mask = 0;
     for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
-        if ((able >> d & 1) && (strcmp(p->machine->devices[d].kind, name) == 0 ||
-                                strcmp(p->machine->devices[d].name, name) == 0))
+        if ((able >> d & 1) && strcmp(p->machine->devices[d].kind, kind) == 0)
+            mask |= UINT32_C(1) << d;
+    return mask;
+}
+
+/* Of the able ones those of a kind, or of that name. */
+static uint32_t named_devices(const planning *p, uint32_t able, const char *name)
+{
+    uint32_t mask = devices_of_kind(p, able, name);
+    for (uint32_t d = 0; d < p->machine->n_devices && d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((able >> d & 1) && strcmp(p->machine->devices[d].name, name) == 0)
             mask |= UINT32_C(1) << d;
     return mask;
 }
@@ -247,10 +255,10 @@ static void say_host(const planning *p, const hac_op_spec *op, placement *ret)
 static hac_status fail_pin(const planning *p, const hac_op_spec *op, hac_error *err)
 {
     if (named_devices(p, p->eligible, op->pin) != 0)
-        return hac_fail(err, HAC_INVALID, "%s: '%s' has no kernels that can run it, other devices can", op->name,
-                        op->pin);
-    return hac_fail(err, HAC_INVALID, "%s: no device that can run it is called '%s' or of that kind", op->name,
-                    op->pin);
+        return hac_fail(err, HAC_INVALID, "%s: '%s' has no kernels that can run it, other devices can",
+                        op->name, op->pin);
+    return hac_fail(err, HAC_INVALID, "%s: no device that can run it is called '%s' or of that kind",
+                    op->name, op->pin);
 }
 
 static hac_status place(const planning *p, const hac_op_spec *op, double ready, placement *ret,
@@ -275,8 +283,8 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
         measure_within(p, op, pinned, ready, why, ret);
     } else if (p->spec->policy == HAC_OPS_RULE) {
         const char *kind = rule_kind(p->spec, op, why, sizeof(why) - sizeof(NONE));
-        uint32_t mask = named_devices(p, able, kind);
-        if (mask == 0 && named_devices(p, p->eligible, kind) != 0)
+        uint32_t mask = devices_of_kind(p, able, kind);
+        if (mask == 0 && devices_of_kind(p, p->eligible, kind) != 0)
             memcpy(why + strlen(why), CANNOT, sizeof(CANNOT));
         else if (mask == 0)
             memcpy(why + strlen(why), NONE, sizeof(NONE));

@@ -118,8 +118,9 @@ static void test_rule(void **state)
     expect(&machine, spec, "dev1", "rule: float, 1 MiB ≥ 1 MiB: cpu");
     spec.threshold = MIB + 1;
     expect(&machine, spec, "dev0", "rule: float");
-    machine.devices[0].usable = false; /* what the rule names is not present */
-    expect(&machine, spec, "dev1", "gpu, of which there is none; measured");
+    machine.devices[0].usable = false; /* what the rule names is not present, though something is called so */
+    snprintf(machine.devices[1].name, sizeof(machine.devices[1].name), "gpu");
+    expect(&machine, spec, "gpu", "gpu, of which there is none; measured");
 }
 
 static void test_pins(void **state)

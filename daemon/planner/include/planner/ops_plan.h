@@ -32,7 +32,7 @@ typedef struct hac_op_spec {
     size_t n_after;
     double units;
     uint64_t memory;
-    bool host;           /* by its host codelet everywhere */
+    bool host;           /* by its host codelet: kernels cannot do it alike */
     const uint8_t *call; /* borrowed: the plan's tasks point to it */
     size_t call_bytes;
 } hac_op_spec;
