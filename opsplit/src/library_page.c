@@ -40,7 +40,8 @@ static const char arguments_head[] = "\n"
                                      "many; `*` is what the data says, `=` as many "
                                      "as the counterpart in `in`. Every piece may also have `device`: a "
                                      "processor type (cpu, gpu, fpga, dsp, arm) or a "
-                                     "device's name.\n";
+                                     "device's name. Expressions with `exp`, `sin`, `pow` … or with strings "
+                                     "run on a CPU, where there is one.\n";
 
 static const char *const element_texts[HAC_ELEMENT_END] = {
     [HAC_ELEMENT_VALUE] = "numbers or bool",

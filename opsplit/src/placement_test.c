@@ -240,12 +240,12 @@ static void test_host(void **state)
     static const struct {
         const char *expression;
         int host;
-    } cases[] = {{"f + 1", 0},         {"sqrt(f) / 3", 0}, {"if(f > 0, f, 0.5)", 0}, {"exp(f)", 1},
-                 {"1 / pow(f, 2)", 1}, {"sin(f) + i", 1}};
+    } cases[] = {{"f + 1", 0},  {"sqrt(f) / 3", 0},   {"if(f > 0, f, 0.5)", 0},
+                 {"exp(f)", 1}, {"1 / pow(f, 2)", 1}, {"sin(f) + i", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char operators[256];
-        snprintf(operators, sizeof operators, "  - map: {expr: \"%s\", out: a}\n  - reduce: {in: a, out: b}\n",
-                 cases[i].expression);
+        snprintf(operators, sizeof operators,
+                 "  - map: {expr: \"%s\", out: a}\n  - reduce: {in: a, out: b}\n", cases[i].expression);
         hac_placement_free(place(operators, 1));
         assert_int_equal(hacd.n, 2);
         assert_int_equal(hacd.asked[0].host, cases[i].host);

@@ -499,7 +499,8 @@ static void note_planned(const hac_logic_run *run, const hac_op_task *task, unsi
     run->placing->tasks = true;
 }
 
-/* Whether kernels take it: with exp, sin, pow … their bits would be others, with texts it has none of them. */
+/* Whether kernels take it: with exp, sin, pow … their bits would be others, with texts it has none of them.
+ */
 static bool suits_kernels(const hac_program *program)
 {
     return hac_program_exact(program) && hac_program_fits_device(program);

@@ -515,7 +515,7 @@ typedef struct hac_op_task {
     double units;    /* its work, for models: elements, or multiplications */
     uint64_t memory; /* bytes that it works on: what the rule of placement asks for */
     const char *pin; /* a processor type (cpu, gpu, fpga, dsp, arm) or a device; NULL: none */
-    int host; /* by its host codelet, on CPUs where there are some: expressions with exp, sin, pow … */
+    int host; /* not by kernels: its host codelet, on a CPU if there is one (exp, sin, pow …, texts) */
 } hac_op_task;
 
 typedef enum hac_op_policy {
