@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import ONE_DEVICE, Machine, main  # noqa: E402
+from machine import ONE_DEVICE, PLATFORM, Machine, main  # noqa: E402
 from opsplit_test import EXAMPLES, LogicTest  # noqa: E402
 
 PLACED = """
@@ -22,6 +22,7 @@ operators:
   - map: {expr: "i + 2", out: pinned, device: %s}
 """
 
+OWN = "gpu" if PLATFORM else "cpu"  # the kind of the machines' devices
 ONE_GPU = (ONE_DEVICE.replace("name: cpu", "name: gpu").replace("kind: cpu", "kind: gpu")
            .replace("memory: {host: true}", "memory: {host: false}"))
 SIGMOID = """
@@ -85,7 +86,7 @@ class Placement(LogicTest):
         gpu = Machine(ONE_DEVICE.replace("name: cpu", "name: other").replace("kind: cpu", "kind: gpu"))
         self.addCleanup(gpu.close)
         absent = ", of which there is none; measured"
-        for machine, own in ((self.m, "cpu"), (gpu, "gpu")):
+        for machine, own in ((self.m, OWN), (gpu, "gpu")):
             for threshold, kinds in ((16384, ("gpu", "cpu")), (16385, ("cpu", "gpu"))):
                 placed = self.placed(machine, PLACED % own, "--placement", "rule", "--threshold", str(threshold))
                 for (tasks, still_open), kind, family in zip(placed, kinds, ("integer", "float")):
@@ -165,11 +166,11 @@ class Placement(LogicTest):
 
     def test_as_a_run(self):
         """Of graphs with components and dependencies, with sub-loops, and of several graphs."""
-        chain = PLACED.replace("1024", "20000") % "cpu" + ("  - map: {expr: \"whole * 2\", out: twice}\n"
+        chain = PLACED.replace("1024", "20000") % OWN + ("  - map: {expr: \"whole * 2\", out: twice}\n"
                                                            "  - reduce: {in: twice, out: sum}\n")
-        loop = PLACED.replace("1024", "20000") % "cpu" + ("  - for: {index: j, from: 0, to: 10, split: 5}\n"
+        loop = PLACED.replace("1024", "20000") % OWN + ("  - for: {index: j, from: 0, to: 10, split: 5}\n"
                                                           "    do: [{map: {expr: \"f * j\", out: scaled}}]\n")
-        rounds = PLACED.replace("1024", "20000") % "cpu" + ("  - while: {condition: \"left > 3000\", rounds: 9}\n"
+        rounds = PLACED.replace("1024", "20000") % OWN + ("  - while: {condition: \"left > 3000\", rounds: 9}\n"
                                                             "    do:\n"
                                                             "      - map: {expr: \"f / 2\", out: half}\n"
                                                             "      - reduce: {in: half, out: left}\n"
@@ -285,7 +286,7 @@ outputs: {o: {columns: [key, sum, n]}}
 
     def test_many(self):
         """More tasks than one graph takes."""
-        logic = PLACED.replace("1024", "20000") % "cpu" + "".join(
+        logic = PLACED.replace("1024", "20000") % OWN + "".join(
             f"  - map: {{expr: \"real + {i}\", out: r{i}}}\n" for i in range(90))
         placed = self.placed(self.m, logic, "--components", "4")
         self.assertEqual({(len(tasks), still_open) for tasks, still_open in placed}, {(4, None)})
