@@ -5,10 +5,10 @@
 #include "base/type.h"
 #include "server.h"
 
-#define LOSSES_MAX  3  /* executors a job loses on a device before it goes elsewhere */
-#define BY_HOST_NOTES 8 /* a loop's rounds are plans of their own: not a line for each */
-#define LOSSES_LAST 6  /* and on the last device, before it is given up */
-#define KILLS_MAX   20 /* executors that are killed under a query, by whomever, before it is given up */
+#define LOSSES_MAX    3  /* executors a job loses on a device before it goes elsewhere */
+#define BY_HOST_NOTES 8  /* a loop's rounds are plans of their own: not a line for each */
+#define LOSSES_LAST   6  /* and on the last device, before it is given up */
+#define KILLS_MAX     20 /* executors that are killed under a query, by whomever, before it is given up */
 #define KILLS_MAX_PLAIN                                                                                      \
     60 /* … under a job without a language of its own, which has fewer ways to fill memory */
 
@@ -63,8 +63,8 @@ void hac_failures_await_programs(hac_job *job, const hac_dispatch *dispatch, con
     hac_job_send_event(job, "build", name, done->needs_programs[0]);
 }
 
-/* The device's kernels cannot do it and no other device is left: its host codelet can. Other pieces of a range
- * may be in flight by kernels then, and come here, too. */
+/* The device's kernels cannot do it and no other device is left: its host codelet can. Other pieces of a
+ * range may be in flight by kernels then, and come here, too. */
 static bool go_on_by_host(hac_job *job, const hac_dispatch *dispatch, const char *why)
 {
     hac_task_state *state = &job->run.tasks[dispatch->task];

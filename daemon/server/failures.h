@@ -9,16 +9,19 @@
 #include "executor.h"
 #include "job.h"
 
-/* The job does not use this device any more; its plan is made anew without it. Without another it has failed. */
+/* The job does not use this device any more; its plan is made anew without it. Without another it has failed.
+ */
 void hac_failures_leave_device(hac_job *job, uint32_t device, const char *why);
 
-/* The piece is handed out again when its program is built. Those that the job needs later are built beside it. */
+/* The piece is handed out again when its program is built. Those that the job needs later are built beside
+ * it. */
 void hac_failures_await_programs(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done);
 
 /* The device cannot do the piece, or failed at it. */
 void hac_failures_refused(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done);
 
 /* The executor was lost; `started`, `counts` and `how` are hac_executor_events.lost's. */
-void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, bool started, bool counts, const char *how);
+void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, bool started, bool counts,
+                       const char *how);
 
 #endif
