@@ -495,6 +495,15 @@ static hac_status explain(planning *p, hac_error *err)
     return HAC_OK;
 }
 
+/* Of the first way that is not possible; all are, but were not asked for: that. */
+static const char *why_none(const planning *p)
+{
+    for (size_t i = 0; i < p->candidates.n; i++)
+        if (p->candidates.list[i].reason[0] != '\0')
+            return p->candidates.list[i].reason;
+    return p->candidates.n > 0 ? "what is possible was not asked for" : "none usable";
+}
+
 static hac_status plan_all(planning *p, hac_error *err)
 {
     comparison compared[3] = {{0, "probe", true}, {0, "probe", true}, {0, "probe", true}};
@@ -515,8 +524,7 @@ static hac_status plan_all(planning *p, hac_error *err)
     if (status != HAC_OK)
         return status;
     if (p->best == NULL)
-        return hac_fail(err, HAC_FAILED, "no device can run this sort: %s",
-                        p->candidates.n > 0 ? p->candidates.list[0].reason : "none usable");
+        return hac_fail(err, HAC_FAILED, "no device can run this sort: %s", why_none(p));
     const char *name = p->best->sort.algorithm;
     const comparison *c = &compared[strcmp(name, "radix") == 0     ? RADIX
                                     : strcmp(name, "bitonic") == 0 ? BITONIC
