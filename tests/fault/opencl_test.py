@@ -38,6 +38,7 @@ CODES = {
     "clCreateKernel": (-44, -45, -46, -47, -30),
     "clReleaseKernel": (-48,),
     "clGetKernelInfo": (-30, -48),
+    "clGetKernelWorkGroupInfo": (-30, -33, -48),
     "clSetKernelArg": (-48, -49, -50, -38, -41, -51),
     "clEnqueueNDRangeKernel": (-45, -36, -48, -34, -52, -53, -63, -56, -54, -55, -13, -4, -57),
     "clEnqueueReadBuffer": (-36, -34, -38, -30, -57, -13, -14, -4, -59),

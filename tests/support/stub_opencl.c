@@ -143,6 +143,9 @@ MAKE(cl_kernel, clCreateKernel, (cl_program program, const char *kernel_name, cl
 CALL(clReleaseKernel, (cl_kernel kernel), (kernel))
 CALL(clGetKernelInfo, (cl_kernel k, cl_kernel_info what, size_t room, void *value, size_t *bytes),
      (k, what, room, value, bytes))
+CALL(clGetKernelWorkGroupInfo,
+     (cl_kernel k, cl_device_id d, cl_kernel_work_group_info what, size_t room, void *value, size_t *bytes),
+     (k, d, what, room, value, bytes))
 CALL(clSetKernelArg, (cl_kernel kernel, cl_uint i, size_t bytes, const void *value),
      (kernel, i, bytes, value))
 CALL(clEnqueueNDRangeKernel,
