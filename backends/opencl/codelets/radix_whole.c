@@ -2,11 +2,13 @@
 /*
  * radix.whole: all phases of a sort on one device that copies. Task by task the keys would go there three
  * times and back twice; here they go there once and come back once. What passes through the host between two
- * phases is COUNTS, which it scans.
+ * phases is COUNTS, which it scans. Where the device has too little memory for that, they go phase by phase.
  */
 #include "radix.h"
 #include "radix_job.h"
 #include "try.h"
+
+#define PARTS 16 /* of each phase, where not all of it fits the device */
 
 static const hac_radix_span whole_spans[] = {HAC_RADIX_KEYS, HAC_RADIX_TABLE, HAC_RADIX_COUNTS,
                                              HAC_RADIX_KEYS, HAC_RADIX_INDEX};
@@ -75,12 +77,13 @@ static hac_task leaf_task(const hac_task *task)
     return phase;
 }
 
-/* What the scan has added to the table: its maps stay as they are. */
-static hac_status read_header(hac_radix_job *job, const hac_task *task, hac_error *err)
+/* What the scan has added to the table. The maps were read and checked with the rest of the header, so what
+ * somebody else may have written there since does not count. */
+static hac_status read_counted(hac_radix_job *job, const hac_task *task, hac_error *err)
 {
     hac_radix_table after = {0};
     hac_status status = hac_radix_table_read(&task->spans[1], &job->p, &after, err);
-    job->table.header = after.header;
+    job->table.header.counted = after.header.counted;
     hac_radix_table_free(&after);
     return status;
 }
@@ -101,7 +104,7 @@ static hac_status count_all(hac_radix_job *job, const hac_task *task, const hac_
     TRY(hac_radix_count_launch(job, task->type, all, in, counts, err));
     TRY(hac_radix_close_from(job, counts, err));
     TRY(run_scan(job->device, task, err));
-    return read_header(job, task, err);
+    return read_counted(job, task, err);
 }
 
 static hac_status scatter_all(hac_radix_job *job, const hac_task *task, const hac_radix_stretch *all,
@@ -135,8 +138,8 @@ static hac_status run_phases(hac_radix_job *job, const hac_task *task, hac_task_
     return hac_radix_leaf_windows(job, &leaf, to.keys, to.index, result, err);
 }
 
-hac_status hac_radix_run_whole(hac_device *device, const hac_task *task, hac_task_result *result,
-                               hac_error *err)
+static hac_status run_at_once(hac_device *device, const hac_task *task, hac_task_result *result,
+                              hac_error *err)
 {
     hac_radix_job job;
     hac_status status;
@@ -145,4 +148,52 @@ hac_status hac_radix_run_whole(hac_device *device, const hac_task *task, hac_tas
     if (status == HAC_OK)
         status = run_phases(&job, task, result, err);
     return hac_radix_job_end(&job, status, err);
+}
+
+typedef hac_status (*run_phase)(hac_device *, const hac_task *, hac_task_result *, hac_error *);
+
+/* A range phase of `all` chunks or buckets, a part at a time: its windows hold what it is asked for. */
+static hac_status run_parts(hac_device *device, run_phase run, hac_task phase, uint64_t all,
+                            hac_task_result *result, hac_error *err)
+{
+    uint64_t part = (all + PARTS - 1) / PARTS, by_host = 0;
+    hac_status status;
+    for (phase.first = 0; phase.first < all; phase.first += part) {
+        phase.count = all - phase.first < part ? all - phase.first : part;
+        TRY(run(device, &phase, result, err));
+        by_host += result->n_values > 0 ? result->values[0] : 0;
+    }
+    result->values[0] = by_host;
+    return HAC_OK;
+}
+
+static hac_status run_in_parts(hac_device *device, const hac_task *task, hac_task_result *result,
+                               hac_error *err)
+{
+    static const size_t spans[] = {0, 1, 2, 3, 4};
+    uint64_t chunks = (task->params[0] + task->params[1] - 1) / task->params[1];
+    hac_task_result counting = {0};
+    hac_status status;
+    TRY(run_sample(device, task, err));
+    TRY(run_parts(device, hac_radix_run_count, phase_of(task, 4, spans, 3), chunks, &counting, err));
+    TRY(run_scan(device, task, err));
+    TRY(run_parts(device, hac_radix_run_scatter, phase_of(task, 4, spans, task->n_spans), chunks, &counting,
+                  err));
+    return run_parts(device, hac_radix_run_leaf, leaf_task(task), task->params[2], result, err);
+}
+
+/* hacd knows how much memory the device has, not what other programs and users have of it. */
+hac_status hac_radix_run_whole(hac_device *device, const hac_task *task, hac_task_result *result,
+                               hac_error *err)
+{
+    hac_status status = run_at_once(device, task, result, err);
+    if (status == HAC_NO_MEMORY) { /* what was kept of tasks before may be what is missing */
+        hac_device_trim(device);
+        status = run_at_once(device, task, result, err);
+    }
+    if (status == HAC_NO_MEMORY) {
+        hac_device_trim(device);
+        status = run_in_parts(device, task, result, err);
+    }
+    return status;
 }

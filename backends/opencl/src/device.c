@@ -83,16 +83,26 @@ static void release_mem(hac_window *window)
     window->room = 0;
 }
 
+static void drop_spares(hac_device *device)
+{
+    for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++)
+        release_mem(&device->spare[i]);
+}
+
+void hac_device_trim(hac_device *device)
+{
+    drop_spares(device);
+    for (size_t i = 0; i < HAC_SCRATCH_SLOTS; i++)
+        release_mem(&device->scratch[i]);
+}
+
 void hac_device_close(hac_device *device)
 {
     if (device == NULL)
         return;
     for (size_t i = 0; i < HAC_MAX_WINDOWS; i++)
         release_mem(&device->windows[i]);
-    for (size_t i = 0; i < HAC_SCRATCH_SLOTS; i++)
-        release_mem(&device->scratch[i]);
-    for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++)
-        release_mem(&device->spare[i]);
+    hac_device_trim(device);
     hac_regions_clear(device);
     hac_device_programs_close(device);
     if (device->queue != NULL)
@@ -105,6 +115,21 @@ void hac_device_close(hac_device *device)
 const hac_device_facts *hac_device_get_facts(const hac_device *device)
 {
     return &device->facts;
+}
+
+/* A new device buffer, if need be in the place of the spare ones: they were for other sizes. */
+static hac_status new_buffer(hac_device *device, uint64_t bytes, cl_mem *ret, hac_error *err)
+{
+    cl_int code;
+    *ret = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY) {
+        drop_spares(device);
+        *ret = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+    }
+    if (code == CL_SUCCESS)
+        return HAC_OK;
+    *ret = NULL;
+    return hac_fail_cl(err, code, "clCreateBuffer");
 }
 
 /* A device buffer of at least `bytes`: a spare one of about that size, else a new one. */
@@ -120,14 +145,9 @@ static hac_status take_buffer(hac_device *device, uint64_t bytes, hac_window *wi
             return HAC_OK;
         }
     }
-    cl_int code;
-    window->mem = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-    if (code != CL_SUCCESS) {
-        window->mem = NULL;
-        return hac_fail_cl(err, code, "clCreateBuffer");
-    }
-    window->room = bytes;
-    return HAC_OK;
+    hac_status status = new_buffer(device, bytes, &window->mem, err);
+    window->room = status == HAC_OK ? bytes : 0;
+    return status;
 }
 
 /* Keeps the buffer for a later window, in the place of the smallest spare one. */
@@ -250,11 +270,9 @@ hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes,
     hac_window *scratch = &device->scratch[slot];
     if (scratch->room < bytes) {
         release_mem(scratch);
-        cl_int code;
-        cl_mem mem = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-        if (code != CL_SUCCESS)
-            return hac_fail_cl(err, code, "clCreateBuffer");
-        scratch->mem = mem;
+        hac_status status = new_buffer(device, bytes, &scratch->mem, err);
+        if (status != HAC_OK)
+            return status;
         scratch->room = bytes;
     }
     *ret = scratch->mem;

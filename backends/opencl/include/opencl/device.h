@@ -80,6 +80,9 @@ void hac_device_remove_region(hac_device *device, const void *data);
 HAC_MUST_USE hac_status hac_device_scratch(hac_device *device, unsigned slot, uint64_t bytes, cl_mem *ret,
                                            hac_error *err);
 
+/* Gives back the device's memory that is kept for later windows, and all scratch. Nothing may be enqueued. */
+void hac_device_trim(hac_device *device);
+
 /* Waits for everything enqueued and copies bytes offset … offset + bytes - 1 of `mem` (scratch memory, or an
  * open window) to `to`: of results whose size only the kernels know, what they used. No bytes: nothing. */
 HAC_MUST_USE hac_status hac_device_read(hac_device *device, cl_mem mem, uint64_t offset, uint64_t bytes,
