@@ -10,6 +10,7 @@
 
 #include "base/radix_layout.h"
 #include "base/type.h"
+#include "planner/model.h"
 #include "planner/sort_plan.h"
 #include "test_machines.h"
 
@@ -254,12 +255,55 @@ static void test_whole(void **state)
     }
 }
 
+/* What a device took for its phases is what radix.whole is priced by until that was measured, and the other
+ * way round: it does the one alone, the other beside others. */
+static void test_kin(void **state)
+{
+    (void)state;
+    static const double capability[] = {1e9, 1e9};
+    static const char *const phases[] = {"radix.count", "radix.scatter", "radix.leaf"};
+    enum { UNITS = 1 << 24 };
+    for (int index = 0; index < 2; index++)
+        for (int whole = 0; whole < 2; whole++) {
+            hac_machine machine = test_machine(capability, 2);
+            hac_model_set *models = NULL;
+            assert_int_equal(hac_model_set_new(&models, NULL), HAC_OK);
+            machine.models = models;
+            machine.simulated = false;
+            for (size_t d = 0; d < 2; d++) {
+                machine.devices[d].host_memory = false;
+                machine.devices[d].n_capability = 0;
+                snprintf(machine.devices[d].key, sizeof(machine.devices[d].key), "key %zu", d);
+                for (int i = 0; i < (whole ? 1 : 3); i++) {
+                    char codelet[32];
+                    snprintf(codelet, sizeof(codelet), "%s%s", whole ? "radix.whole" : phases[i],
+                             index != 0 && (whole || i > 0) ? ".index" : "");
+                    hac_model_record(models, machine.devices[d].key, codelet, HAC_TYPE_U32, UNITS,
+                                     whole ? 6 : 2, false);
+                }
+            }
+            hac_sort_spec spec = {.items = UNITS, .type = HAC_TYPE_U32, .argsort = index != 0};
+            spec.algorithm = HAC_SORT_RADIX;
+            for (unsigned both = 0; both < 2; both++) {
+                spec.device_mask = both != 0 ? 3 : 1;
+                hac_plan *plan = plan_for(&machine, &spec);
+                check_radix(plan, &spec);
+                assert_int_equal(plan->n_devices, 1 + both);
+                assert_int_equal(strncmp(plan->tasks[0].codelet, "radix.whole", 11) == 0, both == 0);
+                if (fabs(plan->predicted_seconds - (both != 0 ? 3 : 6)) > 0.3)
+                    fail_msg("%g s", plan->predicted_seconds);
+                hac_plan_free(plan);
+            }
+            hac_model_set_free(models);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contract),      cmocka_unit_test(test_loop_limit),
         cmocka_unit_test(test_shared_time),   cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_order_in_time),
+        cmocka_unit_test(test_order_in_time), cmocka_unit_test(test_kin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,37 @@ static double assumed_seconds(const hac_machine_device *device, const hac_plan_t
     return HAC_LAUNCH_SECONDS + task->units * fraction / rate;
 }
 
+/* Of radix.whole what its phases took together, of a phase its part of that: a device does the one when it is
+ * alone, the other beside others. */
+static hac_prediction predict_by_kin(const hac_machine *machine, const hac_machine_device *device,
+                                     const hac_plan_task *task, double units, bool together)
+{
+    static const char *const phases[][2] = {{"radix.count", "radix.count"},
+                                            {"radix.scatter", "radix.scatter.index"},
+                                            {"radix.leaf", "radix.leaf.index"}};
+    bool whole = strncmp(task->codelet, "radix.whole", 11) == 0;
+    size_t indices = strstr(task->codelet, ".index") != NULL;
+    hac_prediction sum = {0};
+    if (strncmp(task->codelet, "radix.", 6) != 0 || !(task->part > 0))
+        return sum;
+    for (size_t i = 0; i < 2 && !whole && sum.samples == 0; i++) { /* counting is the same for both */
+        const char *codelet = indices != i ? "radix.whole.index" : "radix.whole";
+        sum = hac_model_predict(machine->models, device->key, codelet, task->type, units, together);
+        sum.seconds *= task->part;
+    }
+    if (!whole)
+        return sum;
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+        hac_prediction p =
+            hac_model_predict(machine->models, device->key, phases[i][indices], task->type, units, together);
+        if (p.samples == 0)
+            return p;
+        sum.seconds += p.seconds;
+        sum.samples = p.samples;
+    }
+    return sum;
+}
+
 double hac_price_task(const hac_machine *machine, size_t device, uint64_t items, const hac_plan_task *task,
                       double fraction, bool together, hac_price_source *ret_source)
 {
@@ -108,6 +139,8 @@ double hac_price_task(const hac_machine *machine, size_t device, uint64_t items,
             hac_model_predict(machine->models, d->key, hac_task_model(task), task->type, units, together);
         if (p.samples == 0)
             p = hac_model_predict(machine->models, d->key, task->codelet, task->type, units, together);
+        if (p.samples == 0)
+            p = predict_by_kin(machine, d, task, units, together);
         source = p.samples > 0 ? HAC_PRICE_MODEL : HAC_PRICE_ASSUMED;
         seconds = p.samples > 0
                       ? p.seconds
