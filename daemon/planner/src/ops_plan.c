@@ -120,12 +120,17 @@ static hac_status check_capability(const planning *p, const hac_op_spec *op, uin
 
 #define MODEL_NAME_MAX 96
 
-/* NULL: it is the codelet's. */
-static const char *name_model(const planning *p, const char *codelet, char ret[MODEL_NAME_MAX])
+/* NULL: it is the codelet's. What other devices than CPUs do by a host codelet, of which they have kernels as
+ * well, says nothing of the kernels. */
+static const char *name_model(const planning *p, const hac_op_spec *op, const char *codelet,
+                              char ret[MODEL_NAME_MAX])
 {
-    if (p->spec->learner == NULL)
+    bool beside = op->host && devices_of_kind(p, able_devices(p, op), "cpu") == 0;
+    const char *learner = p->spec->learner;
+    if (learner == NULL && !beside)
         return NULL;
-    snprintf(ret, MODEL_NAME_MAX, "%.60s@%.30s", codelet, p->spec->learner);
+    snprintf(ret, MODEL_NAME_MAX, "%.55s%s%s%.30s", codelet, beside ? ".host" : "",
+             learner != NULL ? "@" : "", learner != NULL ? learner : "");
     return ret;
 }
 
@@ -134,7 +139,7 @@ static double price(const planning *p, const hac_op_spec *op, uint32_t device, b
 {
     char model[MODEL_NAME_MAX];
     hac_plan_task task = task_of(op);
-    task.model = name_model(p, op->codelet, model);
+    task.model = name_model(p, op, op->codelet, model);
     return hac_price_task(p->machine, device, 0, &task, 1, together, source);
 }
 
@@ -332,7 +337,7 @@ static hac_status add_task(planning *p, const hac_op_spec *op, const placement *
     hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
     char model[MODEL_NAME_MAX];
     hac_status status = name_codelets(p, op, &task, err);
-    if (status == HAC_OK && name_model(p, task.codelet, model) != NULL)
+    if (status == HAC_OK && name_model(p, op, task.codelet, model) != NULL)
         status = hac_plan_add_string(p->plan, model, &task.model, err);
     if (status == HAC_OK)
         status = hac_plan_add_string(p->plan, op->name, &task.stage, err);

@@ -207,6 +207,30 @@ static void test_learners(void **state)
     hac_model_set_free(models);
 }
 
+/* Beside a GPU the times of host codelets are not those of its kernels. */
+static void test_models_of_host(void **state)
+{
+    (void)state;
+    static const char *const models[2][2][2] = {{{"op.map", "op.map@7"}, {"op.map.host", "op.map.host@7"}},
+                                                {{"op.map", "op.map@7"}, {"op.map", "op.map@7"}}};
+    for (int cpu = 0; cpu < 2; cpu++)
+        for (int host = 0; host < 2; host++)
+            for (int learner = 0; learner < 2; learner++) {
+                hac_machine machine = machine_of(1e7, 1e7);
+                machine.simulated = false;
+                for (size_t d = 0; d < 2; d++)
+                    snprintf(machine.devices[d].kind, sizeof machine.devices[d].kind,
+                             cpu != 0 && d == 0 ? "cpu" : "gpu");
+                hac_op_spec op = map_of(HAC_TYPE_F64, MIB);
+                op.host = host != 0;
+                hac_plan *plan =
+                    plan_of(&machine,
+                            (hac_ops_spec){.tasks = &op, .n_tasks = 1, .learner = learner != 0 ? "7" : NULL});
+                assert_string_equal(hac_task_model(&plan->tasks[0]), models[cpu][host][learner]);
+                hac_plan_free(plan);
+            }
+}
+
 /* Two that do not wait for each other go to two devices, though one is somewhat faster. */
 static void test_side_by_side(void **state)
 {
@@ -360,11 +384,12 @@ static void test_bad_graphs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule),         cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_measured),     cmocka_unit_test(test_no_units),
-        cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_bad_graphs),   cmocka_unit_test(test_learners),
-        cmocka_unit_test(test_host),         cmocka_unit_test(test_no_f64),
+        cmocka_unit_test(test_rule),           cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_measured),       cmocka_unit_test(test_no_units),
+        cmocka_unit_test(test_side_by_side),   cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_bad_graphs),     cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_models_of_host), cmocka_unit_test(test_host),
+        cmocka_unit_test(test_no_f64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
