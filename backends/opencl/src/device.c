@@ -132,6 +132,24 @@ static hac_status new_buffer(hac_device *device, uint64_t bytes, cl_mem *ret, ha
     return hac_fail_cl(err, code, "clCreateBuffer");
 }
 
+/* Of a new buffer a driver may leave what another user had there, and all of a window comes to the host,
+ * whether kernels wrote it or not. */
+static hac_status clear_buffer(hac_device *device, hac_window *window, hac_error *err)
+{
+    static const uint64_t zero;
+    uint64_t words = window->room / sizeof zero * sizeof zero;
+    cl_int code = CL_SUCCESS;
+    if (words != 0)
+        code = clEnqueueFillBuffer(device->queue, window->mem, &zero, sizeof zero, 0, words, 0, NULL, NULL);
+    if (code == CL_SUCCESS && words < window->room)
+        code = clEnqueueFillBuffer(device->queue, window->mem, &zero, 1, words, window->room - words, 0, NULL,
+                                   NULL);
+    if (code == CL_SUCCESS)
+        return HAC_OK;
+    release_mem(window);
+    return hac_fail_cl(err, code, "clEnqueueFillBuffer");
+}
+
 /* A device buffer of at least `bytes`: a spare one of about that size, else a new one. */
 static hac_status take_buffer(hac_device *device, uint64_t bytes, hac_window *window, hac_error *err)
 {
@@ -147,6 +165,8 @@ static hac_status take_buffer(hac_device *device, uint64_t bytes, hac_window *wi
     }
     hac_status status = new_buffer(device, bytes, &window->mem, err);
     window->room = status == HAC_OK ? bytes : 0;
+    if (status == HAC_OK && !(window->access & HAC_READ))
+        status = clear_buffer(device, window, err);
     return status;
 }
 

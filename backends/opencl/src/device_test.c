@@ -233,6 +233,35 @@ static void test_read(void **state)
     }
 }
 
+/* What kernels did not write of a window is nothing that somebody else had on the device. */
+static void test_windows_are_empty(void **state)
+{
+    (void)state;
+    enum { LARGE = 96 * 1024 };
+    hac_device *device = open_with((hac_device_options){.copy_memory = true});
+    static const uint64_t sizes[] = {1, 7, 8, 4099, LARGE};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        void *before[8];
+        for (size_t k = 0; k < 8; k++) { /* drivers of CPUs have device memory from here */
+            before[k] = malloc(sizes[i] + 256);
+            assert_non_null(before[k]);
+            memset(before[k], 'S', sizes[i] + 256);
+        }
+        for (size_t k = 0; k < 8; k++)
+            free(before[k]);
+        hac_autofree uint8_t *data = aligned_alloc(64, LARGE);
+        cl_mem window = NULL;
+        assert_non_null(data);
+        memset(data, 1, LARGE);
+        assert_int_equal(hac_device_open_window(device, data, sizes[i], HAC_WRITE, &window, NULL), HAC_OK);
+        assert_int_equal(hac_device_close_window(device, window, NULL), HAC_OK);
+        for (uint64_t b = 0; b < LARGE; b++)
+            assert_int_equal(data[b], b >= sizes[i]);
+        hac_device_trim(device);
+    }
+    hac_device_close(device);
+}
+
 static void test_errors_name_the_call(void **state)
 {
     (void)state;
@@ -337,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_windows_run_out),
         cmocka_unit_test(test_scratch),
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_windows_are_empty),
         cmocka_unit_test(test_errors_name_the_call),
         cmocka_unit_test(test_no_such_device),
         cmocka_unit_test(test_open_as_listed),
