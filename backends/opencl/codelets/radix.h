@@ -40,7 +40,8 @@
  * chunks whose runs the host copies into their places; a bucket that fits no window is sorted by the host.
  *
  * radix.whole is for a device that copies, alone: the keys go there once and come back once. It takes up to
- * HAC_RADIX_WHOLE_ITEMS keys that fit a window, and no short loops.
+ * HAC_RADIX_WHOLE_ITEMS keys that fit a window, and no short loops; without memory for all of them on the
+ * device it goes phase by phase.
  *
  * values: sample: [0] method + 256 · levels, [1] keys sampled, [2] largest expected bucket;
  * scan: [0] largest bucket, [1] buckets up to the last that is not empty; leaf, whole: [0] buckets that the
