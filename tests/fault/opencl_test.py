@@ -43,6 +43,7 @@ CODES = {
     "clEnqueueNDRangeKernel": (-45, -36, -48, -34, -52, -53, -63, -56, -54, -55, -13, -4, -57),
     "clEnqueueReadBuffer": (-36, -34, -38, -30, -57, -13, -14, -4, -59),
     "clEnqueueWriteBuffer": (-36, -34, -38, -30, -57, -13, -14, -4, -59),
+    "clEnqueueFillBuffer": (-36, -34, -38, -30, -57, -13, -4, -59),
     "clEnqueueMapBuffer": (-36, -34, -38, -30, -57, -13, -12, -14, -4, -59),
     "clEnqueueUnmapMemObject": (-36, -38, -30, -57, -34),
     "clFinish": (-36,),

@@ -160,6 +160,10 @@ CALL(clEnqueueWriteBuffer,
      (cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t bytes, const void *from,
       cl_uint n, const cl_event *list, cl_event *event),
      (queue, memory, blocking, offset, bytes, from, n, list, event))
+CALL(clEnqueueFillBuffer,
+     (cl_command_queue queue, cl_mem memory, const void *pattern, size_t room, size_t offset, size_t bytes,
+      cl_uint n, const cl_event *list, cl_event *event),
+     (queue, memory, pattern, room, offset, bytes, n, list, event))
 /* NOLINTNEXTLINE(readability-function-size): so many parameters it has */
 MAKE(void *, clEnqueueMapBuffer,
      (cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,
