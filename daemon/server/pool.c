@@ -18,6 +18,48 @@ void hac_pool_discard(int fd, uint64_t bytes)
     hac_close(fd);
 }
 
+/* ---- reservations ---- */
+
+void hac_reservation_begin(hac_user *user, hac_reservation *reservation)
+{
+    *reservation = (hac_reservation){.bytes = 0};
+    hac_list_append(&user->reservations, &reservation->link);
+}
+
+void hac_reservation_end(hac_user *user, hac_reservation *reservation)
+{
+    hac_pool_buffer *buffer = NULL;
+    hac_list_for_each (buffer, &user->buffers, hac_pool_buffer, link)
+        if (buffer->reservation == reservation)
+            hac_pool_unreserve(buffer);
+    hac_list_remove(&reservation->link);
+    reservation->bytes = 0;
+}
+
+void hac_pool_unreserve(hac_pool_buffer *buffer)
+{
+    if (buffer->reservation != NULL)
+        buffer->reservation->held -= buffer->bytes;
+    buffer->reservation = NULL;
+}
+
+/* What is kept for others than `own`, and not in use. */
+static uint64_t set_aside(const hac_user *user, const hac_reservation *own)
+{
+    uint64_t sum = 0;
+    const hac_reservation *other = NULL;
+    hac_list_for_each (other, &user->reservations, hac_reservation, link)
+        sum += other != own && other->bytes > other->held ? other->bytes - other->held : 0;
+    return sum;
+}
+
+uint64_t hac_pool_aside(const hac_user *user)
+{
+    return set_aside(user, NULL);
+}
+
+/* ---- buffers ---- */
+
 static void buffer_free(hac_pool_buffer *buffer)
 {
     hac_user *user = buffer->user;
@@ -99,14 +141,25 @@ static void make_room(hac_user *user, hac_slot slot, uint64_t amount)
             ;
 }
 
-hac_status hac_pool_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
+static hac_status charge_on(hac_user *user, const hac_reservation *reservation, hac_slot slot,
+                            uint64_t amount, hac_error *err)
 {
-    if (hac_user_room(user, slot, idle_of(user, slot), others_idle(user, slot)) >= amount)
+    uint64_t room = hac_user_room(user, slot, idle_of(user, slot), others_idle(user, slot));
+    uint64_t aside = slot == HAC_SLOT_MEMORY ? set_aside(user, reservation) : 0;
+    if (amount <= room && (aside > room || amount > room - aside))
+        return hac_user_refuse_aside(user, slot, amount, aside, err);
+    if (amount <= room)
         make_room(user, slot, amount);
     return hac_user_charge(user, slot, amount, err);
 }
 
-static hac_status create(hac_user *user, uint64_t bytes, bool growable, hac_pool_buffer **ret, hac_error *err)
+hac_status hac_pool_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)
+{
+    return charge_on(user, NULL, slot, amount, err);
+}
+
+static hac_status create(hac_user *user, const hac_reservation *reservation, uint64_t bytes, bool growable,
+                         hac_pool_buffer **ret, hac_error *err)
 {
     hac_autofree hac_pool_buffer *buffer = calloc(1, sizeof *buffer);
     if (buffer == NULL)
@@ -114,7 +167,7 @@ static hac_status create(hac_user *user, uint64_t bytes, bool growable, hac_pool
     hac_status status = hac_pool_charge(user, HAC_SLOT_DESCRIPTORS, 1, err);
     if (status != HAC_OK)
         return status;
-    status = hac_pool_charge(user, HAC_SLOT_MEMORY, bytes, err);
+    status = charge_on(user, reservation, HAC_SLOT_MEMORY, bytes, err);
     if (status == HAC_OK) {
         status = hac_memfd_create("hac-pool", bytes, growable, &buffer->fd, err);
         if (status != HAC_OK)
@@ -135,18 +188,29 @@ static hac_status create(hac_user *user, uint64_t bytes, bool growable, hac_pool
 hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_pool_buffer **ret,
                           hac_error *err)
 {
+    return hac_pool_alloc_on(user, NULL, bytes, growable, ret, err);
+}
+
+hac_status hac_pool_alloc_on(hac_user *user, hac_reservation *reservation, uint64_t bytes, bool growable,
+                             hac_pool_buffer **ret, hac_error *err)
+{
     if (bytes > UINT64_MAX / 2)
         return hac_fail(err, HAC_INVALID, "a buffer of %llu bytes is too large", (unsigned long long)bytes);
     bytes = round_up(bytes);
     hac_pool_buffer *buffer = growable ? NULL : find_idle(user, bytes);
+    if (buffer != NULL && buffer->bytes > hac_pool_room_on(user, reservation))
+        buffer = NULL; /* that it is larger would be at the cost of what is reserved */
     if (buffer == NULL) {
-        hac_status status = create(user, bytes, growable, &buffer, err);
+        hac_status status = create(user, reservation, bytes, growable, &buffer, err);
         if (status != HAC_OK)
             return status;
     } else {
         hac_list_remove(&buffer->link);
     }
     buffer->holders = 1;
+    buffer->reservation = reservation;
+    if (reservation != NULL)
+        reservation->held += buffer->bytes;
     hac_list_append(&user->buffers, &buffer->link);
     *ret = buffer;
     return HAC_OK;
@@ -154,8 +218,15 @@ hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_poo
 
 uint64_t hac_pool_room(const hac_user *user)
 {
-    return hac_user_room(user, HAC_SLOT_MEMORY, hac_pool_idle_bytes(user),
-                         others_idle(user, HAC_SLOT_MEMORY));
+    return hac_pool_room_on(user, NULL);
+}
+
+uint64_t hac_pool_room_on(const hac_user *user, const hac_reservation *reservation)
+{
+    uint64_t room =
+        hac_user_room(user, HAC_SLOT_MEMORY, hac_pool_idle_bytes(user), others_idle(user, HAC_SLOT_MEMORY));
+    uint64_t aside = set_aside(user, reservation);
+    return aside < room ? room - aside : 0;
 }
 
 hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err)
@@ -169,13 +240,15 @@ hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err
     if (bytes <= buffer->bytes)
         return HAC_OK;
     uint64_t more = bytes - buffer->bytes;
-    hac_status status = hac_pool_charge(buffer->user, HAC_SLOT_MEMORY, more, err);
+    hac_status status = charge_on(buffer->user, buffer->reservation, HAC_SLOT_MEMORY, more, err);
     if (status != HAC_OK)
         return status;
     status = hac_memfd_grow(buffer->fd, bytes, err);
     if (status == HAC_OK)
         buffer->bytes = bytes;
-    else
+    if (status == HAC_OK && buffer->reservation != NULL)
+        buffer->reservation->held += more;
+    if (status != HAC_OK)
         hac_user_release(buffer->user, HAC_SLOT_MEMORY, more);
     return status;
 }
@@ -200,6 +273,8 @@ void hac_pool_release(hac_pool_buffer *buffer)
     assert(buffer->holders > 0);
     if (--buffer->holders > 0)
         return;
+    hac_pool_unreserve(buffer);
+    buffer->passing = false;
     hac_list_remove(&buffer->link);
     buffer->idle_since_ns = hac_now_ns();
     hac_list_append(&buffer->user->idle, &buffer->link);

@@ -17,6 +17,14 @@
 
 typedef struct hac_pool_buffer hac_pool_buffer;
 
+/* Memory of a user that is kept for one purpose, whether it is in use or not: all others have what is left
+ * beside it. Lives with who reserves. */
+typedef struct hac_reservation {
+    hac_link link;  /* in the user's list */
+    uint64_t bytes; /* kept; more may be taken, of what nobody has reserved */
+    uint64_t held;  /* of the buffers that were taken on it */
+} hac_reservation;
+
 struct hac_pool_buffer {
     hac_link link; /* in the user's `buffers` or `idle` list */
     hac_user *user;
@@ -26,7 +34,9 @@ struct hac_pool_buffer {
     bool growable;    /* not yet sealed against growing */
     unsigned holders; /* handles of sessions, and jobs */
     uint64_t idle_since_ns;
-    uint64_t executors; /* bit by slot: who has it mapped (executor.h) */
+    uint64_t executors;           /* bit by slot: who has it mapped (executor.h) */
+    hac_reservation *reservation; /* that it was taken on; NULL: none */
+    bool passing;                 /* rows on their way to a client, who gives it back when they are written */
 };
 
 /* Gives back the pages of a memfd and closes it. */
@@ -38,12 +48,26 @@ void hac_pool_discard(int fd, uint64_t bytes);
  */
 HAC_MUST_USE hac_status hac_pool_alloc(hac_user *user, uint64_t bytes, bool growable, hac_pool_buffer **ret,
                                        hac_error *err);
+/* The same of what is reserved so, and of what is left. */
+HAC_MUST_USE hac_status hac_pool_alloc_on(hac_user *user, hac_reservation *reservation, uint64_t bytes,
+                                          bool growable, hac_pool_buffer **ret, hac_error *err);
 HAC_MUST_USE hac_status hac_pool_grow(hac_pool_buffer *buffer, uint64_t bytes, hac_error *err);
 /* hac_user_charge, at the cost of buffers that are kept for reuse: the user's own first, then the others'. A
  * charge that cannot be had costs none. */
 HAC_MUST_USE hac_status hac_pool_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err);
 /* What the user could have besides the buffers that are held now: idle ones are given up for it. */
 uint64_t hac_pool_room(const hac_user *user);
+/* The same of what is reserved so, and of what is left. */
+uint64_t hac_pool_room_on(const hac_user *user, const hac_reservation *reservation);
+
+/* Reserves nothing yet. */
+void hac_reservation_begin(hac_user *user, hac_reservation *reservation);
+/* The buffers that were taken on it stay. */
+void hac_reservation_end(hac_user *user, hac_reservation *reservation);
+/* Bytes that are reserved and not in use. */
+uint64_t hac_pool_aside(const hac_user *user);
+/* The buffer counts as taken on none. */
+void hac_pool_unreserve(hac_pool_buffer *buffer);
 /* Fixes a growable buffer's size before its first use. */
 HAC_MUST_USE hac_status hac_pool_seal(hac_pool_buffer *buffer, hac_error *err);
 void hac_pool_hold(hac_pool_buffer *buffer);

@@ -132,6 +132,45 @@ static void test_growing(void **state)
     end(&users, user);
 }
 
+/* What is reserved others do not get, in use or not; who reserved gets it, and what is left. */
+static void test_reservations(void **state)
+{
+    (void)state;
+    hac_users users;
+    forgotten f = {0, 0};
+    hac_error err = HAC_ERROR_NONE;
+    hac_user *user = start(&users, &f);
+    hac_pool_buffer *a = NULL, *b = NULL, *c = NULL;
+    hac_reservation one, two;
+    hac_reservation_begin(user, &one);
+    hac_reservation_begin(user, &two);
+    one.bytes = 6 * MIB;
+    two.bytes = 4 * MIB;
+    assert_int_equal(hac_pool_room(user), 6 * MIB);
+    assert_int_equal(hac_pool_room_on(user, &one), 12 * MIB);
+    assert_int_equal(hac_pool_alloc(user, 7 * MIB, false, &a, &err), HAC_REFUSED);
+    assert_non_null(strstr(err.message, "10 MiB kept for jobs that read streams"));
+    assert_false(user->refusal.hopeless);
+    assert_int_equal(hac_pool_alloc(user, 6 * MIB, false, &a, NULL), HAC_OK);
+    assert_int_equal(hac_pool_charge(user, HAC_SLOT_MEMORY, 1, NULL), HAC_REFUSED);
+    assert_int_equal(hac_pool_alloc_on(user, &one, 5 * MIB, false, &b, NULL), HAC_OK);
+    assert_int_equal(hac_pool_aside(user), 5 * MIB);
+    assert_int_equal(hac_pool_room_on(user, &one), MIB);
+    assert_int_equal(hac_pool_alloc_on(user, &one, MIB + 1, false, &c, NULL), HAC_REFUSED);
+    hac_pool_release(b); /* idle: still kept for it */
+    assert_int_equal(hac_pool_room(user), 0);
+    assert_int_equal(hac_pool_alloc_on(user, &two, 4 * MIB, false, &b, NULL), HAC_OK);
+    assert_int_equal(two.held, 4 * MIB); /* exactly so much: the idle one is larger, at the cost of `one` */
+    hac_reservation_end(user, &two);
+    assert_null(b->reservation);
+    assert_int_equal(hac_pool_aside(user), 6 * MIB);
+    hac_pool_release(b);
+    hac_reservation_end(user, &one);
+    assert_int_equal(hac_pool_room(user), 10 * MIB);
+    hac_pool_release(a);
+    end(&users, user);
+}
+
 static void test_absurd_sizes(void **state)
 {
     (void)state;
@@ -185,6 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_recycling_wastes_little, hac_test_fds_setup,
                                         hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_growing, hac_test_fds_setup, hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_reservations, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_absurd_sizes, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_random_use, hac_test_fds_setup, hac_test_fds_teardown),
     };

@@ -50,6 +50,7 @@ hac_status hac_user_get(hac_users *users, uid_t uid, hac_user **ret, hac_error *
     user->limits = users->limits;
     hac_list_init(&user->buffers);
     hac_list_init(&user->idle);
+    hac_list_init(&user->reservations);
     hac_list_append(&users->list, &user->link);
     *ret = user;
     return HAC_OK;
@@ -110,6 +111,12 @@ static uint64_t fair_part(const hac_user *user, hac_slot slot, uint64_t others)
     return left / (n > 2 ? n : 2);
 }
 
+uint64_t hac_user_alone(const hac_user *user, hac_slot slot)
+{
+    uint64_t limit = own_limit(user, slot), half = user->users->total[slot] / 2;
+    return limit < half ? limit : half;
+}
+
 uint64_t hac_user_room(const hac_user *user, hac_slot slot, uint64_t own, uint64_t others)
 {
     uint64_t part = fair_part(user, slot, others), limit = own_limit(user, slot);
@@ -132,7 +139,7 @@ static hac_status refuse(hac_user *user, hac_slot slot, uint64_t amount, hac_err
     uint64_t limit = own_limit(user, slot), held = user->held[slot] >> shift;
     user->refused[slot]++;
     user->refusal.slot = slot;
-    user->refusal.hopeless = amount > limit || amount > user->users->total[slot] / 2;
+    user->refusal.hopeless = amount > hac_user_alone(user, slot);
     if (amount > limit)
         return hac_fail(err, HAC_REFUSED,
                         "%llu%s alone would exceed this user's limit of %llu%s; hacd.yaml has the limits",
@@ -157,6 +164,20 @@ static hac_status refuse(hac_user *user, hac_slot slot, uint64_t amount, hac_err
         (unsigned long long)(amount >> shift), unit, (unsigned long long)(fair_part(user, slot, 0) >> shift),
         unit, (unsigned long long)(user->users->total[slot] >> shift), what[slot],
         (unsigned long long)((user->users->held[slot] - user->held[slot]) >> shift), unit, remedy[slot]);
+}
+
+hac_status hac_user_refuse_aside(hac_user *user, hac_slot slot, uint64_t amount, uint64_t aside,
+                                 hac_error *err)
+{
+    user->refused[slot]++;
+    user->refusal.slot = slot;
+    user->refusal.hopeless = false;
+    return hac_fail(
+        err, HAC_REFUSED,
+        "%llu MiB more would exceed this user's limit of %llu MiB of memory (%llu MiB in use, and "
+        "%llu MiB kept for jobs that read streams); try again when other jobs have ended",
+        (unsigned long long)(amount >> 20), (unsigned long long)(own_limit(user, slot) >> 20),
+        (unsigned long long)(user->held[slot] >> 20), (unsigned long long)(aside >> 20));
 }
 
 hac_status hac_user_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err)

@@ -54,6 +54,7 @@ struct hac_user {
         bool hopeless; /* it alone is more than there can ever be for this user */
     } refusal;
     hac_link buffers, idle; /* the pool: buffers in use, and kept for reuse (pool.h) */
+    hac_link reservations;  /* of the pool's memory (pool.h) */
     uint32_t active_jobs;   /* whose tasks are handed out */
     uint32_t ended_jobs;    /* whose records are kept */
     double device_seconds;  /* spent, weighted by the devices' capabilities */
@@ -101,6 +102,11 @@ void hac_user_free(hac_user *user);
 /* Charges an amount; HAC_REFUSED over the user's own limit or over their part of the whole. */
 HAC_MUST_USE hac_status hac_user_charge(hac_user *user, hac_slot slot, uint64_t amount, hac_error *err);
 void hac_user_release(hac_user *user, hac_slot slot, uint64_t amount);
+/* HAC_REFUSED: memory that could be had, did not the user's jobs need `aside` bytes of it (pool.h). */
+HAC_MUST_USE hac_status hac_user_refuse_aside(hac_user *user, hac_slot slot, uint64_t amount, uint64_t aside,
+                                              hac_error *err);
+/* The most that the user can ever have, when nobody has anything. */
+uint64_t hac_user_alone(const hac_user *user, hac_slot slot);
 /* How much would be granted now if the user gave `own` of theirs back and the others `others`. */
 uint64_t hac_user_room(const hac_user *user, hac_slot slot, uint64_t own, uint64_t others);
 
