@@ -231,8 +231,8 @@ hac_mapping *hac_mappings_containing(const hac_mappings *mappings, const void *a
 
 /* ---- the public calls ---- */
 
-static hac_status alloc(hac_client *client, uint64_t bytes, bool growable, hac_buffer **ret_buffer,
-                        hac_error *err)
+static hac_status alloc(hac_client *client, uint64_t bytes, bool growable, uint64_t job,
+                        hac_buffer **ret_buffer, hac_error *err)
 {
     if (bytes == 0)
         return hac_fail(err, HAC_INVALID, "a buffer needs at least one byte");
@@ -242,6 +242,7 @@ static hac_status alloc(hac_client *client, uint64_t bytes, bool growable, hac_b
     Hac__Client__BufferAlloc ask = HAC__CLIENT__BUFFER_ALLOC__INIT;
     ask.bytes = bytes;
     ask.growable = growable;
+    ask.job = job;
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     request.what_case = HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC;
     request.buffer_alloc = &ask;
@@ -265,13 +266,22 @@ static hac_status alloc(hac_client *client, uint64_t bytes, bool growable, hac_b
 
 hac_status hac_buffer_alloc(hac_client *client, uint64_t bytes, hac_buffer **ret_buffer, hac_error *err)
 {
-    return alloc(client, bytes, false, ret_buffer, err);
+    return alloc(client, bytes, false, 0, ret_buffer, err);
+}
+
+hac_status hac_buffer_alloc_split(hac_client *client, uint64_t job, uint64_t bytes, hac_buffer **ret_buffer,
+                                  double *ret_retry, hac_error *err)
+{
+    client->retry_after = 0;
+    hac_status status = alloc(client, bytes, false, job, ret_buffer, err);
+    *ret_retry = status == HAC_REFUSED ? client->retry_after : 0;
+    return status;
 }
 
 hac_status hac_buffer_alloc_growable(hac_client *client, uint64_t bytes, hac_buffer **ret_buffer,
                                      hac_error *err)
 {
-    return alloc(client, bytes, true, ret_buffer, err);
+    return alloc(client, bytes, true, 0, ret_buffer, err);
 }
 
 hac_status hac_buffer_grow(hac_buffer *buffer, uint64_t bytes, hac_error *err)

@@ -80,6 +80,10 @@ struct hac_buffer {
     hac_mapping *mapping; /* a user of it */
 };
 
+/* Memory for a split of that job. HAC_REFUSED: *ret_retry says when to ask again, in seconds; 0: never. */
+HAC_MUST_USE hac_status hac_buffer_alloc_split(hac_client *client, uint64_t job, uint64_t bytes,
+                                               hac_buffer **ret_buffer, double *ret_retry, hac_error *err);
+
 /* Gives memory back to hacd, and keeps it mapped; NULL allowed. */
 void hac_buffer_give_back(hac_client *client, hac_mapping *mapping);
 

@@ -278,6 +278,7 @@ static hac_status answer_call(hac_client *client, hac_call *call, const Hac__Cli
 {
     if (response->what_case == HAC__CLIENT__RESPONSE__WHAT_FAILURE) {
         call->status = hac_failure(response->failure, call->err);
+        client->retry_after = response->failure->retry_after_seconds;
     } else {
         if (response->what_case != call->expected)
             return hac_fail(err, HAC_PROTOCOL, "hacd's answer is of another kind than the question");

@@ -66,7 +66,8 @@ struct hac_client {
     hac_decoder *decoder;
     uint8_t *send_frame; /* HAC_FRAME_MAX bytes; NULL while a send waits, which then owns it */
     uint8_t *receive_frame;
-    bool soon; /* what was waited for last came soon: the next one is waited for awake */
+    double retry_after; /* of the last refusal, in seconds: asking again may help; 0: it would not */
+    bool soon;          /* what was waited for last came soon: the next one is waited for awake */
     LIST_HEAD(, hac_call) calls;
     hac_mappings mappings;
     /* jobs.c */

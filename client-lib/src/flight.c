@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 
+enum { PAUSE_MS = 5, PAUSE_LONGEST_MS = 200 }; /* between two questions for memory that others have */
+
 /* The time since the mark goes there. */
 static void count_time(hac_flight *flight, uint64_t *to)
 {
@@ -150,6 +152,22 @@ static void drop_buffer(hac_slot *slot)
     hac_buffer_free(hac_steal_ptr(slot->buffer));
 }
 
+/* Until memory is asked for again, which is done the seldomer the longer it takes. The job may end meanwhile,
+ * and whoever reads the input may want to stop. */
+static hac_status wait_for_memory(hac_flight *flight, int *pause_ms, hac_error *err)
+{
+    uint64_t until = hac_now_ns() + (uint64_t)*pause_ms * 1000000;
+    hac_status status = HAC_OK;
+    for (uint64_t now = hac_now_ns(); status == HAC_OK && now < until; now = hac_now_ns()) {
+        hac_flight_event event;
+        status = hac_flight_wait(flight, -1, (int)((until - now + 999999) / 1000000), &event, err);
+        if (status == HAC_OK && flight->enough)
+            return hac_fail(err, HAC_FAILED, "the job has ended");
+    }
+    *pause_ms = 2 * *pause_ms < PAUSE_LONGEST_MS ? 2 * *pause_ms : PAUSE_LONGEST_MS;
+    return status;
+}
+
 static uint64_t bytes_of(const hac_slot *slot)
 {
     return slot->buffer == NULL ? 0 : hac_buffer_bytes(slot->buffer);
@@ -178,22 +196,25 @@ static hac_slot *free_slot(hac_flight *flight, uint64_t bytes)
 }
 
 /* A slot's buffer is replaced unless it has the size. */
-static hac_status fit_slot(hac_flight *flight, hac_slot *slot, uint64_t bytes, hac_error *err)
+static hac_status fit_slot(hac_flight *flight, hac_slot *slot, uint64_t bytes, double *ret_retry,
+                           hac_error *err)
 {
     bool wasteful = bytes_of(slot) > 2 * flight->usual && bytes <= flight->usual;
     if (bytes_of(slot) >= bytes && (!wasteful || slot == flight->filling))
         return HAC_OK;
     drop_buffer(slot);
-    return hac_buffer_alloc(flight->client, bytes > flight->usual ? bytes : flight->usual, &slot->buffer,
-                            err);
+    bytes = bytes > flight->usual ? bytes : flight->usual;
+    return hac_buffer_alloc_split(flight->client, flight->job->id, bytes, &slot->buffer, ret_retry, err);
 }
 
 hac_status hac_flight_buffer(hac_flight *flight, uint64_t bytes, hac_error *err)
 {
     hac_error local = HAC_ERROR_NONE;
+    int pause_ms = PAUSE_MS;
     for (;;) {
+        double retry = 0;
         hac_slot *slot = free_slot(flight, bytes);
-        hac_status status = slot == NULL ? HAC_REFUSED : fit_slot(flight, slot, bytes, &local);
+        hac_status status = slot == NULL ? HAC_REFUSED : fit_slot(flight, slot, bytes, &retry, &local);
         if (status == HAC_OK) {
             flight->filling = slot;
             return HAC_OK;
@@ -203,9 +224,10 @@ hac_status hac_flight_buffer(hac_flight *flight, uint64_t bytes, hac_error *err)
             flight->scarce = true;
             continue;
         }
-        if (!refused || flight->n_flying == 0)
+        if (!refused || (flight->n_flying == 0 && retry <= 0))
             return hac_fail(err, status, "%s", local.message);
-        status = wait_for_answer(flight, err);
+        status =
+            flight->n_flying > 0 ? wait_for_answer(flight, err) : wait_for_memory(flight, &pause_ms, err);
         if (status != HAC_OK)
             return status;
     }
@@ -214,12 +236,21 @@ hac_status hac_flight_buffer(hac_flight *flight, uint64_t bytes, hac_error *err)
 hac_status hac_flight_first(hac_flight *flight, uint64_t least, hac_error *err)
 {
     hac_slot *slot = flight->filling = &flight->slots[0];
-    hac_status status = hac_buffer_alloc(flight->client, flight->usual, &slot->buffer, err);
-    while ((status == HAC_REFUSED || status == HAC_NO_MEMORY) && flight->usual / 2 >= least) {
-        flight->usual /= 2;
-        status = hac_buffer_alloc(flight->client, flight->usual, &slot->buffer, err);
+    hac_error local = HAC_ERROR_NONE;
+    int pause_ms = PAUSE_MS;
+    for (;;) {
+        double retry = 0;
+        hac_status status = hac_buffer_alloc_split(flight->client, flight->job->id, flight->usual,
+                                                   &slot->buffer, &retry, &local);
+        if (status != HAC_REFUSED && status != HAC_NO_MEMORY)
+            return status == HAC_OK ? HAC_OK : hac_fail(err, status, "%s", local.message);
+        if (retry <= 0 && flight->usual / 2 < least)
+            return hac_fail(err, status, "%s", local.message);
+        if (retry <= 0)
+            flight->usual /= 2;
+        else if ((status = wait_for_memory(flight, &pause_ms, err)) != HAC_OK)
+            return status;
     }
-    return status;
 }
 
 /* ---- handing over ---- */

@@ -59,10 +59,12 @@ HAC_MUST_USE hac_status hac_flight_wait(hac_flight *flight, int input, int timeo
                                         hac_error *err);
 
 /* flight->filling becomes a buffer of at least `bytes`, the usual size if possible: waits for one that comes
- * back. What was filled last stays readable, but may be this very one. */
+ * back, or, where none flies, for memory that other jobs have. What was filled last stays readable, but may
+ * be this very one. */
 HAC_MUST_USE hac_status hac_flight_buffer(hac_flight *flight, uint64_t bytes, hac_error *err);
 
-/* The very first one, of as many bytes as the pool has, halved down to `least`. */
+/* The very first one, of as many bytes as the pool can have, halved down to `least`. Waits while other jobs
+ * have them. */
 HAC_MUST_USE hac_status hac_flight_first(hac_flight *flight, uint64_t least, hac_error *err);
 
 /* Hands over what is in flight->filling, unless hacd has enough. split NULL: only that it was the last one.

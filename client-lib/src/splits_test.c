@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,6 +35,8 @@ static struct daemon_state {
     unsigned buffers; /* so many are to be had; 0: any number */
     uint64_t most_bytes;
     unsigned in_use;
+    unsigned refusals; /* so many requests for memory are refused for now */
+    bool ends_it;      /* and the last one of them ends the job */
     char name[64];
 } daemon_is;
 
@@ -116,6 +119,13 @@ static bool look(fake_session *session, const Hac__Client__Request *request, hac
         snprintf(daemon_is.name, sizeof(daemon_is.name), "%s", request->submit_query->name);
         return false;
     case HAC__CLIENT__REQUEST__WHAT_BUFFER_ALLOC:
+        if (daemon_is.refusals > 0 && request->buffer_alloc->job != 0) {
+            daemon_is.refusals--;
+            fake_send_refusal(session, request->serial, HAC_REFUSED, "others have it", 0.1);
+            if (daemon_is.refusals == 0 && daemon_is.ends_it)
+                fake_end_job(session, request->buffer_alloc->job, "the deadline has passed");
+            return true;
+        }
         if ((daemon_is.buffers == 0 || fake_in_use(session->daemon) < daemon_is.buffers) &&
             (daemon_is.most_bytes == 0 || request->buffer_alloc->bytes <= daemon_is.most_bytes)) {
             fake_default(session, request, frame);
@@ -555,6 +565,34 @@ static void test_little_memory(void **state)
     free(text);
 }
 
+/* Memory that others have is asked for again, until it is there, the job ends, or somebody wants to stop. */
+static void test_memory_that_others_have(void **state)
+{
+    (void)state;
+    const source in[] = {{NULL, "a\n1\n2\n", 6, -1}};
+    hac_query_options options = query(HAC_INPUT_CSV);
+    options.group_by = "a";
+    hac_job *job = NULL;
+    hac_splits splits = splits_of(in, 1);
+    daemon_is.refusals = 5;
+    run_ok(&splits, &options, &job);
+    assert_int_equal(daemon_is.refusals, 0);
+    assert_int_equal(daemon_is.splits, 1);
+    hac_job_free(job);
+    daemon_is.refusals = 3;
+    daemon_is.ends_it = true;
+    run_fails(&splits, &options, HAC_FAILED, "the deadline has passed");
+    assert_int_equal(daemon_is.refusals, 0);
+    int stop[2];
+    assert_int_equal(pipe(stop), 0);
+    assert_int_equal(write(stop[1], "", 1), 1);
+    splits.stop_fd = stop[0];
+    daemon_is.refusals = UINT_MAX;
+    run_fails(&splits, &options, HAC_CANCELLED, "cancelled");
+    close(stop[0]);
+    close(stop[1]);
+}
+
 /* Endless inputs: all of these end before they do. */
 static const source endless[] = {{"/dev/zero", NULL, 0, -1}};
 
@@ -750,6 +788,7 @@ int main(void)
         TEST(test_back_pressure),
         TEST(test_little_memory),
         TEST(test_advice),
+        TEST(test_memory_that_others_have),
         TEST(test_enough),
         TEST(test_job_fails),
         TEST(test_writer_fails),

@@ -79,10 +79,17 @@ void fake_send_graph_done(fake_session *session, uint64_t serial, uint64_t job, 
 
 void fake_send_failure(fake_session *session, uint64_t serial, hac_status code, const char *message)
 {
+    fake_send_refusal(session, serial, code, message, 0);
+}
+
+void fake_send_refusal(fake_session *session, uint64_t serial, hac_status code, const char *message,
+                       double retry_after)
+{
     Hac__Client__Failure failure;
     hac__client__failure__init(&failure);
     failure.code = (uint32_t)code;
     failure.message = (char *)(uintptr_t)message;
+    failure.retry_after_seconds = retry_after;
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = serial;
     r.what_case = HAC__CLIENT__RESPONSE__WHAT_FAILURE;

@@ -85,6 +85,9 @@ unsigned fake_count(fake_daemon *daemon, Hac__Client__Request__WhatCase what);
 void fake_send(fake_session *session, const Hac__Client__Response *response, const int *fds, size_t n_fds);
 void fake_send_ok(fake_session *session, uint64_t serial);
 void fake_send_failure(fake_session *session, uint64_t serial, hac_status code, const char *message);
+/* With a hint when to try again, in seconds. */
+void fake_send_refusal(fake_session *session, uint64_t serial, hac_status code, const char *message,
+                       double retry_after);
 void fake_send_text(fake_session *session, uint64_t serial, const char *text);
 void fake_send_buffer(fake_session *session, uint64_t serial, uint32_t id, uint64_t bytes, int fd);
 void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job);

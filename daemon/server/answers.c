@@ -10,6 +10,7 @@
 #include "child.h"
 #include "metrics_http.h"
 #include "server.h"
+#include "stream_memory.h"
 
 static void add_memory(hac_text *t, const hac_user *user)
 {
@@ -267,7 +268,7 @@ static void add_job_members(hac_text *t, const hac_job *job)
     if (job->state == HAC_JOB_RUNNING && job->run.n_ready > 0 && job->run.tasks != NULL)
         stage = job->plan->tasks[job->run.ready[0]].stage;
     if (job->waiting)
-        stage = "waits for input";
+        stage = hac_stream_memory_waits(job) ? "waits for memory" : "waits for input";
     hac_json_string(t, "stage", stage);
     hac_json_open(t, "devices", '[');
     for (size_t i = 0; job->plan != NULL && i < job->plan->n_devices; i++)
@@ -423,7 +424,11 @@ static void why_waiting(hac_text *t, const hac_job *job)
     if (job->state == HAC_JOB_QUEUED && !job->waiting)
         hac_text_addf(t, "It is queued: %u jobs run before it%s.\n", server->n_active,
                       server->probing ? ", and devices are being probed" : "");
-    if (job->waiting)
+    if (hac_stream_memory_waits(job))
+        hac_text_add(
+            t, "It waits for memory, which other jobs and buffers of this user have: those that came before "
+               "it get theirs first.\n");
+    else if (job->waiting)
         hac_text_add(t, "It waits for its client to send more of its input.\n");
     if (job->state == HAC_JOB_QUEUED && job->kind->measures && hac_builders_urgent(&server->builders))
         hac_text_add(t, "It measures, and waits until no kernels are being built any more.\n");

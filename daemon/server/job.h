@@ -113,7 +113,8 @@ struct hac_job {
     struct hac_server *server;
     const hac_job_kind *kind;
     void *kind_state;
-    struct hac_query_run *query; /* job_query.h; NULL: none */
+    struct hac_query_run *query;      /* job_query.h; NULL: none */
+    struct hac_stream_memory *stream; /* stream_memory.h; NULL: it reads none */
     uint64_t id;
     hac_user *user;
     struct hac_session *owner; /* NULL: detached, or its client is gone */

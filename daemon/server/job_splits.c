@@ -11,10 +11,12 @@
 #include "query_run.h"
 #include "scheduler.h"
 #include "server.h"
+#include "stream_memory.h"
 
 #define ROUND_BYTES (UINT64_C(16) << 20) /* splits that come to so much are enough for one round … */
 #define ROUND_LARGE 2                    /* … or so many of any size: as many more may wait meanwhile */
 
+#define CARRY_ALL   4                    /* of a carry: it twice, partials, and the result */
 #define SPLIT_LEAST (UINT64_C(17) << 16) /* of what clients send when memory is short: 1 MiB, and a bit */
 
 /* By hac_format and hac_output_format (expr/query.h). */
@@ -50,6 +52,8 @@ typedef struct hac_splits {
     hac_query_totals before;          /* this round … */
     hac_splice_buffers splice_before; /* … likewise of job->splice */
 
+    hac_stream_memory stream;
+    bool lacking; /* memory, in the middle of a round */
     hac_round_memory memory;
     hac_pool_buffer *partials, *carry; /* held; NULL: none yet */
     uint64_t carry_region;             /* of a partition in the carry; 0: there is none … */
@@ -154,10 +158,10 @@ static uint64_t bytes_of(const hac_pool_buffer *buffer)
 
 /* Bytes that partials, carry, groups and result may take together: what is left of the job's limit, or of
  * what its user may have, by the splits. */
-static uint64_t memory_for(const hac_job *job)
+static uint64_t memory_for(const hac_job *job, hac_stream_memory_step step)
 {
     const splits *s = job->query->rounds;
-    uint64_t room = hac_pool_room(job->user) + bytes_of(s->partials) + bytes_of(s->carry), own = 0;
+    uint64_t room = hac_stream_memory_for_plan(job, step, CARRY_ALL * bytes_of(s->carry)), own = 0;
     for (size_t i = 0; i < s->n_queued; i++)
         own += s->queue[i].buffer->bytes;
     own = job->memory_limit > own ? job->memory_limit - own : 1;
@@ -459,6 +463,34 @@ static void take_back(hac_job *job)
     s->n_taken = 0;
 }
 
+static hac_status plan_round(hac_job *job, hac_error *err)
+{
+    const splits *s = job->query->rounds;
+    if (s->n_queued > 0)
+        return gives_rows(job) ? plan_rows(job, err) : plan_aggregate(job, err);
+    if (s->last || s->enough)
+        return plan_end(job, job->query->spec.device_mask, err);
+    return HAC_AGAIN;
+}
+
+/* Within what the job has, if that will do; where even all that is free is too little, it may be more soon.
+ */
+static hac_status plan_within(hac_job *job, hac_error *err)
+{
+    hac_query_spec *spec = &job->query->spec;
+    hac_status status = plan_round(job, err);
+    for (int step = HAC_STREAM_MEMORY_HALF; status == HAC_REFUSED && step < HAC_STREAM_MEMORY_STEPS; step++) {
+        spec->memory = memory_for(job, step);
+        status = plan_round(job, err);
+    }
+    if (status == HAC_OK)
+        hac_stream_memory_planned(job, spec->memory);
+    if (status != HAC_REFUSED)
+        return status;
+    job->query->rounds->n_taken = 0; /* no round over them has begun */
+    return hac_stream_memory_must_wait(job) ? HAC_AGAIN : status;
+}
+
 static hac_status next_plan(hac_job *job, hac_error *err)
 {
     splits *s = job->query->rounds;
@@ -470,8 +502,12 @@ static hac_status next_plan(hac_job *job, hac_error *err)
                         hac_devices_why_none(&job->server->devices));
     take_back(job);
     hac_job_clear_run(job);
+    if (s->lacking) {
+        s->lacking = false;
+        return HAC_AGAIN;
+    }
     run->spec.device_mask = hac_job_allowed_devices(job);
-    run->spec.memory = memory_for(job);
+    run->spec.memory = memory_for(job, HAC_STREAM_MEMORY_OWN);
     run->spec.limit = job->memory_limit;
     run->spec.round.beside = splits_most(s);
     if (run->spec.device_mask == 0)
@@ -482,11 +518,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
         return HAC_INVALID;
     if (run->compiled)
         pass_over(job);
-    if (s->n_queued > 0)
-        return gives_rows(job) ? plan_rows(job, err) : plan_aggregate(job, err);
-    if (s->last || s->enough)
-        return plan_end(job, run->spec.device_mask, err);
-    return HAC_AGAIN;
+    return plan_within(job, err);
 }
 
 /* ---- what tasks report --------------------------------------------------------------------------------- */
@@ -527,6 +559,8 @@ static hac_status gave_rows(hac_job *job, uint64_t before, hac_error *err)
     if (bytes > 0 && job->owner != NULL) {
         rows = job->run.buffers[index];
         hac_pool_hold(rows);
+        hac_pool_unreserve(rows);
+        rows->passing = true;
         hac_status status = hac_session_hold(job->owner, rows, err);
         if (status != HAC_OK) {
             hac_pool_release(rows);
@@ -577,7 +611,7 @@ static hac_status carried(hac_job *job, uint32_t index, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
+static hac_status end_task(hac_job *job, uint32_t index, hac_error *err)
 {
     splits *s = job->query->rounds;
     const hac_plan_task *task = &job->plan->tasks[index];
@@ -602,6 +636,16 @@ static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
     return HAC_OK;
 }
 
+/* What a task lacks other jobs may give back: the round is then done again. */
+static hac_status task_ended(hac_job *job, uint32_t index, hac_error *err)
+{
+    hac_status status = end_task(job, index, err);
+    if (status != HAC_REFUSED || !hac_stream_memory_must_wait(job))
+        return status;
+    job->query->rounds->lacking = job->run.replan = true;
+    return HAC_OK;
+}
+
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
 static void ended(hac_job *job)
@@ -619,11 +663,13 @@ static void ended(hac_job *job)
     refuse_all(job);
     release(&s->partials);
     release(&s->carry);
+    hac_stream_memory_end(job);
 }
 
 static void free_state(hac_job *job)
 {
     splits *s = job->kind_state;
+    hac_stream_memory_end(job);
     for (size_t i = 0; i < s->n_queued; i++)
         drop(&s->queue[i]);
     for (size_t i = 0; i < s->n_through; i++)
@@ -711,6 +757,8 @@ hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
     hac_status status = hac_job_begin(session, &splits_kind, sizeof(splits), &job, err);
     if (status != HAC_OK)
         return status;
+    splits *s = job->kind_state;
+    hac_stream_memory_begin(job, &s->stream);
     status = fill_job(job, request, err);
     if (status == HAC_OK)
         status = hac_job_admit(session, job, err);
@@ -754,6 +802,18 @@ static void answer_at_once(hac_session *session, uint64_t serial, hac_job *job)
     hac_session_send_split_done(session, serial, &done, NULL);
 }
 
+hac_status hac_job_splits_buffer(hac_session *session, uint64_t id, uint64_t bytes, hac_pool_buffer **ret,
+                                 hac_error *err)
+{
+    hac_job *job = NULL;
+    hac_status status = hac_job_of_session(session, id, &splits_kind, "splits", &job, NULL);
+    if (status != HAC_OK || job->stream == NULL) /* it has ended, which its client has not read yet */
+        return hac_pool_alloc(session->user, bytes, false, ret, err);
+    const splits *s = job->query->rounds;
+    bool needed = s->n_queued == 0 && s->n_through == 0;
+    return hac_stream_memory_split(job, bytes, needed, ret, &session->retry_seconds, err);
+}
+
 hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
                                  const Hac__Client__AppendSplit *request, hac_error *err)
 {
@@ -787,6 +847,7 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
     }
     s->given++;
     s->last |= request->last;
+    hac_stream_memory_split_came(job);
     s->client = (hac_splice_client){.reading = request->reading_ns,
                                     .input_wait = request->input_wait_ns,
                                     .device_wait = request->device_wait_ns,

@@ -19,6 +19,11 @@
 HAC_MUST_USE hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
                                               const Hac__Client__SubmitQuery *request, hac_error *err);
 
+/* Memory for a split of a job of this session, at first what the job begins with; any memory for one that has
+ * ended. HAC_REFUSED: now, or for ever (session->retry_seconds). */
+HAC_MUST_USE hac_status hac_job_splits_buffer(hac_session *session, uint64_t job, uint64_t bytes,
+                                              hac_pool_buffer **ret, hac_error *err);
+
 /* The next split of a job of this session; it is answered later. HAC_NOT_FOUND: there is no such job.
  * HAC_INVALID: too many are unanswered, it comes behind the last one, no such buffer. */
 HAC_MUST_USE hac_status hac_job_splits_append(hac_session *session, uint64_t serial,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "metrics_table.h"
 #include "server.h"
+#include "stream_memory.h"
 
 #define HAC_METRIC_DESCRIPTION(constant, name, type, unit, labels, help, use)                                \
     [HAC_METRIC_##constant] = {name, type, unit, labels, help, use},
@@ -227,7 +228,7 @@ static void add_jobs(hac_text *t, const hac_server *server)
     hac_list_for_each (job, &server->jobs, hac_job, link) {
         if (hac_job_ended(job))
             continue;
-        unsigned state = job->waiting ? WAITING : (unsigned)job->state;
+        unsigned state = job->waiting && !hac_stream_memory_waits(job) ? WAITING : (unsigned)job->state;
         counts[flow_index(hac_job_flow(job))][state]++;
         queued += state == QUEUED;
     }

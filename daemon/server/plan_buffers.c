@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler.h"
+#include "stream_memory.h"
 
 /* Sorted payloads lie behind the sorted keys in one result buffer, from the next multiple of 64 bytes on. */
 static uint64_t payload_place(const hac_job *job)
@@ -70,7 +71,8 @@ static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
         return HAC_OK;
     }
     run->offsets[index] = 0;
-    return hac_pool_alloc(job->user, bytes, false, &run->buffers[index], err);
+    hac_reservation *reservation = job->stream != NULL ? &job->stream->plan : NULL;
+    return hac_pool_alloc_on(job->user, reservation, bytes, false, &run->buffers[index], err);
 }
 
 hac_status hac_scheduler_over_limit(const hac_job *job, uint64_t needed, hac_error *err)

@@ -51,8 +51,10 @@ static hac_status handle_buffer_alloc(hac_session *session, const Hac__Client__R
 {
     (void)frame;
     hac_pool_buffer *buffer = NULL;
-    hac_status status = hac_pool_alloc(session->user, request->buffer_alloc->bytes,
-                                       request->buffer_alloc->growable, &buffer, err);
+    const Hac__Client__BufferAlloc *ask = request->buffer_alloc;
+    hac_status status = ask->job != 0
+                            ? hac_job_splits_buffer(session, ask->job, ask->bytes, &buffer, err)
+                            : hac_pool_alloc(session->user, ask->bytes, ask->growable, &buffer, err);
     if (status != HAC_OK)
         return status;
     status = hac_session_hold(session, buffer, err);

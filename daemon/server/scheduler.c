@@ -11,6 +11,7 @@
 #include "plan_buffers.h"
 #include "planner/share.h"
 #include "server.h"
+#include "stream_memory.h"
 #include "turns.h"
 
 #define ACTIVE_MAX       64   /* jobs whose tasks are handed out; the others are queued */
@@ -32,6 +33,20 @@ static void requeue(hac_job *job)
     hac_job_note(job, "waits: memory for its buffers is taken by other jobs of this user");
 }
 
+/* Out of all turns until its client sends more, or there is memory for its next plan: it counts as nobody's
+ * running job, and holds no plan's memory. */
+static void wait_for_client(hac_job *job)
+{
+    hac_job_clear_run(job);
+    hac_list_remove(&job->turn);
+    job->active = false;
+    job->waiting = true;
+    job->user->active_jobs--;
+    job->server->n_active--;
+    if (hac_stream_memory_waits(job))
+        job->state = HAC_JOB_QUEUED;
+}
+
 void hac_scheduler_start_plan(hac_job *job)
 {
     hac_error err = HAC_ERROR_NONE;
@@ -39,8 +54,13 @@ void hac_scheduler_start_plan(hac_job *job)
     hac_status status = hac_run_begin(&job->run, job->plan, &err);
     if (status == HAC_OK)
         status = hac_plan_buffers_attach(job, &err);
-    if (status == HAC_REFUSED && job->memory_limit == 0 && job->user->active_jobs > 1) {
+    if (status == HAC_REFUSED && job->stream == NULL && job->memory_limit == 0 &&
+        job->user->active_jobs > 1) {
         requeue(job);
+        return;
+    }
+    if (status == HAC_REFUSED && job->stream != NULL && hac_stream_memory_must_wait(job)) {
+        wait_for_client(job);
         return;
     }
     if (status != HAC_OK) {
@@ -52,18 +72,6 @@ void hac_scheduler_start_plan(hac_job *job)
     if (job->started_ns == 0)
         job->started_ns = job->run.started_ns;
     hac_server_kick(job->server); /* its first tasks are to be handed out */
-}
-
-/* Out of all turns until its client sends more: it counts as nobody's running job, and holds no plan's
- * memory. */
-static void wait_for_client(hac_job *job)
-{
-    hac_job_clear_run(job);
-    hac_list_remove(&job->turn);
-    job->active = false;
-    job->waiting = true;
-    job->user->active_jobs--;
-    job->server->n_active--;
 }
 
 void hac_scheduler_wake(hac_job *job)

@@ -23,6 +23,7 @@
 #include "scheduler.h"
 #include "scratch.h"
 #include "session.h"
+#include "stream_memory.h"
 #include "tuning.h"
 #include "work.h"
 
@@ -222,7 +223,8 @@ static void tell_of_waiting(hac_server *server)
     hac_list_for_each (job, &server->jobs, hac_job, link)
         if (job->waiting && job->last_event_ns == 0 && !hac_job_ended(job) &&
             hac_job_seconds(job) > WAITING_SECONDS)
-            hac_job_send_event(job, "waits for input", "", "");
+            hac_job_send_event(job, hac_stream_memory_waits(job) ? "waits for memory" : "waits for input", "",
+                               "");
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -234,6 +236,7 @@ static void on_tick(uv_timer_t *timer)
     hac_image_check(server);
     hac_jobs_expire(server);
     tell_of_waiting(server);
+    hac_stream_memory_check(server);
     hac_reload_check(server);
     if ((double)(now - server->models_saved_ns) * 1e-9 > SAVE_SECONDS) {
         server->models_saved_ns = now;

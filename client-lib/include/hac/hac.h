@@ -469,9 +469,9 @@ typedef struct hac_splits {
 /*
  * Queries inputs as one source, in *splits*: whole records, read here while the devices work on those before,
  * with a bounded memory however long the input is (docs/flows/splice.md): at most five splits, four of them
- * handed over. A record has at most 64 MiB. Blocks until the query has ended; no
- * callback may free the job. options->job.detach is not possible; Parquet and tables are no such
- * sources.
+ * handed over. While other jobs of this user have the memory it waits for a split. A record has at most 64
+ * MiB. Blocks until the query has ended; no callback may free the job. options->job.detach is not possible;
+ * Parquet and tables are no such sources.
  *
  * A query for rows, one without a group-by and without an aggregate in select, gives them to `write` split by
  * split, and a split ends where the input pauses for 10 ms, so that first results do not wait for more input.
