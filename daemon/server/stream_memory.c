@@ -6,8 +6,9 @@
 #include "server.h"
 #include "session.h"
 
-#define PAGE      UINT64_C(4096)
-#define PLAN_PART 4 /* of a split: partials, groups and rows of a job that has just begun */
+#define PAGE        UINT64_C(4096)
+#define PLAN_PART   4 /* of a split: partials, groups and rows of a job that has just begun */
+#define SPLIT_SMALL (UINT64_C(17) << 17) /* whose half would be less than clients make */
 #define PLAN_MOST                                                                                            \
     (UINT64_C(640) << 20) /* as large as partials ever want to be, and what is merged beside them */
 #define PARTIALS_ALL 2.5  /* of a plan's buffers: what the planner wants beside partials (query_round.c) */
@@ -136,6 +137,8 @@ static hac_status reserve(hac_job *job, uint64_t bytes, hac_error *err)
     uint64_t alone = hac_user_alone(job->user, HAC_SLOT_MEMORY), split = (bytes + PAGE - 1) / PAGE * PAGE;
     if (bytes > alone / 2) /* as much again is the least for what comes of it: never */
         return hac_user_charge(job->user, HAC_SLOT_MEMORY, 2 * bytes, err);
+    if (bytes >= SPLIT_SMALL && bytes > alone / (PLAN_PART + 1)) /* a smaller one leaves its plans more */
+        return hac_user_charge(job->user, HAC_SLOT_MEMORY, (PLAN_PART + 1) * bytes, err);
     uint64_t plan = PLAN_PART * split < alone - split ? PLAN_PART * split : alone - split;
     if (job->memory_limit > split && job->memory_limit - split < plan)
         plan = job->memory_limit - split;
@@ -213,6 +216,9 @@ bool hac_stream_memory_must_wait(hac_job *job)
     memory->stuck_at = hac_pool_room_on(job->user, &memory->plan) + memory->plan.held;
     bool by_limit = job->memory_limit != 0 && memory->split.held + memory->stuck_at >= job->memory_limit;
     memory->stuck = !by_limit && job->owner != NULL && may_come(job);
+    if (!memory->stuck && !by_limit && somebody_waits(job, true))
+        hac_job_note(job,
+                     "waits no longer: all jobs of this user that have memory need more, and it came last");
     if (memory->stuck)
         tell(job);
     return memory->stuck;

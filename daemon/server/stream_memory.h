@@ -5,7 +5,8 @@
  * lack in the end, and all would fail. So each has a part of its user's memory to itself, reserved before its
  * client fills the first split:
  *
- *  - of one split, as large as its client makes them; more of them are taken of what nobody has reserved, and
+ *  - of one split, as large as its client makes them, a fifth of what the user can have at most, so that
+ * smaller ones are asked for where that is little; more of them are taken of what nobody has reserved, and
  *    only while nobody waits;
  *  - of its plans: at first four times a split, or what the user has beside it, then what its first plan is
  *    made for, at most half of what is free. Later plans are made to fit the same again; a job that needs

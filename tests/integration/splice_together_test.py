@@ -109,7 +109,7 @@ class Together(MachineTest):
 
     def test_ends_of_one_that_waits(self):
         """It says what it waits for, and every way to end it works while it waits; whom it waits for goes on."""
-        m = self.small("40MiB")
+        m = self.small("42MiB")
         first, second, job = self.waiting(m)
         self.assertIn("waits for memory", m.good("log", str(job)).decode())
         self.assertIn("memory", m.good("show", str(job)).decode())
