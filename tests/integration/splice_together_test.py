@@ -89,6 +89,12 @@ class Together(MachineTest):
         first.send_signal(signal.SIGINT)
         self.end(first, 130, b"cancelled")
 
+    def who_waits(self, m):
+        """The number of the one job that waits for memory, and is called queued for that."""
+        found = eventually(lambda: [job for job in m.json("jobs")["jobs"] if job["stage"] == "waits for memory"])
+        self.assertEqual([job["state"] for job in found or []], ["queued"], m.log()[-3000:])
+        return found[0]["id"]
+
     def waiting(self, m):
         """One that has the memory for as long as its input lives, and one that waits for it."""
         first, writer = endless(m, *GROUPS, "-o", "first", "--split-size", "16MiB")
@@ -96,11 +102,10 @@ class Together(MachineTest):
                                                for job in m.json("jobs")["jobs"])))
         second = m.start("splice", "-", "--parse", "csv", "--no-header", "--schema", SCHEMA, *GROUPS, "--split-size", "16MiB",
                          "--deadline", "60s", stdin=subprocess.PIPE)
-        found = eventually(lambda: [job for job in m.json("jobs")["jobs"] if job["state"] == "queued"])
-        self.assertEqual(len(found), 1, m.log()[-3000:])
+        found = self.who_waits(m)
         self.addCleanup(writer.wait)
         self.addCleanup(writer.kill)
-        return first, second, found[0]["id"]
+        return first, second, found
 
     def end(self, process, code, says):
         _, err = process.communicate(timeout=30)
@@ -122,14 +127,14 @@ class Together(MachineTest):
             if how == "deadline":
                 self.end(second, 1, b"deadline")
                 continue
-            found = eventually(lambda: [j["id"] for j in m.json("jobs")["jobs"] if j["state"] == "queued"])
+            found = self.who_waits(m)
             if how == "cancel":
-                m.good("cancel", str(found[0]))
+                m.good("cancel", str(found))
                 self.end(second, 130, b"cancelled")
             else:
                 second.kill()
                 second.communicate()
-                self.assertTrue(eventually(lambda: m.json("show", found[0])["state"] == "cancelled"))
+                self.assertTrue(eventually(lambda: m.json("show", found)["state"] == "cancelled"))
         self.assertEqual([j["state"] for j in m.json("jobs")["jobs"] if j["state"] != "cancelled"].count("running"), 1)
         first.send_signal(signal.SIGINT)
         self.end(first, 130, b"cancelled")
