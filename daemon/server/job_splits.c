@@ -479,7 +479,8 @@ static hac_status plan_within(hac_job *job, hac_error *err)
 {
     hac_query_spec *spec = &job->query->spec;
     hac_status status = plan_round(job, err);
-    for (int step = HAC_STREAM_MEMORY_HALF; status == HAC_REFUSED && step < HAC_STREAM_MEMORY_STEPS; step++) {
+    for (hac_stream_memory_step step = HAC_STREAM_MEMORY_HALF;
+         status == HAC_REFUSED && step < HAC_STREAM_MEMORY_STEPS; step++) {
         spec->memory = memory_for(job, step);
         status = plan_round(job, err);
     }
