@@ -98,7 +98,7 @@ static hac_status leaf_args(leaf *l, const bucket *buckets, uint32_t n, cl_mem d
 static hac_status sort_by_kernel(leaf *l, const bucket *buckets, uint32_t n, cl_mem data, cl_mem index,
                                  hac_error *err)
 {
-    uint64_t most = 0;
+    uint64_t most = 1; /* none is empty */
     if (n == 0)
         return HAC_OK;
     for (uint32_t i = 0; i < n; i++)
