@@ -12,11 +12,6 @@
 #define KILLS_MAX_PLAIN                                                                                      \
     60 /* … under a job without a language of its own, which has fewer ways to fill memory */
 
-static uint32_t device_of(const hac_job *job, const hac_dispatch *dispatch)
-{
-    return job->plan->devices[dispatch->plan_device].machine_index;
-}
-
 static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attempt)
 {
     hac_run_give_back(&job->run, dispatch->task, &(hac_piece){dispatch->first, dispatch->count, attempt, 0});
@@ -50,7 +45,7 @@ void hac_failures_leave_device(hac_job *job, uint32_t device, const char *why)
 void hac_failures_await_programs(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = job->server;
-    uint32_t device = device_of(job, dispatch);
+    uint32_t device = hac_job_device(job, dispatch->plan_device);
     const char *name = server->devices.items[device]->config.name;
     hac_job_note(job, "waits for %s to be built for %s", done->needs_programs[0], name);
     if (job->build_started_ns == 0)
@@ -68,7 +63,7 @@ void hac_failures_await_programs(hac_job *job, const hac_dispatch *dispatch, con
 static bool go_on_by_host(hac_job *job, const hac_dispatch *dispatch, const char *why)
 {
     hac_task_state *state = &job->run.tasks[dispatch->task];
-    uint32_t device = device_of(job, dispatch), bit = 1u << dispatch->plan_device;
+    uint32_t device = hac_job_device(job, dispatch->plan_device), bit = 1u << dispatch->plan_device;
     if (!dispatch->by_kernels || has_others(job, device))
         return false;
     if ((state->by_host & bit) == 0 && job->n_by_host++ < BY_HOST_NOTES)
@@ -82,7 +77,7 @@ static bool go_on_by_host(hac_job *job, const hac_dispatch *dispatch, const char
 void hac_failures_refused(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
-    uint32_t device = device_of(job, dispatch);
+    uint32_t device = hac_job_device(job, dispatch->plan_device);
     char failure[256];
     snprintf(failure, sizeof failure, "%.64s.%s: %.160s", task->codelet, hac_type_name(task->type),
              done->message);
@@ -118,7 +113,7 @@ static void give_up_killed(hac_job *job, bool counts, const char *how)
 
 void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, bool started, bool counts, const char *how)
 {
-    uint32_t device = device_of(job, dispatch);
+    uint32_t device = hac_job_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     if (started) {
         job->retries++;

@@ -231,6 +231,11 @@ double hac_job_fraction(const hac_job *job);
 double hac_job_seconds(const hac_job *job);
 /* Devices that it may use: those that were asked for without those that lost it too often. */
 uint32_t hac_job_allowed_devices(const hac_job *job);
+/* The number among hacd's of the plan's device. */
+static inline uint32_t hac_job_device(const hac_job *job, uint32_t plan_device)
+{
+    return job->plan->devices[plan_device].machine_index;
+}
 
 /* Adds a line to the job's log: what happened, with the time since submission. Bounded. */
 void hac_job_note(hac_job *job, const char *fmt, ...) HAC_PRINTF(2, 3);

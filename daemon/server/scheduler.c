@@ -133,16 +133,11 @@ static void settle(hac_job *job)
 
 /* ---- handing out ------------------------------------------------------------------------------------ */
 
-static uint32_t server_device(const hac_job *job, uint32_t plan_device)
-{
-    return job->plan->devices[plan_device].machine_index;
-}
-
 /* A device whose builder makes a program that this task waits for takes others meanwhile. With every program
  * that is built the task looks again: it may have been its own. */
 static bool device_available(const hac_job *job, uint32_t task_index, uint32_t plan_device)
 {
-    const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
+    const hac_server_device *device = job->server->devices.items[hac_job_device(job, plan_device)];
     const hac_task_state *state = &job->run.tasks[task_index];
     bool waits = (state->awaits >> plan_device & 1) != 0 && state->builds[plan_device] == device->builds;
     return hac_device_usable(device) && (!waits || device->n_wanted == 0);
@@ -178,7 +173,7 @@ static hac_executor *roomy_executor(hac_job *job, uint32_t task_index, uint32_t 
     if (!device_available(job, task_index, plan_device))
         return NULL;
     hac_executors *executors = &job->server->executors;
-    uint32_t device = server_device(job, plan_device);
+    uint32_t device = hac_job_device(job, plan_device);
     hac_status status = HAC_OK;
     if (job->run.tasks[task_index].waiting_for > 0) /* it can only be sent ahead: none is started for that */
         executor = hac_executor_find(executors, device, job->user);
@@ -217,7 +212,7 @@ static void fill_spans(const hac_job *job, const hac_plan_task *task, Hac__Execu
 /* The codelet on that device: CPUs run host codelets, and so does who has no kernels that could. */
 static const char *codelet_on(const hac_job *job, const hac_plan_task *task, uint32_t plan_device)
 {
-    const hac_server_device *device = job->server->devices.items[server_device(job, plan_device)];
+    const hac_server_device *device = job->server->devices.items[hac_job_device(job, plan_device)];
     bool host = strcmp(hac_device_kind_name(device->config.kind), "cpu") == 0 ||
                 (job->run.tasks[task - job->plan->tasks].by_host >> plan_device & 1) != 0;
     return task->kernels == NULL || host ? task->codelet : task->kernels;
@@ -370,10 +365,10 @@ static unsigned look_at_sharers(hac_job *job, uint32_t task_index, hac_sharer *r
         ret[d].rate = fmax(rate_of(job, task_index, d), 1e-3);
         ret[d].measured = job->run.tasks[task_index].busy[d] > MEASURED_SECONDS;
         hac_status status =
-            hac_executor_get(&job->server->executors, server_device(job, d), job->user, &executor, NULL);
+            hac_executor_get(&job->server->executors, hac_job_device(job, d), job->user, &executor, NULL);
         ret[d].ready = status == HAC_OK && executor->state == HAC_EXECUTOR_READY;
         ret[d].busy = ret[d].ready ? busy_for(executor) : 0;
-        ret[d].busy += hac_turns_backlog(&job->server->executors, server_device(job, d), job->user);
+        ret[d].busy += hac_turns_backlog(&job->server->executors, hac_job_device(job, d), job->user);
     }
     return n;
 }
@@ -436,7 +431,7 @@ static int choose_device(const hac_job *job, uint32_t task_index)
     for (uint32_t d = 0; d < job->plan->n_devices; d++) {
         if (!(task->device_mask & (1u << d)) || !device_available(job, task_index, d))
             continue;
-        double seconds = hac_executors_backlog(&job->server->executors, server_device(job, d));
+        double seconds = hac_executors_backlog(&job->server->executors, hac_job_device(job, d));
         if (seconds < best_seconds) {
             best = (int)d;
             best_seconds = seconds;
@@ -474,9 +469,9 @@ static int lost_device(const hac_job *job, uint32_t task_index)
     for (uint32_t d = 0; d < job->plan->n_devices; d++) {
         if ((mask >> d & 1) == 0)
             continue;
-        if (hac_device_usable(job->server->devices.items[server_device(job, d)]))
+        if (hac_device_usable(job->server->devices.items[hac_job_device(job, d)]))
             return -1;
-        lost = (int)server_device(job, d);
+        lost = (int)hac_job_device(job, d);
     }
     return lost;
 }
@@ -646,7 +641,7 @@ static bool may_teach(const hac_job *job, const hac_dispatch *dispatch, const ha
 static void learn(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done)
 {
     hac_server *server = job->server;
-    uint32_t device = server_device(job, dispatch->plan_device);
+    uint32_t device = hac_job_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
     const char *key = server->devices.items[device]->key;
     server->device_busy[device] += done->seconds;
@@ -752,7 +747,7 @@ static hac_job *land(hac_dispatch *dispatch)
 /* The device's time goes to the user's account, by hacd's clock: an executor's own word is not worth much. */
 static void spend(const hac_job *job, const hac_dispatch *dispatch)
 {
-    const hac_server_device *device = job->server->devices.items[server_device(job, dispatch->plan_device)];
+    const hac_server_device *device = job->server->devices.items[hac_job_device(job, dispatch->plan_device)];
     hac_user_spend(job->user, dispatch->held_seconds * (device->weight > 0 ? device->weight : 1));
 }
 

@@ -61,8 +61,7 @@ static hac_status check_chunks(const hac_device_facts *facts, const hac_task *ta
                                hac_error *err)
 {
     uint64_t chunk = p->chunk_items < p->n ? p->chunk_items : p->n;
-    uint64_t widest = p->index_bytes > p->key_bytes ? p->index_bytes : p->key_bytes;
-    if (chunk * widest > facts->max_allocation ||
+    if (chunk * hac_radix_widest(p) > facts->max_allocation ||
         hac_radix_row_items(p->buckets) * sizeof(uint64_t) > facts->max_allocation)
         return hac_fail(err, HAC_INVALID, "a chunk of %llu keys does not fit a window of %llu bytes",
                         (unsigned long long)chunk, (unsigned long long)facts->max_allocation);
@@ -72,15 +71,6 @@ static hac_status check_chunks(const hac_device_facts *facts, const hac_task *ta
         return hac_fail(err, HAC_INVALID, "a chunk of %llu keys and %u buckets needs more than %u iterations",
                         (unsigned long long)chunk, p->buckets, facts->max_loop_iterations);
     return check_range(task, p->chunks, "chunks", err);
-}
-
-static hac_status params_of_kind(const hac_task *task, const hac_radix_span *spans, size_t n_spans,
-                                 uint32_t index_bytes, hac_radix_params *ret, hac_error *err)
-{
-    hac_status status = hac_radix_params_of(task, spans, n_spans, ret, err);
-    if (status == HAC_OK && ret->index_bytes != index_bytes)
-        return hac_fail(err, HAC_INVALID, "indices of %u bytes do not fit this codelet", ret->index_bytes);
-    return status;
 }
 
 hac_status hac_radix_check_count_keys(const hac_device_facts *facts, const hac_task *task, hac_error *err)
@@ -97,7 +87,7 @@ hac_status hac_radix_check_count_keys(const hac_device_facts *facts, const hac_t
     {                                                                                                        \
         hac_radix_params p;                                                                                  \
         hac_status status;                                                                                   \
-        TRY(params_of_kind(task, scatter_spans, 4 + (extra), bytes, &p, err));                               \
+        TRY(hac_radix_params_of_kind(task, scatter_spans, 4 + (extra), bytes, &p, err));                     \
         return check_chunks(facts, task, &p, err);                                                           \
     }                                                                                                        \
     hac_status hac_radix_check_leaf_##kind(const hac_device_facts *facts, const hac_task *task,              \
@@ -106,7 +96,7 @@ hac_status hac_radix_check_count_keys(const hac_device_facts *facts, const hac_t
         (void)facts;                                                                                         \
         hac_radix_params p;                                                                                  \
         hac_status status;                                                                                   \
-        TRY(params_of_kind(task, leaf_spans, 2 + (extra), bytes, &p, err));                                  \
+        TRY(hac_radix_params_of_kind(task, leaf_spans, 2 + (extra), bytes, &p, err));                        \
         return check_range(task, p.buckets, "buckets", err);                                                 \
     }
 
@@ -271,9 +261,8 @@ static hac_status scatter_stretch(hac_radix_job *job, const hac_task *task, cons
 /* Kernels store into OUT itself where it is the host's memory and one window holds it. */
 static bool writes_in_place(const hac_radix_job *job)
 {
-    uint64_t widest = job->p.index_bytes > job->p.key_bytes ? job->p.index_bytes : job->p.key_bytes;
     return job->facts->host_memory && job->p.n <= UINT64_C(1) << 31 &&
-           job->p.n * widest <= job->facts->max_allocation;
+           job->p.n * hac_radix_widest(&job->p) <= job->facts->max_allocation;
 }
 
 static hac_status scatter_in_place(hac_radix_job *job, const hac_task *task, hac_error *err)
@@ -369,10 +358,9 @@ static hac_status staging_copy_out(const staging *g, const hac_radix_job *job, c
 
 static hac_status scatter_staged(hac_radix_job *job, const hac_task *task, staging *g, hac_error *err)
 {
-    uint64_t widest = job->p.index_bytes > job->p.key_bytes ? job->p.index_bytes : job->p.key_bytes;
-    uint64_t most =
-        lesser(chunks_within(lesser(job->facts->max_allocation, STAGING_BYTES), job->p.chunk_items * widest),
-               chunks_within(job->facts->max_allocation, row_bytes(job)));
+    uint64_t most = lesser(chunks_within(lesser(job->facts->max_allocation, STAGING_BYTES),
+                                         job->p.chunk_items * hac_radix_widest(&job->p)),
+                           chunks_within(job->facts->max_allocation, row_bytes(job)));
     most = lesser(most, task->count);
     hac_status status;
     TRY(staging_init(g, job, most, err));

@@ -133,6 +133,15 @@ hac_status hac_radix_params_of(const hac_task *task, const hac_radix_span *spans
     return HAC_OK;
 }
 
+hac_status hac_radix_params_of_kind(const hac_task *task, const hac_radix_span *spans, size_t n_spans,
+                                    uint32_t index_bytes, hac_radix_params *ret, hac_error *err)
+{
+    hac_status status = hac_radix_params_of(task, spans, n_spans, ret, err);
+    if (status == HAC_OK && ret->index_bytes != index_bytes)
+        return hac_fail(err, HAC_INVALID, "indices of %u bytes do not fit this codelet", ret->index_bytes);
+    return status;
+}
+
 static bool header_is_sound(const hac_radix_header *h, const hac_radix_params *p)
 {
     if (h->magic != HAC_RADIX_MAGIC || h->items != p->n || h->buckets != p->buckets ||

@@ -69,6 +69,16 @@ typedef enum hac_radix_span {
 
 HAC_MUST_USE hac_status hac_radix_params_of(const hac_task *task, const hac_radix_span *spans, size_t n_spans,
                                             hac_radix_params *ret, hac_error *err);
+/* The same of a codelet for indices of so many bytes. */
+HAC_MUST_USE hac_status hac_radix_params_of_kind(const hac_task *task, const hac_radix_span *spans,
+                                                 size_t n_spans, uint32_t index_bytes, hac_radix_params *ret,
+                                                 hac_error *err);
+
+/* Bytes of a key or an index, whichever has more: what a window of them is measured by. */
+static inline uint64_t hac_radix_widest(const hac_radix_params *p)
+{
+    return p->index_bytes > p->key_bytes ? p->index_bytes : p->key_bytes;
+}
 
 /* TABLE as it is now, checked and copied, since others can write to it. */
 typedef struct hac_radix_table {

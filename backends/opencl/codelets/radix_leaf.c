@@ -51,22 +51,18 @@ static uint64_t loop_items(const leaf *l)
     return pass < 8400 ? 0 : (pass - 8400) * 10 / 24;
 }
 
-static uint64_t widest(const leaf *l)
-{
-    return l->job.p.index_bytes > l->job.p.key_bytes ? l->job.p.index_bytes : l->job.p.key_bytes;
-}
-
 static uint64_t large_limit(const leaf *l)
 {
     uint64_t bytes = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation);
-    return lesser(lesser(bytes / widest(l) - ALIGNMENT, UINT32_MAX / 2), loop_items(l));
+    return lesser(lesser(bytes / hac_radix_widest(&l->job.p) - ALIGNMENT, UINT32_MAX / 2), loop_items(l));
 }
 
 /* Scratch of a work-group for buckets of up to `items` keys: sort_radix_block.cl's slots, at least a copy. */
 static uint64_t scratch_items(const leaf *l, uint64_t items)
 {
     uint64_t slots = 0,
-             most = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / widest(l) - ALIGNMENT;
+             most = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / hac_radix_widest(&l->job.p) -
+                    ALIGNMENT;
     if (items <= HAC_RADIX_LEAF_ITEMS && l->job.p.index_bytes == 0 && l->job.facts->style == HAC_STYLE_BLOCK)
         slots = (items / 7 + 16) * 24 + 2048 * 16 + 1024;
     slots = lesser(slots, most);
@@ -105,7 +101,7 @@ static hac_status sort_by_kernel(leaf *l, const bucket *buckets, uint32_t n, cl_
         most = buckets[i].items > most ? buckets[i].items : most;
     uint64_t room = scratch_items(l, most);
     uint64_t bytes = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation),
-             fit = bytes / (room * widest(l));
+             fit = bytes / (room * hac_radix_widest(&l->job.p));
     fit = fit == 0 ? 1 : fit;
     hac_status status;
     for (uint32_t done = 0; done < n;) {
@@ -242,7 +238,7 @@ static hac_status sort_window(leaf *l, uint64_t from, uint64_t end, part *keys, 
 /* Keys that a window holds, less what an unaligned beginning takes. */
 static uint64_t window_items(const leaf *l)
 {
-    return lesser(l->job.facts->max_allocation / widest(l) - PART_ITEMS, UINT32_MAX / 2);
+    return lesser(l->job.facts->max_allocation / hac_radix_widest(&l->job.p) - PART_ITEMS, UINT32_MAX / 2);
 }
 
 static hac_status sort_buckets(leaf *l, uint64_t count, hac_error *err)

@@ -18,11 +18,8 @@ static hac_status check_whole(const hac_device_facts *facts, const hac_task *tas
 {
     hac_radix_params p;
     hac_status status;
-    TRY(hac_radix_params_of(task, whole_spans, n_spans, &p, err));
-    if (p.index_bytes != index_bytes)
-        return hac_fail(err, HAC_INVALID, "indices of %u bytes do not fit this codelet", p.index_bytes);
-    uint64_t widest = p.index_bytes > p.key_bytes ? p.index_bytes : p.key_bytes;
-    if (p.n > HAC_RADIX_WHOLE_ITEMS || p.n * widest > facts->max_allocation ||
+    TRY(hac_radix_params_of_kind(task, whole_spans, n_spans, index_bytes, &p, err));
+    if (p.n > HAC_RADIX_WHOLE_ITEMS || p.n * hac_radix_widest(&p) > facts->max_allocation ||
         p.chunks * hac_radix_row_items(p.buckets) * sizeof(uint64_t) > facts->max_allocation)
         return hac_fail(err, HAC_INVALID, "%llu keys do not fit a window of %llu bytes",
                         (unsigned long long)p.n, (unsigned long long)facts->max_allocation);

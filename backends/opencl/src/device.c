@@ -257,9 +257,7 @@ static hac_status fetch_copy(hac_device *device, const hac_window *window, hac_e
     if (!(window->access & HAC_WRITE))
         return HAC_OK;
     hac_regions_note_copy(device, window->data, window->bytes);
-    cl_int code = clEnqueueReadBuffer(device->queue, window->mem, CL_TRUE, 0, window->bytes, window->data, 0,
-                                      NULL, NULL);
-    return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueReadBuffer");
+    return hac_device_read(device, window->mem, 0, window->bytes, window->data, err);
 }
 
 hac_status hac_device_close_window(hac_device *device, cl_mem mem, hac_error *err)

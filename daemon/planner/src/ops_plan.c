@@ -27,6 +27,7 @@ typedef struct planning {
 typedef struct placement {
     uint32_t mask;
     double seconds;
+    bool host_only; /* is_host_only */
     char why[160];
 } placement;
 
@@ -250,10 +251,10 @@ static void measure_within(const planning *p, const hac_op_spec *op, uint32_t ma
 }
 
 /* That a device other than a CPU gets a host codelet: it explains the price. */
-static void say_host(const planning *p, const hac_op_spec *op, placement *ret)
+static void say_host(const planning *p, placement *ret)
 {
     size_t n = strlen(ret->why);
-    if (is_host_only(p, op) && !is_cpu(p, (uint32_t)__builtin_ctz(ret->mask)))
+    if (ret->host_only && !is_cpu(p, (uint32_t)__builtin_ctz(ret->mask)))
         snprintf(ret->why + n, sizeof(ret->why) - n, "; by its host codelet");
 }
 
@@ -297,7 +298,8 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
     } else {
         measure(p, op, able, ready, ret);
     }
-    say_host(p, op, ret);
+    ret->host_only = is_host_only(p, op);
+    say_host(p, ret);
     return HAC_OK;
 }
 
@@ -318,13 +320,14 @@ static int lone_device(uint32_t mask)
 }
 
 /* What it runs as on devices of another kind; NULL: everywhere the same. */
-static hac_status name_codelets(planning *p, const hac_op_spec *op, hac_plan_task *task, hac_error *err)
+static hac_status name_codelets(planning *p, const hac_op_spec *op, bool host_only, hac_plan_task *task,
+                                hac_error *err)
 {
     char kernels[64];
     const char *name = op->codelet;
     snprintf(kernels, sizeof(kernels), "%.40s.cl", op->codelet);
     hac_status status = HAC_OK;
-    if (!is_host_only(p, op))
+    if (!host_only)
         status = hac_plan_add_string(p->plan, kernels, &task->kernels, err);
     if (status == HAC_OK && p->spec->kernels && task->kernels != NULL)
         name = task->kernels;
@@ -336,7 +339,7 @@ static hac_status add_task(planning *p, const hac_op_spec *op, const placement *
     hac_plan_task task = task_of(op);
     hac_plan_candidate decision = {.seconds = where->seconds, .chosen = true};
     char model[MODEL_NAME_MAX];
-    hac_status status = name_codelets(p, op, &task, err);
+    hac_status status = name_codelets(p, op, where->host_only, &task, err);
     if (status == HAC_OK && name_model(p, op, task.codelet, model) != NULL)
         status = hac_plan_add_string(p->plan, model, &task.model, err);
     if (status == HAC_OK)
