@@ -93,6 +93,8 @@
         .max_params = 5,                                                                                     \
         .check = hac_radix_check_whole_##kind,                                                               \
         .run = hac_radix_run_whole,                                                                          \
+        .program = hac_radix_program_whole_##kind,                                                           \
+        .known_answer = hac_radix_known_answer_whole_##kind,                                                 \
         .parts = {(count), (scatter), (leaf)},                                                               \
     },
 
@@ -111,11 +113,15 @@
         .known_answer = hac_radix_known_answer_##test##_##kind,                                              \
     },
 
-/* The entries for the program table: name, file, source, options. `block` and `simt` are the texts of
- * sort_radix_block.cl and sort_radix_simt.cl. */
-#define HAC_RADIX_PROGRAMS(block, simt)                                                                      \
+/* The entries for the program table: name, file, source, options. `block`, `simt` and `lsd` are the texts of
+ * sort_radix_block.cl, sort_radix_simt.cl and sort_radix_lsd.cl. */
+#define HAC_RADIX_PROGRAMS(block, simt, lsd)                                                                 \
     HAC_RADIX_STYLE("block", "sort_radix_block.cl", block)                                                   \
-    HAC_RADIX_STYLE("simt", "sort_radix_simt.cl", simt)
+    HAC_RADIX_STYLE("simt", "sort_radix_simt.cl", simt)                                                      \
+    HAC_RADIX_LSD("32", lsd, "32", "0")                                                                      \
+    HAC_RADIX_LSD("32i", lsd, "32", "4")                                                                     \
+    HAC_RADIX_LSD("64", lsd, "64", "0")                                                                      \
+    HAC_RADIX_LSD("64i", lsd, "64", "4")
 
 #define HAC_RADIX_STYLE(style, file, source)                                                                 \
     HAC_RADIX_PAIR(style, "32", file, source, "32", "0")                                                     \
@@ -132,6 +138,10 @@
 
 #define HAC_RADIX_PROGRAM(name, file, source, bits, index, leaf)                                             \
     {name, file, source, "-D HAC_KEY_BITS=" bits " -D HAC_INDEX_BYTES=" index " -D HAC_RADIX_LEAF=" leaf},
+
+#define HAC_RADIX_LSD(kind, source, bits, index)                                                             \
+    {"radix_lsd.simt." kind, "sort_radix_lsd.cl", source,                                                    \
+     "-D HAC_KEY_BITS=" bits " -D HAC_INDEX_BYTES=" index},
 
 #define HAC_RADIX_DECLARE_CHECK(what)                                                                        \
     hac_status hac_radix_check_##what(const hac_device_facts *facts, const hac_task *task, hac_error *err);
@@ -159,6 +169,8 @@ HAC_RADIX_DECLARE_RUN(scatter)
 HAC_RADIX_DECLARE_RUN(leaf)
 HAC_RADIX_DECLARE_CHECK(whole_keys)
 HAC_RADIX_DECLARE_CHECK(whole_index32)
+HAC_RADIX_DECLARE_PROGRAM(whole_keys)
+HAC_RADIX_DECLARE_PROGRAM(whole_index32)
 HAC_RADIX_DECLARE_RUN(whole)
 HAC_RADIX_DECLARE_CHECK(sample)
 HAC_RADIX_DECLARE_RUN(sample)

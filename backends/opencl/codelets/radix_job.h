@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one task of the radix codelets carries along: params, table, open windows; and the launches of its
- * kernels. For radix.c, radix_leaf.c, radix_whole.c. */
+ * kernels. For radix.c, radix_leaf.c, radix_lsd.c, radix_whole.c. */
 #ifndef CODELETS_RADIX_JOB_H
 #define CODELETS_RADIX_JOB_H
 
@@ -79,5 +79,12 @@ HAC_MUST_USE hac_status hac_radix_scatter_launch(hac_radix_job *job, hac_type ty
  * that were opened behind `keys`. `task` is radix.leaf's. */
 HAC_MUST_USE hac_status hac_radix_leaf_windows(hac_radix_job *job, const hac_task *task, cl_mem keys,
                                                cl_mem index, hac_task_result *result, hac_error *err);
+
+/* ---- radix_lsd.c ---- */
+
+/* Sorts all keys of radix.whole's task, which has these params, on a device that its program is for. Without
+ * memory for all of them on the device: HAC_NO_MEMORY, and nothing is done. */
+HAC_MUST_USE hac_status hac_radix_run_lsd(hac_device *device, const hac_task *task,
+                                          const hac_radix_params *params, hac_error *err);
 
 #endif

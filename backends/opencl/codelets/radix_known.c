@@ -221,6 +221,9 @@ static bool is_scattered(const trial *t)
     return at == t->n && places == t->n * (t->n - 1) / 2;
 }
 
+/* Work-groups of sort_radix_lsd.cl get more than one tile. */
+#define WHOLE_ITEMS UINT64_C(25000)
+
 /* EVEN: buckets of equal width; MAGNITUDES: one a bit length, so that the last one has half of the keys. */
 typedef enum width { EVEN, MAGNITUDES, WIDTHS } width;
 
@@ -267,11 +270,26 @@ static hac_status sort_leaves(hac_device *device, const trial *t, int by, hac_er
     return hac_radix_run_leaf(device, &leaf, &result, err);
 }
 
+static hac_status sort_whole(hac_device *device, const trial *t, int way, hac_error *err)
+{
+    hac_task_result result = {0};
+    hac_task whole = task_of(t, 0);
+    (void)way;
+    whole.spans[0] = (hac_span){t->in, t->n * t->key_bytes};
+    whole.spans[1] = (hac_span){t->table, hac_radix_table_bytes(t->cut.buckets)};
+    whole.spans[2] = (hac_span){t->counts, hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets)};
+    whole.spans[3] = (hac_span){t->out, t->n * t->key_bytes};
+    whole.spans[4] = (hac_span){t->index, t->n * 8};
+    whole.n_spans = 4 + (t->index_bytes != 0);
+    return hac_radix_run_whole(device, &whole, &result, err);
+}
+
 /* What a program does of a sort, in several ways, and how its answer is known. */
 typedef struct known {
     hac_status (*run)(hac_device *device, const trial *t, int way, hac_error *err);
     int ways;
     bool (*is_right)(const trial *t);
+    uint64_t unit_items; /* keys for each compute unit, at least */
 } known;
 
 static hac_status try_way(hac_device *device, const trial *t, const known *k, int way, hac_error *err)
@@ -309,7 +327,8 @@ static hac_status known_answer(hac_device *device, hac_type type, uint32_t index
     while (cut.chunk_items > 1024 && cut.chunk_items > most)
         cut.chunk_items /= 2;
     t.n = cut.chunk_items + cut.chunk_items / 2 + 17;
-    cut.chunks = 2;
+    t.n = t.n < f->compute_units * k->unit_items ? f->compute_units * k->unit_items + 17 : t.n;
+    cut.chunks = (t.n + cut.chunk_items - 1) / cut.chunk_items;
     uint64_t buckets = t.n / 16000 + 8;
     cut.buckets = (uint32_t)(buckets < cut.buckets ? buckets : cut.buckets);
     hac_status status = try_cut(device, &t, &cut, k, err);
@@ -331,15 +350,24 @@ static hac_status known_answer(hac_device *device, hac_type type, uint32_t index
 #define DEFINE_KNOWN_ANSWERS(kind, index_bytes)                                                              \
     hac_status hac_radix_known_answer_scatter_##kind(hac_device *device, hac_type type, hac_error *err)      \
     {                                                                                                        \
-        static const known k = {scatter, FORCED, is_scattered};                                              \
+        static const known k = {scatter, FORCED, is_scattered, 0};                                           \
         return known_answer(device, type, index_bytes, &k, err);                                             \
     }                                                                                                        \
     hac_status hac_radix_known_answer_leaf_##kind(hac_device *device, hac_type type, hac_error *err)         \
     {                                                                                                        \
-        static const known k = {sort_leaves, WIDTHS, is_sorted};                                             \
+        static const known k = {sort_leaves, WIDTHS, is_sorted, 0};                                          \
+        return known_answer(device, type, index_bytes, &k, err);                                             \
+    }
+
+#define DEFINE_KNOWN_ANSWER_OF_WHOLE(kind, index_bytes)                                                      \
+    hac_status hac_radix_known_answer_whole_##kind(hac_device *device, hac_type type, hac_error *err)        \
+    {                                                                                                        \
+        static const known k = {sort_whole, 1, is_sorted, WHOLE_ITEMS};                                      \
         return known_answer(device, type, index_bytes, &k, err);                                             \
     }
 
 DEFINE_KNOWN_ANSWERS(keys, 0)
 DEFINE_KNOWN_ANSWERS(index32, 4)
 DEFINE_KNOWN_ANSWERS(index64, 8)
+DEFINE_KNOWN_ANSWER_OF_WHOLE(keys, 0)
+DEFINE_KNOWN_ANSWER_OF_WHOLE(index32, 4)

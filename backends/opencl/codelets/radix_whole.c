@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * radix.whole: all phases of a sort on one device that copies. Task by task the keys would go there three
- * times and back twice; here they go there once and come back once. What passes through the host between two
- * phases is COUNTS, which it scans. Where the device has too little memory for that, they go phase by phase.
+ * radix.whole: all of a sort on one device that copies. Task by task the keys would go there three times and
+ * back twice; here they go there once and come back once. In lock-step style that is another sort
+ * (radix_lsd.c). In block style it is the phases, and what passes through the host between two of them is
+ * COUNTS, which it scans. Where the device has too little memory for that, keys go there phase by phase.
  */
 #include "radix.h"
 #include "radix_job.h"
@@ -179,14 +180,34 @@ static hac_status run_in_parts(hac_device *device, const hac_task *task, hac_tas
     return run_parts(device, hac_radix_run_leaf, leaf_task(task), task->params[2], result, err);
 }
 
+/* Whether radix_lsd.c does it. */
+static bool goes_by_digits(const hac_device_facts *facts, const hac_task *task)
+{
+    return (task->params[3] != 0 ? hac_radix_program_whole_index32(facts, task->type)
+                                 : hac_radix_program_whole_keys(facts, task->type)) != NULL;
+}
+
+static hac_status run_with_all(hac_device *device, const hac_task *task, hac_task_result *result,
+                               hac_error *err)
+{
+    hac_radix_params p;
+    hac_status status;
+    if (!goes_by_digits(hac_device_get_facts(device), task))
+        return run_at_once(device, task, result, err);
+    TRY(hac_radix_params_of(task, whole_spans, task->n_spans, &p, err));
+    result->values[0] = 0;
+    result->n_values = 1;
+    return hac_radix_run_lsd(device, task, &p, err);
+}
+
 /* hacd knows how much memory the device has, not what other programs and users have of it. */
 hac_status hac_radix_run_whole(hac_device *device, const hac_task *task, hac_task_result *result,
                                hac_error *err)
 {
-    hac_status status = run_at_once(device, task, result, err);
+    hac_status status = run_with_all(device, task, result, err);
     if (status == HAC_NO_MEMORY) { /* what was kept of tasks before may be what is missing */
         hac_device_trim(device);
-        status = run_at_once(device, task, result, err);
+        status = run_with_all(device, task, result, err);
     }
     if (status == HAC_NO_MEMORY) {
         hac_device_trim(device);

@@ -10,7 +10,7 @@
 /* Names, files and options are the codelets' own: see their headers. */
 /* clang-format off */
 static const hac_program_source table[] = {
-    HAC_RADIX_PROGRAMS(hac_source_sort_radix_block, hac_source_sort_radix_simt)
+    HAC_RADIX_PROGRAMS(hac_source_sort_radix_block, hac_source_sort_radix_simt, hac_source_sort_radix_lsd)
     HAC_BITONIC_PROGRAMS(hac_source_sort_bitonic_block, hac_source_sort_bitonic_simt)
     HAC_QUERY_PROGRAMS(hac_source_expr_machine_block, hac_source_expr_machine_simt,
                        hac_source_hash_aggregate_block, hac_source_hash_aggregate_simt)

@@ -189,7 +189,7 @@ static bool is_whole(const hac_machine *machine, const hac_sort_spec *spec, cons
         spec->items > HAC_RADIX_WHOLE_ITEMS)
         return false;
     uint64_t bytes = spec->items * hac_type_size(spec->type);
-    uint64_t all = 2 * bytes + (hac_sort_by_index(spec) ? 4 * spec->items : 0) + WHOLE_SCRATCH;
+    uint64_t all = 2 * bytes + (hac_sort_by_index(spec) ? 8 * spec->items : 0) + WHOLE_SCRATCH;
     return (device->max_allocation == 0 || bytes <= device->max_allocation) &&
            (device->memory == 0 || all <= device->memory);
 }
