@@ -18,7 +18,7 @@ import xml.dom.minidom
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import BUILD, ONE_DEVICE, TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
+from machine import BUILD, ONE_DEVICE, PLATFORM, TWO_DEVICES, MachineTest, SharedMachineTest, eventually, main  # noqa: E402
 
 csv.field_size_limit(1 << 30)
 DATA = Path(os.environ.get("HAC_TEST_DATA", "/nonexistent"))
@@ -199,7 +199,8 @@ class Csv(QueryCase, SharedMachineTest):
         self.assertEqual((process.returncode, out), (0, f"k,n,s\n{0:044d},{rows // keys},{total}\n".encode()))
         self.assertGreater(peak["RssShmem"], before["RssShmem"])
         self.assertLessEqual(peak["RssShmem"] - before["RssShmem"], 64 << 10)
-        self.assertLess(peak["RssAnon"] - before["RssAnon"], 48 << 10)
+        drivers = 16 << 10 if PLATFORM else 0  # a GPU's has memory of its own for what it copies
+        self.assertLess(peak["RssAnon"] - before["RssAnon"], (48 << 10) + drivers)
 
     def test_empty_files(self):
         """No bytes are no rows; only the names of columns have to come from one of them."""
@@ -404,9 +405,11 @@ class Columns(QueryCase, SharedMachineTest):
         self.assertGreaterEqual(hot["local_hits"], hot["hits"])
         self.assertGreaterEqual(hot["pairs_local"], chunks)
         self.assertEqual(query["merge"], {"partials": chunks, "pairs": query["groups_in_partials"], "groups": query["groups"]})
-        for groups in hot["work_groups"]:
-            self.assertTrue(0.85 < groups["least"] <= hot["hit_rate"] <= groups["greatest"] < 0.9, groups)
+        for groups in hot["work_groups"]:  # of a device with many, the last one may have few rows
+            self.assertTrue(0.8 < groups["least"] <= hot["hit_rate"] <= groups["greatest"] < 0.95, groups)
         bars = [bar for groups in hot["work_groups"] for bar in groups["bars"]]
+        for bar in bars:
+            self.assertAlmostEqual(bar["hit_rate"], 7 / 8, delta=5 * math.sqrt(7 / 64 / bar["rows"]))
         self.assertEqual((sum(b["rows"] for b in bars), sum(b["hits"] for b in bars)),
                          (hot["rows_behind_sample"], hot["hits"]))
         text, svg = self.m.good("show", job).decode(), self.m.good("show", job, "--format", "svg").decode()

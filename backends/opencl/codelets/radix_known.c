@@ -222,7 +222,7 @@ static bool is_scattered(const trial *t)
 }
 
 /* Work-groups of sort_radix_lsd.cl get more than one tile. */
-#define WHOLE_ITEMS UINT64_C(25000)
+#define WHOLE_ITEMS UINT64_C(50000)
 
 /* EVEN: buckets of equal width; MAGNITUDES: one a bit length, so that the last one has half of the keys. */
 typedef enum width { EVEN, MAGNITUDES, WIDTHS } width;

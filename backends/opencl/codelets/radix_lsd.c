@@ -17,7 +17,7 @@
 #define DIGITS     (1u << DIGIT_BITS)
 #define MAX_PASSES (64 / DIGIT_BITS + 1)
 /* So many run at once on what has been measured; each of them reads the counts of all. */
-#define GROUPS_OF_UNIT 4
+#define GROUPS_OF_UNIT 8
 #define COUNTS_BYTES   (DIGITS * sizeof(uint32_t)) /* of a group; its bits fit, too */
 
 enum { KEYS_SLOT, INDEX_SLOT, COUNTS_SLOT }; /* of the device's scratch memory */
@@ -162,7 +162,7 @@ static hac_status run_passes(lsd *l, hac_error *err)
 
 static void cut(lsd *l)
 {
-    uint64_t tile = (uint64_t)GROUP * (l->job.p.key_bytes == 8 ? 8 : 16), tiles = (l->job.p.n + tile - 1) / tile,
+    uint64_t tile = (uint64_t)GROUP * (l->job.p.key_bytes == 4 && l->job.p.index_bytes != 0 ? 16 : 8), tiles = (l->job.p.n + tile - 1) / tile,
              most = (uint64_t)GROUPS_OF_UNIT * l->job.facts->compute_units;
     uint64_t each = (tiles + most - 1) / most;
     l->group_items = each * tile;

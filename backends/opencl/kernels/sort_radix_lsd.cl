@@ -15,10 +15,10 @@
 
 #define GROUP  256
 #define DIGITS 16
-#if HAC_KEY_BITS == 64
-#define RUN 8 /* keys of a tile that lie side by side and are one work-item's */
+#if HAC_KEY_BITS == 32 && HAC_INDEX_BYTES
+#define RUN 16 /* keys of a tile that lie side by side and are one work-item's: measured */
 #else
-#define RUN 16
+#define RUN 8
 #endif
 #define TILE     (GROUP * RUN)
 #define LANES    (GROUP / DIGITS) /* work-items that look after one digit */
