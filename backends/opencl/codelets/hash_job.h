@@ -130,15 +130,15 @@ void hac_hash_shape_clear(hac_hash_shape *shape);
 /* Rows of the table as a window: the table's own memory, or a copy of the columns that are used. */
 typedef struct hac_hash_view {
     cl_mem mem;
-    uint64_t first_row; /* of the window */
-    uint8_t *copy;      /* owned */
+    uint64_t first_row;      /* of the window */
+    uint8_t *copy, *offsets; /* owned: what the window lies over, and offsets of strings */
 } hac_hash_view;
 
 /* Whether kernels can work on the table itself. */
 bool hac_hash_view_direct(const hac_hash_job *job);
 /* Bytes that a copy of so many rows takes, without strings. */
 uint64_t hac_hash_view_bytes(const hac_hash_job *job, uint64_t rows);
-/* Sets the plan's columns, and opens the window on job->windows. */
+/* Sets the plan's columns, and opens the window on job->windows, which is closed before the view is freed. */
 HAC_MUST_USE hac_status hac_hash_view_open(hac_hash_job *job, uint64_t first, uint64_t rows,
                                            hac_hash_view *ret, hac_error *err);
 void hac_hash_view_free(hac_hash_view *view);

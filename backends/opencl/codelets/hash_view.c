@@ -2,7 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "hash_job.h"
+
+#define PIECES_OF_COLUMN 3 /* validity, values or offsets, characters */
 
 bool hac_hash_view_direct(const hac_hash_job *job)
 {
@@ -46,26 +49,45 @@ static uint64_t offset_at(const hac_table_column *c, const uint8_t *values, uint
     return (uint64_t)(int64_t)narrow;
 }
 
-/* Copies the characters of the copied offsets. Each offset must lie between the first and the last: kernels
- * check against the whole column only. */
-static hac_status copy_characters(const hac_hash_job *job, const hac_table_column *from, hac_table_column *to,
-                                  uint64_t rows, uint8_t *copy, uint64_t *at, uint64_t room, hac_error *err)
+/* A view that is being put together. */
+typedef struct assembly {
+    hac_hash_job *job;
+    uint64_t first, rows;
+    hac_piece *pieces;
+    size_t n;
+    uint64_t at; /* bytes of the view so far */
+    uint8_t *offsets;  /* where the next column's are copied to */
+} assembly;
+
+static void add(assembly *a, const void *data, uint64_t bytes)
 {
-    const uint8_t *offsets = copy + to->values;
-    uint64_t low = offset_at(to, offsets, 0), high = offset_at(to, offsets, rows), before = low;
-    for (uint64_t i = 1; i <= rows && before != UINT64_MAX; i++) {
+    if (bytes != 0)
+        a->pieces[a->n++] = (hac_piece){data, bytes, a->at};
+    a->at += rounded(bytes);
+}
+
+/*
+ * Each offset must lie between the first and the last: kernels check against the whole column only. So what
+ * they get is a copy, which nobody changes behind the check.
+ */
+static hac_status add_text(assembly *a, const hac_table_column *from, hac_table_column *to, hac_error *err)
+{
+    const hac_span *memory = &a->job->memory;
+    uint64_t size = from->large ? 8 : 4, bytes = (a->rows + 1) * size;
+    uint8_t *offsets = a->offsets;
+    memcpy(offsets, memory->data + from->values + a->first * size, bytes);
+    uint64_t low = offset_at(to, offsets, 0), high = offset_at(to, offsets, a->rows), before = low;
+    for (uint64_t i = 1; i <= a->rows && before != UINT64_MAX; i++) {
         uint64_t next = offset_at(to, offsets, i);
         before = next < before || next > high ? UINT64_MAX : next;
     }
     if (low > high || high > from->n_bytes || before == UINT64_MAX)
         return hac_fail(err, HAC_FAILED, "the offsets of a string column are not in order");
-    if (high - low > room - *at)
-        return hac_fail(err, HAC_UNSUPPORTED, "a chunk's strings do not fit the device's memory");
-    if (high > low)
-        memcpy(copy + *at, job->memory.data + from->bytes + low, high - low);
-    to->bytes = *at - low; /* offsets stay as they are */
+    a->offsets += rounded(bytes);
+    add(a, offsets, bytes);
+    to->bytes = a->at - low; /* offsets stay as they are */
     to->n_bytes = high;
-    *at += rounded(high - low);
+    add(a, memory->data + from->bytes + low, high - low);
     return HAC_OK;
 }
 
@@ -84,52 +106,73 @@ static uint64_t characters_of(const hac_hash_job *job, uint64_t first, uint64_t 
     return bytes;
 }
 
-static hac_status copy_column(hac_hash_job *job, size_t i, uint64_t first, uint64_t rows, uint8_t *copy,
-                              uint64_t *at, uint64_t room, hac_error *err)
+static uint64_t offsets_bytes(const hac_hash_job *job, uint64_t rows)
 {
-    const hac_table_column *from = &job->columns[i];
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < job->n_columns; i++)
+        if (hac_kind_is_text(job->columns[i].type.kind))
+            bytes += rounded(value_bytes(&job->columns[i], rows));
+    return bytes;
+}
+
+/* `first` is a multiple of 8: bitmaps are taken byte by byte. */
+static hac_status add_column(assembly *a, size_t i, hac_error *err)
+{
+    const hac_table_column *from = &a->job->columns[i];
+    const uint8_t *memory = a->job->memory.data;
     hac_table_column to = *from;
-    uint64_t bytes = value_bytes(from, rows), last_byte = (first + rows + 7) / 8;
-    uint64_t skip = from->type.kind == HAC_KIND_BOOL    ? first / 8
-                    : hac_kind_is_text(from->type.kind) ? first * (from->large ? 8 : 4)
-                                                        : first * hac_value_size(from->type);
+    uint64_t bits = (a->first + a->rows + 7) / 8 - a->first / 8;
+    hac_status status = HAC_OK;
     if (from->type.kind == HAC_KIND_NONE)
         return HAC_OK;
-    if (from->type.kind == HAC_KIND_BOOL)
-        bytes = last_byte - first / 8;
-    to.values = *at;
-    memcpy(copy + *at, job->memory.data + from->values + skip, bytes);
-    *at += rounded(bytes);
     if (from->validity != HAC_TABLE_NONE) {
-        to.validity = *at;
-        memcpy(copy + *at, job->memory.data + from->validity + first / 8, last_byte - first / 8);
-        *at += rounded(last_byte - first / 8);
+        to.validity = a->at;
+        add(a, memory + from->validity + a->first / 8, bits);
     }
-    hac_status status = HAC_OK;
+    to.values = a->at;
     if (hac_kind_is_text(from->type.kind))
-        status = copy_characters(job, from, &to, rows, copy, at, room, err);
+        status = add_text(a, from, &to, err);
+    else if (from->type.kind == HAC_KIND_BOOL)
+        add(a, memory + from->values + a->first / 8, bits);
+    else
+        add(a, memory + from->values + a->first * hac_value_size(from->type), value_bytes(from, a->rows));
     if (status == HAC_OK)
-        hac_expr_plan_set_column(&job->plan, i, &to);
+        hac_expr_plan_set_column(&a->job->plan, i, &to);
     return status;
 }
 
-/* `first` is a multiple of 8: bitmaps are copied byte by byte. */
-static hac_status open_copy(hac_hash_job *job, uint64_t first, uint64_t rows, hac_hash_view *view,
-                            hac_error *err)
+/* As a window: a device that copies takes the pieces where they lie. */
+static hac_status open_assembled(const assembly *a, uint64_t room, hac_hash_view *view, hac_error *err)
 {
-    uint64_t at = 0, room = hac_hash_view_bytes(job, rows) + characters_of(job, first, rows);
-    if (room > job->facts->max_allocation)
-        return hac_fail(err, HAC_UNSUPPORTED, "a chunk of %llu rows does not fit the device's memory",
-                        (unsigned long long)rows);
+    hac_windows *windows = &a->job->windows;
+    if (a->at > room) /* offsets have changed since */
+        return hac_fail(err, HAC_FAILED, "the offsets of a string column are not in order");
+    if (!a->job->facts->host_memory)
+        return hac_windows_open_pieces(windows, a->pieces, a->n, room, &view->mem, err);
     view->copy = hac_hash_alloc(room);
     if (view->copy == NULL)
         return hac_fail_no_memory(err);
+    for (size_t i = 0; i < a->n; i++)
+        memcpy(view->copy + a->pieces[i].at, a->pieces[i].data, a->pieces[i].bytes);
+    return hac_windows_open(windows, view->copy, room, HAC_READ, &view->mem, err);
+}
+
+static hac_status open_copy(hac_hash_job *job, uint64_t first, uint64_t rows, hac_hash_view *view,
+                            hac_error *err)
+{
+    uint64_t room = hac_hash_view_bytes(job, rows) + characters_of(job, first, rows);
+    if (room > job->facts->max_allocation)
+        return hac_fail(err, HAC_UNSUPPORTED, "a chunk of %llu rows does not fit the device's memory",
+                        (unsigned long long)rows);
+    view->offsets = hac_hash_alloc(offsets_bytes(job, rows));
+    hac_autofree hac_piece *pieces = calloc(job->n_columns * PIECES_OF_COLUMN + 1, sizeof *pieces);
+    if (view->offsets == NULL || pieces == NULL)
+        return hac_fail_no_memory(err);
+    assembly a = {job, first, rows, pieces, 0, 0, view->offsets};
     hac_status status = HAC_OK;
     for (size_t i = 0; status == HAC_OK && i < job->n_columns; i++)
-        status = copy_column(job, i, first, rows, view->copy, &at, room, err);
-    if (status == HAC_OK)
-        status = hac_windows_open(&job->windows, view->copy, room, HAC_READ, &view->mem, err);
-    return status;
+        status = add_column(&a, i, err);
+    return status == HAC_OK ? open_assembled(&a, room, view, err) : status;
 }
 
 hac_status hac_hash_view_open(hac_hash_job *job, uint64_t first, uint64_t rows, hac_hash_view *ret,
@@ -150,5 +193,6 @@ hac_status hac_hash_view_open(hac_hash_job *job, uint64_t first, uint64_t rows, 
 void hac_hash_view_free(hac_hash_view *view)
 {
     free(view->copy);
-    view->copy = NULL;
+    free(view->offsets);
+    view->copy = view->offsets = NULL;
 }

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "windows.h"
 
+static hac_status check_room(const hac_windows *windows, hac_error *err)
+{
+    return windows->n < HAC_WINDOWS_MAX
+               ? HAC_OK
+               : hac_fail(err, HAC_INTERNAL, "a task opens more than %d windows", HAC_WINDOWS_MAX);
+}
+
 hac_status hac_windows_open(hac_windows *windows, void *data, uint64_t bytes, hac_access access, cl_mem *ret,
                             hac_error *err)
 {
-    if (windows->n == HAC_WINDOWS_MAX)
-        return hac_fail(err, HAC_INTERNAL, "a task opens more than %d windows", HAC_WINDOWS_MAX);
-    hac_status status = hac_device_open_window(windows->device, data, bytes, access, ret, err);
+    hac_status status = check_room(windows, err);
+    if (status == HAC_OK)
+        status = hac_device_open_window(windows->device, data, bytes, access, ret, err);
+    if (status == HAC_OK)
+        windows->open[windows->n++] = *ret;
+    return status;
+}
+
+hac_status hac_windows_open_pieces(hac_windows *windows, const hac_piece *pieces, size_t n_pieces,
+                                   uint64_t bytes, cl_mem *ret, hac_error *err)
+{
+    hac_status status = check_room(windows, err);
+    if (status == HAC_OK)
+        status = hac_device_open_pieces(windows->device, pieces, n_pieces, bytes, ret, err);
     if (status == HAC_OK)
         windows->open[windows->n++] = *ret;
     return status;

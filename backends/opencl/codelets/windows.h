@@ -16,6 +16,10 @@ typedef struct hac_windows {
 HAC_MUST_USE hac_status hac_windows_open(hac_windows *windows, void *data, uint64_t bytes, hac_access access,
                                          cl_mem *ret, hac_error *err);
 
+/* hac_device_open_pieces. */
+HAC_MUST_USE hac_status hac_windows_open_pieces(hac_windows *windows, const hac_piece *pieces,
+                                                size_t n_pieces, uint64_t bytes, cl_mem *ret, hac_error *err);
+
 /* Closes the last ones until `keep` are left, which brings back what kernels wrote. Returns `status`, or what
  * went wrong here. */
 HAC_MUST_USE hac_status hac_windows_close(hac_windows *windows, size_t keep, hac_status status,

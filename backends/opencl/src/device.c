@@ -182,19 +182,30 @@ static void keep_buffer(hac_device *device, hac_window *window)
     window->mem = NULL;
 }
 
-static hac_status open_copy(hac_device *device, hac_window *window, hac_error *err)
+/* Enqueued, not waited for: the memory stays as it is until the window is closed, which waits. */
+static hac_status copy_there(hac_device *device, const hac_window *window, const hac_piece *piece,
+                             hac_error *err)
+{
+    hac_regions_note_copy(device, piece->data, piece->bytes);
+    cl_int code = clEnqueueWriteBuffer(device->queue, window->mem, CL_FALSE, piece->at, piece->bytes,
+                                       piece->data, 0, NULL, NULL);
+    return code == CL_SUCCESS ? HAC_OK : hac_fail_cl(err, code, "clEnqueueWriteBuffer");
+}
+
+static hac_status open_copy(hac_device *device, hac_window *window, const hac_piece *pieces, size_t n_pieces,
+                            hac_error *err)
 {
     hac_status status = take_buffer(device, window->bytes, window, err);
-    if (status != HAC_OK || !(window->access & HAC_READ))
-        return status;
-    hac_regions_note_copy(device, window->data, window->bytes);
-    /* Not blocking: the memory stays as it is until the window is closed, which waits. */
-    cl_int code = clEnqueueWriteBuffer(device->queue, window->mem, CL_FALSE, 0, window->bytes, window->data,
-                                       0, NULL, NULL);
-    if (code == CL_SUCCESS)
-        return HAC_OK;
-    release_mem(window);
-    return hac_fail_cl(err, code, "clEnqueueWriteBuffer");
+    size_t n = 0;
+    while (status == HAC_OK && n < n_pieces) {
+        status = copy_there(device, window, &pieces[n], err);
+        n += status == HAC_OK;
+    }
+    if (status != HAC_OK && n > 0) /* those before it are under way */
+        clFinish(device->queue);
+    if (status != HAC_OK)
+        release_mem(window);
+    return status;
 }
 
 static hac_status open_in_place(hac_device *device, hac_window *window, hac_error *err)
@@ -211,23 +222,52 @@ static hac_status open_in_place(hac_device *device, hac_window *window, hac_erro
     return hac_fail_cl(err, code, "clCreateBuffer");
 }
 
-hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes, hac_access access,
-                                  cl_mem *ret_window, hac_error *err)
+/* A free place for a window of so many bytes. */
+static hac_status new_window(hac_device *device, uint64_t bytes, hac_window **ret, hac_error *err)
 {
     if (bytes == 0 || bytes > device->facts.max_allocation)
         return hac_fail(err, HAC_INVALID, "a window of %llu bytes; 1 to %llu are possible on this device",
                         (unsigned long long)bytes, (unsigned long long)device->facts.max_allocation);
+    for (size_t i = 0; i < HAC_MAX_WINDOWS; i++)
+        if (device->windows[i].mem == NULL) {
+            *ret = &device->windows[i];
+            return HAC_OK;
+        }
+    return hac_fail(err, HAC_INTERNAL, "more than %d windows are open at once", HAC_MAX_WINDOWS);
+}
+
+hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes, hac_access access,
+                                  cl_mem *ret_window, hac_error *err)
+{
+    hac_window *window;
+    hac_status status = new_window(device, bytes, &window, err);
+    if (status != HAC_OK)
+        return status;
     if ((uintptr_t)data % WINDOW_ALIGNMENT != 0)
         return hac_fail(err, HAC_INVALID, "a window's memory is not %d-byte aligned", WINDOW_ALIGNMENT);
-    hac_window *window = NULL;
-    for (size_t i = 0; i < HAC_MAX_WINDOWS && window == NULL; i++)
-        if (device->windows[i].mem == NULL)
-            window = &device->windows[i];
-    if (window == NULL)
-        return hac_fail(err, HAC_INTERNAL, "more than %d windows are open at once", HAC_MAX_WINDOWS);
     *window = (hac_window){.data = data, .bytes = bytes, .access = access};
-    hac_status status =
-        device->facts.host_memory ? open_in_place(device, window, err) : open_copy(device, window, err);
+    const hac_piece all = {data, bytes, 0};
+    status = device->facts.host_memory ? open_in_place(device, window, err)
+                                       : open_copy(device, window, &all, access & HAC_READ ? 1 : 0, err);
+    if (status == HAC_OK)
+        *ret_window = window->mem;
+    return status;
+}
+
+hac_status hac_device_open_pieces(hac_device *device, const hac_piece *pieces, size_t n_pieces,
+                                  uint64_t bytes, cl_mem *ret_window, hac_error *err)
+{
+    hac_window *window;
+    hac_status status = new_window(device, bytes, &window, err);
+    if (status != HAC_OK)
+        return status;
+    if (device->facts.host_memory)
+        return hac_fail(err, HAC_INTERNAL, "pieces are for devices that copy");
+    for (size_t i = 0; i < n_pieces; i++)
+        if (pieces[i].at > bytes || pieces[i].bytes > bytes - pieces[i].at)
+            return hac_fail(err, HAC_INTERNAL, "piece %zu does not lie in the window", i);
+    *window = (hac_window){.bytes = bytes, .access = HAC_READ};
+    status = open_copy(device, window, pieces, n_pieces, err);
     if (status == HAC_OK)
         *ret_window = window->mem;
     return status;

@@ -96,6 +96,36 @@ static void test_access(void **state)
     hac_device_close(device);
 }
 
+/* Put together on the device from wherever it lies, and not written back. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    hac_device *device = open_with((hac_device_options){.copy_memory = true});
+    uint8_t from[300], before[300], window_bytes[256] = {0};
+    for (size_t i = 0; i < sizeof from; i++)
+        from[i] = (uint8_t)(i * 7 + 1);
+    memcpy(before, from, sizeof from);
+    const hac_piece pieces[] = {{from + 3, 61, 0}, {from + 100, 1, 61}, {from + 1, 128, 128}};
+    cl_mem window;
+    assert_int_equal(hac_device_open_pieces(device, pieces, 3, 256, &window, &err), HAC_OK);
+    assert_int_equal(hac_device_read(device, window, 0, 256, window_bytes, &err), HAC_OK);
+    for (size_t i = 0; i < 3; i++)
+        assert_memory_equal(window_bytes + pieces[i].at, pieces[i].data, pieces[i].bytes);
+    assert_int_equal(hac_device_close_window(device, window, &err), HAC_OK);
+    assert_memory_equal(from, before, sizeof from);
+
+    const hac_piece outside[] = {{from, 64, 0}, {from, 64, 193}, {from, UINT64_MAX, 1}, {from, 1, 257}};
+    for (size_t i = 1; i < 4; i++)
+        assert_int_equal(hac_device_open_pieces(device, outside + i, 1, 256, &window, &err), HAC_INTERNAL);
+    assert_int_equal(hac_device_open_pieces(device, pieces, 3, 0, &window, &err), HAC_INVALID);
+    hac_device_close(device);
+
+    device = open_with((hac_device_options){0});
+    assert_int_equal(hac_device_open_pieces(device, pieces, 3, 256, &window, &err), HAC_INTERNAL);
+    hac_device_close(device);
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -361,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_in_place),
         cmocka_unit_test(test_with_copies),
         cmocka_unit_test(test_access),
+        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_never_more_than_the_driver_says),
         cmocka_unit_test(test_windows_run_out),

@@ -59,12 +59,25 @@ typedef enum hac_access { HAC_READ = 1, HAC_WRITE = 2, HAC_READ_WRITE = 3 } hac_
 /*
  * Makes `bytes` of memory from `data` (64-byte aligned, at most facts.max_allocation) visible to kernels
  * as *ret_window. With host_memory nothing is copied; otherwise a device buffer is filled from the host
- * where access includes HAC_READ. hac_device_close_window waits for the queue and copies back where access
+ * where access includes HAC_READ, and kernels may write to it whatever the access. hac_device_close_window waits for the queue and copies back where access
  * includes HAC_WRITE. A window opened for writing only must be written completely by the kernels.
  */
 HAC_MUST_USE hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes,
                                                hac_access access, cl_mem *ret_window, hac_error *err);
 HAC_MUST_USE hac_status hac_device_close_window(hac_device *device, cl_mem window, hac_error *err);
+
+/* Host memory of any alignment, and where it goes in a window. */
+typedef struct hac_piece {
+    const void *data;
+    uint64_t bytes, at;
+} hac_piece;
+
+/*
+ * A window for reading of `bytes` that is put together from pieces, on a device that copies (host_memory
+ * false). They stay as they are until it is closed; what lies between them in the window is undefined.
+ */
+HAC_MUST_USE hac_status hac_device_open_pieces(hac_device *device, const hac_piece *pieces, size_t n_pieces,
+                                               uint64_t bytes, cl_mem *ret_window, hac_error *err);
 
 /*
  * Memory that windows may lie in stays mapped at `data` until it is removed. A driver copies from and to
