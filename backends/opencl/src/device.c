@@ -239,7 +239,7 @@ static hac_status new_window(hac_device *device, uint64_t bytes, hac_window **re
 hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes, hac_access access,
                                   cl_mem *ret_window, hac_error *err)
 {
-    hac_window *window;
+    hac_window *window = NULL;
     hac_status status = new_window(device, bytes, &window, err);
     if (status != HAC_OK)
         return status;
@@ -257,7 +257,7 @@ hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes
 hac_status hac_device_open_pieces(hac_device *device, const hac_piece *pieces, size_t n_pieces,
                                   uint64_t bytes, cl_mem *ret_window, hac_error *err)
 {
-    hac_window *window;
+    hac_window *window = NULL;
     hac_status status = new_window(device, bytes, &window, err);
     if (status != HAC_OK)
         return status;
