@@ -55,8 +55,8 @@ typedef struct assembly {
     uint64_t first, rows;
     hac_piece *pieces;
     size_t n;
-    uint64_t at; /* bytes of the view so far */
-    uint8_t *offsets;  /* where the next column's are copied to */
+    uint64_t at;      /* bytes of the view so far */
+    uint8_t *offsets; /* where the next column's are copied to */
 } assembly;
 
 static void add(assembly *a, const void *data, uint64_t bytes)

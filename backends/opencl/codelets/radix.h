@@ -17,11 +17,11 @@
  *   radix.scatter.index, .index64        IN, TABLE, COUNTS, OUT, INDEX
  *   radix.leaf          OpenCL  buckets  TABLE, OUT
  *   radix.leaf.index, .index64           TABLE, OUT, INDEX
- *   radix.whole         OpenCL  -        IN, TABLE, COUNTS, OUT         params[4] seed; a sort of its own, or all of
- *   radix.whole.index                    IN, TABLE, COUNTS, OUT, INDEX  the above
- *   sort.nan_order      host    -        IN, OUT                        params: n only; f32 and f64, not
- * argsort sort.gather         host    items    PAYLOAD, INDEX, OUT            params: n, bytes of an element,
- * index sort.small          host    -        -, keys inline in and out      params: index (0 or 4) only
+ *   radix.whole         OpenCL  -        IN, TABLE, COUNTS, OUT         params[4] seed; a sort of its own, or
+ * all of radix.whole.index                    IN, TABLE, COUNTS, OUT, INDEX  the above sort.nan_order host -
+ * IN, OUT                        params: n only; f32 and f64, not argsort sort.gather         host    items
+ * PAYLOAD, INDEX, OUT            params: n, bytes of an element, index sort.small          host    - -, keys
+ * inline in and out      params: index (0 or 4) only
  *
  * Spans are whole arrays: IN, OUT and INDEX of n elements. IN is never written; OUT may not be IN. In argsort
  * OUT is work memory and holds nothing of use at the end. sort.small takes and gives up to 32 KiB inline; for
@@ -39,9 +39,9 @@
  * facts.max_allocation, or any OUT where host_memory is false, is filled through a private buffer of a few
  * chunks whose runs the host copies into their places; a bucket that fits no window is sorted by the host.
  *
- * radix.whole is for a device that copies, alone: the keys go there once and come back once. In lock-step style
- * it has kernels of its own, and TABLE, COUNTS and, in argsort, OUT are left as they are. It takes up to
- * HAC_RADIX_WHOLE_ITEMS keys that fit a window, and no short loops; without memory for all of them on the
+ * radix.whole is for a device that copies, alone: the keys go there once and come back once. In lock-step
+ * style it has kernels of its own, and TABLE, COUNTS and, in argsort, OUT are left as they are. It takes up
+ * to HAC_RADIX_WHOLE_ITEMS keys that fit a window, and no short loops; without memory for all of them on the
  * device it goes phase by phase.
  *
  * values: sample: [0] method + 256 · levels, [1] keys sampled, [2] largest expected bucket;

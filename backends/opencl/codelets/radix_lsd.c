@@ -162,7 +162,8 @@ static hac_status run_passes(lsd *l, hac_error *err)
 
 static void cut(lsd *l)
 {
-    uint64_t tile = (uint64_t)GROUP * (l->job.p.key_bytes == 4 && l->job.p.index_bytes != 0 ? 16 : 8), tiles = (l->job.p.n + tile - 1) / tile,
+    uint64_t tile = (uint64_t)GROUP * (l->job.p.key_bytes == 4 && l->job.p.index_bytes != 0 ? 16 : 8),
+             tiles = (l->job.p.n + tile - 1) / tile,
              most = (uint64_t)GROUPS_OF_UNIT * l->job.facts->compute_units;
     uint64_t each = (tiles + most - 1) / most;
     l->group_items = each * tile;

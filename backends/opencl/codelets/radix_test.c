@@ -581,8 +581,8 @@ static void whole_sorts(void **state)
         {"whole", {.style = HAC_STYLE_ONLY_BLOCK, .copy_memory = true}},
         {"whole, simt", {.style = HAC_STYLE_ONLY_SIMT, .copy_memory = true}},
     };
-    /* around tiles of the lock-step style; those from 20011 on are too many for an instrumented device, and the
-     * last for what a CPU makes of work-items */
+    /* around tiles of the lock-step style; those from 20011 on are too many for an instrumented device, and
+     * the last for what a CPU makes of work-items */
     static const uint64_t sizes[] = {1, 2, 63, 1025, 2047, 4096, 4097, 20011, 32769, 300007};
     size_t n_sizes = sizeof sizes / sizeof sizes[0];
     for (size_t i = 0; i < 2; i++) {

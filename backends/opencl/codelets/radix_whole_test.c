@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * radix.whole where something goes wrong on its way: somebody writes into TABLE and COUNTS meanwhile (block style
- * uses them), or the device has less memory than hacd knows. The test stands between the codelet and the driver; that it sorts
- * is radix_test.c's.
+ * radix.whole where something goes wrong on its way: somebody writes into TABLE and COUNTS meanwhile (block
+ * style uses them), or the device has less memory than hacd knows. The test stands between the codelet and
+ * the driver; that it sorts is radix_test.c's.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -59,8 +59,9 @@ typedef enum hac_access { HAC_READ = 1, HAC_WRITE = 2, HAC_READ_WRITE = 3 } hac_
 /*
  * Makes `bytes` of memory from `data` (64-byte aligned, at most facts.max_allocation) visible to kernels
  * as *ret_window. With host_memory nothing is copied; otherwise a device buffer is filled from the host
- * where access includes HAC_READ, and kernels may write to it whatever the access. hac_device_close_window waits for the queue and copies back where access
- * includes HAC_WRITE. A window opened for writing only must be written completely by the kernels.
+ * where access includes HAC_READ, and kernels may write to it whatever the access. hac_device_close_window
+ * waits for the queue and copies back where access includes HAC_WRITE. A window opened for writing only must
+ * be written completely by the kernels.
  */
 HAC_MUST_USE hac_status hac_device_open_window(hac_device *device, void *data, uint64_t bytes,
                                                hac_access access, cl_mem *ret_window, hac_error *err);
