@@ -83,11 +83,21 @@ static bool is_one_chunk(const hac_query_spec *spec)
            (strcmp(spec->format, "lengths") == 0 || strcmp(spec->format, "typedbytes") == 0);
 }
 
-static uint64_t chunk_size(const hac_query_spec *spec)
+/* Whether lock-step devices with memory of their own are all there is: each chunk takes them some launches,
+ * which only many rows are worth. */
+static bool wants_long_chunks(const hac_machine *machine, const uint32_t *devices, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!machine->devices[devices[i]].simt || machine->devices[devices[i]].host_memory)
+            return false;
+    return true;
+}
+
+static uint64_t chunk_size(const hac_query_spec *spec, bool long_ones)
 {
     if (is_one_chunk(spec))
         return align(clamp(units(spec), CHUNK_LEAST, UINT64_MAX / 2), 4 * KIB);
-    uint64_t wanted = units(spec) / CHUNKS_WANTED;
+    uint64_t wanted = units(spec) / (spec->in_rows && long_ones ? TABLE_CHUNKS : CHUNKS_WANTED);
     if (spec->in_rows && wanted < CHUNK_ROWS_GOOD)
         wanted = clamp(units(spec) / TABLE_CHUNKS, CHUNK_ROWS_LEAST, CHUNK_ROWS_GOOD);
     if (spec->in_rows && wanted > CHUNK_ROWS_MOST)
@@ -299,14 +309,16 @@ static uint64_t guess_groups(const hac_query_spec *spec)
     return rows / 10 + 1;
 }
 
-hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_query_sizes *ret, hac_error *err)
+hac_status hac_query_size(const hac_query_spec *spec, const hac_machine *machine, const uint32_t *devices,
+                          size_t n, hac_query_sizes *ret, hac_error *err)
 {
-    hac_query_sizes sizes = {.chunk = chunk_size(spec), .partitions = choose_partitions(spec)};
+    hac_query_sizes sizes = {.chunk = chunk_size(spec, wants_long_chunks(machine, devices, n)),
+                             .partitions = choose_partitions(spec)};
     for (size_t i = 0; i < spec->n_sources; i++)
         sizes.chunks += chunks_of(spec->sources[i], sizes.chunk);
     if (sizes.chunks == 0)
         return hac_fail(err, HAC_INTERNAL, "query: there is nothing to read");
-    sizes.grain = threads;
+    sizes.grain = hac_query_threads(machine, devices, n);
     sizes.groups = guess_groups(spec);
     hac_status status = aggregates(spec) ? fit_regions(spec, &sizes, err) : fit_rows(spec, &sizes, err);
     if (status == HAC_OK && aggregates(spec))

@@ -25,8 +25,9 @@ typedef struct hac_query_sizes {
     uint64_t grain;        /* chunks that a piece has at least: one a thread */
 } hac_query_sizes;
 
-/* HAC_REFUSED: there is not enough memory for it. */
-HAC_MUST_USE hac_status hac_query_size(const hac_query_spec *spec, uint32_t threads, hac_query_sizes *ret,
+/* For the `n` devices that may work on it. HAC_REFUSED: there is not enough memory. */
+HAC_MUST_USE hac_status hac_query_size(const hac_query_spec *spec, const hac_machine *machine,
+                                       const uint32_t *devices, size_t n, hac_query_sizes *ret,
                                        hac_error *err);
 
 /* Those of a round. */

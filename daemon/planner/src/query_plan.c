@@ -363,7 +363,7 @@ hac_status hac_plan_query(const hac_machine *machine, const hac_query_spec *spec
     planning p = {.machine = machine, .spec = spec};
     hac_status status = prepare(&p, err);
     if (status == HAC_OK && !hac_query_is_whole(spec))
-        status = hac_query_size(spec, hac_query_threads(machine, p.eligible, p.n_eligible), &p.sizes, err);
+        status = hac_query_size(spec, machine, p.eligible, p.n_eligible, &p.sizes, err);
     if (status == HAC_OK)
         status = plan_all(&p, err);
     free(p.candidates.list);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long the chunks of a query are, by who works on them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "query_build.h"
+#include "test_machines.h"
+
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+
+static const uint32_t all[] = {0, 1, 2}, gpu[] = {2}, cpu[] = {0, 1};
+
+static uint64_t chunk_of(const hac_query_spec *spec, bool simt, const uint32_t *devices, size_t n)
+{
+    hac_machine machine = test_pair_beside_gpu();
+    hac_query_sizes sizes;
+    hac_error err = HAC_ERROR_NONE;
+    machine.devices[2].simt = simt;
+    assert_int_equal(hac_query_size(spec, &machine, devices, n, &sizes, &err), HAC_OK);
+    assert_int_equal(sizes.chunks, (spec->sources[0] + sizes.chunk - 1) / sizes.chunk);
+    return sizes.chunk;
+}
+
+static hac_query_spec table_of(uint64_t rows)
+{
+    hac_query_spec spec;
+    memset(&spec, 0, sizeof(spec));
+    spec.sources[0] = rows;
+    spec.n_sources = 1;
+    spec.table = spec.in_rows = true;
+    spec.place = HAC_QUERY_IN_BUFFER;
+    spec.format = "table";
+    spec.bytes = spec.input_bytes = rows * 12;
+    spec.flags = HAC_COMPILED_AGGREGATES;
+    spec.keys = 1;
+    spec.group_bytes = 32;
+    spec.output_bytes = 20;
+    return spec;
+}
+
+/* A device that copies and works in lock-step, alone, gets a sixteenth of the rows at a time, all others a
+ * sixty-fourth. */
+static void test_tables(void **state)
+{
+    (void)state;
+    hac_query_spec spec = table_of(16 * MIB);
+    assert_int_equal(chunk_of(&spec, true, gpu, 1), MIB);
+    assert_int_equal(chunk_of(&spec, false, gpu, 1), 256 * KIB);
+    assert_int_equal(chunk_of(&spec, true, all, 3), 256 * KIB);
+    assert_int_equal(chunk_of(&spec, true, cpu, 2), 256 * KIB);
+    spec = table_of(1024 * MIB);
+    assert_int_equal(chunk_of(&spec, true, gpu, 1), 16 * MIB); /* the longest there are */
+    spec = table_of(100 * KIB);
+    assert_int_equal(chunk_of(&spec, true, gpu, 1), chunk_of(&spec, true, cpu, 2));
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    hac_query_spec spec = table_of(640 * MIB);
+    spec.table = spec.in_rows = false;
+    spec.format = "csv";
+    assert_int_equal(chunk_of(&spec, true, gpu, 1), 10 * MIB);
+    assert_int_equal(chunk_of(&spec, true, cpu, 2), 10 * MIB);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
