@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "options.h"
@@ -213,7 +214,16 @@ static const char *end_of(const char *name, size_t room)
     return name;
 }
 
-static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name, hac_error *err)
+/* A byte order mark and nothing behind it: the file is as empty as one without, which has no header. */
+static bool is_mark_alone(int fd, uint64_t bytes)
+{
+    uint8_t head[3];
+    return bytes == sizeof(head) && pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+           memcmp(head, "\xef\xbb\xbf", sizeof(head)) == 0;
+}
+
+static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name,
+                            hac_input_format format, hac_error *err)
 {
     Hac__Client__Input *input = &files->input[index];
     uint64_t bytes = 0;
@@ -227,6 +237,8 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
     if (is_stream)
         return hac_fail(err, HAC_FAILED, "%s is no file with a size; save it first, or read it as a stream",
                         file.name);
+    if ((format == HAC_INPUT_CSV || format == HAC_INPUT_TSV) && is_mark_alone(fd, bytes))
+        bytes = 0;
     hac__client__input__init(input);
     input->where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
     input->descriptor = (uint32_t)index;
@@ -251,7 +263,7 @@ hac_status hac_query_files(hac_client *client, const int *fds, const char *const
         return hac_fail_no_memory(err);
     files->name_room = name_room(n_files);
     for (size_t i = 0; i < n_files && status == HAC_OK; i++)
-        status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, err);
+        status = fill_file(files, i, fds[i], names != NULL ? names[i] : NULL, known.input_format, err);
     if (status != HAC_OK)
         return status;
     hac_query_call call = {
@@ -270,7 +282,7 @@ hac_status hac_describe_parquet(hac_client *client, int fd, const char *name, co
     if (file == NULL)
         return hac_fail_no_memory(err);
     file->name_room = name_room(1);
-    hac_status status = fill_file(file, 0, fd, name, err);
+    hac_status status = fill_file(file, 0, fd, name, HAC_INPUT_PARQUET, err);
     if (status != HAC_OK)
         return status;
     hac_query_call call = {

@@ -273,6 +273,31 @@ static void test_files(void **state)
         close(fds[i]);
 }
 
+/* Of csv and tsv, which may have a header: it is then as an empty file is, beside others that have one. */
+static void test_mark_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        hac_input_format format;
+        const char *text;
+        size_t bytes, counted;
+    } cases[] = {{HAC_INPUT_CSV, "\xef\xbb\xbf", 3, 0},
+                 {HAC_INPUT_TSV, "\xef\xbb\xbf", 3, 0},
+                 {HAC_INPUT_CSV, "\xef\xbb\xbf\n", 4, 4},
+                 {HAC_INPUT_CSV, "abc", 3, 3},
+                 {HAC_INPUT_LINES, "\xef\xbb\xbf", 3, 3}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hac_query_options options = lines();
+        hac_job *job = NULL;
+        int fd = hac_test_file(cases[i].text, cases[i].bytes);
+        options.input_format = cases[i].format;
+        assert_int_equal(hac_query_files(client, &fd, NULL, 1, &options, &job, NULL), HAC_OK);
+        assert_int_equal(last.bytes, cases[i].counted);
+        hac_job_free(job);
+        close(fd);
+    }
+}
+
 static void test_what_is_no_file(void **state)
 {
     (void)state;
@@ -426,6 +451,7 @@ int main(void)
                                        TEST(test_memory),          TEST(test_options),
                                        TEST(test_bad_options),     TEST(test_files),
                                        TEST(test_what_is_no_file), TEST(test_buffer),
-                                       TEST(test_refused),         TEST(test_plans)};
+                                       TEST(test_refused),         TEST(test_plans),
+                                       TEST(test_mark_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

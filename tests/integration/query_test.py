@@ -208,6 +208,11 @@ class Csv(QueryCase, SharedMachineTest):
         self.m.bad(1, "mapreduce", none, none, "--select", "a", says="its first line should name the columns")
         self.assertEqual(self.m.good("mapreduce", none, full, "--select", "a"), b"a\n1\n")
         self.assertEqual(self.m.good("mapreduce", full, none, "--select", "a"), b"a\n1\n")
+        mark = self.put("mark.csv", b"\xef\xbb\xbf")  # of which no editor shows anything
+        for command in ("mapreduce", "splice"):
+            self.m.bad(1, command, mark, mark, "--select", "a", says="its first line should name the columns")
+            for files in ((mark, full), (full, mark), (none, mark, full)):
+                self.assertEqual(self.m.good(command, *files, "--select", "a"), b"a\n1\n")
         large = self.put("large.csv", b"a\n" + b"1\n" * 3000000)  # several chunks
         self.assertEqual(self.m.good("mapreduce", none, none, large, none, "--select", "sum(a) as s", "--schema", "a:i64"),
                          b"s\n3000000\n")
