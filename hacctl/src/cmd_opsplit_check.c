@@ -73,12 +73,7 @@ hac_status hac_cmd_opsplit_check(hac_cli *cli, const hac_args *args, hac_error *
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
     hac_logic *logic = NULL;
     const char *file = args->words[0];
-    hac_status status = hac_library_open_own(&library, err);
-    if (status != HAC_OK)
-        return status;
-    status = hac_logic_read(file, library, &logic, &problems, err);
-    if (status == HAC_NOT_FOUND)
-        status = hac_fail(err, HAC_FAILED, "%s: there is no such file", file);
+    hac_status status = hac_opsplit_read(file, &library, &logic, &problems, err);
     if (status == HAC_INVALID && problems.n == 0 && (problems.messages = calloc(1, sizeof(char *))) != NULL)
         problems.n = (problems.messages[0] = strdup(err->message)) != NULL; /* it is not YAML */
     hac_status printed = HAC_OK;

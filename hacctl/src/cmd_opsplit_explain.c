@@ -95,11 +95,7 @@ static hac_status explain(hac_cli *cli, hac_opsplit_request *r, const char *file
     hac_cleanup(hac_placement_free_cleanup) hac_placement *placement = NULL;
     hac_decompose_options options = {r->options.components, hac_node_threads()};
     hac_error why = HAC_ERROR_NONE;
-    hac_status status = hac_library_open_own(&r->library, err);
-    if (status == HAC_OK)
-        status = hac_logic_read(file, r->library, &r->logic, NULL, err);
-    if (status == HAC_NOT_FOUND)
-        return hac_fail(err, HAC_FAILED, "%s: there is no such file", file);
+    hac_status status = hac_opsplit_read(file, &r->library, &r->logic, NULL, err);
     if (status == HAC_OK)
         hac_opsplit_say_damaged(cli, r->library);
     if (status == HAC_OK)

@@ -20,16 +20,13 @@ static bool is_first(const hac_cli *cli)
 static hac_status read_logic(hac_opsplit_request *r, const hac_cli *cli, const char *path, hac_error *err)
 {
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
-    hac_status status = hac_library_open_own(&r->library, err);
-    if (status != HAC_OK)
-        return status;
-    status = hac_logic_read(path, r->library, &r->logic, &problems, err);
+    hac_status status = hac_opsplit_read(path, &r->library, &r->logic, &problems, err);
     for (size_t i = 1; i < problems.n && is_first(cli); i++)
         fprintf(stderr, "hacctl: %s\n", problems.messages[i]);
     hac_logic_problems_clear(&problems);
     if (status == HAC_OK && is_first(cli))
         hac_opsplit_say_damaged(cli, r->library);
-    return status == HAC_NOT_FOUND ? hac_fail(err, HAC_FAILED, "%s cannot be read", path) : status;
+    return status;
 }
 
 /* ---- the run ---- */

@@ -60,6 +60,13 @@ hac_status hac_opsplit_request_parse(hac_opsplit_request *r, const char *command
     return status;
 }
 
+hac_status hac_opsplit_read(const char *path, hac_library **ret_library, hac_logic **ret,
+                            hac_logic_problems *problems, hac_error *err)
+{
+    hac_status status = hac_logic_read_own(path, ret_library, ret, problems, err);
+    return status == HAC_NOT_FOUND ? hac_fail(err, HAC_FAILED, "%s: there is no such file", path) : status;
+}
+
 void hac_opsplit_say_damaged(const hac_cli *cli, const hac_library *library)
 {
     for (size_t i = 0; i < hac_library_count(library); i++) {

@@ -22,6 +22,10 @@ HAC_MUST_USE hac_status hac_opsplit_request_parse(hac_opsplit_request *r, const 
 /* Frees the logic file and the library as well. */
 void hac_opsplit_request_clear(hac_opsplit_request *r);
 
+/* Reads a logic file: hac_logic_read_own, and one that is not there is HAC_FAILED as every input is. */
+HAC_MUST_USE hac_status hac_opsplit_read(const char *path, hac_library **ret_library, hac_logic **ret,
+                                         hac_logic_problems *problems, hac_error *err);
+
 /* A line for each damaged file of the user's library; those that the logic file needs were errors before. */
 void hac_opsplit_say_damaged(const hac_cli *cli, const hac_library *library);
 

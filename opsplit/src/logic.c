@@ -131,3 +131,14 @@ hac_status hac_logic_read(const char *path, const hac_library *library, hac_logi
     hac_status status = hac_yaml_read_file(path, &text, &length, err);
     return status == HAC_OK ? hac_logic_parse(path, text, length, library, ret, problems, err) : status;
 }
+
+hac_status hac_logic_read_own(const char *path, hac_library **ret_library, hac_logic **ret,
+                              hac_logic_problems *problems, hac_error *err)
+{
+    if (problems != NULL)
+        *problems = (hac_logic_problems)HAC_LOGIC_PROBLEMS_NONE;
+    hac_status status = hac_library_open_own(ret_library, err);
+    if (status == HAC_OK)
+        status = hac_logic_read(path, *ret_library, ret, problems, err);
+    return status == HAC_NOT_FOUND ? hac_fail(err, HAC_NOT_FOUND, "%s: there is no such file", path) : status;
+}

@@ -116,14 +116,11 @@ static hac_status read_logic(const hac_opsplit_options *options, const char *pat
                              hac_logic **ret, hac_error *err)
 {
     hac_logic_problems problems = HAC_LOGIC_PROBLEMS_NONE;
-    hac_status status = hac_library_open_own(ret_library, err);
-    if (status != HAC_OK)
-        return status;
-    status = hac_logic_read(path, *ret_library, ret, &problems, err);
+    hac_status status = hac_logic_read_own(path, ret_library, ret, &problems, err);
     for (size_t i = 0; i < problems.n && options->problem != NULL; i++)
         options->problem(options->context, problems.messages[i]);
     hac_logic_problems_clear(&problems);
-    return status == HAC_NOT_FOUND ? hac_fail(err, HAC_NOT_FOUND, "%s: there is no such file", path) : status;
+    return status;
 }
 
 static hac_status new_program(hac_client *client, const hac_opsplit_options *options, program **ret,

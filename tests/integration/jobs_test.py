@@ -248,7 +248,7 @@ outputs: {y: {columns: {y: y}}}
         self.m.bad(1, "splice", "absent.csv", *schema, "--select", "sum(v)", "-o", "out", says="absent.csv")
         self.m.bad(1, "splice", "in.csv", *schema, "--select", "sum(v)", "-o", "absent/out", says="absent/out")
         self.m.bad(1, "parquet", "convert", "absent.csv", "out.parquet", *schema, says="absent.csv")
-        self.m.bad(1, "opsplit", "run", "absent.yaml", "--detach", says="absent.yaml")
+        self.m.bad(1, "opsplit", "run", "absent.yaml", "--detach", says="absent.yaml: there is no such file")
         self.m.bad(2, "pipe", "--select", "count()", "--detach", says="--detach is not possible")
 
     def test_result_before_the_end(self):

@@ -324,6 +324,10 @@ typedef struct hac_logic {
  * HAC_INVALID: the file is wrong; HAC_NOT_FOUND, HAC_IO: it cannot be read. */
 HAC_MUST_USE hac_status hac_logic_read(const char *path, const hac_library *library, hac_logic **ret,
                                        hac_logic_problems *problems, hac_error *err);
+/* The same with the operators that are kept for this user. *ret_library, which the program needs as long as
+ * it lives, is set also when the file is wrong. */
+HAC_MUST_USE hac_status hac_logic_read_own(const char *path, hac_library **ret_library, hac_logic **ret,
+                                           hac_logic_problems *problems, hac_error *err);
 HAC_MUST_USE hac_status hac_logic_parse(const char *file, const char *text, size_t length,
                                         const hac_library *library, hac_logic **ret,
                                         hac_logic_problems *problems, hac_error *err);
