@@ -14,6 +14,7 @@
 #include "run_xml.h"
 
 #define COLUMNS_MOST 256
+#define NAMES_MOST   100 /* that are tried, when others have them */
 
 HAC_DEFINE_CLEANUP(hac_job *, hac_job_free)
 
@@ -192,7 +193,6 @@ static hac_status make_table(hac_logic_run *run, const hac_logic_output *output,
     t->array = (struct ArrowArray){.length = (int64_t)t->rows,
                                    .n_buffers = 1,
                                    .n_children = (int64_t)t->n,
-                                   .buffers = (const void *[]){NULL},
                                    .children = t->column_list,
                                    .release = no_release_array};
     static const void *none[1];
@@ -219,15 +219,32 @@ static hac_status write_all(int fd, const void *data, uint64_t bytes, const char
     return HAC_OK;
 }
 
-/* Under its name only when all outputs are whole. */
+/* Under its name only when all outputs are whole. Until then it has none, so that nothing is left of it when
+ * this process is killed; another one where the file system wants one. */
 typedef struct output_file {
-    char *path, *temporary; /* temporary NULL: it is not there, or not any more */
-    int fd;
+    char *path, *temporary; /* temporary NULL: it has no name, or its own */
+    int fd;                 /* open when it is kept: it has no name */
 } output_file;
 
 static hac_status fail_file(const output_file *file, int errnum, hac_error *err)
 {
     return hac_fail_errno(err, HAC_FAILED, errnum, "%s cannot be written", file->path);
+}
+
+/* By which a file without a name is given one. */
+static void name_descriptor(int fd, char ret[32])
+{
+    snprintf(ret, 32, "/proc/self/fd/%d", fd);
+}
+
+/* -1: the file system, or a machine without /proc, has no such files. */
+static int open_unnamed(const char *folder)
+{
+    char name[32];
+    hac_autoclose int fd =
+        HAC_FAILPOINT("opsplit.unnamed", -1, open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    name_descriptor(fd, name);
+    return fd >= 0 && access(name, F_OK) == 0 ? hac_steal_fd(&fd) : -1;
 }
 
 static hac_status begin_file(const hac_logic_run *run, const hac_logic_output *output, output_file *ret,
@@ -240,6 +257,9 @@ static hac_status begin_file(const hac_logic_run *run, const hac_logic_output *o
         return hac_fail_no_memory(err);
     if (stat(ret->path, &there) == 0 && S_ISDIR(there.st_mode)) /* before another output has its name */
         return fail_file(ret, EISDIR, err);
+    ret->fd = open_unnamed(run->options->output);
+    if (ret->fd >= 0)
+        return HAC_OK;
     ret->fd = mkostemp(temporary, O_CLOEXEC);
     if (ret->fd < 0)
         return fail_file(ret, errno, err);
@@ -250,6 +270,8 @@ static hac_status begin_file(const hac_logic_run *run, const hac_logic_output *o
 /* Some file systems say only now that the disk is full. */
 static hac_status end_file(output_file *file, hac_error *err)
 {
+    if (file->temporary == NULL)
+        return HAC_OK;
     mode_t mask = umask(0);
     umask(mask);
     if (fchmod(file->fd, 0666 & ~mask) != 0 || (close(hac_steal_fd(&file->fd)) != 0 && errno != EINTR))
@@ -257,8 +279,30 @@ static hac_status end_file(output_file *file, hac_error *err)
     return HAC_OK;
 }
 
+/* Its name for a file without one; where another file has it another one, for a moment. */
+static hac_status link_file(output_file *file, hac_error *err)
+{
+    char from[32];
+    name_descriptor(file->fd, from);
+    for (unsigned attempt = 0;; attempt++) {
+        hac_autofree char *name = NULL;
+        if (asprintf(&name, attempt == 0 ? "%s" : "%s.%ld-%u", file->path, (long)getpid(), attempt) < 0)
+            return hac_fail_no_memory(err);
+        if (HAC_FAILPOINT("opsplit.link", -1, linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW)) ==
+            0) {
+            file->temporary = attempt == 0 ? NULL : hac_steal_ptr(name);
+            return HAC_OK;
+        }
+        if (errno != EEXIST || attempt == NAMES_MOST)
+            return fail_file(file, errno, err);
+    }
+}
+
 static hac_status keep_file(output_file *file, hac_error *err)
 {
+    hac_status status = file->fd >= 0 ? link_file(file, err) : HAC_OK;
+    if (status != HAC_OK || file->temporary == NULL)
+        return status;
     if (HAC_FAILPOINT("opsplit.rename", -1, rename(file->temporary, file->path)) != 0)
         return fail_file(file, errno, err);
     free(file->temporary);

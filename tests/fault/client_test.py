@@ -97,6 +97,40 @@ class Clients(MachineTest):
         self.assertRegex(machine.good("metrics").decode(), r'ended_total\{state="cancelled",flow="[a-z]+"\} [1-9]')
         machine.check_clean(slack=16 << 20)
 
+    def test_killed_while_it_writes(self):
+        """Outputs of a logic file have no name before all are whole: a SIGKILL leaves nothing of them."""
+        machine = self.machine(ONE_DEVICE)
+        out = Path(machine.path("out"))
+        out.mkdir()
+        try:
+            os.close(os.open(out, os.O_TMPFILE | os.O_WRONLY))
+        except OSError as error:
+            self.skipTest(f"files without a name: {error}")
+        (machine.work / "many.yaml").write_text(
+            'name: many\ninputs: {p: {parse: csv, schema: "k:i64"}}\noperators: [map: {expr: p.k + 1, out: y}]\n'
+            "outputs: {" + ", ".join(f"y{i}: {{columns: [y]}}" for i in range(20)) + "}\n")
+        (machine.work / "in.csv").write_text("k\n" + "".join(f"{i}\n" for i in range(100000)))
+        words = ("opsplit", "run", "many.yaml", "--input", "p=in.csv", "-o", "out")
+        machine.good(*words[:-1], "warm")
+
+        def writes(pid):
+            folder = f"/proc/{pid}/fd"
+            try:
+                return any(os.readlink(f"{folder}/{fd}").startswith(f"{out}/") for fd in os.listdir(folder))
+            except OSError:  # the descriptor, or the process, has gone
+                return False
+        process = machine.start(*words)
+        self.assertTrue(eventually(lambda: writes(process.pid) or process.poll() is not None, 20, 0.001))
+        process.kill()
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL, "it had ended already")
+        self.assertEqual(os.listdir(out), [])
+        machine.good(*words)
+        machine.good(*words)  # over those that are there
+        self.assertEqual(sorted(os.listdir(out)), sorted(f"y{i}.csv" for i in range(20)))
+        for name in os.listdir(out):
+            self.assertEqual((out / name).read_bytes(), Path(machine.path("warm"), name).read_bytes())
+
     def test_detached_goes_on(self):
         machine = self.machine(ONE_DEVICE, config={"result_expiry": "10s"})
         machine.baseline()
