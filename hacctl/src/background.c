@@ -39,9 +39,12 @@ static _Noreturn void print_id(const hac_cli *cli, int from, pid_t child)
     _exit(hac_status_exit_code(status));
 }
 
-hac_status hac_background_enter(hac_cli *cli, hac_error *err)
+hac_status hac_background_enter(hac_cli *cli, const hac_args *args, bool result, hac_error *err)
 {
     int ends[2];
+    hac_status status = hac_delivery_check_background(args, result, err);
+    if (status != HAC_OK)
+        return status;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return hac_fail_errno(err, HAC_FAILED, errno, "the command cannot go on in the background");
     fflush(NULL);

@@ -11,9 +11,10 @@
 
 #include "cli.h"
 
-/* Returns in the new process only; to be called before hac_cli_connect and before outputs are opened. The old
- * one ends in here: with 0 when the id is printed, else with the exit code of the new one. */
-HAC_MUST_USE hac_status hac_background_enter(hac_cli *cli, hac_error *err);
+/* Returns in the new process only, or with an error; to be called before hac_cli_connect and before outputs
+ * are opened. The old one ends in here: with 0 when the id is printed, else with the exit code of the new
+ * one. `args` says where outputs go; `result`: --output is one of them, and no folder. */
+HAC_MUST_USE hac_status hac_background_enter(hac_cli *cli, const hac_args *args, bool result, hac_error *err);
 
 /* There is a job: leaves the terminal and the session. The standard input stays, it may be the job's. Nothing
  * happens without hac_background_enter before, and after the first time. */

@@ -91,11 +91,11 @@ static void say_and_leave(void *context, uint64_t job)
 }
 
 /* Vectors and outputs are here, where the run has to stay. */
-static hac_status go_on(hac_cli *cli, hac_error *err)
+static hac_status go_on(hac_cli *cli, const hac_args *args, hac_error *err)
 {
     if (cli->ranks != NULL)
         return hac_fail(err, HAC_INVALID, "--detach is hacctl's: ranks stay until mpirun ends");
-    return hac_background_enter(cli, err);
+    return hac_background_enter(cli, args, false, err);
 }
 
 hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *err)
@@ -110,7 +110,7 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     if (status == HAC_OK)
         status = read_logic(&r, cli, args->words[0], err);
     if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))
-        status = go_on(cli, err);
+        status = go_on(cli, &stays, err);
     if (status == HAC_OK)
         status = hac_cli_connect(cli, err);
     if (cli->ranks != NULL)

@@ -83,9 +83,9 @@ hac_status hac_cmd_parquet_convert(hac_cli *cli, const hac_args *args, hac_error
     hac_cleanup(hac_query_request_clear) hac_query_request request = {.convert = false};
     hac_args stays = hac_args_without(args, HAC_OPT_DETACH); /* the output is written here */
     hac_status status = hac_query_request_convert(&request, "parquet convert", &stays, 0, err);
-    if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))
-        status = hac_background_enter(cli, err);
     stays.values[HAC_OPT_OUTPUT] = args->words[1];
+    if (status == HAC_OK && hac_args_has(args, HAC_OPT_DETACH))
+        status = hac_background_enter(cli, &stays, true, err);
     if (status == HAC_OK)
         status = hac_query_run(cli, &stays, &request, err);
     bool guessed = request.options.infer_schema && request.options.schema == NULL &&

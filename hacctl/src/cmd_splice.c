@@ -14,6 +14,6 @@ hac_status hac_cmd_splice(hac_cli *cli, const hac_args *args, hac_error *err)
         status = hac_fail(err, HAC_INVALID,
                           "splice: --detach leaves the terminal; say where the result goes: -o OUT");
     if (status == HAC_OK && background)
-        status = hac_background_enter(cli, err);
+        status = hac_background_enter(cli, &stays, true, err);
     return status == HAC_OK ? hac_query_run(cli, &stays, &request, err) : status;
 }

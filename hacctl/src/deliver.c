@@ -101,9 +101,24 @@ static hac_status fail_same(const hac_args *args, hac_option_id a, hac_option_id
                     standard ? "standard output" : path);
 }
 
+/* What is written when the job has ended. */
+static const hac_option_id late[] = {HAC_OPT_OUTPUT, HAC_OPT_RECEIPT, HAC_OPT_TRACE};
+
+hac_status hac_delivery_check_background(const hac_args *args, bool result, hac_error *err)
+{
+    for (size_t i = result ? 0 : 1; i < sizeof late / sizeof *late; i++)
+        if (same_file(args->values[late[i]], "-"))
+            return hac_fail(err, HAC_INVALID,
+                            "--detach prints the job's id on standard output, where %s would go, too; name a "
+                            "file for it",
+                            late[i] == HAC_OPT_OUTPUT    ? "the result"
+                            : late[i] == HAC_OPT_RECEIPT ? "--receipt"
+                                                         : "--trace");
+    return HAC_OK;
+}
+
 hac_status hac_delivery_check(const hac_args *args, bool result, hac_error *err)
 {
-    static const hac_option_id late[] = {HAC_OPT_OUTPUT, HAC_OPT_RECEIPT, HAC_OPT_TRACE};
     static const char *const instead[] = {"hacctl result JOB -o OUT", "hacctl show JOB --receipt FILE",
                                           "hacctl trace JOB -o FILE"};
     result = result && !hac_args_has(args, HAC_OPT_DETACH);

@@ -34,5 +34,7 @@ hac_status hac_fail_id(uint64_t job, hac_status status, hac_error *err);
  * a receipt or trace would overwrite an input. `result`: there is one, without --output on standard output.
  */
 HAC_MUST_USE hac_status hac_delivery_check(const hac_args *args, bool result, hac_error *err);
+/* HAC_INVALID when what is written in the background would follow the job's id on standard output. */
+HAC_MUST_USE hac_status hac_delivery_check_background(const hac_args *args, bool result, hac_error *err);
 
 #endif

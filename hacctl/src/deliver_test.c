@@ -196,6 +196,33 @@ static void detached_jobs_deliver_later(void **state)
     check(&args, "--detach does not wait for what --trace writes; later: `hacctl trace JOB -o FILE`");
 }
 
+/* A command in the background has printed the job's id there. */
+static void the_job_id_stands_alone(void **state)
+{
+    static const hac_option_id ids[] = {HAC_OPT_OUTPUT, HAC_OPT_RECEIPT, HAC_OPT_TRACE};
+    static const char *const what[] = {"the result", "--receipt", "--trace"};
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1"};
+    char expected[200];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        hac_args args = {.n_words = 0};
+        hac_error err = HAC_ERROR_NONE;
+        for (size_t k = 0; k < 3; k++) {
+            args.values[ids[i]] = names[k];
+            snprintf(
+                expected, sizeof expected,
+                "--detach prints the job's id on standard output, where %s would go, too; name a file for it",
+                what[i]);
+            assert_int_equal(hac_delivery_check_background(&args, true, &err), HAC_INVALID);
+            assert_string_equal(err.message, expected);
+        }
+        /* without a result --output is a folder, which may have any name */
+        assert_int_equal(hac_delivery_check_background(&args, false, &err), i == 0 ? HAC_OK : HAC_INVALID);
+        args.values[ids[i]] = "out";
+        assert_int_equal(hac_delivery_check_background(&args, true, &err), HAC_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +233,7 @@ int main(void)
         cmocka_unit_test(standard_output_is_one_output),
         cmocka_unit_test(redirected_output_is_a_file),
         cmocka_unit_test(detached_jobs_deliver_later),
+        cmocka_unit_test(the_job_id_stands_alone),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -250,6 +250,14 @@ outputs: {y: {columns: {y: y}}}
         self.m.bad(1, "parquet", "convert", "absent.csv", "out.parquet", *schema, says="absent.csv")
         self.m.bad(1, "opsplit", "run", "absent.yaml", "--detach", says="absent.yaml: there is no such file")
         self.m.bad(2, "pipe", "--select", "count()", "--detach", says="--detach is not possible")
+        (self.m.work / "one.yaml").write_text('name: one\ninputs: {p: {parse: csv, schema: "k:i64,v:i64"}}\n'
+                                              "operators: [map: {expr: p.k + 1, out: y}]\noutputs: {y: {columns: [y]}}\n")
+        for words in (("splice", "in.csv", *schema, "--select", "sum(v)", "-o", "out", "--receipt", "-"),
+                      ("splice", "in.csv", *schema, "--select", "sum(v)", "-o", "-"),
+                      ("parquet", "convert", "in.csv", "-", *schema),
+                      ("parquet", "convert", "in.csv", "out.parquet", *schema, "--trace", "/dev/stdout"),
+                      ("opsplit", "run", "one.yaml", "--input", "p=in.csv", "--detach", "--receipt", "-")):
+            self.m.bad(2, *words, says="--detach prints the job's id on standard output")
 
     def test_result_before_the_end(self):
         """Waits for it, or says that it has not ended; never half a result."""
