@@ -509,7 +509,8 @@ static hac_status merge_ended(hac_job *job, uint32_t index, hac_error *err)
                      (unsigned long long)(region >> 10), (unsigned long long)(planned >> 10));
         totals->groups = totals->group_region = totals->output_bytes = 0;
         if (job->plan->query.passes > 1) {
-            state->spec.group_region = region;
+            /* others of them, by the keys' hashes, are a little larger */
+            state->spec.group_region = region + region / 16;
             job->run.replan = true;
             return HAC_OK;
         }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The --memory that a refusal names is enough: each refusal is followed, and the answer is that without a limit."""
+import json
 import random
 import re
 import sys
@@ -64,6 +65,18 @@ class Advice(SharedMachineTest):
         for file, most in (("few.csv", 1), ("numbers.csv", 2)):
             self.each("mapreduce", "IN", "--schema", "k:i64,a:i64", "--group-by", "k", "--select", "sum(a * 0 + 1) as s",
                       "--order-by", "k", file=file, most=most)
+
+    def test_partitions_that_are_not_alike(self):
+        """Several passes, whose partitions are merged anew with room for the larger ones, not one by one."""
+        keys = 250000
+        Path(self.m.path("keys.csv")).write_text("k,v\n" + "".join(f"{i * 7919 % 100000007},{i}\n" for i in range(keys)))
+        self.m.good("mapreduce", "keys.csv", "--schema", "k:i64,v:i64", "--group-by", "k", "--select", "sum(v) as s",
+                    "--order-by", "s desc", "--limit", "2", "--memory", "15MiB", "-o", "got", "--receipt", "receipt")
+        self.assertEqual(Path(self.m.path("got")).read_text(), "k,s\n" + "".join(
+            f"{i * 7919 % 100000007},{i}\n" for i in (keys - 1, keys - 2)))
+        query = json.loads(Path(self.m.path("receipt")).read_text())["query"]
+        self.assertGreater(query["passes"], 1)
+        self.assertLessEqual(query["plans_too_small"], 4)
 
     def test_smaller_splits(self):
         """Rows that grow on their way: more memory means larger splits, so that smaller ones are advised, too."""
