@@ -74,6 +74,7 @@ static uint64_t flags_of(const hac_query *q)
     flags |= q->aggregates ? HAC_COMPILED_AGGREGATES : 0;
     flags |= hac_query_order_matters(q) ? HAC_COMPILED_ORDER_MATTERS : 0;
     flags |= fits_device(q) ? HAC_COMPILED_FITS_DEVICE : 0;
+    flags |= is_exact_everywhere(q) ? 0 : HAC_COMPILED_HOST_FUNCTION;
     flags |= q->source.format == HAC_FORMAT_CSV ? HAC_COMPILED_NEEDS_QUOTES : 0;
     flags |= uses_f64(q->filter) || uses_f64(q->rows) ? HAC_COMPILED_NEEDS_F64 : 0;
     return flags;
@@ -85,7 +86,7 @@ static uint64_t with_accumulators(uint64_t flags, const hac_group_layout *layout
     for (size_t i = 0; i < layout->n_accumulators; i++) {
         const hac_accumulator *a = &layout->accumulators[i];
         if (!hac_accumulator_fits_device(a))
-            flags &= ~(uint64_t)HAC_COMPILED_FITS_DEVICE;
+            flags = (flags & ~(uint64_t)HAC_COMPILED_FITS_DEVICE) | HAC_COMPILED_HOST_AGGREGATE;
         if (a->repr == HAC_REPR_F32 || a->repr == HAC_REPR_F64) /* floats are ordered and added up as f64 */
             flags |= HAC_COMPILED_NEEDS_F64;
         if (a->kind != HAC_ACCUMULATOR_SUM)

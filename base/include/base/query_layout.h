@@ -105,6 +105,9 @@ typedef enum hac_compile_flag {
     HAC_COMPILED_NEEDS_F64 = 16,
     HAC_COMPILED_NEEDS_ATOMICS = 32, /* of 64 bits, where tables are shared (simt) */
     HAC_COMPILED_GIVES_TEXT = 64,    /* a column of the result is text */
+    /* why it does not fit a device; neither: for its texts, or decimals of more than 18 digits */
+    HAC_COMPILED_HOST_FUNCTION = 128, /* one whose bits differ from device to device */
+    HAC_COMPILED_HOST_AGGREGATE = 256,
 } hac_compile_flag;
 
 /* What reading parquet took; 0 of other sources. Nanoseconds are of all threads together. */

@@ -72,6 +72,15 @@ static bool is_cpu(const hac_machine *machine, uint32_t index)
 
 /* ---- what kernels can do ---- */
 
+static const char *why_host(uint64_t flags)
+{
+    if (flags & HAC_COMPILED_HOST_AGGREGATE)
+        return "an aggregate is none of count, sum, avg, min and max of numbers of up to 64 bits";
+    return flags & HAC_COMPILED_HOST_FUNCTION
+               ? "it has a function whose last bits differ from device to device, as exp, sin or pow"
+               : "it works on texts, or has decimals of more than 18 digits";
+}
+
 /* Why flow C's kernels cannot run it anywhere; NULL: some can. */
 static const char *why_not_device(const hac_query_spec *spec)
 {
@@ -80,7 +89,7 @@ static const char *why_not_device(const hac_query_spec *spec)
     if (spec->refusal[0] != '\0')
         return spec->refusal;
     if (!(spec->flags & HAC_COMPILED_FITS_DEVICE))
-        return "its keys, expressions or aggregates need a host codelet";
+        return why_host(spec->flags);
     return NULL;
 }
 

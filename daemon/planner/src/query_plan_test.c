@@ -366,7 +366,7 @@ static void test_why_not_flow_c(void **state)
     hac_machine machine = new_machine(1, true);
     hac_query_spec text = new_spec(100 * MIB), table = new_table(10000000, 16);
     hac_plan *plan = plan_for(&machine, &text);
-    assert_reason(plan, "flow C", "host codelet");
+    assert_reason(plan, "flow C", "it works on texts");
     hac_plan_free(plan);
     text.flags = FITS; /* files are as good as tables */
     plan = plan_for(&machine, &text);
@@ -377,9 +377,9 @@ static void test_why_not_flow_c(void **state)
     plan = plan_for(&machine, &text);
     assert_string_equal(plan->query.way, "device");
     hac_plan_free(plan);
-    table.flags = HAC_COMPILED_AGGREGATES;
+    table.flags = HAC_COMPILED_AGGREGATES | HAC_COMPILED_HOST_FUNCTION;
     plan = plan_for(&machine, &table);
-    assert_reason(plan, "flow C", "host codelet");
+    assert_reason(plan, "flow C", "a function whose last bits differ");
     hac_plan_free(plan);
     table.flags = FITS | HAC_COMPILED_ORDER_MATTERS;
     machine.devices[1].simt = true;
@@ -509,8 +509,8 @@ static void test_wish_without_effect(void **state)
     text.hot_keys = small.hot_keys = rows.hot_keys = table.hot_keys = HAC_HOT_KEYS_ON;
     rows.flags = 0;
     assert_remark(&table, "");
-    assert_remark(&text, "hot keys have no effect, flow C does not run it: its keys, expressions or "
-                         "aggregates need a host codelet");
+    assert_remark(&text, "hot keys have no effect, flow C does not run it: it works on texts, or has "
+                         "decimals of more than 18 digits");
     text.flags = FITS;
     assert_remark(&text, "");
     assert_remark(
@@ -525,18 +525,18 @@ static void test_wish_without_effect(void **state)
     assert_int_equal(__builtin_popcount(find(plan, "query.aggregate", 0)->device_mask), 2);
     hac_plan_free(plan);
     table.refusal[0] = '\0';
-    table.flags = HAC_COMPILED_AGGREGATES;
+    table.flags = HAC_COMPILED_AGGREGATES | HAC_COMPILED_HOST_FUNCTION | HAC_COMPILED_HOST_AGGREGATE;
     table.wish = HAC_QUERY_BY_FLOW_C;
-    assert_remark(
-        &table,
-        "flow C was asked for and does not run it: its keys, expressions or aggregates need a host codelet");
+    assert_remark(&table, "flow C was asked for and does not run it: an aggregate is none of "
+                          "count, sum, avg, min and max of numbers of up to 64 bits");
     table.wish = HAC_QUERY_ANY_WAY;
     table.hot_keys = HAC_HOT_KEYS_AUTO;
     assert_remark(&table, "");
     strcpy(two.devices[0].kind, "fpga"); /* no CPU is to be used */
     strcpy(two.devices[1].kind, "fpga");
     plan = plan_for(&two, &table);
-    assert_non_null(strstr(plan->query.remark, "cpu.0's kernels do not run it, host codelets do: its keys"));
+    assert_non_null(
+        strstr(plan->query.remark, "cpu.0's kernels do not run it, host codelets do: an aggregate"));
     hac_plan_free(plan);
 }
 
