@@ -48,6 +48,8 @@ static uint32_t parametric_width(const char *format)
         unsigned long width = strtoul(format + 2, &end, 10);
         return *end == '\0' && width <= UINT32_MAX ? (uint32_t)width : 0;
     }
+    if (strncmp(format, "d:", 2) != 0)
+        return 0;
     const char *comma = strchr(format, ',');
     const char *bits = comma == NULL ? NULL : strchr(comma + 1, ',');
     if (bits == NULL)
@@ -219,7 +221,7 @@ hac_status hac_sort_arrow_pairs(hac_client *client, const struct ArrowSchema *ke
 /* ---- out ---- */
 
 typedef struct exported_schema {
-    char format[32];
+    char format[FORMAT_ROOM];
 } exported_schema;
 
 typedef struct exported_array {
@@ -297,7 +299,7 @@ hac_status hac_job_export_arrow_payload(hac_job *job, struct ArrowSchema *ret_sc
         return status;
     if (job->shape.payload_bytes == 0)
         return hac_fail(err, HAC_INVALID, "the job has no payload");
-    char format[32];
+    char format[FORMAT_ROOM];
     snprintf(format, sizeof(format), "w:%" PRIu32, job->shape.payload_bytes);
     if (job->shape.payload_format[0] != '\0')
         snprintf(format, sizeof(format), "%s", job->shape.payload_format);

@@ -189,9 +189,10 @@ static void test_pairs(void **state)
     const struct {
         const char *format;
         uint32_t width;
-    } payloads[] = {{"c", 1},       {"S", 2},        {"e", 2},           {"g", 8},
-                    {"w:12", 12},   {"d:19,10", 16}, {"d:40,2,256", 32}, {"tdD", 4},
-                    {"tsu:UTC", 8}, {"tin", 16},     {"w:256", 256}};
+    } payloads[] = {{"c", 1},           {"S", 2},       {"e", 2},
+                    {"g", 8},           {"w:12", 12},   {"d:19,10", 16},
+                    {"d:40,2,256", 32}, {"tdD", 4},     {"tsu:UTC", 8},
+                    {"tin", 16},        {"w:256", 256}, {"tsu:America/Argentina/Buenos_Aires", 8}};
     enum { N = 100 };
     int64_t keys[N];
     uint8_t *bytes = malloc(N * 256);
@@ -227,6 +228,13 @@ static void test_pairs(void **state)
     assert_int_equal(hac_sort_arrow_pairs(client, &key.schema, &key.array, &payload.schema, &payload.array,
                                           NULL, &job, NULL),
                      HAC_INVALID);
+    static const char *const no_formats[] = {"w", "w16", "d", "d9,2", "dx"};
+    for (size_t i = 0; i < sizeof(no_formats) / sizeof(no_formats[0]); i++) {
+        make_column(&payload, no_formats[i], bytes, N, 0);
+        assert_int_equal(hac_sort_arrow_pairs(client, &key.schema, &key.array, &payload.schema,
+                                              &payload.array, NULL, &job, NULL),
+                         HAC_UNSUPPORTED);
+    }
     free(bytes);
 }
 

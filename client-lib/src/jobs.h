@@ -13,13 +13,15 @@
 #include "connection.h"
 
 /* What a job's result looks like, as far as its handle knows. */
+#define FORMAT_ROOM 64 /* of the formats of Arrow that are known here: times end with the name of a zone */
+
 typedef struct hac_result_shape {
     bool known; /* false: attached, or no sort */
     hac_type type;
     bool argsort;
     uint64_t items;
-    uint32_t payload_bytes;  /* of one item; 0: none */
-    char payload_format[32]; /* Arrow's; "": plain bytes */
+    uint32_t payload_bytes;           /* of one item; 0: none */
+    char payload_format[FORMAT_ROOM]; /* Arrow's; "": plain bytes */
 } hac_result_shape;
 
 struct hac_job {
