@@ -107,12 +107,8 @@ static hac_status find_schema(hac_compiler *c, const hac_schema *header)
     if (!schema_given) {
         if (names && header->n_fields > 0)
             return copy_schema(header, &c->schema, c->err);
-        if (header != NULL && !names)
-            return hac_fail(
-                c->err, HAC_INVALID,
-                "--schema: the input has %zu columns, and without a schema at most %d can be read; "
-                "name those that are needed",
-                header->n_fields, HAC_FIELDS_MAX);
+        if (header != NULL && !names) /* take_named() will */
+            return HAC_OK;
         return hac_fail(
             c->err, HAC_INVALID,
             "--schema: say what columns there are, as in 'name:string,price:f64' (csv and tsv with "
@@ -121,6 +117,70 @@ static hac_status find_schema(hac_compiler *c, const hac_schema *header)
     if (hac_schema_parse(c->text->schema, &c->schema, c->err) != HAC_OK)
         return hac_error_prefix(c->err, "--schema");
     return names ? check_header(c, header) : HAC_OK;
+}
+
+/* ---- of an input with more columns than can be read, those that the query names ---- */
+
+static void mark_named(hac_compiler *c, hac_node *node, const hac_schema *header, bool *ret)
+{
+    if (node == NULL || node->pass == c->pass)
+        return;
+    node->pass = c->pass;
+    int field = node->kind == HAC_NODE_COLUMN ? hac_schema_find(header, node->name, strlen(node->name)) : -1;
+    if (field >= 0)
+        ret[field] = true;
+    for (size_t i = 0; i < node->n_args; i++)
+        mark_named(c, node->args[i], header, ret);
+}
+
+/* Returns whether --select is none of `*`, which is all columns. */
+static bool mark_all_named(hac_compiler *c, const hac_schema *header, bool *ret)
+{
+    bool star = false;
+    c->pass++;
+    mark_named(c, c->where, header, ret);
+    for (size_t i = 0; i < c->n_keys; i++)
+        mark_named(c, c->keys[i].node, header, ret);
+    for (size_t i = 0; i < c->n_selects; i++) {
+        mark_named(c, c->selects[i].node, header, ret);
+        star |= c->selects[i].node->kind == HAC_NODE_STAR;
+    }
+    for (size_t i = 0; i < c->n_orders; i++)
+        mark_named(c, c->orders[i].node, header, ret);
+    return !star;
+}
+
+/* With them as many others as there is room for: messages about unknown names list what there is. */
+static hac_status take_named(hac_compiler *c, const hac_schema *header)
+{
+    size_t n = 0, others = HAC_FIELDS_MAX;
+    if (c->schema.n_fields > 0)
+        return HAC_OK;
+    hac_autofree bool *named = calloc(header->n_fields, sizeof *named);
+    hac_field *fields = calloc(HAC_FIELDS_MAX, sizeof *fields);
+    if (named == NULL || fields == NULL) {
+        free(fields);
+        return hac_fail_no_memory(c->err);
+    }
+    c->schema = (hac_schema){fields, 0};
+    bool few = mark_all_named(c, header, named);
+    for (size_t i = 0; i < header->n_fields && few; i++) {
+        few = !named[i] || others > 0;
+        others -= named[i] && few;
+    }
+    if (!few)
+        return hac_fail(c->err, HAC_INVALID,
+                        "--schema: the input has %zu columns, of which at most %d can be read; name those "
+                        "that are needed",
+                        header->n_fields, HAC_FIELDS_MAX);
+    for (size_t i = 0; i < header->n_fields; i++) {
+        if (!named[i] && others == 0)
+            continue;
+        others -= !named[i];
+        fields[n++] = header->fields[i];
+    }
+    c->schema.n_fields = n;
+    return HAC_OK;
 }
 
 static hac_status check_options(const hac_query_text *text, hac_error *err)
@@ -479,6 +539,8 @@ static hac_status compile(hac_compiler *c, const hac_schema *header, hac_query *
     hac_status status = find_schema(c, header);
     if (status == HAC_OK)
         status = parse_all(c);
+    if (status == HAC_OK)
+        status = take_named(c, header);
     if (status == HAC_OK)
         status = analyse(c);
     if (status == HAC_OK)

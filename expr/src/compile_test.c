@@ -250,6 +250,55 @@ static void test_blank_name(void **state)
     hac_query_free(query);
 }
 
+/* Of more columns than a schema may have, a query reads those that it names. */
+static void test_many_columns(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static const struct {
+        const char *where, *group_by, *select, *order_by, *read;
+    } cases[] = {
+        {NULL, NULL, "c999", NULL, " c999"},
+        {"c1 > c500", "c7", "sum(c3 + cast(c2 as i64)) as c4", "c4, max(c5)", " c1 c2 c3 c5 c7 c500"},
+        {NULL, "c8", "\"c8\", count(*)", NULL, " c8"},
+        {NULL, NULL, "count(*) as n", NULL, ""}};
+    hac_field *fields = calloc(N, sizeof *fields);
+    char many[8 * 257] = "";
+    for (size_t i = 0; i < N; i++) {
+        snprintf(fields[i].name, sizeof fields[i].name, "c%zu", i);
+        fields[i].type.kind = HAC_KIND_I64;
+        if (i <= 256)
+            sprintf(many + strlen(many), "%sc%zu", i > 0 ? "+" : "", i);
+    }
+    hac_schema header = {.fields = fields, .n_fields = N};
+    hac_error err = HAC_ERROR_NONE;
+    hac_query *query = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hac_query_text text = {.where = cases[i].where,
+                               .group_by = cases[i].group_by,
+                               .limit = UINT64_MAX,
+                               .select = cases[i].select,
+                               .order_by = cases[i].order_by,
+                               .source = {.format = HAC_FORMAT_PARQUET}};
+        char read[1000] = "";
+        if (hac_query_compile(&text, &header, &query, &err) != HAC_OK)
+            fail_msg("%s", err.message);
+        for (size_t f = 0; f < query->columns.n_fields; f++)
+            strcat(strcat(read, " "), query->columns.fields[f].name);
+        assert_string_equal(read, cases[i].read);
+        hac_query_free(query);
+    }
+    const char *const too_many[] = {"*", "c1, *", many};
+    for (size_t i = 0; i < 3; i++) {
+        hac_query_text text = {
+            .select = too_many[i], .limit = UINT64_MAX, .source = {.format = HAC_FORMAT_PARQUET}};
+        assert_int_equal(hac_query_compile(&text, &header, &query, &err), HAC_INVALID);
+        assert_string_equal(err.message, "--schema: the input has 1000 columns, of which at most 256 can be "
+                                         "read; name those that are needed");
+    }
+    free(fields);
+}
+
 static hac_status compile_source(hac_format format, const char *schema, const char *header,
                                  const char *select, hac_query **ret, hac_error *err)
 {
@@ -447,12 +496,13 @@ static void test_order_matters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_star),
-        cmocka_unit_test(test_groups),     cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_blank_name),
-        cmocka_unit_test(test_sources),    cmocka_unit_test(test_parquet_output),
-        cmocka_unit_test(test_positions),  cmocka_unit_test(test_folding),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_order_matters),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_star),
+        cmocka_unit_test(test_groups),       cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_long_names),   cmocka_unit_test(test_blank_name),
+        cmocka_unit_test(test_sources),      cmocka_unit_test(test_parquet_output),
+        cmocka_unit_test(test_positions),    cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_limits),       cmocka_unit_test(test_order_matters),
+        cmocka_unit_test(test_many_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,15 @@ class Csv(QueryCase, SharedMachineTest):
         self.assertEqual(self.m.good("mapreduce", none, "--no-header", "--schema", "a:i64", "--select", "sum(a) as s"),
                          b"s\n\n")
 
+    def test_many_columns(self):
+        """More than a schema may have: those that the query names are read."""
+        name = self.put("wide.csv", "".join(",".join(f"{c}{i}" for i in range(1000)) + "\n" for c in ("c", "", "1")).encode())
+        for command in ("mapreduce", "splice"):
+            self.assertEqual(self.m.good(command, name, "--select", "c999, c7", "--where", "c500 = '500'"), b"c999,c7\n999,7\n")
+            self.assertEqual(self.m.good(command, name, name, "--select", "count() as n"), b"n\n4\n")
+            self.m.bad(2, command, name, "--select", "*", says="1000 columns, of which at most 256 can be read; name those")
+            self.m.bad(2, command, name, "--select", "none", says="unknown column 'none'; there are: c0, c1, c2")
+
     def test_group_by(self):
         self.by_city(self.small, csv_of(self.small))
         self.by_city(self.large, csv_of(self.large))
