@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import ONE_DEVICE, TWO_DEVICES, TYPES, UNEVEN_DEVICES, MachineTest, main  # noqa: E402
+from machine import ONE_DEVICE, TWO_DEVICES, TYPES, UNEVEN_DEVICES, WIDTH, MachineTest, main  # noqa: E402
 
 # Nothing, a pair, odd ones; inline in the message until 32 KiB; around blocks; around chunks; several passes.
 SMALL = (0, 1, 2, 3, 5, 16, 17, 1000, 2047, 4095, 4096, 4097, 8191, 8192, 8193)
@@ -71,6 +71,25 @@ class Quick(SortCase):
             self.sort(machine, kind, "few", 65537, ["--argsort"], 1)
             self.sort(machine, kind, "random", 70000, ["--algorithm", "bitonic", "--scheme", "upper"], 1)
         machine.check_clean()
+
+    def test_oracle(self):
+        """Which says what is wrong: two items in each other's place, NaNs as well, one that is there twice, and places."""
+        machine = self.machine(ONE_DEVICE)
+        for kind, pattern, order in (("u32", "random", []), ("f64", "onlynan", []), ("i32", "few", ["--argsort"]),
+                                     ("f32", "special", ["--descending"]), ("u64", "sorted", ["--descending", "--argsort"])):
+            machine.generate(kind, pattern, 500)
+            machine.sort_and_check(kind, *order)
+            with open(machine.path("out"), "rb") as file:
+                width = 4 if "--argsort" in order else WIDTH[kind]
+                good = list(iter(lambda: file.read(width), b""))
+            place = next(i for i in range(100, 499) if good[i] != good[i + 1])
+            one, two = good[place:place + 2]
+            for bad in ([two, one], [one, one], [two, two], [one], [one, two, two], [one, bytes(width)]):
+                with open(machine.path("bad"), "wb") as file:
+                    file.write(b"".join([*good[:place], *bad, *good[place + 2:]]))
+                wrong = machine.wrong(kind, "in", "bad", "--descending" in order, "--argsort" in order)
+                says = " is right" if len(bad) == 2 else " are right"
+                self.assertTrue(wrong is not None and wrong.endswith(says), (kind, pattern, order, bad, wrong))
 
     def test_small(self):
         """One device does all of it, and none is said to have a share."""

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sort has to answer, said once more and differently: qsort on (key, place) pairs with comparisons of
- * values. Shares no code with hac.
+ * Whether a sort's answer is right, looked at from outside: all items are there, and each stands where
+ * comparisons of values and places want it. Where that does not hold, qsort on (key, place) pairs says which
+ * item is wrong. Shares no code with hac.
  *
  *   oracle gen TYPE PATTERN ITEMS SEED OUT           writes an input
  *   oracle check TYPE desc|asc keys|argsort IN OUT   exit 0: OUT is right; 1: says where it is not
@@ -88,53 +89,128 @@ static int compare_pairs(const void *left, const void *right)
 
 /* ---- files ---- */
 
-static uint8_t *read_file(const char *path, size_t *ret_bytes)
+typedef struct items {
+    uint8_t *data;
+    size_t bytes;
+    size_t width;
+    size_t count;
+} items;
+
+static items read_items(const char *path, size_t width)
 {
     struct stat info;
     FILE *file = fopen(path, "rb");
     if (file == NULL || fstat(fileno(file), &info) != 0)
         die(path);
-    uint8_t *data = malloc((size_t)info.st_size + 1);
-    if (data == NULL || fread(data, 1, (size_t)info.st_size, file) != (size_t)info.st_size)
+    size_t bytes = (size_t)info.st_size;
+    uint8_t *data = malloc(bytes + 1);
+    if (data == NULL || fread(data, 1, bytes, file) != bytes)
         die(path);
     fclose(file);
-    *ret_bytes = (size_t)info.st_size;
-    return data;
+    return (items){data, bytes, width, bytes / width};
 }
 
-static uint64_t load(const uint8_t *data, size_t index, size_t width)
+static uint64_t at(const items *from, size_t index) /* little-endian machines only, as hac */
 {
     uint64_t value = 0;
-    memcpy(&value, data + index * width, width); /* little-endian machines only, as hac */
+    if (from->width == 4)
+        memcpy(&value, from->data + index * 4, 4);
+    else
+        memcpy(&value, from->data + index * 8, 8);
     return value;
+}
+
+/* ---- what is right ---- */
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* The same for the same items in any order, and, but for one chance in 2^64, for no others. */
+static uint64_t sum_of(const items *of)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < of->count; i++)
+        sum += mix(at(of, i) + UINT64_C(0x9e3779b97f4a7c15));
+    return sum;
+}
+
+static bool is_nan(uint64_t bits)
+{
+    return type_class == 'f' && isnan(as_double(bits));
+}
+
+/* Keys that compare as equal have the same bits, NaNs apart, which keep the order they came in. */
+static bool keys_are_right(const items *in, const items *out)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        uint64_t bits = at(out, i);
+        int c = i == 0 ? 0 : compare_keys(at(out, i - 1), bits);
+        if (descending ? c < 0 : c > 0)
+            return false;
+        if (!is_nan(bits))
+            continue;
+        while (next < in->count && !is_nan(at(in, next)))
+            next++;
+        if (next == in->count || at(in, next++) != bits)
+            return false;
+    }
+    return sum_of(in) == sum_of(out);
+}
+
+/* Places that rise with (key, place), each of them below the number of items, are all of them. */
+static bool places_are_right(const items *in, const items *out)
+{
+    pair before = {0, 0};
+    for (size_t i = 0; i < out->count; i++) {
+        uint64_t place = at(out, i);
+        if (place >= in->count)
+            return false;
+        pair now = {at(in, place), place};
+        if (i > 0 && compare_pairs(&before, &now) >= 0)
+            return false;
+        before = now;
+    }
+    return true;
+}
+
+/* Says which item is wrong, if one is; whether one is. */
+static int find_wrong(bool argsort, const items *in, const items *out)
+{
+    pair *pairs = malloc((in->count + 1) * sizeof *pairs);
+    if (pairs == NULL)
+        die("out of memory");
+    for (size_t i = 0; i < in->count; i++)
+        pairs[i] = (pair){at(in, i), i};
+    qsort(pairs, in->count, sizeof *pairs, compare_pairs);
+    size_t i = 0;
+    while (i < in->count && at(out, i) == (argsort ? pairs[i].place : pairs[i].bits))
+        i++;
+    if (i < in->count)
+        printf("item %zu of %zu is %#" PRIx64 ", %#" PRIx64 " is right\n", i, in->count, at(out, i),
+               argsort ? pairs[i].place : pairs[i].bits);
+    free(pairs);
+    return i < in->count;
 }
 
 static int check(bool argsort, const char *in_path, const char *out_path)
 {
-    size_t in_bytes = 0, out_bytes = 0, width = type_bits / 8, out_width = argsort ? 4 : width;
-    uint8_t *in = read_file(in_path, &in_bytes), *out = read_file(out_path, &out_bytes);
-    size_t n = in_bytes / width;
-    pair *pairs = malloc((n + 1) * sizeof *pairs);
-    if (pairs == NULL)
-        die("out of memory");
-    for (size_t i = 0; i < n; i++)
-        pairs[i] = (pair){load(in, i, width), i};
-    qsort(pairs, n, sizeof *pairs, compare_pairs);
-    if (out_bytes != n * out_width) {
-        printf("%zu bytes came out, %zu are right\n", out_bytes, n * out_width);
-        return 1;
+    size_t width = type_bits / 8, out_width = argsort ? 4 : width;
+    items in = read_items(in_path, width), out = read_items(out_path, out_width);
+    int wrong = 0;
+    if (out.bytes != in.count * out_width) {
+        printf("%zu bytes came out, %zu are right\n", out.bytes, in.count * out_width);
+        wrong = 1;
+    } else if (!(argsort ? places_are_right(&in, &out) : keys_are_right(&in, &out))) {
+        wrong = find_wrong(argsort, &in, &out);
     }
-    for (size_t i = 0; i < n; i++) {
-        uint64_t got = load(out, i, out_width), right = argsort ? pairs[i].place : pairs[i].bits;
-        if (got == right)
-            continue;
-        printf("item %zu of %zu is %#" PRIx64 ", %#" PRIx64 " is right\n", i, n, got, right);
-        return 1;
-    }
-    free(pairs);
-    free(in);
-    free(out);
-    return 0;
+    free(in.data);
+    free(out.data);
+    return wrong;
 }
 
 /* ---- inputs ---- */
@@ -143,10 +219,7 @@ static uint64_t random_state;
 
 static uint64_t next_random(void) /* splitmix64 */
 {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return mix(random_state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* The bits of the key that stands for x: any order-keeping map will do. */
