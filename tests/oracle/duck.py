@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DuckDB as the oracle, and the comparing of results."""
 import collections
+import itertools
 import json
 import math
 import re
@@ -37,6 +38,11 @@ def read_csv(text):
     """Rows of texts; null is None. Strict: what hac must not write is an error here."""
     rows, at = [], 0
     while at < len(text):
+        end = text.find("\n", at)
+        if end >= 0 and text.find('"', at, end) < 0:
+            rows.append(tuple([cell or None for cell in text[at:end].split(",")]))
+            at = end + 1
+            continue
         row = []
         while True:
             match = CELL.match(text, at)
@@ -70,21 +76,26 @@ def read_output(out, json_lines):
 
 # ---- values ----
 
-def value_of(kind, text):
+def of_float(text):
+    value = float(text)
+    return "nan" if math.isnan(value) else value + 0.0 if value else 0.0
+
+
+def of_time(text):
+    whole, _, fraction = text.partition(".")
+    return f"{whole}.{fraction.ljust(6, '0')}"
+
+
+VALUES = {"i": int, "u": int, "f32": lambda text: of_float(f32(float(text))), "f64": of_float, "dec": Decimal, "t": of_time}
+
+
+def values_of(kinds, rows):
     """What is compared: equal where SQL has them equal, hashable."""
-    if text is None:
-        return None
-    if kind in ("i", "u"):
-        return int(text)
-    if kind in ("f32", "f64"):
-        value = f32(float(text)) if kind == "f32" else float(text)
-        return "nan" if math.isnan(value) else value + 0.0 if value else 0.0
-    if kind == "dec":
-        return Decimal(text)
-    if kind == "t":
-        whole, _, fraction = text.partition(".")
-        return f"{whole}.{fraction.ljust(6, '0')}"
-    return text
+    columns = []
+    for kind, column in zip(kinds, zip(*rows)):
+        value_of = VALUES.get(kind)
+        columns.append([None if text is None else value_of(text) for text in column] if value_of else column)
+    return list(zip(*columns))
 
 
 def close(a, b, scale):
@@ -95,12 +106,6 @@ def close(a, b, scale):
     if "nan" in (a, b) or math.isinf(a) or math.isinf(b):
         return False
     return abs(a - b) <= RELATIVE * max(abs(scale), abs(a), abs(b)) + 1e-300
-
-
-def split(query, row, scaled):
-    exact = tuple(v for v, s in zip(row, query.scales) if s is None)
-    loose = [(v, row[s] if scaled else None) for v, s in zip(row, query.scales) if s is not None]
-    return exact, loose
 
 
 def sort_key(values):
@@ -116,23 +121,32 @@ def difference(query, got, wanted):
     bad = [row for row in got if len(row) != width]
     if bad:
         return f"a row has {len(bad[0])} columns, and {width} are wanted: {bad[0]}"
-    got = [tuple(value_of(k, t) for k, t in zip(query.kinds, row)) for row in got]
-    wanted = [tuple(value_of(k, t) for k, t in zip(query.kinds, row)) + tuple(row[width:]) for row in wanted]
-    for i, (a, b) in enumerate(zip(got, wanted)):
+    got, wanted, magnitudes = values_of(query.kinds, got), values_of(query.kinds, wanted), wanted
+    for i, (a, b) in enumerate(zip(got, wanted) if query.order else ()):
         if [a[c] for c, _ in query.order] != [b[c] for c, _ in query.order]:
-            return f"row {i} in order is {a}, and {b[:width]} is wanted"
-    return matching(query, got, wanted, len(wanted) == count)
+            return f"row {i} in order is {a}, and {b} is wanted"
+    return matching(query, got, wanted, magnitudes, len(wanted) == count)
 
 
-def matching(query, got, wanted, whole):
+def by_exact(query, rows, magnitudes):
+    """Rows by the values that have to be the same; of each the others, with what their error is relative to."""
+    exact = [i for i, scale in enumerate(query.scales) if scale is None]
+    loose = [(i, scale) for i, scale in enumerate(query.scales) if scale is not None]
+    groups = collections.defaultdict(list)
+    for row, of_row in zip(rows, magnitudes):
+        groups[tuple([row[i] for i in exact])].append([(row[i], of_row and of_row[scale]) for i, scale in loose])
+    return groups
+
+
+def matching(query, got, wanted, magnitudes, whole):
     """Each row of `got` is one of `wanted`, no two of them the same one."""
-    there, here = collections.defaultdict(list), collections.defaultdict(list)
-    for row in wanted:
-        exact, loose = split(query, row, True)
-        there[exact].append(loose)
-    for row in got:
-        exact, loose = split(query, row, False)
-        here[exact].append(loose)
+    if all(scale is None for scale in query.scales):
+        there = collections.Counter(wanted)
+        for row, n in collections.Counter(got).items():
+            if n > there[row]:
+                return f"{n} times {row}, and {there[row]} are wanted; e.g. wanted {list(there)[:3]}"
+        return None
+    there, here = by_exact(query, wanted, magnitudes), by_exact(query, got, itertools.repeat(None))
     for exact, rows in here.items():
         others = there.get(exact, [])
         if len(rows) > len(others):
