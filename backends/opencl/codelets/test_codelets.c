@@ -99,7 +99,12 @@ bool test_guard_is_whole(const uint8_t *data, uint64_t bytes)
 uint64_t test_load(const uint8_t *data, uint64_t i, size_t size)
 {
     uint64_t wide = 0;
-    memcpy(&wide, data + i * size, size);
+    if (size == 4) /* sizes that the compiler knows: tests spend much of their time here */
+        memcpy(&wide, data + i * 4, 4);
+    else if (size == 8)
+        memcpy(&wide, data + i * 8, 8);
+    else
+        memcpy(&wide, data + i * size, size);
     return wide;
 }
 
