@@ -414,7 +414,7 @@ class Torn(MachineTest):
                 file.write(bytes(min(size - at, rng.choice((1, 4096, 100000)))))
 
     def torn(self, times, seed):
-        machine = self.machine(TWO_DEVICES, config={**SETTINGS, "executor_idle_timeout": "10s"})
+        machine = self.machine(TWO_DEVICES, config={**SETTINGS, "executor_idle_timeout": "3s"})
         flows = Flows(machine)
         daemon = machine.baseline(lambda: [flows.run(name) for name in Flows.NAMES])
         rng, codes = random.Random(seed), collections.Counter()

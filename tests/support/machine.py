@@ -80,6 +80,18 @@ become_reaper()
 def children(pid):
     """Direct children of a process."""
     found = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += map(int, file.read().split())
+    except OSError:  # it has ended, or the kernel has no such file
+        found = []
+    return found or children_by_parent(pid)
+
+
+def children_by_parent(pid):
+    """The same, seen from the children: a hundred times as long, but none is missed because another one ends just then."""
+    found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
@@ -363,8 +375,9 @@ class Machine:
         """Remembers what the daemon holds at rest, after some work: a small sort, if nothing else is given."""
         daemon = self.daemon()
         (work or self.warm_up)()
+        done = time.monotonic()
         self.settled(daemon)
-        time.sleep(1.3)  # jobs' records go after result_expiry
+        time.sleep(max(0, done + 1.3 - time.monotonic()))  # jobs' records go after result_expiry
         eventually(lambda: self.stays(daemon), 20)
         self.before = (daemon, daemon.descriptors(), daemon.rss())
         return daemon
