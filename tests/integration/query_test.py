@@ -4,6 +4,7 @@
 import collections
 import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -45,11 +46,12 @@ def some_text(size, seed=1, vocabulary=5000):
     rng = random.Random(seed)
     words = [bytes(rng.choices(b"abcdefghijklmnopqrstuvwxyz'\",;", k=rng.randint(1, 12))) for _ in range(vocabulary)]
     words += ["naïve".encode(), b"\xff\xfe", b"x" * 300]
-    weights = [1 / (i + 1) for i in range(len(words))]
+    weights = list(itertools.accumulate(1 / (i + 1) for i in range(len(words))))
+    gaps = (b" ", b" ", b" ", b"\n", b"\t", b"\r\n", b"  ", b"\v\f")
     out = bytearray()
     while len(out) < size:
-        for word in rng.choices(words, weights, k=1000):
-            out += word + rng.choice((b" ", b" ", b" ", b"\n", b"\t", b"\r\n", b"  ", b"\v\f"))
+        some = zip(rng.choices(words, cum_weights=weights, k=20000), rng.choices(gaps, k=20000))
+        out += b"".join(itertools.chain.from_iterable(some))
     return bytes(out[:size])
 
 

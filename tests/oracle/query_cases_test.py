@@ -295,7 +295,8 @@ class Aggregates(Case, SharedMachineTest):
 
     def table(self, rows, seed):
         rng = random.Random(seed)
-        return [(rng.randrange(4), rng.choice((None, *range(30), *range(5))),
+        values = (None, *range(30), *range(5))
+        return [(rng.randrange(4), rng.choice(values),
                  rng.choice((None, rng.uniform(-10, 110), 0.0, 100.0))) for _ in range(rows)]
 
     def run_table(self, rows, select):
@@ -321,7 +322,7 @@ class Aggregates(Case, SharedMachineTest):
 
     def test_many_distinct_values_of_one_group(self):
         """They cannot be done by key ranges: the table of the merge has to have room for all of them."""
-        Path(self.m.path("v.bin")).write_bytes(array.array("q", (i * 7919 for i in range(6_000_000))).tobytes())
+        Path(self.m.path("v.bin")).write_bytes(array.array("q", range(0, 6_000_000 * 7919, 7919)).tobytes())
         _, got = self.rows("v.bin", "--parse", "fixed", "--schema", "v:i64", "--group-by", "v >= 0 as g", "--select",
                            "count(distinct v) as d")
         self.assertEqual([tuple(r) for r in got], [("true", "6000000")])
@@ -329,7 +330,8 @@ class Aggregates(Case, SharedMachineTest):
     def test_quantiles(self):
         """Off by no more than the rounding to 10 bits: 1/1024 of the value."""
         for rows in (1, 2, 100, 200000):
-            data = [(0, None, random.Random(rows + i).lognormvariate(0, 5)) for i in range(rows)]
+            rng = random.Random(rows)
+            data = [(0, None, rng.lognormvariate(0, 5)) for _ in range(rows)]
             shares = (0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
             got = self.run_table(data, ", ".join(f"approx_quantile(x, {s}) as q{i}" for i, s in enumerate(shares)))[0]
             values = sorted(x for _, _, x in data)
