@@ -160,21 +160,27 @@ static double float_value(uint64_t r, bool odd)
     return (double)((int64_t)(r >> 20) % 1000003) / 4093.0;
 }
 
+static int64_t whole_value(uint64_t r, unsigned kind, bool odd)
+{
+    int64_t whole = odd && r % 8 == 0 ? (int64_t)(r >> 16) : (int64_t)(r >> 8) % 1000 - 500;
+    if (kind == HAC_KIND_U32 || kind == HAC_KIND_U64 || kind == HAC_KIND_BOOL)
+        whole = whole < 0 ? -whole : whole;
+    return kind == HAC_KIND_BOOL ? whole % 2 : whole;
+}
+
 void test_fill(void *values, unsigned kind, uint64_t n, uint64_t *state, bool odd)
 {
-    for (uint64_t i = 0; i < n; i++) {
+    uint8_t *to = values;
+    size_t size = hac_op_element_size(kind);
+    for (uint64_t i = 0; i < n; i++, to += size) {
         uint64_t r = hac_random_u64(state);
-        double d = float_value(r, odd);
-        float f = (float)d;
-        int64_t whole = odd && r % 8 == 0 ? (int64_t)(r >> 16) : (int64_t)(r >> 8) % 1000 - 500;
-        if (kind == HAC_KIND_U32 || kind == HAC_KIND_U64 || kind == HAC_KIND_BOOL)
-            whole = whole < 0 ? -whole : whole;
-        whole = kind == HAC_KIND_BOOL ? whole % 2 : whole;
-        size_t size = hac_op_element_size(kind);
-        memcpy((uint8_t *)values + i * size,
-               kind == HAC_KIND_F64   ? (const void *)&d
-               : kind == HAC_KIND_F32 ? (const void *)&f
-                                      : (const void *)&whole,
-               size);
+        if (kind == HAC_KIND_F64 || kind == HAC_KIND_F32) {
+            double d = float_value(r, odd);
+            float f = (float)d;
+            memcpy(to, kind == HAC_KIND_F64 ? (const void *)&d : (const void *)&f, size);
+        } else {
+            int64_t whole = whole_value(r, kind, odd);
+            memcpy(to, &whole, size);
+        }
     }
 }
