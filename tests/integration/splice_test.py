@@ -91,9 +91,10 @@ class Formats(Case, SharedMachineTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.rows, cls.plain = sales(120000), sales(120000, 2, odd=False)
+        cls.text = csv_of(cls.rows)
 
     def test_csv(self):
-        self.check(self.rows, self.put("a.csv", csv_of(self.rows)), "--schema", SCHEMA)
+        self.check(self.rows, self.put("a.csv", self.text), "--schema", SCHEMA)
         self.check(self.rows, self.put("b.csv", csv_of(self.rows, header=False)), "--schema", SCHEMA, "--no-header")
         text = csv_of(self.plain).replace(b",", b";")
         self.check(self.plain, self.put("c.csv", text), "--schema", SCHEMA, "--delimiter", ";")
@@ -180,7 +181,7 @@ class Formats(Case, SharedMachineTest):
 
     def test_rows(self):
         """In the input's order, with one header, whatever the splits."""
-        name = self.put("a.csv", csv_of(self.rows))
+        name = self.put("a.csv", self.text)
         out = self.m.good("splice", name, "--schema", SCHEMA, "--where", "amount > 0", "--select", "city, amount * 2 as twice",
                           "--split-size", "1MiB")
         wanted = [[city, str(amount * 2)] for city, amount, _ in self.rows if amount > 0]
@@ -193,7 +194,7 @@ class Formats(Case, SharedMachineTest):
         self.assertEqual(self.m.good("splice", name, "--schema", SCHEMA, "--select", "city", "--limit", "0"), b"city\n")
 
     def test_order(self):
-        name = self.put("a.csv", csv_of(self.rows))
+        name = self.put("a.csv", self.text)
         out = self.m.good("splice", name, "--schema", SCHEMA, "--select", "amount", "--order-by", "amount desc",
                           "--split-size", "1MiB")
         self.assertEqual(list(map(int, out.split()[1:])), sorted((row[1] for row in self.rows), reverse=True))
@@ -229,7 +230,7 @@ class Formats(Case, SharedMachineTest):
 
     def test_parquet(self):
         """Parquet results are whole; read back by `parquet query`."""
-        name = self.put("a.csv", csv_of(self.rows))
+        name = self.put("a.csv", self.text)
         self.m.good("splice", name, "--schema", SCHEMA, "--select", "*", "-o", "o.parquet", "--split-size", "1MiB")
         self.assertEqual(read_groups(self.m.good("parquet", "query", "o.parquet", *GROUPS)), grouped(self.rows))
 
@@ -257,6 +258,7 @@ class Inputs(Case, SharedMachineTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.rows = sales(60000)
+        cls.text = csv_of(cls.rows)
 
     def parts(self, n):
         step = len(self.rows) // n + 1
@@ -270,7 +272,7 @@ class Inputs(Case, SharedMachineTest):
         self.assertEqual(out.split(), [b"amount"] + [b"%d" % row[1] for row in self.rows])
 
     def test_empty_files(self):
-        full, none, header = self.put("full.csv", csv_of(self.rows)), self.put("none.csv", b""), self.put("header.csv", csv_of([]))
+        full, none, header = self.put("full.csv", self.text), self.put("none.csv", b""), self.put("header.csv", csv_of([]))
         self.check(self.rows, none, full, header, none, "--schema", SCHEMA)
         self.check([], header, "--schema", SCHEMA)
         self.assertEqual(self.m.good("splice", self.put("none.txt", b""), "--select", "line"), b"line\n")
@@ -305,12 +307,12 @@ class Inputs(Case, SharedMachineTest):
         self.check(self.rows, *names, "--schema", SCHEMA)
         two = gzip.compress(csv_of(a)) + gzip.compress(csv_of(b, header=False))  # as `cat` makes them
         self.check(a + b, self.put("two.csv.gz", two), "--schema", SCHEMA)
-        self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=gzip.compress(csv_of(self.rows)))
+        self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=gzip.compress(self.text))
         rows = [(i % 9, i, i / 8) for i in range(5000)]
         data = gzip.compress(b"".join(struct.pack("<hqd", *row) for row in rows))
         out = self.m.good("splice", self.put("fixed.gz", data), "--parse", "fixed", "--schema", "city:i16,amount:i64,price:f64", *GROUPS)
         self.assertEqual(read_groups(out), {str(k): v for k, v in grouped(rows).items()})
-        whole = gzip.compress(csv_of(self.rows))
+        whole = gzip.compress(self.text)
         for broken in (whole[:len(whole) // 2], whole[:2000] + b"\0" * 100 + whole[2100:]):
             self.m.bad(1, "splice", self.put("broken.csv.gz", broken), "--schema", SCHEMA, *GROUPS, "-o", "out", says="broken.csv.gz")
         for broken, says in ((b"", "the compressed data are cut off"), (whole[:3], "the compressed data are cut off"),
@@ -332,7 +334,7 @@ class Inputs(Case, SharedMachineTest):
 
     @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed: no such file is made")
     def test_zstd(self):
-        self.put("a.csv", csv_of(self.rows))
+        self.put("a.csv", self.text)
         subprocess.run(["zstd", "-q", "a.csv", "-o", "a.csv.zst"], cwd=self.m.work, check=True)
         self.check(self.rows, "a.csv.zst", "--schema", SCHEMA)
         whole = Path(self.m.path("a.csv.zst")).read_bytes()
@@ -340,7 +342,7 @@ class Inputs(Case, SharedMachineTest):
 
     def test_compressed_elsewhere(self):
         """The commands of the other flows read compressed text, too."""
-        name = self.put("a.csv.gz", gzip.compress(csv_of(self.rows)))
+        name = self.put("a.csv.gz", gzip.compress(self.text))
         self.assertEqual(read_groups(self.m.good("mapreduce", name, "--schema", SCHEMA, *GROUPS)), grouped(self.rows))
         self.m.good("parquet", "convert", name, "a.parquet", "--schema", SCHEMA)
         self.assertEqual(read_groups(self.m.good("parquet", "query", "a.parquet", *GROUPS)), grouped(self.rows))
@@ -358,7 +360,7 @@ class Inputs(Case, SharedMachineTest):
         self.assertEqual(out, b"line\n" + text, "what a round needs grows with the rounds before")
 
     def test_standard_input(self):
-        text = csv_of(self.rows)
+        text = self.text
         self.check(self.rows, "-", "--parse", "csv", "--schema", SCHEMA, data=text)
         a, b = self.parts(2)
         self.check(self.rows, self.put("a.csv", csv_of(a)), "-", "--schema", SCHEMA, data=csv_of(b))
@@ -369,7 +371,7 @@ class Inputs(Case, SharedMachineTest):
     def test_pipes_by_name(self):
         fifo = self.m.path("fifo")
         os.mkfifo(fifo)
-        writer = threading.Thread(target=lambda: Path(fifo).write_bytes(csv_of(self.rows)))
+        writer = threading.Thread(target=lambda: Path(fifo).write_bytes(self.text))
         writer.start()
         self.check(self.rows, "fifo", "--parse", "csv", "--schema", SCHEMA)
         writer.join()
@@ -404,7 +406,7 @@ class Inputs(Case, SharedMachineTest):
 
     def test_file_that_grows(self):
         """It is read to the end that it has when that is reached."""
-        name, rows = self.put("a.csv", csv_of(self.rows)), list(self.rows)
+        name, rows = self.put("a.csv", self.text), list(self.rows)
         stop = threading.Event()
 
         def grow():

@@ -32,7 +32,7 @@ class Together(MachineTest):
         """In memories of which some hold several of them, some one, and some not even one as it would like to be."""
         for memory in ("8MiB", "24MiB", "64MiB"):
             m = self.small(memory)
-            self.check_all(m, [Flood(100 * MIB, seed) for seed in range(4)])
+            self.check_all(m, [Flood(50 * MIB, seed) for seed in range(4)])
             m.check_clean()
 
     def test_large_splits(self):
