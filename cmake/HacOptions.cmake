@@ -71,7 +71,8 @@ endfunction()
 
 # hac_test(NAME SOURCES… USES targets… [LABELS …] [TIMEOUT s] [ONE_THREAD]): a cmocka test program. ONE_THREAD, or
 # set(HAC_ONE_THREAD ON) for a folder: no second thread, so ThreadSanitizer would see nothing. With sanitizers
-# HAC_SANITIZED is defined: numbers of random cases may be smaller.
+# HAC_SANITIZED is defined: numbers of random cases may be smaller; and what `./dev test --full` does not run with them is
+# built only by its name.
 function(hac_test name)
   cmake_parse_arguments(arg "ONE_THREAD" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
   if(NOT HAC_TESTS)
@@ -89,6 +90,8 @@ function(hac_test name)
     set(all EXCLUDE_FROM_ALL)
   elseif(NOT arg_LABELS)
     set(arg_LABELS quick)
+  elseif(HAC_SANITIZE AND NOT arg_LABELS MATCHES "quick|sanitize")
+    set(all EXCLUDE_FROM_ALL)
   endif()
   add_executable(${name} ${all} ${arg_SOURCES})
   if(HAC_SANITIZE)
