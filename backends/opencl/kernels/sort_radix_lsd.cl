@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LSD radix sort, lock-step style: all keys by one digit after the other, the least significant one first, from
- * one buffer into the other and back. Every work-group has the same stretch of the keys in the kernels of a
- * digit and goes through it tile by tile; work-groups never wait for each other. 28 KiB of local memory.
+ * LSD radix sort, lock-step style: all keys by one digit after the other, the least significant one first,
+ * from one buffer into the other and back. Every work-group has the same stretch of the keys in the kernels
+ * of a digit and goes through it tile by tile; work-groups never wait for each other. 28.2 KiB of local
+ * memory.
  *
  *   lsd_bits     in which bits keys differ: digits in which none does are left out
  *   lsd_count    how often each digit is in a group's stretch: counts[digit][group]
- *   lsd_scatter  a tile is put in order of its digits in local memory, stable; then equal digits, which lie side
- *                by side, go to their place in the output
+ *   lsd_scatter  a tile is put in order of its digits in local memory, stable; then equal digits, which lie
+ *                side by side, go to their place in the output
  *
  * Keys are mapped by the first scatter and un-mapped by the last one: else `o` and `back` change nothing.
  */
@@ -21,7 +22,7 @@
 #define RUN 8
 #endif
 #define TILE     (GROUP * RUN)
-#define LANES    (GROUP / DIGITS) /* work-items that look after one digit */
+#define LANES    (GROUP / DIGITS)  /* work-items that look after one digit */
 #define PLACE(i) ((i) + (i) / RUN) /* runs begin in different banks of local memory */
 
 inline uint digit_of(key m, uint shift)
@@ -31,7 +32,7 @@ inline uint digit_of(key m, uint shift)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 lsd_bits(__global const key *restrict in, uint items, uint group_items, key flip, key sign, key rotate,
-           key reverse, key top, __global key *restrict bits)
+         key reverse, key top, __global key *restrict bits)
 {
     __local key found[GROUP];
     key_order o = {flip, sign, rotate, reverse, top};
@@ -51,7 +52,7 @@ lsd_bits(__global const key *restrict in, uint items, uint group_items, key flip
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 lsd_count(__global const key *restrict in, uint items, uint group_items, key flip, key sign, key rotate,
-            key reverse, key top, uint shift, __global uint *restrict counts)
+          key reverse, key top, uint shift, __global uint *restrict counts)
 {
     __local uint seen[DIGITS * GROUP]; /* a column is one work-item's */
     __local uint sums[GROUP];
@@ -138,11 +139,11 @@ inline void find_places(__local ushort *at, __local uint *sums, __local uint *ma
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 lsd_scatter(__global const key *restrict in, uint items, uint group_items, key flip, key sign, key rotate,
-              key reverse, key top, uint shift, __global const uint *restrict counts, key back_flip,
-              key back_sign, key back_rotate, key back_reverse, __global key *restrict out
+            key reverse, key top, uint shift, __global const uint *restrict counts, key back_flip,
+            key back_sign, key back_rotate, key back_reverse, __global key *restrict out
 #if HAC_INDEX_BYTES
-              ,
-              uint first, __global const number *restrict index_in, __global number *restrict index_out
+            ,
+            uint first, __global const number *restrict index_in, __global number *restrict index_out
 #endif
 )
 {

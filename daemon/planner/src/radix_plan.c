@@ -2,8 +2,8 @@
 /*
  * Radix plans: the partition sort of base/radix_layout.h, a chain of phases. The long ones (count, scatter,
  * leaf) are range tasks that all devices of the team share, cut at chunks or buckets; which device does which
- * changes nothing in the result. A device alone that copies does them as one task, radix.whole, so that the
- * keys go there and back once.
+ * changes nothing in the result. A device alone that copies sorts in one task, radix.whole, so that the keys
+ * go there and back once.
  */
 #include "base/radix_layout.h"
 #include "base/type.h"
