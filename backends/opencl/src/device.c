@@ -132,8 +132,8 @@ static hac_status new_buffer(hac_device *device, uint64_t bytes, cl_mem *ret, ha
     return hac_fail_cl(err, code, "clCreateBuffer");
 }
 
-/* Of a new buffer a driver may leave what another user had there, and all of a window comes to the host,
- * whether kernels wrote it or not. */
+/* In a new buffer a driver may leave what another user had there, and all of a window comes to the host,
+ * whether kernels wrote it or not: of this one, or of a later one that gets its buffer. */
 static hac_status clear_buffer(hac_device *device, hac_window *window, hac_error *err)
 {
     static const uint64_t zero;
@@ -150,9 +150,11 @@ static hac_status clear_buffer(hac_device *device, hac_window *window, hac_error
     return hac_fail_cl(err, code, "clEnqueueFillBuffer");
 }
 
-/* A device buffer of at least `bytes`: a spare one of about that size, else a new one. */
-static hac_status take_buffer(hac_device *device, uint64_t bytes, hac_window *window, hac_error *err)
+/* A device buffer for the window: a spare one of about its size, else a new one. `filled`: all of the window
+ * is written next. */
+static hac_status take_buffer(hac_device *device, hac_window *window, bool filled, hac_error *err)
 {
+    uint64_t bytes = window->bytes;
     for (size_t i = 0; i < HAC_SPARE_BUFFERS; i++) {
         hac_window *spare = &device->spare[i];
         if (spare->mem != NULL && spare->room >= bytes && spare->room / 2 <= bytes) {
@@ -165,7 +167,7 @@ static hac_status take_buffer(hac_device *device, uint64_t bytes, hac_window *wi
     }
     hac_status status = new_buffer(device, bytes, &window->mem, err);
     window->room = status == HAC_OK ? bytes : 0;
-    if (status == HAC_OK && !(window->access & HAC_READ))
+    if (status == HAC_OK && !filled)
         status = clear_buffer(device, window, err);
     return status;
 }
@@ -195,7 +197,8 @@ static hac_status copy_there(hac_device *device, const hac_window *window, const
 static hac_status open_copy(hac_device *device, hac_window *window, const hac_piece *pieces, size_t n_pieces,
                             hac_error *err)
 {
-    hac_status status = take_buffer(device, window->bytes, window, err);
+    bool filled = n_pieces == 1 && pieces[0].bytes == window->bytes;
+    hac_status status = take_buffer(device, window, filled, err);
     size_t n = 0;
     while (status == HAC_OK && n < n_pieces) {
         status = copy_there(device, window, &pieces[n], err);
