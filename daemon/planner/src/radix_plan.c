@@ -16,6 +16,7 @@
 
 #define SIMT_WORKERS  64                  /* of a device whose threads are not known */
 #define WHOLE_SCRATCH (UINT64_C(2) << 30) /* of radix_leaf.c, for keys and for indices */
+#define SIMT_RESERVED (UINT64_C(1) << 29) /* of a GPU's memory: its driver's, others' */
 
 typedef struct phases {
     hac_plan *plan;
@@ -181,7 +182,16 @@ static hac_status add_sorting(phases *p, hac_error *err)
     return status == HAC_OK ? add_phase(p, &leaf, err) : status;
 }
 
-/* What radix.whole takes (codelets/radix.h); of the device's memory it needs input, result and scratch. */
+/* Of the device's memory, for radix.whole: input, result and scratch. In lock-step style keys and indices are
+ * there twice, and that is all. */
+static uint64_t whole_bytes(const hac_machine_device *device, const hac_sort_spec *spec)
+{
+    uint64_t keys = 2 * spec->items * hac_type_size(spec->type),
+             index = hac_sort_by_index(spec) ? 4 * spec->items : 0;
+    return device->simt ? keys + 2 * index + SIMT_RESERVED : keys + index + WHOLE_SCRATCH;
+}
+
+/* What radix.whole takes (codelets/radix.h). */
 static bool is_whole(const hac_machine *machine, const hac_sort_spec *spec, const hac_team *team)
 {
     const hac_machine_device *device = &machine->devices[team->machine_index[0]];
@@ -189,9 +199,8 @@ static bool is_whole(const hac_machine *machine, const hac_sort_spec *spec, cons
         spec->items > HAC_RADIX_WHOLE_ITEMS)
         return false;
     uint64_t bytes = spec->items * hac_type_size(spec->type);
-    uint64_t all = 2 * bytes + (hac_sort_by_index(spec) ? 8 * spec->items : 0) + WHOLE_SCRATCH;
     return (device->max_allocation == 0 || bytes <= device->max_allocation) &&
-           (device->memory == 0 || all <= device->memory);
+           (device->memory == 0 || whole_bytes(device, spec) <= device->memory);
 }
 
 static hac_status add_whole(phases *p, hac_error *err)

@@ -255,6 +255,27 @@ static void test_whole(void **state)
     }
 }
 
+/* The least memory of a device with which it is radix.whole that sorts; in block style that has scratch. */
+static void test_whole_needs_memory(void **state)
+{
+    (void)state;
+    static const double capability[] = {1e9};
+    enum { ITEMS = 1 << 26 };
+    for (int way = 0; way < 8; way++) {
+        bool simt = way & 1, argsort = way & 2, fits = way & 4;
+        hac_machine machine = test_machine(capability, 1);
+        hac_sort_spec spec = {.items = ITEMS, .type = HAC_TYPE_U32, .argsort = argsort};
+        uint64_t arrays = argsort ? (simt ? 4 : 3) : 2, scratch = simt ? 512 : 2048; /* MiB */
+        machine.devices[0].host_memory = false;
+        machine.devices[0].simt = simt;
+        machine.devices[0].memory = arrays * ITEMS * 4 + (scratch << 20) - !fits;
+        hac_plan *plan = plan_for(&machine, &spec);
+        check_radix(plan, &spec);
+        assert_int_equal(strncmp(plan->tasks[0].codelet, "radix.whole", 11) == 0, fits);
+        hac_plan_free(plan);
+    }
+}
+
 /* What a device took for its phases is what radix.whole is priced by until that was measured, and the other
  * way round: it does the one alone, the other beside others. */
 static void test_kin(void **state)
@@ -301,9 +322,13 @@ static void test_kin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contract),      cmocka_unit_test(test_loop_limit),
-        cmocka_unit_test(test_shared_time),   cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_order_in_time), cmocka_unit_test(test_kin),
+        cmocka_unit_test(test_contract),
+        cmocka_unit_test(test_loop_limit),
+        cmocka_unit_test(test_shared_time),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_whole_needs_memory),
+        cmocka_unit_test(test_order_in_time),
+        cmocka_unit_test(test_kin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
