@@ -35,7 +35,8 @@ static const char *program_of(const hac_device_facts *facts, hac_type type, bool
 {
     static const char *const names[2][2] = {{"radix_lsd.simt.32", "radix_lsd.simt.32i"},
                                             {"radix_lsd.simt.64", "radix_lsd.simt.64i"}};
-    bool runs = facts->style == HAC_STYLE_SIMT && facts->max_work_group >= GROUP && !facts->host_memory;
+    bool runs = facts->style == HAC_STYLE_SIMT && facts->max_work_group >= GROUP && !facts->host_memory &&
+                facts->max_loop_iterations == 0;
     return runs ? names[hac_type_size(type) == 8][index] : NULL;
 }
 

@@ -631,6 +631,22 @@ static void whole_has_limits(void **state)
     sort_free(&s);
 }
 
+/* A program that radix.whole does not use is not built. */
+static void whole_has_a_program_where_it_runs(void **state)
+{
+    (void)state;
+    for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++)
+        for (int i = 0; i < 5; i++) {
+            hac_device_facts facts = {0};
+            facts.style = i == 1 ? HAC_STYLE_BLOCK : HAC_STYLE_SIMT;
+            facts.max_work_group = i == 2 ? 255 : 256;
+            facts.host_memory = i == 3;
+            facts.max_loop_iterations = i == 4 ? 65535 : 0;
+            assert_true((hac_radix_program_whole_keys(&facts, (hac_type)type) != NULL) == (i == 0));
+            assert_true((hac_radix_program_whole_index32(&facts, (hac_type)type) != NULL) == (i == 0));
+        }
+}
+
 /* Counts that are not those of the data: whatever comes out, nothing outside OUT is written. */
 static void wrong_counts_write_nothing_outside(void **state)
 {
@@ -823,6 +839,7 @@ int main(void)
         cmocka_unit_test(limited_devices),
         cmocka_unit_test(whole_sorts),
         cmocka_unit_test(whole_has_limits),
+        cmocka_unit_test(whole_has_a_program_where_it_runs),
         cmocka_unit_test(wrong_counts_write_nothing_outside),
         cmocka_unit_test(bad_tasks_are_refused),
         cmocka_unit_test(damaged_tables_are_refused),
