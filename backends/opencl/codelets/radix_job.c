@@ -44,7 +44,8 @@ hac_status hac_radix_open(hac_radix_job *job, void *data, uint64_t bytes, hac_ac
 {
     if (job->n_open == HAC_RADIX_MAX_OPEN)
         return hac_fail(err, HAC_INTERNAL, "a radix task opens more than %d windows", HAC_RADIX_MAX_OPEN);
-    hac_status status = hac_device_open_window(job->device, data, bytes, access, ret, err);
+    hac_status status = data == NULL ? hac_device_open_pieces(job->device, NULL, 0, bytes, ret, err)
+                                     : hac_device_open_window(job->device, data, bytes, access, ret, err);
     if (status == HAC_OK)
         job->open[job->n_open++] = *ret;
     return status;

@@ -29,7 +29,7 @@ HAC_MUST_USE hac_status hac_radix_job_begin(hac_radix_job *job, hac_device *devi
 /* Closes what is open, frees, and returns `status`, or what went wrong here. */
 HAC_MUST_USE hac_status hac_radix_job_end(hac_radix_job *job, hac_status status, hac_error *err);
 
-/* Opens a window and keeps it in mind. */
+/* Opens a window and keeps it in mind. Data NULL, on a device that copies: memory of the device alone. */
 HAC_MUST_USE hac_status hac_radix_open(hac_radix_job *job, void *data, uint64_t bytes, hac_access access,
                                        cl_mem *ret, hac_error *err);
 

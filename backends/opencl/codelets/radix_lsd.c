@@ -20,8 +20,6 @@
 #define GROUPS_OF_UNIT 8
 #define COUNTS_BYTES   (DIGITS * sizeof(uint32_t)) /* of a group; its bits fit, too */
 
-enum { KEYS_SLOT, INDEX_SLOT, COUNTS_SLOT }; /* of the device's scratch memory */
-
 typedef struct lsd {
     hac_radix_job job; /* without a table */
     const char *program;
@@ -171,18 +169,19 @@ static void cut(lsd *l)
     l->groups = (tiles + each - 1) / each;
 }
 
-/* With an index, keys come to lie in memory that nobody else sees, and so does what the index is made of. */
+/* With an index, keys come to lie in memory that nobody else sees, and so does what the index is made of. It
+ * is as much as a window, and makes room for others as those do; scratch would stay. */
 static hac_status open_buffers(lsd *l, const hac_task *task, hac_error *err)
 {
     hac_radix_job *job = &l->job;
     uint64_t key_bytes = job->p.n * job->p.key_bytes, index_bytes = job->p.n * job->p.index_bytes;
     hac_status status;
-    TRY(hac_device_scratch(job->device, COUNTS_SLOT, l->groups * COUNTS_BYTES, &l->counts, err));
+    TRY(hac_device_scratch(job->device, 0, l->groups * COUNTS_BYTES, &l->counts, err));
     TRY(hac_radix_open(job, task->spans[0].data, key_bytes, HAC_READ, &l->keys[0], err));
     if (index_bytes == 0)
         return hac_radix_open(job, task->spans[3].data, key_bytes, HAC_WRITE, &l->keys[1], err);
-    TRY(hac_device_scratch(job->device, KEYS_SLOT, key_bytes, &l->keys[1], err));
-    TRY(hac_device_scratch(job->device, INDEX_SLOT, index_bytes, &l->index[0], err));
+    TRY(hac_radix_open(job, NULL, key_bytes, HAC_READ_WRITE, &l->keys[1], err));
+    TRY(hac_radix_open(job, NULL, index_bytes, HAC_READ_WRITE, &l->index[0], err));
     return hac_radix_open(job, task->spans[4].data, index_bytes, HAC_WRITE, &l->index[1], err);
 }
 

@@ -231,6 +231,27 @@ static void kept_buffers_make_room(void **state)
     assert_int_equal(driver.used, 0);
 }
 
+/* What argsort kept of the device's memory is there for a window of another codelet. */
+static void others_get_the_memory(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    hac_device *device = open_device(HAC_STYLE_ONLY_SIMT);
+    sort s = new_sort(ITEMS, 4);
+    uint64_t bytes = UINT64_C(15) * ITEMS; /* keys, indices, each of them twice: 16 */
+    uint8_t *data = test_guarded(bytes);
+    cl_mem window;
+    assert_int_equal(run_sort(device, &s), HAC_OK);
+    assert_true(driver.used > bytes);
+    driver.limit = driver.used;
+    assert_int_equal(hac_device_open_window(device, data, bytes, HAC_READ, &window, &err), HAC_OK);
+    assert_int_equal(hac_device_close_window(device, window, &err), HAC_OK);
+    free(data);
+    free_sort(&s);
+    hac_device_close(device);
+    assert_int_equal(driver.used, 0);
+}
+
 /* Others may have of the device's memory what they want: then the phases work on a part of the keys at a
  * time, and what is too little for that is said. */
 static void with_little_memory_phases(void **state)
@@ -259,9 +280,8 @@ static void with_little_memory_phases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_stays_the_same),
-        cmocka_unit_test(wrong_counts_are_noticed),
-        cmocka_unit_test(kept_buffers_make_room),
+        cmocka_unit_test(the_table_stays_the_same),  cmocka_unit_test(wrong_counts_are_noticed),
+        cmocka_unit_test(kept_buffers_make_room),    cmocka_unit_test(others_get_the_memory),
         cmocka_unit_test(with_little_memory_phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
