@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "radix.h"
-#include "radix_host.h"
+#include "radix_job.h"
 #include "try.h"
 
 /* multiplier · inverse = 1 (mod 2^64) and, their low halves, (mod 2^32) */
@@ -221,9 +221,6 @@ static bool is_scattered(const trial *t)
     return at == t->n && places == t->n * (t->n - 1) / 2;
 }
 
-/* Work-groups of sort_radix_lsd.cl get more than one tile. */
-#define WHOLE_ITEMS UINT64_C(50000)
-
 /* EVEN: buckets of equal width; MAGNITUDES: one a bit length, so that the last one has half of the keys. */
 typedef enum width { EVEN, MAGNITUDES, WIDTHS } width;
 
@@ -270,18 +267,17 @@ static hac_status sort_leaves(hac_device *device, const trial *t, int by, hac_er
     return hac_radix_run_leaf(device, &leaf, &result, err);
 }
 
+/* The program of radix.whole itself: what radix.whole does without the memory for it is not tried. */
 static hac_status sort_whole(hac_device *device, const trial *t, int way, hac_error *err)
 {
-    hac_task_result result = {0};
+    hac_radix_params p = {.n = t->n, .key_bytes = t->key_bytes, .index_bytes = t->index_bytes};
     hac_task whole = task_of(t, 0);
     (void)way;
     whole.spans[0] = (hac_span){t->in, t->n * t->key_bytes};
-    whole.spans[1] = (hac_span){t->table, hac_radix_table_bytes(t->cut.buckets)};
-    whole.spans[2] = (hac_span){t->counts, hac_radix_counts_bytes(t->cut.chunks, t->cut.buckets)};
     whole.spans[3] = (hac_span){t->out, t->n * t->key_bytes};
     whole.spans[4] = (hac_span){t->index, t->n * 8};
     whole.n_spans = 4 + (t->index_bytes != 0);
-    return hac_radix_run_whole(device, &whole, &result, err);
+    return hac_radix_run_lsd(device, &whole, &p, err);
 }
 
 /* What a program does of a sort, in several ways, and how its answer is known. */
@@ -289,7 +285,6 @@ typedef struct known {
     hac_status (*run)(hac_device *device, const trial *t, int way, hac_error *err);
     int ways;
     bool (*is_right)(const trial *t);
-    uint64_t unit_items; /* keys for each compute unit, at least */
 } known;
 
 static hac_status try_way(hac_device *device, const trial *t, const known *k, int way, hac_error *err)
@@ -327,8 +322,7 @@ static hac_status known_answer(hac_device *device, hac_type type, uint32_t index
     while (cut.chunk_items > 1024 && cut.chunk_items > most)
         cut.chunk_items /= 2;
     t.n = cut.chunk_items + cut.chunk_items / 2 + 17;
-    t.n = t.n < f->compute_units * k->unit_items ? f->compute_units * k->unit_items + 17 : t.n;
-    cut.chunks = (t.n + cut.chunk_items - 1) / cut.chunk_items;
+    cut.chunks = 2;
     uint64_t buckets = t.n / 16000 + 8;
     cut.buckets = (uint32_t)(buckets < cut.buckets ? buckets : cut.buckets);
     hac_status status = try_cut(device, &t, &cut, k, err);
@@ -347,23 +341,41 @@ static hac_status known_answer(hac_device *device, hac_type type, uint32_t index
     return status;
 }
 
+/* So many that each work-group of sort_radix_lsd.cl gets more than one tile, and what one takes: fewer if a
+ * window holds fewer. */
+static hac_status known_answer_of_whole(hac_device *device, hac_type type, uint32_t index_bytes,
+                                        hac_error *err)
+{
+    static const known k = {sort_whole, 1, is_sorted};
+    const hac_device_facts *f = hac_device_get_facts(device);
+    const uint64_t sizes[] = {UINT64_C(50000) * f->compute_units + 17, 1000};
+    hac_status status = HAC_OK;
+    for (size_t i = 0; status == HAC_OK && i < 2; i++) {
+        trial t = {.type = type, .index_bytes = index_bytes, .key_bytes = (uint32_t)hac_type_size(type)};
+        uint64_t most = f->max_allocation / t.key_bytes;
+        t.n = sizes[i] < most ? sizes[i] : most;
+        const hac_radix_cut cut = {.chunk_items = 1024, .chunks = 1, .buckets = 1}; /* it has none */
+        status = try_cut(device, &t, &cut, &k, err);
+    }
+    return status;
+}
+
 #define DEFINE_KNOWN_ANSWERS(kind, index_bytes)                                                              \
     hac_status hac_radix_known_answer_scatter_##kind(hac_device *device, hac_type type, hac_error *err)      \
     {                                                                                                        \
-        static const known k = {scatter, FORCED, is_scattered, 0};                                           \
+        static const known k = {scatter, FORCED, is_scattered};                                              \
         return known_answer(device, type, index_bytes, &k, err);                                             \
     }                                                                                                        \
     hac_status hac_radix_known_answer_leaf_##kind(hac_device *device, hac_type type, hac_error *err)         \
     {                                                                                                        \
-        static const known k = {sort_leaves, WIDTHS, is_sorted, 0};                                          \
+        static const known k = {sort_leaves, WIDTHS, is_sorted};                                             \
         return known_answer(device, type, index_bytes, &k, err);                                             \
     }
 
 #define DEFINE_KNOWN_ANSWER_OF_WHOLE(kind, index_bytes)                                                      \
     hac_status hac_radix_known_answer_whole_##kind(hac_device *device, hac_type type, hac_error *err)        \
     {                                                                                                        \
-        static const known k = {sort_whole, 1, is_sorted, WHOLE_ITEMS};                                      \
-        return known_answer(device, type, index_bytes, &k, err);                                             \
+        return known_answer_of_whole(device, type, index_bytes, err);                                        \
     }
 
 DEFINE_KNOWN_ANSWERS(keys, 0)

@@ -801,6 +801,26 @@ static void known_answers(void **state)
     }
 }
 
+/* Windows that do not hold the usual number of keys are no reason to fail. */
+static void known_answers_of_whole(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    if (test_small_sizes())
+        return;
+    for (uint64_t window = 0; window <= UINT64_C(1) << 18; window += UINT64_C(1) << 18) {
+        hac_device *device = test_open_device((hac_device_options){
+            .style = HAC_STYLE_ONLY_SIMT, .copy_memory = true, .max_allocation = window});
+        for (int type = HAC_TYPE_U32; type <= HAC_TYPE_F64; type++) {
+            bool keys = (type % 2 == 0) == (window == 0);
+            if ((keys ? hac_radix_known_answer_whole_keys
+                      : hac_radix_known_answer_whole_index32)(device, (hac_type)type, &err) != HAC_OK)
+                fail_msg("%s: %s", hac_type_name((hac_type)type), err.message);
+        }
+        hac_device_close(device);
+    }
+}
+
 static void cuts_are_sound(void **state)
 {
     (void)state;
@@ -844,6 +864,7 @@ int main(void)
         cmocka_unit_test(bad_tasks_are_refused),
         cmocka_unit_test(damaged_tables_are_refused),
         cmocka_unit_test(known_answers),
+        cmocka_unit_test(known_answers_of_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
