@@ -105,13 +105,20 @@ static bool read_format(const char *format, column *c)
 
 /* ---- string offsets ---- */
 
+/* A buffer may begin at any byte, as in a message of somebody else. */
 static uint64_t string_offset(const column *c, uint64_t row)
 {
-    const void *offsets = c->array->buffers[1];
+    const uint8_t *offsets = c->array->buffers[1];
+    int64_t at = 0;
+    int32_t narrow = 0;
     if (offsets == NULL)
         return 0;
-    int64_t at =
-        c->large ? ((const int64_t *)offsets)[c->first + row] : ((const int32_t *)offsets)[c->first + row];
+    if (c->large) {
+        memcpy(&at, offsets + (c->first + row) * sizeof(at), sizeof(at));
+    } else {
+        memcpy(&narrow, offsets + (c->first + row) * sizeof(narrow), sizeof(narrow));
+        at = narrow;
+    }
     return at > 0 ? (uint64_t)at : 0;
 }
 

@@ -19,7 +19,7 @@ object RowGroups {
       try client.rowGroups(Path.of(file))
       finally client.close()
     val totals = spark.sparkContext
-      .range(0L, groups, 1L, groups.toInt)
+      .range(0L, groups, 1L, math.max(1, groups.toInt)) // a file may have none
       .mapPartitions { mine =>
         val client = HacClient.connect() // a connection a task
         try

@@ -195,13 +195,21 @@ static void keep_array(struct ArrowArray *array)
     (void)array;
 }
 
+/* A buffer of Java may begin at any byte. */
+static int32_t offset_at(const uint8_t *offsets, jlong row)
+{
+    int32_t at;
+    memcpy(&at, offsets + (size_t)row * sizeof(at), sizeof(at));
+    return at;
+}
+
 /* Nobody after us knows how many characters there are. */
-static bool text_is_sound(const int32_t *offsets, jlong rows, jlong n_bytes)
+static bool text_is_sound(const uint8_t *offsets, jlong rows, jlong n_bytes)
 {
     for (jlong i = 0; i < rows; i++)
-        if (offsets[i] < 0 || offsets[i + 1] < offsets[i])
+        if (offset_at(offsets, i + 1) < offset_at(offsets, i))
             return false;
-    return offsets[0] >= 0 && offsets[rows] <= n_bytes;
+    return offset_at(offsets, 0) >= 0 && offset_at(offsets, rows) <= n_bytes;
 }
 
 static hac_status fill_column(column *c, const char *const *texts, const jlong *part, jlong rows,

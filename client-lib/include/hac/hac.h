@@ -100,7 +100,8 @@ HAC_API const char *hac_client_socket(const hac_client *client);
 
 /*
  * Event-loop form: poll the descriptor for reading and call hac_client_dispatch when it is readable. It takes
- * in what has arrived without blocking and calls the jobs' callbacks. HAC_NO_DAEMON when the daemon is gone.
+ * in what has arrived without blocking and calls the jobs' callbacks. HAC_NO_DAEMON when the daemon is gone,
+ * or has closed the connection: it does when messages that do not fit into the socket wait for 10 s.
  */
 HAC_API int hac_client_fd(const hac_client *client);
 HAC_API HAC_MUST_USE hac_status hac_client_dispatch(hac_client *client, hac_error *err);
