@@ -245,6 +245,9 @@ static void test_blank_name(void **state)
     assert_int_equal(hac_query_compile(&text, &header, &query, &err), HAC_INVALID);
     assert_string_equal(err.message, "--select: character 1: column 2 of the header has no name; name the "
                                      "columns that are wanted");
+    text.select = "a, \"\"";
+    assert_int_equal(hac_query_compile(&text, &header, &query, &err), HAC_INVALID);
+    assert_string_equal(err.message, "--select: character 4: a column's name has 1 to 127 bytes");
     text.select = "a";
     assert_int_equal(hac_query_compile(&text, &header, &query, &err), HAC_OK);
     hac_query_free(query);

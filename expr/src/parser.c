@@ -243,12 +243,15 @@ static const char *take_name(hac_parser *p, bool lower, size_t *ret_bytes)
 
 static hac_node *column(hac_parser *p)
 {
-    hac_node *node = new_node(p, HAC_NODE_COLUMN, here(p));
+    size_t at = here(p);
+    hac_node *node = new_node(p, HAC_NODE_COLUMN, at);
     bool quoted = p->token.kind == HAC_TOKEN_QUOTED;
     if (node != NULL)
         node->quoted = quoted;
     if (node == NULL || (node->name = take_name(p, false, &node->n_name)) == NULL)
         return NULL;
+    if (node->n_name == 0) /* a header may have one, which nobody can say */
+        return fail_at(p, at, "a column's name has 1 to %d bytes", HAC_FIELD_NAME_MAX - 1);
     return node;
 }
 
