@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/byte_order_mark.h"
 #include "base/text.h"
 #include "options.h"
 #include "sort.h"
@@ -214,14 +214,6 @@ static const char *end_of(const char *name, size_t room)
     return name;
 }
 
-/* A byte order mark and nothing behind it: the file is as empty as one without, which has no header. */
-static bool is_mark_alone(int fd, uint64_t bytes)
-{
-    uint8_t head[3];
-    return bytes == sizeof(head) && pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-           memcmp(head, "\xef\xbb\xbf", sizeof(head)) == 0;
-}
-
 static hac_status fill_file(file_inputs *files, size_t index, int fd, const char *name,
                             hac_input_format format, hac_error *err)
 {
@@ -237,8 +229,8 @@ static hac_status fill_file(file_inputs *files, size_t index, int fd, const char
     if (is_stream)
         return hac_fail(err, HAC_FAILED, "%s is no file with a size; save it first, or read it as a stream",
                         file.name);
-    if ((format == HAC_INPUT_CSV || format == HAC_INPUT_TSV) && is_mark_alone(fd, bytes))
-        bytes = 0;
+    if ((format == HAC_INPUT_CSV || format == HAC_INPUT_TSV) && hac_is_mark_alone(fd, bytes))
+        bytes = 0; /* it has no header */
     hac__client__input__init(input);
     input->where_case = HAC__CLIENT__INPUT__WHERE_DESCRIPTOR;
     input->descriptor = (uint32_t)index;

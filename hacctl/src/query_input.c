@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/byte_order_mark.h"
 #include "base/text.h"
 
 HAC_DEFINE_CLEANUP(DIR *, closedir)
@@ -327,6 +328,9 @@ static hac_status open_one(hac_query_input *input, const char *command, size_t i
         return fail_alone(name, err);
     input->compressed |= hac_query_is_compressed(input->format, name, fd);
     input->bytes[index] = (uint64_t)st.st_size;
+    if ((input->format == HAC_INPUT_CSV || input->format == HAC_INPUT_TSV) &&
+        hac_is_mark_alone(fd, input->bytes[index]))
+        input->bytes[index] = 0;
     return HAC_OK;
 }
 

@@ -580,6 +580,9 @@ class Query(RankTest):
                    ranks=(1, 2, 3, 7))
         self.agree("mapreduce", "bare.tsv", "--no-header", "--schema", "a:i64,b:string", "--group-by", "b", "--select", "sum(a)")
         self.agree("mapreduce", "empty.txt", "--select", "count()")
+        (work / "mark.csv").write_bytes("\ufeff".encode())  # as empty as a file without bytes
+        for files in (("mark.csv", "q.csv"), ("q.csv", "mark.csv", "q.csv")):
+            self.agree("mapreduce", *files, "--select", "count(), max(price)", ranks=(2, 3))
         self.agree("mapreduce", "few.txt", "empty.txt", "few.txt", "few.txt", "empty.txt", "empty.txt", "few.txt", "bare.tsv", "--parse",
                    "lines", "--select", "count()", ranks=(2, 3, 7))
         for name in ("head", "q"):

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mark that some programs put in front of text in UTF-8. */
+#ifndef BASE_BYTE_ORDER_MARK_H
+#define BASE_BYTE_ORDER_MARK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether a file of so many bytes is a mark with nothing behind it: as empty as one without bytes. */
+bool hac_is_mark_alone(int fd, uint64_t bytes);
+
+#endif
