@@ -19,9 +19,9 @@
  *   radix.leaf.index, .index64           TABLE, OUT, INDEX
  *   radix.whole         OpenCL  -        IN, TABLE, COUNTS, OUT         params[4] seed; all of the above,
  *   radix.whole.index                    IN, TABLE, COUNTS, OUT, INDEX  or a sort of its own
- *   sort.nan_order      host    -        IN, OUT                        params: n only; f32 and f64, not
- * argsort sort.gather         host    items    PAYLOAD, INDEX, OUT            params: n, bytes of an element,
- * index sort.small          host    -        -, keys inline in and out      params: index (0 or 4) only
+ *   sort.nan_order      host    -        IN, OUT                        params: n only; floats, not argsort
+ *   sort.gather         host    items    PAYLOAD, INDEX, OUT            params: n, bytes of element and index
+ *   sort.small          host    -        -, keys inline in and out      params: index (0 or 4) only
  *
  * Spans are whole arrays: IN, OUT and INDEX of n elements. IN is never written; OUT may not be IN. In argsort
  * OUT is work memory and holds nothing of use at the end. sort.small takes and gives up to 32 KiB inline; for
