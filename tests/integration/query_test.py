@@ -66,8 +66,8 @@ class QueryCase:
         return rows_of((machine or self.m).good("mapreduce", *words))
 
     def check_wordcount(self, names, data, *options):
-        self.assertEqual(counts_of(self.m.good("mapreduce", "wordcount", *names, *options)),
-                         collections.Counter(words_of(data)))
+        self.assertEqual(dict(counts_of(self.m.good("mapreduce", "wordcount", *names, *options))),
+                         dict(collections.Counter(words_of(data))))
 
 
 class Words(QueryCase, SharedMachineTest):
