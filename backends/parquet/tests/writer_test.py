@@ -135,18 +135,22 @@ def write(path, columns, **options):
 
 # ---- reading ----
 
-def plain(kind, value):
-    """A value as bits, so that NaN and -0.0 compare."""
-    if value is None:
-        return None
+def plain(kind, values):
+    """Values as bits, so that NaN and -0.0 compare."""
     if kind in ("f32", "f64"):
-        return "nan" if math.isnan(value) else struct.pack("d", value)
-    if kind.startswith("decimal"):
+        def bits(value):
+            return "nan" if math.isnan(value) else struct.pack("d", value)
+    elif kind.startswith("decimal"):
         scale = decimal_digits(kind)[1]
-        return int(value.scaleb(scale)) if isinstance(value, Decimal) else value
-    if kind == "string" and isinstance(value, str):
-        return value.encode()
-    return value
+
+        def bits(value):
+            return int(value.scaleb(scale)) if isinstance(value, Decimal) else value
+    elif kind == "string":
+        def bits(value):
+            return value.encode() if isinstance(value, str) else value
+    else:
+        return list(values)
+    return [None if value is None else bits(value) for value in values]
 
 
 def by_pyarrow(path, columns):
@@ -265,10 +269,10 @@ class Writer(unittest.TestCase):
         rows = len(next(iter(columns.values()))[1])
         self.assertEqual(metadata.num_rows, rows)
         self.assertEqual(metadata.num_columns, len(columns))
+        wanted = {name: plain(kind, values) for name, (kind, values) in columns.items()}
         for reader in readers:
-            for (name, (kind, values)), got in zip(columns.items(), READERS[reader](self.path, columns)):
-                want = [plain(kind, v) for v in values]
-                got = [plain(kind, v) for v in got]
+            for (name, want), got in zip(wanted.items(), READERS[reader](self.path, columns)):
+                got = plain(columns[name][0], got)
                 if got != want:
                     bad = next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
                     self.fail(f"{reader}, column {name}, {options}: {len(got)} rows for {len(want)}, row {bad}: "
