@@ -54,11 +54,24 @@ hac_client *hac_client_ref(hac_client *client)
     return client;
 }
 
+/* It waits no more: its answer is there, or none will come. */
+static void end_call(hac_call *call)
+{
+    LIST_REMOVE(call, waiting);
+    call->answered = true;
+    if (!call->dropped)
+        return;
+    free(call->reply.text);
+    free(call);
+}
+
 void hac_client_unref(hac_client *client)
 {
     if (client == NULL || --client->references > 0)
         return;
     hac_close(client->socket);
+    for (hac_call *call; (call = LIST_FIRST(&client->calls)) != NULL;)
+        end_call(call); /* only dropped ones are left */
     hac_jobs_clear(client);
     hac_mappings_clear(&client->mappings);
     hac_decoder_free(client->decoder);
@@ -83,9 +96,8 @@ void hac_client_break(hac_client *client, hac_status status, const char *message
     shutdown(client->socket, SHUT_RDWR);
     hac_call *call;
     while ((call = LIST_FIRST(&client->calls)) != NULL) {
-        LIST_REMOVE(call, waiting);
-        call->answered = true;
         call->status = hac_client_check(client, call->err);
+        end_call(call);
     }
     hac_client_ref(client); /* a callback may free the last handle */
     hac_jobs_fail(client, &client->broken_error);
@@ -286,8 +298,7 @@ static hac_status answer_call(hac_client *client, hac_call *call, const Hac__Cli
         if (status != HAC_OK)
             return status;
     }
-    LIST_REMOVE(call, waiting);
-    call->answered = true;
+    end_call(call);
     return HAC_OK;
 }
 
@@ -466,4 +477,13 @@ void hac_client_forget(hac_client *client, hac_call *call)
     free(call->reply.text);
     hac_buffer_give_back(client, call->reply.mapping);
     call->reply = (hac_reply){0};
+}
+
+void hac_client_drop(hac_client *client, hac_call *call)
+{
+    call->dropped = true;
+    if (!call->answered)
+        return;
+    hac_client_forget(client, call);
+    free(call);
 }

@@ -49,6 +49,7 @@ typedef struct hac_call {
     Hac__Client__Response__WhatCase expected;
     hac_mapping *growing; /* the buffer that a BufferGrow is about, else NULL */
     bool answered;
+    bool dropped; /* nobody waits for it: it is freed when it is answered */
     hac_status status;
     hac_error *err;
     hac_reply reply;
@@ -126,6 +127,9 @@ HAC_MUST_USE hac_status hac_client_ask(hac_client *client, hac_call *call, Hac__
                                        hac_error *err);
 /* Nobody waits for this one any more, or it is answered: frees its reply. */
 void hac_client_forget(hac_client *client, hac_call *call);
+
+/* The same for a call that is malloc'ed, which may be unanswered: it is the client's to free. */
+void hac_client_drop(hac_client *client, hac_call *call);
 
 /* Asks without caring for the answer. */
 void hac_client_tell(hac_client *client, Hac__Client__Request *request);

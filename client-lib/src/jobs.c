@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/type.h"
+#include "ops.h"
 
 enum {
     SPARE_MAX = 32,   /* freed handles that are kept */
@@ -116,6 +117,7 @@ void hac_job_unref(hac_job *job)
         return;
     hac_client *client = job->client;
     bool stays = job->detached || job->attached;
+    hac_ops_drop(job);
     if (job->flying && job->by_serial.key == 0) /* hacd will say nothing of it unasked */
         leave_tables(job);
     if (!job->flying)

@@ -51,6 +51,9 @@ struct hac_job {
     const uint8_t *data; /* the result, in `result` or `own` */
     uint64_t bytes;
     char *text;
+    struct hac_graph_call
+        *graphs[HAC_OPS_UNANSWERED_MAX]; /* ops.c: those that are sent, the first one first */
+    unsigned n_graphs;
 
     void (*progress)(void *context, hac_job *job, const hac_progress *progress);
     void (*done)(void *context, hac_job *job);

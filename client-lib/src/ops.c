@@ -64,9 +64,8 @@ static hac_status check_ops(hac_client *client, const hac_ops *ops, bool plan, h
     if (ops->n_tasks == 0 || ops->n_tasks > HAC_OPS_TASKS_MAX || ops->n_buffers > HAC_OPS_BUFFERS_MAX)
         return hac_fail(err, HAC_INVALID, "a graph has 1 to %d tasks and at most %d buffers, not %zu and %zu",
                         HAC_OPS_TASKS_MAX, HAC_OPS_BUFFERS_MAX, ops->n_tasks, ops->n_buffers);
-    if (ops->tentative > ops->n_tasks)
-        return hac_fail(err, HAC_INVALID, "tasks are tentative from number %zu on, of %zu", ops->tentative,
-                        ops->n_tasks);
+    if (ops->n_tentative > ops->n_tasks)
+        return hac_fail(err, HAC_INVALID, "%zu tasks are tentative, of %zu", ops->n_tentative, ops->n_tasks);
     if (ops->n_buffers > 0 && (plan ? (const void *)ops->sizes : (const void *)ops->buffers) == NULL)
         return hac_fail(err, HAC_INVALID, "the graph's %s are not given", plan ? "sizes" : "buffers");
     for (size_t i = 0; !plan && i < ops->n_buffers; i++)
@@ -125,7 +124,7 @@ static void encode(hac_ops_wire *wire, const hac_ops *ops, bool plan)
     size_t n_spans = 0;
     Hac__Client__SubmitOps *message = &wire->message;
     encode_whole(ops, &wire->options, message);
-    message->tentative = (uint32_t)ops->tentative;
+    message->n_tentative = (uint32_t)ops->n_tentative;
     for (size_t i = 0; i < ops->n_tasks; i++)
         encode_task(wire, &ops->tasks[i], i, &n_spans);
     for (size_t i = 0; !plan && i < ops->n_buffers; i++)
@@ -196,7 +195,7 @@ hac_status hac_ops_begin(hac_client *client, const hac_ops *ops, hac_job **ret_j
     Hac__Client__JobOptions options;
     Hac__Client__SubmitOps message;
     hac_status status = hac_options_read(ops, "graph", "HAC_OPS_INIT", &known, sizeof(known), err);
-    if (status == HAC_OK && (known.n_tasks > 0 || known.n_buffers > 0 || known.tentative > 0))
+    if (status == HAC_OK && (known.n_tasks > 0 || known.n_buffers > 0 || known.n_tentative > 0))
         return hac_fail(err, HAC_INVALID, "hac_ops_begin takes no tasks and no buffers: hac_ops_run does");
     if (status == HAC_OK)
         status = check_policy(&known, err);
@@ -209,46 +208,114 @@ hac_status hac_ops_begin(hac_client *client, const hac_ops *ops, hac_job **ret_j
     return submit(client, &known.job, &message, true, ret_job, err);
 }
 
-static hac_status append(hac_job *job, Hac__Client__AppendGraph *message, const char *log, hac_error *err)
+/* A graph that is sent, or a log. */
+typedef struct hac_graph_call {
+    hac_call call;
+    hac_error err; /* of the call */
+} hac_graph_call;
+
+static hac_status send(hac_job *job, Hac__Client__AppendGraph *message, const char *log, hac_error *err)
 {
-    hac_reply reply = {.text = NULL};
     Hac__Client__Request request = HAC__CLIENT__REQUEST__INIT;
     if (log != NULL && strlen(log) > HAC_OPS_LOG_MAX)
         return hac_fail(err, HAC_INVALID, "a log of %zu bytes; at most %d go with a graph", strlen(log),
                         HAC_OPS_LOG_MAX);
+    hac_graph_call *sent = calloc(1, sizeof(*sent));
+    if (sent == NULL)
+        return hac_fail_no_memory(err);
     message->job = job->id;
     message->log = hac_field(log);
     request.what_case = HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH;
     request.append_graph = message;
-    hac_status status = hac_client_call(job->client, &request, HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE,
-                                        UINT64_MAX, &reply, err);
+    sent->call.expected = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
+    sent->call.err = &sent->err;
+    hac_status status = hac_client_ask(job->client, &sent->call, &request, err);
+    if (status != HAC_OK) {
+        free(sent);
+        return status;
+    }
+    job->graphs[job->n_graphs++] = sent;
+    return HAC_OK;
+}
+
+hac_status hac_ops_await(hac_job *job, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    if (job->n_graphs == 0)
+        return hac_fail(err, HAC_INVALID, "no graph of the job is on its way");
+    hac_graph_call *sent = job->graphs[0];
+    while (status == HAC_OK && !sent->call.answered)
+        status = hac_client_receive(job->client, UINT64_MAX, err);
+    if (!sent->call.answered)
+        return status;
+    memmove(job->graphs, job->graphs + 1, --job->n_graphs * sizeof(job->graphs[0]));
+    status = sent->call.status;
+    if (status == HAC_OK) {
+        free(job->text); /* what the graph before gave back */
+        job->text = hac_steal_ptr(sent->call.reply.text);
+        job->data = (const uint8_t *)job->text;
+        job->bytes = sent->call.reply.bytes;
+    } else if (err != NULL) {
+        *err = sent->err;
+    }
+    hac_client_drop(job->client, &sent->call);
+    return status;
+}
+
+void hac_ops_drop(hac_job *job)
+{
+    while (job->n_graphs > 0)
+        hac_client_drop(job->client, &job->graphs[--job->n_graphs]->call);
+}
+
+static hac_status check_none_sent(const hac_job *job, hac_error *err)
+{
+    return job->n_graphs == 0
+               ? HAC_OK
+               : hac_fail(err, HAC_INVALID, "a graph is on its way: hac_ops_await comes first");
+}
+
+hac_status hac_ops_send(hac_job *job, const hac_ops *graph, const char *log, hac_error *err)
+{
+    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = NULL;
+    Hac__Client__AppendGraph message = HAC__CLIENT__APPEND_GRAPH__INIT;
+    if (job->n_graphs == HAC_OPS_UNANSWERED_MAX)
+        return hac_fail(err, HAC_INVALID, "%d graphs are on their way: hac_ops_await comes first",
+                        HAC_OPS_UNANSWERED_MAX);
+    hac_status status = hac_ops_encode(job->client, graph, false, &wire, err);
     if (status != HAC_OK)
         return status;
-    free(job->text); /* what the graph before gave back */
-    job->text = reply.text;
-    job->data = (const uint8_t *)reply.text;
-    job->bytes = reply.bytes;
-    return HAC_OK;
+    message.graph = &wire->message;
+    return send(job, &message, log, err);
+}
+
+static hac_status send_and_wait(hac_job *job, Hac__Client__AppendGraph *message, const char *log,
+                                hac_error *err)
+{
+    hac_status status = send(job, message, log, err);
+    return status == HAC_OK ? hac_ops_await(job, err) : status;
 }
 
 hac_status hac_ops_run(hac_job *job, const hac_ops *graph, const char *log, hac_error *err)
 {
-    hac_cleanup(hac_ops_wire_free_cleanup) hac_ops_wire *wire = NULL;
     Hac__Client__AppendGraph message = HAC__CLIENT__APPEND_GRAPH__INIT;
-    if (graph == NULL && (log == NULL || log[0] == '\0'))
-        return HAC_OK;
-    hac_status status = graph != NULL ? hac_ops_encode(job->client, graph, false, &wire, err) : HAC_OK;
-    if (status != HAC_OK)
+    hac_status status = check_none_sent(job, err);
+    if (status != HAC_OK || (graph == NULL && (log == NULL || log[0] == '\0')))
         return status;
-    message.graph = wire != NULL ? &wire->message : NULL;
-    return append(job, &message, log, err);
+    if (graph == NULL)
+        return send_and_wait(job, &message, log, err);
+    status = hac_ops_send(job, graph, log, err);
+    return status == HAC_OK ? hac_ops_await(job, err) : status;
 }
 
 hac_status hac_ops_finish(hac_job *job, const char *log, hac_error *err)
 {
     Hac__Client__AppendGraph message = HAC__CLIENT__APPEND_GRAPH__INIT;
     message.last = 1;
-    hac_status status = append(job, &message, log, err);
+    hac_status status = check_none_sent(job, err);
+    if (status != HAC_OK)
+        return status;
+    status = send_and_wait(job, &message, log, err);
     free(hac_steal_ptr(job->text));
     job->data = NULL;
     job->bytes = 0;

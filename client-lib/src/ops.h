@@ -14,4 +14,7 @@ void hac_ops_wire_free(hac_ops_wire *wire);
 HAC_DEFINE_CLEANUP(hac_ops_wire *, hac_ops_wire_free)
 Hac__Client__SubmitOps *hac_ops_wire_message(hac_ops_wire *wire);
 
+/* Nobody waits any more for graphs of the job that are on their way. */
+void hac_ops_drop(hac_job *job);
+
 #endif

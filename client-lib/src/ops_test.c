@@ -16,7 +16,7 @@ static hac_client *client;
 
 /* What the last graph's last task said, as the daemon saw it, and what its answer is. */
 static struct {
-    size_t n_tasks, n_buffers, n_spans, n_after, call_bytes, tentative;
+    size_t n_tasks, n_buffers, n_spans, n_after, call_bytes, n_tentative;
     uint32_t buffer, span_buffer, after, type, policy;
     uint64_t offset, bytes, touch_first, touch_bytes, first, count, grain, memory, threshold;
     bool written, kernels, last, host;
@@ -25,6 +25,10 @@ static struct {
     uint8_t call[64];
     const uint8_t *answer;
     size_t answer_bytes;
+    uint8_t number; /* that the next graph's task gives back, if it is not 0; the third one fails */
+    bool late;      /* graphs are answered when the job is cancelled, … */
+    unsigned n_late;
+    uint64_t serials[4]; /* … these */
 } seen;
 
 static void look_at(const Hac__Client__SubmitOps *ops)
@@ -34,7 +38,7 @@ static void look_at(const Hac__Client__SubmitOps *ops)
     seen.policy = (uint32_t)ops->policy;
     seen.threshold = ops->threshold;
     seen.kernels = ops->kernels;
-    seen.tentative = ops->tentative;
+    seen.n_tentative = ops->n_tentative;
     if (ops->n_buffers > 0)
         seen.buffer = ops->buffers[0];
     if (ops->n_tasks == 0)
@@ -76,6 +80,15 @@ static void send_done(fake_session *session, uint64_t serial)
     fake_send_done(session, serial, &done, -1);
 }
 
+static void answer_number(fake_session *session, uint64_t serial)
+{
+    const uint8_t value[] = {1, seen.number, 0, 0, 0, 0, 0, 0, 0};
+    if (seen.number++ < 3)
+        fake_send_graph_done(session, serial, JOB, value, sizeof(value));
+    else
+        fake_send_failure(session, serial, HAC_FAILED, "y: it has failed");
+}
+
 static bool answer(fake_session *session, const Hac__Client__Request *request, hac_frame *frame)
 {
     (void)frame;
@@ -89,7 +102,12 @@ static bool answer(fake_session *session, const Hac__Client__Request *request, h
             look_at(request->append_graph->graph);
         snprintf(seen.log, sizeof(seen.log), "%s", request->append_graph->log);
         seen.last = request->append_graph->last;
-        fake_send_graph_done(session, request->serial, JOB, seen.answer, seen.answer_bytes);
+        if (seen.late)
+            seen.serials[seen.n_late++] = request->serial;
+        else if (seen.number > 0)
+            answer_number(session, request->serial);
+        else
+            fake_send_graph_done(session, request->serial, JOB, seen.answer, seen.answer_bytes);
         return true;
     case HAC__CLIENT__REQUEST__WHAT_WAIT:
         send_done(session, request->serial);
@@ -101,6 +119,9 @@ static bool answer(fake_session *session, const Hac__Client__Request *request, h
     case HAC__CLIENT__REQUEST__WHAT_RELEASE:
     case HAC__CLIENT__REQUEST__WHAT_CANCEL:
         fake_send_ok(session, request->serial);
+        for (unsigned i = 0; i < seen.n_late; i++)
+            fake_send_graph_done(session, seen.serials[i], JOB, seen.answer, seen.answer_bytes);
+        seen.n_late = 0;
         return true;
     default:
         return false;
@@ -212,9 +233,9 @@ static void test_said(void **state)
     g->ops.policy = HAC_OP_POLICY_RULE;
     g->ops.threshold = 77;
     g->ops.kernels = 3;
-    g->ops.tentative = 2;
+    g->ops.n_tentative = 2;
     assert_accepted(g);
-    assert_int_equal(seen.tentative, 2);
+    assert_int_equal(seen.n_tentative, 2);
     assert_int_equal(seen.n_tasks, 2);
     assert_int_equal(seen.n_buffers, 1);
     assert_true(seen.buffer > 0);
@@ -428,6 +449,71 @@ static void test_graphs(void **state)
     free_graph(g);
 }
 
+static uint64_t value_of_graph(const hac_job *job)
+{
+    uint64_t values[HAC_OP_VALUES_MAX] = {0};
+    size_t n = 0;
+    assert_int_equal(hac_job_op_values(job, 0, values, &n, NULL), HAC_OK);
+    assert_int_equal(n, 1);
+    return values[0];
+}
+
+/* Two are on their way; they are answered one after the other, with an error of their own. */
+static void test_two_graphs(void **state)
+{
+    (void)state;
+    graph *g = new_graph();
+    hac_job *job = begin();
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(hac_ops_await(job, &err), HAC_INVALID);
+    hac_test_assert_says(err.message, "no graph of the job is on its way");
+    seen.number = 1;
+    assert_int_equal(hac_ops_send(job, &g->ops, "a line", NULL), HAC_OK);
+    assert_int_equal(hac_ops_send(job, &g->ops, NULL, NULL), HAC_OK);
+    assert_int_equal(hac_ops_send(job, &g->ops, NULL, &err), HAC_INVALID);
+    hac_test_assert_says(err.message, "2 graphs are on their way");
+    assert_int_equal(hac_ops_run(job, &g->ops, NULL, &err), HAC_INVALID);
+    hac_test_assert_says(err.message, "a graph is on its way");
+    assert_int_equal(hac_ops_finish(job, NULL, &err), HAC_INVALID);
+    assert_int_equal(hac_ops_await(job, NULL), HAC_OK);
+    assert_int_equal(value_of_graph(job), 1);
+    assert_int_equal(hac_ops_send(job, &g->ops, NULL, NULL), HAC_OK);
+    assert_int_equal(hac_ops_await(job, NULL), HAC_OK);
+    assert_int_equal(value_of_graph(job), 2);
+    assert_int_equal(hac_ops_await(job, &err), HAC_FAILED);
+    assert_string_equal(err.message, "y: it has failed");
+    assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH), 3);
+    hac_job_free(job);
+    free_graph(g);
+}
+
+/* The handle goes while both are on their way: their answers are nobody's, and the connection stays. */
+static void leave_two_graphs(void)
+{
+    graph *g = new_graph();
+    hac_job *job = begin();
+    seen.late = true;
+    assert_int_equal(hac_ops_send(job, &g->ops, NULL, NULL), HAC_OK);
+    assert_int_equal(hac_ops_send(job, &g->ops, NULL, NULL), HAC_OK);
+    hac_job_free(job);
+    free_graph(g);
+}
+
+static void test_two_graphs_left(void **state)
+{
+    (void)state;
+    leave_two_graphs();
+    for (int i = 0; i < 3; i++)
+        free_graph(new_graph());      /* its buffer is asked for: what is answered before is taken in */
+    assert_int_equal(seen.n_late, 0); /* all have been answered */
+}
+
+static void test_two_graphs_lost(void **state)
+{
+    (void)state;
+    leave_two_graphs(); /* and the connection ends: stop() */
+}
+
 /* A task that was allowed to fail, and those behind it. */
 static void test_failed_values(void **state)
 {
@@ -439,7 +525,7 @@ static void test_failed_values(void **state)
     size_t n = 99;
     seen.answer = answers;
     seen.answer_bytes = sizeof(answers);
-    g->ops.tentative = 1;
+    g->ops.n_tentative = 1;
     assert_int_equal(hac_ops_run(job, &g->ops, NULL, NULL), HAC_OK);
     for (size_t t = 0; t < 4; t++) {
         hac_error err = HAC_ERROR_NONE;
@@ -500,9 +586,10 @@ static void test_long_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_said),          TEST(test_limits),         TEST(test_refused),
-        TEST(test_plans),         TEST(test_begin),          TEST(test_graphs),
-        TEST(test_failed_values), TEST(test_values_cut_off), TEST(test_long_log),
+        TEST(test_said),          TEST(test_limits),          TEST(test_refused),
+        TEST(test_plans),         TEST(test_begin),           TEST(test_graphs),
+        TEST(test_two_graphs),    TEST(test_two_graphs_left), TEST(test_two_graphs_lost),
+        TEST(test_failed_values), TEST(test_values_cut_off),  TEST(test_long_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,16 +20,27 @@ typedef struct op_result {
     uint64_t values[VALUES_MOST];
 } op_result;
 
-typedef struct ops_state {
+typedef struct op_graph {
     Hac__Client__SubmitOps *ops; /* a copy of the request */
-    hac_ops_spec spec;           /* borrows from it */
+    hac_ops_spec spec;           /* borrows from it, and from `sizes` */
     uint64_t sizes[HAC_OPS_BUFFERS_MAX];
+    hac_pool_buffer
+        *vectors[HAC_OPS_BUFFERS_MAX]; /* held until it is the job's graph, which holds them then */
     op_result *results;
+    hac_plan *plan;  /* made before its turn: borrows from it; NULL: it was not */
+    uint64_t serial; /* of the request that it came with */
+} op_graph;
+
+typedef struct ops_state {
+    op_graph *graph; /* that runs, or ran last */
     bool planned;
     /* a job whose graphs follow one another */
     bool graphs;
-    bool pending, last; /* one is not answered yet; none follows */
-    uint64_t serial;    /* of the request that it came with */
+    bool pending, last; /* `graph` is not answered yet; none follows */
+    op_graph *next;     /* has come meanwhile: its turn is when that one has ended */
+    hac_ops_policy policy;
+    uint64_t threshold;
+    bool kernels;
     uint64_t n_graphs, n_tasks, graph_ns;
 } ops_state;
 
@@ -85,6 +96,23 @@ hac_status hac_ops_spec_read(const hac_user *user, const Hac__Client__SubmitOps 
     return HAC_OK;
 }
 
+static void free_graph(op_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    hac_plan_free(graph->plan);
+    for (size_t i = 0; i < HAC_OPS_BUFFERS_MAX; i++)
+        if (graph->vectors[i] != NULL)
+            hac_pool_release(graph->vectors[i]);
+    if (graph->ops != NULL)
+        hac__client__submit_ops__free_unpacked(graph->ops, NULL);
+    free((void *)(uintptr_t)graph->spec.tasks);
+    free(graph->results);
+    free(graph);
+}
+
+HAC_DEFINE_CLEANUP(op_graph *, free_graph)
+
 /* ---- the job ------------------------------------------------------------------------------------------ */
 
 /* Until the client sends more, or for good. */
@@ -95,24 +123,79 @@ static hac_status between_graphs(hac_job *job)
     return state->last ? HAC_NOT_FOUND : HAC_AGAIN;
 }
 
+/* The graph becomes the job's. */
+static void begin_graph(hac_job *job, op_graph *graph)
+{
+    ops_state *state = job->kind_state;
+    hac_job_release_shared(job);
+    free_graph(state->graph);
+    state->graph = graph;
+    for (size_t i = 0; i < graph->spec.n_buffers; i++)
+        job->shared[i] = hac_steal_ptr(graph->vectors[i]);
+    for (size_t i = 0; i < graph->spec.n_tasks; i++)
+        job->bytes_in += graph->spec.tasks[i].memory;
+}
+
+/* Whether a plan that was made a while ago can be used still. */
+static bool is_plan_good(const hac_job *job, const hac_plan *plan)
+{
+    uint32_t allowed = hac_job_allowed_devices(job);
+    for (size_t d = 0; d < plan->n_devices; d++) {
+        uint32_t device = plan->devices[d].machine_index;
+        if (!(allowed >> device & 1) || !hac_device_usable(job->server->devices.items[device]))
+            return false;
+    }
+    return true;
+}
+
+static hac_status make_plan(hac_job *job, op_graph *graph, hac_plan **ret, hac_error *err)
+{
+    if (hac_devices_usable(&job->server->devices) == 0)
+        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
+                        hac_devices_why_none(&job->server->devices));
+    graph->spec.device_mask = hac_job_allowed_devices(job);
+    if (graph->spec.device_mask == 0)
+        return hac_fail(err, HAC_FAILED, "no device is left that can run these sub-operators");
+    return hac_plan_ops(hac_server_machine(job->server), &graph->spec, ret, err);
+}
+
+/* While another one runs. What is wrong with it is said when its turn has come. */
+static void plan_before(hac_job *job, op_graph *graph)
+{
+    graph->spec.waits = true;
+    hac_status status = make_plan(job, graph, &graph->plan, NULL);
+    graph->spec.waits = false;
+    if (status != HAC_OK)
+        graph->plan = NULL;
+}
+
+static hac_status find_plan(hac_job *job, op_graph *graph, hac_plan **ret, hac_error *err)
+{
+    hac_plan *plan = hac_steal_ptr(graph->plan);
+    if (plan != NULL && is_plan_good(job, plan)) {
+        *ret = plan;
+        return HAC_OK;
+    }
+    hac_plan_free(plan);
+    return make_plan(job, graph, ret, err);
+}
+
 static hac_status next_plan(hac_job *job, hac_error *err)
 {
     ops_state *state = job->kind_state;
     hac_plan *plan = NULL;
+    if (state->graphs && !state->pending && state->next != NULL) {
+        begin_graph(job, hac_steal_ptr(state->next));
+        state->pending = true;
+    }
     if (state->graphs && !state->pending)
         return between_graphs(job);
     if (!state->graphs && state->planned && !job->restart && !job->run.replan)
         return HAC_NOT_FOUND;
-    if (hac_devices_usable(&job->server->devices) == 0)
-        return hac_fail(err, HAC_FAILED, "no usable OpenCL device: %.400s",
-                        hac_devices_why_none(&job->server->devices));
-    state->spec.device_mask = hac_job_allowed_devices(job);
-    if (state->spec.device_mask == 0)
-        return hac_fail(err, HAC_FAILED, "no device is left that can run these sub-operators");
-    hac_status status = hac_plan_ops(hac_server_machine(job->server), &state->spec, &plan, err);
+    hac_status status = find_plan(job, state->graph, &plan, err);
     if (status != HAC_OK)
         return status;
-    memset(state->results, 0, state->spec.n_tasks * sizeof *state->results);
+    memset(state->graph->results, 0, state->graph->spec.n_tasks * sizeof *state->graph->results);
     if (state->graphs)
         hac_job_clear_run(job);
     hac_job_set_plan(job, plan);
@@ -128,7 +211,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
 static void task_done(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
 {
     ops_state *state = job->kind_state;
-    op_result *result = &state->results[task];
+    op_result *result = &state->graph->results[task];
     size_t n = done->n_values < VALUES_MOST ? done->n_values : VALUES_MOST;
     for (size_t i = 0; i < n; i++)
         result->values[i] += done->values[i];
@@ -143,10 +226,11 @@ static bool is_of_data(const Hac__Executor__Done *done)
 /* What fails of its data although it is tentative has ended: the client hears which it is. */
 static bool may_fail(hac_job *job, uint32_t task, const Hac__Executor__Done *done)
 {
-    ops_state *state = job->kind_state;
-    bool may = state->ops->tentative > 0 && task >= state->ops->tentative && is_of_data(done);
+    const ops_state *state = job->kind_state;
+    const op_graph *graph = state->graph;
+    bool may = task >= graph->spec.n_tasks - graph->ops->n_tentative && is_of_data(done);
     if (may)
-        state->results[task].n = HAC_OPS_VALUES_NONE;
+        graph->results[task].n = HAC_OPS_VALUES_NONE;
     return may;
 }
 
@@ -160,20 +244,20 @@ static bool task_failed(hac_job *job, uint32_t task, const Hac__Executor__Done *
         return false;
     const ops_state *state = job->kind_state;
     job->code = (hac_status)done->code;
-    snprintf(job->message, sizeof job->message, "%.120s: %.380s", state->spec.tasks[task].name,
+    snprintf(job->message, sizeof job->message, "%.120s: %.380s", state->graph->spec.tasks[task].name,
              done->message);
     return true;
 }
 
 /* All tasks' values, in the client's order: of each their number, then they. */
-static hac_status write_values(const ops_state *state, uint8_t **ret, size_t *ret_bytes, hac_error *err)
+static hac_status write_values(const op_graph *graph, uint8_t **ret, size_t *ret_bytes, hac_error *err)
 {
-    size_t room = state->spec.n_tasks * (1 + sizeof state->results->values), used = 0;
+    size_t room = graph->spec.n_tasks * (1 + sizeof graph->results->values), used = 0;
     uint8_t *bytes = malloc(room + 1);
     if (bytes == NULL)
         return hac_fail_no_memory(err);
-    for (size_t t = 0; t < state->spec.n_tasks; t++) {
-        const op_result *result = &state->results[t];
+    for (size_t t = 0; t < graph->spec.n_tasks; t++) {
+        const op_result *result = &graph->results[t];
         size_t n = result->n == HAC_OPS_VALUES_NONE ? 0 : result->n;
         bytes[used++] = result->n;
         memcpy(bytes + used, result->values, n * sizeof result->values[0]);
@@ -186,10 +270,10 @@ static hac_status write_values(const ops_state *state, uint8_t **ret, size_t *re
 
 static hac_status give_results(hac_job *job, hac_error *err)
 {
-    hac_status status = HAC_OK;
+    const ops_state *state = job->kind_state;
     free(job->result_data);
     job->result_data = NULL;
-    status = write_values(job->kind_state, &job->result_data, &job->result_data_bytes, err);
+    hac_status status = write_values(state->graph, &job->result_data, &job->result_data_bytes, err);
     job->result_bytes = status == HAC_OK ? job->result_data_bytes : 0;
     return status;
 }
@@ -199,14 +283,15 @@ static hac_status answer_graph(hac_job *job, hac_error *err)
     ops_state *state = job->kind_state;
     hac_autofree uint8_t *values = NULL;
     size_t bytes = 0;
-    hac_status status = write_values(state, &values, &bytes, err);
+    hac_status status = write_values(state->graph, &values, &bytes, err);
     if (status != HAC_OK)
         return status;
     hac_job_add_earlier(job, hac_seconds_since(state->graph_ns));
     state->pending = false;
-    state->n_tasks += state->spec.n_tasks;
+    state->n_tasks += state->graph->spec.n_tasks;
     if (job->owner != NULL)
-        hac_session_send_graph_done(job->owner, state->serial, job->id, state->n_graphs, values, bytes);
+        hac_session_send_graph_done(job->owner, state->graph->serial, job->id, state->n_graphs, values,
+                                    bytes);
     state->n_graphs++;
     return HAC_OK;
 }
@@ -220,18 +305,19 @@ static hac_status task_ended(hac_job *job, uint32_t task, hac_error *err)
     return state->graphs ? answer_graph(job, err) : give_results(job, err);
 }
 
-/* The client hears of a job's end by the graph that waits. */
+/* The client hears of a job's end by the graphs that wait. */
 static void ended(hac_job *job)
 {
     ops_state *state = job->kind_state;
     hac_error err = HAC_ERROR_NONE;
-    if (!state->pending)
-        return;
+    op_graph *waiting[] = {state->pending ? state->graph : NULL, state->next};
     state->pending = false;
     (void)hac_fail(&err, job->code != HAC_OK ? job->code : HAC_CANCELLED, "%s",
                    job->message[0] != '\0' ? job->message : "the job has ended");
-    if (job->owner != NULL)
-        hac_session_send_failure(job->owner, state->serial, &err, 0);
+    for (size_t i = 0; i < sizeof waiting / sizeof *waiting && job->owner != NULL; i++)
+        if (waiting[i] != NULL)
+            hac_session_send_failure(job->owner, waiting[i]->serial, &err, 0);
+    free_graph(hac_steal_ptr(state->next));
 }
 
 static void progress(const hac_job *job, double elapsed, double *ret_rate, char *note, size_t room)
@@ -244,7 +330,7 @@ static void progress(const hac_job *job, double elapsed, double *ret_rate, char 
 static void receipt(const hac_job *job, hac_text *text)
 {
     const ops_state *state = job->kind_state;
-    const hac_ops_spec *spec = &state->spec;
+    const hac_ops_spec *spec = &state->graph->spec;
     hac_json_open(text, "opsplit", '{');
     hac_json_string(text, "policy", spec->policy == HAC_OPS_RULE ? "rule" : "measured");
     hac_json_unsigned(text, "threshold", spec->threshold > 0 ? spec->threshold : HAC_OPS_THRESHOLD);
@@ -266,23 +352,14 @@ static void receipt(const hac_job *job, hac_text *text)
     hac_json_close(text, '}');
 }
 
-static void free_graph(ops_state *state)
-{
-    if (state->ops != NULL)
-        hac__client__submit_ops__free_unpacked(state->ops, NULL);
-    free((void *)(uintptr_t)state->spec.tasks);
-    free(state->results);
-    state->ops = NULL;
-    state->spec.tasks = NULL;
-    state->spec.n_tasks = 0;
-    state->results = NULL;
-}
-
 static void free_state(hac_job *job)
 {
-    if (job->kind_state != NULL)
-        free_graph(job->kind_state);
-    free(job->kind_state);
+    ops_state *state = job->kind_state;
+    if (state != NULL) {
+        free_graph(state->graph);
+        free_graph(state->next);
+    }
+    free(state);
     job->kind_state = NULL;
 }
 
@@ -325,46 +402,38 @@ static hac_status copy_request(const Hac__Client__SubmitOps *request, Hac__Clien
     return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
 }
 
-static hac_status take_buffers(hac_session *session, hac_job *job, hac_error *err)
+static hac_status take_buffers(hac_session *session, op_graph *graph, hac_error *err)
 {
-    ops_state *state = job->kind_state;
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < state->ops->n_buffers && status == HAC_OK; i++) {
+    for (size_t i = 0; i < graph->ops->n_buffers && status == HAC_OK; i++) {
         char what[32];
         snprintf(what, sizeof what, "vector %zu", i);
-        status = hac_job_take_buffer(session, state->ops->buffers[i], 0, 0, what, &job->shared[i], err);
+        status = hac_job_take_buffer(session, graph->ops->buffers[i], 0, 0, what, &graph->vectors[i], err);
         if (status == HAC_OK)
-            state->sizes[i] = job->shared[i]->bytes;
+            graph->sizes[i] = graph->vectors[i]->bytes;
     }
     return status;
 }
 
-/* The graph of a request becomes the job's, in place of an earlier one. */
-static hac_status take_graph(hac_session *session, hac_job *job, const Hac__Client__SubmitOps *request,
-                             hac_error *err)
+static hac_status take_graph(hac_session *session, const hac_job *job, uint64_t serial,
+                             const Hac__Client__SubmitOps *request, op_graph **ret, hac_error *err)
 {
-    ops_state *state = job->kind_state;
-    hac_ops_spec before = state->spec;
-    free_graph(state);
-    hac_job_release_shared(job);
-    hac_status status = copy_request(request, &state->ops, err);
+    hac_cleanup(free_graph_cleanup) op_graph *graph = calloc(1, sizeof *graph);
+    if (graph == NULL)
+        return hac_fail_no_memory(err);
+    graph->serial = serial;
+    hac_status status = copy_request(request, &graph->ops, err);
     if (status == HAC_OK)
-        status = take_buffers(session, job, err);
+        status = take_buffers(session, graph, err);
     if (status == HAC_OK)
         status =
-            hac_ops_spec_read(job->user, state->ops, state->sizes, state->ops->n_buffers, &state->spec, err);
+            hac_ops_spec_read(job->user, graph->ops, graph->sizes, graph->ops->n_buffers, &graph->spec, err);
     if (status != HAC_OK)
         return status;
-    if (state->graphs) {
-        state->spec.policy = before.policy;
-        state->spec.threshold = before.threshold;
-        state->spec.kernels = before.kernels;
-    }
-    state->results = calloc(state->spec.n_tasks + 1, sizeof *state->results);
-    if (state->results == NULL)
+    graph->results = calloc(graph->spec.n_tasks + 1, sizeof *graph->results);
+    if (graph->results == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = 0; i < state->spec.n_tasks; i++)
-        job->bytes_in += state->spec.tasks[i].memory;
+    *ret = hac_steal_ptr(graph);
     return HAC_OK;
 }
 
@@ -372,11 +441,17 @@ static hac_status fill_job(hac_session *session, hac_job *job, const Hac__Client
                            hac_error *err)
 {
     ops_state *state = job->kind_state;
+    op_graph *graph = NULL;
     snprintf(job->name, sizeof job->name, "%s", request->name);
-    hac_status status = take_graph(session, job, request, err);
+    hac_status status = take_graph(session, job, 0, request, &graph, err);
+    if (status != HAC_OK)
+        return status;
+    begin_graph(job, graph);
     state->graphs = request->graphs;
-    if (status == HAC_OK)
-        status = hac_job_take_options(job, request->options, err);
+    state->policy = graph->spec.policy;
+    state->threshold = graph->spec.threshold;
+    state->kernels = graph->spec.kernels;
+    status = hac_job_take_options(job, request->options, err);
     if (status == HAC_OK && state->graphs && job->detached)
         status = hac_fail(err, HAC_INVALID,
                           "a job whose graphs follow cannot be detached: they come from its client");
@@ -411,15 +486,17 @@ hac_status hac_job_ops_submit(hac_session *session, uint64_t serial, const Hac__
 
 /* ---- the graphs of a job ------------------------------------------------------------------------------ */
 
-static hac_status check_turn(const hac_job *job, hac_error *err)
+/* One may run, and one wait behind it. */
+static hac_status check_turn(const hac_job *job, bool brings_graph, hac_error *err)
 {
     const ops_state *state = job->kind_state;
     if (hac_job_ended(job) || job->code != HAC_OK || job->cancelling)
         return hac_fail(err, job->code != HAC_OK ? job->code : HAC_CANCELLED, "%s",
                         job->message[0] != '\0' ? job->message : "the job has ended");
-    if (state->pending)
-        return hac_fail(err, HAC_INVALID, "a graph of job %llu is not answered yet: wait for it",
-                        (unsigned long long)job->id);
+    if (brings_graph ? state->next != NULL : state->pending)
+        return hac_fail(err, HAC_INVALID, "%s of job %llu %s not answered yet: wait for %s",
+                        brings_graph ? "two graphs" : "a graph", (unsigned long long)job->id,
+                        brings_graph ? "are" : "is", brings_graph ? "one of them" : "it");
     if (state->last)
         return hac_fail(err, HAC_INVALID, "a graph comes behind the last one of job %llu",
                         (unsigned long long)job->id);
@@ -436,26 +513,44 @@ static void note_lines(hac_job *job, const char *log)
     }
 }
 
+static hac_status append_graph(hac_session *session, hac_job *job, uint64_t serial,
+                               const Hac__Client__SubmitOps *request, hac_error *err)
+{
+    ops_state *state = job->kind_state;
+    op_graph *graph = NULL;
+    hac_status status = take_graph(session, job, serial, request, &graph, err);
+    if (status != HAC_OK)
+        return status;
+    graph->spec.policy = state->policy;
+    graph->spec.threshold = state->threshold;
+    graph->spec.kernels = state->kernels;
+    if (state->pending) {
+        plan_before(job, graph);
+        state->next = graph;
+    } else {
+        begin_graph(job, graph);
+        state->pending = true;
+    }
+    return HAC_OK;
+}
+
 hac_status hac_job_ops_append(hac_session *session, uint64_t serial, const Hac__Client__AppendGraph *request,
                               hac_error *err)
 {
     hac_job *job = NULL;
     hac_status status = hac_job_of_session(session, request->job, &graphs_kind, "graphs", &job, err);
     if (status == HAC_OK)
-        status = check_turn(job, err);
+        status = check_turn(job, request->graph != NULL, err);
     if (status != HAC_OK)
         return status;
     ops_state *state = job->kind_state;
     note_lines(job, request->log);
-    if (request->graph != NULL) {
-        status = take_graph(session, job, request->graph, err);
-        if (status != HAC_OK)
-            return status;
-        state->pending = true;
-        state->serial = serial;
-    } else {
+    if (request->graph != NULL)
+        status = append_graph(session, job, serial, request->graph, err);
+    else
         hac_session_send_graph_done(session, serial, job->id, state->n_graphs, NULL, 0);
-    }
+    if (status != HAC_OK)
+        return status;
     state->last = request->last;
     hac_scheduler_wake(job);
     return HAC_OK;

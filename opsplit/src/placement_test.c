@@ -123,7 +123,8 @@ NOT_CALLED(hac_status, hac_job_op_values, const hac_job *job, size_t task, uint6
            size_t *n, hac_error *err)
 NOT_CALLED(hac_status, hac_job_wait, hac_job *job, int timeout_ms, hac_error *err)
 NOT_CALLED(hac_status, hac_ops_begin, hac_client *client, const hac_ops *ops, hac_job **ret, hac_error *err)
-NOT_CALLED(hac_status, hac_ops_run, hac_job *job, const hac_ops *ops, const char *log, hac_error *err)
+NOT_CALLED(hac_status, hac_ops_send, hac_job *job, const hac_ops *ops, const char *log, hac_error *err)
+NOT_CALLED(hac_status, hac_ops_await, hac_job *job, hac_error *err)
 NOT_CALLED(hac_status, hac_ops_finish, hac_job *job, const char *log, hac_error *err)
 NOT_CALLED(hac_status, hac_sort_buffer, hac_client *client, hac_buffer *keys, uint64_t offset, uint64_t items,
            const hac_sort_options *options, hac_job **ret, hac_error *err)

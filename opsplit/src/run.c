@@ -82,13 +82,16 @@ hac_status hac_run_open(hac_logic_run *run, hac_error *err)
     run->vectors = calloc(run->logic->n_vectors + 1, sizeof *run->vectors);
     run->dimensions = calloc(run->logic->n_dimensions + 1, sizeof *run->dimensions);
     return run->vectors == NULL || run->dimensions == NULL ? hac_fail_no_memory(err)
-                                                           : hac_run_graph_new(&run->graph, err);
+                                                           : hac_run_graph_new(run, &run->graph, err);
 }
 
 void hac_run_clear(hac_logic_run *run)
 {
     hac_job_free(run->job); /* of a run that has failed: it is cancelled */
     hac_text_clear(&run->log);
+    for (unsigned i = 0; i < run->n_sent; i++)
+        hac_run_graph_free(run->sent[i]);
+    hac_run_graph_free(run->spare_graph);
     hac_run_graph_free(run->graph);
     hac_run_partitions_clear(run);
     hac_run_memory_clear(run);

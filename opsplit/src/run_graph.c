@@ -35,17 +35,18 @@ struct hac_run_graph {
     hac_run_memory *held[TASKS_MOST * HAC_OP_OPERANDS_MAX]; /* memory that is not given to others meanwhile */
     size_t n_held;
     size_t bytes;
-    size_t tentative, first_failed;            /* tasks; of the graph before, SIZE_MAX: none */
-    uint64_t number;                           /* of flushes */
+    size_t tentative;                          /* from this task on; SIZE_MAX: none is */
+    uint64_t number;                           /* of all graphs of the run; 0 is none */
     hac_run_planned planned_tasks[TASKS_MOST]; /* of a run that only places */
 };
 
-hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err)
+hac_status hac_run_graph_new(hac_logic_run *run, hac_run_graph **ret, hac_error *err)
 {
     *ret = calloc(1, sizeof **ret);
     if (*ret == NULL)
         return hac_fail_no_memory(err);
-    (*ret)->number = 1; /* 0: a vector that no graph writes */
+    (*ret)->tentative = SIZE_MAX;
+    (*ret)->number = ++run->n_graphs;
     return HAC_OK;
 }
 
@@ -84,21 +85,41 @@ static void hold(hac_run_graph *graph, hac_run_memory *memory)
 
 /* ---- running ---- */
 
-static void forget(hac_logic_run *run)
+/* Nothing more is added to it: buffers get other numbers in the next one. */
+static void close_graph(hac_run_graph *graph)
 {
-    hac_run_graph *graph = run->graph;
-    free_calls(graph);
     for (size_t i = 0; i < graph->n_buffers; i++)
         graph->buffers[i]->in_graph = -1;
+    graph->n_buffers = 0;
+}
+
+static void forget(hac_logic_run *run, hac_run_graph *graph)
+{
+    free_calls(graph);
+    close_graph(graph);
     for (size_t i = 0; i < graph->n_held; i++)
         hac_run_memory_release(run, graph->held[i]);
-    graph->n_tasks = graph->n_buffers = graph->n_held = graph->bytes = graph->planned = graph->tentative = 0;
-    graph->number++;
+    graph->n_tasks = graph->n_held = graph->bytes = graph->planned = 0;
+    graph->tentative = SIZE_MAX;
+    graph->number = ++run->n_graphs;
+}
+
+void hac_run_forget_graph(hac_logic_run *run)
+{
+    forget(run, run->graph);
+}
+
+static bool is_of_this_graph(const hac_logic_run *run, const hac_run_vector *vector)
+{
+    return vector->graph == run->graph->number;
 }
 
 bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector)
 {
-    return vector->graph == run->graph->number;
+    bool is_sent = false;
+    for (unsigned i = 0; i < run->n_sent; i++)
+        is_sent |= vector->graph == run->sent[i]->number;
+    return is_sent || is_of_this_graph(run, vector);
 }
 
 /* What all graphs of the run have in common. */
@@ -126,21 +147,22 @@ hac_status hac_run_begin_job(hac_logic_run *run, hac_error *err)
     return HAC_OK;
 }
 
-static hac_status take_values(hac_logic_run *run, hac_error *err)
+static hac_status take_values(hac_logic_run *run, hac_run_graph *graph, hac_error *err)
 {
     hac_status status = HAC_OK;
-    hac_run_graph *graph = run->graph;
+    run->first_failed = SIZE_MAX;
     for (size_t t = 0; status == HAC_OK && t < graph->n_tasks; t++) {
         size_t n = 0;
         status = hac_job_op_values(run->job, t, graph->parts[t].values, &n, err);
-        if (status == HAC_FAILED && graph->tentative > 0 && t >= graph->tentative) {
-            graph->first_failed = t < graph->first_failed ? t : graph->first_failed;
+        if (status == HAC_FAILED && t >= graph->tentative) {
+            run->first_failed = t < run->first_failed ? t : run->first_failed;
             status = HAC_OK;
         }
     }
     return status;
 }
 
+/* Hands over what was added. */
 static hac_status submit(hac_logic_run *run, hac_error *err)
 {
     hac_run_graph *graph = run->graph;
@@ -152,13 +174,14 @@ static hac_status submit(hac_logic_run *run, hac_error *err)
     ops.n_buffers = graph->n_buffers;
     ops.tasks = graph->tasks;
     ops.n_tasks = graph->n_tasks;
-    ops.tentative = graph->tentative;
-    graph->first_failed = SIZE_MAX;
+    ops.n_tentative = graph->tentative < graph->n_tasks ? graph->n_tasks - graph->tentative : 0;
+    run->report->graphs++;
+    run->report->tasks += graph->n_tasks;
     hac_status status = hac_run_begin_job(run, err);
     if (status == HAC_OK)
-        status = hac_ops_run(run->job, &ops, hac_run_log_text(run), err);
+        status = hac_ops_send(run->job, &ops, hac_run_log_text(run), err);
     hac_text_clear(&run->log);
-    return status == HAC_OK ? take_values(run, err) : status;
+    return status;
 }
 
 /* A row in the message of a task over places is that of the vector. */
@@ -176,13 +199,13 @@ static void name_row(const graph_task *part, char *message, size_t size)
 }
 
 /* The job runs pieces before the one at work, too: a message that names a task is about that one's place. */
-static hac_status blame(hac_logic_run *run, hac_status status, hac_error *err)
+static hac_status blame(hac_logic_run *run, const hac_run_graph *graph, hac_status status, hac_error *err)
 {
-    for (size_t t = 0; err != NULL && t < run->graph->n_tasks; t++) {
-        size_t n = strlen(run->graph->parts[t].name);
-        if (strncmp(err->message, run->graph->parts[t].name, n) == 0 && err->message[n] == ':') {
+    for (size_t t = 0; err != NULL && t < graph->n_tasks; t++) {
+        size_t n = strlen(graph->parts[t].name);
+        if (strncmp(err->message, graph->parts[t].name, n) == 0 && err->message[n] == ':') {
             hac_error about = *err;
-            name_row(&run->graph->parts[t], about.message, sizeof about.message);
+            name_row(&graph->parts[t], about.message, sizeof about.message);
             run->where[0] = '\0';
             /* what a codelet finds invalid is the data: the file has been checked */
             return hac_fail(err, status == HAC_INVALID ? HAC_FAILED : status, "%.200s:%s", run->logic->file,
@@ -218,28 +241,65 @@ static hac_status ask_plan(hac_logic_run *run, hac_error *err)
         run->placing->lacking.code = status;
     }
     status = hac_run_placed(run, graph->planned_tasks, graph->n_tasks, status, plan, &why, err);
-    forget(run);
+    forget(run, graph);
     return status;
+}
+
+/* Of a graph that was handed over. */
+static hac_status await(hac_logic_run *run, hac_run_graph *graph, hac_error *err)
+{
+    hac_status status = hac_ops_await(run->job, err);
+    if (status == HAC_OK)
+        status = take_values(run, graph, err);
+    return status == HAC_OK ? status : blame(run, graph, status, err);
 }
 
 hac_status hac_run_flush(hac_logic_run *run, hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (run->ahead != NULL)
+    if (run->ahead != NULL || run->n_sent > 0)
         return hac_fail(err, HAC_AGAIN, "a round that is added ahead waits for what is before it");
     if (run->placing != NULL)
         return ask_plan(run, err);
-    if (run->graph->n_tasks > 0) {
-        run->report->graphs++;
-        run->report->tasks += run->graph->n_tasks;
+    if (run->graph->n_tasks > 0)
         status = submit(run, err);
-        if (status != HAC_OK)
-            status = blame(run, status, err);
-    }
+    if (run->graph->n_tasks > 0 && status == HAC_OK)
+        status = await(run, run->graph, err);
     bool any = run->graph->planned > 0;
-    forget(run);
+    forget(run, run->graph);
     /* no rank goes on where another one cannot: it would wait for ever */
     return any ? hac_run_agree(run, status, err) : status;
+}
+
+/* ---- graphs that are on their way ---- */
+
+hac_status hac_run_send(hac_logic_run *run, hac_error *err)
+{
+    hac_run_graph *next = hac_steal_ptr(run->spare_graph);
+    hac_status status = next != NULL ? HAC_OK : hac_run_graph_new(run, &next, err);
+    if (status == HAC_OK)
+        status = submit(run, err);
+    if (status != HAC_OK) {
+        run->spare_graph = next;
+        forget(run, run->graph);
+        return status;
+    }
+    close_graph(run->graph);
+    run->sent[run->n_sent++] = run->graph;
+    run->graph = next;
+    return HAC_OK;
+}
+
+hac_status hac_run_await(hac_logic_run *run, hac_error *err)
+{
+    hac_run_graph *graph = run->sent[0];
+    hac_status status = await(run, graph, err);
+    run->sent[0] = run->sent[1];
+    run->n_sent--;
+    forget(run, graph);
+    hac_run_graph_free(run->spare_graph);
+    run->spare_graph = graph;
+    return status;
 }
 
 /* ---- tasks that may turn out not to be wanted ---- */
@@ -251,13 +311,13 @@ void hac_run_tentative(hac_logic_run *run)
 
 size_t hac_run_first_failed(const hac_logic_run *run)
 {
-    return run->graph->first_failed;
+    return run->first_failed;
 }
 
 bool hac_run_is_of_round_before(const hac_logic_run *run, const hac_run_vector *vector)
 {
     return run->ahead != NULL && hac_run_is_pending(run, vector) && vector->n_writers > 0 &&
-           vector->writers[0].task < run->ahead->first;
+           (!is_of_this_graph(run, vector) || vector->writers[0].task < run->ahead->first);
 }
 
 hac_run_mark hac_run_mark_graph(const hac_logic_run *run)
@@ -401,7 +461,8 @@ static bool waits_for(const hac_run_task *what, size_t operand, const hac_run_wr
     return reads_all(what, operand) || (w->first < end && first < w->end);
 }
 
-/* The tasks that write what this one reads: of components the same rows, or all. */
+/* The tasks that write what this one reads: of components the same rows, or all. A graph before has ended
+ * when this one begins. */
 static void find_order(const hac_logic_run *run, const hac_run_task *what, graph_task *part,
                        hac_op_task *task, uint64_t first, uint64_t end)
 {
@@ -409,7 +470,7 @@ static void find_order(const hac_logic_run *run, const hac_run_task *what, graph
         const hac_run_vector *v = what->operands[i];
         if (hac_run_writes(what, i))
             continue;
-        for (unsigned w = 0; hac_run_is_pending(run, v) && w < v->n_writers; w++)
+        for (unsigned w = 0; is_of_this_graph(run, v) && w < v->n_writers; w++)
             if (waits_for(what, i, &v->writers[w], first, end))
                 wait_after(part, task, v->writers[w].task);
     }
@@ -638,7 +699,7 @@ static size_t waits_of(const hac_logic_run *run, const hac_run_task *what, uint6
     size_t n = 0;
     for (size_t i = 0; i < what->n_operands; i++) {
         const hac_run_vector *v = what->operands[i];
-        if (hac_run_writes(what, i) || !hac_run_is_pending(run, v))
+        if (hac_run_writes(what, i) || !is_of_this_graph(run, v))
             continue;
         for (unsigned w = 0; hac_run_alone(run) && w < v->n_writers; w++)
             n += waits_for(what, i, &v->writers[w], first, end);

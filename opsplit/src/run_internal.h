@@ -146,7 +146,7 @@ void hac_run_partitions_clear(hac_logic_run *run);
 bool hac_run_cuts_ranges(const hac_logic_run *run, uint64_t rows);
 bool hac_run_takes_single_rows(const hac_logic_run *run, const hac_run_task *task);
 
-HAC_MUST_USE hac_status hac_run_graph_new(hac_run_graph **ret, hac_error *err);
+HAC_MUST_USE hac_status hac_run_graph_new(hac_logic_run *run, hac_run_graph **ret, hac_error *err);
 void hac_run_graph_free(hac_run_graph *graph);
 
 /*
@@ -158,9 +158,16 @@ HAC_MUST_USE hac_status hac_run_add(hac_logic_run *run, const hac_run_task *task
                                     hac_error *err);
 /* The job of all graphs, once. */
 HAC_MUST_USE hac_status hac_run_begin_job(hac_logic_run *run, hac_error *err);
-/* Runs what was added; afterwards vectors' memory may be read. HAC_AGAIN: not while rounds are added ahead.
- */
+/* Runs what was added; afterwards vectors' memory may be read. HAC_AGAIN: not while rounds are added ahead,
+ * or graphs are on their way. */
 HAC_MUST_USE hac_status hac_run_flush(hac_logic_run *run, hac_error *err);
+/* Sends what was added without waiting; at most two graphs are on their way. What is added then may read what
+ * those write: it runs when they have ended. */
+HAC_MUST_USE hac_status hac_run_send(hac_logic_run *run, hac_error *err);
+/* Waits for the one that was sent first. */
+HAC_MUST_USE hac_status hac_run_await(hac_logic_run *run, hac_error *err);
+/* What was added is not to run. */
+void hac_run_forget_graph(hac_logic_run *run);
 /* What is added from here on is tentative: it may fail. */
 void hac_run_tentative(hac_logic_run *run);
 /* The first task of the graph that has just run which has failed; SIZE_MAX: none. */
@@ -279,7 +286,11 @@ struct hac_run {
     hac_run_memory *memory;  /* the newest; each leads to an older one */
     hac_run_memory *spare;
     hac_run_slots slots[HAC_RUN_SLOT_SIZES];
-    hac_run_graph *graph;
+    hac_run_graph *graph; /* that is added to */
+    hac_run_graph *sent[HAC_OPS_UNANSWERED_MAX], *spare_graph;
+    unsigned n_sent;
+    uint64_t n_graphs;
+    size_t first_failed;           /* hac_run_first_failed */
     hac_job *job;                  /* of all graphs; NULL: none has run yet */
     hac_text log;                  /* for it, since the last one */
     hac_run_ahead *ahead;          /* a round is added ahead; NULL: none is */

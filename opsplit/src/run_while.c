@@ -6,21 +6,25 @@
  * than a round of little work. So the rounds that follow are added to the same graph, as if the condition
  * stayed true. When it has run, the condition is looked at for one round after the other; from the first one
  * on after which it is false, what was added ahead is forgotten. That nothing has seen it is due to vectors
- * being values. Tasks of such rounds may fail (hac_ops.tentative): their round is run again if its turn
+ * being values. Tasks of such rounds may fail (hac_ops.n_tentative): their round is run again if its turn
  * comes.
+ *
+ * Of a loop that has run for a while two graphs are on their way: while one runs the next one is made and
+ * sent, as if all of the rounds before counted.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "run_pieces.h"
 
 #define AHEAD_MOST    16
 #define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing */
 #define AHEAD_SECONDS 4e-3 /* of a graph: where rounds are longer, what lies between them is little */
-#define AHEAD_BYTES   (UINT64_C(16) << 20) /* that a graph's rounds write */
+#define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
 /* The run as a round has left it. */
 typedef struct moment {
@@ -31,15 +35,22 @@ typedef struct moment {
     hac_run_ahead ahead;
 } moment;
 
+/* The rounds of a graph. */
+typedef struct batch {
+    moment moments[AHEAD_MOST];
+    unsigned n; /* 0: one, whose moment was not taken */
+} batch;
+
 typedef struct loop {
     const hac_logic_step *step;
     uint64_t start, done; /* rounds */
+    uint64_t mark;        /* when the last graph had run, or the first one began */
     double round_seconds; /* of the last graph's */
     unsigned most;        /* rounds a graph, as far as it is known */
     int changed[HAC_LOGIC_VECTORS_MAX];
     size_t n_changed;
-    moment moments[AHEAD_MOST];
-    unsigned n; /* of them */
+    batch batches[2];
+    moment last; /* that counts, of the batch before */
 } loop;
 
 /* ---- moments ---- */
@@ -154,73 +165,116 @@ static hac_status add_round(hac_logic_run *run, const hac_logic_step *step, hac_
     return hac_run_steps(run, step->body, step->n_body, err);
 }
 
-/* Rounds that the next graph may have. Ranks, which have to decide alike, take one by one. */
-static unsigned rounds_wanted(const hac_logic_run *run, const loop *l)
+/* Whether two graphs may be on their way, and whether one may have more rounds than those that are wanted for
+ * sure. Ranks, which have to decide alike, take one by one. */
+static bool may_pair(const hac_logic_run *run, const loop *l)
 {
-    uint64_t n = 1 + l->done / AHEAD_SHARE;
+    return hac_run_alone(run) && run->ahead == NULL && l->most > 1 && l->done >= 2 * AHEAD_SHARE;
+}
+
+/* Rounds that the next graph may have, of those that are left. */
+static unsigned rounds_wanted(const hac_logic_run *run, const loop *l, uint64_t left)
+{
+    uint64_t n = may_pair(run, l) ? l->done / (2 * AHEAD_SHARE) : 1 + l->done / AHEAD_SHARE;
     if (!hac_run_alone(run) || run->ahead != NULL || l->done == 0)
         return 1;
     n = n < l->most ? n : l->most;
-    n = n < l->step->rounds - l->done ? n : l->step->rounds - l->done;
+    n = n < left ? n : left;
     double fit = AHEAD_SECONDS / l->round_seconds;
     return fit < (double)n ? (unsigned)fit : (unsigned)n;
 }
 
-/* One more behind those that were added. false: it cannot be, and nothing of it is left. */
-static bool add_ahead(hac_logic_run *run, loop *l)
+/* One more behind those that were added, or behind those of the graph before. false: it cannot be, and
+ * nothing of it is left. */
+static bool add_ahead(hac_logic_run *run, loop *l, batch *b, const moment *before)
 {
-    moment *before = &l->moments[l->n - 1], *m = &l->moments[l->n];
-    m->ahead.first = before->end.tasks;
+    moment *m = &b->moments[b->n];
+    hac_run_mark end = hac_run_mark_graph(run);
+    m->ahead.first = end.tasks;
     run->ahead = &m->ahead;
     bool is_added = add_round(run, l->step, NULL) == HAC_OK && take_moment(run, l, m, NULL) == HAC_OK;
     run->ahead = NULL;
     if (is_added) {
-        l->n++;
+        b->n++;
         return true;
     }
     go_back(run, l, before);
     clear_moment(run, l, m);
-    hac_run_take_back(run, before->end);
+    hac_run_take_back(run, end);
     return false;
 }
 
-/* Rounds behind the one that was just added, of which nothing had to run yet. */
-static void add_rounds_ahead(hac_logic_run *run, loop *l, unsigned wanted)
+/* Up to so many in all. */
+static void add_rounds(hac_logic_run *run, loop *l, batch *b, unsigned wanted, uint64_t bytes)
 {
-    unsigned fit = wanted > 1 ? hac_run_graphs_fit(run, AHEAD_BYTES) : 0;
+    unsigned fit = hac_run_graphs_fit(run, bytes);
     wanted = wanted < fit ? wanted : fit;
-    if (wanted <= 1)
-        return;
-    if (take_moment(run, l, &l->moments[0], NULL) != HAC_OK) {
-        clear_moment(run, l, &l->moments[0]);
-        return;
-    }
-    l->n = 1;
-    hac_run_tentative(run);
-    while (l->n < wanted && add_ahead(run, l))
+    while (b->n < wanted && add_ahead(run, l, b, &b->moments[b->n - 1]))
         ;
-    if (l->n < wanted)
-        l->most = l->n;
+    if (b->n < wanted)
+        l->most = b->n;
 }
 
-/* Round `i` of the graph that has run becomes the run's state. false: it has failed. */
-static bool accept_round(hac_logic_run *run, loop *l, unsigned i)
+/* Rounds behind the one that was just added, of which nothing had to run yet. */
+static void add_rounds_behind(hac_logic_run *run, loop *l, batch *b, unsigned wanted, bool pair)
 {
-    if (i > 0 && hac_run_first_failed(run) < l->moments[i].end.tasks) {
+    uint64_t bytes = pair ? AHEAD_BYTES / 2 : AHEAD_BYTES;
+    if (hac_run_graphs_fit(run, bytes) < (pair ? 1 : 2) || (!pair && wanted <= 1))
+        return;
+    if (take_moment(run, l, &b->moments[0], NULL) != HAC_OK) {
+        clear_moment(run, l, &b->moments[0]);
+        return;
+    }
+    b->n = 1;
+    hac_run_tentative(run);
+    add_rounds(run, l, b, wanted, bytes);
+}
+
+/* Rounds of a graph of their own, behind the one that is on its way. */
+static void add_batch(hac_logic_run *run, loop *l, const batch *sent, batch *ret)
+{
+    const moment *before = &sent->moments[sent->n - 1];
+    uint64_t left = l->step->rounds - l->done - sent->n;
+    unsigned wanted = may_pair(run, l) ? rounds_wanted(run, l, left) : 0;
+    if (wanted == 0)
+        return;
+    hac_run_tentative(run);
+    if (!add_ahead(run, l, ret, before))
+        l->most = 1;
+    else if (hac_run_graphs_fit(run, AHEAD_BYTES / 2) > 0)
+        add_rounds(run, l, ret, wanted, AHEAD_BYTES / 2);
+    else
+        ret->n = 0;
+    if (ret->n > 0)
+        return;
+    clear_moment(run, l, &ret->moments[0]);
+    hac_run_forget_graph(run);
+}
+
+/* ---- what counts ---- */
+
+/* Round `i` of the graph that has run becomes the run's state. false: it has failed. */
+static bool accept_round(hac_logic_run *run, loop *l, const batch *b, unsigned i)
+{
+    if (hac_run_first_failed(run) < b->moments[i].end.tasks) {
         l->most = 1;
         return false;
     }
-    go_back(run, l, &l->moments[i]);
-    hac_run_log_lines(run, &l->moments[i].ahead.log);
+    go_back(run, l, &b->moments[i]);
+    hac_run_log_lines(run, &b->moments[i].ahead.log);
     return true;
 }
 
-/* All of a graph has run: its rounds count as far as the condition is true. */
-static hac_status accept_rounds(hac_logic_run *run, loop *l, bool *on, hac_error *err)
+/* All of a graph has run: its rounds count as far as the condition is true. *ret_all: they all do, and it
+ * still is. */
+static hac_status accept_rounds(hac_logic_run *run, loop *l, const batch *b, bool *on, bool *ret_all,
+                                hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (unsigned i = 0; i == 0 || (i < l->n && *on && status == HAC_OK); i++) {
-        if (l->n > 0 && !accept_round(run, l, i))
+    uint64_t done = l->done, now = hac_now_ns();
+    unsigned i = 0;
+    for (; i == 0 || (i < b->n && *on && status == HAC_OK); i++) {
+        if (b->n > 0 && !accept_round(run, l, b, i))
             break;
         l->done++;
         if (run->options->log != NULL)
@@ -228,37 +282,101 @@ static hac_status accept_rounds(hac_logic_run *run, loop *l, bool *on, hac_error
         if (l->done < l->step->rounds)
             status = hac_run_look(run, l->step, on, err);
     }
+    l->round_seconds = (double)(now - l->mark) * 1e-9 / (double)(l->done > done ? l->done - done : 1);
+    l->mark = now;
+    *ret_all = *on && i >= b->n;
     return status;
+}
+
+static void clear_batch(hac_logic_run *run, const loop *l, batch *b)
+{
+    for (unsigned i = 0; i < b->n; i++)
+        clear_moment(run, l, &b->moments[i]);
+    b->n = 0;
+}
+
+/* Its last moment is what the next one's rounds come back to if none of them counts. */
+static void keep_last(hac_logic_run *run, loop *l, batch *b)
+{
+    clear_moment(run, l, &l->last);
+    l->last = b->moments[b->n - 1];
+    b->moments[b->n - 1] = (moment){.vectors = NULL};
+    clear_batch(run, l, b);
+}
+
+/* ---- graphs ---- */
+
+/* Graphs that are on their way are waited for, and forgotten. */
+static hac_status land(hac_logic_run *run, hac_status status, hac_error *err)
+{
+    while (run->n_sent > 0) {
+        hac_status other = hac_run_await(run, status == HAC_OK ? err : NULL);
+        status = status == HAC_OK ? other : status;
+    }
+    return status;
+}
+
+/* A graph is on its way: the next one is sent before it is looked at, as long as all of them count. */
+static hac_status run_pairs(hac_logic_run *run, loop *l, batch *b, bool *on, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    bool all = true;
+    while (status == HAC_OK && all && b->n > 0) {
+        batch *next = &l->batches[b == l->batches];
+        go_back(run, l, &b->moments[b->n - 1]);
+        add_batch(run, l, b, next);
+        if (next->n > 0)
+            status = hac_run_send(run, err);
+        if (status == HAC_OK)
+            status = hac_run_await(run, err);
+        if (l->last.vectors != NULL)
+            go_back(run, l, &l->last);
+        if (status == HAC_OK)
+            status = accept_rounds(run, l, b, on, &all, err);
+        keep_last(run, l, b);
+        b = next;
+    }
+    return land(run, status, err);
 }
 
 static hac_status run_graph(hac_logic_run *run, loop *l, bool *on, hac_error *err)
 {
-    uint64_t before = hac_now_ns(), graphs = run->report->graphs, done = l->done;
-    unsigned wanted = rounds_wanted(run, l);
+    batch *b = &l->batches[0];
+    uint64_t graphs = run->report->graphs;
+    bool pair = may_pair(run, l), all;
+    unsigned wanted = rounds_wanted(run, l, l->step->rounds - l->done);
+    l->mark = hac_now_ns();
     hac_status status = add_round(run, l->step, err);
     bool has_waited = run->report->graphs > graphs; /* in its first round for what was before the loop, too */
     if (has_waited && l->done > 0)
         l->most = 1;
     else if (status == HAC_OK)
-        add_rounds_ahead(run, l, wanted);
-    if (status == HAC_OK && (run->options->log != NULL || l->n > 0))
+        add_rounds_behind(run, l, b, wanted, pair && wanted > 0);
+    if (status != HAC_OK)
+        return status;
+    if (pair && b->n > 0) {
+        status = hac_run_send(run, err);
+        return status == HAC_OK ? run_pairs(run, l, b, on, err) : status;
+    }
+    if (run->options->log != NULL || b->n > 0)
         status = hac_run_flush(run, err);
-    if (status == HAC_OK)
-        status = accept_rounds(run, l, on, err);
-    for (unsigned i = 0; i < l->n; i++)
-        clear_moment(run, l, &l->moments[i]);
-    l->n = 0;
-    l->round_seconds = hac_seconds_since(before) / (double)(l->done > done ? l->done - done : 1);
-    return status;
+    return status == HAC_OK ? accept_rounds(run, l, b, on, &all, err) : status;
 }
 
 hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
 {
-    loop l = {.step = step, .start = hac_now_ns(), .most = AHEAD_MOST};
+    hac_autofree loop *l = calloc(1, sizeof *l);
     bool on = true;
-    find_changed(&l);
+    if (l == NULL)
+        return hac_fail_no_memory(err);
+    *l = (loop){.step = step, .start = hac_now_ns(), .most = AHEAD_MOST};
+    find_changed(l);
     hac_status status = step->rounds > 0 && !step->first ? hac_run_look(run, step, &on, err) : HAC_OK;
-    while (status == HAC_OK && on && l.done < step->rounds)
-        status = run_graph(run, &l, &on, err);
+    while (status == HAC_OK && on && l->done < step->rounds) {
+        status = run_graph(run, l, &on, err);
+        clear_batch(run, l, &l->batches[0]);
+        clear_batch(run, l, &l->batches[1]);
+        clear_moment(run, l, &l->last);
+    }
     return status;
 }

@@ -437,8 +437,8 @@ static void test_ops(void **state)
     BAD(OPS((c.submit_ops.n_tasks = 513, c.second_op.call.len = 1)), 0, "tasks: has more than 512");
     BAD(OPS(c.submit_ops.options = NULL), 0, "submit_ops: options: is missing");
     BAD(OPS(c.submit_ops.policy = 2), 0, "policy: 2 is not one of its values");
-    GOOD(OPS(c.submit_ops.tentative = 2), 0);
-    BAD(OPS(c.submit_ops.tentative = 3), 0, "tentative: from task 3 of 2 on");
+    GOOD(OPS(c.submit_ops.n_tentative = 2), 0);
+    BAD(OPS(c.submit_ops.n_tentative = 3), 0, "n_tentative: 3 of 2 tasks");
     BAD(OPS(c.op_task.codelet = NULL), 0, "tasks: codelet: is missing");
     BAD(OPS(c.op_task.codelet = (char *)(uintptr_t) "sort.small"), 0, "codelet: is no sub-operator's");
     BAD(OPS(c.op_task.codelet = (char *)(uintptr_t) "op.map.cl"), 0, "codelet: is no sub-operator's");

@@ -61,8 +61,8 @@ static hac_status validate_tasks(const Hac__Client__SubmitOps *ops, size_t n_buf
 /* A graph with its buffers. */
 static hac_status validate_graph(const Hac__Client__SubmitOps *ops, hac_error *err)
 {
-    if (ops->tentative > ops->n_tasks)
-        return hac_fail(err, HAC_PROTOCOL, "tentative: from task %u of %zu on", ops->tentative, ops->n_tasks);
+    if (ops->n_tentative > ops->n_tasks)
+        return hac_fail(err, HAC_PROTOCOL, "n_tentative: %u of %zu tasks", ops->n_tentative, ops->n_tasks);
     for (size_t i = 0; i < ops->n_buffers; i++)
         if (ops->buffers[i] == 0)
             return hac_fail(err, HAC_PROTOCOL, "buffers[%zu]: is missing", i);
@@ -72,7 +72,7 @@ static hac_status validate_graph(const Hac__Client__SubmitOps *ops, hac_error *e
 hac_status hac_submit_ops_validate(const Hac__Client__SubmitOps *ops, size_t n_fds, hac_error *err)
 {
     hac_status status = HAC_OK;
-    if (ops->graphs && (ops->n_tasks > 0 || ops->n_buffers > 0 || ops->tentative > 0))
+    if (ops->graphs && (ops->n_tasks > 0 || ops->n_buffers > 0 || ops->n_tentative > 0))
         return hac_fail(err, HAC_PROTOCOL, "graphs: will follow, but there is one already");
     if (!ops->graphs)
         status = validate_graph(ops, err);

@@ -4,11 +4,12 @@
 import json
 import math
 import re
+import signal
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import TWO_DEVICES, Machine, SharedMachineTest, main  # noqa: E402
+from machine import ONE_DEVICE, TWO_DEVICES, Machine, SharedMachineTest, eventually, main  # noqa: E402
 
 COUNT = """name: count
 vectors:
@@ -124,7 +125,7 @@ class Rounds(SharedMachineTest):
 
     def test_ends(self):
         """The condition ends the loop where it becomes false, however many rounds were sent."""
-        for end in (1, 2, 16, 17, 18, 19, 33, 34, 50, 99):
+        for end in (1, 2, 16, 17, 18, 19, *range(31, 40), 50, 64, 65, 66, 67, 99, 160, 161, 163):
             out, receipt, log = self.run_logic(COUNT % (end, 10000))
             self.assertEqual(self.numbers(out, "o.csv"), [end] * 100)
             self.assertEqual(self.numbers(out, "seen.csv"), [end])
@@ -155,7 +156,7 @@ class Rounds(SharedMachineTest):
 
     def test_limit(self):
         """Nor are there more rounds than the file allows."""
-        for rounds in (1, 2, 17, 40, 77):
+        for rounds in (1, 2, 17, 32, 33, 34, 35, 40, 66, 77, 200):
             out, receipt, log = self.run_logic(COUNT % (1 << 40, rounds))
             self.assertEqual(self.numbers(out, "o.csv"), [rounds] * 100)
             self.assertEqual(self.numbers(out, "seen.csv"), [rounds])
@@ -178,6 +179,40 @@ class Rounds(SharedMachineTest):
         self.m.bad(1, "opsplit", "run", path, "-o", "nothing", says="fails.yaml:7:9: map: op.map: row 0")
         job = max(job["id"] for job in json.loads(self.m.good("jobs", "--json"))["jobs"])
         self.check_log(self.m.good("log", job).decode(), "top", [1 << i for i in range(1, 63)])
+
+    def in_rounds(self, process):
+        """The number of the job, when two of its graphs are on their way."""
+        def found():
+            for job in self.m.json("jobs")["jobs"]:
+                if job["state"] == "running" and b"round 100: " in self.m.good("log", job["id"]):
+                    return job["id"]
+            return None
+        job = eventually(found, 30)
+        self.assertIsNone(process.poll())
+        self.assertTrue(job)
+        return job
+
+    def test_cancel(self):
+        """With two graphs on their way, by another program or by a signal."""
+        path = self.m.work / "endless.yaml"
+        path.write_text(COUNT % (1 << 40, 1000000000))
+        for how in (lambda process, job: self.m.good("cancel", job), lambda process, job: process.send_signal(signal.SIGINT)):
+            process = self.m.start("opsplit", "run", path, "-o", "cancelled", "-q")
+            job = self.in_rounds(process)
+            how(process, job)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out), (130, b""), err)
+            self.assertIn(b"cancelled", err)
+            self.assertTrue(eventually(lambda j=job: self.m.json("show", j)["state"] == "cancelled"))
+
+    def test_little_memory(self):
+        """Where there is none for a second graph, rounds go without."""
+        little = Machine(ONE_DEVICE, {"pool_memory_per_user": "6MiB"})
+        self.addCleanup(little.close)
+        out, receipt, log = self.run_logic((COUNT % (200, 1000)).replace("rows: 100", "rows: 100000"), little)
+        self.assertEqual(self.numbers(out, "o.csv"), [200] * 100000)
+        self.assertEqual(receipt["rounds"], 200)
+        self.check_log(log, "top", range(1, 201))
 
     def test_values_between(self):
         """A body that reads what it writes."""

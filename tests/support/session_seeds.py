@@ -132,6 +132,14 @@ def graphs():
         wire.APPEND_GRAPH, last).ask(wire.WAIT, job(1))
     yield "graphs_late", open_one().ask(wire.APPEND_GRAPH, one).ask(wire.APPEND_GRAPH, one).answers(8).ask(
         wire.APPEND_GRAPH, last).ask(wire.APPEND_GRAPH, one)
+    bad = message(f1=1, f2=wire.ops([7], tasks))
+    yield "graphs_two", open_one().ask(wire.APPEND_GRAPH, one).ask(wire.APPEND_GRAPH, one).answers(16).ask(
+        wire.APPEND_GRAPH, one).ask(wire.APPEND_GRAPH, bad).answers(8).ask(wire.APPEND_GRAPH, last).ask(wire.WAIT, job(1))
+    yield "graphs_two_cancelled", open_one().ask(wire.APPEND_GRAPH, one).ask(wire.APPEND_GRAPH, one).ask(
+        wire.CANCEL, job(1)).answers(8)
+    yield "graphs_two_left", open_one().ask(wire.APPEND_GRAPH, one).ask(wire.APPEND_GRAPH, one).step(CLOSE, 0).answers(4)
+    yield "graphs_two_lost", open_one().ask(wire.APPEND_GRAPH, one).ask(wire.APPEND_GRAPH, one).step(
+        DIE, 0, DIE, 1, DIE, 2, TICK).answers(16)
     yield "graphs_left", open_one().ask(wire.APPEND_GRAPH, one).step(CLOSE, 0).answers(4)
     yield "graphs_lost", open_one().ask(wire.APPEND_GRAPH, one).step(DIE, 0, DIE, 1, DIE, 2, TICK).answers(8)
     yield "output", open_one().ask(wire.OUTPUT, job(1)).ask(wire.APPEND_GRAPH, last).answers(4).ask(

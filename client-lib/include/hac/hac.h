@@ -537,10 +537,10 @@ typedef struct hac_ops {
     uint64_t threshold; /* bytes; of the rule; 0: 3 GiB */
     int kernels;        /* OpenCL kernels also where host codelets could run */
     hac_job_options job;
-    /* Tasks from this one on may fail of their data: the others, and those that come after them, run all the
-     * same, and hac_job_op_values says which have failed. For work that may turn out not to be wanted. 0: the
-     * graph fails with any. */
-    size_t tentative;
+    /* So many of the last tasks may fail of their data: the others, and those that come after them, run all
+     * the same, and hac_job_op_values says which have failed. For work that may turn out not to be wanted. 0:
+     * the graph fails with any. */
+    size_t n_tentative;
 } hac_ops;
 
 #define HAC_OPS_INIT                                                                                         \
@@ -565,6 +565,15 @@ HAC_API HAC_MUST_USE hac_status hac_ops_begin(hac_client *client, const hac_ops 
                                               hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_ops_run(hac_job *job, const hac_ops *graph, const char *log,
                                             hac_error *err);
+/*
+ * hac_ops_run in two: a graph may be sent while another one is on its way, so that devices do not wait for
+ * the program between the two. It runs when that one has ended, and may read what it writes. hac_ops_await
+ * waits for the one that was sent first; the values are its then.
+ */
+#define HAC_OPS_UNANSWERED_MAX 2
+HAC_API HAC_MUST_USE hac_status hac_ops_send(hac_job *job, const hac_ops *graph, const char *log,
+                                             hac_error *err);
+HAC_API HAC_MUST_USE hac_status hac_ops_await(hac_job *job, hac_error *err);
 HAC_API HAC_MUST_USE hac_status hac_ops_finish(hac_job *job, const char *log, hac_error *err);
 /* What task `task` of a graph that is done has given back: at most 4 numbers; *ret_n says how many.
  * HAC_FAILED: it has failed, which a tentative one may; what it writes is undefined then, and what reads

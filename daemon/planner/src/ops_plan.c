@@ -395,7 +395,7 @@ static void add_devices(planning *p)
         snprintf(device->name, sizeof(device->name), "%s", p->machine->devices[d].name);
         device->machine_index = d;
         device->share = 1.0 / n;
-        p->free_at[d] = p->machine->devices[d].backlog;
+        p->free_at[d] = p->spec->waits ? 0 : p->machine->devices[d].backlog;
     }
 }
 

@@ -46,6 +46,7 @@ typedef struct hac_ops_spec {
     uint64_t threshold;   /* bytes; 0: HAC_OPS_THRESHOLD */
     bool kernels;         /* OpenCL kernels also on CPUs */
     uint32_t device_mask; /* machine devices that are allowed; 0: all usable ones */
+    bool waits;           /* until what devices have at present is done: their backlogs do not count */
     /* Who alone learns from these tasks, for the units are what a client says: their models have this behind
      * the codelet's name. What all learn from is taken where there is none yet. NULL: all learn from them. */
     const char *learner;
