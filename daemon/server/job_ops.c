@@ -21,8 +21,9 @@ typedef struct op_result {
 } op_result;
 
 typedef struct op_graph {
-    Hac__Client__SubmitOps *ops; /* a copy of the request */
-    hac_ops_spec spec;           /* borrows from it, and from `sizes` */
+    hac_ops_spec spec; /* borrows from `borrowed` and `sizes` */
+    void *borrowed;
+    size_t n_tentative;
     uint64_t sizes[HAC_OPS_BUFFERS_MAX];
     hac_pool_buffer
         *vectors[HAC_OPS_BUFFERS_MAX]; /* held until it is the job's graph, which holds them then */
@@ -104,8 +105,7 @@ static void free_graph(op_graph *graph)
     for (size_t i = 0; i < HAC_OPS_BUFFERS_MAX; i++)
         if (graph->vectors[i] != NULL)
             hac_pool_release(graph->vectors[i]);
-    if (graph->ops != NULL)
-        hac__client__submit_ops__free_unpacked(graph->ops, NULL);
+    free(graph->borrowed);
     free((void *)(uintptr_t)graph->spec.tasks);
     free(graph->results);
     free(graph);
@@ -228,7 +228,7 @@ static bool may_fail(hac_job *job, uint32_t task, const Hac__Executor__Done *don
 {
     const ops_state *state = job->kind_state;
     const op_graph *graph = state->graph;
-    bool may = task >= graph->spec.n_tasks - graph->ops->n_tentative && is_of_data(done);
+    bool may = task >= graph->spec.n_tasks - graph->n_tentative && is_of_data(done);
     if (may)
         graph->results[task].n = HAC_OPS_VALUES_NONE;
     return may;
@@ -389,26 +389,51 @@ static const hac_job_kind graphs_kind = {.flow = "opsplit",
 
 /* ---- submission --------------------------------------------------------------------------------------- */
 
-/* The request lives no longer than its frame. */
-static hac_status copy_request(const Hac__Client__SubmitOps *request, Hac__Client__SubmitOps **ret,
-                               hac_error *err)
+static const void *keep(uint8_t **room, const void *data, size_t bytes)
 {
-    size_t bytes = protobuf_c_message_get_packed_size(&request->base);
-    hac_autofree uint8_t *packed = malloc(bytes + 1);
-    if (packed == NULL)
-        return hac_fail_no_memory(err);
-    protobuf_c_message_pack(&request->base, packed);
-    *ret = hac__client__submit_ops__unpack(NULL, bytes, packed);
-    return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
+    uint8_t *kept = *room;
+    if (bytes > 0)
+        memcpy(kept, data, bytes);
+    *room += bytes;
+    return kept;
 }
 
-static hac_status take_buffers(hac_session *session, op_graph *graph, hac_error *err)
+static const char *keep_text(uint8_t **room, const char *text)
+{
+    return keep(room, text, strlen(text) + 1);
+}
+
+/* What the tasks borrow from their request becomes the graph's: the request lives no longer than its frame.
+ */
+static hac_status keep_borrowed(op_graph *graph, hac_error *err)
+{
+    hac_op_spec *tasks = (hac_op_spec *)(uintptr_t)graph->spec.tasks;
+    size_t bytes = 0;
+    for (size_t i = 0; i < graph->spec.n_tasks; i++)
+        bytes += tasks[i].n_after * sizeof *tasks[i].after + tasks[i].call_bytes + strlen(tasks[i].codelet) +
+                 strlen(tasks[i].name) + strlen(tasks[i].pin) + 3;
+    uint8_t *room = graph->borrowed = malloc(bytes + 1);
+    if (room == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = 0; i < graph->spec.n_tasks; i++) /* numbers first: they are aligned so */
+        tasks[i].after = keep(&room, tasks[i].after, tasks[i].n_after * sizeof *tasks[i].after);
+    for (size_t i = 0; i < graph->spec.n_tasks; i++) {
+        tasks[i].call = keep(&room, tasks[i].call, tasks[i].call_bytes);
+        tasks[i].codelet = keep_text(&room, tasks[i].codelet);
+        tasks[i].name = keep_text(&room, tasks[i].name);
+        tasks[i].pin = keep_text(&room, tasks[i].pin);
+    }
+    return HAC_OK;
+}
+
+static hac_status take_buffers(hac_session *session, const Hac__Client__SubmitOps *request, op_graph *graph,
+                               hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (size_t i = 0; i < graph->ops->n_buffers && status == HAC_OK; i++) {
+    for (size_t i = 0; i < request->n_buffers && status == HAC_OK; i++) {
         char what[32];
         snprintf(what, sizeof what, "vector %zu", i);
-        status = hac_job_take_buffer(session, graph->ops->buffers[i], 0, 0, what, &graph->vectors[i], err);
+        status = hac_job_take_buffer(session, request->buffers[i], 0, 0, what, &graph->vectors[i], err);
         if (status == HAC_OK)
             graph->sizes[i] = graph->vectors[i]->bytes;
     }
@@ -422,12 +447,12 @@ static hac_status take_graph(hac_session *session, const hac_job *job, uint64_t 
     if (graph == NULL)
         return hac_fail_no_memory(err);
     graph->serial = serial;
-    hac_status status = copy_request(request, &graph->ops, err);
+    graph->n_tentative = request->n_tentative;
+    hac_status status = take_buffers(session, request, graph, err);
     if (status == HAC_OK)
-        status = take_buffers(session, graph, err);
+        status = hac_ops_spec_read(job->user, request, graph->sizes, request->n_buffers, &graph->spec, err);
     if (status == HAC_OK)
-        status =
-            hac_ops_spec_read(job->user, graph->ops, graph->sizes, graph->ops->n_buffers, &graph->spec, err);
+        status = keep_borrowed(graph, err);
     if (status != HAC_OK)
         return status;
     graph->results = calloc(graph->spec.n_tasks + 1, sizeof *graph->results);
