@@ -144,8 +144,21 @@ static double price(const planning *p, const hac_op_spec *op, uint32_t device, b
     return hac_price_task(p->machine, device, 0, &task, 1, together, source);
 }
 
+/* What a task takes on each device alone. */
+typedef struct price_list {
+    double seconds[HAC_MACHINE_MAX_DEVICES];
+    hac_price_source source[HAC_MACHINE_MAX_DEVICES];
+} price_list;
+
+static void find_prices(const planning *p, const hac_op_spec *op, uint32_t mask, price_list *ret)
+{
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if (mask >> d & 1)
+            ret->seconds[d] = price(p, op, d, false, &ret->source[d]);
+}
+
 /* "cpu.0 1.20 ms, gpu.0 0.40 ms", up to a few of them. */
-static void list_prices(const planning *p, const hac_op_spec *op, uint32_t mask, char *ret, size_t room)
+static void list_prices(const planning *p, const price_list *prices, uint32_t mask, char *ret, size_t room)
 {
     int used = 0;
     unsigned n = 0;
@@ -153,28 +166,25 @@ static void list_prices(const planning *p, const hac_op_spec *op, uint32_t mask,
     for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES && n < 4; d++) {
         if (!(mask >> d & 1) || (size_t)used >= room)
             continue;
-        hac_price_source source;
-        double seconds = price(p, op, d, false, &source);
         used += snprintf(ret + used, room - (size_t)used, "%s%s %.3g ms%s", n++ == 0 ? "" : ", ",
-                         p->machine->devices[d].name, seconds * 1e3,
-                         source == HAC_PRICE_ASSUMED ? " (a guess)" : "");
+                         p->machine->devices[d].name, prices->seconds[d] * 1e3,
+                         prices->source[d] == HAC_PRICE_ASSUMED ? " (a guess)" : "");
     }
 }
 
 /* ---- measured ---- */
 
 /* The device that would end it first, after what is placed there already. */
-static uint32_t first_to_end(const planning *p, const hac_op_spec *op, uint32_t mask, double ready,
-                             double *ret_end)
+static uint32_t first_to_end(const planning *p, const price_list *prices, uint32_t mask, double ready)
 {
     uint32_t best = 0;
-    *ret_end = INFINITY;
+    double best_end = INFINITY;
     for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
         if (!(mask >> d & 1))
             continue;
-        double end = fmax(ready, p->free_at[d]) + price(p, op, d, false, NULL);
-        if (end < *ret_end) {
-            *ret_end = end;
+        double end = fmax(ready, p->free_at[d]) + prices->seconds[d];
+        if (end < best_end) {
+            best_end = end;
             best = d;
         }
     }
@@ -207,13 +217,15 @@ static double team_seconds(const hac_op_spec *op, const hac_team *team)
 static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, double ready, placement *ret)
 {
     char prices[120];
+    bool alone = (mask & (mask - 1)) == 0;
     hac_team team = {.n = 0};
-    double end;
-    uint32_t best = first_to_end(p, op, mask, ready, &end);
-    ret->seconds = price(p, op, best, false, NULL);
+    price_list list;
+    find_prices(p, op, mask, &list);
+    uint32_t best = first_to_end(p, &list, mask, ready);
+    ret->seconds = list.seconds[best];
     ret->mask = UINT32_C(1) << best;
-    list_prices(p, op, mask, prices, sizeof(prices));
-    if (op->grain > 0)
+    list_prices(p, &list, mask, prices, sizeof(prices));
+    if (op->grain > 0 && !alone)
         form_team(p, op, mask, &team);
     if (team.n > 1 && team_seconds(op, &team) < TEAM_PAYS * ret->seconds) {
         ret->mask = 0;
@@ -224,7 +236,6 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
                  team.n, prices);
         return;
     }
-    bool alone = (mask & (mask - 1)) == 0;
     snprintf(ret->why, sizeof(ret->why), "%s%s", alone ? "the only device that can: " : "measured: ", prices);
 }
 
@@ -411,6 +422,14 @@ static hac_status add_buffers(planning *p, hac_error *err)
     return status;
 }
 
+/* What a task takes on one of its devices alone: where it is placed on that one, this was found before. */
+static double price_alone(const planning *p, size_t task, size_t plan_device)
+{
+    if (p->plan->tasks[task].device_mask == UINT32_C(1) << plan_device)
+        return p->plan->candidates[task].seconds;
+    return price(p, &p->spec->tasks[task], p->plan->devices[plan_device].machine_index, false, NULL);
+}
+
 /* Shares of the whole, and how the two fastest compare, as the ranges' prices have them. */
 static void compare_devices(planning *p)
 {
@@ -418,9 +437,7 @@ static void compare_devices(planning *p)
     for (size_t i = 0; i < p->spec->n_tasks; i++)
         for (size_t d = 0; d < p->plan->n_devices; d++)
             if (p->plan->tasks[i].device_mask >> d & 1)
-                rate[d] +=
-                    p->spec->tasks[i].units /
-                    fmax(price(p, &p->spec->tasks[i], p->plan->devices[d].machine_index, false, NULL), 1e-9);
+                rate[d] += p->spec->tasks[i].units / fmax(price_alone(p, i, d), 1e-9);
     for (size_t d = 0; d < p->plan->n_devices; d++)
         sum += rate[d];
     double first = 0, second = 0;
