@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "memory.h"
 #include "modes.h"
@@ -15,15 +14,6 @@ HAC_DEFINE_CLEANUP(hac_memory *, hac_memory_free)
 HAC_DEFINE_CLEANUP(hac_runner *, hac_runner_free)
 
 #define KEPT_BYTES ((size_t)4 << 20)
-
-/* glibc gives the end of the heap back when it is larger than 128 KiB, which is what a small task takes: each
- * one would fault the same pages in again. Once a block of its own mapping was freed, larger ones come from
- * the heap, too, and twice that much stays. */
-static void keep_heap(void)
-{
-    void *volatile block = malloc(KEPT_BYTES);
-    free(block);
-}
 
 static void note_missing(const char *missing)
 {
@@ -144,7 +134,7 @@ hac_status hac_mode_run(hac_parent *parent, const Hac__Executor__Setup *setup, h
     hac_cleanup(hac_device_close_cleanup) hac_device *device = NULL;
     hac_cleanup(hac_memory_free_cleanup) hac_memory *memory = NULL;
     hac_cleanup(hac_runner_free_cleanup) hac_runner *runner = NULL;
-    keep_heap();
+    hac_heap_keep(KEPT_BYTES);
     hac_status status = open_confined(setup, &device, err);
     if (status == HAC_OK)
         status = hac_memory_new(device, &memory, err);

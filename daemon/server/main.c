@@ -14,11 +14,13 @@
 #include <sys/un.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "scratch.h"
 #include "server.h"
 
 #define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
+#define HEAP_KEPT        ((size_t)512 << 10)
 
 static void usage(FILE *out)
 {
@@ -394,6 +396,7 @@ int main(int argc, char **argv)
         return usage_error;
     umask(077);
     raise_descriptor_limit();
+    hac_heap_keep(HEAP_KEPT);
     hac_log_init("hacd", HAC_LOG_INFO);
     hac_log_to_journal();
     options.private_daemon = args.private_daemon;

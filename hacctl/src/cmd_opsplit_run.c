@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "background.h"
+#include "base/heap.h"
 #include "command.h"
 #include "deliver.h"
 #include "human.h"
 #include "interrupt.h"
 #include "opsplit_request.h"
+
+#define HEAP_KEPT ((size_t)1 << 20)
 
 /* Alone, or the rank that speaks for all. */
 static bool is_first(const hac_cli *cli)
@@ -123,6 +126,7 @@ hac_status hac_cmd_opsplit_run(hac_cli *cli, const hac_args *args, hac_error *er
     r.options.context = cli;
     r.options.stop_fd = hac_interrupt_fd();
     hac_interrupt_defer(1);
+    hac_heap_keep(HEAP_KEPT);
     status = hac_run_logic(cli->client, r.logic, &r.options, &report, err);
     hac_interrupt_defer(0);
     if (status != HAC_OK || !is_first(cli))
