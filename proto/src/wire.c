@@ -3,11 +3,14 @@
 
 #include <endian.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "proto/frame.h"
 #include "proto/messages.h"
+
+#define RULES_MAX 128 /* types of messages */
 
 /* What of a body has not been read yet. */
 typedef struct span {
@@ -15,18 +18,25 @@ typedef struct span {
     const uint8_t *end;
 } span;
 
+/* A type of message with all that is asked of it. */
+typedef struct rules {
+    const ProtobufCMessageDescriptor *message;
+    const hac_message_limits *limits; /* NULL: none */
+    const hac_field_limit *fields[HAC_WIRE_MAX_FIELDS];
+    const struct rules *parts[HAC_WIRE_MAX_FIELDS]; /* of fields that are messages */
+} rules;
+
 /* One message of the tree while it is being walked. */
 typedef struct walk {
     const ProtobufCMessageDescriptor *message;
-    const hac_message_limits *limits;
+    const rules *rules;
     unsigned depth;
     bool oneof_seen;
     uint32_t filled;                     /* by field index: there, and not zero or empty */
     uint16_t count[HAC_WIRE_MAX_FIELDS]; /* by field index; bodies have less than 2^16 bytes */
 } walk;
 
-static hac_status check_message(const ProtobufCMessageDescriptor *message, span body, unsigned depth,
-                                hac_error *err);
+static hac_status check_message(const rules *r, span body, unsigned depth, hac_error *err);
 
 static const hac_message_limits *find_limits(const hac_message_limits *table,
                                              const ProtobufCMessageDescriptor *message)
@@ -47,12 +57,42 @@ static const hac_field_limit *limit_of(const hac_message_limits *limits,
                                        const ProtobufCFieldDescriptor *field)
 {
     static const hac_field_limit none = {0};
-    for (size_t i = 0; limits != NULL && i < limits->n_fields; i++) {
-        const char *name = limits->fields[i].field;
-        if (name[0] == field->name[0] && strcmp(name, field->name) == 0) /* most calls are saved so */
+    for (size_t i = 0; limits != NULL && i < limits->n_fields; i++)
+        if (strcmp(limits->fields[i].field, field->name) == 0)
             return &limits->fields[i];
-    }
     return &none;
+}
+
+/* ---- the rules of all types, found once: by names it takes longer than all else ---- */
+
+static rules all_rules[RULES_MAX];
+static size_t n_rules;
+
+/* NULL: there are too many types, or fields of one. */
+static const rules *rules_of(const ProtobufCMessageDescriptor *message)
+{
+    for (size_t i = 0; i < n_rules; i++)
+        if (all_rules[i].message == message)
+            return &all_rules[i];
+    if (n_rules == RULES_MAX || message->n_fields > HAC_WIRE_MAX_FIELDS)
+        return NULL;
+    rules *r = &all_rules[n_rules++];
+    *r = (rules){.message = message, .limits = hac_limits_of(message)};
+    for (unsigned i = 0; i < message->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &message->fields[i];
+        r->fields[i] = limit_of(r->limits, field);
+        if (field->type == PROTOBUF_C_TYPE_MESSAGE)
+            r->parts[i] = rules_of(field->descriptor);
+    }
+    return r;
+}
+
+static void find_rules(void)
+{
+    (void)rules_of(&hac__client__request__descriptor);
+    (void)rules_of(&hac__client__response__descriptor);
+    (void)rules_of(&hac__executor__command__descriptor);
+    (void)rules_of(&hac__executor__report__descriptor);
 }
 
 static hac_status fail(hac_error *err, const char *what)
@@ -163,16 +203,16 @@ static hac_status check_string(span s, hac_error *err)
     return HAC_OK;
 }
 
-/* A string, bytes or a message: a length and that many bytes. */
+/* A string, bytes or a message (of these rules): a length and that many bytes. */
 static hac_status check_part(const ProtobufCFieldDescriptor *field, const hac_field_limit *limit,
-                             unsigned depth, span *in, bool *filled, hac_error *err)
+                             const rules *r, unsigned depth, span *in, bool *filled, hac_error *err)
 {
     span part;
     if (!read_part(in, &part))
         return fail(err, "ends early");
     *filled = true;
     if (field->type == PROTOBUF_C_TYPE_MESSAGE)
-        return check_message(field->descriptor, part, depth + 1, err);
+        return check_message(r, part, depth + 1, err);
     size_t bytes = (size_t)(part.end - part.at), most = limit->bytes;
     if (most == 0)
         most = field->type == PROTOBUF_C_TYPE_STRING ? HAC_WIRE_STRING_MAX : HAC_INLINE_MAX;
@@ -213,7 +253,8 @@ static hac_status check_packed(walk *w, const ProtobufCFieldDescriptor *field, c
 static hac_status check_value(walk *w, const ProtobufCFieldDescriptor *field, unsigned wire_type, span *in,
                               hac_error *err)
 {
-    const hac_field_limit *limit = limit_of(w->limits, field);
+    size_t index = (size_t)(field - w->message->fields);
+    const hac_field_limit *limit = w->rules->fields[index];
     bool is_number = type_max(field->type) != 0, filled = false;
     if (is_number && field->label == PROTOBUF_C_LABEL_REPEATED &&
         wire_type == PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
@@ -231,9 +272,9 @@ static hac_status check_value(walk *w, const ProtobufCFieldDescriptor *field, un
     else if (right == PROTOBUF_C_WIRE_TYPE_64BIT)
         status = check_double(limit, in, &filled, err);
     else
-        status = check_part(field, limit, w->depth, in, &filled, err);
+        status = check_part(field, limit, w->rules->parts[index], w->depth, in, &filled, err);
     if (filled)
-        w->filled |= UINT32_C(1) << (field - w->message->fields);
+        w->filled |= UINT32_C(1) << index;
     else if (status == HAC_OK && field->label == PROTOBUF_C_LABEL_REPEATED &&
              (limit->flags & HAC_FIELD_NEEDED) != 0)
         return fail(err, "has an empty element");
@@ -278,22 +319,21 @@ static hac_status check_missing(const walk *w, hac_error *err)
         const ProtobufCFieldDescriptor *field = &w->message->fields[i];
         has_oneof = has_oneof || (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
         if (field->label != PROTOBUF_C_LABEL_REPEATED && (w->filled & (UINT32_C(1) << i)) == 0 &&
-            (limit_of(w->limits, field)->flags & HAC_FIELD_NEEDED) != 0)
+            (w->rules->fields[i]->flags & HAC_FIELD_NEEDED) != 0)
             return hac_fail(err, HAC_PROTOCOL, "%s: is missing", field->name);
     }
-    if (has_oneof && !w->oneof_seen && (w->limits == NULL || !w->limits->optional_oneof))
+    if (has_oneof && !w->oneof_seen && (w->rules->limits == NULL || !w->rules->limits->optional_oneof))
         return fail(err, "is empty");
     return HAC_OK;
 }
 
-static hac_status check_message(const ProtobufCMessageDescriptor *message, span body, unsigned depth,
-                                hac_error *err)
+static hac_status check_message(const rules *r, span body, unsigned depth, hac_error *err)
 {
     if (depth > HAC_WIRE_MAX_DEPTH)
         return fail(err, "is nested too deeply");
-    if (message->n_fields > HAC_WIRE_MAX_FIELDS)
-        return hac_fail(err, HAC_INTERNAL, "%s has too many fields", message->name);
-    walk w = {.message = message, .limits = hac_limits_of(message), .depth = depth};
+    if (r == NULL)
+        return hac_fail(err, HAC_INTERNAL, "a message has no rules");
+    walk w = {.message = r->message, .rules = r, .depth = depth};
     while (body.at < body.end) {
         hac_status status = check_field(&w, &body, err);
         if (status != HAC_OK)
@@ -308,7 +348,13 @@ hac_status hac_wire_check(const ProtobufCMessageDescriptor *message, const uint8
     if (bytes > HAC_FRAME_BODY_MAX)
         return hac_fail(err, HAC_PROTOCOL, "%s: has %zu bytes, at most %d are allowed", message->short_name,
                         bytes, HAC_FRAME_BODY_MAX);
-    hac_status status = check_message(message, (span){body, body + bytes}, 1, err);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const rules *r = NULL;
+    (void)pthread_once(&once, find_rules);
+    for (size_t i = 0; i < n_rules && r == NULL; i++)
+        if (all_rules[i].message == message)
+            r = &all_rules[i];
+    hac_status status = check_message(r, (span){body, body + bytes}, 1, err);
     if (status != HAC_OK)
         (void)hac_error_prefix(err, "%s", message->short_name);
     return status;
