@@ -58,6 +58,11 @@ static hac_status send_pong(hac_parent *parent, uint64_t serial, hac_error *err)
 
 static hac_status handle(hac_parent *parent, const Hac__Executor__Command *command, hac_error *err)
 {
+    hac_status status = HAC_OK;
+    for (size_t i = 0; i < command->n_runs && status == HAC_OK; i++)
+        status = send_done(parent, command->runs[i], err);
+    if (status != HAC_OK)
+        return status;
     switch (command->what_case) {
     case HAC__EXECUTOR__COMMAND__WHAT_SETUP:
         return send_ready(parent, err);

@@ -169,6 +169,52 @@ static void test_left_out(void **state)
     assert_int_equal(test_end(child), 0);
 }
 
+/* Tasks that come together: answers in their order; those of brief ones wait for each other, a failure does
+ * not wait, and what is behind it is left out. */
+static void test_together(void **state)
+{
+    (void)state;
+    enum { RUNS = 6 };
+    static const hac_status wanted[RUNS] = {HAC_OK,        HAC_OK,        HAC_UNSUPPORTED,
+                                            HAC_CANCELLED, HAC_CANCELLED, HAC_OK};
+    test_child *child = start_ready(&test_usual);
+    uint32_t *items = test_add_buffer(child, 7, ITEMS * 4);
+    uint64_t sum = fill(items);
+    Hac__Executor__Span whole = span(7, 0, ITEMS * 4), *spans[] = {&whole};
+    Hac__Executor__Run runs[RUNS], *list[RUNS];
+    Hac__Executor__Command command;
+    for (int brief = 0; brief < 2; brief++) {
+        unsigned seen = 0, reports = 0;
+        hac__executor__command__init(&command);
+        for (unsigned i = 0; i < RUNS; i++) {
+            hac__executor__run__init(list[i] = &runs[i]);
+            runs[i].task = 1000 + i;
+            runs[i].codelet = (char *)(uintptr_t)(wanted[i] == HAC_UNSUPPORTED ? "no.such" : "selftest.sum");
+            runs[i].type = HAC_TYPE_U32;
+            runs[i].count = ITEMS;
+            runs[i].spans = spans;
+            runs[i].n_spans = 1;
+            runs[i].brief = brief;
+            runs[i].behind = wanted[i] == HAC_CANCELLED ? 1000 : 0;
+        }
+        command.runs = list;
+        command.n_runs = RUNS;
+        test_send(child, &command, NULL, 0);
+        for (; seen < RUNS; reports++) {
+            const Hac__Executor__Report *report = test_expect(child, HAC__EXECUTOR__REPORT__WHAT__NOT_SET);
+            for (size_t i = 0; i < report->n_dones; i++, seen++) {
+                assert_int_equal(report->dones[i]->task, 1000 + seen);
+                assert_int_equal(report->dones[i]->code, wanted[seen]);
+                assert_true(wanted[seen] != HAC_OK || report->dones[i]->values[0] == sum);
+            }
+        }
+        assert_int_equal(seen, RUNS);
+        assert_true(brief ? reports >= 3 && reports <= RUNS : reports == RUNS);
+    }
+    hac_memfd_unmap(items, ITEMS * 4);
+    assert_int_equal(test_end(child), 0);
+}
+
 static void test_sum_with_copies(void **state)
 {
     (void)state;
@@ -628,6 +674,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sum),
         cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_together),
         cmocka_unit_test(test_sum_with_copies),
         cmocka_unit_test(test_sum_pinned_to_one_cpu),
         cmocka_unit_test(test_pinning),

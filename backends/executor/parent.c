@@ -19,6 +19,7 @@ hac_status hac_parent_open(int socket, hac_parent **ret, hac_error *err)
     hac_parent *parent = malloc(sizeof *parent);
     if (parent == NULL)
         return hac_fail_no_memory(err);
+    parent->later_bytes = parent->n_later = 0;
     parent->socket = socket;
     hac_status status = hac_decoder_new(&parent->decoder, err);
     if (status != HAC_OK)
@@ -63,15 +64,43 @@ bool hac_parent_has_command(const hac_parent *parent)
     return poll(&p, 1, 0) > 0;
 }
 
+static hac_status send_frame(const hac_parent *parent, uint8_t *frame, size_t bytes, hac_error *err)
+{
+    hac_status status;
+    while ((status = hac_frame_send(parent->socket, frame, bytes, NULL, 0, err)) == HAC_AGAIN)
+        wait_for(parent, POLLOUT);
+    return status;
+}
+
 hac_status hac_parent_send(hac_parent *parent, const Hac__Executor__Report *report, hac_error *err)
 {
     size_t bytes = 0;
+    hac_status status = hac_parent_flush(parent, err);
+    if (status == HAC_OK)
+        status = hac_encode(&report->base, hac_frame_body(parent->out), &bytes, err);
+    return status == HAC_OK ? send_frame(parent, parent->out, bytes, err) : status;
+}
+
+hac_status hac_parent_flush(hac_parent *parent, hac_error *err)
+{
+    size_t bytes = parent->later_bytes;
+    parent->later_bytes = parent->n_later = 0;
+    return bytes > 0 ? send_frame(parent, parent->later, bytes, err) : HAC_OK;
+}
+
+hac_status hac_parent_send_later(hac_parent *parent, const Hac__Executor__Report *report, hac_error *err)
+{
+    size_t bytes = 0;
     hac_status status = hac_encode(&report->base, hac_frame_body(parent->out), &bytes, err);
+    if (status == HAC_OK &&
+        (parent->n_later == HAC_RUNS_MAX || parent->later_bytes + bytes > HAC_FRAME_BODY_MAX))
+        status = hac_parent_flush(parent, err);
     if (status != HAC_OK)
         return status;
-    while ((status = hac_frame_send(parent->socket, parent->out, bytes, NULL, 0, err)) == HAC_AGAIN)
-        wait_for(parent, POLLOUT);
-    return status;
+    memcpy(hac_frame_body(parent->later) + parent->later_bytes, hac_frame_body(parent->out), bytes);
+    parent->later_bytes += bytes;
+    parent->n_later++;
+    return HAC_OK;
 }
 
 void hac_parent_send_fatal(hac_parent *parent, const hac_error *err)

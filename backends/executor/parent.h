@@ -17,6 +17,9 @@ typedef struct hac_parent {
     int socket; /* borrowed */
     hac_decoder *decoder;
     uint8_t in[HAC_FRAME_MAX], out[HAC_FRAME_MAX];
+    uint8_t later[HAC_FRAME_MAX]; /* answers that wait: their bodies, one behind the other, are one body */
+    size_t later_bytes;
+    unsigned n_later;
 } hac_parent;
 
 HAC_MUST_USE hac_status hac_parent_open(int socket, hac_parent **ret, hac_error *err);
@@ -35,6 +38,13 @@ bool hac_parent_has_command(const hac_parent *parent);
 /* Sends a report; waits while the socket is full. HAC_NOT_FOUND: hacd has gone. */
 HAC_MUST_USE hac_status hac_parent_send(hac_parent *parent, const Hac__Executor__Report *report,
                                         hac_error *err);
+
+/* The same for `dones` alone; it may wait for more of them, until the next report of another kind, or a
+ * flush.
+ */
+HAC_MUST_USE hac_status hac_parent_send_later(hac_parent *parent, const Hac__Executor__Report *report,
+                                              hac_error *err);
+HAC_MUST_USE hac_status hac_parent_flush(hac_parent *parent, hac_error *err);
 
 /* Says why this process is about to leave. */
 void hac_parent_send_fatal(hac_parent *parent, const hac_error *err);

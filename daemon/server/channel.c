@@ -35,6 +35,10 @@ struct hac_channel {
     hac_closing closing;
     void *context;
     hac_link waiting;
+    uint8_t
+        *later; /* a frame to be: bodies of messages, one behind the other, are one body; NULL: none yet */
+    size_t later_bytes;
+    unsigned n_later;
     size_t queued, queue_max;
     uint64_t moved_ns; /* when the queue began, or a message of it was taken last */
     unsigned batch;
@@ -196,8 +200,8 @@ hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t queue_max, unsig
     return HAC_OK;
 }
 
-/* Keeps a copy of the frame in send_buffer until the peer reads. */
-static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, size_t n_fds)
+/* Keeps a copy of the frame until the peer reads. */
+static void enqueue(hac_channel *channel, uint8_t *buffer, size_t body_bytes, const int *fds, size_t n_fds)
 {
     size_t cost = body_bytes + FRAME_COST + n_fds * DESCRIPTOR_COST;
     if (channel->queued + cost > channel->queue_max) {
@@ -213,7 +217,7 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
     frame->buffer = (uint8_t *)(frame->fds + n_fds);
     frame->body_bytes = body_bytes;
     frame->cost = cost;
-    memcpy(hac_frame_body(frame->buffer), hac_frame_body(send_buffer), body_bytes);
+    memcpy(hac_frame_body(frame->buffer), hac_frame_body(buffer), body_bytes);
     for (size_t i = 0; i < n_fds; i++) {
         int copy = HAC_FAILPOINT("channel.copy", -1, fcntl(fds[i], F_DUPFD_CLOEXEC, 0));
         if (copy < 0) {
@@ -230,25 +234,62 @@ static void enqueue(hac_channel *channel, size_t body_bytes, const int *fds, siz
     watch(channel);
 }
 
-void hac_channel_send(hac_channel *channel, const ProtobufCMessage *message, const int *fds, size_t n_fds)
+static void send_frame(hac_channel *channel, uint8_t *buffer, size_t bytes, const int *fds, size_t n_fds)
 {
-    if (channel->closed || channel->lost)
-        return;
-    size_t bytes = 0;
     hac_error err = HAC_ERROR_NONE;
-    if (hac_encode(message, hac_frame_body(send_buffer), &bytes, &err) != HAC_OK) {
-        lose(channel, err.message);
-        return;
-    }
     if (!hac_list_empty(&channel->waiting)) {
-        enqueue(channel, bytes, fds, n_fds);
+        enqueue(channel, buffer, bytes, fds, n_fds);
         return;
     }
-    hac_status status = hac_frame_send(channel->socket, send_buffer, bytes, fds, n_fds, &err);
+    hac_status status = hac_frame_send(channel->socket, buffer, bytes, fds, n_fds, &err);
     if (status == HAC_AGAIN)
-        enqueue(channel, bytes, fds, n_fds);
+        enqueue(channel, buffer, bytes, fds, n_fds);
     else if (status != HAC_OK)
         lose(channel, status == HAC_NOT_FOUND ? NULL : err.message);
+}
+
+/* Packs a message into send_buffer. */
+static bool encode(hac_channel *channel, const ProtobufCMessage *message, size_t *ret_bytes)
+{
+    hac_error err = HAC_ERROR_NONE;
+    bool good = hac_encode(message, hac_frame_body(send_buffer), ret_bytes, &err) == HAC_OK;
+    if (!good)
+        lose(channel, err.message);
+    return good;
+}
+
+void hac_channel_flush(hac_channel *channel)
+{
+    size_t bytes = channel->later_bytes;
+    channel->later_bytes = channel->n_later = 0;
+    if (bytes > 0 && !channel->closed && !channel->lost)
+        send_frame(channel, channel->later, bytes, NULL, 0);
+}
+
+void hac_channel_send(hac_channel *channel, const ProtobufCMessage *message, const int *fds, size_t n_fds)
+{
+    size_t bytes = 0;
+    hac_channel_flush(channel);
+    if (!channel->closed && !channel->lost && encode(channel, message, &bytes))
+        send_frame(channel, send_buffer, bytes, fds, n_fds);
+}
+
+void hac_channel_send_later(hac_channel *channel, const ProtobufCMessage *message)
+{
+    size_t bytes = 0;
+    if (channel->later == NULL)
+        channel->later = malloc(HAC_FRAME_MAX);
+    if (channel->later == NULL) {
+        hac_channel_send(channel, message, NULL, 0);
+        return;
+    }
+    if (channel->closed || channel->lost || !encode(channel, message, &bytes))
+        return;
+    if (channel->n_later == HAC_RUNS_MAX || channel->later_bytes + bytes > HAC_FRAME_BODY_MAX)
+        hac_channel_flush(channel);
+    memcpy(hac_frame_body(channel->later) + channel->later_bytes, hac_frame_body(send_buffer), bytes);
+    channel->later_bytes += bytes;
+    channel->n_later++;
 }
 
 void hac_channel_pause(hac_channel *channel, bool pause)
@@ -266,8 +307,10 @@ void hac_channel_drain(hac_channel *channel)
 static void on_handle_closed(uv_handle_t *handle)
 {
     hac_channel *channel = handle->data;
-    if (--channel->open_handles == 0)
-        free(channel);
+    if (--channel->open_handles > 0)
+        return;
+    free(channel->later);
+    free(channel);
 }
 
 void hac_channel_close(hac_channel *channel)

@@ -40,6 +40,11 @@ HAC_MUST_USE hac_status hac_channel_open(uv_loop_t *loop, int socket, size_t que
  * the next turn of the loop, so that callers need not unwind. */
 void hac_channel_send(hac_channel *channel, const ProtobufCMessage *message, const int *fds, size_t n_fds);
 
+/* The same without descriptors for messages that are nothing but a list: several become one. It goes with the
+ * next other message, with a flush, or when HAC_RUNS_MAX wait. */
+void hac_channel_send_later(hac_channel *channel, const ProtobufCMessage *message);
+void hac_channel_flush(hac_channel *channel);
+
 /* Leaves what the peer sends unread until it is resumed. */
 void hac_channel_pause(hac_channel *channel, bool pause);
 

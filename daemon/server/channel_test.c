@@ -23,10 +23,14 @@ static void on_frame(void *context, hac_frame *frame)
     Hac__Executor__Command *command = NULL;
     assert_int_equal(
         hac_decode_command(s->decoder, frame->body, frame->body_bytes, frame->n_fds, &command, NULL), HAC_OK);
+    s->frames++;
+    for (size_t i = 0; i < command->n_runs; i++)
+        assert_int_equal(command->runs[i]->task, ++s->last);
+    if (command->n_runs > 0)
+        return;
     assert_int_equal(command->what_case, HAC__EXECUTOR__COMMAND__WHAT_PING);
     assert_int_equal(command->ping->serial, s->last + 1); /* in order, none missing */
     s->last = command->ping->serial;
-    s->frames++;
 }
 
 static void on_lost(void *context, const char *reason)
@@ -47,6 +51,20 @@ static void send_ping(hac_channel *channel, uint64_t serial)
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_PING;
     command.ping = &ping;
     hac_channel_send(channel, &command.base, NULL, 0);
+}
+
+static void send_run_later(hac_channel *channel, uint64_t task, size_t data)
+{
+    static uint8_t bytes[HAC_INLINE_MAX];
+    static char codelet[] = "op.map";
+    Hac__Executor__Run run = HAC__EXECUTOR__RUN__INIT, *runs[] = {&run};
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    run.task = task;
+    run.codelet = codelet;
+    run.data = (ProtobufCBinaryData){data, bytes};
+    command.runs = runs;
+    command.n_runs = 1;
+    hac_channel_send_later(channel, &command.base);
 }
 
 typedef struct fixture {
@@ -163,6 +181,71 @@ static void test_last_words_after_a_failed_send(void **state)
     close_pair(&f);
 }
 
+/* They go together: with the next message, with a flush, when they are 32, and when a frame is full. */
+static void test_later(void **state)
+{
+    (void)state;
+    fixture f;
+    hac_channel *from = NULL, *to = NULL;
+    uint64_t next = 1;
+    open_pair(&f);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 1 << 20, 4, &events, &f.a, no_closer, &from, NULL),
+                     HAC_OK);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, no_closer, &to, NULL),
+                     HAC_OK);
+    for (int i = 0; i < 3; i++)
+        send_run_later(from, next++, 0);
+    run_some(&f);
+    assert_int_equal(f.b.frames, 0);
+    send_ping(from, next++);
+    run_some(&f);
+    assert_int_equal(f.b.frames, 2);
+    for (int i = 0; i < 33; i++)
+        send_run_later(from, next++, 0);
+    run_some(&f);
+    assert_int_equal(f.b.frames, 3);
+    hac_channel_flush(from);
+    hac_channel_flush(from); /* there is nothing more */
+    run_some(&f);
+    assert_int_equal(f.b.frames, 4);
+    for (int i = 0; i < 3; i++)
+        send_run_later(from, next++, HAC_INLINE_MAX);
+    hac_channel_flush(from);
+    run_some(&f);
+    assert_int_equal(f.b.frames, 7);
+    assert_int_equal(f.b.last, next - 1);
+    send_run_later(from, next++, 0); /* not sent: goes with the channel */
+    hac_channel_close(from);
+    hac_channel_close(to);
+    close_pair(&f);
+}
+
+/* More than the socket takes: in order, too. */
+static void test_later_under_back_pressure(void **state)
+{
+    (void)state;
+    fixture f;
+    hac_channel *from = NULL, *to = NULL;
+    open_pair(&f);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[0], 8 << 20, 4, &events, &f.a, no_closer, &from, NULL),
+                     HAC_OK);
+    for (uint64_t i = 1; i <= 500; i++)
+        if (i % 7 == 0)
+            send_ping(from, i);
+        else
+            send_run_later(from, i, 10000);
+    hac_channel_flush(from);
+    assert_true(hac_channel_queued(from) > 0);
+    assert_int_equal(hac_channel_open(&f.loop, f.pair[1], 1 << 20, 4, &events, &f.b, no_closer, &to, NULL),
+                     HAC_OK);
+    for (int i = 0; i < 100 && f.b.last < 500; i++)
+        run_some(&f);
+    assert_int_equal(f.b.last, 500);
+    hac_channel_close(from);
+    hac_channel_close(to);
+    close_pair(&f);
+}
+
 static void test_garbage(void **state)
 {
     (void)state;
@@ -197,6 +280,9 @@ int main(void)
                                         hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_peer_that_leaves, hac_test_fds_setup, hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_last_words_after_a_failed_send, hac_test_fds_setup,
+                                        hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_later, hac_test_fds_setup, hac_test_fds_teardown),
+        cmocka_unit_test_setup_teardown(test_later_under_back_pressure, hac_test_fds_setup,
                                         hac_test_fds_teardown),
         cmocka_unit_test_setup_teardown(test_garbage, hac_test_fds_setup, hac_test_fds_teardown),
     };

@@ -180,6 +180,18 @@ void hac_child_send(hac_child *child, const Hac__Executor__Command *command, con
         hac_channel_send(child->channel, &command->base, fds, n_fds);
 }
 
+void hac_child_send_later(hac_child *child, const Hac__Executor__Command *command)
+{
+    if (child->channel != NULL)
+        hac_channel_send_later(child->channel, &command->base);
+}
+
+void hac_child_flush(hac_child *child)
+{
+    if (child->channel != NULL)
+        hac_channel_flush(child->channel);
+}
+
 void hac_child_kill(hac_child *child)
 {
     child->asked = true;

@@ -42,6 +42,10 @@ HAC_MUST_USE hac_status hac_child_start(uv_loop_t *loop, const hac_child_options
 
 void hac_child_send(hac_child *child, const Hac__Executor__Command *command, const int *fds, size_t n_fds);
 
+/* Of `runs` alone: they go with the next command, or with a flush. */
+void hac_child_send_later(hac_child *child, const Hac__Executor__Command *command);
+void hac_child_flush(hac_child *child);
+
 /* SIGKILL; `gone` follows. Harmless when it is dying already. */
 void hac_child_kill(hac_child *child);
 

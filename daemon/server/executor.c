@@ -287,6 +287,8 @@ static void on_report(void *context, const Hac__Executor__Report *report)
     if (executor->state == HAC_EXECUTOR_ENDING)
         return;
     hac_log_subject about = subject_of(executor);
+    for (size_t i = 0; i < report->n_dones && executor->state != HAC_EXECUTOR_ENDING; i++)
+        on_done(executor, report->dones[i]);
     switch (report->what_case) {
     case HAC__EXECUTOR__REPORT__WHAT_READY:
         on_ready(executor, report->ready->facts);
@@ -516,16 +518,28 @@ static void add_descriptor(hac_executor *executor, uint64_t descriptor, int fd)
     hac_child_send(executor->child, &command, &fd, 1);
 }
 
+/* Whoever has nothing to do begins at once; brief ones behind others go together. */
+static void send_run(hac_executor *executor, Hac__Executor__Run *run)
+{
+    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
+    if (run->brief && executor->n_in_flight > 1) {
+        command.runs = &run;
+        command.n_runs = 1;
+        hac_child_send_later(executor->child, &command);
+        return;
+    }
+    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
+    command.run = run;
+    hac_child_send(executor->child, &command, NULL, 0);
+}
+
 void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, const hac_executor_input *input)
 {
     for (size_t i = 0; i < input->n_buffers; i++)
         add_buffer(executor, input->buffers[i]);
     if (input->send_descriptor)
         add_descriptor(executor, input->descriptor, input->descriptor_fd);
-    Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
-    command.what_case = HAC__EXECUTOR__COMMAND__WHAT_RUN;
-    command.run = input->run;
-    command.run->task = dispatch->id;
+    input->run->task = dispatch->id;
     dispatch->executor = executor;
     dispatch->sent_ns = hac_now_ns();
     if (executor->n_in_flight == 0)
@@ -534,8 +548,16 @@ void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, const hac_
     executor->behind = executor->behind && executor->n_in_flight > 0;
     executor->n_in_flight++;
     executor->in_flight_seconds += dispatch->predicted;
-    hac_child_send(executor->child, &command, NULL, 0);
+    send_run(executor, input->run);
     watch(executor->executors, expires_at(executor));
+}
+
+void hac_executors_flush(hac_executors *executors)
+{
+    hac_executor *executor = NULL;
+    hac_list_for_each (executor, &executors->list, hac_executor, link)
+        if (executor->child != NULL)
+            hac_child_flush(executor->child);
 }
 
 void hac_executor_forget_descriptor(hac_executor *executor, uint64_t descriptor)

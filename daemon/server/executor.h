@@ -134,6 +134,8 @@ typedef struct hac_executor_input {
     bool send_descriptor; /* it does not have it yet */
 } hac_executor_input;
 void hac_executor_run(hac_executor *executor, hac_dispatch *dispatch, const hac_executor_input *input);
+/* Sends what brief tasks have been given since: they may wait for each other until then. */
+void hac_executors_flush(hac_executors *executors);
 
 void hac_executor_forget_descriptor(hac_executor *executor, uint64_t descriptor);
 

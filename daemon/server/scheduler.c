@@ -16,6 +16,7 @@
 
 #define ACTIVE_MAX       64   /* jobs whose tasks are handed out; the others are queued */
 #define MEASURED_SECONDS 1e-6 /* of work in a range make a rate */
+#define BRIEF_SECONDS    2e-4 /* of work are less than hacd's part in it may take */
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
@@ -259,6 +260,17 @@ static size_t list_later(const hac_job *job, uint32_t task_index, uint32_t plan_
     return n;
 }
 
+/* Whether hacd may hear of it late. Should the executor die meanwhile it is not known which of its tasks had
+ * ended: they run again, so all of them have to be such that may, and of the same job, which is blamed. */
+static bool is_brief(const hac_job *job, const hac_executor *executor, const hac_plan_task *task,
+                     const hac_dispatch *dispatch)
+{
+    const hac_dispatch *last = hac_container_of(executor->in_flight.previous, hac_dispatch, link);
+    bool alone = hac_list_empty(&executor->in_flight) || last->job == job;
+    return alone && job->plan->ahead && task->repeatable && !dispatch->cold && dispatch->attempt == 0 &&
+           dispatch->predicted < BRIEF_SECONDS;
+}
+
 static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index, uint32_t plan_device,
                        const hac_piece *piece, double predicted, bool together)
 {
@@ -300,6 +312,7 @@ static void send_piece(hac_job *job, hac_executor *executor, uint32_t task_index
     run.first = piece->first;
     run.count = piece->count;
     run.behind = piece->behind;
+    run.brief = is_brief(job, executor, task, dispatch);
     run.spans = list;
     run.n_spans = task->n_spans;
     run.params = (uint64_t *)(uintptr_t)task->params;
@@ -589,6 +602,7 @@ void hac_scheduler_kick(hac_server *server)
     for (hac_user *user = hac_turns_next(&server->users); user != NULL; user = hac_turns_next(&server->users))
         serve_user(server, user);
     hac_turns_end(&server->users);
+    hac_executors_flush(&server->executors);
 }
 
 /* ---- what came of it -------------------------------------------------------------------------------- */

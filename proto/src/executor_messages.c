@@ -57,7 +57,10 @@ const hac_message_limits hac_executor_limits[] = {
         {"code", .most = STATUS_MOST},
         {"message", .bytes = HAC_WIRE_MESSAGE_MAX},
         {"bytes", .most = HAC_WIRE_BYTES_MAX}),
-    HAC_LIMITS(hac__executor__report, false,
+    HAC_LIMITS(hac__executor__command, true,
+        {"runs", .flags = HAC_FIELD_NEEDED, .count = HAC_RUNS_MAX}),
+    HAC_LIMITS(hac__executor__report, true,
+        {"dones", .flags = HAC_FIELD_NEEDED, .count = HAC_RUNS_MAX},
         {"fatal", .bytes = HAC_WIRE_MESSAGE_MAX}),
     {NULL, false, NULL, 0},
 };
@@ -79,14 +82,27 @@ static hac_status validate_run(const Hac__Executor__Run *run, hac_error *err)
     return HAC_OK;
 }
 
+/* One of a oneof, or a list. */
+static hac_status validate_choice(bool has_one, size_t n, hac_error *err)
+{
+    if (has_one == (n > 0))
+        return hac_fail(err, HAC_PROTOCOL, has_one ? "a list is there beside another choice" : "is empty");
+    return HAC_OK;
+}
+
 hac_status hac_command_validate(const Hac__Executor__Command *command, size_t n_fds, hac_error *err)
 {
     bool carries = command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD ||
                    command->what_case == HAC__EXECUTOR__COMMAND__WHAT_DESCRIPTOR_ADD ||
                    (command->what_case == HAC__EXECUTOR__COMMAND__WHAT_BUILD && command->build->image);
+    bool has_one = command->what_case != HAC__EXECUTOR__COMMAND__WHAT__NOT_SET;
     hac_status status = hac_validate_fd_count(n_fds, carries ? 1 : 0, err);
+    if (status == HAC_OK)
+        status = validate_choice(has_one, command->n_runs, err);
     if (status == HAC_OK && command->what_case == HAC__EXECUTOR__COMMAND__WHAT_RUN)
         status = validate_run(command->run, err);
+    for (size_t i = 0; i < command->n_runs && status == HAC_OK; i++)
+        status = validate_run(command->runs[i], err);
     if (status != HAC_OK)
         (void)hac_error_prefix(err, "Command");
     return status;
@@ -102,6 +118,9 @@ static hac_status validate_built(const Hac__Executor__Built *built, hac_error *e
 hac_status hac_report_validate(const Hac__Executor__Report *report, size_t n_fds, hac_error *err)
 {
     hac_status status = hac_validate_fd_count(n_fds, 0, err);
+    if (status == HAC_OK)
+        status =
+            validate_choice(report->what_case != HAC__EXECUTOR__REPORT__WHAT__NOT_SET, report->n_dones, err);
     if (status == HAC_OK && report->what_case == HAC__EXECUTOR__REPORT__WHAT_BUILT)
         status = validate_built(report->built, err);
     if (status != HAC_OK)

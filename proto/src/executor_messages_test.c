@@ -143,6 +143,44 @@ static void test_done(void **state)
     BAD_REPORT(done, DONE, &e.done, 1, 0, "1 descriptors");
 }
 
+/* Several tasks, several answers: nothing else is in such a message, and each is looked at. */
+static void test_lists(void **state)
+{
+    (void)state;
+    Hac__Executor__Run *runs[HAC_RUNS_MAX + 1];
+    Hac__Executor__Done *dones[HAC_RUNS_MAX + 1];
+    hac_sample_executor_init(&e);
+    e.run.data.len = e.done.data.len = 100;
+    for (size_t i = 0; i <= HAC_RUNS_MAX; i++) {
+        runs[i] = &e.run;
+        dones[i] = &e.done;
+    }
+    e.command.runs = runs;
+    e.report.dones = dones;
+    for (size_t n = 1; n <= HAC_RUNS_MAX; n += HAC_RUNS_MAX - 1) {
+        e.command.n_runs = e.report.n_dones = n;
+        accept(decoder, HAC_SAMPLE_COMMAND, &e.command.base, 0);
+        accept(decoder, HAC_SAMPLE_REPORT, &e.report.base, 0);
+        refuse(decoder, HAC_SAMPLE_COMMAND, &e.command.base, 1, "1 descriptors");
+    }
+    e.command.n_runs = e.report.n_dones = HAC_RUNS_MAX + 1;
+    refuse(decoder, HAC_SAMPLE_COMMAND, &e.command.base, 0, "runs: has more than 32");
+    refuse(decoder, HAC_SAMPLE_REPORT, &e.report.base, 0, "dones: has more than 32");
+    e.command.n_runs = e.report.n_dones = 2;
+    e.done.code = 14;
+    refuse(decoder, HAC_SAMPLE_REPORT, &e.report.base, 0, "dones: code: is 14");
+    e.done.code = 0;
+    e.run.first = UINT64_MAX;
+    refuse(decoder, HAC_SAMPLE_COMMAND, &e.command.base, 0, "run: count");
+    e.run.first = 0;
+    hac_sample_choose(e.command, run, HAC__EXECUTOR__COMMAND__WHAT_RUN, &e.run);
+    refuse(decoder, HAC_SAMPLE_COMMAND, &e.command.base, 0, "a list is there beside another choice");
+    hac_sample_choose(e.report, done, HAC__EXECUTOR__REPORT__WHAT_DONE, &e.done);
+    refuse(decoder, HAC_SAMPLE_REPORT, &e.report.base, 0, "a list is there beside another choice");
+    hac_sample_executor_init(&e);
+    refuse(decoder, HAC_SAMPLE_COMMAND, &e.command.base, 0, "Command: is empty");
+}
+
 static void test_built(void **state)
 {
     (void)state;
@@ -170,7 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_setup), cmocka_unit_test(test_memory), cmocka_unit_test(test_run),
         cmocka_unit_test(test_build), cmocka_unit_test(test_facts),  cmocka_unit_test(test_done),
-        cmocka_unit_test(test_built),
+        cmocka_unit_test(test_built), cmocka_unit_test(test_lists),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

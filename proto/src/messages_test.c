@@ -178,7 +178,8 @@ static void test_garbage(void **state)
     refuse_bytes(HAC_SAMPLE_REQUEST, &b, "at most 65528 are allowed");
 }
 
-/* Every beginning of every sample: taken only if it says something whole; never read beyond its end. */
+/* Every beginning of every sample: taken only if it says something whole, as that of a list may; in all
+ * others the oneof is the last, and cut off. Never read beyond its end. */
 static void test_truncation(void **state)
 {
     (void)state;
@@ -193,7 +194,8 @@ static void test_truncation(void **state)
                 const ProtobufCMessage *message;
                 hac_status status =
                     decode_kind((hac_sample_kind)kind, decoder, exact, n, sample.n_fds, &message, NULL);
-                assert_int_equal(status, HAC_PROTOCOL); /* the oneof is the last, and cut off */
+                bool is_list = strcmp(sample.name, "runs") == 0 || strcmp(sample.name, "dones") == 0;
+                assert_true(status == HAC_PROTOCOL || (status == HAC_OK && is_list && n > 0));
             }
         }
     }

@@ -584,6 +584,16 @@ COMMAND(descriptor_remove, DESCRIPTOR_REMOVE, descriptor_remove, 0)
 COMMAND(run, RUN, run, 0)
 COMMAND(build, BUILD, build, 0)
 
+static size_t command_runs(hac_sample_executor *e)
+{
+    e->run.brief = 1;
+    e->run.data.len = 100;
+    e->runs[0] = e->runs[1] = &e->run;
+    e->command.runs = e->runs;
+    e->command.n_runs = 2;
+    return 0;
+}
+
 static size_t command_build_image(hac_sample_executor *e)
 {
     e->build.image = true;
@@ -597,6 +607,16 @@ COMMAND(shutdown, SHUTDOWN, nothing, 0)
 REPORT(probe, PROBE, probe)
 REPORT(ready, READY, ready)
 REPORT(done, DONE, done)
+
+static size_t report_dones(hac_sample_executor *e)
+{
+    e->done.data.len = 100;
+    e->dones[0] = e->dones[1] = &e->done;
+    e->report.dones = e->dones;
+    e->report.n_dones = 2;
+    return 0;
+}
+
 REPORT(built, BUILT, built)
 REPORT(build_end, BUILD_END, build_end)
 REPORT(image, IMAGE, image)
@@ -659,11 +679,18 @@ static const struct {
 static const struct {
     const char *name;
     size_t (*make)(hac_sample_executor *e);
-} commands[] = {S(command, setup),          S(command, buffer_add),        S(command, buffer_remove),
-                S(command, descriptor_add), S(command, descriptor_remove), S(command, run),
-                S(command, build),          S(command, build_image),       S(command, ping),
+} commands[] = {S(command, setup),
+                S(command, buffer_add),
+                S(command, buffer_remove),
+                S(command, descriptor_add),
+                S(command, descriptor_remove),
+                S(command, run),
+                S(command, runs),
+                S(command, build),
+                S(command, build_image),
+                S(command, ping),
                 S(command, shutdown)},
-  reports[] = {S(report, probe),     S(report, ready), S(report, done), S(report, built),
+  reports[] = {S(report, probe),     S(report, ready), S(report, done), S(report, dones), S(report, built),
                S(report, build_end), S(report, image), S(report, pong), S(report, fatal)};
 
 size_t hac_sample_count(hac_sample_kind kind)

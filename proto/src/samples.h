@@ -91,7 +91,7 @@ typedef struct hac_sample_executor {
     Hac__Executor__BufferRemove buffer_remove;
     Hac__Executor__DescriptorAdd descriptor_add;
     Hac__Executor__DescriptorRemove descriptor_remove;
-    Hac__Executor__Run run;
+    Hac__Executor__Run run, *runs[2];
     Hac__Executor__Span span;
     Hac__Executor__Build build;
     Hac__Executor__Ping ping;
@@ -99,7 +99,7 @@ typedef struct hac_sample_executor {
     Hac__Executor__DeviceFacts facts;
     Hac__Executor__ProbeReport probe;
     Hac__Executor__Ready ready;
-    Hac__Executor__Done done;
+    Hac__Executor__Done done, *dones[2];
     Hac__Executor__Built built;
     Hac__Executor__BuildEnd build_end;
     Hac__Executor__Image image;

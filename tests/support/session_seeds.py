@@ -171,6 +171,7 @@ def breaches():
     reports = Session().ask(wire.SUBMIT_SORT, wire.sort_inline("u32", bytes(64)))
     for child in range(3):
         reports.report(child, field(3, message(f1=1, f2=1, f3="no", f4=1e-3, f7="sort"))).report(child, field(7, "dead"))
+        reports.report(child, field(9, field(1, 77)) + field(9, field(1, 78)))
         reports.report(child, field(6, field(1, 1))).report(child, field(3, field(1, 77))).report(child, b"\xff\xff")
     yield "reports", reports
 

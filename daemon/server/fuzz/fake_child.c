@@ -141,6 +141,18 @@ void hac_child_send(hac_child *child, const Hac__Executor__Command *command, con
         child->build = true;
     else if (taken->what_case == HAC__EXECUTOR__COMMAND__WHAT_RUN && child->n_tasks < TASKS_MAX)
         child->tasks[child->n_tasks++] = taken->run->task;
+    for (size_t i = 0; i < taken->n_runs && child->n_tasks < TASKS_MAX; i++)
+        child->tasks[child->n_tasks++] = taken->runs[i]->task;
+}
+
+void hac_child_send_later(hac_child *child, const Hac__Executor__Command *command)
+{
+    hac_child_send(child, command, NULL, 0);
+}
+
+void hac_child_flush(hac_child *child)
+{
+    (void)child;
 }
 
 /* ---- what it says ------------------------------------------------------------------------------------- */

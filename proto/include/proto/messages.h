@@ -14,11 +14,12 @@
 #include "executor.pb-c.h"
 
 #define HAC_CLIENT_PROTOCOL_VERSION   9
-#define HAC_EXECUTOR_PROTOCOL_VERSION 4
+#define HAC_EXECUTOR_PROTOCOL_VERSION 5
 
 #define HAC_INLINE_MAX     32768         /* bytes of input, result or text inside a message */
 #define HAC_QUERY_DATA_MAX 16384         /* bytes of a query's input inside a message */
 #define HAC_RUN_THEN_MAX   7             /* codelets that Run.then names */
+#define HAC_RUNS_MAX       32            /* Command.runs, Report.dones */
 #define HAC_DECODE_MAX     (1024 * 1024) /* heap that one message may make the decoder use */
 
 /* Memory for decoding, one message at a time. */
