@@ -162,14 +162,15 @@ class TwoGraphs(SharedMachineTest):
 
     def test_cancel(self):
         rows, (x, index, y, z), tasks, _ = self.long_vectors()
-        for wait in (0, 0.02, 0.1):
+        for wait in (0, 0.01, 0.03):
             job = self.begin()
             first = self.send(job, [y, x, index], tasks)
             second = self.send(job, [z, y, index], tasks)
             time.sleep(wait)
             self.client.send(wire.CANCEL, wire.field(1, job))
-            for answer in self.answers(first, second):
-                self.assertIn("cancelled", self.says(answer))
+            one, two = self.answers(first, second)
+            self.assertTrue(one[0] == wire.R_GRAPH_DONE or "cancelled" in self.says(one))  # it may have ended before
+            self.assertIn("cancelled", self.says(two))
             self.assertEqual(self.state(job), CANCELLED)
             again = self.send(job, [z, y, index], tasks)
             self.assertIn("cancelled", self.says(self.answers(again)[0]))
