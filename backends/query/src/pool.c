@@ -59,13 +59,20 @@ struct team {
     member members[HAC_POOL_MAX];
 };
 
+/* The CPUs that the calling thread may run on now, and for how many threads that is; none are known: 1. */
+static unsigned find_cpus(cpu_set_t *ret)
+{
+    CPU_ZERO(ret);
+    if (sched_getaffinity(0, sizeof *ret, ret) != 0)
+        return 1;
+    int n = CPU_COUNT(ret);
+    return n < 1 ? 1 : (n > HAC_POOL_MAX ? HAC_POOL_MAX : (unsigned)n);
+}
+
 unsigned hac_pool_threads(void)
 {
     cpu_set_t cpus;
-    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0)
-        return 1;
-    int n = CPU_COUNT(&cpus);
-    return n < 1 ? 1 : (n > HAC_POOL_MAX ? HAC_POOL_MAX : (unsigned)n);
+    return find_cpus(&cpus);
 }
 
 /* ---- one call ---- */
@@ -263,12 +270,11 @@ static team *team_new(void)
     return t;
 }
 
-/* The calling thread's, on the CPUs that it may run on now; NULL: there is no memory for one, or it works at
- * a call that this one is part of. */
-static team *team_get(void)
+/* The calling thread's, on these CPUs; NULL: there is no memory for one, or it works at a call that this one
+ * is part of. */
+static team *team_get(const cpu_set_t *cpus)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    cpu_set_t cpus;
     pthread_once(&once, make_key);
     team *t = has_key ? pthread_getspecific(own_team) : NULL;
     if (has_key && t == NULL) {
@@ -280,9 +286,9 @@ static team *team_get(void)
     }
     if (t == NULL || t->busy)
         return NULL;
-    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && !CPU_EQUAL(&cpus, &t->cpus)) {
+    if (!CPU_EQUAL(cpus, &t->cpus)) {
         dismiss(t);
-        t->cpus = cpus;
+        t->cpus = *cpus;
     }
     return t;
 }
@@ -290,10 +296,11 @@ static team *team_get(void)
 hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error *err)
 {
     pool p = {.work = work, .context = context, .n = n, .failed_item = UINT64_MAX};
-    unsigned wanted = hac_pool_threads();
-    if (wanted > n)
-        wanted = n == 0 ? 1 : (unsigned)n;
-    team *t = wanted > 1 ? team_get() : NULL;
+    cpu_set_t cpus;
+    unsigned wanted = n > 1 ? find_cpus(&cpus) : 1;
+    if (wanted > n && n > 0)
+        wanted = (unsigned)n;
+    team *t = wanted > 1 ? team_get(&cpus) : NULL;
     pthread_mutex_init(&p.lock, NULL);
     unsigned threads = t != NULL ? begin_turn(t, &p, wanted) : 1;
     run(&p, 0);
