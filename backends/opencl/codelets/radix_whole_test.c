@@ -13,7 +13,7 @@
 #include "radix_host.h"
 #include "test_codelets.h"
 
-enum { ITEMS = 200000 };
+enum { ITEMS = 80000 };
 
 typedef struct sort {
     uint32_t *in, *out, *index;
