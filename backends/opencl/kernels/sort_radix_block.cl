@@ -16,8 +16,9 @@
  */
 #pragma OPENCL FP_CONTRACT OFF
 
+#include "sort_key.cl"
+
 #if HAC_KEY_BITS == 64
-typedef ulong key;
 typedef ulong8 keys;
 typedef uint8 ids;
 #define LANES                            8
@@ -29,7 +30,6 @@ typedef uint8 ids;
 #define BELOW(n, limit, then, otherwise) select(otherwise, then, convert_long8((limit) > (ids)(n)))
 #define TO_BITS(v)                       as_uint16(v)
 #else
-typedef uint key;
 typedef uint16 keys;
 typedef uint16 ids;
 #define LANES                            16
@@ -51,13 +51,6 @@ typedef ids loose_ids __attribute__((aligned(4)));
 #define STORE_OWN(v, p) (*(loose_keys *)(p) = (v))
 #define LOAD_IDS(p)     (*(const loose_ids *)(p))
 #define STORE_IDS(v, p) (*(loose_ids *)(p) = (v))
-#define KEY_MAX         ((key) ~(key)0)
-
-#if HAC_INDEX_BYTES == 8
-typedef ulong number;
-#elif HAC_INDEX_BYTES == 4
-typedef uint number;
-#endif
 
 /* A line that will be written soon. A store that misses waits at the head of the store queue; with
  * hundreds of streams this halves the time of a scatter. Never faults. */
@@ -97,12 +90,6 @@ inline bool nonzero(uint16 v)
 #define STRANGE      (1UL << 63)
 #define CELLS_LOG    1
 
-/* base/type.h: four masks that make unsigned comparison the job's order; `top` makes all NaNs one key
- * where only the order of indices is wanted (all ones: keep them). */
-typedef struct {
-    key flip, sign, rotate, reverse, top;
-} key_order;
-
 inline keys map_keys(keys x, key_order o)
 {
     keys negative = AS_UNSIGNED(AS_SIGNED(x) >> (HAC_KEY_BITS - 1));
@@ -113,19 +100,6 @@ inline keys unmap_keys(keys m, key_order o)
 {
     keys y = ((m ^ o.reverse) + o.rotate) ^ o.sign;
     keys negative = AS_UNSIGNED(AS_SIGNED(y) >> (HAC_KEY_BITS - 1));
-    return y ^ (negative & o.flip);
-}
-
-inline key map_key(key x, key_order o)
-{
-    key negative = x >> (HAC_KEY_BITS - 1) ? KEY_MAX : 0;
-    return min((x ^ (negative & o.flip) ^ o.sign) - o.rotate, o.top) ^ o.reverse;
-}
-
-inline key unmap_key(key m, key_order o)
-{
-    key y = ((m ^ o.reverse) + o.rotate) ^ o.sign;
-    key negative = y >> (HAC_KEY_BITS - 1) ? KEY_MAX : 0;
     return y ^ (negative & o.flip);
 }
 

@@ -30,6 +30,15 @@ inline uint digit_of(key m, uint shift)
     return (uint)(m >> shift) & (DIGITS - 1);
 }
 
+/* Of what the work-items that look after digit `d` have each put into `sums`. */
+inline uint sum_of_digit(__local const uint *sums, uint d)
+{
+    uint all = 0;
+    for (uint i = 0; i < LANES; i++)
+        all += sums[d * LANES + i];
+    return all;
+}
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 lsd_bits(__global const key *restrict in, uint items, uint group_items, key flip, key sign, key rotate,
          key reverse, key top, __global key *restrict bits)
@@ -68,12 +77,8 @@ lsd_count(__global const key *restrict in, uint items, uint group_items, key fli
         sum += seen[me / LANES * GROUP + i];
     sums[me] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (me < DIGITS) {
-        uint all = 0;
-        for (uint i = 0; i < LANES; i++)
-            all += sums[me * LANES + i];
-        counts[me * get_num_groups(0) + get_group_id(0)] = all;
-    }
+    if (me < DIGITS)
+        counts[me * get_num_groups(0) + get_group_id(0)] = sum_of_digit(sums, me);
 }
 
 /* begin[d]: where this group's keys of digit d go. Ends with a barrier. `sums` and `before` have GROUP. */
@@ -90,11 +95,9 @@ inline void find_begins(__global const uint *restrict counts, __local uint *sums
     before[me] = mine;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (me < DIGITS) {
-        uint at = 0;
+        uint at = sum_of_digit(before, me);
         for (uint i = 0; i < me * LANES; i++)
             at += sums[i];
-        for (uint i = 0; i < LANES; i++)
-            at += before[me * LANES + i];
         begin[me] = at;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -119,12 +122,8 @@ inline void find_places(__local ushort *at, __local uint *sums, __local uint *ma
     }
     sums[me] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (me < DIGITS) {
-        uint all = 0;
-        for (uint i = 0; i < LANES; i++)
-            all += sums[me * LANES + i];
-        many[me] = all;
-    }
+    if (me < DIGITS)
+        many[me] = sum_of_digit(sums, me);
     barrier(CLK_LOCAL_MEM_FENCE);
     uint place = 0;
     for (uint d = 0; d < me / LANES; d++)
