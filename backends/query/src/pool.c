@@ -38,26 +38,33 @@ typedef struct member {
     team *team;
     unsigned number; /* from 1 on; 0 is the caller */
     pthread_cond_t begun;
-    unsigned seen;    /* the last turn that it was part of */
+    uint64_t seen;    /* its own: the last turn that it was part of, or came too late for */
     uint64_t spin_ns; /* its own: that it waits awake */
     bool asleep;      /* waits for `begun` */
     bool there;       /* it has a thread */
 } member;
 
-/* A thread's own helpers, for its calls one after the other. */
+/* A turn's number, whether it can be entered, and how many members are in it. */
+#define GATE_INSIDE UINT64_C(0xffff)
+#define GATE_OPEN   UINT64_C(0x10000)
+#define GATE_TURN   UINT64_C(0x20000)
+
+/* A thread's own helpers, for its calls one after the other. A member that has no processor is not waited
+ * for: it enters a turn, the caller closes it when no item is left, and only then waits for those that are
+ * inside. */
 struct team {
     pthread_mutex_t lock;
     pthread_cond_t ended; /* a turn, or a thread that is to leave */
-    atomic_uint turn;     /* one more with each call, and at the end */
-    atomic_uint working;  /* members that have not ended this turn */
-    bool caller_asleep;   /* waits for `ended` */
-    bool leave;
-    bool busy; /* the caller's own: in a turn */
-    pool *pool;
-    unsigned wanted; /* in this turn, the caller, too: those of lower numbers */
-    cpu_set_t cpus;  /* that the members run on; the caller's own */
+    _Atomic(uint64_t) gate;
+    atomic_bool leave;
+    atomic_uint wanted; /* in this turn, the caller, too: those of lower numbers */
+    pool *pool;         /* of this turn; for those inside */
+    bool caller_asleep; /* waits for `ended` */
+    bool busy;          /* the caller's own: in a turn */
+    cpu_set_t cpus;     /* that the members run on; the caller's own */
     member members[HAC_POOL_MAX];
 };
+_Static_assert(HAC_POOL_MAX <= GATE_INSIDE, "members of a team are counted in the gate");
 
 /* The CPUs that the calling thread may run on now, and for how many threads that is; none are known: 1. */
 static unsigned find_cpus(cpu_set_t *ret)
@@ -106,47 +113,34 @@ static void run(pool *p, unsigned worker)
 
 /* ---- members ---- */
 
-/* Whether there is a turn that this member is to take part in. */
+static uint64_t turn_of(uint64_t gate)
+{
+    return gate / GATE_TURN;
+}
+
 static bool is_called(const member *m)
 {
-    const team *t = m->team;
-    return t->leave || (atomic_load(&t->turn) != m->seen && m->number < t->wanted);
+    team *t = m->team;
+    return atomic_load(&t->leave) ||
+           (turn_of(atomic_load(&t->gate)) != m->seen && m->number < atomic_load(&t->wanted));
 }
 
-/* Until the member is called; false: nobody wanted it for a while, or it is to leave. */
-static bool sleep_until_called(member *m)
-{
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += IDLE_SECONDS;
-    m->asleep = true;
-    while (!is_called(m) && pthread_cond_timedwait(&m->begun, &m->team->lock, &end) != ETIMEDOUT)
-        ;
-    m->asleep = false;
-    m->there = is_called(m) && !m->team->leave;
-    if (m->team->leave)
-        pthread_cond_signal(&m->team->ended);
-    return m->there;
-}
-
-/* The next call that wants this member; NULL: it ends. */
-static pool *next_turn(member *m)
+/* Takes part in the turn that there is; false: it is closed, or does not want this member. */
+static bool enter(member *m)
 {
     team *t = m->team;
-    uint64_t start = hac_now_ns();
-    while (atomic_load(&t->turn) == m->seen && hac_now_ns() - start < m->spin_ns)
-        ;
-    pthread_mutex_lock(&t->lock);
-    pool *found = sleep_until_called(m) ? t->pool : NULL;
-    m->seen = atomic_load(&t->turn);
-    m->spin_ns = hac_now_ns() - start < SHORTLY_NS ? SPIN_LONG_NS : SPIN_NS;
-    pthread_mutex_unlock(&t->lock); /* from here on a team that it has left may be gone */
-    return found;
+    uint64_t gate = atomic_load(&t->gate);
+    m->seen = turn_of(gate);
+    while ((gate & GATE_OPEN) != 0 && turn_of(gate) == m->seen && m->number < atomic_load(&t->wanted))
+        if (atomic_compare_exchange_weak(&t->gate, &gate, gate + 1))
+            return true;
+    return false;
 }
 
-static void end_turn(team *t)
+static void leave(team *t)
 {
-    if (atomic_fetch_sub(&t->working, 1) > 1)
+    uint64_t gate = atomic_fetch_sub(&t->gate, 1) - 1;
+    if ((gate & (GATE_OPEN | GATE_INSIDE)) != 0)
         return;
     pthread_mutex_lock(&t->lock);
     if (t->caller_asleep)
@@ -154,12 +148,45 @@ static void end_turn(team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
+/* Until the member is called; false: nobody wanted it for a while, or it is to leave. */
+static bool sleep_until_called(member *m)
+{
+    team *t = m->team;
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += IDLE_SECONDS;
+    pthread_mutex_lock(&t->lock);
+    m->asleep = true;
+    while (!is_called(m) && pthread_cond_timedwait(&m->begun, &t->lock, &end) != ETIMEDOUT)
+        ;
+    m->asleep = false;
+    bool goes_on = m->there = is_called(m) && !t->leave;
+    if (t->leave)
+        pthread_cond_signal(&t->ended);
+    pthread_mutex_unlock(&t->lock); /* from here on a team that it has left may be gone */
+    return goes_on;
+}
+
+/* In the next call that wants this member; false: it ends. Who waits awake leaves the processor to others. */
+static bool next_turn(member *m)
+{
+    do {
+        uint64_t start = hac_now_ns();
+        while (!is_called(m) && hac_now_ns() - start < m->spin_ns)
+            sched_yield();
+        if ((!is_called(m) || atomic_load(&m->team->leave)) && !sleep_until_called(m))
+            return false;
+        m->spin_ns = hac_now_ns() - start < SHORTLY_NS ? SPIN_LONG_NS : SPIN_NS;
+    } while (!enter(m));
+    return true;
+}
+
 static void *serve(void *argument)
 {
     member *m = argument;
-    for (pool *p = next_turn(m); p != NULL; p = next_turn(m)) {
-        run(p, m->number);
-        end_turn(m->team);
+    while (next_turn(m)) {
+        run(m->team->pool, m->number);
+        leave(m->team);
     }
     return NULL;
 }
@@ -173,7 +200,7 @@ static bool is_there(member *m)
     pthread_t thread;
     if (m->there)
         return true;
-    m->seen = atomic_load(&m->team->turn);
+    m->seen = turn_of(atomic_load(&m->team->gate));
     m->spin_ns = SPIN_NS;
     m->there = HAC_FAILPOINT("query.thread", 1, pthread_create(&thread, NULL, serve, m)) == 0;
     if (m->there)
@@ -181,16 +208,17 @@ static bool is_there(member *m)
     return m->there;
 }
 
+/* With the lock held: a turn, open for members of numbers below `wanted`. */
 static void call(team *t, unsigned wanted)
 {
-    t->wanted = wanted;
-    atomic_fetch_add(&t->turn, 1);
+    atomic_store(&t->wanted, wanted);
+    atomic_store(&t->gate, (turn_of(atomic_load(&t->gate)) + 1) * GATE_TURN + GATE_OPEN);
     for (unsigned i = 0; i + 1 < wanted; i++)
         if (t->members[i].asleep)
             pthread_cond_signal(&t->members[i].begun);
 }
 
-/* How many threads work at it, the caller's, too: those that can be had, with `wanted` enough. */
+/* How many threads may work at it, the caller's, too: those that can be had, with `wanted` enough. */
 static unsigned begin_turn(team *t, pool *p, unsigned wanted)
 {
     unsigned threads = 1;
@@ -199,35 +227,44 @@ static unsigned begin_turn(team *t, pool *p, unsigned wanted)
         threads++;
     t->busy = threads > 1;
     t->pool = p;
-    atomic_store(&t->working, threads - 1);
     if (threads > 1)
         call(t, threads);
     pthread_mutex_unlock(&t->lock);
     return threads;
 }
 
-static void await_end(team *t)
+static bool is_empty(team *t)
+{
+    return (atomic_load(&t->gate) & GATE_INSIDE) == 0;
+}
+
+static void end_turn(team *t)
 {
     uint64_t end = hac_now_ns() + SPIN_LONG_NS;
-    while (atomic_load(&t->working) > 0 && hac_now_ns() < end)
+    atomic_fetch_and(&t->gate, ~GATE_OPEN);
+    while (!is_empty(t) && hac_now_ns() < end)
         ;
-    pthread_mutex_lock(&t->lock);
-    t->caller_asleep = true;
-    while (atomic_load(&t->working) > 0)
-        pthread_cond_wait(&t->ended, &t->lock);
-    t->caller_asleep = t->busy = false;
-    pthread_mutex_unlock(&t->lock);
+    if (!is_empty(t)) {
+        pthread_mutex_lock(&t->lock);
+        t->caller_asleep = true;
+        while (!is_empty(t))
+            pthread_cond_wait(&t->ended, &t->lock);
+        t->caller_asleep = false;
+        pthread_mutex_unlock(&t->lock);
+    }
+    t->busy = false;
 }
 
 static void dismiss(team *t)
 {
     pthread_mutex_lock(&t->lock);
-    t->leave = true;
-    call(t, HAC_POOL_MAX + 1);
+    atomic_store(&t->leave, true);
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++)
+        pthread_cond_signal(&t->members[i].begun);
     for (unsigned i = 0; i < HAC_POOL_MAX; i++)
         while (t->members[i].there)
             pthread_cond_wait(&t->ended, &t->lock);
-    t->leave = false;
+    atomic_store(&t->leave, false);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -305,7 +342,7 @@ hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error
     unsigned threads = t != NULL ? begin_turn(t, &p, wanted) : 1;
     run(&p, 0);
     if (threads > 1)
-        await_end(t);
+        end_turn(t);
     pthread_mutex_destroy(&p.lock);
     if (p.failed_item == UINT64_MAX)
         return HAC_OK;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -23,6 +24,20 @@ int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *ret)
     CPU_ZERO_S(bytes, ret);
     for (unsigned i = 0; i < cpus; i++)
         CPU_SET_S(i, bytes, ret);
+    return 0;
+}
+
+/* A thread that waits awake has no processor while it is so. */
+static atomic_bool held;
+static atomic_uint n_held;
+
+int sched_yield(void)
+{
+    struct timespec pause = {0, 100000};
+    atomic_fetch_add(&n_held, 1);
+    while (held)
+        nanosleep(&pause, NULL);
+    atomic_fetch_sub(&n_held, 1);
     return 0;
 }
 
@@ -117,6 +132,24 @@ static void test_as_they_end(void **state)
     }
 }
 
+/* Nobody waits for threads that do not get to run: they miss the calls meanwhile, and are back later. */
+static void test_without_processor(void **state)
+{
+    (void)state;
+    struct timespec pause = {0, 100000};
+    held = true;
+    for (unsigned i = 0; i < 10000 && n_held == 0; i++) {
+        try(8, ITEMS, 0);
+        nanosleep(&pause, NULL);
+    }
+    assert_int_not_equal(n_held, 0);
+    for (unsigned i = 0; i < 20; i++)
+        try(i, i % 3 == 0 ? i / 2 : ITEMS, 0);
+    held = false;
+    for (unsigned i = 0; i < 100; i++)
+        try(8, ITEMS, 0);
+}
+
 /* More or fewer than there were at the call before. */
 static void test_other_cpus(void **state)
 {
@@ -158,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_every_item_once),   cmocka_unit_test(test_lowest_failure),
         cmocka_unit_test(test_within_each_other), cmocka_unit_test(test_after_pauses),
         cmocka_unit_test(test_after_their_end),   cmocka_unit_test(test_as_they_end),
-        cmocka_unit_test(test_other_cpus),        cmocka_unit_test(test_side_by_side)};
+        cmocka_unit_test(test_without_processor), cmocka_unit_test(test_other_cpus),
+        cmocka_unit_test(test_side_by_side)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,9 @@
 /*
  * Threads for loops. They are the calling thread's own: made when a call needs them, kept for the next ones,
  * and ended with it, or when nothing has come for a second. Between calls they wait awake for 50 µs, about
- * what waking them takes, and for 300 where the last call came within a millisecond, then asleep. Items are
- * claimed in ascending order; which thread gets which must play no part in results.
+ * what waking them takes, and for 300 where the last call came within a millisecond, then asleep; who waits
+ * awake leaves the processor to others. A call ends when its items have, whether or not all threads have got
+ * to run. Items are claimed in ascending order; which thread gets which must play no part in results.
  */
 #ifndef QUERY_POOL_H
 #define QUERY_POOL_H
