@@ -32,6 +32,13 @@ typedef struct op_graph {
     uint64_t serial; /* of the request that it came with */
 } op_graph;
 
+/* Of a graph that has run. */
+typedef struct graph_answer {
+    uint64_t serial, number;
+    uint8_t *values; /* NULL: none waits */
+    size_t bytes;
+} graph_answer;
+
 typedef struct ops_state {
     op_graph *graph; /* that runs, or ran last */
     bool planned;
@@ -42,6 +49,7 @@ typedef struct ops_state {
     hac_ops_policy policy;
     uint64_t threshold;
     bool kernels;
+    graph_answer answer;
     uint64_t n_graphs, n_tasks, graph_ns;
 } ops_state;
 
@@ -278,21 +286,30 @@ static hac_status give_results(hac_job *job, hac_error *err)
     return status;
 }
 
-static hac_status answer_graph(hac_job *job, hac_error *err)
+static void answer(hac_job *job)
 {
     ops_state *state = job->kind_state;
-    hac_autofree uint8_t *values = NULL;
-    size_t bytes = 0;
-    hac_status status = write_values(state->graph, &values, &bytes, err);
+    hac_autofree uint8_t *values = hac_steal_ptr(state->answer.values);
+    if (values != NULL && job->owner != NULL)
+        hac_session_send_graph_done(job->owner, state->answer.serial, job->id, state->answer.number, values,
+                                    state->answer.bytes);
+}
+
+/* The graph is answered, but not yet: a client that is woken takes the processor that an executor waits for
+ * to begin the next one. */
+static hac_status end_graph(hac_job *job, hac_error *err)
+{
+    ops_state *state = job->kind_state;
+    answer(job);
+    hac_status status = write_values(state->graph, &state->answer.values, &state->answer.bytes, err);
     if (status != HAC_OK)
         return status;
+    state->answer.serial = state->graph->serial;
+    state->answer.number = state->n_graphs++;
+    hac_job_answer_later(job);
     hac_job_add_earlier(job, hac_seconds_since(state->graph_ns));
     state->pending = false;
     state->n_tasks += state->graph->spec.n_tasks;
-    if (job->owner != NULL)
-        hac_session_send_graph_done(job->owner, state->graph->serial, job->id, state->n_graphs, values,
-                                    bytes);
-    state->n_graphs++;
     return HAC_OK;
 }
 
@@ -302,7 +319,7 @@ static hac_status task_ended(hac_job *job, uint32_t task, hac_error *err)
     const ops_state *state = job->kind_state;
     if (job->run.n_done + 1 < job->plan->n_tasks)
         return HAC_OK;
-    return state->graphs ? answer_graph(job, err) : give_results(job, err);
+    return state->graphs ? end_graph(job, err) : give_results(job, err);
 }
 
 /* The client hears of a job's end by the graphs that wait. */
@@ -311,6 +328,7 @@ static void ended(hac_job *job)
     ops_state *state = job->kind_state;
     hac_error err = HAC_ERROR_NONE;
     op_graph *waiting[] = {state->pending ? state->graph : NULL, state->next};
+    answer(job);
     state->pending = false;
     (void)hac_fail(&err, job->code != HAC_OK ? job->code : HAC_CANCELLED, "%s",
                    job->message[0] != '\0' ? job->message : "the job has ended");
@@ -358,6 +376,7 @@ static void free_state(hac_job *job)
     if (state != NULL) {
         free_graph(state->graph);
         free_graph(state->next);
+        free(state->answer.values);
     }
     free(state);
     job->kind_state = NULL;
@@ -382,6 +401,7 @@ static const hac_job_kind graphs_kind = {.flow = "opsplit",
                                          .may_fail = may_fail,
                                          .task_failed = task_failed,
                                          .receipt = receipt,
+                                         .answer = answer,
                                          .ended = ended,
                                          .progress = progress,
                                          .free_state = free_state,
