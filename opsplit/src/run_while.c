@@ -13,6 +13,7 @@
  * sent, as if all of the rounds before counted.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@
 #include "run_pieces.h"
 
 #define AHEAD_MOST    16
-#define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing */
+#define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing … */
+#define AHEAD_FREE    2e-3 /* … or as many as take so long: nobody sees that at a job's end */
 #define AHEAD_SECONDS 4e-3 /* of a graph: where rounds are longer, what lies between them is little */
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
@@ -165,18 +167,29 @@ static hac_status add_round(hac_logic_run *run, const hac_logic_step *step, hac_
     return hac_run_steps(run, step->body, step->n_body, err);
 }
 
-/* Whether two graphs may be on their way, and whether one may have more rounds than those that are wanted for
- * sure. Ranks, which have to decide alike, take one by one. */
-static bool may_pair(const hac_logic_run *run, const loop *l)
+/* Rounds that may be for nothing. Ranks, which have to decide alike, take one by one. */
+static uint64_t rounds_free(const hac_logic_run *run, const loop *l)
 {
-    return hac_run_alone(run) && run->ahead == NULL && l->most > 1 && l->done >= 2 * AHEAD_SHARE;
+    if (!hac_run_alone(run) || run->ahead != NULL || l->done == 0)
+        return 0;
+    uint64_t share = l->done / AHEAD_SHARE;
+    double brief = AHEAD_FREE / l->round_seconds;
+    return brief > (double)share ? (uint64_t)fmin(brief, AHEAD_MOST) : share;
 }
 
-/* Rounds that the next graph may have, of those that are left. */
+/* Whether two graphs may be on their way, and whether one may have more rounds than those that are wanted for
+ * sure. */
+static bool may_pair(const hac_logic_run *run, const loop *l)
+{
+    return l->most > 1 && rounds_free(run, l) > 0;
+}
+
+/* Rounds that the next graph may have, of those that are left: of a pair all but the first one of both may be
+ * for nothing. */
 static unsigned rounds_wanted(const hac_logic_run *run, const loop *l, uint64_t left)
 {
-    uint64_t n = may_pair(run, l) ? l->done / (2 * AHEAD_SHARE) : 1 + l->done / AHEAD_SHARE;
-    if (!hac_run_alone(run) || run->ahead != NULL || l->done == 0)
+    uint64_t free = rounds_free(run, l), n = may_pair(run, l) ? (free + 1) / 2 : 1 + free;
+    if (free == 0)
         return 1;
     n = n < l->most ? n : l->most;
     n = n < left ? n : left;
