@@ -158,6 +158,7 @@ class Placement(LogicTest):
         said.sort(key=lambda task: task["sub_loop"])  # as they stand in the run's graph
         ran = self.ran(machine, *options)
         self.assertEqual(len(said), n_tasks)
+        said *= max(len(ran) // n_tasks, 1)  # brief rounds of a loop come several in a graph
         for key in ("codelet", "memory"):
             self.assertEqual([task[key] for task in said], [task[key] for task in ran])
         prices = re.compile(r"[0-9.e+-]+ ms( \(a guess\))?")  # a run of anything may teach the models

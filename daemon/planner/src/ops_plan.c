@@ -6,12 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/type.h"
 #include "simulate.h"
 #include "team.h"
 #include "units.h"
 
 #define TEAM_PAYS 0.97 /* of the best single device's time: what several must end in, models being models */
+/* Of two tasks on a device each one ends some per cent before the other, as their devices are not quite as
+ * fast as was thought; to share them costs half a millisecond. */
+#define WHOLE_SECONDS 0.03
+
+/* Of the tasks that wait neither for this one nor it for them. */
+typedef struct others {
+    double seconds; /* of those that come after it, each shared by a team */
+    bool even;      /* on a device each, all of them end as soon as if teams shared them */
+} others;
 
 typedef struct planning {
     const hac_machine *machine;
@@ -21,6 +31,9 @@ typedef struct planning {
     uint32_t place[HAC_MACHINE_MAX_DEVICES]; /* of each in the plan */
     double free_at[HAC_MACHINE_MAX_DEVICES]; /* when what was placed on it so far ends */
     double *end;                             /* of each task */
+    others *others;                          /* of each task; of a lone device all zero */
+    uint32_t *where;                         /* of each task: the machine devices that it was placed on */
+    uint32_t behind;                         /* those of what the task that is placed now waits for */
 } planning;
 
 /* Where a task goes: machine devices, and what is said of it. */
@@ -174,7 +187,8 @@ static void list_prices(const planning *p, const price_list *prices, uint32_t ma
 
 /* ---- measured ---- */
 
-/* The device that would end it first, after what is placed there already. */
+/* The device that would end it first, after what is placed there already; of equal ones that which has what
+ * it waits for. */
 static uint32_t first_to_end(const planning *p, const price_list *prices, uint32_t mask, double ready)
 {
     uint32_t best = 0;
@@ -183,7 +197,7 @@ static uint32_t first_to_end(const planning *p, const price_list *prices, uint32
         if (!(mask >> d & 1))
             continue;
         double end = fmax(ready, p->free_at[d]) + prices->seconds[d];
-        if (end < best_end) {
+        if (end < best_end || (end <= best_end && (p->behind >> d & 1))) {
             best_end = end;
             best = d;
         }
@@ -214,6 +228,25 @@ static double team_seconds(const hac_op_spec *op, const hac_team *team)
     return op->units / rate + HAC_DISPATCH_SECONDS;
 }
 
+static uint32_t team_mask(const hac_team *team)
+{
+    uint32_t mask = 0;
+    for (size_t i = 0; i < team->n; i++)
+        mask |= UINT32_C(1) << team->machine_index[i];
+    return mask;
+}
+
+/* For a task whose range several devices could share: whether it goes to one of them all the same. The others
+ * have as much to do with what is beside it, so nothing is won by pieces of it, of which each costs hacd a
+ * message and an answer. What is uneven then those after it even out, which are shared; or it is short. */
+static bool stays_whole(const planning *p, const hac_op_spec *op, const hac_team *team,
+                        const price_list *prices, double ready, uint32_t *ret)
+{
+    const others *o = &p->others[op - p->spec->tasks];
+    *ret = first_to_end(p, prices, team_mask(team), ready);
+    return o->seconds >= prices->seconds[*ret] || (o->even && prices->seconds[*ret] < WHOLE_SECONDS);
+}
+
 static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, double ready, placement *ret)
 {
     char prices[120];
@@ -228,10 +261,14 @@ static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, dou
     if (op->grain > 0 && !alone)
         form_team(p, op, mask, &team);
     if (team.n > 1 && team_seconds(op, &team) < TEAM_PAYS * ret->seconds) {
-        ret->mask = 0;
+        if (stays_whole(p, op, &team, &list, ready, &best)) {
+            ret->mask = UINT32_C(1) << best;
+            ret->seconds = list.seconds[best];
+            snprintf(ret->why, sizeof(ret->why), "measured, with others beside it: %s", prices);
+            return;
+        }
+        ret->mask = team_mask(&team);
         ret->seconds = team_seconds(op, &team);
-        for (size_t i = 0; i < team.n; i++)
-            ret->mask |= UINT32_C(1) << team.machine_index[i];
         snprintf(ret->why, sizeof(ret->why), "measured: %.3g ms on %zu together; %.100s", ret->seconds * 1e3,
                  team.n, prices);
         return;
@@ -316,6 +353,72 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
 
 /* ---- the plan ---- */
 
+/* Tasks that wait for as many others, one after the other: none of them waits for another one of them. */
+typedef struct level {
+    double together;                         /* seconds of all of them, each shared by a team … */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* … and each on a device of its own, the first to end it */
+} level;
+
+static uint32_t find_levels(const hac_ops_spec *spec, uint32_t *ret)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < spec->n_tasks; i++) {
+        ret[i] = 0;
+        for (size_t a = 0; a < spec->tasks[i].n_after; a++)
+            if (ret[spec->tasks[i].after[a]] >= ret[i])
+                ret[i] = ret[spec->tasks[i].after[a]] + 1;
+        n = ret[i] >= n ? ret[i] + 1 : n;
+    }
+    return n;
+}
+
+/* One that a team could share, on top of those that were added. */
+static void add_to_level(const planning *p, const hac_op_spec *op, const hac_team *team, level *l)
+{
+    uint32_t best = team->machine_index[0];
+    double best_end = INFINITY;
+    for (size_t i = 0; i < team->n; i++) {
+        uint32_t d = team->machine_index[i];
+        double end = l->free_at[d] + price(p, op, d, false, NULL);
+        best = end < best_end ? d : best;
+        best_end = fmin(end, best_end);
+    }
+    l->free_at[best] = best_end;
+    l->together += team_seconds(op, team);
+}
+
+static bool is_even(const level *l)
+{
+    double end = 0;
+    for (size_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        end = fmax(end, l->free_at[d]);
+    return end * TEAM_PAYS <= l->together;
+}
+
+static hac_status find_others(planning *p, hac_error *err)
+{
+    size_t n = p->spec->n_tasks;
+    hac_autofree uint32_t *numbers = calloc(n + 1, sizeof *numbers);
+    if (numbers == NULL)
+        return hac_fail_no_memory(err);
+    hac_autofree level *levels = calloc(find_levels(p->spec, numbers) + 1, sizeof *levels);
+    if (levels == NULL)
+        return hac_fail_no_memory(err);
+    for (size_t i = n; i-- > 0;) {
+        const hac_op_spec *op = &p->spec->tasks[i];
+        hac_team team = {.n = 0};
+        p->others[i].seconds = levels[numbers[i]].together;
+        uint32_t able = op->grain > 0 ? able_devices(p, op) : 0;
+        if ((able & (able - 1)) != 0)
+            form_team(p, op, able, &team);
+        if (team.n > 1)
+            add_to_level(p, op, &team, &levels[numbers[i]]);
+    }
+    for (size_t i = 0; i < n; i++)
+        p->others[i].even = is_even(&levels[numbers[i]]);
+    return HAC_OK;
+}
+
 static uint32_t plan_mask(const planning *p, uint32_t machine_mask)
 {
     uint32_t mask = 0;
@@ -378,13 +481,17 @@ static hac_status place_all(planning *p, hac_error *err)
         const hac_op_spec *op = &p->spec->tasks[i];
         placement where;
         double ready = 0;
-        for (size_t a = 0; a < op->n_after; a++)
+        p->behind = 0;
+        for (size_t a = 0; a < op->n_after; a++) {
             ready = fmax(ready, p->end[op->after[a]]);
+            p->behind |= p->where[op->after[a]];
+        }
         hac_status status = place(p, op, ready, &where, err);
         if (status == HAC_OK)
             status = add_task(p, op, &where, err);
         if (status != HAC_OK)
             return status;
+        p->where[i] = where.mask;
         for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
             if (where.mask >> d & 1) {
                 p->free_at[d] = fmax(ready, p->free_at[d]) + where.seconds;
@@ -494,6 +601,8 @@ static hac_status make(planning *p, hac_error *err)
     p->plan->ahead = true;
     add_devices(p);
     status = add_buffers(p, err);
+    if (status == HAC_OK && (p->eligible & (p->eligible - 1)) != 0)
+        status = find_others(p, err);
     if (status == HAC_OK)
         status = place_all(p, err);
     if (status != HAC_OK)
@@ -518,8 +627,12 @@ hac_status hac_plan_ops(const hac_machine *machine, const hac_ops_spec *spec, ha
     if (status != HAC_OK)
         return status;
     p.end = calloc(spec->n_tasks + 1, sizeof(*p.end));
-    status = p.end == NULL ? hac_fail_no_memory(err) : make(&p, err);
+    p.others = calloc(spec->n_tasks + 1, sizeof(*p.others));
+    p.where = calloc(spec->n_tasks + 1, sizeof(*p.where));
+    status = p.end == NULL || p.others == NULL || p.where == NULL ? hac_fail_no_memory(err) : make(&p, err);
     free(p.end);
+    free(p.others);
+    free(p.where);
     if (status != HAC_OK) {
         hac_plan_free(p.plan);
         return status;

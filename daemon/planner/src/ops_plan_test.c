@@ -255,6 +255,66 @@ static void test_side_by_side(void **state)
     hac_plan_free(plan);
 }
 
+/* The devices of tasks, as a text of digits: bits of devices. */
+static void expect_masks(const hac_machine *machine, const hac_op_spec *ops, size_t n, const char *masks)
+{
+    char found[16] = "";
+    hac_plan *plan = plan_of(machine, (hac_ops_spec){.tasks = ops, .n_tasks = n});
+    for (size_t i = 0; i < n; i++)
+        snprintf(found + i, sizeof found - i, "%u", plan->tasks[i].device_mask);
+    if (strcmp(found, masks) != 0)
+        fail_msg("on %s, wanted %s: %s", found, masks, plan->candidates[0].reason);
+    hac_plan_free(plan);
+}
+
+/* As many maps, each of vector 0 to a part of vector 1 of its own. */
+static void several_maps(hac_op_spec *ret, size_t n, double units)
+{
+    for (size_t i = 0; i < n; i++) {
+        ret[i] = map_of(HAC_TYPE_F64, MIB);
+        ret[i].units = units;
+        ret[i].spans[0] =
+            (hac_plan_span){1, HAC_PLAN_WRITE, i * 8 * MIB, 8 * MIB, i * 8 * MIB, (i + 1) * 8 * MIB};
+    }
+}
+
+/* What has others beside it is not cut as long as these keep the devices at work. */
+static void test_whole_beside_others(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9), cores = machine_of(1e9, 1e9), unequal = machine_of(3e9, 1e9);
+    hac_op_spec ops[8];
+    several_maps(ops, 8, 1e7); /* 10 ms each */
+    expect_masks(&machine, ops, 1, "3");
+    expect_masks(&machine, ops, 2, "12");
+    expect_masks(&machine, ops, 3, "133"); /* the last ones even it out */
+    expect_masks(&machine, ops, 4, "1212");
+    expect_masks(&unequal, ops, 4, "1121");
+    expect_masks(&unequal, ops, 2, "33"); /* alone the slow one would be the last by far */
+    several_maps(ops, 8, 1e8); /* of long ones the last are shared: what is known of devices is not exact */
+    expect_masks(&machine, ops, 2, "33");
+    expect_masks(&machine, ops, 4, "1233");
+    expect_masks(&machine, ops, 8, "12121233");
+    for (size_t d = 0; d < 2; d++)
+        snprintf(cores.devices[d].group, sizeof cores.devices[d].group, "cores");
+    expect_masks(&cores, ops, 2, "12"); /* they share cores: nothing is cut anyway */
+}
+
+/* What waits for another one follows it, so that it can be sent ahead. */
+static void test_whole_behind_others(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9);
+    hac_op_spec ops[4];
+    static const uint32_t after[] = {0, 1};
+    several_maps(ops, 4, 1e7);
+    for (size_t i = 2; i < 4; i++) {
+        ops[i].after = &after[3 - i]; /* crosswise */
+        ops[i].n_after = 1;
+    }
+    expect_masks(&machine, ops, 4, "1221");
+}
+
 static void test_kernels(void **state)
 {
     (void)state;
@@ -384,12 +444,19 @@ static void test_bad_graphs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rule),           cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_measured),       cmocka_unit_test(test_no_units),
-        cmocka_unit_test(test_side_by_side),   cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_bad_graphs),     cmocka_unit_test(test_learners),
-        cmocka_unit_test(test_models_of_host), cmocka_unit_test(test_host),
+        cmocka_unit_test(test_rule),
+        cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_no_units),
+        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_bad_graphs),
+        cmocka_unit_test(test_learners),
+        cmocka_unit_test(test_models_of_host),
+        cmocka_unit_test(test_host),
         cmocka_unit_test(test_no_f64),
+        cmocka_unit_test(test_whole_beside_others),
+        cmocka_unit_test(test_whole_behind_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
