@@ -37,6 +37,7 @@ static hac_status open_confined(const Hac__Executor__Setup *setup, hac_device **
     if (status != HAC_OK)
         return status;
     note_missing(missing);
+    hac_setup_compute();
     status = hac_setup_open(setup, true, &device, err);
     if (status == HAC_OK)
         status = hac_setup_pin(setup, hac_device_get_facts(device), err);

@@ -172,6 +172,13 @@ hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const hac_device_fac
     return status;
 }
 
+void hac_setup_compute(void)
+{
+    const struct sched_param none = {0};
+    if (sched_getscheduler(0) == SCHED_OTHER) /* not of less, which somebody wanted; it always may */
+        sched_setscheduler(0, SCHED_BATCH, &none);
+}
+
 bool hac_setup_yield_to_others(void)
 {
     const struct sched_param none = {0};
