@@ -37,10 +37,12 @@ static hac_status open_confined(const Hac__Executor__Setup *setup, hac_device **
     if (status != HAC_OK)
         return status;
     note_missing(missing);
-    hac_setup_compute();
     status = hac_setup_open(setup, true, &device, err);
     if (status == HAC_OK)
         status = hac_setup_pin(setup, hac_device_get_facts(device), err);
+    if (status == HAC_OK && !hac_setup_compute(hac_device_get_facts(device)))
+        hac_log_record(HAC_LOG_WARNING, HAC_EVENT_REMARK, NULL,
+                       "this executor's scheduling class stays as it is");
     if (status == HAC_OK)
         status = hac_sandbox_calls(setup->jit, &missing, err);
     if (status != HAC_OK)

@@ -172,21 +172,27 @@ hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const hac_device_fac
     return status;
 }
 
-void hac_setup_compute(void)
+/* Of all threads that there are; those that they start inherit it. */
+static bool set_policy(int policy)
 {
     const struct sched_param none = {0};
-    if (sched_getscheduler(0) == SCHED_OTHER) /* not of less, which somebody wanted; it always may */
-        sched_setscheduler(0, SCHED_BATCH, &none);
+    pid_t tids[CPU_SETSIZE];
+    bool all = sched_setscheduler(0, policy, &none) == 0;
+    for (size_t i = list_threads(tids, CPU_SETSIZE); i-- > 0;)
+        all = (sched_setscheduler(tids[i], policy, &none) == 0 || errno == ESRCH) && all;
+    return all;
+}
+
+bool hac_setup_compute(const hac_device_facts *facts)
+{
+    bool computes = facts->cl_type == CL_DEVICE_TYPE_CPU;
+    /* less than SCHED_OTHER somebody wanted so */
+    return !computes || sched_getscheduler(0) != SCHED_OTHER || set_policy(SCHED_BATCH);
 }
 
 bool hac_setup_yield_to_others(void)
 {
-    const struct sched_param none = {0};
-    pid_t tids[CPU_SETSIZE];
-    bool all = sched_setscheduler(0, SCHED_IDLE, &none) == 0;
-    for (size_t i = list_threads(tids, CPU_SETSIZE); i-- > 0;)
-        all = (sched_setscheduler(tids[i], SCHED_IDLE, &none) == 0 || errno == ESRCH) && all;
-    return all;
+    return set_policy(SCHED_IDLE);
 }
 
 void hac_facts_to_message(const hac_device_facts *f, char kernel_hash[17], Hac__Executor__DeviceFacts *ret)

@@ -34,9 +34,12 @@ HAC_MUST_USE hac_status hac_setup_pin(const Hac__Executor__Setup *setup, const h
  */
 bool hac_setup_yield_to_others(void);
 
-/* From now on this thread, and those that it starts, wait for their turn when they are woken: hacd, which
- * wakes them, is often about to give others work. */
-void hac_setup_compute(void);
+/*
+ * From now on this process and its driver's threads preempt nobody when they are woken, if they compute (of a
+ * CPU device): SCHED_BATCH. hacd, which wakes them, is often about to give other executors their work. False:
+ * not all of them. The call filter denies it: before that.
+ */
+bool hac_setup_compute(const hac_device_facts *facts);
 
 /* Facts as a message; its texts borrow from `facts` and `kernel_hash`. */
 void hac_facts_to_message(const hac_device_facts *facts, char kernel_hash[17],

@@ -295,8 +295,8 @@ static void answer(hac_job *job)
                                     state->answer.bytes);
 }
 
-/* The graph is answered, but not yet: a client that is woken takes the processor that an executor waits for
- * to begin the next one. */
+/* The answer is made ready, and sent later: a client that is woken takes the processor that an executor waits
+ * for to begin the next graph. */
 static hac_status end_graph(hac_job *job, hac_error *err)
 {
     ops_state *state = job->kind_state;
@@ -589,6 +589,7 @@ hac_status hac_job_ops_append(hac_session *session, uint64_t serial, const Hac__
     if (status != HAC_OK)
         return status;
     ops_state *state = job->kind_state;
+    answer(job); /* before what is said of this request */
     note_lines(job, request->log);
     if (request->graph != NULL)
         status = append_graph(session, job, serial, request->graph, err);

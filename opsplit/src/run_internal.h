@@ -290,6 +290,7 @@ struct hac_run {
     hac_run_graph *sent[HAC_OPS_UNANSWERED_MAX], *spare_graph;
     unsigned n_sent;
     uint64_t n_graphs;
+    double seconds_for_nothing;    /* that rounds took which were added ahead and did not count */
     size_t first_failed;           /* hac_run_first_failed */
     hac_job *job;                  /* of all graphs; NULL: none has run yet */
     hac_text log;                  /* for it, since the last one */

@@ -9,8 +9,8 @@
  * being values. Tasks of such rounds may fail (hac_ops.n_tentative): their round is run again if its turn
  * comes.
  *
- * Of a loop that has run for a while two graphs are on their way: while one runs the next one is made and
- * sent, as if all of the rounds before counted.
+ * Two graphs are on their way then: while one runs the next one is made and sent, as if all of the rounds
+ * before counted.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -22,9 +22,11 @@
 #include "base/clock.h"
 #include "run_pieces.h"
 
-#define AHEAD_MOST    16
-#define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing … */
-#define AHEAD_FREE    2e-3 /* … or as many as take so long: nobody sees that at a job's end */
+#define AHEAD_MOST  16
+#define AHEAD_SHARE 16 /* rounds that have run for one more that may be for nothing … */
+#define AHEAD_FREE                                                                                           \
+    2e-3 /* … or as many as take so long, in all loops of a run: nobody sees that at its end               \
+          */
 #define AHEAD_SECONDS 4e-3 /* of a graph: where rounds are longer, what lies between them is little */
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
@@ -45,7 +47,8 @@ typedef struct batch {
 
 typedef struct loop {
     const hac_logic_step *step;
-    uint64_t start, done; /* rounds */
+    uint64_t start;
+    uint64_t added, done; /* rounds: those that are not done in the end were for nothing */
     uint64_t mark;        /* when the last graph had run, or the first one began */
     double round_seconds; /* of the last graph's */
     unsigned most;        /* rounds a graph, as far as it is known */
@@ -172,9 +175,9 @@ static uint64_t rounds_free(const hac_logic_run *run, const loop *l)
 {
     if (!hac_run_alone(run) || run->ahead != NULL || l->done == 0)
         return 0;
-    uint64_t share = l->done / AHEAD_SHARE;
-    double brief = AHEAD_FREE / l->round_seconds;
-    return brief > (double)share ? (uint64_t)fmin(brief, AHEAD_MOST) : share;
+    double share = (double)(l->done / AHEAD_SHARE);
+    double free = AHEAD_FREE - run->seconds_for_nothing, brief = free > 0 ? free / l->round_seconds : 0;
+    return (uint64_t)fmax(share, fmin(brief, 2 * AHEAD_MOST));
 }
 
 /* Whether two graphs may be on their way, and whether one may have more rounds than those that are wanted for
@@ -184,8 +187,8 @@ static bool may_pair(const hac_logic_run *run, const loop *l)
     return l->most > 1 && rounds_free(run, l) > 0;
 }
 
-/* Rounds that the next graph may have, of those that are left: of a pair all but the first one of both may be
- * for nothing. */
+/* Rounds that the next graph may have, of those that are left: of the two graphs of a pair all rounds but the
+ * first one's first may be for nothing. */
 static unsigned rounds_wanted(const hac_logic_run *run, const loop *l, uint64_t left)
 {
     uint64_t free = rounds_free(run, l), n = may_pair(run, l) ? (free + 1) / 2 : 1 + free;
@@ -209,6 +212,7 @@ static bool add_ahead(hac_logic_run *run, loop *l, batch *b, const moment *befor
     run->ahead = NULL;
     if (is_added) {
         b->n++;
+        l->added++;
         return true;
     }
     go_back(run, l, before);
@@ -252,12 +256,14 @@ static void add_batch(hac_logic_run *run, loop *l, const batch *sent, batch *ret
     if (wanted == 0)
         return;
     hac_run_tentative(run);
-    if (!add_ahead(run, l, ret, before))
+    if (!add_ahead(run, l, ret, before)) {
         l->most = 1;
-    else if (hac_run_graphs_fit(run, AHEAD_BYTES / 2) > 0)
+    } else if (hac_run_graphs_fit(run, AHEAD_BYTES / 2) > 0) {
         add_rounds(run, l, ret, wanted, AHEAD_BYTES / 2);
-    else
+    } else {
         ret->n = 0;
+        l->added--;
+    }
     if (ret->n > 0)
         return;
     clear_moment(run, l, &ret->moments[0]);
@@ -360,6 +366,7 @@ static hac_status run_graph(hac_logic_run *run, loop *l, bool *on, hac_error *er
     unsigned wanted = rounds_wanted(run, l, l->step->rounds - l->done);
     l->mark = hac_now_ns();
     hac_status status = add_round(run, l->step, err);
+    l->added++;
     bool has_waited = run->report->graphs > graphs; /* in its first round for what was before the loop, too */
     if (has_waited && l->done > 0)
         l->most = 1;
@@ -391,5 +398,6 @@ hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_err
         clear_batch(run, l, &l->batches[1]);
         clear_moment(run, l, &l->last);
     }
+    run->seconds_for_nothing += (double)(l->added - l->done) * l->round_seconds;
     return status;
 }

@@ -38,7 +38,7 @@ typedef struct member {
     team *team;
     unsigned number; /* from 1 on; 0 is the caller */
     pthread_cond_t begun;
-    uint64_t seen;    /* its own: the last turn that it was part of, or came too late for */
+    uint64_t seen;    /* its own: the last turn that it was part of, or missed */
     uint64_t spin_ns; /* its own: that it waits awake */
     bool asleep;      /* waits for `begun` */
     bool there;       /* it has a thread */
@@ -49,15 +49,14 @@ typedef struct member {
 #define GATE_OPEN   UINT64_C(0x10000)
 #define GATE_TURN   UINT64_C(0x20000)
 
-/* A thread's own helpers, for its calls one after the other. A member that has no processor is not waited
- * for: it enters a turn, the caller closes it when no item is left, and only then waits for those that are
- * inside. */
+/* A thread's own helpers, for its calls one after the other. Members enter a turn; the caller closes it when
+ * no item is left, and waits only for those inside. One that gets no processor meanwhile misses the turn. */
 struct team {
     pthread_mutex_t lock;
     pthread_cond_t ended; /* a turn, or a thread that is to leave */
     _Atomic(uint64_t) gate;
     atomic_bool leave;
-    atomic_uint wanted; /* in this turn, the caller, too: those of lower numbers */
+    atomic_uint wanted; /* that may work in this turn, the caller included: members of lower numbers */
     pool *pool;         /* of this turn; for those inside */
     bool caller_asleep; /* waits for `ended` */
     bool busy;          /* the caller's own: in a turn */
@@ -243,7 +242,7 @@ static void end_turn(team *t)
     uint64_t end = hac_now_ns() + SPIN_LONG_NS;
     atomic_fetch_and(&t->gate, ~GATE_OPEN);
     while (!is_empty(t) && hac_now_ns() < end)
-        ;
+        sched_yield(); /* one of them may be waiting for this processor */
     if (!is_empty(t)) {
         pthread_mutex_lock(&t->lock);
         t->caller_asleep = true;

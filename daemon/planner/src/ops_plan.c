@@ -13,14 +13,15 @@
 #include "units.h"
 
 #define TEAM_PAYS 0.97 /* of the best single device's time: what several must end in, models being models */
-/* Of two tasks on a device each one ends some per cent before the other, as their devices are not quite as
- * fast as was thought; to share them costs half a millisecond. */
+/* A task that takes longer than this on one device is shared even where others keep the rest at work: how
+ * fast devices are is known to some per cent, and to share it costs half a millisecond. */
 #define WHOLE_SECONDS 0.03
+#define FOLLOWS       0.05 /* of a task's time: as much later it may end where what it waits for is */
 
-/* Of the tasks that wait neither for this one nor it for them. */
+/* Of the tasks on a task's level (level below), of which none waits for another one. */
 typedef struct others {
     double seconds; /* of those that come after it, each shared by a team */
-    bool even;      /* on a device each, all of them end as soon as if teams shared them */
+    bool even;      /* each whole on one device, all of the level end as soon as if teams shared them */
 } others;
 
 typedef struct planning {
@@ -36,12 +37,14 @@ typedef struct planning {
     uint32_t behind;                         /* those of what the task that is placed now waits for */
 } planning;
 
+#define WHY_MAX 160
+
 /* Where a task goes: machine devices, and what is said of it. */
 typedef struct placement {
     uint32_t mask;
     double seconds;
     bool host_only; /* is_host_only */
-    char why[160];
+    char why[WHY_MAX];
 } placement;
 
 /* ---- devices ---- */
@@ -187,22 +190,26 @@ static void list_prices(const planning *p, const price_list *prices, uint32_t ma
 
 /* ---- measured ---- */
 
-/* The device that would end it first, after what is placed there already; of equal ones that which has what
- * it waits for. */
+static double end_on(const planning *p, const price_list *prices, uint32_t device, double ready)
+{
+    return fmax(ready, p->free_at[device]) + prices->seconds[device];
+}
+
+/* The device that would end it first, after what is placed there already; or that of what it waits for, where
+ * it can be sent ahead, if that would end it nearly as soon. */
 static uint32_t first_to_end(const planning *p, const price_list *prices, uint32_t mask, double ready)
 {
     uint32_t best = 0;
     double best_end = INFINITY;
-    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
-        if (!(mask >> d & 1))
-            continue;
-        double end = fmax(ready, p->free_at[d]) + prices->seconds[d];
-        if (end < best_end || (end <= best_end && (p->behind >> d & 1))) {
-            best_end = end;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++)
+        if ((mask >> d & 1) && end_on(p, prices, d, ready) < best_end) {
+            best_end = end_on(p, prices, d, ready);
             best = d;
         }
-    }
-    return best;
+    if (p->behind == 0 || (p->behind & (p->behind - 1)) != 0 || (mask & p->behind) == 0)
+        return best;
+    uint32_t before = (uint32_t)__builtin_ctz(p->behind);
+    return end_on(p, prices, before, ready) <= best_end + FOLLOWS * prices->seconds[before] ? before : best;
 }
 
 /* Of a group of devices that share cores the best: of a range that is cut. */
@@ -237,14 +244,17 @@ static uint32_t team_mask(const hac_team *team)
 }
 
 /* For a task whose range several devices could share: whether it goes to one of them all the same. The others
- * have as much to do with what is beside it, so nothing is won by pieces of it, of which each costs hacd a
- * message and an answer. What is uneven then those after it even out, which are shared; or it is short. */
+ * have as much to do with the rest of its level, so nothing is won by pieces of it, of which each costs hacd
+ * a message and an answer. What is uneven then, those after it even out, which are shared. */
 static bool stays_whole(const planning *p, const hac_op_spec *op, const hac_team *team,
                         const price_list *prices, double ready, uint32_t *ret)
 {
     const others *o = &p->others[op - p->spec->tasks];
+    for (size_t i = 0; i < team->n; i++)
+        if (prices->source[team->machine_index[i]] == HAC_PRICE_ASSUMED)
+            return false;
     *ret = first_to_end(p, prices, team_mask(team), ready);
-    return o->seconds >= prices->seconds[*ret] || (o->even && prices->seconds[*ret] < WHOLE_SECONDS);
+    return prices->seconds[*ret] < WHOLE_SECONDS && (o->even || o->seconds >= prices->seconds[*ret]);
 }
 
 static void measure(const planning *p, const hac_op_spec *op, uint32_t mask, double ready, placement *ret)
@@ -290,14 +300,6 @@ static const char *rule_kind(const hac_ops_spec *spec, const hac_op_spec *op, ch
     return kind;
 }
 
-/* Narrowed to some devices: which of them follows from the models. */
-static void measure_within(const planning *p, const hac_op_spec *op, uint32_t mask, double ready,
-                           const char *why, placement *ret)
-{
-    measure(p, op, mask, ready, ret);
-    snprintf(ret->why, sizeof(ret->why), "%s", why);
-}
-
 /* That a device other than a CPU gets a host codelet: it explains the price. */
 static void say_host(const planning *p, placement *ret)
 {
@@ -315,12 +317,32 @@ static hac_status fail_pin(const planning *p, const hac_op_spec *op, hac_error *
                     op->name, op->pin);
 }
 
+/* Of the able devices those that it may go to, and in words why; no words: any that its price speaks for.
+ * 0: a pin names none. */
+static uint32_t allowed_devices(const planning *p, const hac_op_spec *op, uint32_t able, char why[WHY_MAX])
+{
+    static const char NONE[] = ", of which there is none; measured", CANNOT[] = ", which cannot; measured";
+    why[0] = '\0';
+    if (op->pin[0] != '\0') {
+        snprintf(why, WHY_MAX, "pinned to %.64s", op->pin);
+        return named_devices(p, able, op->pin);
+    }
+    if (p->spec->policy != HAC_OPS_RULE)
+        return able;
+    const char *kind = rule_kind(p->spec, op, why, WHY_MAX - sizeof(NONE));
+    uint32_t mask = devices_of_kind(p, able, kind);
+    if (mask == 0 && devices_of_kind(p, p->eligible, kind) != 0)
+        memcpy(why + strlen(why), CANNOT, sizeof(CANNOT));
+    else if (mask == 0)
+        memcpy(why + strlen(why), NONE, sizeof(NONE));
+    return mask != 0 ? mask : able;
+}
+
 static hac_status place(const planning *p, const hac_op_spec *op, double ready, placement *ret,
                         hac_error *err)
 {
-    static const char NONE[] = ", of which there is none; measured", CANNOT[] = ", which cannot; measured";
     uint32_t able = able_devices(p, op);
-    char why[160];
+    char why[WHY_MAX];
     memset(ret, 0, sizeof(*ret));
     if (able == 0)
         return hac_fail(err, HAC_FAILED, "%s: no device can run it (f64 is missing)", op->name);
@@ -329,23 +351,12 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
         if (status != HAC_OK)
             return status;
     }
-    if (op->pin[0] != '\0') {
-        uint32_t pinned = named_devices(p, able, op->pin);
-        if (pinned == 0)
-            return fail_pin(p, op, err);
-        snprintf(why, sizeof(why), "pinned to %.64s", op->pin);
-        measure_within(p, op, pinned, ready, why, ret);
-    } else if (p->spec->policy == HAC_OPS_RULE) {
-        const char *kind = rule_kind(p->spec, op, why, sizeof(why) - sizeof(NONE));
-        uint32_t mask = devices_of_kind(p, able, kind);
-        if (mask == 0 && devices_of_kind(p, p->eligible, kind) != 0)
-            memcpy(why + strlen(why), CANNOT, sizeof(CANNOT));
-        else if (mask == 0)
-            memcpy(why + strlen(why), NONE, sizeof(NONE));
-        measure_within(p, op, mask != 0 ? mask : able, ready, why, ret);
-    } else {
-        measure(p, op, able, ready, ret);
-    }
+    uint32_t mask = allowed_devices(p, op, able, why);
+    if (mask == 0)
+        return fail_pin(p, op, err);
+    measure(p, op, mask, ready, ret);
+    if (why[0] != '\0')
+        memcpy(ret->why, why, sizeof(why));
     ret->host_only = is_host_only(p, op);
     say_host(p, ret);
     return HAC_OK;
@@ -353,10 +364,10 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
 
 /* ---- the plan ---- */
 
-/* Tasks that wait for as many others, one after the other: none of them waits for another one of them. */
+/* Tasks whose longest chain of tasks to wait for is equally long: none of them waits for another one. */
 typedef struct level {
-    double together;                         /* seconds of all of them, each shared by a team … */
-    double free_at[HAC_MACHINE_MAX_DEVICES]; /* … and each on a device of its own, the first to end it */
+    double together;                         /* seconds of all so far, each shared by a team … */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* … and each whole on the device that ends it first */
 } level;
 
 static uint32_t find_levels(const hac_ops_spec *spec, uint32_t *ret)
@@ -372,19 +383,24 @@ static uint32_t find_levels(const hac_ops_spec *spec, uint32_t *ret)
     return n;
 }
 
-/* One that a team could share, on top of those that were added. */
-static void add_to_level(const planning *p, const hac_op_spec *op, const hac_team *team, level *l)
+static void add_to_level(const planning *p, const hac_op_spec *op, level *l)
 {
-    uint32_t best = team->machine_index[0];
+    char why[WHY_MAX];
+    hac_team team = {.n = 0};
+    uint32_t best = 0, mask = allowed_devices(p, op, able_devices(p, op), why);
     double best_end = INFINITY;
-    for (size_t i = 0; i < team->n; i++) {
-        uint32_t d = team->machine_index[i];
-        double end = l->free_at[d] + price(p, op, d, false, NULL);
+    if (op->grain > 0 && op->units > 0 && mask != 0)
+        form_team(p, op, mask, &team);
+    mask = team.n > 1 ? team_mask(&team) : mask;
+    for (uint32_t d = 0; d < HAC_MACHINE_MAX_DEVICES; d++) {
+        double end = mask >> d & 1 ? l->free_at[d] + price(p, op, d, false, NULL) : INFINITY;
         best = end < best_end ? d : best;
         best_end = fmin(end, best_end);
     }
-    l->free_at[best] = best_end;
-    l->together += team_seconds(op, team);
+    if (mask != 0) /* a pin that names none is told as the task is placed */
+        l->free_at[best] = best_end;
+    if (team.n > 1)
+        l->together += team_seconds(op, &team);
 }
 
 static bool is_even(const level *l)
@@ -404,18 +420,14 @@ static hac_status find_others(planning *p, hac_error *err)
     hac_autofree level *levels = calloc(find_levels(p->spec, numbers) + 1, sizeof *levels);
     if (levels == NULL)
         return hac_fail_no_memory(err);
-    for (size_t i = n; i-- > 0;) {
-        const hac_op_spec *op = &p->spec->tasks[i];
-        hac_team team = {.n = 0};
-        p->others[i].seconds = levels[numbers[i]].together;
-        uint32_t able = op->grain > 0 ? able_devices(p, op) : 0;
-        if ((able & (able - 1)) != 0)
-            form_team(p, op, able, &team);
-        if (team.n > 1)
-            add_to_level(p, op, &team, &levels[numbers[i]]);
+    for (size_t i = 0; i < n; i++) {
+        add_to_level(p, &p->spec->tasks[i], &levels[numbers[i]]);
+        p->others[i].seconds = -levels[numbers[i]].together; /* of those before, and its own */
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        p->others[i].seconds += levels[numbers[i]].together;
         p->others[i].even = is_even(&levels[numbers[i]]);
+    }
     return HAC_OK;
 }
 

@@ -291,13 +291,54 @@ static void test_whole_beside_others(void **state)
     expect_masks(&machine, ops, 4, "1212");
     expect_masks(&unequal, ops, 4, "1121");
     expect_masks(&unequal, ops, 2, "33"); /* alone the slow one would be the last by far */
-    several_maps(ops, 8, 1e8); /* of long ones the last are shared: what is known of devices is not exact */
-    expect_masks(&machine, ops, 2, "33");
-    expect_masks(&machine, ops, 4, "1233");
-    expect_masks(&machine, ops, 8, "12121233");
+    several_maps(ops, 8, 1e8);            /* long ones are shared: what is known of devices is not exact */
+    expect_masks(&machine, ops, 4, "3333");
+    several_maps(ops, 8, 1e7);
     for (size_t d = 0; d < 2; d++)
         snprintf(cores.devices[d].group, sizeof cores.devices[d].group, "cores");
     expect_masks(&cores, ops, 2, "12"); /* they share cores: nothing is cut anyway */
+    ops[1].units = 0;                   /* nothing is known of its work */
+    expect_masks(&machine, ops, 3, "122");
+}
+
+/* What comes last and is long would be on top of the others: it is shared. */
+static void test_long_one_last(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9);
+    hac_op_spec ops[5];
+    static const struct {
+        double units[5];
+        size_t n;
+        double most;
+    } cases[] = {{{1e7, 1e7, 2e7}, 3, 0.0205},
+                 {{5e6, 5e6, 5e6, 5e6, 2e7}, 5, 0.0205},
+                 {{7e6, 7e6, 7e6, 2.1e7}, 4, 0.0215},
+                 {{1.3e7, 1.3e7, 2.6e7}, 3, 0.0265}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        several_maps(ops, cases[c].n, 1);
+        for (size_t i = 0; i < cases[c].n; i++)
+            ops[i].units = cases[c].units[i];
+        hac_plan *plan = plan_of(&machine, (hac_ops_spec){.tasks = ops, .n_tasks = cases[c].n});
+        if (plan->predicted_seconds > cases[c].most)
+            fail_msg("case %zu: %.1f ms", c, plan->predicted_seconds * 1e3);
+        hac_plan_free(plan);
+    }
+}
+
+/* What only one device may run leaves the others to the rest. */
+static void test_beside_pinned(void **state)
+{
+    (void)state;
+    hac_machine machine = machine_of(1e9, 1e9);
+    hac_op_spec ops[5];
+    several_maps(ops, 5, 1e7);
+    for (size_t i = 1; i < 5; i++)
+        ops[i].pin = "dev0";
+    expect_masks(&machine, ops, 2, "31");
+    expect_masks(&machine, ops, 5, "31111");
+    ops[1].pin = "";
+    expect_masks(&machine, ops, 3, "331");
 }
 
 /* What waits for another one follows it, so that it can be sent ahead. */
@@ -457,6 +498,8 @@ int main(void)
         cmocka_unit_test(test_no_f64),
         cmocka_unit_test(test_whole_beside_others),
         cmocka_unit_test(test_whole_behind_others),
+        cmocka_unit_test(test_long_one_last),
+        cmocka_unit_test(test_beside_pinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
