@@ -22,11 +22,9 @@
 #include "base/clock.h"
 #include "run_pieces.h"
 
-#define AHEAD_MOST  16
-#define AHEAD_SHARE 16 /* rounds that have run for one more that may be for nothing … */
-#define AHEAD_FREE                                                                                           \
-    2e-3 /* … or as many as take so long, in all loops of a run: nobody sees that at its end               \
-          */
+#define AHEAD_MOST    16   /* a graph */
+#define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing … */
+#define AHEAD_FREE    2e-3 /* … or, in all loops of a run, as many as take so long: nobody sees that */
 #define AHEAD_SECONDS 4e-3 /* of a graph: where rounds are longer, what lies between them is little */
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
@@ -176,7 +174,7 @@ static uint64_t rounds_free(const hac_logic_run *run, const loop *l)
     if (!hac_run_alone(run) || run->ahead != NULL || l->done == 0)
         return 0;
     double share = (double)(l->done / AHEAD_SHARE);
-    double free = AHEAD_FREE - run->seconds_for_nothing, brief = free > 0 ? free / l->round_seconds : 0;
+    double room = AHEAD_FREE - run->seconds_for_nothing, brief = room > 0 ? room / l->round_seconds : 0;
     return (uint64_t)fmax(share, fmin(brief, 2 * AHEAD_MOST));
 }
 

@@ -366,10 +366,11 @@ static hac_status place(const planning *p, const hac_op_spec *op, double ready, 
 
 /* Tasks whose longest chain of tasks to wait for is equally long: none of them waits for another one. */
 typedef struct level {
-    double together;                         /* seconds of all so far, each shared by a team … */
-    double free_at[HAC_MACHINE_MAX_DEVICES]; /* … and each whole on the device that ends it first */
+    double together; /* seconds of those so far that a team can share, all of them shared */
+    double free_at[HAC_MACHINE_MAX_DEVICES]; /* each whole on the device that ends it first */
 } level;
 
+/* The level of each task; returns how many levels there are. */
 static uint32_t find_levels(const hac_ops_spec *spec, uint32_t *ret)
 {
     uint32_t n = 0;
