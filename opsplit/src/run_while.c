@@ -173,9 +173,10 @@ static uint64_t rounds_free(const hac_logic_run *run, const loop *l)
 {
     if (!hac_run_alone(run) || run->ahead != NULL || l->done == 0)
         return 0;
-    double share = (double)(l->done / AHEAD_SHARE);
+    uint64_t share = l->done / AHEAD_SHARE;
     double room = AHEAD_FREE - run->seconds_for_nothing, brief = room > 0 ? room / l->round_seconds : 0;
-    return (uint64_t)fmax(share, fmin(brief, 2 * AHEAD_MOST));
+    uint64_t few = (uint64_t)fmin(brief, 2 * AHEAD_MOST);
+    return few > share ? few : share;
 }
 
 /* Whether two graphs may be on their way, and whether one may have more rounds than those that are wanted for
