@@ -5,16 +5,13 @@
 Of runs of 50 and of 1,050 rounds the difference: microseconds a round, and of processors. $HAC_TEST_DATA and $HAC_TEST_SEED
 are as for run_opsplit.py."""
 
-import json
 import os
 import pathlib
-import resource
 import statistics
 import sys
 
 import run_opsplit
 from machine import Machine
-from run_splice import Clock, used
 
 FEW, MANY = 50, 1050
 
@@ -25,22 +22,13 @@ def start(build):
     machine.hacctl("devices")
     machine.settle()
     machine.links = run_opsplit.facebook(machine)
-    for rounds in (FEW, MANY):
-        (machine.directory / f"{rounds}.yaml").write_text(run_opsplit.pagerank_logic(rounds))
     return machine
 
 
 def run(machine, rounds):
     """Seconds of it, and of processors."""
-    clock = Clock(machine)
-    clock.daemon = machine.daemon()
-    before = clock.total() + used(resource.RUSAGE_CHILDREN)
-    receipt = machine.directory / "receipt.json"
-    machine.hacctl("opsplit", "run", str(machine.directory / f"{rounds}.yaml"), "--input", f"edges={machine.links}",
-                   "-o", str(machine.directory / "out"), "--receipt", str(receipt))
-    processors = clock.total() + used(resource.RUSAGE_CHILDREN) - before
-    found = json.loads(receipt.read_text())
-    return found["seconds"] - found["loading_seconds"] - found["writing_seconds"], processors
+    found = run_opsplit.logic(machine, "pagerank", run_opsplit.pagerank_logic(rounds), [("edges", machine.links)])
+    return found["seconds"], found["processor_seconds"]
 
 
 def main():
