@@ -460,11 +460,12 @@ hac_status hac_client_call_grow(hac_client *client, Hac__Client__Request *reques
     return run_call(client, &call, request, NULL, 0, UINT64_MAX, err);
 }
 
-hac_status hac_client_ask(hac_client *client, hac_call *call, Hac__Client__Request *request, hac_error *err)
+hac_status hac_client_ask(hac_client *client, hac_call *call, Hac__Client__Request *request, int fd,
+                          hac_error *err)
 {
     request->serial = call->serial = hac_client_next_serial(client);
     LIST_INSERT_HEAD(&client->calls, call, waiting);
-    hac_status status = hac_client_send(client, request, NULL, 0, err);
+    hac_status status = hac_client_send(client, request, &fd, fd >= 0 ? 1 : 0, err);
     if (status != HAC_OK && !call->answered)
         LIST_REMOVE(call, waiting);
     return status;

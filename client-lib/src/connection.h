@@ -121,10 +121,10 @@ HAC_MUST_USE hac_status hac_client_call_grow(hac_client *client, Hac__Client__Re
 /*
  * Asks without waiting: `call`, with its members from `expected` to `err` set, must stay where it is until
  * its `answered` is true. Then its status counts (its message is in call->err), and its reply is the
- * caller's.
+ * caller's. `fd` (-1: none) goes with it, borrowed.
  */
 HAC_MUST_USE hac_status hac_client_ask(hac_client *client, hac_call *call, Hac__Client__Request *request,
-                                       hac_error *err);
+                                       int fd, hac_error *err);
 /* Nobody waits for this one any more, or it is answered: frees its reply. */
 void hac_client_forget(hac_client *client, hac_call *call);
 

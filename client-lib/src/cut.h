@@ -68,6 +68,9 @@ HAC_MUST_USE hac_status hac_cut_fixed(hac_cut *cut, const hac_cut_view *view, ui
 HAC_MUST_USE hac_status hac_cut_walked(hac_cut *cut, const hac_cut_view *view, uint64_t *ret_end,
                                        hac_error *err);
 
+/* Bytes of a set of records of fixed width. */
+uint64_t hac_cut_fixed_set(const hac_cut_rule *rule);
+
 /* Bytes of a record of fixed width: what the values of a schema take. HAC_INVALID: it has none. */
 HAC_MUST_USE hac_status hac_record_bytes(const char *schema, uint64_t *ret, hac_error *err);
 

@@ -17,10 +17,16 @@ static hac_status take_fixed(hac_cut *cut, uint64_t end, uint64_t *ret_end)
     return HAC_OK;
 }
 
+uint64_t hac_cut_fixed_set(const hac_cut_rule *rule)
+{
+    uint64_t records = rule->set_bytes / rule->record_bytes;
+    return rule->record_bytes * (records > 0 ? records : 1);
+}
+
 hac_status hac_cut_fixed(hac_cut *cut, const hac_cut_view *view, uint64_t *ret_end)
 {
-    uint64_t record = cut->rule.record_bytes, records = cut->rule.set_bytes / record;
-    uint64_t set = record * (records > 0 ? records : 1), there = view->end - cut->start;
+    uint64_t record = cut->rule.record_bytes, set = hac_cut_fixed_set(&cut->rule),
+             there = view->end - cut->start;
     if (there >= set)
         return take_fixed(cut, cut->start + set, ret_end);
     if (!view->last)

@@ -255,15 +255,16 @@ hac_status hac_flight_first(hac_flight *flight, uint64_t least, hac_error *err)
 
 /* ---- handing over ---- */
 
-hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, const char *name, bool last,
-                           hac_error *err)
+hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, const hac_flight_range *range,
+                           const char *name, bool last, hac_error *err)
 {
     hac_status status = HAC_OK;
     while (status == HAC_OK && hac_flight_full(flight))
         status = wait_for_answer(flight, err);
     if (status != HAC_OK || (flight->enough && split != NULL))
         return status;
-    hac_slot *slot = split != NULL ? flight->filling : free_slot(flight, 0);
+    bool filled = split != NULL && range == NULL;
+    hac_slot *slot = filled ? flight->filling : free_slot(flight, 0);
     char line[256];
     hac_utf8_copy_line(line, sizeof(line), name);
     Hac__Client__AppendSplit ask;
@@ -275,8 +276,14 @@ hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, cons
     ask.input_wait_ns = flight->times.input_wait;
     ask.device_wait_ns = flight->times.device_wait;
     ask.writing_ns = flight->times.writing;
-    if (split != NULL) {
+    if (range != NULL) {
+        ask.in_file = true;
+        ask.offset = range->offset;
+        ask.records_before = range->records_before;
+    }
+    if (filled)
         ask.buffer = hac_mapping_id(slot->buffer->mapping);
+    if (split != NULL) {
         ask.bytes = split->bytes;
         ask.sets = split->sets;
         ask.set_bytes = split->largest;
@@ -289,7 +296,7 @@ hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, cons
     slot->err = (hac_error)HAC_ERROR_NONE;
     slot->call = (hac_call){.expected = HAC__CLIENT__RESPONSE__WHAT_SPLIT_DONE, .err = &slot->err};
     slot->number = flight->sent;
-    status = hac_client_ask(flight->client, &slot->call, &request, err);
+    status = hac_client_ask(flight->client, &slot->call, &request, range != NULL ? range->fd : -1, err);
     if (status != HAC_OK)
         return status;
     slot->flying = true;

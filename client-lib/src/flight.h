@@ -67,10 +67,17 @@ HAC_MUST_USE hac_status hac_flight_buffer(hac_flight *flight, uint64_t bytes, ha
  * have them. */
 HAC_MUST_USE hac_status hac_flight_first(hac_flight *flight, uint64_t least, hac_error *err);
 
-/* Hands over what is in flight->filling, unless hacd has enough. split NULL: only that it was the last one.
- */
-HAC_MUST_USE hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, const char *name,
-                                        bool last, hac_error *err);
+/* A split that stays in its file. */
+typedef struct hac_flight_range {
+    int fd; /* borrowed */
+    uint64_t offset, records_before;
+} hac_flight_range;
+
+/* Hands over what is in flight->filling, or in the range (NULL: none), unless hacd has enough. split NULL:
+ * only that it was the last one. */
+HAC_MUST_USE hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split,
+                                        const hac_flight_range *range, const char *name, bool last,
+                                        hac_error *err);
 static inline bool hac_flight_full(const hac_flight *flight)
 {
     return flight->n_flying == HAC_FLIGHT_SPLITS;

@@ -15,6 +15,8 @@ enum {
     PIPE_BYTES = 1 << 20,  /* a pipe of the default 64 KiB moves a third as much a second */
     STAGE_BYTES = 1 << 18, /* read at once of what is decompressed */
     FILE_PIECE = 1 << 19,  /* what is read stays in the cache until it is looked at */
+    FILE_LEAST = 1 << 20,  /* to be read by others: a descriptor to pass on is more work than few bytes; files
+                            * of  /sys, which have less than they say, are smaller */
 };
 
 struct hac_input {
@@ -90,6 +92,16 @@ int hac_input_wants(const hac_input *input)
 {
     bool held = input->known && (input->more || input->taken < input->staged);
     return input->file || input->ended || held ? -1 : input->fd;
+}
+
+bool hac_input_in_file(const hac_input *input, uint64_t *ret_offset, uint64_t *ret_bytes)
+{
+    off_t at = input->file && input->known && input->inflate == NULL ? lseek(input->fd, 0, SEEK_CUR) : -1;
+    if (at < 0 || input->size < FILE_LEAST)
+        return false;
+    *ret_offset = (uint64_t)at;
+    *ret_bytes = input->size;
+    return true;
 }
 
 /* ---- the descriptor ---- */

@@ -29,6 +29,10 @@ const char *hac_input_name(const hac_input *input);
 /* The descriptor that has to be readable before the next hac_input_read; -1: no need to wait. */
 int hac_input_wants(const hac_input *input);
 
+/* Whether what is left of the input lies in a file as it is, so that others can read it there, and is worth
+ * it: *ret_bytes from *ret_offset on. Before the first hac_input_read. */
+bool hac_input_in_file(const hac_input *input, uint64_t *ret_offset, uint64_t *ret_bytes);
+
 /* The next bytes, at most `room` (> 0); *ret 0: the end. HAC_AGAIN: nothing yet. May block where it was not
  * waited for. HAC_FAILED: it cannot be read, or is damaged; the message begins with the name. */
 HAC_MUST_USE hac_status hac_input_read(hac_input *input, uint8_t *at, uint64_t room, uint64_t *ret,

@@ -279,6 +279,7 @@ static hac_status take_accepted(hac_job *job, const Hac__Client__JobAccepted *ac
         return status;
     uint64_t id = job->id = accepted->job;
     job->split_bytes = accepted->split_bytes;
+    job->range_bytes = accepted->range_bytes;
     bool orphan = job->references == 0 && !job->detached;
     job->answered = true;
     if (!job->detached || job->wanted)

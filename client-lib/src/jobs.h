@@ -31,6 +31,7 @@ struct hac_job {
     TAILQ_ENTRY(hac_job) in_list; /* of `flying` or `spare` */
     uint64_t id;                  /* 0: not known yet */
     uint64_t split_bytes;         /* of a split, as hacd would have it; 0: it does not say */
+    uint64_t range_bytes;         /* likewise of one that stays in its file */
     hac_job_state state;
     bool flying;   /* in `flying` */
     bool answered; /* accepted or ended */

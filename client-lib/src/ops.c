@@ -229,7 +229,7 @@ static hac_status send(hac_job *job, Hac__Client__AppendGraph *message, const ch
     request.append_graph = message;
     sent->call.expected = HAC__CLIENT__RESPONSE__WHAT_GRAPH_DONE;
     sent->call.err = &sent->err;
-    hac_status status = hac_client_ask(job->client, &sent->call, &request, err);
+    hac_status status = hac_client_ask(job->client, &sent->call, &request, -1, err);
     if (status != HAC_OK) {
         free(sent);
         return status;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/split_layout.h"
@@ -78,6 +79,7 @@ typedef struct run {
     hac_flight flight;
     bool early;      /* splits end where the input pauses */
     bool idle;       /* nothing has come since that was done */
+    uint64_t range;  /* bytes of a split that stays in its file, if more than usual */
     uint64_t begins; /* bytes of the next split: small at first, so that work begins at once; 0: usual */
 } run;
 
@@ -106,7 +108,7 @@ static hac_status next_memory(run *r, uint64_t bytes, hac_error *err)
 static hac_status send_split(run *r, bool last, hac_error *err)
 {
     hac_fill_split split = hac_fill_close(&r->fill);
-    hac_status status = hac_flight_send(&r->flight, &split, hac_input_name(r->turn.input), last, err);
+    hac_status status = hac_flight_send(&r->flight, &split, NULL, hac_input_name(r->turn.input), last, err);
     if (status != HAC_OK || last || r->flight.enough)
         return status;
     return next_memory(r, hac_fill_needs(&r->fill), err);
@@ -147,7 +149,7 @@ static hac_status input_failed(run *r, hac_status status, hac_error *err)
         return status;
     if (r->turn.input != NULL && hac_fill_rescue(&r->fill)) {
         hac_fill_split split = hac_fill_close(&r->fill);
-        before = hac_flight_send(flight, &split, hac_input_name(r->turn.input), false, &local);
+        before = hac_flight_send(flight, &split, NULL, hac_input_name(r->turn.input), false, &local);
     }
     while (before == HAC_OK && flight->n_flying > 0) {
         hac_flight_event event;
@@ -181,12 +183,15 @@ static hac_status read_more(run *r, hac_error *err)
     return HAC_OK;
 }
 
+static hac_status ends_ragged(run *r, uint64_t bytes, hac_error *err)
+{
+    return input_failed(r, hac_fail_ragged(hac_input_name(r->turn.input), bytes, &r->fill.rule, err), err);
+}
+
 static hac_status end_input(run *r, hac_error *err)
 {
-    if (r->fill.cut.ragged && r->fill.rule.format == HAC_INPUT_FIXED) {
-        const char *name = hac_input_name(r->turn.input);
-        return input_failed(r, hac_fail_ragged(name, r->fill.end, &r->fill.rule, err), err);
-    }
+    if (r->fill.cut.ragged && r->fill.rule.format == HAC_INPUT_FIXED)
+        return ends_ragged(r, r->fill.end, err);
     return hac_fill_due(&r->fill) ? send_split(r, hac_turn_is_last(&r->turn), err) : HAC_OK;
 }
 
@@ -211,6 +216,39 @@ static hac_status read_input(run *r, hac_error *err)
     return status;
 }
 
+/* Records of fixed width are cut without a look at them: in a file they stay where they are, and the devices
+ * read it. */
+static hac_status hand_over_file(run *r, uint64_t offset, uint64_t bytes, hac_error *err)
+{
+    const hac_cut_rule *rule = &r->fill.rule;
+    uint64_t set = hac_cut_fixed_set(rule), whole = bytes - bytes % rule->record_bytes, at = 0;
+    uint64_t text = r->flight.usual - hac_fill_bytes(0), sets = (text > r->range ? text : r->range) / set;
+    sets = sets == 0 ? 1 : sets < HAC_SPLIT_SETS_MAX ? sets : HAC_SPLIT_SETS_MAX;
+    hac_status status = HAC_OK;
+    while (status == HAC_OK && at < whole && !r->flight.enough) {
+        uint64_t n = whole - at < sets * set ? whole - at : sets * set;
+        const hac_fill_split split = {.bytes = n,
+                                      .largest = set < n ? set : n,
+                                      .input_bytes = n,
+                                      .sets = (uint32_t)((n - 1) / set + 1)};
+        const hac_flight_range range = {
+            .fd = r->turn.fd, .offset = offset + at, .records_before = at / rule->record_bytes};
+        bool last = at + n == bytes && hac_turn_is_last(&r->turn);
+        status = hac_flight_send(&r->flight, &split, &range, hac_input_name(r->turn.input), last, err);
+        at += n;
+    }
+    (void)lseek(r->turn.fd, (off_t)(offset + at), SEEK_SET); /* as if it had been read: others may share it */
+    return status == HAC_OK && whole < bytes && !r->flight.enough ? ends_ragged(r, bytes, err) : status;
+}
+
+static hac_status take_input(run *r, hac_error *err)
+{
+    uint64_t offset, bytes;
+    if (r->fill.rule.format == HAC_INPUT_FIXED && hac_input_in_file(r->turn.input, &offset, &bytes))
+        return hand_over_file(r, offset, bytes, err);
+    return read_input(r, err);
+}
+
 static hac_status read_inputs(run *r, hac_error *err)
 {
     hac_status status = hac_flight_first(&r->flight, hac_fill_bytes(SPLIT_LEAST), err);
@@ -220,7 +258,7 @@ static hac_status read_inputs(run *r, hac_error *err)
     while (status == HAC_OK && !r->flight.enough) {
         status = hac_turn_next(&r->turn, err);
         if (status == HAC_OK)
-            status = read_input(r, err);
+            status = take_input(r, err);
         else if (status != HAC_NOT_FOUND)
             status = input_failed(r, status, err);
     }
@@ -228,7 +266,7 @@ static hac_status read_inputs(run *r, hac_error *err)
         return status;
     status = HAC_OK;
     if (!r->flight.last_sent && r->flight.job->flying)
-        status = hac_flight_send(&r->flight, NULL, "", true, err);
+        status = hac_flight_send(&r->flight, NULL, NULL, "", true, err);
     return status == HAC_OK ? hac_flight_land(&r->flight, err) : status;
 }
 
@@ -278,6 +316,7 @@ static hac_status run_splits(hac_client *client, const hac_splits *splits, const
                             .usual = hac_fill_bytes(bytes),
                             .times = {.mark = hac_now_ns()}};
     r.begins = splits->split_bytes != 0 ? 0 : SPLIT_LEAST;
+    r.range = splits->split_bytes != 0 || r.early ? 0 : job->range_bytes;
     hac_fill_init(&r.fill, &rule, options->no_header == 0);
     hac_job_ref(job); /* its callbacks may free it */
     status = read_inputs(&r, err);

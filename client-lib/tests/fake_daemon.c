@@ -133,6 +133,7 @@ void fake_send_accepted(fake_session *session, uint64_t serial, uint64_t job)
     Hac__Client__JobAccepted body = HAC__CLIENT__JOB_ACCEPTED__INIT;
     body.job = job;
     body.split_bytes = atomic_load(&session->daemon->split_bytes);
+    body.range_bytes = 4 * body.split_bytes;
     Hac__Client__Response r = HAC__CLIENT__RESPONSE__INIT;
     r.serial = serial;
     r.what_case = HAC__CLIENT__RESPONSE__WHAT_ACCEPTED;
@@ -510,8 +511,17 @@ unsigned fake_in_use(fake_daemon *daemon)
     return count;
 }
 
+uint8_t *fake_read_range(const Hac__Client__AppendSplit *ask, const hac_frame *frame)
+{
+    uint8_t *bytes = malloc(ask->bytes);
+    must(bytes != NULL && ask->sets == (ask->bytes - 1) / ask->set_bytes + 1, "a range's sets");
+    must(pread(hac_frame_fd(frame, 0), bytes, ask->bytes, (off_t)ask->offset) == (ssize_t)ask->bytes,
+         "read a range");
+    return bytes;
+}
+
 /* Rows are the bytes of the sets, at once or at the end. */
-static void append_split(fake_session *session, const Hac__Client__Request *request)
+static void append_split(fake_session *session, const Hac__Client__Request *request, const hac_frame *frame)
 {
     const Hac__Client__AppendSplit *ask = request->append_split;
     fake_job *job = fake_find_job(session->daemon, ask->job);
@@ -523,6 +533,9 @@ static void append_split(fake_session *session, const Hac__Client__Request *requ
         split = fake_read_split(session->daemon, ask);
         rows = split.text + split.header.header_bytes;
         bytes = split.header.text_bytes - split.header.header_bytes;
+    } else if (ask->in_file) {
+        rows = split.memory = fake_read_range(ask, frame);
+        bytes = ask->bytes;
     }
     if (!job->rows && bytes > 0) {
         job->text = realloc(job->text, job->bytes + bytes);
@@ -621,7 +634,7 @@ void fake_default(fake_session *session, const Hac__Client__Request *request, ha
         submit_query(session, request, frame);
         break;
     case HAC__CLIENT__REQUEST__WHAT_APPEND_SPLIT:
-        append_split(session, request);
+        append_split(session, request, frame);
         break;
     case HAC__CLIENT__REQUEST__WHAT_WAIT:
         wait_for_job(session, request);

@@ -64,7 +64,8 @@ fake_daemon *fake_start(fake_hook *hook, void *context);
 void fake_stop(fake_daemon *daemon);
 const char *fake_path(const fake_daemon *daemon);
 void *fake_context(const fake_daemon *daemon);
-/* What jobs that are accepted from now on are told of splits. */
+/* What jobs that are accepted from now on are told of splits: so many bytes, and four times as much where
+ * they stay in a file. */
 void fake_advise(fake_daemon *daemon, uint64_t split_bytes);
 
 /* Serves the first connection to `listener`, to its end: the life of a child process that a test forks, so
@@ -105,6 +106,8 @@ void fake_send_split_done(fake_session *session, uint64_t serial, uint64_t job, 
 
 /* A split as executors find it; aborts when its layout is wrong. */
 fake_split fake_read_split(fake_daemon *daemon, const Hac__Client__AppendSplit *ask);
+/* Likewise the bytes of one that lies in a file; to be freed. */
+uint8_t *fake_read_range(const Hac__Client__AppendSplit *ask, const hac_frame *frame);
 fake_job *fake_find_job(fake_daemon *daemon, uint64_t id);
 /* Ends a job of splits: the answer to `wait`, if it has come. failure NULL: it is done. */
 void fake_end_job(fake_session *session, uint64_t id, const char *failure);

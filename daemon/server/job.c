@@ -48,20 +48,27 @@ hac_status hac_job_new(hac_server *server, const hac_job_kind *kind, hac_user *u
     return HAC_OK;
 }
 
-hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err)
+static hac_status grow_descriptors(hac_job *job, size_t n, hac_error *err)
 {
-    if (job->n_descriptors == HAC_JOB_DESCRIPTORS_MAX)
-        return hac_fail(err, HAC_REFUSED, "a job has at most %d files", HAC_JOB_DESCRIPTORS_MAX);
-    hac_job_descriptor *grown =
-        reallocarray(job->descriptors, job->n_descriptors + 1, sizeof *job->descriptors);
+    hac_job_descriptor *grown = reallocarray(job->descriptors, n, sizeof *job->descriptors);
     if (grown == NULL)
         return hac_fail_no_memory(err);
     job->descriptors = grown;
-    hac_status status = hac_pool_charge(job->user, HAC_SLOT_DESCRIPTORS, 1, err);
-    if (status != HAC_OK)
-        return status;
-    job->descriptors[job->n_descriptors++] = (hac_job_descriptor){.fd = fd};
+    while (job->n_descriptors < n)
+        job->descriptors[job->n_descriptors++] = (hac_job_descriptor){.fd = -1};
     return HAC_OK;
+}
+
+hac_status hac_job_put_descriptor(hac_job *job, size_t index, int fd, hac_error *err)
+{
+    if (index >= HAC_JOB_DESCRIPTORS_MAX)
+        return hac_fail(err, HAC_REFUSED, "a job has at most %d files", HAC_JOB_DESCRIPTORS_MAX);
+    hac_status status = index < job->n_descriptors ? HAC_OK : grow_descriptors(job, index + 1, err);
+    if (status == HAC_OK)
+        status = hac_pool_charge(job->user, HAC_SLOT_DESCRIPTORS, 1, err);
+    if (status == HAC_OK)
+        job->descriptors[index] = (hac_job_descriptor){.fd = fd};
+    return status;
 }
 
 uint64_t hac_job_descriptor_id(const hac_job *job, size_t index)
@@ -69,27 +76,28 @@ uint64_t hac_job_descriptor_id(const hac_job *job, size_t index)
     return job->id * HAC_JOB_DESCRIPTORS_MAX + index; /* ids begin at 1 */
 }
 
+void hac_job_drop_descriptor(hac_job *job, size_t index)
+{
+    hac_job_descriptor *descriptor = index < job->n_descriptors ? &job->descriptors[index] : NULL;
+    if (descriptor == NULL || descriptor->fd < 0)
+        return;
+    for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
+        hac_executor *executor = job->server->executors.slots[i];
+        if (executor != NULL && (descriptor->executors & (UINT64_C(1) << i)))
+            hac_executor_forget_descriptor(executor, hac_job_descriptor_id(job, index));
+    }
+    hac_closing_close((hac_closing){job->server->closer, job->user->uid}, descriptor->fd);
+    hac_user_release(job->user, HAC_SLOT_DESCRIPTORS, 1);
+    *descriptor = (hac_job_descriptor){.fd = -1};
+}
+
 static void close_descriptors(hac_job *job)
 {
-    for (size_t d = 0; d < job->n_descriptors; d++) {
-        for (unsigned i = 0; i < HAC_EXECUTORS_MAX; i++) {
-            hac_executor *executor = job->server->executors.slots[i];
-            if (executor != NULL && (job->descriptors[d].executors & (UINT64_C(1) << i)))
-                hac_executor_forget_descriptor(executor, hac_job_descriptor_id(job, d));
-        }
-        hac_closing_close((hac_closing){job->server->closer, job->user->uid}, job->descriptors[d].fd);
-        hac_user_release(job->user, HAC_SLOT_DESCRIPTORS, 1);
-    }
+    for (size_t d = 0; d < job->n_descriptors; d++)
+        hac_job_drop_descriptor(job, d);
     free(job->descriptors);
     job->descriptors = NULL;
     job->n_descriptors = 0;
-}
-
-static void release_buffer(hac_pool_buffer **buffer)
-{
-    if (*buffer != NULL)
-        hac_pool_release(*buffer);
-    *buffer = NULL;
 }
 
 hac_status hac_job_charge_inline(hac_job *job, uint64_t bytes, hac_error *err)
@@ -124,14 +132,14 @@ static bool holds_result(const hac_job *job)
 void hac_job_release_shared(hac_job *job)
 {
     for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
-        release_buffer(&job->shared[i]);
+        hac_pool_clear(&job->shared[i]);
 }
 
 static void release_inputs(hac_job *job)
 {
     close_descriptors(job);
-    release_buffer(&job->input);
-    release_buffer(&job->payload);
+    hac_pool_clear(&job->input);
+    hac_pool_clear(&job->payload);
     hac_job_release_shared(job);
     free(job->data);
     job->data = NULL;
@@ -141,7 +149,7 @@ void hac_job_clear_run(hac_job *job)
 {
     hac_run *run = &job->run;
     for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
-        release_buffer(&run->buffers[i]);
+        hac_pool_clear(&run->buffers[i]);
     hac_run_clear(run, job->plan);
 }
 
@@ -230,7 +238,7 @@ void hac_job_free(hac_job *job)
     release_inputs(job);
     hac_job_clear_run(job);
     free(job->run.records);
-    release_buffer(&job->result);
+    hac_pool_clear(&job->result);
     if (job->kind->free_state != NULL)
         job->kind->free_state(job);
     hac_plan_free(job->plan);
@@ -653,7 +661,7 @@ void hac_job_release_result(hac_job *job)
     job->owner = NULL;
     if (!hac_list_empty(&job->readers)) /* the buffer would be another job's under their eyes */
         return;
-    release_buffer(&job->result);
+    hac_pool_clear(&job->result);
     stop_counting(job);
 }
 

@@ -94,7 +94,7 @@ typedef struct hac_device_use {
 
 /* A foreign descriptor. */
 typedef struct hac_job_descriptor {
-    int fd;
+    int fd;             /* -1: none */
     uint64_t executors; /* who has it, by slot */
 } hac_job_descriptor;
 
@@ -136,6 +136,7 @@ struct hac_job {
     uint64_t memory_limit;
     uint32_t device_mask; /* allowed; 0: all */
     uint64_t split_bytes; /* that suit its devices; 0: it takes no splits */
+    uint64_t range_bytes; /* of one that stays in its file */
     bool fast;
     bool sorts_rows; /* a query that is called a sort */
     char name[256];
@@ -240,8 +241,11 @@ static inline uint32_t hac_job_device(const hac_job *job, uint32_t plan_device)
 /* Adds a line to the job's log: what happened, with the time since submission. Bounded. */
 void hac_job_note(hac_job *job, const char *fmt, ...) HAC_PRINTF(2, 3);
 
-/* Takes over a descriptor, unless it fails, as the next of the job's; HAC_REFUSED: over the user's limit. */
-HAC_MUST_USE hac_status hac_job_add_descriptor(hac_job *job, int fd, hac_error *err);
+/* Takes over a descriptor, unless it fails, as the job's `index`th, which it has none for yet; HAC_REFUSED:
+ * over the user's limit. */
+HAC_MUST_USE hac_status hac_job_put_descriptor(hac_job *job, size_t index, int fd, hac_error *err);
+/* No task reads it any more: closes it, here and in executors. */
+void hac_job_drop_descriptor(hac_job *job, size_t index);
 /* Counts bytes that travelled in a message until the job has ended; HAC_REFUSED: over the user's limit. */
 HAC_MUST_USE hac_status hac_job_charge_inline(hac_job *job, uint64_t bytes, hac_error *err);
 /* What executors know it by. */

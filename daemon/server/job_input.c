@@ -73,7 +73,8 @@ bool hac_foreign_stat(int fd, uint32_t *ret_mode, uint64_t *ret_size)
     return true;
 }
 
-static hac_status check_descriptor(const Hac__Client__Input *input, const char *name, int fd, hac_error *err)
+/* *ret_size: UINT64_MAX of what is no file. */
+static hac_status check_descriptor(const char *name, int fd, uint64_t *ret_size, hac_error *err)
 {
     uint32_t mode = 0;
     uint64_t size = 0;
@@ -82,23 +83,45 @@ static hac_status check_descriptor(const Hac__Client__Input *input, const char *
     if (!S_ISREG(mode) && !S_ISBLK(mode))
         return hac_fail(err, HAC_FAILED, "%s is not a regular file; pass a stream's content through a buffer",
                         name);
-    if (S_ISREG(mode) && (size < input->offset || size - input->offset < input->bytes))
+    *ret_size = S_ISREG(mode) ? size : UINT64_MAX;
+    return HAC_OK;
+}
+
+static hac_status check_size(const Hac__Client__Input *input, const char *name, uint64_t size, hac_error *err)
+{
+    if (size < input->offset || size - input->offset < input->bytes)
         return hac_fail(err, HAC_FAILED, "%s has %llu bytes; %llu from byte %llu on are wanted", name,
                         (unsigned long long)size, (unsigned long long)input->bytes,
                         (unsigned long long)input->offset);
     return HAC_OK;
 }
 
+/* Out of the frame, as the job's `index`th. */
+static hac_status keep_descriptor(hac_job *job, size_t index, hac_frame *frame, size_t in_frame,
+                                  hac_error *err)
+{
+    hac_status status = hac_job_put_descriptor(job, index, hac_frame_fd(frame, in_frame), err);
+    if (status == HAC_OK)
+        (void)hac_frame_take_fd(frame, in_frame);
+    return status;
+}
+
+hac_status hac_job_take_file(hac_job *job, size_t index, const char *name, hac_frame *frame, hac_error *err)
+{
+    uint64_t size;
+    hac_status status = check_descriptor(name, hac_frame_fd(frame, 0), &size, err);
+    return status == HAC_OK ? keep_descriptor(job, index, frame, 0, err) : status;
+}
+
 hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input, const char *name,
                                    hac_frame *frame, hac_error *err)
 {
-    int fd = hac_frame_fd(frame, input->descriptor);
-    hac_status status = check_descriptor(input, name, fd, err);
+    uint64_t size = 0;
+    hac_status status = check_descriptor(name, hac_frame_fd(frame, input->descriptor), &size, err);
     if (status == HAC_OK)
-        status = hac_job_add_descriptor(job, fd, err);
-    if (status == HAC_OK)
-        (void)hac_frame_take_fd(frame, input->descriptor);
-    return status;
+        status = check_size(input, name, size, err);
+    return status == HAC_OK ? keep_descriptor(job, job->n_descriptors, frame, input->descriptor, err)
+                            : status;
 }
 
 hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *options, hac_error *err)

@@ -28,6 +28,11 @@ bool hac_foreign_stat(int fd, uint32_t *ret_mode, uint64_t *ret_size);
 HAC_MUST_USE hac_status hac_job_take_descriptor(hac_job *job, const Hac__Client__Input *input,
                                                 const char *name, hac_frame *frame, hac_error *err);
 
+/* The frame's only descriptor, as the `index`th of the job's; likewise. How large the file is shows when it
+ * is read. */
+HAC_MUST_USE hac_status hac_job_take_file(hac_job *job, size_t index, const char *name, hac_frame *frame,
+                                          hac_error *err);
+
 /* NULL: none. */
 HAC_MUST_USE hac_status hac_job_take_options(hac_job *job, const Hac__Client__JobOptions *options,
                                              hac_error *err);

@@ -12,6 +12,7 @@
 #include "scheduler.h"
 #include "server.h"
 #include "stream_memory.h"
+#include "waiting_split.h"
 
 #define ROUND_BYTES (UINT64_C(16) << 20) /* splits that come to so much are enough for one round … */
 #define ROUND_LARGE 2                    /* … or so many of any size: as many more may wait meanwhile */
@@ -22,17 +23,11 @@
 /* By hac_format and hac_output_format (expr/query.h). */
 #define FORMAT_CSV     2
 #define FORMAT_TSV     3
+#define FORMAT_FIXED   8
 #define OUTPUT_TABLE   2
 #define OUTPUT_PARQUET 3
 
-typedef struct split {
-    hac_pool_buffer *buffer; /* held */
-    uint64_t bytes, set_bytes, serial, number;
-    uint32_t sets;
-    char *name;
-    hac_pool_buffer *rows; /* its answer has them; held */
-    uint64_t rows_bytes;
-} split;
+typedef hac_waiting_split split;
 
 typedef struct hac_splits {
     split queue[HAC_SPLITS_IN_FLIGHT_MAX]; /* unanswered, oldest first … */
@@ -43,6 +38,7 @@ typedef struct hac_splits {
     bool last;          /* no more will come */
     bool any;           /* there was one */
     bool needs_source;  /* to be compiled */
+    bool fixed;         /* records are of fixed width */
     bool ordered;       /* rows are */
     uint32_t output;    /* format */
     uint64_t limit;     /* of rows; UINT64_MAX: none */
@@ -66,20 +62,6 @@ typedef struct hac_splits {
 
 /* ---- the splits ---------------------------------------------------------------------------------------- */
 
-static void release(hac_pool_buffer **buffer)
-{
-    if (*buffer != NULL)
-        hac_pool_release(*buffer);
-    *buffer = NULL;
-}
-
-static void drop(split *s)
-{
-    release(&s->buffer);
-    release(&s->rows);
-    free(s->name);
-}
-
 static void answer(hac_job *job, split *s)
 {
     Hac__Client__SplitDone done = HAC__CLIENT__SPLIT_DONE__INIT;
@@ -89,7 +71,7 @@ static void answer(hac_job *job, split *s)
     done.enough = job->query->rounds->enough;
     if (job->owner != NULL)
         hac_session_send_split_done(job->owner, s->serial, &done, s->rows);
-    drop(s);
+    hac_waiting_split_drop(job, s);
     job->query->rounds->answered++;
 }
 
@@ -129,7 +111,7 @@ static void end_splits(hac_job *job, hac_pool_buffer *rows, uint64_t rows_bytes)
     s->queue[0].rows_bytes = rows_bytes;
     for (size_t n = s->n_taken; n > 0; n--) {
         split first = take_first(s);
-        release(&first.buffer);
+        hac_waiting_split_let_go(job, &first);
         s->through[s->n_through++] = first;
     }
     hac_job_answer_later(job);
@@ -144,7 +126,7 @@ static void refuse_all(hac_job *job)
     for (size_t i = 0; i < s->n_queued; i++) {
         if (job->owner != NULL)
             hac_session_send_failure(job->owner, s->queue[i].serial, &err, 0);
-        drop(&s->queue[i]);
+        hac_waiting_split_drop(job, &s->queue[i]);
     }
     s->n_queued = 0;
 }
@@ -163,7 +145,7 @@ static uint64_t memory_for(const hac_job *job, hac_stream_memory_step step)
     const splits *s = job->query->rounds;
     uint64_t room = hac_stream_memory_for_plan(job, step, CARRY_ALL * bytes_of(s->carry)), own = 0;
     for (size_t i = 0; i < s->n_queued; i++)
-        own += s->queue[i].buffer->bytes;
+        own += bytes_of(s->queue[i].buffer);
     own = job->memory_limit > own ? job->memory_limit - own : 1;
     return job->memory_limit != 0 && own < room ? own : room | 1;
 }
@@ -172,8 +154,10 @@ static uint64_t memory_for(const hac_job *job, hac_stream_memory_step step)
 static uint64_t splits_most(const splits *s)
 {
     uint64_t largest = SPLIT_LEAST;
-    for (size_t i = 0; i < s->n_queued; i++)
-        largest = s->queue[i].buffer->bytes > largest ? s->queue[i].buffer->bytes : largest;
+    for (size_t i = 0; i < s->n_queued; i++) {
+        uint64_t bytes = bytes_of(s->queue[i].buffer);
+        largest = bytes > largest ? bytes : largest;
+    }
     return 5 * largest;
 }
 
@@ -184,8 +168,10 @@ static hac_status over_limit(hac_job *job, uint64_t needed, hac_error *err)
     bool groups = job->query->spec.keys > 0 && (s->memory.held > 0 || s->carry != NULL);
     if (groups)
         return hac_query_run_too_many_groups(job, err);
-    for (size_t i = 0; i < s->n_taken; i++)
-        needed -= s->queue[i].buffer->bytes < needed ? s->queue[i].buffer->bytes : needed;
+    for (size_t i = 0; i < s->n_taken; i++) {
+        uint64_t bytes = bytes_of(s->queue[i].buffer);
+        needed -= bytes < needed ? bytes : needed;
+    }
     return hac_scheduler_over_limit(job, hac_query_with_splits(needed, splits_most(s)), err);
 }
 
@@ -206,7 +192,7 @@ static void keep(hac_job *job, const char *name, hac_pool_buffer **ret)
     int index = hac_plan_find_buffer(job->plan, name);
     if (index < 0 || job->run.buffers[index] == NULL || job->run.buffers[index] == *ret)
         return;
-    release(ret);
+    hac_pool_clear(ret);
     *ret = job->run.buffers[index];
     hac_pool_hold(*ret);
 }
@@ -234,10 +220,12 @@ static void take_splits(hac_job *job, size_t large, uint64_t room)
             break;
         spec->sources[s->n_taken] = next->bytes;
         spec->round.sets[s->n_taken] = next->sets;
+        spec->round.files[s->n_taken] = next->file;
+        spec->round.slots[s->n_taken] = next->slot;
         if (next->set_bytes > spec->round.set_bytes)
             spec->round.set_bytes = next->set_bytes;
-        free(job->query->names[s->n_taken]);
-        job->query->names[s->n_taken] = strdup(next->name);
+        free(job->query->names[next->slot]);
+        job->query->names[next->slot] = strdup(next->name);
         bytes += next->bytes;
         sets += next->sets;
         s->n_taken++;
@@ -405,7 +393,7 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
     if (next == HAC_ROUND_CARRY)
         return plan_merge(job, HAC_ROUND_CARRY, err);
     if (next == HAC_ROUND_NONE) {
-        release(&s->partials);
+        hac_pool_clear(&s->partials);
         status = hac_round_fit(spec, &s->memory, err);
     }
     fewer_partitions(job);
@@ -442,7 +430,7 @@ static hac_status plan_end(hac_job *job, uint32_t devices, hac_error *err)
         return plan_merge(job, HAC_ROUND_CARRY, err);
     if (!gives_rows(job)) {
         if (s->tight) {
-            release(&s->partials);
+            hac_pool_clear(&s->partials);
             job->query->spec.round.room = 0;
         }
         return plan_merge(job, HAC_ROUND_MERGE, err);
@@ -662,8 +650,8 @@ static void ended(hac_job *job)
     while (job->state == HAC_JOB_DONE && s->n_queued > 0)
         answer_first(job);
     refuse_all(job);
-    release(&s->partials);
-    release(&s->carry);
+    hac_pool_clear(&s->partials);
+    hac_pool_clear(&s->carry);
     hac_stream_memory_end(job);
 }
 
@@ -672,11 +660,11 @@ static void free_state(hac_job *job)
     splits *s = job->kind_state;
     hac_stream_memory_end(job);
     for (size_t i = 0; i < s->n_queued; i++)
-        drop(&s->queue[i]);
+        hac_waiting_split_drop(job, &s->queue[i]);
     for (size_t i = 0; i < s->n_through; i++)
-        drop(&s->through[i]);
-    release(&s->partials);
-    release(&s->carry);
+        hac_waiting_split_drop(job, &s->through[i]);
+    hac_pool_clear(&s->partials);
+    hac_pool_clear(&s->carry);
     hac_splice_buffers_clear(&s->splice_before);
     hac_query_run_end(job);
     free(s);
@@ -737,6 +725,7 @@ static hac_status fill_job(hac_job *job, const Hac__Client__SubmitQuery *request
     job->query->rounds = s;
     s->needs_source = ((format == FORMAT_CSV || format == FORMAT_TSV) && spec->source->header) ||
                       (spec->source->infer && spec->schema[0] == '\0');
+    s->fixed = format == FORMAT_FIXED;
     s->ordered = spec->order_by[0] != '\0';
     s->output = spec->output_format;
     s->limit = spec->has_limit ? spec->limit : UINT64_MAX;
@@ -748,6 +737,16 @@ static hac_status fill_job(hac_job *job, const Hac__Client__SubmitQuery *request
                           "from its client");
     job->query->spec.fast = job->fast;
     return status;
+}
+
+/* What its client is told of splits. */
+static void advise(hac_job *job)
+{
+    uint64_t memory = hac_user_alone(job->user, HAC_SLOT_MEMORY);
+    if (job->memory_limit != 0 && job->memory_limit < memory)
+        memory = job->memory_limit;
+    job->split_bytes = hac_plan_split_bytes(hac_server_machine(job->server), hac_job_allowed_devices(job));
+    job->range_bytes = hac_plan_range_bytes(job->split_bytes, memory);
 }
 
 hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
@@ -767,7 +766,7 @@ hac_status hac_job_splits_submit(hac_session *session, uint64_t serial,
         hac_job_free(job);
         return status;
     }
-    job->split_bytes = hac_plan_split_bytes(hac_server_machine(job->server), hac_job_allowed_devices(job));
+    advise(job);
     const char *format = job->query->spec.format;
     snprintf(what, sizeof what, "%s of %s in splits", job->sorts_rows ? "sort" : "query",
              format != NULL ? format : "data");
@@ -815,8 +814,20 @@ hac_status hac_job_splits_buffer(hac_session *session, uint64_t id, uint64_t byt
     return hac_stream_memory_split(job, bytes, needed, ret, &session->retry_seconds, err);
 }
 
+/* That no split with data has. */
+static uint8_t free_slot(const splits *s)
+{
+    uint32_t taken = 0;
+    uint8_t slot = 0;
+    for (size_t i = 0; i < s->n_queued; i++)
+        taken |= UINT32_C(1) << s->queue[i].slot;
+    while ((taken >> slot & 1) != 0)
+        slot++;
+    return slot;
+}
+
 hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
-                                 const Hac__Client__AppendSplit *request, hac_error *err)
+                                 const Hac__Client__AppendSplit *request, hac_frame *frame, hac_error *err)
 {
     hac_job *job = NULL;
     hac_status status = hac_job_of_session(session, request->job, &splits_kind, "splits", &job, err);
@@ -829,14 +840,12 @@ hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
                  .sets = request->sets > 0 ? request->sets : 1, /* whose header is looked at */
                  .set_bytes = request->sets > 0 ? request->set_bytes : HAC_SPLIT_SET_BYTES,
                  .serial = serial,
+                 .slot = free_slot(s),
                  .number = s->given};
-    if (request->buffer != 0 && !s->enough) {
-        status = hac_job_take_buffer(session, request->buffer, 0, request->bytes, "split", &new.buffer, err);
-        new.name = status == HAC_OK ? strdup(request->name) : NULL;
-        if (status == HAC_OK && new.name == NULL) {
-            drop(&new);
-            status = hac_fail_no_memory(err);
-        }
+    if ((request->buffer != 0 || request->in_file) && !s->enough) {
+        if (request->in_file && !s->fixed)
+            return hac_fail(err, HAC_INVALID, "a split in a file has records of fixed width");
+        status = hac_waiting_split_take(session, job, request, frame, &new, err);
         if (status != HAC_OK)
             return status;
         s->queue[s->n_queued++] = new;

@@ -24,9 +24,11 @@ HAC_MUST_USE hac_status hac_job_splits_submit(hac_session *session, uint64_t ser
 HAC_MUST_USE hac_status hac_job_splits_buffer(hac_session *session, uint64_t job, uint64_t bytes,
                                               hac_pool_buffer **ret, hac_error *err);
 
-/* The next split of a job of this session; it is answered later. HAC_NOT_FOUND: there is no such job.
- * HAC_INVALID: too many are unanswered, it comes behind the last one, no such buffer. */
+/* The next split of a job of this session; it is answered later. A file's descriptor is taken out of the
+ * frame. HAC_NOT_FOUND: there is no such job. HAC_INVALID: too many are unanswered, it comes behind the last
+ * one, no such buffer, or no such file. */
 HAC_MUST_USE hac_status hac_job_splits_append(hac_session *session, uint64_t serial,
-                                              const Hac__Client__AppendSplit *split, hac_error *err);
+                                              const Hac__Client__AppendSplit *split, hac_frame *frame,
+                                              hac_error *err);
 
 #endif

@@ -107,9 +107,7 @@ hac_status hac_plan_buffers_attach(hac_job *job, hac_error *err)
 hac_status hac_scheduler_attach(hac_job *job, int buffer, hac_error *err)
 {
     hac_pool_buffer **held = &job->run.buffers[buffer];
-    if (*held != NULL)
-        hac_pool_release(*held);
-    *held = NULL;
+    hac_pool_clear(held);
     hac_status status = check_limit(job, buffer, err);
     return status == HAC_OK ? attach_buffer(job, (size_t)buffer, err) : status;
 }

@@ -72,6 +72,13 @@ void hac_pool_unreserve(hac_pool_buffer *buffer);
 HAC_MUST_USE hac_status hac_pool_seal(hac_pool_buffer *buffer, hac_error *err);
 void hac_pool_hold(hac_pool_buffer *buffer);
 void hac_pool_release(hac_pool_buffer *buffer);
+/* Likewise, if there is one; there is none afterwards. */
+static inline void hac_pool_clear(hac_pool_buffer **buffer)
+{
+    if (*buffer != NULL)
+        hac_pool_release(*buffer);
+    *buffer = NULL;
+}
 
 /* The user's held buffer of that id, or NULL. */
 hac_pool_buffer *hac_pool_find(hac_user *user, uint32_t id);

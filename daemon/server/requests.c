@@ -119,8 +119,7 @@ static hac_status handle_append_graph(hac_session *session, const Hac__Client__R
 static hac_status handle_append_split(hac_session *session, const Hac__Client__Request *request,
                                       hac_frame *frame, hac_error *err)
 {
-    (void)frame;
-    return hac_job_splits_append(session, request->serial, request->append_split, err);
+    return hac_job_splits_append(session, request->serial, request->append_split, frame, err);
 }
 
 static hac_status handle_submit_calibrate(hac_session *session, const Hac__Client__Request *request,

@@ -412,6 +412,7 @@ void hac_session_send_accepted(hac_session *session, uint64_t serial, const hac_
     Hac__Client__JobAccepted accepted = HAC__CLIENT__JOB_ACCEPTED__INIT;
     accepted.job = job->id;
     accepted.split_bytes = job->split_bytes;
+    accepted.range_bytes = job->range_bytes;
     Hac__Client__Response response = HAC__CLIENT__RESPONSE__INIT;
     response.serial = serial;
     response.what_case = HAC__CLIENT__RESPONSE__WHAT_ACCEPTED;

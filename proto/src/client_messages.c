@@ -113,6 +113,8 @@ const hac_message_limits hac_client_limits[] = {
         {"sets", .most = HAC_SPLIT_SETS_MAX},
         {"set_bytes", .most = HAC_WIRE_BYTES_MAX},
         {"input_bytes", .most = HAC_WIRE_BYTES_MAX},
+        {"offset", .most = HAC_WIRE_BYTES_MAX},
+        {"records_before", .most = HAC_WIRE_BYTES_MAX},
         {"reading_ns", .most = HAC_WIRE_BYTES_MAX},
         {"input_wait_ns", .most = HAC_WIRE_BYTES_MAX},
         {"device_wait_ns", .most = HAC_WIRE_BYTES_MAX},
@@ -312,12 +314,30 @@ static hac_status validate_submit_query(const Hac__Client__SubmitQuery *query, s
 }
 
 /* Without a buffer it says that none follows, and no more. */
+static hac_status validate_range(const Hac__Client__AppendSplit *split, hac_error *err)
+{
+    if (split->buffer != 0)
+        return hac_fail(err, HAC_PROTOCOL, "buffer: is %u, of a split in a file", split->buffer);
+    if (split->bytes == 0 || split->bytes > HAC_WIRE_BYTES_MAX - split->offset)
+        return hac_fail(err, HAC_PROTOCOL, "bytes: is %llu, from byte %llu on",
+                        (unsigned long long)split->bytes, (unsigned long long)split->offset);
+    if (split->set_bytes == 0 || split->sets != (split->bytes - 1) / split->set_bytes + 1)
+        return hac_fail(err, HAC_PROTOCOL, "sets: is %u, of %llu bytes in sets of %llu", split->sets,
+                        (unsigned long long)split->bytes, (unsigned long long)split->set_bytes);
+    return HAC_OK;
+}
+
 static hac_status validate_append_split(const Hac__Client__AppendSplit *split, size_t n_fds, hac_error *err)
 {
-    bool data = split->buffer != 0;
+    bool data = split->buffer != 0 || split->in_file;
+    hac_status status = split->in_file ? validate_range(split, err) : HAC_OK;
+    if (status != HAC_OK)
+        return status;
+    if (!split->in_file && (split->offset != 0 || split->records_before != 0))
+        return hac_fail(err, HAC_PROTOCOL, "offset: is of a split that is in no file");
     if (!data && (!split->last || split->bytes != 0 || split->sets != 0))
         return hac_fail(err, HAC_PROTOCOL, "buffer: is missing");
-    if (data && split->bytes < sizeof(hac_split_header))
+    if (split->buffer != 0 && split->bytes < sizeof(hac_split_header))
         return hac_fail(err, HAC_PROTOCOL, "bytes: is %llu, the header alone has %zu",
                         (unsigned long long)split->bytes, sizeof(hac_split_header));
     if (split->set_bytes > split->bytes || (split->set_bytes == 0) != (split->sets == 0))
@@ -326,7 +346,7 @@ static hac_status validate_append_split(const Hac__Client__AppendSplit *split, s
     if (split->input_bytes > split->bytes)
         return hac_fail(err, HAC_PROTOCOL, "input_bytes: is %llu, of a split of %llu bytes",
                         (unsigned long long)split->input_bytes, (unsigned long long)split->bytes);
-    return hac_validate_fd_count(n_fds, 0, err);
+    return hac_validate_fd_count(n_fds, split->in_file ? 1 : 0, err);
 }
 
 static hac_status validate_plan_query(const Hac__Client__PlanQuery *plan, size_t n_fds, hac_error *err)

@@ -83,8 +83,8 @@ static void test_run(void **state)
     GOOD(run, RUN, &e.run, 0, e.run.n_spans = 8);
     BAD(run, RUN, &e.run, 0, e.run.n_spans = 9, "run: spans: has more than 8");
     BAD(run, RUN, &e.run, 0, e.run.n_then = HAC_RUN_THEN_MAX + 1, "then: has more than 7");
-    GOOD(run, RUN, &e.run, 0, e.run.n_params = 16);
-    BAD(run, RUN, &e.run, 0, e.run.n_params = 17, "run: params: has more than 16");
+    GOOD(run, RUN, &e.run, 0, e.run.n_params = 18);
+    BAD(run, RUN, &e.run, 0, e.run.n_params = 19, "run: params: has more than 18");
     BAD(run, RUN, &e.run, 0, e.run.codelet = NULL, "run: codelet: is missing");
     BAD(run, RUN, &e.run, 0, e.run.codelet = long_256, "run: codelet: has 256");
     GOOD(run, RUN, &e.run, 0, e.run.type = 0);

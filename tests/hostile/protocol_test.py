@@ -6,6 +6,7 @@ import random
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -337,6 +338,36 @@ class Requests(HostileCase):
             done += got == "done"
         self.assertGreater(done, 0)
 
+    def senseless_files(self, client, begin):
+        """Splits in files: what is no file, holds less than it should, cannot be read, or is not of fixed width."""
+        file = {"f3": 1000, "f4": 1, "f5": 1000, "f13": 1}
+        text = begin(client)
+        with tempfile.TemporaryFile() as whole:
+            whole.write(bytes(1000))
+            whole.flush()
+            ends = os.pipe()
+            folder, null = os.open("/", os.O_RDONLY), os.open("/dev/null", os.O_RDWR)
+            write_only = os.open(f"/proc/self/fd/{whole.fileno()}", os.O_WRONLY)
+            path = os.open(f"/proc/self/fd/{whole.fileno()}", os.O_PATH)
+            self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(f1=text, **file), [whole.fileno()])[0], wire.R_FAILURE)
+            for fields, fds in (({}, []), ({}, [whole.fileno()] * 2), ({"f2": 1}, [whole.fileno()]), ({"f4": 2}, [whole.fileno()]),
+                                ({"f5": 0}, [whole.fileno()]), ({"f14": 2**63 - 1}, [whole.fileno()])):
+                other = self.client()
+                body = wire.message(f1=begin(other, kind=8, f1="a:i64"), **{**file, **fields})
+                self.assertIsNone(other.ask(wire.APPEND_SPLIT, body, fds), fields)  # the protocol is broken
+            for fd in (folder, null, *ends, self.client().socket.fileno()):
+                body = wire.message(f1=begin(client, kind=8, f1="a:i64"), **file)
+                self.assertEqual(client.ask(wire.APPEND_SPLIT, body, [fd])[0], wire.R_FAILURE)
+            for fd, fields in ((write_only, {}), (path, {}), (whole.fileno(), {"f3": 2000, "f5": 2000}),
+                               (whole.fileno(), {"f14": 2**62}), (whole.fileno(), {"f3": 1001, "f5": 1001})):
+                job = begin(client, kind=8, f1="a:i64", select="sum(a) as s")
+                client.send(wire.APPEND_SPLIT, wire.message(f1=job, **{**file, **fields}), [fd])
+                client.send(wire.APPEND_SPLIT, wire.message(f1=job, f7=1))
+                done = client.ask(wire.WAIT, wire.field(1, job))
+                self.assertEqual((done[0], done[1][2][0]), (wire.R_DONE, 4), (fd, fields, done))
+            for fd in (folder, null, *ends, write_only, path):
+                os.close(fd)
+
     def test_senseless_splits(self):
         """Each fails as a request, as a job, or ends its connection; the others are served, and memory comes back."""
         client, huge = self.client(), 2**63 - 1
@@ -356,6 +387,7 @@ class Requests(HostileCase):
         for fields in ({"f1": 424242, "f7": 1}, {"f1": 2**64 - 1, "f7": 1}, {"f1": job, "f2": 424242, "f3": 100, "f4": 1, "f5": 1},
                        {"f1": job, "f2": number, "f3": 2**40, "f4": 1, "f5": 1}, {"f1": job, "f2": number, "f3": huge}):
             self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(**fields))[0], wire.R_FAILURE, fields)
+        self.senseless_files(client, begin)
         thief = self.client()  # another connection's job
         self.assertEqual(thief.ask(wire.APPEND_SPLIT, wire.message(f1=job, f7=1))[0], wire.R_FAILURE)
         sort = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 64))[1][1][0]

@@ -111,6 +111,10 @@ def streams():
         return Session().ask(wire.BUFFER_ALLOC, field(1, 100000)).ask(wire.SUBMIT_QUERY, begin).answers(3, data=bytes(64))
     yield "splits", open_one().ask(wire.APPEND_SPLIT, split).answers(6, data=bytes(64), values=(1, 1)).ask(
         wire.APPEND_SPLIT, last).answers(6, data=bytes(64), values=(1, 1)).ask(wire.WAIT, job(1))
+    in_file = message(f1=1, f3=4096, f4=2, f5=2048, f8=4096, f13=1, f14=512, f15=64)
+    fixed = Session().ask(wire.SUBMIT_QUERY, message(f1=wire.query_spec(kind=8, f1="a:i64"), f3=b"", f4=1)).answers(3, data=bytes(64))
+    yield "splits_in_file", fixed.ask(wire.APPEND_SPLIT, in_file, fds=1).answers(6, data=bytes(64), values=(1, 1)).ask(
+        wire.APPEND_SPLIT, in_file, fds=1).step(DIE, 0, TICK).ask(wire.APPEND_SPLIT, last).answers(8, data=bytes(64), values=(1, 1))
     yield "splits_late", open_one().ask(wire.APPEND_SPLIT, last).ask(wire.APPEND_SPLIT, last).ask(
         wire.APPEND_SPLIT, split).answers(6)
     yield "splits_left", open_one().ask(wire.APPEND_SPLIT, split).step(CLOSE, 0).answers(4)

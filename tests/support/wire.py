@@ -4,7 +4,7 @@ import array
 import socket
 import struct
 
-VERSION = 9
+VERSION = 10
 FRAME_MAX = 65536
 # Request.what
 HELLO, BUFFER_ALLOC, BUFFER_GROW, BUFFER_RELEASE, SUBMIT_SORT, PLAN_SORT, QUERY = range(2, 9)

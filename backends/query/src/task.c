@@ -211,6 +211,27 @@ hac_status hac_query_open_split(const hac_task *task, const hac_span *span, hac_
     return read_starts(span, &h, t, err);
 }
 
+/* A split that lies in a file: its sets have `chunk_bytes` each. */
+static hac_status open_range(const hac_task *task, hac_query_task *t, hac_error *err)
+{
+    uint64_t sets = (uint32_t)param(task, HAC_QUERY_PARAM_SPLIT),
+             offset = param(task, HAC_QUERY_PARAM_FILE_OFFSET);
+    if (t->query->source.format != HAC_FORMAT_FIXED)
+        return hac_fail(err, HAC_INVALID, "a split in a file has records of fixed width");
+    if (t->source_bytes == 0 || t->chunk_bytes == 0 || (t->source_bytes - 1) / t->chunk_bytes + 1 != sets ||
+        offset > INT64_MAX - t->source_bytes)
+        return hac_fail(err, HAC_INVALID, "%llu bytes are not %llu data sets of %llu",
+                        (unsigned long long)t->source_bytes, (unsigned long long)sets,
+                        (unsigned long long)t->chunk_bytes);
+    t->sets = sets;
+    t->place = (hac_source_place){.fd = task->fd,
+                                  .fd_offset = offset,
+                                  .bytes = t->source_bytes,
+                                  .split = true,
+                                  .lines_before = param(task, HAC_QUERY_PARAM_RECORDS_BEFORE)};
+    return HAC_OK;
+}
+
 /* ---- sources ---- */
 
 /* The file that query.compile or query.footer has seen. */
@@ -230,7 +251,7 @@ static hac_status find_place(const hac_task *task, int table_span, size_t inline
     if (table_span < 0)
         return HAC_OK;
     if (t->generation != 0)
-        return hac_query_open_split(task, span, t, err);
+        return task->fd >= 0 ? open_range(task, t, err) : hac_query_open_split(task, span, t, err);
     if (t->table.n_columns != 0) {
         t->table.rows = t->source_bytes;
         t->place.memory = span == NULL ? NULL : span->data;

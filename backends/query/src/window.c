@@ -27,7 +27,11 @@ hac_status hac_place_read(const hac_source_place *place, uint64_t position, uint
             continue;
         if (n < 0)
             return hac_fail_errno(err, HAC_FAILED, errno, "the input cannot be read at byte %llu",
-                                  (unsigned long long)(position + done));
+                                  (unsigned long long)at);
+        if (n == 0 && place->split)
+            return hac_fail(err, HAC_FAILED,
+                            "the input ended after %llu bytes: it was truncated while it was read",
+                            (unsigned long long)at);
         if (n == 0)
             return hac_fail(err, HAC_FAILED,
                             "the input ended after %llu of %llu bytes: it was truncated while it was read",

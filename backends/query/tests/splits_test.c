@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/random.h"
 #include "base/split_layout.h"
@@ -375,13 +376,173 @@ static void test_wrong_carry(void **state)
     free_data();
 }
 
+/* ---- in a file ---- */
+
+#define RECORD      12
+#define SET_RECORDS 1000
+
+/* The records of data sets [first, first + n) of the file, the last one of which is shorter. */
+static void aggregate_fixed(rounds *r, int fd, const uint8_t *bytes, uint64_t n_bytes, size_t first, size_t n)
+{
+    hac_task *t = &r->task;
+    uint64_t set = SET_RECORDS * RECORD, from = first * set,
+             end = from + n * set < n_bytes ? from + n * set : n_bytes;
+    hac_span split = {0};
+    t->fd = fd;
+    t->n_spans = 3;
+    t->spans[0] = r->partials;
+    t->spans[1] = (hac_span){0};
+    t->first = 0;
+    t->count = n;
+    t->params[HAC_QUERY_PARAM_FIRST_CHUNK] = first;
+    t->params[HAC_QUERY_PARAM_CHUNKS] = sets;
+    t->params[HAC_QUERY_PARAM_SPLIT] = UINT64_C(1) << 32 | n;
+    t->params[HAC_QUERY_PARAM_CHUNK] = set;
+    t->params[HAC_QUERY_PARAM_SOURCE_BYTES] = end - from;
+    t->params[HAC_QUERY_PARAM_FILE_OFFSET] = from;
+    t->params[HAC_QUERY_PARAM_RECORDS_BEFORE] = from / RECORD;
+    if (fd < 0) {
+        hac_split_header h = {.magic = HAC_SPLIT_MAGIC, .n_sets = (uint32_t)n, .text_bytes = end - from};
+        h.text_offset = (sizeof h + (n + 1) * 8 + 63) / 64 * 64;
+        split = make_span(h.text_offset + h.text_bytes);
+        memcpy(split.data, &h, sizeof h);
+        for (size_t i = 0; i <= n; i++) {
+            uint64_t at = i * set < h.text_bytes ? i * set : h.text_bytes;
+            memcpy(split.data + sizeof h + i * sizeof at, &at, sizeof at);
+        }
+        memcpy(split.data + h.text_offset, bytes + from, h.text_bytes);
+    }
+    t->spans[2] = split;
+    good("query.aggregate", t, &r->result);
+    free(split.data);
+}
+
+static void compile_fixed(rounds *r)
+{
+    static uint8_t spec_bytes[HAC_INLINE_MAX];
+    Hac__Client__QuerySpec spec = HAC__CLIENT__QUERY_SPEC__INIT;
+    Hac__Client__QuerySource source = HAC__CLIENT__QUERY_SOURCE__INIT;
+    spec.schema = (char *)(uintptr_t) "k:i32,v:f64";
+    spec.group_by = (char *)(uintptr_t) "k";
+    spec.select = (char *)(uintptr_t) "k, sum(v) as s, sum(cast(k - 6 as u8)) as q";
+    source.format = HAC_FORMAT_FIXED;
+    spec.source = &source;
+    hac_task task = {.fd = -1,
+                     .inline_in = spec_bytes,
+                     .inline_in_bytes = hac__client__query_spec__pack(&spec, spec_bytes),
+                     .n_spans = 1,
+                     .n_params = HAC_QUERY_N_PARAMS};
+    r->result.inline_out = r->out;
+    good("query.compile", &task, &r->result);
+    memcpy(r->blob, r->out, r->result.inline_out_bytes);
+    r->task = (hac_task){.fd = -1,
+                         .inline_in = r->blob,
+                         .inline_in_bytes = r->result.inline_out_bytes,
+                         .n_params = HAC_QUERY_N_PARAMS};
+    r->task.params[HAC_QUERY_PARAM_REGION] = region;
+    r->task.params[HAC_QUERY_PARAM_PARTITIONS] = PARTITIONS;
+    r->task.params[HAC_QUERY_PARAM_SEED] = 99;
+}
+
+static void fails_at(const hac_task *task, const char *says)
+{
+    hac_task_result result = {0};
+    hac_error err = HAC_ERROR_NONE;
+    assert_int_equal(run("query.aggregate", task, &result, &err), HAC_FAILED);
+    if (strstr(err.message, says) == NULL)
+        fail_msg("wanted \"%s\", got \"%s\"", says, err.message);
+}
+
+static uint8_t *make_records(uint64_t n)
+{
+    uint8_t *bytes = malloc(n * RECORD);
+    assert_non_null(bytes);
+    for (uint64_t i = 0; i < n; i++) {
+        int32_t key = 6 + (int32_t)(hac_random_u64(&random_state) % 50);
+        double value = (double)(hac_random_u64(&random_state) % 1000003) / 7;
+        memcpy(bytes + i * RECORD, &key, sizeof key);
+        memcpy(bytes + i * RECORD + 4, &value, sizeof value);
+    }
+    return bytes;
+}
+
+/* The same bytes come of records in a file and in memory, wherever splits end; errors name records of the
+ * whole source, and bytes of the file. */
+static void test_in_file(void **state)
+{
+    (void)state;
+    const uint64_t n = 9 * SET_RECORDS + 17, n_bytes = n * RECORD;
+    uint8_t *bytes = make_records(n);
+    rounds *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    sets = 10;
+    region = 65536;
+    compile_fixed(r);
+    hac_span there = make_span(sets * region), here = make_span(sets * region);
+    int fd = hac_test_file(bytes, n_bytes);
+    r->partials = there;
+    aggregate_fixed(r, -1, bytes, n_bytes, 0, sets);
+    for (size_t each = 1; each <= sets; each++) {
+        memset(here.data, 0xee, here.bytes);
+        r->partials = here;
+        for (size_t i = 0; i < sets; i += each)
+            aggregate_fixed(r, fd, NULL, n_bytes, i, each < sets - i ? each : sets - i);
+        assert_memory_equal(here.data, there.data, here.bytes);
+    }
+    aggregate_fixed(r, fd, NULL, n_bytes, 3, 4);
+    hac_task good_task = r->task, task = good_task;
+    static const struct {
+        size_t param;
+        uint64_t value;
+    } bad[] = {
+        {HAC_QUERY_PARAM_SOURCE_BYTES, 0},        {HAC_QUERY_PARAM_CHUNK, 12},
+        {HAC_QUERY_PARAM_CHUNK, UINT64_MAX},      {HAC_QUERY_PARAM_SOURCE_BYTES, 5 * SET_RECORDS * RECORD},
+        {HAC_QUERY_PARAM_FILE_OFFSET, INT64_MAX}, {HAC_QUERY_PARAM_FILE_OFFSET, UINT64_MAX}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        task = good_task;
+        task.params[bad[i].param] = bad[i].value;
+        refuse(&task, "query.aggregate", "data sets of");
+    }
+    const int32_t five = 5;
+    assert_int_equal(pwrite(fd, &five, sizeof five, 5 * SET_RECORDS * RECORD), sizeof five);
+    fails_at(&good_task, "record 5001");
+    assert_int_equal(ftruncate(fd, 4 * SET_RECORDS * RECORD + 100), 0);
+    fails_at(&good_task, "the input ended after 48100 bytes: it was truncated while it was read");
+    close(fd);
+    free(there.data);
+    free(here.data);
+    free(bytes);
+    free(r);
+}
+
+/* Where records end only their bytes say. */
+static void test_no_text_in_file(void **state)
+{
+    (void)state;
+    make_data(4, 5, 5);
+    rounds *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    r->group_by = "k";
+    r->select = "k, count() as n";
+    r->generation = 1;
+    r->partials = make_span(sets * region);
+    compile(r);
+    aggregate(r, 0, 1);
+    hac_task task = r->task;
+    task.fd = hac_test_file(HEADER, strlen(HEADER));
+    refuse(&task, "query.aggregate", "a split in a file has records of fixed width");
+    close(task.fd);
+    free(r->partials.data);
+    free(r);
+    free_data();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_wrong_carry),
+        cmocka_unit_test(test_in_file), cmocka_unit_test(test_no_text_in_file),
+        cmocka_unit_test(test_groups),  cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_damaged), cmocka_unit_test(test_wrong_carry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

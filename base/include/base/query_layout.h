@@ -37,8 +37,9 @@
  *
  * query.whole with a result span of length 0 gives the result inline, when it is at most 32 KiB.
  *
- * A job whose input comes in splits (base/split_layout.h) runs in *rounds*: its spans "table" are splits, a
- * chunk is a data set, and their partials are kept until there is no room for more. query.carry then merges
+ * A job whose input comes in splits (base/split_layout.h) runs in *rounds*: its spans "table" are splits, or
+ * its tasks' descriptors have them (records of fixed width: no span, bytes SOURCE_BYTES from FILE_OFFSET on).
+ * A chunk is a data set, and their partials are kept until there is no room for more. query.carry then merges
  * them with what earlier ones left, the carry, to a new carry: the groups of partition p as a partial
  * (query/partial.h) at p × GROUP_REGION, in place of rows. The last round's query.merge adds the carry (its
  * regions are of CARRY bytes) before all partials, so that the result is that of a single merge, to the bit.
@@ -73,7 +74,9 @@ typedef enum hac_query_param {
                             * that were written before, and 1. 0: the input does not come in splits */
     HAC_QUERY_PARAM_CARRY, /* bytes of a partition's region of the carry that is read, 0: there is none; of
                             * rows: how many of them earlier rounds gave */
-    HAC_QUERY_PARAM_FILE_STAMP, /* parquet: HAC_COMPILE_STAMP of the file; 0: not known */
+    HAC_QUERY_PARAM_FILE_STAMP,     /* parquet: HAC_COMPILE_STAMP of the file; 0: not known */
+    HAC_QUERY_PARAM_FILE_OFFSET,    /* of a split in a file: the byte where it begins … */
+    HAC_QUERY_PARAM_RECORDS_BEFORE, /* … and records of its source before it */
     HAC_QUERY_N_PARAMS
 } hac_query_param;
 

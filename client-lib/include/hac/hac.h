@@ -474,6 +474,9 @@ typedef struct hac_splits {
  * MiB. Blocks until the query has ended; no callback may free the job. options->job.detach is not possible;
  * Parquet and tables are no such sources.
  *
+ * Files of HAC_INPUT_FIXED of 1 MiB or more are not read here, where `uncompressed` says that they are none:
+ * executors read them where they lie. Their descriptor then stands behind what was handed over.
+ *
  * A query for rows, one without a group-by and without an aggregate in select, gives them to `write` split by
  * split, and a split ends where the input pauses for 10 ms, so that first results do not wait for more input.
  * What a query that aggregates gives is the job's when this returns (hac_job_data); it does not depend on how

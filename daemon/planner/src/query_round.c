@@ -20,6 +20,8 @@
 #define SETS_A_THREAD  4
 #define SPLIT_LEAST    (4 * MIB)
 #define SPLIT_MOST     (32 * MIB)
+#define RANGE_MOST     (64 * MIB)
+#define RANGE_PART     16   /* of the memory */
 #define GROUPS_PART    0.75 /* of what is left of the memory, for a carry or groups */
 
 static uint64_t align(uint64_t bytes, uint64_t to)
@@ -113,6 +115,12 @@ uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask)
     return bytes > SPLIT_LEAST ? bytes : SPLIT_LEAST;
 }
 
+uint64_t hac_plan_range_bytes(uint64_t split_bytes, uint64_t memory)
+{
+    uint64_t bytes = memory / RANGE_PART < RANGE_MOST ? memory / RANGE_PART : RANGE_MOST;
+    return bytes > split_bytes ? bytes : split_bytes;
+}
+
 /* ---- plans ---- */
 
 static uint64_t sets_of(const hac_query_spec *spec)
@@ -146,6 +154,9 @@ static hac_status add_splits(hac_query_building *b, hac_error *err)
     hac_status status = HAC_OK;
     for (size_t i = 0; i < b->spec->n_sources && i < HAC_ROUND_SPLITS_MAX && status == HAC_OK; i++) {
         char name[16];
+        b->splits[i] = -1;
+        if (b->spec->round.files[i].there)
+            continue;
         snprintf(name, sizeof(name), HAC_QUERY_BUFFER_SPLIT "%zu", i);
         status =
             hac_building_buffer(b, name, HAC_BUFFER_INPUT, b->spec->sources[i], false, &b->splits[i], err);
@@ -167,11 +178,23 @@ static hac_status add_compile(hac_query_building *b, hac_error *err)
     hac_status status = add_splits(b, err);
     if (status != HAC_OK)
         return status;
+    if (b->splits[0] < 0)
+        return hac_fail(err, HAC_INVALID, "query: a split in a file has no names of columns");
     b->plan->result_buffer = b->splits[0]; /* it has none: never handed out, as the job's kind sees to */
     task.spans[0] = hac_building_span(b, b->splits[0], HAC_PLAN_READ);
     task.params[HAC_QUERY_PARAM_SPLIT] = b->spec->round.generation << 32 | b->spec->round.sets[0];
+    task.descriptor = b->spec->round.slots[0];
     task.n_params = HAC_QUERY_N_PARAMS;
     return hac_plan_add_task(b->plan, &task, NULL, 0, NULL, err);
+}
+
+static void read_file(const hac_round_file *file, uint64_t bytes, hac_plan_task *task)
+{
+    task->uses_descriptor = true;
+    task->params[HAC_QUERY_PARAM_SOURCE_BYTES] = bytes;
+    task->params[HAC_QUERY_PARAM_CHUNK] = file->set_bytes;
+    task->params[HAC_QUERY_PARAM_FILE_OFFSET] = file->offset;
+    task->params[HAC_QUERY_PARAM_RECORDS_BEFORE] = file->records_before;
 }
 
 /* A range over the data sets of each split. */
@@ -190,7 +213,7 @@ static hac_status add_sets(hac_query_building *b, uint64_t first, hac_error *err
                               .device_mask = b->team,
                               .device = -1,
                               .repeatable = true,
-                              .descriptor = (uint8_t)i, /* whose name goes into messages */
+                              .descriptor = spec->round.slots[i], /* whose name goes into messages */
                               .n_spans = 3,
                               .units = (double)spec->sources[i],
                               .part = 1,
@@ -204,6 +227,8 @@ static hac_status add_sets(hac_query_building *b, uint64_t first, hac_error *err
         hac_building_params(b, 0, &task);
         task.params[HAC_QUERY_PARAM_FIRST_CHUNK] = first;
         task.params[HAC_QUERY_PARAM_SPLIT] |= sets;
+        if (spec->round.files[i].there)
+            read_file(&spec->round.files[i], spec->sources[i], &task);
         status = hac_building_model(b, &task, err);
         if (status == HAC_OK)
             status = hac_plan_add_task(b->plan, &task, NULL, 0, &b->last[b->n_last++], err);

@@ -95,6 +95,46 @@ static void test_aggregate(void **state)
     hac_plan_free(plan);
 }
 
+/* A split that stays in its file is no buffer: its tasks read the descriptor that the job has for it. */
+static void test_in_file(void **state)
+{
+    (void)state;
+    for (int rows = 0; rows < 2; rows++) {
+        hac_query_spec spec = new_spec(3, 16);
+        spec.flags = rows ? 0 : HAC_COMPILED_AGGREGATES;
+        spec.format = "fixed";
+        for (uint8_t i = 0; i < 3; i++)
+            spec.round.slots[i] = (uint8_t)(7 - i);
+        spec.round.files[1] = (hac_round_file){true, 4096, MIB - 8, 512};
+        hac_plan *plan = plan_for(&spec, rows ? HAC_ROUND_ROWS : HAC_ROUND_AGGREGATE);
+        assert_int_equal(hac_plan_find_buffer(plan, "split1"), -1);
+        for (int i = 0; i < 3; i++) {
+            const hac_plan_task *task = &plan->tasks[i];
+            assert_int_equal(task->uses_descriptor, i == 1);
+            assert_int_equal(task->descriptor, 7 - i);
+            assert_int_equal(task->params[HAC_QUERY_PARAM_SPLIT], UINT64_C(3) << 32 | 16);
+            assert_int_equal(task->spans[2].bytes, i == 1 ? 0 : 16 * MIB);
+            assert_true(task->units == 16 * MIB);
+        }
+        const uint64_t *p = plan->tasks[1].params;
+        assert_int_equal(p[HAC_QUERY_PARAM_SOURCE_BYTES], 16 * MIB);
+        assert_int_equal(p[HAC_QUERY_PARAM_CHUNK], MIB - 8);
+        assert_int_equal(p[HAC_QUERY_PARAM_FILE_OFFSET], 4096);
+        assert_int_equal(p[HAC_QUERY_PARAM_RECORDS_BEFORE], 512);
+        assert_int_equal(plan->tasks[0].params[HAC_QUERY_PARAM_CHUNK], MIB);
+        hac_plan_free(plan);
+    }
+}
+
+static void test_range_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(hac_plan_range_bytes(8 * MIB, UINT64_MAX), 64 * MIB);
+    assert_int_equal(hac_plan_range_bytes(8 * MIB, 512 * MIB), 32 * MIB);
+    assert_int_equal(hac_plan_range_bytes(8 * MIB, 64 * MIB), 8 * MIB);
+    assert_int_equal(hac_plan_range_bytes(32 * MIB, 1), 32 * MIB);
+}
+
 /* Four data sets a thread; what data are copied to gets the largest. */
 static void test_split_bytes(void **state)
 {
@@ -346,6 +386,7 @@ static void test_one_chunk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_file),     cmocka_unit_test(test_range_bytes),
         cmocka_unit_test(test_split_bytes), cmocka_unit_test(test_partitions),
         cmocka_unit_test(test_one_chunk),   cmocka_unit_test(test_compile),
         cmocka_unit_test(test_aggregate),   cmocka_unit_test(test_by_kernels),

@@ -13,7 +13,7 @@
 #include "client.pb-c.h"
 #include "executor.pb-c.h"
 
-#define HAC_CLIENT_PROTOCOL_VERSION   9
+#define HAC_CLIENT_PROTOCOL_VERSION   10
 #define HAC_EXECUTOR_PROTOCOL_VERSION 5
 
 #define HAC_INLINE_MAX     32768         /* bytes of input, result or text inside a message */

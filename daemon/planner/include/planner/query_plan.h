@@ -36,7 +36,7 @@ typedef enum hac_query_place {
     HAC_QUERY_IN_FILES = 0, /* descriptors, one a source */
     HAC_QUERY_IN_BUFFER,    /* pool memory: one source */
     HAC_QUERY_INLINE,       /* behind the query in its message: one source */
-    HAC_QUERY_IN_SPLITS     /* pool memory, again and again: each source is a split */
+    HAC_QUERY_IN_SPLITS     /* pool memory or a file, again and again: each source is a split */
 } hac_query_place;
 
 /* Rounds of a query whose input comes in splits (flow B). */
@@ -52,8 +52,17 @@ typedef enum hac_round_stage {
 #define HAC_ROUND_SPLITS_MAX 4
 #define HAC_ROUND_ROOM_MAX   1024 /* chunks whose partials are kept until they are merged */
 
+/* Where a split lies that is no buffer. */
+typedef struct hac_round_file {
+    bool there;
+    uint64_t offset, set_bytes, records_before; /* as HAC_QUERY_PARAM_… and its data sets */
+} hac_round_file;
+
 typedef struct hac_query_round {
     hac_round_stage stage;
+    hac_round_file files[HAC_ROUND_SPLITS_MAX];
+    uint8_t slots[HAC_ROUND_SPLITS_MAX]; /* of each source: the job's descriptor, if it lies in a file, and
+                                          * its name */
     uint32_t sets[HAC_ROUND_SPLITS_MAX]; /* of each source: its data sets, which are chunks */
     uint64_t set_bytes;                  /* of the largest one */
     uint64_t generation;                 /* carries that were written before, and 1 */
@@ -141,6 +150,9 @@ HAC_MUST_USE hac_status hac_plan_query_round(const hac_machine *machine, const h
  * the first.
  */
 uint64_t hac_plan_split_bytes(const hac_machine *machine, uint32_t device_mask);
+/* Bytes of a split that stays in its file: more, for fewer rounds, where the query has so much `memory` that
+ * there is room for what comes of its data sets. */
+uint64_t hac_plan_range_bytes(uint64_t split_bytes, uint64_t memory);
 
 /* What a stream of spec->bytes is predicted to take: the tasks are those of one of its splits, the times
  * those of all of them. spec->round and spec->sources are not looked at. */

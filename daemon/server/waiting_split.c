@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "waiting_split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_input.h"
+
+/* How large the file is shows when it is read. */
+static hac_status take_file(hac_job *job, const Hac__Client__AppendSplit *request, hac_frame *frame,
+                            hac_waiting_split *split, hac_error *err)
+{
+    hac_status status = hac_job_take_file(job, split->slot, request->name, frame, err);
+    split->file = (hac_round_file){.there = status == HAC_OK,
+                                   .offset = request->offset,
+                                   .set_bytes = request->set_bytes,
+                                   .records_before = request->records_before};
+    return status;
+}
+
+hac_status hac_waiting_split_take(hac_session *session, hac_job *job, const Hac__Client__AppendSplit *request,
+                                  hac_frame *frame, hac_waiting_split *split, hac_error *err)
+{
+    hac_status status = request->in_file ? take_file(job, request, frame, split, err)
+                                         : hac_job_take_buffer(session, request->buffer, 0, request->bytes,
+                                                               "split", &split->buffer, err);
+    if (status != HAC_OK)
+        return status;
+    split->name = strdup(request->name);
+    if (split->name != NULL)
+        return HAC_OK;
+    hac_waiting_split_drop(job, split);
+    return hac_fail_no_memory(err);
+}
+
+void hac_waiting_split_let_go(hac_job *job, hac_waiting_split *split)
+{
+    hac_pool_clear(&split->buffer);
+    if (split->file.there)
+        hac_job_drop_descriptor(job, split->slot);
+    split->file.there = false;
+}
+
+void hac_waiting_split_drop(hac_job *job, hac_waiting_split *split)
+{
+    hac_waiting_split_let_go(job, split);
+    hac_pool_clear(&split->rows);
+    free(split->name);
+    split->name = NULL;
+}
