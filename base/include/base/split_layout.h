@@ -10,8 +10,8 @@
  *     text      from text_offset on. Of csv and tsv with a header the header's line comes first, in every
  *               split; the first data set begins behind it
  *
- * Records of fixed width need no such buffer: of a file a split is a range of bytes, cut into sets of the same
- * size (HAC_QUERY_PARAM_FILE_OFFSET, base/query_layout.h).
+ * Records of fixed width need no such buffer: of a file a split is a range of bytes, cut into sets of the
+ * same size (HAC_QUERY_PARAM_FILE_OFFSET, base/query_layout.h).
  *
  * hacd never looks into it; executors trust nothing in it, and it may change under them.
  */
