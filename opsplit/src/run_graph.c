@@ -6,39 +6,11 @@
 
 #include "base/cleanup.h"
 #include "expr/program.h"
-#include "run_internal.h"
+#include "run_graph.h"
 
-#define TASKS_MOST   256
-#define BUFFERS_MOST HAC_OPS_BUFFERS_MAX
 #define MESSAGE_MOST 49152 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
 #define TASK_BYTES   160   /* of a task in that message beside its call and spans, about */
 #define SPAN_BYTES   40
-
-typedef struct graph_task {
-    hac_op_span spans[HAC_OP_OPERANDS_MAX];
-    uint32_t after[HAC_OPS_AFTER_MAX];
-    char name[96];
-    uint64_t values[HAC_OP_VALUES_MAX];
-    const uint64_t *order; /* its rows are places, of these rows; NULL: they are rows */
-    uint64_t n_places;
-} graph_task;
-
-struct hac_run_graph {
-    hac_op_task tasks[TASKS_MOST];
-    graph_task parts[TASKS_MOST];
-    size_t n_tasks;
-    size_t planned; /* tasks, those of other ranks, too: all ranks run their graphs at the same points */
-    uint8_t *calls[TASKS_MOST]; /* one a sub-operator; its components share it */
-    size_t n_calls;
-    hac_run_memory *buffers[BUFFERS_MOST]; /* pool buffers, each with a user more */
-    size_t n_buffers;
-    hac_run_memory *held[TASKS_MOST * HAC_OP_OPERANDS_MAX]; /* memory that is not given to others meanwhile */
-    size_t n_held;
-    size_t bytes;
-    size_t tentative;                          /* from this task on; SIZE_MAX: none is */
-    uint64_t number;                           /* of all graphs of the run; 0 is none */
-    hac_run_planned planned_tasks[TASKS_MOST]; /* of a run that only places */
-};
 
 hac_status hac_run_graph_new(hac_logic_run *run, hac_run_graph **ret, hac_error *err)
 {
@@ -66,15 +38,9 @@ void hac_run_graph_free(hac_run_graph *graph)
 
 /* ---- buffers ---- */
 
-static hac_run_memory *pool_buffer(hac_run_memory *memory)
+void hac_run_graph_hold(hac_run_graph *graph, hac_run_memory *memory)
 {
-    return memory->shared != NULL ? memory->shared : memory;
-}
-
-/* Its buffer becomes one of the graph's, and it is nobody else's until that has run. */
-static void hold(hac_run_graph *graph, hac_run_memory *memory)
-{
-    hac_run_memory *buffer = pool_buffer(memory);
+    hac_run_memory *buffer = hac_run_pool_buffer(memory);
     if (buffer->in_graph < 0) {
         buffer->in_graph = (int)graph->n_buffers;
         graph->buffers[graph->n_buffers++] = buffer;
@@ -119,7 +85,7 @@ bool hac_run_is_pending(const hac_logic_run *run, const hac_run_vector *vector)
     bool is_sent = false;
     for (unsigned i = 0; i < run->n_sent; i++)
         is_sent |= vector->graph == run->sent[i]->number;
-    return is_sent || is_of_this_graph(run, vector);
+    return is_sent || is_of_this_graph(run, vector) || vector->of_round_before;
 }
 
 /* What all graphs of the run have in common. */
@@ -166,7 +132,7 @@ static hac_status take_values(hac_logic_run *run, hac_run_graph *graph, hac_erro
 static hac_status submit(hac_logic_run *run, hac_error *err)
 {
     hac_run_graph *graph = run->graph;
-    hac_buffer *buffers[BUFFERS_MOST];
+    hac_buffer *buffers[HAC_OPS_BUFFERS_MAX];
     hac_ops ops = HAC_OPS_INIT;
     for (size_t i = 0; i < graph->n_buffers; i++)
         buffers[i] = graph->buffers[i]->buffer;
@@ -185,7 +151,7 @@ static hac_status submit(hac_logic_run *run, hac_error *err)
 }
 
 /* A row in the message of a task over places is that of the vector. */
-static void name_row(const graph_task *part, char *message, size_t size)
+static void name_row(const hac_run_graph_task *part, char *message, size_t size)
 {
     char *at = strstr(message, ": row "), *end;
     char rest[HAC_ERROR_MESSAGE_SIZE];
@@ -219,7 +185,7 @@ static hac_status blame(hac_logic_run *run, const hac_run_graph *graph, hac_stat
 static hac_status ask_plan(hac_logic_run *run, hac_error *err)
 {
     hac_run_graph *graph = run->graph;
-    uint64_t sizes[BUFFERS_MOST];
+    uint64_t sizes[HAC_OPS_BUFFERS_MAX];
     hac_autofree char *plan = NULL;
     hac_ops ops = HAC_OPS_INIT;
     hac_error why = HAC_ERROR_NONE;
@@ -316,8 +282,10 @@ size_t hac_run_first_failed(const hac_logic_run *run)
 
 bool hac_run_is_of_round_before(const hac_logic_run *run, const hac_run_vector *vector)
 {
-    return run->ahead != NULL && hac_run_is_pending(run, vector) && vector->n_writers > 0 &&
-           (!is_of_this_graph(run, vector) || vector->writers[0].task < run->ahead->first);
+    bool is_added =
+        vector->n_writers > 0 && (!is_of_this_graph(run, vector) ||
+                                  (run->ahead != NULL && vector->writers[0].task < run->ahead->first));
+    return run->ahead != NULL && hac_run_is_pending(run, vector) && (is_added || vector->of_round_before);
 }
 
 hac_run_mark hac_run_mark_graph(const hac_logic_run *run)
@@ -338,7 +306,7 @@ void hac_run_take_back(hac_logic_run *run, hac_run_mark mark)
 static unsigned written(const hac_logic_run *run, uint64_t *ret_bytes)
 {
     const hac_run_graph *graph = run->graph;
-    bool is_written[BUFFERS_MOST] = {false};
+    bool is_written[HAC_OPS_BUFFERS_MAX] = {false};
     unsigned n = 0;
     *ret_bytes = 0;
     for (size_t t = 0; t < graph->n_tasks; t++)
@@ -360,8 +328,8 @@ unsigned hac_run_graphs_fit(const hac_logic_run *run, uint64_t bytes)
     uint64_t each;
     if (graph->n_tasks == 0)
         return 0;
-    size_t fit = TASKS_MOST / graph->planned, buffers = written(run, &each);
-    size_t more = buffers > 0 ? (BUFFERS_MOST - graph->n_buffers) / buffers : TASKS_MOST;
+    size_t fit = HAC_RUN_TASKS_MOST / graph->planned, buffers = written(run, &each);
+    size_t more = buffers > 0 ? (HAC_OPS_BUFFERS_MAX - graph->n_buffers) / buffers : HAC_RUN_TASKS_MOST;
     fit = fit < 1 + more ? fit : 1 + more;
     fit = fit < MESSAGE_MOST / graph->bytes ? fit : MESSAGE_MOST / graph->bytes;
     return (unsigned)(each > 0 && fit > bytes / each ? bytes / each : fit);
@@ -439,7 +407,7 @@ static hac_status make_call(const hac_run_task *task, uint8_t **ret, size_t *ret
     return *ret != NULL ? HAC_OK : hac_fail_no_memory(err);
 }
 
-static void wait_after(graph_task *part, hac_op_task *task, uint32_t other)
+static void wait_after(hac_run_graph_task *part, hac_op_task *task, uint32_t other)
 {
     for (size_t i = 0; i < task->n_after; i++)
         if (part->after[i] == other)
@@ -463,7 +431,7 @@ static bool waits_for(const hac_run_task *what, size_t operand, const hac_run_wr
 
 /* The tasks that write what this one reads: of components the same rows, or all. A graph before has ended
  * when this one begins. */
-static void find_order(const hac_logic_run *run, const hac_run_task *what, graph_task *part,
+static void find_order(const hac_logic_run *run, const hac_run_task *what, hac_run_graph_task *part,
                        hac_op_task *task, uint64_t first, uint64_t end)
 {
     for (size_t i = 0; i < what->n_operands; i++) {
@@ -515,7 +483,7 @@ static void touch(const hac_run_task *what, size_t operand, uint64_t first, uint
 
 /* It begins with its place in the file, by which a failure is told from that of the piece that waits. */
 static void name_task(const hac_logic_run *run, const hac_run_task *what, unsigned component,
-                      unsigned components, graph_task *part)
+                      unsigned components, hac_run_graph_task *part)
 {
     int n = snprintf(part->name, sizeof part->name, "%u:%u: %.40s", run->at.line, run->at.column, what->name);
     if (components > 1 && n > 0)
@@ -523,13 +491,13 @@ static void name_task(const hac_logic_run *run, const hac_run_task *what, unsign
 }
 
 static void set_spans(const hac_run_task *what, uint64_t first, uint64_t end, double share, hac_op_task *task,
-                      graph_task *part)
+                      hac_run_graph_task *part)
 {
     hac_op_operand operands[HAC_OP_OPERANDS_MAX];
     for (size_t i = 0; i < what->n_operands; i++) {
         hac_run_vector *v = what->operands[i];
         operands[i] = v->operand;
-        part->spans[i] = (hac_op_span){.buffer = (uint32_t)pool_buffer(v->memory)->in_graph,
+        part->spans[i] = (hac_op_span){.buffer = (uint32_t)hac_run_pool_buffer(v->memory)->in_graph,
                                        .written = hac_run_writes(what, i),
                                        .offset = v->memory->offset,
                                        .bytes = (v->bytes + 63) / 64 * 64};
@@ -573,7 +541,7 @@ static void add_one(hac_logic_run *run, const hac_run_task *what, const hac_comp
 {
     hac_run_graph *graph = run->graph;
     hac_op_task *task = &graph->tasks[graph->n_tasks];
-    graph_task *part = &graph->parts[graph->n_tasks];
+    hac_run_graph_task *part = &graph->parts[graph->n_tasks];
     bool ranged = what->grain > 0;
     double share = what->rows > 0 && ranged ? (double)range->count / (double)what->rows : 1;
     *task = (hac_op_task){.codelet = what->codelet,
@@ -606,7 +574,8 @@ static size_t message_bytes(const hac_run_task *what, size_t call_bytes)
 static bool has_room(const hac_run_graph *graph, const hac_run_task *what, unsigned components,
                      size_t call_bytes)
 {
-    return graph->planned + components <= TASKS_MOST && graph->n_buffers + what->n_operands <= BUFFERS_MOST &&
+    return graph->planned + components <= HAC_RUN_TASKS_MOST &&
+           graph->n_buffers + what->n_operands <= HAC_OPS_BUFFERS_MAX &&
            graph->bytes + components * message_bytes(what, call_bytes) <= MESSAGE_MOST;
 }
 
@@ -617,7 +586,7 @@ static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned compon
     graph->bytes += components * message_bytes(what, call_bytes);
     graph->calls[graph->n_calls++] = call;
     for (size_t i = 0; i < what->n_operands; i++)
-        hold(graph, what->operands[i]->memory);
+        hac_run_graph_hold(graph, what->operands[i]->memory);
 }
 
 /* What is cut into tasks: these ranges, of rows [first, end) that are this rank's. */
@@ -739,7 +708,7 @@ static hac_status add_ranges(hac_logic_run *run, const hac_run_task *what, const
     plan(run->graph, what, cut->wanted, hac_steal_ptr(call), call_bytes);
     uint32_t first_task = (uint32_t)run->graph->n_tasks;
     for (unsigned c = 0; c < cut->n; c++) {
-        graph_task *part = &run->graph->parts[run->graph->n_tasks];
+        hac_run_graph_task *part = &run->graph->parts[run->graph->n_tasks];
         part->order = cut->places != NULL ? order_of(cut->places) : NULL;
         part->n_places = cut->places != NULL ? cut->places->operand.rows : 0;
         add_one(run, what, &cut->ranges[c], c, cut->n, shared, call_bytes);

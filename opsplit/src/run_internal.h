@@ -68,6 +68,8 @@ typedef struct hac_run_vector {
     unsigned n_writers;
     unsigned writers_most; /* on all ranks alike */
     uint64_t graph; /* the number of the graph that they are tasks of; on some ranks there may be none */
+    bool
+        of_round_before; /* what the round before leaves, of rounds that are one task: it has no value here */
     /* Of a run that only places: its values are not known; its size neither, but it is at most this one. */
     bool unknown, most;
 } hac_run_vector;

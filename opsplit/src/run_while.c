@@ -20,7 +20,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "run_moment.h"
 #include "run_pieces.h"
+#include "run_rounds.h"
 
 #define AHEAD_MOST    16   /* a graph */
 #define AHEAD_SHARE   16   /* rounds that have run for one more that may be for nothing … */
@@ -28,11 +30,14 @@
 #define AHEAD_SECONDS 4e-3 /* of a graph: where rounds are longer, what lies between them is little */
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
-/* The run as a round has left it. */
+#define TASK_ROUNDS  0.5e-3 /* of rounds as one task: longer ones gain little, and may use more devices */
+#define TASK_TRIED   1.5e-3 /* of a round by itself, with all that lies between two */
+#define TASK_SECONDS 10e-3  /* of such a task: so long a cancel waits */
+#define TASK_FIRST   16    /* rounds of the first one */
+
+/* The run as a round of a graph has left it. */
 typedef struct moment {
-    hac_run_vector *vectors; /* those that the loop changes */
-    uint64_t *dimensions;
-    uint64_t round, rounds;
+    hac_run_moment run;
     hac_run_mark end; /* of its tasks */
     hac_run_ahead ahead;
 } moment;
@@ -50,66 +55,30 @@ typedef struct loop {
     uint64_t mark;        /* when the last graph had run, or the first one began */
     double round_seconds; /* of the last graph's */
     unsigned most;        /* rounds a graph, as far as it is known */
-    int changed[HAC_LOGIC_VECTORS_MAX];
-    size_t n_changed;
+    bool apart;           /* rounds are not to be one task: they cannot, or it gains nothing */
+    hac_run_changed changed;
     batch batches[2];
     moment last; /* that counts, of the batch before */
 } loop;
 
 /* ---- moments ---- */
 
-static void find_changed(loop *l)
-{
-    bool writes[HAC_LOGIC_VECTORS_MAX] = {false};
-    hac_logic_mark_writes(l->step->body, l->step->n_body, writes);
-    for (int v = 0; v < HAC_LOGIC_VECTORS_MAX; v++)
-        if (writes[v])
-            l->changed[l->n_changed++] = v;
-}
-
 static void clear_moment(hac_logic_run *run, const loop *l, moment *m)
 {
-    for (size_t i = 0; m->vectors != NULL && i < l->n_changed; i++)
-        hac_run_vector_clear(run, &m->vectors[i]);
-    free(m->vectors);
-    free(m->dimensions);
+    hac_run_clear_moment(run, &l->changed, &m->run);
     hac_text_clear(&m->ahead.log);
-    *m = (moment){.vectors = NULL};
-}
-
-/* A second name for a vector, or none for one that has no value. */
-static void copy_vector(hac_logic_run *run, const hac_run_vector *from, hac_run_vector *to)
-{
-    if (from->memory != NULL)
-        hac_run_vector_copy(run, from, to);
-    else
-        hac_run_vector_clear(run, to);
+    *m = (moment){.run = {.vectors = NULL}};
 }
 
 static hac_status take_moment(hac_logic_run *run, const loop *l, moment *ret, hac_error *err)
 {
-    size_t dimensions = run->logic->n_dimensions;
-    ret->vectors = calloc(l->n_changed + 1, sizeof *ret->vectors);
-    ret->dimensions = calloc(dimensions + 1, sizeof *ret->dimensions);
-    if (ret->vectors == NULL || ret->dimensions == NULL)
-        return hac_fail_no_memory(err);
-    for (size_t i = 0; i < l->n_changed; i++)
-        copy_vector(run, &run->vectors[l->changed[i]], &ret->vectors[i]);
-    memcpy(ret->dimensions, run->dimensions, dimensions * sizeof *ret->dimensions);
-    ret->round = run->round;
-    ret->rounds = run->report->rounds;
     ret->end = hac_run_mark_graph(run);
-    return HAC_OK;
+    return hac_run_take_moment(run, &l->changed, &ret->run, err);
 }
 
-/* The run is at that moment again. */
 static void go_back(hac_logic_run *run, const loop *l, const moment *m)
 {
-    for (size_t i = 0; i < l->n_changed; i++)
-        copy_vector(run, &m->vectors[i], &run->vectors[l->changed[i]]);
-    memcpy(run->dimensions, m->dimensions, run->logic->n_dimensions * sizeof *m->dimensions);
-    run->round = m->round;
-    run->report->rounds = m->rounds;
+    hac_run_go_back(run, &l->changed, &m->run);
 }
 
 /* ---- the log ---- */
@@ -133,9 +102,10 @@ static void describe_value(hac_kind kind, const uint8_t *at, char *ret, size_t r
         snprintf(ret, room, "%" PRIu64, bits);
 }
 
-/* The Vars that a condition reads, for the process log: "residual = 0.0012". */
-static void describe_condition(const hac_logic_run *run, const hac_logic_expression *expression, char *ret,
-                               size_t room)
+/* The Vars that a condition reads, for the process log: "residual = 0.0012". `bits` (NULL: as they are now)
+ * are what they had. */
+static void describe_condition(const hac_logic_run *run, const hac_logic_expression *expression,
+                               const uint64_t *bits, char *ret, size_t room)
 {
     int used = 0;
     ret[0] = '\0';
@@ -144,18 +114,19 @@ static void describe_condition(const hac_logic_run *run, const hac_logic_express
         char value[32];
         if (v->memory == NULL || v->operand.rows != 1 || !hac_run_is_whole(v))
             continue;
-        describe_value((hac_kind)v->operand.kind, hac_run_data(v) + v->operand.values, value, sizeof value);
+        const void *at = bits != NULL ? (const void *)&bits[i] : hac_run_data(v) + v->operand.values;
+        describe_value((hac_kind)v->operand.kind, at, value, sizeof value);
         used += snprintf(ret + used, room - (size_t)used, "%s%s = %s", used > 0 ? ", " : "",
                          run->logic->vectors[expression->vectors[i]].name, value);
     }
 }
 
 /* A round has ended; its tasks have run. */
-static void log_round(hac_logic_run *run, const loop *l)
+static void log_round(hac_logic_run *run, const loop *l, uint64_t round, const uint64_t *bits)
 {
     char values[256];
-    describe_condition(run, l->step->condition, values, sizeof values);
-    hac_run_log(run, "round %" PRIu64 ": %s, %.3f s since the loop began", run->round, values,
+    describe_condition(run, l->step->condition, bits, values, sizeof values);
+    hac_run_log(run, "round %" PRIu64 ": %s, %.3f s since the loop began", round, values,
                 hac_seconds_since(l->start));
 }
 
@@ -296,7 +267,7 @@ static hac_status accept_rounds(hac_logic_run *run, loop *l, const batch *b, boo
             break;
         l->done++;
         if (run->options->log != NULL)
-            log_round(run, l);
+            log_round(run, l, run->round, NULL);
         if (l->done < l->step->rounds)
             status = hac_run_look(run, l->step, on, err);
     }
@@ -318,7 +289,7 @@ static void keep_last(hac_logic_run *run, loop *l, batch *b)
 {
     clear_moment(run, l, &l->last);
     l->last = b->moments[b->n - 1];
-    b->moments[b->n - 1] = (moment){.vectors = NULL};
+    b->moments[b->n - 1] = (moment){.run = {.vectors = NULL}};
     clear_batch(run, l, b);
 }
 
@@ -347,7 +318,7 @@ static hac_status run_pairs(hac_logic_run *run, loop *l, batch *b, bool *on, hac
             status = hac_run_send(run, err);
         if (status == HAC_OK)
             status = hac_run_await(run, err);
-        if (l->last.vectors != NULL)
+        if (l->last.run.vectors != NULL)
             go_back(run, l, &l->last);
         if (status == HAC_OK)
             status = accept_rounds(run, l, b, on, &all, err);
@@ -382,6 +353,57 @@ static hac_status run_graph(hac_logic_run *run, loop *l, bool *on, hac_error *er
     return status == HAC_OK ? accept_rounds(run, l, b, on, &all, err) : status;
 }
 
+/* ---- rounds as one task ---- */
+
+/* Not where it is decided where a sub-operator runs, and not before it is known how long rounds are. */
+static bool may_be_one_task(const hac_logic_run *run, const loop *l)
+{
+    const hac_run_options *o = run->options;
+    return !l->apart && l->most > 1 && l->done > 0 && l->round_seconds < TASK_TRIED && hac_run_alone(run) &&
+           run->ahead == NULL && run->placing == NULL && o->policy == HAC_OP_POLICY_MEASURED && !o->kernels &&
+           l->step->rounds - l->done > 1;
+}
+
+static uint64_t rounds_of_task(const loop *l, bool first)
+{
+    uint64_t left = l->step->rounds - l->done, n = TASK_FIRST;
+    if (!first)
+        n = (uint64_t)fmin(TASK_SECONDS / l->round_seconds, HAC_RUN_ROUNDS_MOST);
+    return n < left ? n : left;
+}
+
+static hac_status accept_task(hac_logic_run *run, loop *l, const hac_run_rounds *rounds, bool *on,
+                              hac_error *err)
+{
+    for (uint64_t i = 0; i < rounds->done && run->options->log != NULL; i++)
+        log_round(run, l, run->round - rounds->done + i + 1, rounds->bits + i * rounds->n_vars);
+    l->done += rounds->done;
+    l->added += rounds->done;
+    return rounds->done > 0 && l->done < l->step->rounds ? hac_run_look(run, l->step, on, err) : HAC_OK;
+}
+
+/* As long as that is what they are best at. */
+static hac_status run_tasks(hac_logic_run *run, loop *l, bool *on, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (bool first = true; status == HAC_OK && *on && may_be_one_task(run, l); first = false) {
+        hac_run_rounds rounds;
+        uint64_t start = hac_now_ns(), most = rounds_of_task(l, first);
+        if (most == 0)
+            break;
+        status = hac_run_rounds_as_one(run, l->step, &l->changed, most, l->round_seconds, &rounds, err);
+        if (status == HAC_UNSUPPORTED)
+            l->apart = true;
+        if (status == HAC_OK)
+            status = accept_task(run, l, &rounds, on, err);
+        if (status == HAC_OK && rounds.done > 0)
+            l->round_seconds = hac_seconds_since(start) / (double)rounds.done;
+        l->apart |= rounds.failed || l->round_seconds > TASK_ROUNDS;
+        hac_run_rounds_clear(&rounds);
+    }
+    return status == HAC_UNSUPPORTED ? HAC_OK : status;
+}
+
 hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_error *err)
 {
     hac_autofree loop *l = calloc(1, sizeof *l);
@@ -389,9 +411,12 @@ hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_err
     if (l == NULL)
         return hac_fail_no_memory(err);
     *l = (loop){.step = step, .start = hac_now_ns(), .most = AHEAD_MOST};
-    find_changed(l);
+    hac_run_find_changed(step, &l->changed);
     hac_status status = step->rounds > 0 && !step->first ? hac_run_look(run, step, &on, err) : HAC_OK;
     while (status == HAC_OK && on && l->done < step->rounds) {
+        status = run_tasks(run, l, &on, err);
+        if (status != HAC_OK || !on || l->done == step->rounds)
+            break;
         status = run_graph(run, l, &on, err);
         clear_batch(run, l, &l->batches[0]);
         clear_batch(run, l, &l->batches[1]);

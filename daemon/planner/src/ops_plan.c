@@ -68,7 +68,7 @@ static bool is_cpu(const planning *p, uint32_t device)
  * any device here could run. */
 static bool is_host_only(const planning *p, const hac_op_spec *op)
 {
-    static const char *const names[] = {"op.tokenize", "op.index", "op.csr", "op.transpose"};
+    static const char *const names[] = {"op.tokenize", "op.index", "op.csr", "op.transpose", "op.while"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], op->codelet) == 0)
             return true;

@@ -23,6 +23,7 @@
                                  hac_error *err);
 HAC_OP_NAMES(HAC_OP_DECLARE_CODELET)
 HAC_OP_HOST_NAMES(HAC_OP_DECLARE_CODELET)
+HAC_OP_DECLARE_CODELET(while) /* rounds of calls of the others (base/op_while.h) */
 
 /* The entries of the codelet table. */
 #define HAC_OP_HOST_CODELET(what)                                                                            \
@@ -34,6 +35,7 @@ HAC_OP_HOST_NAMES(HAC_OP_DECLARE_CODELET)
         .check = hac_op_check_##what,                                                                        \
         .run = hac_op_run_##what,                                                                            \
     },
-#define HAC_OP_HOST_CODELETS HAC_OP_NAMES(HAC_OP_HOST_CODELET) HAC_OP_HOST_NAMES(HAC_OP_HOST_CODELET)
+#define HAC_OP_HOST_CODELETS                                                                                 \
+    HAC_OP_NAMES(HAC_OP_HOST_CODELET) HAC_OP_HOST_NAMES(HAC_OP_HOST_CODELET) HAC_OP_HOST_CODELET(while)
 
 #endif

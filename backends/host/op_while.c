@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op.while (base/op_while.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/op_while.h"
+#include "expr/machine.h"
+#include "op_parts.h"
+
+HAC_DEFINE_CLEANUP(hac_machine_c *, hac_machine_c_free)
+
+typedef struct carry {
+    const uint8_t *first, *from;
+    uint8_t *to;
+    size_t bytes;
+} carry;
+
+typedef struct call {
+    const hac_op_rule *rule;
+    hac_task task;
+} call;
+
+typedef struct loop {
+    hac_op_request condition;
+    carry carries[HAC_OP_WHILE_CARRIES_MAX];
+    call calls[HAC_OP_WHILE_CALLS_MAX];
+    hac_op_while_head head;
+} loop;
+
+/* ---- reading ---- */
+
+typedef struct reader {
+    const hac_task *task;
+    size_t at;
+} reader;
+
+/* The next `bytes`, NULL: they are not there. */
+static const uint8_t *take(reader *r, size_t bytes)
+{
+    size_t there = r->task->inline_in_bytes, at = r->at;
+    if (at > there || bytes > there - at)
+        return NULL;
+    r->at = (size_t)hac_op_while_up(at + bytes);
+    return r->task->inline_in + at;
+}
+
+static bool take_copy(reader *r, void *ret, size_t bytes)
+{
+    const uint8_t *from = take(r, bytes);
+    if (from != NULL)
+        memcpy(ret, from, bytes);
+    return from != NULL;
+}
+
+static hac_status fail_short(hac_error *err)
+{
+    return hac_fail(err, HAC_INVALID, "the rounds' calls are cut off");
+}
+
+static hac_status place(const hac_task *task, const hac_op_part *part, hac_span *ret, hac_error *err)
+{
+    const hac_span *span = part->span < task->n_spans ? &task->spans[part->span] : NULL;
+    if (span == NULL || part->unused != 0 || part->offset % 64 != 0 || part->offset > span->bytes ||
+        part->bytes > span->bytes - part->offset)
+        return hac_fail(err, HAC_INVALID, "%llu bytes from %llu on of span %u of a round are not there",
+                        (unsigned long long)part->bytes, (unsigned long long)part->offset, part->span);
+    *ret = (hac_span){.data = span->data + part->offset, .bytes = part->bytes};
+    return HAC_OK;
+}
+
+static bool overlap(const hac_span *a, const hac_span *b)
+{
+    return a->data < b->data + b->bytes && b->data < a->data + a->bytes;
+}
+
+static hac_status read_carry(reader *r, carry *ret, hac_error *err)
+{
+    hac_op_carry c;
+    hac_span first = {0}, from = {0}, to = {0};
+    if (!take_copy(r, &c, sizeof c))
+        return fail_short(err);
+    hac_status status = place(r->task, &c.first, &first, err);
+    if (status == HAC_OK)
+        status = place(r->task, &c.from, &from, err);
+    if (status == HAC_OK)
+        status = place(r->task, &c.to, &to, err);
+    if (status != HAC_OK)
+        return status;
+    if (first.bytes != to.bytes || from.bytes != to.bytes || overlap(&first, &to) || overlap(&from, &to))
+        return hac_fail(err, HAC_INVALID,
+                        "what is carried on from round to round is not as large there, or lies there");
+    *ret = (carry){.first = first.data, .from = from.data, .to = to.data, .bytes = to.bytes};
+    return HAC_OK;
+}
+
+static hac_status read_call(reader *r, call *ret, hac_error *err)
+{
+    hac_op_while_call c;
+    hac_op_request request;
+    if (!take_copy(r, &c, sizeof c))
+        return fail_short(err);
+    const hac_op_rule *rule =
+        memchr(c.codelet, '\0', sizeof c.codelet) != NULL ? hac_op_rule_find(c.codelet) : NULL;
+    if (rule == NULL || c.n_spans > HAC_TASK_MAX_SPANS)
+        return hac_fail(err, HAC_INVALID, "a call of a round is of no sub-operator");
+    *ret = (call){.rule = rule,
+                  .task = {.fd = -1,
+                           .first = c.first,
+                           .count = c.count,
+                           .n_spans = c.n_spans,
+                           .inline_in_bytes = c.call_bytes}};
+    for (uint32_t i = 0; i < c.n_spans; i++) {
+        hac_op_part part;
+        if (!take_copy(r, &part, sizeof part))
+            return fail_short(err);
+        hac_status status = place(r->task, &part, &ret->task.spans[i], err);
+        if (status != HAC_OK)
+            return status;
+    }
+    ret->task.inline_in = take(r, c.call_bytes);
+    if (ret->task.inline_in == NULL)
+        return fail_short(err);
+    hac_status status = hac_op_request_read(rule, &ret->task, &request, err);
+    hac_op_request_clear(&request);
+    return status == HAC_OK ? status : hac_error_prefix(err, "%s", rule->name);
+}
+
+static hac_status check_condition(const hac_op_request *r, hac_error *err)
+{
+    const hac_op_vector *history = &r->v[0];
+    if (!hac_op_is_dense(history) || history->kind != HAC_KIND_U64 || history->columns != r->n - 1)
+        return hac_op_fail(err, 0, "the history has a u64 for each Var");
+    for (size_t i = 1; i < r->n; i++)
+        if (!hac_op_is_dense(&r->v[i]) || !hac_op_is_one(&r->v[i]))
+            return hac_op_fail(err, i, "a condition reads Vars");
+    return r->program->outputs[0].type.kind == HAC_KIND_BOOL
+               ? HAC_OK
+               : hac_fail(err, HAC_INVALID, "a condition is true or false");
+}
+
+static const hac_op_rule condition_rule = {.name = "op.while",
+                                           .least = 2,
+                                           .most = 1 + HAC_OP_WHILE_VARS_MAX,
+                                           .inputs = 1,
+                                           .program = HAC_OP_PROGRAM_MUST,
+                                           .range = HAC_OP_NO_RANGE,
+                                           .grain = 1,
+                                           .functions = 1u << HAC_OP_SUM,
+                                           .ones = 255,
+                                           .check = check_condition};
+
+/* The call in front of the rest. */
+static hac_status read_condition(reader *r, hac_op_request *ret, hac_error *err)
+{
+    hac_task task = *r->task;
+    hac_op_call head;
+    *ret = (hac_op_request){.n = 0};
+    if (task.inline_in_bytes < sizeof head)
+        return fail_short(err);
+    memcpy(&head, task.inline_in, sizeof head);
+    uint64_t bytes = sizeof head + (uint64_t)head.n_operands * sizeof(hac_op_operand) + head.program_bytes;
+    if (bytes > task.inline_in_bytes)
+        return fail_short(err);
+    task.inline_in_bytes = (size_t)bytes;
+    r->at = (size_t)hac_op_while_up(bytes);
+    return hac_op_request_read(&condition_rule, &task, ret, err);
+}
+
+/* To be cleared also when it fails. */
+static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
+{
+    reader r = {.task = task};
+    hac_status status = read_condition(&r, &ret->condition, err);
+    if (status != HAC_OK)
+        return status;
+    if (!take_copy(&r, &ret->head, sizeof ret->head))
+        return fail_short(err);
+    if (ret->head.n_carries > HAC_OP_WHILE_CARRIES_MAX || ret->head.n_calls > HAC_OP_WHILE_CALLS_MAX)
+        return hac_fail(err, HAC_INVALID, "%u calls and %u vectors to carry on are too many for a round",
+                        ret->head.n_calls, ret->head.n_carries);
+    for (uint32_t i = 0; i < ret->head.n_carries && status == HAC_OK; i++)
+        status = read_carry(&r, &ret->carries[i], err);
+    for (uint32_t i = 0; i < ret->head.n_calls && status == HAC_OK; i++)
+        status = read_call(&r, &ret->calls[i], err);
+    if (status == HAC_OK && r.at < task->inline_in_bytes)
+        return hac_fail(err, HAC_INVALID, "%zu bytes behind the rounds' calls", task->inline_in_bytes - r.at);
+    return status;
+}
+
+static void clear_loop(loop *l)
+{
+    hac_op_request_clear(&l->condition);
+}
+
+hac_status hac_op_check_while(const hac_device_facts *facts, const hac_task *task, hac_error *err)
+{
+    (void)facts;
+    hac_autofree loop *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = read_loop(task, l, err);
+    clear_loop(l);
+    return status;
+}
+
+/* ---- the condition ---- */
+
+/* An element's bits in the low bytes; as the machine has it integers are widened. */
+static uint64_t value_of(const hac_op_vector *v, bool widen)
+{
+    if (v->size == 1)
+        return __atomic_load_n(v->values, __ATOMIC_RELAXED);
+    if (v->size == 8)
+        return hac_op_once_u64((const uint64_t *)(const void *)v->values);
+    uint32_t word = hac_op_once_u32((const uint32_t *)(const void *)v->values);
+    return widen && v->kind == HAC_KIND_I32 ? (uint64_t)(int64_t)(int32_t)word : word;
+}
+
+/* The machine, and a batch of one row for it. */
+typedef struct judge {
+    hac_machine_c *machine;
+    uint64_t *memory; /* owned: HAC_BATCH_ROWS for each Var */
+    hac_vector columns[HAC_OP_WHILE_VARS_MAX];
+} judge;
+
+static void clear_judge(judge *j)
+{
+    hac_machine_c_free(j->machine);
+    free(j->memory);
+}
+
+static hac_status make_judge(const hac_op_request *condition, judge *ret, hac_error *err)
+{
+    size_t vars = condition->n - 1, bytes = vars * HAC_BATCH_ROWS * sizeof *ret->memory;
+    *ret = (judge){.memory = aligned_alloc(64, bytes)};
+    if (ret->memory == NULL)
+        return hac_fail_no_memory(err);
+    memset(ret->memory, 0, bytes);
+    for (size_t i = 0; i < vars; i++)
+        ret->columns[i] = (hac_vector){.type = {.kind = condition->v[i + 1].kind},
+                                       .values = ret->memory + i * HAC_BATCH_ROWS};
+    return hac_machine_c_new(condition->program, 1 << 16, &ret->machine, err);
+}
+
+/* Whether the loop goes on behind round `round`, whose Vars go into the history. */
+static bool goes_on(const hac_op_request *condition, judge *j, uint64_t round)
+{
+    size_t vars = condition->n - 1;
+    uint64_t *history = (uint64_t *)(void *)condition->v[0].values + round * vars;
+    hac_batch batch = {.rows = 1, .n_columns = vars, .columns = j->columns};
+    hac_vector output;
+    for (size_t i = 0; i < vars; i++) {
+        history[i] = value_of(&condition->v[i + 1], false);
+        uint64_t wide = value_of(&condition->v[i + 1], true);
+        if (condition->v[i + 1].kind == HAC_KIND_BOOL)
+            wide = wide != 0;
+        memcpy(j->columns[i].values, &wide, sizeof wide);
+    }
+    hac_machine_c_run(j->machine, &batch, &output);
+    return (output.states == NULL || output.states[0] == HAC_ROW_OK) && *(const uint8_t *)output.values != 0;
+}
+
+/* ---- rounds ---- */
+
+static bool is_of_data(hac_status status)
+{
+    return status == HAC_FAILED || status == HAC_INVALID || status == HAC_REFUSED;
+}
+
+static hac_status make_call(const call *c, hac_error *err)
+{
+    hac_op_request request;
+    uint64_t values[HAC_TASK_MAX_VALUES];
+    size_t n_values = 0;
+    hac_status status = hac_op_request_read(c->rule, &c->task, &request, err);
+    if (status == HAC_OK)
+        status = c->rule->run(&request, values, &n_values, err);
+    hac_op_request_clear(&request);
+    return status == HAC_OK ? status : hac_error_prefix(err, "%s", c->rule->name);
+}
+
+static hac_status run_round(const loop *l, bool first, hac_error *err)
+{
+    hac_status status = HAC_OK;
+    for (uint32_t i = 0; i < l->head.n_carries; i++)
+        memcpy(l->carries[i].to, first ? l->carries[i].first : l->carries[i].from, l->carries[i].bytes);
+    for (uint32_t i = 0; i < l->head.n_calls && status == HAC_OK; i++)
+        status = make_call(&l->calls[i], err);
+    return status;
+}
+
+static hac_status run_rounds(const loop *l, judge *j, uint64_t *values, hac_error *err)
+{
+    uint64_t rounds = l->condition.v[0].rows, done = 0;
+    hac_op_while_end end = HAC_OP_WHILE_ON;
+    while (done < rounds && end == HAC_OP_WHILE_ON) {
+        hac_status status = run_round(l, done == 0, err);
+        if (status != HAC_OK && !is_of_data(status))
+            return status;
+        if (status != HAC_OK)
+            end = HAC_OP_WHILE_FAILED;
+        else if (!goes_on(&l->condition, j, done++))
+            end = HAC_OP_WHILE_OFF;
+    }
+    values[0] = done;
+    values[1] = end;
+    return HAC_OK;
+}
+
+hac_status hac_op_run_while(hac_device *device, const hac_task *task, hac_task_result *result, hac_error *err)
+{
+    (void)device;
+    hac_autofree loop *l = calloc(1, sizeof *l);
+    judge j = {.machine = NULL};
+    if (l == NULL)
+        return hac_fail_no_memory(err);
+    hac_status status = read_loop(task, l, err);
+    if (status == HAC_OK)
+        status = make_judge(&l->condition, &j, err);
+    if (status == HAC_OK)
+        status = run_rounds(l, &j, result->values, err);
+    result->n_values = status == HAC_OK ? 2 : 0;
+    clear_judge(&j);
+    clear_loop(l);
+    return status == HAC_OK ? status : hac_error_prefix(err, "op.while");
+}

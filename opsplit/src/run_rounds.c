@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_rounds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/op_while.h"
+#include "expr/program.h"
+#include "run_graph.h"
+
+#define SPANS_MOST HAC_OP_OPERANDS_MAX
+
+/* Rounds that are to be a task. */
+typedef struct folding {
+    hac_logic_run *run;
+    const hac_logic_step *step;
+    const hac_run_changed *changed;
+    uint64_t most;
+    hac_run_moment before;
+    hac_run_vector entries[HAC_LOGIC_VECTORS_MAX]; /* of each vector that changes what a round begins with */
+    bool is_carried[HAC_LOGIC_VECTORS_MAX];        /* it is read */
+    hac_run_vector history;
+    bool is_written[SPANS_MOST]; /* by buffer */
+    hac_text call;
+} folding;
+
+static hac_status unsupported(hac_error *err)
+{
+    return hac_fail(err, HAC_UNSUPPORTED, "these rounds cannot be one task");
+}
+
+void hac_run_rounds_clear(hac_run_rounds *rounds)
+{
+    free(rounds->bits);
+    *rounds = (hac_run_rounds){.done = 0};
+}
+
+/* ---- the round ---- */
+
+/* Vectors get memory of their own for what a round begins with, which has no value here. */
+static hac_status make_entries(folding *r)
+{
+    for (size_t i = 0; i < r->changed->n; i++) {
+        const hac_run_vector *before = &r->before.vectors[i];
+        const hac_op_operand *o = &before->operand;
+        hac_run_shape shape = {(hac_vector_template)o->form, (hac_kind)o->kind, o->rows, o->columns,
+                               o->entries};
+        hac_run_vector *entry = &r->entries[i];
+        if (before->memory == NULL)
+            continue;
+        hac_status status = hac_run_vector_new(r->run, &shape, entry, NULL);
+        if (status != HAC_OK || !hac_run_is_whole(before) || before->unknown ||
+            memcmp(&entry->operand, o, sizeof *o) != 0 || entry->bytes != before->bytes)
+            return HAC_UNSUPPORTED;
+        entry->of_round_before = true;
+        hac_run_vector_copy(r->run, entry, &r->run->vectors[r->changed->vectors[i]]);
+    }
+    return HAC_OK;
+}
+
+static hac_status add_round(folding *r)
+{
+    hac_run_ahead ahead = {.first = 0};
+    r->run->ahead = &ahead;
+    hac_status status = hac_run_steps(r->run, r->step->body, r->step->n_body, NULL);
+    r->run->ahead = NULL;
+    hac_text_clear(&ahead.log);
+    return status == HAC_OK && r->run->graph->n_tasks > 0 ? HAC_OK : HAC_UNSUPPORTED;
+}
+
+static bool is_held(const hac_run_graph *graph, const hac_run_memory *memory)
+{
+    for (size_t i = 0; i < graph->n_held; i++)
+        if (graph->held[i] == memory)
+            return true;
+    return false;
+}
+
+static bool is_alike(const hac_run_vector *a, const hac_run_vector *b)
+{
+    return memcmp(&a->operand, &b->operand, sizeof a->operand) == 0 && a->bytes == b->bytes &&
+           hac_run_is_whole(b);
+}
+
+/* What the round has left has to lie where it was written, and, where the next one reads it, be like what it
+ * began with. */
+static hac_status find_carried(folding *r)
+{
+    const hac_logic_run *run = r->run;
+    for (size_t i = 0; i < r->changed->n; i++) {
+        const hac_run_vector *entry = &r->entries[i], *left = &run->vectors[r->changed->vectors[i]];
+        if (entry->memory == NULL && left->memory == NULL)
+            continue;
+        if (left->memory == NULL || left->of_round_before)
+            return HAC_UNSUPPORTED;
+        r->is_carried[i] = entry->memory != NULL && is_held(run->graph, entry->memory);
+        if (r->is_carried[i] && !is_alike(entry, left))
+            return HAC_UNSUPPORTED;
+    }
+    size_t bytes = run->logic->n_dimensions * sizeof *run->dimensions;
+    return memcmp(run->dimensions, r->before.dimensions, bytes) == 0 ? HAC_OK : HAC_UNSUPPORTED;
+}
+
+/* The condition's Vars, of which the history keeps the bits. */
+static hac_status make_history(folding *r)
+{
+    const hac_logic_expression *condition = r->step->condition;
+    if (condition->n_vectors == 0 || condition->n_vectors > HAC_OP_WHILE_VARS_MAX)
+        return HAC_UNSUPPORTED;
+    for (size_t i = 0; i < condition->n_vectors; i++) {
+        const hac_run_vector *v = &r->run->vectors[condition->vectors[i]];
+        if (v->memory == NULL || v->operand.rows != 1 || v->operand.columns != 1 || !hac_run_is_whole(v) ||
+            !hac_op_form_is_dense(v->operand.form))
+            return HAC_UNSUPPORTED;
+    }
+    hac_run_shape shape = {HAC_VECTOR_FIX_VALUE, HAC_KIND_U64, r->most, condition->n_vectors, 0};
+    return hac_run_vector_new(r->run, &shape, &r->history, NULL);
+}
+
+/* ---- the call ---- */
+
+static void add(hac_text *to, const void *data, size_t bytes)
+{
+    static const uint8_t zeros[8];
+    hac_text_add_bytes(to, data, bytes);
+    hac_text_add_bytes(to, (const char *)zeros, (size_t)(hac_op_while_up(bytes) - bytes));
+}
+
+/* Pool buffers are spans, by their numbers in the graph. */
+static hac_op_part part_of(folding *r, const hac_run_vector *v, bool written)
+{
+    unsigned span = (unsigned)hac_run_pool_buffer(v->memory)->in_graph;
+    r->is_written[span] |= written;
+    return (hac_op_part){.span = span, .offset = v->memory->offset, .bytes = (v->bytes + 63) / 64 * 64};
+}
+
+static hac_op_operand operand_of(folding *r, const hac_run_vector *v, bool written)
+{
+    hac_op_part part = part_of(r, v, written);
+    hac_op_operand operand = v->operand;
+    operand.span = (uint8_t)part.span;
+    operand.values += part.offset;
+    return operand;
+}
+
+static void add_condition(folding *r)
+{
+    const hac_logic_expression *condition = r->step->condition;
+    hac_text program = HAC_TEXT_NONE, text = HAC_TEXT_NONE;
+    hac_program_write(condition->program, &program);
+    hac_op_call call = {.magic = HAC_OP_MAGIC,
+                        .n_operands = (uint32_t)(condition->n_vectors + 1),
+                        .program_bytes = (uint32_t)program.bytes};
+    hac_text_add_bytes(&text, (const char *)&call, sizeof call);
+    hac_op_operand operand = operand_of(r, &r->history, true);
+    hac_text_add_bytes(&text, (const char *)&operand, sizeof operand);
+    for (size_t i = 0; i < condition->n_vectors; i++) {
+        operand = operand_of(r, &r->run->vectors[condition->vectors[i]], false);
+        hac_text_add_bytes(&text, (const char *)&operand, sizeof operand);
+    }
+    hac_text_add_bytes(&text, program.data, program.bytes);
+    add(&r->call, text.data, text.bytes);
+    r->call.broken |= program.broken || text.broken;
+    hac_text_clear(&program);
+    hac_text_clear(&text);
+}
+
+static uint32_t add_carries(folding *r, bool count)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < r->changed->n; i++) {
+        if (!r->is_carried[i])
+            continue;
+        n++;
+        if (count)
+            continue;
+        hac_op_carry carry = {.first = part_of(r, &r->before.vectors[i], false),
+                              .from = part_of(r, &r->run->vectors[r->changed->vectors[i]], false),
+                              .to = part_of(r, &r->entries[i], true)};
+        add(&r->call, &carry, sizeof carry);
+    }
+    return n;
+}
+
+static hac_status add_task(folding *r, const hac_op_task *task)
+{
+    hac_op_while_call call = {.first = task->first,
+                              .count = task->count,
+                              .n_spans = (uint32_t)task->n_spans,
+                              .call_bytes = (uint32_t)task->call_bytes};
+    if (strlen(task->codelet) >= sizeof call.codelet || (task->pin != NULL && task->pin[0] != '\0'))
+        return HAC_UNSUPPORTED;
+    snprintf(call.codelet, sizeof call.codelet, "%s", task->codelet);
+    add(&r->call, &call, sizeof call);
+    for (size_t s = 0; s < task->n_spans; s++) {
+        const hac_op_span *span = &task->spans[s];
+        hac_op_part part = {.span = span->buffer, .offset = span->offset, .bytes = span->bytes};
+        r->is_written[span->buffer] |= span->written;
+        add(&r->call, &part, sizeof part);
+    }
+    add(&r->call, task->call, task->call_bytes);
+    return HAC_OK;
+}
+
+static void hold_all(folding *r)
+{
+    hac_run_graph *graph = r->run->graph;
+    hac_run_graph_hold(graph, r->history.memory);
+    for (size_t i = 0; i < r->changed->n; i++)
+        if (r->is_carried[i])
+            hac_run_graph_hold(graph, r->before.vectors[i].memory);
+    for (size_t i = 0; i < r->step->condition->n_vectors; i++)
+        hac_run_graph_hold(graph, r->run->vectors[r->step->condition->vectors[i]].memory);
+    for (size_t i = 0; i < r->changed->n; i++)
+        if (r->is_carried[i])
+            hac_run_graph_hold(graph, r->run->vectors[r->changed->vectors[i]].memory);
+}
+
+static hac_status make_call(folding *r)
+{
+    const hac_run_graph *graph = r->run->graph;
+    /* room for what is held beside what the round's tasks do */
+    if (graph->n_buffers > SPANS_MOST || graph->n_tasks > HAC_OP_WHILE_CALLS_MAX ||
+        add_carries(r, true) > HAC_OP_WHILE_CARRIES_MAX)
+        return HAC_UNSUPPORTED;
+    hold_all(r);
+    if (graph->n_buffers > SPANS_MOST)
+        return HAC_UNSUPPORTED;
+    add_condition(r);
+    hac_op_while_head head = {.n_carries = add_carries(r, true), .n_calls = (uint32_t)graph->n_tasks};
+    add(&r->call, &head, sizeof head);
+    (void)add_carries(r, false);
+    for (size_t t = 0; t < graph->n_tasks; t++)
+        if (add_task(r, &graph->tasks[t]) != HAC_OK)
+            return HAC_UNSUPPORTED;
+    return !r->call.broken && r->call.bytes <= HAC_OP_CALL_MAX ? HAC_OK : HAC_UNSUPPORTED;
+}
+
+/* ---- the task ---- */
+
+/* In place of those of the round. */
+static hac_status replace_tasks(folding *r, double seconds)
+{
+    hac_run_graph *graph = r->run->graph;
+    hac_op_task *task = &graph->tasks[0];
+    hac_run_graph_task *part = &graph->parts[0];
+    if (graph->n_calls == HAC_RUN_TASKS_MOST)
+        return HAC_UNSUPPORTED;
+    uint8_t *call = malloc(r->call.bytes);
+    if (call == NULL)
+        return HAC_UNSUPPORTED;
+    memcpy(call, r->call.data, r->call.bytes);
+    graph->calls[graph->n_calls++] = call;
+    for (size_t i = 0; i < graph->n_buffers; i++)
+        part->spans[i] = (hac_op_span){.buffer = (uint32_t)i,
+                                       .written = r->is_written[i],
+                                       .bytes = (graph->buffers[i]->bytes + 63) / 64 * 64};
+    snprintf(part->name, sizeof part->name, "%u:%u: %.30s, rounds", r->step->at.line, r->step->at.column,
+             r->step->name != NULL ? r->step->name : "while");
+    part->order = NULL;
+    *task = (hac_op_task){.codelet = "op.while",
+                          .name = part->name,
+                          .host = 1,
+                          .spans = part->spans,
+                          .n_spans = graph->n_buffers,
+                          .call = call,
+                          .call_bytes = r->call.bytes,
+                          .units = seconds * (double)r->most * 1e9};
+    graph->n_tasks = graph->planned = 1;
+    return HAC_OK;
+}
+
+/* What has run becomes the run's state. */
+static hac_status take_results(folding *r, const uint64_t *values, hac_run_rounds *ret, hac_error *err)
+{
+    size_t vars = r->step->condition->n_vectors;
+    *ret = (hac_run_rounds){.done = values[0] < r->most ? values[0] : r->most,
+                            .failed = values[1] == HAC_OP_WHILE_FAILED,
+                            .n_vars = vars,
+                            .bits = calloc(r->most * vars + 1, sizeof *ret->bits)};
+    if (ret->bits == NULL)
+        return hac_fail_no_memory(err);
+    memcpy(ret->bits, hac_run_data(&r->history) + r->history.operand.values,
+           ret->done * vars * sizeof *ret->bits);
+    if (ret->done == 0)
+        return HAC_OK;
+    for (size_t i = 0; i < r->changed->n && ret->failed; i++) {
+        if (!r->is_carried[i])
+            continue; /* the round that fails writes it before it reads it */
+        r->entries[i].of_round_before = false;
+        hac_run_vector_copy(r->run, &r->entries[i], &r->run->vectors[r->changed->vectors[i]]);
+    }
+    r->run->round = r->before.round + ret->done;
+    r->run->report->rounds = r->before.rounds + ret->done;
+    return HAC_OK;
+}
+
+static hac_status prepare(folding *r, double seconds)
+{
+    hac_status status = hac_run_take_moment(r->run, r->changed, &r->before, NULL);
+    if (status == HAC_OK)
+        status = make_entries(r);
+    if (status == HAC_OK)
+        status = add_round(r);
+    if (status == HAC_OK)
+        status = find_carried(r);
+    if (status == HAC_OK)
+        status = make_history(r);
+    if (status == HAC_OK)
+        status = make_call(r);
+    return status == HAC_OK ? replace_tasks(r, seconds) : status;
+}
+
+static void clear(folding *r)
+{
+    hac_text_clear(&r->call);
+    for (size_t i = 0; i < r->changed->n; i++)
+        hac_run_vector_clear(r->run, &r->entries[i]);
+    hac_run_vector_clear(r->run, &r->history);
+    hac_run_clear_moment(r->run, r->changed, &r->before);
+}
+
+hac_status hac_run_rounds_as_one(hac_logic_run *run, const hac_logic_step *step,
+                                 const hac_run_changed *changed, uint64_t most, double seconds,
+                                 hac_run_rounds *ret, hac_error *err)
+{
+    uint64_t values[2] = {0};
+    *ret = (hac_run_rounds){.done = 0};
+    if (run->graph->n_tasks > 0 || run->n_sent > 0 || run->ahead != NULL)
+        return unsupported(err);
+    folding *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return unsupported(err);
+    *r = (folding){.run = run, .step = step, .changed = changed, .most = most, .call = HAC_TEXT_NONE};
+    hac_status status = prepare(r, seconds);
+    bool is_added = status == HAC_OK;
+    if (is_added)
+        status = hac_run_sizes(run, 0, values, 2, err);
+    if (status == HAC_OK)
+        status = take_results(r, values, ret, err);
+    if (!is_added)
+        hac_run_forget_graph(run);
+    if (ret->done == 0 && r->before.vectors != NULL && r->before.dimensions != NULL)
+        hac_run_go_back(run, changed, &r->before);
+    clear(r);
+    free(r);
+    return is_added ? status : unsupported(err);
+}
