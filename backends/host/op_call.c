@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/op_call.h"
 
+#include "op_eval.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,19 +222,34 @@ hac_status hac_op_bind_constants(hac_op_request *r, const hac_op_rule *rule, hac
     if (constants == NULL)
         return hac_fail_no_memory(err);
     p->constants = constants;
-    size_t at[HAC_OP_OPERANDS_MAX] = {0};
     for (size_t i = 0; i < p->n_instructions; i++) {
         hac_instruction *in = &p->instructions[i];
-        if (in->op != HAC_OP_COLUMN || !hac_op_is_one(&r->v[rule->inputs + in->k]))
+        size_t operand = rule->inputs + in->k;
+        if (in->op != HAC_OP_COLUMN || !hac_op_is_one(&r->v[operand]))
             continue;
-        if (at[in->k] == 0) {
-            constants[p->n_constants] = (hac_constant){.repr = p->registers[in->result],
-                                                       .low = constant_of(&r->v[rule->inputs + in->k])};
-            at[in->k] = ++p->n_constants;
+        if (r->bound[operand] == 0) {
+            constants[p->n_constants] =
+                (hac_constant){.repr = p->registers[in->result], .low = constant_of(&r->v[operand])};
+            r->bound[operand] = (uint16_t)++p->n_constants;
         }
-        *in = (hac_instruction){.op = HAC_OP_CONSTANT, .result = in->result, .k = (uint16_t)(at[in->k] - 1)};
+        *in = (hac_instruction){
+            .op = HAC_OP_CONSTANT, .result = in->result, .k = (uint16_t)(r->bound[operand] - 1)};
     }
     return HAC_OK;
+}
+
+bool hac_op_bind_again(hac_op_request *r)
+{
+    bool changed = false;
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->bound[i] == 0)
+            continue;
+        hac_constant *constant = &r->program->constants[r->bound[i] - 1];
+        uint64_t now = constant_of(&r->v[i]);
+        changed |= now != constant->low;
+        constant->low = now;
+    }
+    return changed;
 }
 
 const hac_op_vector *hac_op_program_like(const hac_op_request *r, size_t from)
@@ -312,6 +329,9 @@ hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task, ha
 
 void hac_op_request_clear(hac_op_request *r)
 {
+    r->again = false;
+    hac_op_eval_free(r->eval);
+    r->eval = NULL;
     hac_program_free(r->program);
     r->program = NULL;
 }

@@ -23,9 +23,25 @@ struct hac_op_eval {
     unsigned n_workers;
 };
 
+/* What was made for the program's last run, if it can be used. */
+static hac_op_eval *keep_eval(hac_op_request *r)
+{
+    hac_op_eval *e = r->eval;
+    if (e == NULL || !hac_op_bind_again(r))
+        return e;
+    for (unsigned i = 0; i < e->n_workers; i++) { /* it has the values before */
+        hac_machine_c_free(e->workers[i].machine);
+        e->workers[i].machine = NULL;
+    }
+    return e;
+}
+
 hac_status hac_op_eval_new(hac_op_request *r, const char *name, hac_op_eval **ret, hac_error *err)
 {
     const hac_op_rule *rule = hac_op_rule_find(name);
+    *ret = keep_eval(r);
+    if (*ret != NULL)
+        return HAC_OK;
     HAC_OP_TRY(hac_op_bind_constants(r, rule, err));
     hac_op_eval *e = calloc(1, sizeof *e);
     if (e == NULL)
@@ -41,13 +57,15 @@ hac_status hac_op_eval_new(hac_op_request *r, const char *name, hac_op_eval **re
     for (size_t i = 0; i < r->program->n_instructions; i++)
         if (r->program->instructions[i].op == HAC_OP_COLUMN)
             e->used[r->program->instructions[i].k] = true;
+    if (r->again)
+        r->eval = e;
     *ret = e;
     return HAC_OK;
 }
 
 void hac_op_eval_free(hac_op_eval *e)
 {
-    if (e == NULL)
+    if (e == NULL || e->r->again)
         return;
     for (unsigned i = 0; i < e->n_workers; i++) {
         hac_machine_c_free(e->workers[i].machine);

@@ -7,7 +7,7 @@
 #include "op_parts.h"
 #include "query/pool.h"
 
-#define STEP_ELEMENTS 65536 /* that a thread takes at once */
+#define STEP_ELEMENTS 16384 /* that a thread takes at once */
 
 static bool is_number(unsigned kind)
 {

@@ -68,7 +68,7 @@ hac_status hac_op_for_rows(uint64_t first, uint64_t count, uint64_t step, hac_op
 {
     rows_work w = {.work = work, .context = context, .first = first, .count = count, .step = step};
     uint64_t n = count / step + (count % step != 0);
-    return n == 0 ? HAC_OK : hac_pool_run(n, do_piece, &w, err);
+    return n == 0 ? HAC_OK : hac_pool_run_near(n, do_piece, &w, err);
 }
 
 void *hac_op_alloc(uint64_t n, uint64_t size)

@@ -18,7 +18,7 @@ typedef struct carry {
 
 typedef struct call {
     const hac_op_rule *rule;
-    hac_task task;
+    hac_op_request request;
 } call;
 
 typedef struct loop {
@@ -97,32 +97,27 @@ static hac_status read_carry(reader *r, carry *ret, hac_error *err)
 static hac_status read_call(reader *r, call *ret, hac_error *err)
 {
     hac_op_while_call c;
-    hac_op_request request;
     if (!take_copy(r, &c, sizeof c))
         return fail_short(err);
     const hac_op_rule *rule =
         memchr(c.codelet, '\0', sizeof c.codelet) != NULL ? hac_op_rule_find(c.codelet) : NULL;
     if (rule == NULL || c.n_spans > HAC_TASK_MAX_SPANS)
         return hac_fail(err, HAC_INVALID, "a call of a round is of no sub-operator");
-    *ret = (call){.rule = rule,
-                  .task = {.fd = -1,
-                           .first = c.first,
-                           .count = c.count,
-                           .n_spans = c.n_spans,
-                           .inline_in_bytes = c.call_bytes}};
+    hac_task task = {.fd = -1, .first = c.first, .count = c.count, .n_spans = c.n_spans, .inline_in_bytes = c.call_bytes};
     for (uint32_t i = 0; i < c.n_spans; i++) {
         hac_op_part part;
         if (!take_copy(r, &part, sizeof part))
             return fail_short(err);
-        hac_status status = place(r->task, &part, &ret->task.spans[i], err);
+        hac_status status = place(r->task, &part, &task.spans[i], err);
         if (status != HAC_OK)
             return status;
     }
-    ret->task.inline_in = take(r, c.call_bytes);
-    if (ret->task.inline_in == NULL)
+    task.inline_in = take(r, c.call_bytes);
+    if (task.inline_in == NULL)
         return fail_short(err);
-    hac_status status = hac_op_request_read(rule, &ret->task, &request, err);
-    hac_op_request_clear(&request);
+    ret->rule = rule;
+    hac_status status = hac_op_request_read(rule, &task, &ret->request, err);
+    ret->request.again = true;
     return status == HAC_OK ? status : hac_error_prefix(err, "%s", rule->name);
 }
 
@@ -191,6 +186,8 @@ static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
 static void clear_loop(loop *l)
 {
     hac_op_request_clear(&l->condition);
+    for (uint32_t i = 0; i < HAC_OP_WHILE_CALLS_MAX; i++)
+        hac_op_request_clear(&l->calls[i].request);
 }
 
 hac_status hac_op_check_while(const hac_device_facts *facts, const hac_task *task, hac_error *err)
@@ -268,19 +265,15 @@ static bool is_of_data(hac_status status)
     return status == HAC_FAILED || status == HAC_INVALID || status == HAC_REFUSED;
 }
 
-static hac_status make_call(const call *c, hac_error *err)
+static hac_status make_call(call *c, hac_error *err)
 {
-    hac_op_request request;
     uint64_t values[HAC_TASK_MAX_VALUES];
     size_t n_values = 0;
-    hac_status status = hac_op_request_read(c->rule, &c->task, &request, err);
-    if (status == HAC_OK)
-        status = c->rule->run(&request, values, &n_values, err);
-    hac_op_request_clear(&request);
+    hac_status status = c->rule->run(&c->request, values, &n_values, err);
     return status == HAC_OK ? status : hac_error_prefix(err, "%s", c->rule->name);
 }
 
-static hac_status run_round(const loop *l, bool first, hac_error *err)
+static hac_status run_round(loop *l, bool first, hac_error *err)
 {
     hac_status status = HAC_OK;
     for (uint32_t i = 0; i < l->head.n_carries; i++)
@@ -290,7 +283,7 @@ static hac_status run_round(const loop *l, bool first, hac_error *err)
     return status;
 }
 
-static hac_status run_rounds(const loop *l, judge *j, uint64_t *values, hac_error *err)
+static hac_status run_rounds(loop *l, judge *j, uint64_t *values, hac_error *err)
 {
     uint64_t rounds = l->condition.v[0].rows, done = 0;
     hac_op_while_end end = HAC_OP_WHILE_ON;

@@ -19,14 +19,22 @@
 #define SHORTLY_NS   UINT64_C(1000000)
 #define IDLE_SECONDS 1 /* then a thread ends */
 
+#define SHARES_MOST 16 /* of one call: threads that begin at items of their own */
+
+/* Items [next, end), claimed in order. */
+typedef struct share {
+    _Alignas(64) atomic_uint_fast64_t next;
+    uint64_t end;
+} share;
+
 /* One call. */
 typedef struct pool {
     hac_pool_work work;
     void *context;
-    uint64_t n;
-    atomic_uint_fast64_t next;
-    atomic_bool stop;
-    pthread_mutex_t lock; /* the two below */
+    share shares[SHARES_MOST];
+    unsigned n_shares;
+    atomic_uint_fast64_t limit; /* items above it need not run: it has failed */
+    pthread_mutex_t lock;       /* the two below */
     uint64_t failed_item;
     hac_error failure;
 } pool;
@@ -83,31 +91,37 @@ unsigned hac_pool_threads(void)
 
 /* ---- one call ---- */
 
-/* Items are claimed in order, so all below the one that failed run to their end: the lowest is always found.
- */
+/* All items below the one that failed run to their end: the lowest is always found. */
 static void note_failure(pool *p, uint64_t item, hac_status status, const hac_error *err)
 {
     pthread_mutex_lock(&p->lock);
     if (item < p->failed_item) {
         p->failed_item = item;
+        atomic_store(&p->limit, item);
         p->failure = *err;
         p->failure.code = status;
     }
     pthread_mutex_unlock(&p->lock);
-    atomic_store(&p->stop, true);
 }
 
-static void run(pool *p, unsigned worker)
+static void run_share(pool *p, share *s, unsigned worker)
 {
-    while (!atomic_load_explicit(&p->stop, memory_order_relaxed)) {
-        uint64_t item = atomic_fetch_add(&p->next, 1);
-        if (item >= p->n)
-            break;
+    for (;;) {
+        uint64_t item = atomic_fetch_add(&s->next, 1);
+        if (item >= s->end || item > atomic_load_explicit(&p->limit, memory_order_relaxed))
+            return;
         hac_error err = HAC_ERROR_NONE;
         hac_status status = p->work(p->context, item, worker, &err);
         if (status != HAC_OK)
             note_failure(p, item, status, &err);
     }
+}
+
+/* Its own share, then what others have left of theirs. */
+static void run(pool *p, unsigned worker)
+{
+    for (unsigned i = 0; i < p->n_shares; i++)
+        run_share(p, &p->shares[(worker + i) % p->n_shares], worker);
 }
 
 /* ---- members ---- */
@@ -329,14 +343,24 @@ static team *team_get(const cpu_set_t *cpus)
     return t;
 }
 
-hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error *err)
+static void share_out(pool *p, uint64_t n, unsigned n_shares)
 {
-    pool p = {.work = work, .context = context, .n = n, .failed_item = UINT64_MAX};
+    p->n_shares = n_shares;
+    for (unsigned i = 0; i < n_shares; i++) {
+        atomic_init(&p->shares[i].next, n / n_shares * i + n % n_shares * i / n_shares);
+        p->shares[i].end = n / n_shares * (i + 1) + n % n_shares * (i + 1) / n_shares;
+    }
+}
+
+static hac_status call_all(uint64_t n, hac_pool_work work, void *context, bool near, hac_error *err)
+{
+    pool p = {.work = work, .context = context, .limit = UINT64_MAX, .failed_item = UINT64_MAX};
     cpu_set_t cpus;
     unsigned wanted = n > 1 ? find_cpus(&cpus) : 1;
     if (wanted > n && n > 0)
         wanted = (unsigned)n;
     team *t = wanted > 1 ? team_get(&cpus) : NULL;
+    share_out(&p, n, near && t != NULL ? (wanted < SHARES_MOST ? wanted : SHARES_MOST) : 1);
     pthread_mutex_init(&p.lock, NULL);
     unsigned threads = t != NULL ? begin_turn(t, &p, wanted) : 1;
     run(&p, 0);
@@ -348,4 +372,14 @@ hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error
     if (err != NULL)
         *err = p.failure;
     return p.failure.code;
+}
+
+hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error *err)
+{
+    return call_all(n, work, context, false, err);
+}
+
+hac_status hac_pool_run_near(uint64_t n, hac_pool_work work, void *context, hac_error *err)
+{
+    return call_all(n, work, context, true, err);
 }
