@@ -10,6 +10,8 @@
 
 HAC_DEFINE_CLEANUP(hac_machine_c *, hac_machine_c_free)
 
+#define STATE_BYTES ((int)(2 * sizeof(uint64_t)))
+
 typedef struct carry {
     const uint8_t *first, *from;
     uint8_t *to;
@@ -26,6 +28,8 @@ typedef struct loop {
     carry carries[HAC_OP_WHILE_CARRIES_MAX];
     call calls[HAC_OP_WHILE_CALLS_MAX];
     hac_op_while_head head;
+    uint64_t *state;
+    const uint64_t *before; /* NULL: it goes on behind no other */
 } loop;
 
 /* ---- reading ---- */
@@ -103,7 +107,8 @@ static hac_status read_call(reader *r, call *ret, hac_error *err)
         memchr(c.codelet, '\0', sizeof c.codelet) != NULL ? hac_op_rule_find(c.codelet) : NULL;
     if (rule == NULL || c.n_spans > HAC_TASK_MAX_SPANS)
         return hac_fail(err, HAC_INVALID, "a call of a round is of no sub-operator");
-    hac_task task = {.fd = -1, .first = c.first, .count = c.count, .n_spans = c.n_spans, .inline_in_bytes = c.call_bytes};
+    hac_task task = {
+        .fd = -1, .first = c.first, .count = c.count, .n_spans = c.n_spans, .inline_in_bytes = c.call_bytes};
     for (uint32_t i = 0; i < c.n_spans; i++) {
         hac_op_part part;
         if (!take_copy(r, &part, sizeof part))
@@ -162,6 +167,20 @@ static hac_status read_condition(reader *r, hac_op_request *ret, hac_error *err)
     return hac_op_request_read(&condition_rule, &task, ret, err);
 }
 
+static hac_status place_states(const hac_task *task, loop *ret, hac_error *err)
+{
+    hac_span state = {0}, before = {0};
+    hac_status status = place(task, &ret->head.state, &state, err);
+    if (status == HAC_OK)
+        status = place(task, &ret->head.before, &before, err);
+    if (status == HAC_OK &&
+        (state.bytes != STATE_BYTES || (before.bytes != STATE_BYTES && before.bytes != 0)))
+        return hac_fail(err, HAC_INVALID, "the state of rounds has %d bytes", STATE_BYTES);
+    ret->state = (uint64_t *)(void *)state.data;
+    ret->before = before.bytes != 0 ? (const uint64_t *)(const void *)before.data : NULL;
+    return status;
+}
+
 /* To be cleared also when it fails. */
 static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
 {
@@ -174,6 +193,7 @@ static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
     if (ret->head.n_carries > HAC_OP_WHILE_CARRIES_MAX || ret->head.n_calls > HAC_OP_WHILE_CALLS_MAX)
         return hac_fail(err, HAC_INVALID, "%u calls and %u vectors to carry on are too many for a round",
                         ret->head.n_calls, ret->head.n_carries);
+    status = place_states(task, ret, err);
     for (uint32_t i = 0; i < ret->head.n_carries && status == HAC_OK; i++)
         status = read_carry(&r, &ret->carries[i], err);
     for (uint32_t i = 0; i < ret->head.n_calls && status == HAC_OK; i++)
@@ -286,7 +306,7 @@ static hac_status run_round(loop *l, bool first, hac_error *err)
 static hac_status run_rounds(loop *l, judge *j, uint64_t *values, hac_error *err)
 {
     uint64_t rounds = l->condition.v[0].rows, done = 0;
-    hac_op_while_end end = HAC_OP_WHILE_ON;
+    uint64_t end = l->before != NULL ? hac_op_once_u64(&l->before[1]) : HAC_OP_WHILE_ON;
     while (done < rounds && end == HAC_OP_WHILE_ON) {
         hac_status status = run_round(l, done == 0, err);
         if (status != HAC_OK && !is_of_data(status))
@@ -296,8 +316,8 @@ static hac_status run_rounds(loop *l, judge *j, uint64_t *values, hac_error *err
         else if (!goes_on(&l->condition, j, done++))
             end = HAC_OP_WHILE_OFF;
     }
-    values[0] = done;
-    values[1] = end;
+    values[0] = l->state[0] = done;
+    values[1] = l->state[1] = end;
     return HAC_OK;
 }
 

@@ -10,36 +10,35 @@
 #include "run_graph.h"
 
 #define SPANS_MOST HAC_OP_OPERANDS_MAX
+#define UNITS_MOST                                                                                           \
+    1e6 /* of a round's work: a CPU does so much in about a millisecond, others may be faster */
 
-/* Rounds that are to be a task. */
-typedef struct folding {
+struct hac_run_rounds {
     hac_logic_run *run;
     const hac_logic_step *step;
     const hac_run_changed *changed;
     uint64_t most;
-    hac_run_moment before;
+    uint64_t each; /* what a round counts as: it, and those of the loops in it */
+    hac_run_moment before, after;
     hac_run_vector entries[HAC_LOGIC_VECTORS_MAX]; /* of each vector that changes what a round begins with */
     bool is_carried[HAC_LOGIC_VECTORS_MAX];        /* it is read */
-    hac_run_vector history;
-    bool is_written[SPANS_MOST]; /* by buffer */
+    hac_run_vector history, state;
+    const hac_run_vector *state_before; /* NULL: of none */
+    bool is_written[SPANS_MOST];        /* by buffer */
     hac_text call;
-} folding;
+    uint64_t done;
+    bool failed;
+};
 
 static hac_status unsupported(hac_error *err)
 {
     return hac_fail(err, HAC_UNSUPPORTED, "these rounds cannot be one task");
 }
 
-void hac_run_rounds_clear(hac_run_rounds *rounds)
-{
-    free(rounds->bits);
-    *rounds = (hac_run_rounds){.done = 0};
-}
-
 /* ---- the round ---- */
 
 /* Vectors get memory of their own for what a round begins with, which has no value here. */
-static hac_status make_entries(folding *r)
+static hac_status make_entries(hac_run_rounds *r)
 {
     for (size_t i = 0; i < r->changed->n; i++) {
         const hac_run_vector *before = &r->before.vectors[i];
@@ -59,14 +58,17 @@ static hac_status make_entries(folding *r)
     return HAC_OK;
 }
 
-static hac_status add_round(folding *r)
+static hac_status add_round(hac_run_rounds *r)
 {
     hac_run_ahead ahead = {.first = 0};
     r->run->ahead = &ahead;
     hac_status status = hac_run_steps(r->run, r->step->body, r->step->n_body, NULL);
     r->run->ahead = NULL;
     hac_text_clear(&ahead.log);
-    return status == HAC_OK && r->run->graph->n_tasks > 0 ? HAC_OK : HAC_UNSUPPORTED;
+    double units = 0;
+    for (size_t t = 0; t < r->run->graph->n_tasks; t++)
+        units += r->run->graph->tasks[t].units;
+    return status == HAC_OK && r->run->graph->n_tasks > 0 && units <= UNITS_MOST ? HAC_OK : HAC_UNSUPPORTED;
 }
 
 static bool is_held(const hac_run_graph *graph, const hac_run_memory *memory)
@@ -85,7 +87,7 @@ static bool is_alike(const hac_run_vector *a, const hac_run_vector *b)
 
 /* What the round has left has to lie where it was written, and, where the next one reads it, be like what it
  * began with. */
-static hac_status find_carried(folding *r)
+static hac_status find_carried(hac_run_rounds *r)
 {
     const hac_logic_run *run = r->run;
     for (size_t i = 0; i < r->changed->n; i++) {
@@ -103,7 +105,7 @@ static hac_status find_carried(folding *r)
 }
 
 /* The condition's Vars, of which the history keeps the bits. */
-static hac_status make_history(folding *r)
+static hac_status make_history(hac_run_rounds *r)
 {
     const hac_logic_expression *condition = r->step->condition;
     if (condition->n_vectors == 0 || condition->n_vectors > HAC_OP_WHILE_VARS_MAX)
@@ -114,8 +116,10 @@ static hac_status make_history(folding *r)
             !hac_op_form_is_dense(v->operand.form))
             return HAC_UNSUPPORTED;
     }
-    hac_run_shape shape = {HAC_VECTOR_FIX_VALUE, HAC_KIND_U64, r->most, condition->n_vectors, 0};
-    return hac_run_vector_new(r->run, &shape, &r->history, NULL);
+    hac_run_shape history = {HAC_VECTOR_FIX_VALUE, HAC_KIND_U64, r->most, condition->n_vectors, 0};
+    hac_run_shape state = {HAC_VECTOR_FIX_VALUE, HAC_KIND_U64, 2, 1, 0};
+    hac_status status = hac_run_vector_new(r->run, &history, &r->history, NULL);
+    return status == HAC_OK ? hac_run_vector_new(r->run, &state, &r->state, NULL) : status;
 }
 
 /* ---- the call ---- */
@@ -128,14 +132,14 @@ static void add(hac_text *to, const void *data, size_t bytes)
 }
 
 /* Pool buffers are spans, by their numbers in the graph. */
-static hac_op_part part_of(folding *r, const hac_run_vector *v, bool written)
+static hac_op_part part_of(hac_run_rounds *r, const hac_run_vector *v, bool written)
 {
     unsigned span = (unsigned)hac_run_pool_buffer(v->memory)->in_graph;
     r->is_written[span] |= written;
     return (hac_op_part){.span = span, .offset = v->memory->offset, .bytes = (v->bytes + 63) / 64 * 64};
 }
 
-static hac_op_operand operand_of(folding *r, const hac_run_vector *v, bool written)
+static hac_op_operand operand_of(hac_run_rounds *r, const hac_run_vector *v, bool written)
 {
     hac_op_part part = part_of(r, v, written);
     hac_op_operand operand = v->operand;
@@ -144,7 +148,7 @@ static hac_op_operand operand_of(folding *r, const hac_run_vector *v, bool writt
     return operand;
 }
 
-static void add_condition(folding *r)
+static void add_condition(hac_run_rounds *r)
 {
     const hac_logic_expression *condition = r->step->condition;
     hac_text program = HAC_TEXT_NONE, text = HAC_TEXT_NONE;
@@ -166,7 +170,7 @@ static void add_condition(folding *r)
     hac_text_clear(&text);
 }
 
-static uint32_t add_carries(folding *r, bool count)
+static uint32_t add_carries(hac_run_rounds *r, bool count)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < r->changed->n; i++) {
@@ -183,7 +187,7 @@ static uint32_t add_carries(folding *r, bool count)
     return n;
 }
 
-static hac_status add_task(folding *r, const hac_op_task *task)
+static hac_status add_task(hac_run_rounds *r, const hac_op_task *task)
 {
     hac_op_while_call call = {.first = task->first,
                               .count = task->count,
@@ -203,10 +207,13 @@ static hac_status add_task(folding *r, const hac_op_task *task)
     return HAC_OK;
 }
 
-static void hold_all(folding *r)
+static void hold_all(hac_run_rounds *r)
 {
     hac_run_graph *graph = r->run->graph;
     hac_run_graph_hold(graph, r->history.memory);
+    hac_run_graph_hold(graph, r->state.memory);
+    if (r->state_before != NULL)
+        hac_run_graph_hold(graph, r->state_before->memory);
     for (size_t i = 0; i < r->changed->n; i++)
         if (r->is_carried[i])
             hac_run_graph_hold(graph, r->before.vectors[i].memory);
@@ -217,7 +224,7 @@ static void hold_all(folding *r)
             hac_run_graph_hold(graph, r->run->vectors[r->changed->vectors[i]].memory);
 }
 
-static hac_status make_call(folding *r)
+static hac_status make_call(hac_run_rounds *r)
 {
     const hac_run_graph *graph = r->run->graph;
     /* room for what is held beside what the round's tasks do */
@@ -229,6 +236,12 @@ static hac_status make_call(folding *r)
         return HAC_UNSUPPORTED;
     add_condition(r);
     hac_op_while_head head = {.n_carries = add_carries(r, true), .n_calls = (uint32_t)graph->n_tasks};
+    head.state = part_of(r, &r->state, true);
+    head.state.bytes = 2 * sizeof(uint64_t);
+    if (r->state_before != NULL) {
+        head.before = part_of(r, r->state_before, false);
+        head.before.bytes = head.state.bytes;
+    }
     add(&r->call, &head, sizeof head);
     (void)add_carries(r, false);
     for (size_t t = 0; t < graph->n_tasks; t++)
@@ -240,7 +253,7 @@ static hac_status make_call(folding *r)
 /* ---- the task ---- */
 
 /* In place of those of the round. */
-static hac_status replace_tasks(folding *r, double seconds)
+static hac_status replace_tasks(hac_run_rounds *r, double seconds)
 {
     hac_run_graph *graph = r->run->graph;
     hac_op_task *task = &graph->tasks[0];
@@ -271,32 +284,7 @@ static hac_status replace_tasks(folding *r, double seconds)
     return HAC_OK;
 }
 
-/* What has run becomes the run's state. */
-static hac_status take_results(folding *r, const uint64_t *values, hac_run_rounds *ret, hac_error *err)
-{
-    size_t vars = r->step->condition->n_vectors;
-    *ret = (hac_run_rounds){.done = values[0] < r->most ? values[0] : r->most,
-                            .failed = values[1] == HAC_OP_WHILE_FAILED,
-                            .n_vars = vars,
-                            .bits = calloc(r->most * vars + 1, sizeof *ret->bits)};
-    if (ret->bits == NULL)
-        return hac_fail_no_memory(err);
-    memcpy(ret->bits, hac_run_data(&r->history) + r->history.operand.values,
-           ret->done * vars * sizeof *ret->bits);
-    if (ret->done == 0)
-        return HAC_OK;
-    for (size_t i = 0; i < r->changed->n && ret->failed; i++) {
-        if (!r->is_carried[i])
-            continue; /* the round that fails writes it before it reads it */
-        r->entries[i].of_round_before = false;
-        hac_run_vector_copy(r->run, &r->entries[i], &r->run->vectors[r->changed->vectors[i]]);
-    }
-    r->run->round = r->before.round + ret->done;
-    r->run->report->rounds = r->before.rounds + ret->done;
-    return HAC_OK;
-}
-
-static hac_status prepare(folding *r, double seconds)
+static hac_status prepare(hac_run_rounds *r, double seconds)
 {
     hac_status status = hac_run_take_moment(r->run, r->changed, &r->before, NULL);
     if (status == HAC_OK)
@@ -309,41 +297,89 @@ static hac_status prepare(folding *r, double seconds)
         status = make_history(r);
     if (status == HAC_OK)
         status = make_call(r);
-    return status == HAC_OK ? replace_tasks(r, seconds) : status;
+    if (status == HAC_OK)
+        status = replace_tasks(r, seconds);
+    r->each = 1 + (r->run->round - r->before.round);
+    r->run->round = r->before.round + r->most * r->each;
+    r->run->report->rounds = r->before.rounds + r->most * r->each;
+    return status == HAC_OK ? hac_run_take_moment(r->run, r->changed, &r->after, NULL) : status;
 }
 
-static void clear(folding *r)
+void hac_run_rounds_free(hac_run_rounds *r)
 {
+    if (r == NULL)
+        return;
     hac_text_clear(&r->call);
     for (size_t i = 0; i < r->changed->n; i++)
         hac_run_vector_clear(r->run, &r->entries[i]);
     hac_run_vector_clear(r->run, &r->history);
+    hac_run_vector_clear(r->run, &r->state);
     hac_run_clear_moment(r->run, r->changed, &r->before);
+    hac_run_clear_moment(r->run, r->changed, &r->after);
+    free(r);
 }
 
-hac_status hac_run_rounds_as_one(hac_logic_run *run, const hac_logic_step *step,
-                                 const hac_run_changed *changed, uint64_t most, double seconds,
-                                 hac_run_rounds *ret, hac_error *err)
+/* Nothing of it is left in the run. */
+static void take_back(hac_run_rounds *r)
 {
-    uint64_t values[2] = {0};
-    *ret = (hac_run_rounds){.done = 0};
-    if (run->graph->n_tasks > 0 || run->n_sent > 0 || run->ahead != NULL)
+    if (r->before.vectors != NULL && r->before.dimensions != NULL)
+        hac_run_go_back(r->run, r->changed, &r->before);
+    hac_run_forget_graph(r->run);
+}
+
+hac_status hac_run_rounds_send(hac_logic_run *run, const hac_logic_step *step, const hac_run_changed *changed,
+                               uint64_t most, double seconds, const hac_run_rounds *behind,
+                               hac_run_rounds **ret, hac_error *err)
+{
+    if (run->graph->n_tasks > 0 || run->ahead != NULL || run->n_sent > (behind != NULL))
         return unsupported(err);
-    folding *r = calloc(1, sizeof *r);
+    hac_run_rounds *r = calloc(1, sizeof *r);
     if (r == NULL)
         return unsupported(err);
-    *r = (folding){.run = run, .step = step, .changed = changed, .most = most, .call = HAC_TEXT_NONE};
+    *r = (hac_run_rounds){.run = run, .step = step, .changed = changed, .most = most, .call = HAC_TEXT_NONE};
+    r->state_before = behind != NULL ? &behind->state : NULL;
     hac_status status = prepare(r, seconds);
-    bool is_added = status == HAC_OK;
-    if (is_added)
-        status = hac_run_sizes(run, 0, values, 2, err);
-    if (status == HAC_OK)
-        status = take_results(r, values, ret, err);
-    if (!is_added)
-        hac_run_forget_graph(run);
-    if (ret->done == 0 && r->before.vectors != NULL && r->before.dimensions != NULL)
-        hac_run_go_back(run, changed, &r->before);
-    clear(r);
-    free(r);
-    return is_added ? status : unsupported(err);
+    if (status != HAC_OK) {
+        take_back(r);
+        hac_run_rounds_free(r);
+        return unsupported(err);
+    }
+    status = hac_run_send(run, err);
+    if (status != HAC_OK)
+        hac_run_rounds_free(r);
+    else
+        *ret = r;
+    return status;
+}
+
+hac_status hac_run_rounds_await(hac_run_rounds *r, hac_run_rounds_result *ret, hac_error *err)
+{
+    hac_status status = hac_run_await(r->run, err);
+    if (status != HAC_OK)
+        return status;
+    const uint64_t *values = r->run->spare_graph->parts[0].values;
+    r->done = values[0] < r->most ? values[0] : r->most;
+    r->failed = values[1] == HAC_OP_WHILE_FAILED;
+    *ret = (hac_run_rounds_result){.first = r->before.round + r->each,
+                                   .each = r->each,
+                                   .done = r->done,
+                                   .on = values[1] == HAC_OP_WHILE_ON,
+                                   .failed = r->failed,
+                                   .n_vars = r->step->condition->n_vectors};
+    ret->bits = (const uint64_t *)(const void *)(hac_run_data(&r->history) + r->history.operand.values);
+    return HAC_OK;
+}
+
+void hac_run_rounds_settle(hac_run_rounds *r)
+{
+    hac_logic_run *run = r->run;
+    hac_run_go_back(run, r->changed, r->done > 0 ? &r->after : &r->before);
+    for (size_t i = 0; i < r->changed->n && r->done > 0 && r->failed; i++) {
+        if (!r->is_carried[i])
+            continue; /* the round that fails writes it before it reads it */
+        r->entries[i].of_round_before = false;
+        hac_run_vector_copy(run, &r->entries[i], &run->vectors[r->changed->vectors[i]]);
+    }
+    run->round = r->before.round + r->done * r->each;
+    run->report->rounds = r->before.rounds + r->done * r->each;
 }

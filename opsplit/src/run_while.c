@@ -31,9 +31,10 @@
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
 #define TASK_ROUNDS  0.5e-3 /* of rounds as one task: longer ones gain little, and may use more devices */
-#define TASK_TRIED   1.5e-3 /* of a round by itself, with all that lies between two */
-#define TASK_SECONDS 10e-3  /* of such a task: so long a cancel waits */
-#define TASK_FIRST   16    /* rounds of the first one */
+#define TASK_TRIED   1.5e-3 /* of a round by itself, with all that lies between two … */
+#define TASK_GAINS   0.6 /* … of which one in a task takes so much at most, or several devices are better */
+#define TASK_SECONDS 5e-3 /* of such a task: so long a cancel waits, and as long for the one behind it */
+#define TASK_FIRST   16   /* rounds of the first one */
 
 /* The run as a round of a graph has left it. */
 typedef struct moment {
@@ -55,6 +56,7 @@ typedef struct loop {
     uint64_t mark;        /* when the last graph had run, or the first one began */
     double round_seconds; /* of the last graph's */
     unsigned most;        /* rounds a graph, as far as it is known */
+    bool in_tasks;        /* rounds are, and round_seconds is of these */
     bool apart;           /* rounds are not to be one task: they cannot, or it gains nothing */
     hac_run_changed changed;
     batch batches[2];
@@ -361,47 +363,77 @@ static bool may_be_one_task(const hac_logic_run *run, const loop *l)
     const hac_run_options *o = run->options;
     return !l->apart && l->most > 1 && l->done > 0 && l->round_seconds < TASK_TRIED && hac_run_alone(run) &&
            run->ahead == NULL && run->placing == NULL && o->policy == HAC_OP_POLICY_MEASURED && !o->kernels &&
-           l->step->rounds - l->done > 1;
+           l->step->rounds - l->added > (l->in_tasks ? 0 : 1);
 }
 
-static uint64_t rounds_of_task(const loop *l, bool first)
+/* Of those behind what was added. The first one is short: it shows how long rounds are so. */
+static uint64_t rounds_of_task(const loop *l)
 {
-    uint64_t left = l->step->rounds - l->done, n = TASK_FIRST;
-    if (!first)
+    uint64_t left = l->step->rounds - l->added, n = TASK_FIRST;
+    if (l->in_tasks)
         n = (uint64_t)fmin(TASK_SECONDS / l->round_seconds, HAC_RUN_ROUNDS_MOST);
     return n < left ? n : left;
 }
 
-static hac_status accept_task(hac_logic_run *run, loop *l, const hac_run_rounds *rounds, bool *on,
-                              hac_error *err)
+/* Rounds behind those that are on their way: of these, as if all counted. */
+static hac_status send_task(hac_logic_run *run, loop *l, const hac_run_rounds *behind, hac_run_rounds **ret,
+                            hac_error *err)
 {
-    for (uint64_t i = 0; i < rounds->done && run->options->log != NULL; i++)
-        log_round(run, l, run->round - rounds->done + i + 1, rounds->bits + i * rounds->n_vars);
-    l->done += rounds->done;
-    l->added += rounds->done;
-    return rounds->done > 0 && l->done < l->step->rounds ? hac_run_look(run, l->step, on, err) : HAC_OK;
+    *ret = NULL;
+    uint64_t most = may_be_one_task(run, l) ? rounds_of_task(l) : 0;
+    if (most == 0)
+        return HAC_OK;
+    hac_status status =
+        hac_run_rounds_send(run, l->step, &l->changed, most, l->round_seconds, behind, ret, err);
+    l->apart |= status == HAC_UNSUPPORTED;
+    l->added += *ret != NULL ? most : 0;
+    return status == HAC_UNSUPPORTED ? HAC_OK : status;
 }
 
-/* As long as that is what they are best at. */
+static void accept_task(hac_logic_run *run, loop *l, const hac_run_rounds_result *result)
+{
+    uint64_t now = hac_now_ns();
+    double most = l->in_tasks ? TASK_ROUNDS : fmin(TASK_ROUNDS, TASK_GAINS * l->round_seconds);
+    for (uint64_t i = 0; i < result->done && run->options->log != NULL; i++)
+        log_round(run, l, result->first + i * result->each, result->bits + i * result->n_vars);
+    l->done += result->done;
+    l->in_tasks = true;
+    if (result->done > 0)
+        l->round_seconds = (double)(now - l->mark) * 1e-9 / (double)result->done;
+    l->mark = now;
+    l->apart |= result->failed || l->round_seconds > most;
+}
+
+/* As long as that is what they are best at, and the condition is true. The next one is sent before the one
+ * that runs is looked at. */
 static hac_status run_tasks(hac_logic_run *run, loop *l, bool *on, hac_error *err)
 {
-    hac_status status = HAC_OK;
-    for (bool first = true; status == HAC_OK && *on && may_be_one_task(run, l); first = false) {
-        hac_run_rounds rounds;
-        uint64_t start = hac_now_ns(), most = rounds_of_task(l, first);
-        if (most == 0)
-            break;
-        status = hac_run_rounds_as_one(run, l->step, &l->changed, most, l->round_seconds, &rounds, err);
-        if (status == HAC_UNSUPPORTED)
-            l->apart = true;
+    hac_run_rounds *task = NULL, *next = NULL;
+    hac_run_rounds_result result = {.on = true};
+    l->mark = hac_now_ns();
+    hac_status status = send_task(run, l, NULL, &task, err);
+    bool any = task != NULL;
+    while (status == HAC_OK && task != NULL && result.on) {
+        status = send_task(run, l, task, &next, err);
         if (status == HAC_OK)
-            status = accept_task(run, l, &rounds, on, err);
-        if (status == HAC_OK && rounds.done > 0)
-            l->round_seconds = hac_seconds_since(start) / (double)rounds.done;
-        l->apart |= rounds.failed || l->round_seconds > TASK_ROUNDS;
-        hac_run_rounds_clear(&rounds);
+            status = hac_run_rounds_await(task, &result, err);
+        if (status != HAC_OK)
+            break;
+        accept_task(run, l, &result);
+        if (next == NULL || !result.on)
+            break;
+        hac_run_rounds_free(task);
+        task = hac_steal_ptr(next);
     }
-    return status == HAC_UNSUPPORTED ? HAC_OK : status;
+    status = land(run, status, err); /* of a task that comes behind one that did not go on, nothing */
+    if (status == HAC_OK && any)
+        hac_run_rounds_settle(task);
+    if (status == HAC_OK && any && !result.on && !result.failed && l->done < l->step->rounds)
+        status = hac_run_look(run, l->step, on, err);
+    l->added = l->done;
+    hac_run_rounds_free(task);
+    hac_run_rounds_free(next);
+    return status;
 }
 
 hac_status hac_run_while(hac_logic_run *run, const hac_logic_step *step, hac_error *err)

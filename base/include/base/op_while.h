@@ -11,7 +11,9 @@
  * Vars that its program (bool) reads. A round copies what is carried (in the first one from `first`, later
  * from `from`), makes the calls in turn, keeps the bits of x1 ... in the history and looks at the condition.
  * The task ends after as many rounds as the history has rows, after one behind which the condition is not
- * true (a value that it does not have is not), or in one of which a call fails of its data.
+ * true (a value that it does not have is not), or in one of which a call fails of its data. It leaves both
+ * of its values in `state`. One that goes on behind another, whose state is `before`, does nothing where that
+ * one did not end as HAC_OP_WHILE_ON.
  *
  * Nothing that is read before the first round may be written: the task can be done again from its beginning.
  *
@@ -32,15 +34,16 @@ typedef enum hac_op_while_end {
     HAC_OP_WHILE_FAILED, /* a call of the round behind the last whole one */
 } hac_op_while_end;
 
-typedef struct hac_op_while_head {
-    uint32_t n_carries, n_calls;
-} hac_op_while_head;
-
 /* Bytes in a span of the task. */
 typedef struct hac_op_part {
     uint32_t span, unused;
     uint64_t offset, bytes;
 } hac_op_part;
+
+typedef struct hac_op_while_head {
+    uint32_t n_carries, n_calls;
+    hac_op_part state, before; /* 16 bytes each; `before` may have none */
+} hac_op_while_head;
 
 typedef struct hac_op_carry {
     hac_op_part first, from, to; /* of the same size, each aside of the others */

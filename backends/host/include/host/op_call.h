@@ -30,9 +30,10 @@ typedef struct hac_op_request {
     hac_op_vector v[HAC_OP_OPERANDS_MAX];         /* where they lie */
     uint64_t first, count;                        /* rows; a task without a range has all of them */
     hac_program *program;                         /* owned; NULL: none */
-    uint16_t bound[HAC_OP_OPERANDS_MAX]; /* of each operand the constant that it is in the program, and 1; 0: none */
-    bool again;                          /* it is run again and again: what is made for its program stays … */
-    struct hac_op_eval *eval;            /* … here; NULL: nothing yet */
+    uint16_t bound[HAC_OP_OPERANDS_MAX]; /* of each operand the constant that it is in the program, and 1; 0:
+                                            none */
+    bool again;               /* it is run again and again: what is made for its program stays … */
+    struct hac_op_eval *eval; /* … here; NULL: nothing yet */
 } hac_op_request;
 
 #define HAC_OP_NO_RANGE 255
@@ -71,7 +72,8 @@ void hac_op_request_clear(hac_op_request *r);
 /* Operands that are one element for all rows become constants of the program, with the value they have now.
  */
 HAC_MUST_USE hac_status hac_op_bind_constants(hac_op_request *r, const hac_op_rule *rule, hac_error *err);
-/* Those that were bound get the values that their operands have now; returns whether one is another than before. */
+/* Those that were bound get the values that their operands have now; returns whether one is another than
+ * before. */
 bool hac_op_bind_again(hac_op_request *r);
 
 /* The operand that says how many rows a program is for: the first one from `from` on that is no single

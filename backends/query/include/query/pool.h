@@ -4,8 +4,8 @@
  * and ended with it, or when nothing has come for a second. Between calls they wait awake for 50 µs, about
  * what waking them takes, and for 300 where the last call came within a millisecond, then asleep; who waits
  * awake leaves the processor to others. A call ends when its items have, whether or not all threads have got
- * to run. Items are claimed in ascending order, or each thread's own are first (hac_pool_run_near); which thread
- * gets which must play no part in results.
+ * to run. Items are claimed in ascending order, or each thread's own are first (hac_pool_run_near); which
+ * thread gets which must play no part in results.
  */
 #ifndef QUERY_POOL_H
 #define QUERY_POOL_H
@@ -26,8 +26,8 @@ typedef hac_status (*hac_pool_work)(void *context, uint64_t item, unsigned worke
  * have been called then. Threads that cannot be made are done without. */
 HAC_MUST_USE hac_status hac_pool_run(uint64_t n, hac_pool_work work, void *context, hac_error *err);
 
-/* Likewise; each thread begins with items of its own, in every call of so many items the same ones: what these had
- * it look at in the call before may still be in its cache. */
+/* Likewise; each thread begins with items of its own, in every call of so many items the same ones: what
+ * these had it look at in the call before may still be in its cache. */
 HAC_MUST_USE hac_status hac_pool_run_near(uint64_t n, hac_pool_work work, void *context, hac_error *err);
 
 #endif
