@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pieces: which tasks each sub-operator becomes; and maps, of which user's and exception ones are some. */
+#include <math.h>
 #include <string.h>
 
 #include "run_pieces.h"
@@ -244,15 +245,30 @@ hac_status hac_run_expression(hac_logic_run *run, const hac_logic_expression *ex
 /* ---- maps ---- */
 
 /* Single values that are here are worked out here; and so are those that would be here if rounds ran one by
- * one (hac_run_scalar has to wait for them, HAC_AGAIN): where that is done may decide the last bits. */
+ * one (hac_run_scalar has to wait for them, HAC_AGAIN): where that is done may decide the last bits. Not in
+ * rounds that are one task: that is done by the same C, on this machine. */
 static bool is_here(const hac_logic_run *run, const hac_logic_expression *expression)
 {
     for (size_t i = 0; i < expression->n_vectors; i++) {
         const hac_run_vector *v = &run->vectors[expression->vectors[i]];
-        if (!hac_run_is_whole(v) || (hac_run_is_pending(run, v) && !hac_run_is_of_round_before(run, v)))
+        if (v->of_round_before || !hac_run_is_whole(v) ||
+            (hac_run_is_pending(run, v) && !hac_run_is_of_round_before(run, v)))
             return false;
     }
     return true;
+}
+
+/* A NaN that is computed is the positive quiet one, as op.map has it. */
+static void tidy(hac_kind kind, uint64_t *bits)
+{
+    double wide;
+    float narrow;
+    memcpy(&wide, bits, sizeof wide);
+    memcpy(&narrow, bits, sizeof narrow);
+    if (kind == HAC_KIND_F64 && isnan(wide))
+        *bits = UINT64_C(0x7ff8000000000000);
+    if (kind == HAC_KIND_F32 && isnan(narrow))
+        *bits = 0x7fc00000;
 }
 
 static hac_status map_one(hac_logic_run *run, const hac_logic_expression *expression, hac_run_vector *ret,
@@ -260,6 +276,8 @@ static hac_status map_one(hac_logic_run *run, const hac_logic_expression *expres
 {
     uint64_t bits;
     hac_status status = hac_run_scalar(run, expression, &bits, err);
+    if (status == HAC_OK)
+        tidy(expression->kind, &bits);
     if (status == HAC_OK)
         status = hac_run_dense(run, expression->kind, 1, 1, ret, err);
     if (status == HAC_OK)

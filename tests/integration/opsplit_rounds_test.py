@@ -156,7 +156,7 @@ class Rounds(SharedMachineTest):
             self.assertEqual(receipt["rounds"], end)
             self.check_log(log, "top", range(1, end + 1))
             self.assertLessEqual(receipt["graphs"], end + 1)  # the last one for nothing
-            self.assertEqual(log.count("to hand over"), end)
+            self.assertLessEqual(log.count("to hand over"), end)  # rounds that are one task have no such lines
 
     def test_several_at_a_time(self):
         """Of so many some take less than a millisecond."""
