@@ -11,7 +11,7 @@
 
 #include "run_moment.h"
 
-#define HAC_RUN_ROUNDS_MOST 100 /* a task: their lines fit into the job's log */
+#define HAC_RUN_ROUNDS_MOST 100 /* a task */
 
 typedef struct hac_run_rounds hac_run_rounds;
 

@@ -35,6 +35,8 @@
 #define TASK_GAINS   0.6 /* … of which one in a task takes so much at most, or several devices are better */
 #define TASK_SECONDS 5e-3 /* of such a task: so long a cancel waits, and as long for the one behind it */
 #define TASK_FIRST   16   /* rounds of the first one */
+#define LINES_BYTES  (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
+#define LINE_BYTES   64                        /* of a round in the log, beside the values, at most */
 
 /* The run as a round of a graph has left it. */
 typedef struct moment {
@@ -56,6 +58,7 @@ typedef struct loop {
     uint64_t mark;        /* when the last graph had run, or the first one began */
     double round_seconds; /* of the last graph's */
     unsigned most;        /* rounds a graph, as far as it is known */
+    size_t line_bytes;    /* of a round's line in the log; 0: there are none */
     bool in_tasks;        /* rounds are, and round_seconds is of these */
     bool apart;           /* rounds are not to be one task: they cannot, or it gains nothing */
     hac_run_changed changed;
@@ -124,10 +127,11 @@ static void describe_condition(const hac_logic_run *run, const hac_logic_express
 }
 
 /* A round has ended; its tasks have run. */
-static void log_round(hac_logic_run *run, const loop *l, uint64_t round, const uint64_t *bits)
+static void log_round(hac_logic_run *run, loop *l, uint64_t round, const uint64_t *bits)
 {
     char values[256];
     describe_condition(run, l->step->condition, bits, values, sizeof values);
+    l->line_bytes = strlen(values) + LINE_BYTES;
     hac_run_log(run, "round %" PRIu64 ": %s, %.3f s since the loop began", round, values,
                 hac_seconds_since(l->start));
 }
@@ -366,12 +370,15 @@ static bool may_be_one_task(const hac_logic_run *run, const loop *l)
            l->step->rounds - l->added > (l->in_tasks ? 0 : 1);
 }
 
-/* Of those behind what was added. The first one is short: it shows how long rounds are so. */
+/* Of those behind what was added. The first one is short: it shows how long rounds are so. The lines of two
+ * tasks, and others, go with one graph. */
 static uint64_t rounds_of_task(const loop *l)
 {
     uint64_t left = l->step->rounds - l->added, n = TASK_FIRST;
     if (l->in_tasks)
         n = (uint64_t)fmin(TASK_SECONDS / l->round_seconds, HAC_RUN_ROUNDS_MOST);
+    uint64_t lines = l->line_bytes > 0 ? LINES_BYTES / l->line_bytes : n;
+    n = n < lines ? n : lines;
     return n < left ? n : left;
 }
 
