@@ -189,6 +189,7 @@ typedef enum hac_op_flag {
  *                    HAC_OP_SYMMETRIC each place is there both ways and once: the first in turn counts.
  *                    W matrix may be `ones`, with HAC_OP_SYMMETRIC and without values
  *   op.transpose     W matrix, R matrix (both dense or both sparse)
+ *   op.while         rounds of calls of the others, for hacctl and libhac-opsplit (base/op_while.h)
  *
  * Kinds. SUM, SQUARES, MAGNITUDE, PRODUCTS, MIN, MAX, LARGEST and ARG... of i32, i64 are i64, of u32, u64 and
  * bool u64, of f32 f32 or f64 (widened before anything is added), of f64 f64; COUNT is u64. An integer sum
