@@ -8,8 +8,6 @@
 #include "expr/machine.h"
 #include "op_parts.h"
 
-HAC_DEFINE_CLEANUP(hac_machine_c *, hac_machine_c_free)
-
 #define STATE_BYTES ((int)(2 * sizeof(uint64_t)))
 
 typedef struct carry {

@@ -99,7 +99,7 @@ static void test_ranges(void **state)
         bool rows;
         size_t advised, asked, wanted; /* bytes of a split */
     } cases[] = {{false, 0, 0, 32}, {false, 4, 0, 16}, {true, 4, 0, 4}, {false, 4, 3, 3}, {true, 4, 3, 3}};
-    const size_t bytes = 70 * MIB / RECORD * RECORD, set = MIB / RECORD * RECORD;
+    const size_t bytes = 36 * MIB / RECORD * RECORD, set = MIB / RECORD * RECORD;
     uint8_t *data = some_bytes(bytes);
     const source in[] = {{NULL, data, bytes, -1}};
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
@@ -194,7 +194,7 @@ static void test_ragged(void **state)
 static void test_enough(void **state)
 {
     (void)state;
-    const size_t bytes = 64 * MIB / RECORD * RECORD;
+    const size_t bytes = 30 * MIB / RECORD * RECORD;
     uint8_t *data = some_bytes(bytes);
     const source in[] = {{NULL, data, bytes, -1}, {"/nowhere", NULL, 0, -1}};
     hac_query_options options;
