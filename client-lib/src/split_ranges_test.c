@@ -113,7 +113,7 @@ static void test_ranges(void **state)
             assert_true(seen[i].in_file && seen[i].last == (i + 1 == n_seen));
             assert_int_equal(seen[i].offset, at);
             assert_int_equal(seen[i].before, at / RECORD);
-            assert_int_equal(seen[i].set_bytes, set);
+            assert_int_equal(seen[i].set_bytes, seen[i].bytes < set ? seen[i].bytes : set);
             assert_true(seen[i].last || seen[i].sets == cases[k].wanted);
             assert_string_equal(seen[i].name, "in0");
             at += seen[i].bytes;
