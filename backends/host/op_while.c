@@ -14,6 +14,7 @@ typedef struct carry {
     const uint8_t *first, *from;
     uint8_t *to;
     size_t bytes;
+    uint8_t *aside; /* owned: `from` is copied there before anything is written; NULL: that needs not be */
 } carry;
 
 typedef struct call {
@@ -89,10 +90,28 @@ static hac_status read_carry(reader *r, carry *ret, hac_error *err)
         status = place(r->task, &c.to, &to, err);
     if (status != HAC_OK)
         return status;
-    if (first.bytes != to.bytes || from.bytes != to.bytes || overlap(&first, &to) || overlap(&from, &to))
+    if (first.bytes != to.bytes || from.bytes != to.bytes || overlap(&first, &to) ||
+        (overlap(&from, &to) && from.data != to.data))
         return hac_fail(err, HAC_INVALID,
                         "what is carried on from round to round is not as large there, or lies there");
     *ret = (carry){.first = first.data, .from = from.data, .to = to.data, .bytes = to.bytes};
+    return HAC_OK;
+}
+
+/* What one carry reads another one may write. */
+static hac_status set_aside(loop *l, hac_error *err)
+{
+    for (uint32_t i = 0; i < l->head.n_carries; i++)
+        for (uint32_t j = 0; j < l->head.n_carries && l->carries[i].aside == NULL; j++) {
+            carry *c = &l->carries[i];
+            const hac_span from = {(uint8_t *)(uintptr_t)c->from, c->bytes},
+                           to = {l->carries[j].to, l->carries[j].bytes};
+            if (i == j || !overlap(&from, &to))
+                continue;
+            c->aside = malloc(c->bytes + 1);
+            if (c->aside == NULL)
+                return hac_fail_no_memory(err);
+        }
     return HAC_OK;
 }
 
@@ -194,6 +213,8 @@ static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
     status = place_states(task, ret, err);
     for (uint32_t i = 0; i < ret->head.n_carries && status == HAC_OK; i++)
         status = read_carry(&r, &ret->carries[i], err);
+    if (status == HAC_OK)
+        status = set_aside(ret, err);
     for (uint32_t i = 0; i < ret->head.n_calls && status == HAC_OK; i++)
         status = read_call(&r, &ret->calls[i], err);
     if (status == HAC_OK && r.at < task->inline_in_bytes)
@@ -204,6 +225,8 @@ static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
 static void clear_loop(loop *l)
 {
     hac_op_request_clear(&l->condition);
+    for (uint32_t i = 0; i < HAC_OP_WHILE_CARRIES_MAX; i++)
+        free(l->carries[i].aside);
     for (uint32_t i = 0; i < HAC_OP_WHILE_CALLS_MAX; i++)
         hac_op_request_clear(&l->calls[i].request);
 }
@@ -291,11 +314,23 @@ static hac_status make_call(call *c, hac_error *err)
     return status == HAC_OK ? status : hac_error_prefix(err, "%s", c->rule->name);
 }
 
+static void carry_on(const loop *l, bool first)
+{
+    for (uint32_t i = 0; i < l->head.n_carries && !first; i++)
+        if (l->carries[i].aside != NULL)
+            memcpy(l->carries[i].aside, l->carries[i].from, l->carries[i].bytes);
+    for (uint32_t i = 0; i < l->head.n_carries; i++) {
+        const carry *c = &l->carries[i];
+        const uint8_t *from = first ? c->first : c->aside != NULL ? c->aside : c->from;
+        if (from != c->to)
+            memcpy(c->to, from, c->bytes);
+    }
+}
+
 static hac_status run_round(loop *l, bool first, hac_error *err)
 {
     hac_status status = HAC_OK;
-    for (uint32_t i = 0; i < l->head.n_carries; i++)
-        memcpy(l->carries[i].to, first ? l->carries[i].first : l->carries[i].from, l->carries[i].bytes);
+    carry_on(l, first);
     for (uint32_t i = 0; i < l->head.n_calls && status == HAC_OK; i++)
         status = make_call(&l->calls[i], err);
     return status;

@@ -39,7 +39,7 @@ Hac__Client__SubmitOps *hac_ops_wire_message(hac_ops_wire *wire)
 static hac_status check_task(const hac_ops *ops, size_t index, hac_error *err)
 {
     const hac_op_task *task = &ops->tasks[index];
-    bool graph = task->codelet != NULL && task->call != NULL && task->n_spans <= HAC_OP_OPERANDS_MAX &&
+    bool graph = task->codelet != NULL && task->call != NULL && task->n_spans <= HAC_OPS_SPANS_MAX &&
                  task->call_bytes > 0 && task->call_bytes <= HAC_OP_CALL_MAX &&
                  task->n_after <= HAC_OPS_AFTER_MAX && isfinite(task->units) && task->units >= 0;
     for (size_t i = 0; graph && i < task->n_spans; i++)

@@ -9,6 +9,8 @@
 
 #include <hac/op.h>
 
+#include "base/op_layout.h"
+
 enum { TASKS_MAX = 512, BUFFERS_MAX = 32, AFTER_MAX = 64, LOG_MAX = 8192, JOB = 9 };
 
 static fake_daemon *the_daemon;
@@ -144,7 +146,7 @@ static int stop(void **state)
 /* A graph of two tasks over one buffer, all of it as it should be; a test then breaks one thing. */
 typedef struct graph {
     hac_buffer *buffer, *list[BUFFERS_MAX + 1];
-    hac_op_span spans[HAC_OP_OPERANDS_MAX + 1];
+    hac_op_span spans[HAC_OPS_SPANS_MAX + 1];
     uint32_t after[AFTER_MAX + 1];
     uint8_t call[HAC_OP_CALL_MAX + 1];
     hac_op_task tasks[TASKS_MAX + 1];
@@ -159,7 +161,7 @@ static void make(graph *g)
     g->buffer = buffer;
     for (size_t i = 0; i <= BUFFERS_MAX; i++)
         g->list[i] = buffer;
-    for (size_t i = 0; i <= HAC_OP_OPERANDS_MAX; i++)
+    for (size_t i = 0; i <= HAC_OPS_SPANS_MAX; i++)
         g->spans[i] = (hac_op_span){0, 1, 128, 256, 192, 64};
     for (size_t i = 0; i < sizeof(g->call); i++)
         g->call[i] = (uint8_t)(i * 7);
@@ -282,19 +284,19 @@ static void test_limits(void **state)
 {
     (void)state;
     graph *g = new_graph();
-    g->tasks[1].n_spans = HAC_OP_OPERANDS_MAX;
+    g->tasks[1].n_spans = HAC_OPS_SPANS_MAX;
     g->tasks[1].n_after = AFTER_MAX;
     g->tasks[1].call_bytes = HAC_OP_CALL_MAX;
     g->ops.n_buffers = BUFFERS_MAX;
     g->spans[0].buffer = BUFFERS_MAX - 1;
     g->tasks[1].units = 0;
     assert_accepted(g);
-    assert_int_equal(seen.n_spans, HAC_OP_OPERANDS_MAX);
+    assert_int_equal(seen.n_spans, HAC_OPS_SPANS_MAX);
     assert_int_equal(seen.n_after, AFTER_MAX);
     assert_int_equal(seen.call_bytes, HAC_OP_CALL_MAX);
     assert_int_equal(seen.n_buffers, BUFFERS_MAX);
     make(g);
-    g->tasks[1].n_spans = HAC_OP_OPERANDS_MAX + 1;
+    g->tasks[1].n_spans = HAC_OPS_SPANS_MAX + 1;
     assert_refused(g, "task 1 (y) is no sub-operator");
     g->tasks[1].n_after = AFTER_MAX + 1;
     assert_refused(g, "task 1 (y) is no sub-operator");

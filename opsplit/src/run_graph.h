@@ -8,7 +8,7 @@
 #define HAC_RUN_TASKS_MOST 256
 
 typedef struct hac_run_graph_task {
-    hac_op_span spans[HAC_OP_OPERANDS_MAX];
+    hac_op_span spans[HAC_OPS_SPANS_MAX];
     uint32_t after[HAC_OPS_AFTER_MAX];
     char name[96];
     uint64_t values[HAC_OP_VALUES_MAX];

@@ -9,7 +9,6 @@
 #include "expr/program.h"
 #include "run_graph.h"
 
-#define SPANS_MOST HAC_OP_OPERANDS_MAX
 #define UNITS_MOST                                                                                           \
     1e6 /* of a round's work: a CPU does so much in about a millisecond, others may be faster */
 
@@ -24,7 +23,7 @@ struct hac_run_rounds {
     bool is_carried[HAC_LOGIC_VECTORS_MAX];        /* it is read */
     hac_run_vector history, state;
     const hac_run_vector *state_before; /* NULL: of none */
-    bool is_written[SPANS_MOST];        /* by buffer */
+    bool is_written[HAC_OPS_SPANS_MAX]; /* by buffer */
     hac_text call;
     uint64_t done;
     bool failed;
@@ -71,12 +70,16 @@ static hac_status add_round(hac_run_rounds *r)
     return status == HAC_OK && r->run->graph->n_tasks > 0 && units <= UNITS_MOST ? HAC_OK : HAC_UNSUPPORTED;
 }
 
-static bool is_held(const hac_run_graph *graph, const hac_run_memory *memory)
+/* Whether a task reads it, or a vector has it as its value behind the round. */
+static bool is_used(const hac_run_rounds *r, const hac_run_memory *memory)
 {
-    for (size_t i = 0; i < graph->n_held; i++)
-        if (graph->held[i] == memory)
-            return true;
-    return false;
+    const hac_run_graph *graph = r->run->graph;
+    bool is = false;
+    for (size_t i = 0; memory != NULL && i < graph->n_held; i++)
+        is |= graph->held[i] == memory;
+    for (size_t i = 0; memory != NULL && i < r->changed->n; i++)
+        is |= r->run->vectors[r->changed->vectors[i]].memory == memory;
+    return is;
 }
 
 static bool is_alike(const hac_run_vector *a, const hac_run_vector *b)
@@ -85,19 +88,17 @@ static bool is_alike(const hac_run_vector *a, const hac_run_vector *b)
            hac_run_is_whole(b);
 }
 
-/* What the round has left has to lie where it was written, and, where the next one reads it, be like what it
- * began with. */
+/* What the round has left has to be like what it began with, where the next one needs it. */
 static hac_status find_carried(hac_run_rounds *r)
 {
     const hac_logic_run *run = r->run;
+    for (size_t i = 0; i < r->changed->n; i++)
+        r->is_carried[i] = is_used(r, r->entries[i].memory);
     for (size_t i = 0; i < r->changed->n; i++) {
         const hac_run_vector *entry = &r->entries[i], *left = &run->vectors[r->changed->vectors[i]];
         if (entry->memory == NULL && left->memory == NULL)
             continue;
-        if (left->memory == NULL || left->of_round_before)
-            return HAC_UNSUPPORTED;
-        r->is_carried[i] = entry->memory != NULL && is_held(run->graph, entry->memory);
-        if (r->is_carried[i] && !is_alike(entry, left))
+        if (left->memory == NULL || (r->is_carried[i] && !is_alike(entry, left)))
             return HAC_UNSUPPORTED;
     }
     size_t bytes = run->logic->n_dimensions * sizeof *run->dimensions;
@@ -228,11 +229,11 @@ static hac_status make_call(hac_run_rounds *r)
 {
     const hac_run_graph *graph = r->run->graph;
     /* room for what is held beside what the round's tasks do */
-    if (graph->n_buffers > SPANS_MOST || graph->n_tasks > HAC_OP_WHILE_CALLS_MAX ||
+    if (graph->n_buffers > HAC_OPS_SPANS_MAX || graph->n_tasks > HAC_OP_WHILE_CALLS_MAX ||
         add_carries(r, true) > HAC_OP_WHILE_CARRIES_MAX)
         return HAC_UNSUPPORTED;
     hold_all(r);
-    if (graph->n_buffers > SPANS_MOST)
+    if (graph->n_buffers > HAC_OPS_SPANS_MAX)
         return HAC_UNSUPPORTED;
     add_condition(r);
     hac_op_while_head head = {.n_carries = add_carries(r, true), .n_calls = (uint32_t)graph->n_tasks};
@@ -374,11 +375,11 @@ void hac_run_rounds_settle(hac_run_rounds *r)
 {
     hac_logic_run *run = r->run;
     hac_run_go_back(run, r->changed, r->done > 0 ? &r->after : &r->before);
-    for (size_t i = 0; i < r->changed->n && r->done > 0 && r->failed; i++) {
-        if (!r->is_carried[i])
-            continue; /* the round that fails writes it before it reads it */
-        r->entries[i].of_round_before = false;
-        hac_run_vector_copy(run, &r->entries[i], &run->vectors[r->changed->vectors[i]]);
+    for (size_t i = 0; i < r->changed->n; i++) {
+        hac_run_vector *v = &run->vectors[r->changed->vectors[i]];
+        if (r->done > 0 && r->failed && r->is_carried[i]) /* the others a round writes before it reads them */
+            hac_run_vector_copy(run, &r->entries[i], v);
+        v->of_round_before = false;
     }
     run->round = r->before.round + r->done * r->each;
     run->report->rounds = r->before.rounds + r->done * r->each;

@@ -31,7 +31,7 @@
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
 #define TASK_ROUNDS  0.5e-3 /* of rounds as one task: longer ones gain little, and may use more devices */
-#define TASK_TRIED   1.5e-3 /* of a round by itself, with all that lies between two … */
+#define TASK_TRIED   5e-3   /* of a round by itself, with all that lies between two … */
 #define TASK_GAINS   0.6 /* … of which one in a task takes so much at most, or several devices are better */
 #define TASK_SECONDS 5e-3 /* of such a task: so long a cancel waits, and as long for the one behind it */
 #define TASK_FIRST   16   /* rounds of the first one */
@@ -374,9 +374,9 @@ static bool may_be_one_task(const hac_logic_run *run, const loop *l)
  * tasks, and others, go with one graph. */
 static uint64_t rounds_of_task(const loop *l)
 {
-    uint64_t left = l->step->rounds - l->added, n = TASK_FIRST;
-    if (l->in_tasks)
-        n = (uint64_t)fmin(TASK_SECONDS / l->round_seconds, HAC_RUN_ROUNDS_MOST);
+    double fit = (l->in_tasks ? TASK_SECONDS : 4 * TASK_SECONDS) / l->round_seconds;
+    uint64_t left = l->step->rounds - l->added;
+    uint64_t n = (uint64_t)fmin(fit, l->in_tasks ? HAC_RUN_ROUNDS_MOST : TASK_FIRST);
     uint64_t lines = l->line_bytes > 0 ? LINES_BYTES / l->line_bytes : n;
     n = n < lines ? n : lines;
     return n < left ? n : left;

@@ -131,7 +131,7 @@ const hac_message_limits hac_client_limits[] = {
         {"first", .most = HAC_WIRE_BYTES_MAX},
         {"count", .most = HAC_WIRE_BYTES_MAX},
         {"grain", .most = HAC_WIRE_BYTES_MAX},
-        {"spans", .count = HAC_OP_OPERANDS_MAX},
+        {"spans", .count = HAC_OPS_SPANS_MAX},
         {"call", .flags = HAC_FIELD_NEEDED, .bytes = HAC_OP_CALL_MAX},
         {"after", .count = HAC_OPS_AFTER_MAX},
         {"memory", .most = HAC_WIRE_BYTES_MAX}),

@@ -481,7 +481,7 @@ static void test_ops(void **state)
     BAD(OPS((c.op_task.grain = 0, c.op_task.first = OFF_MAX)), 0, "tasks[0]: count: the range ends");
     BAD(OPS(c.op_span.offset = 63), 0, "spans[0]: offset");
     BAD(OPS(c.op_span.offset = OFF_MAX - 62), 0, "spans[0]");
-    GOOD(OPS(c.op_task.n_spans = 8), 0);
+    GOOD(OPS(c.op_task.n_spans = 16), 0);
     GOOD(OPS((c.op_span.offset = 64, c.op_span.bytes = 128, c.op_span.touch_first = 64,
               c.op_span.touch_bytes = 128)),
          0);
@@ -490,7 +490,7 @@ static void test_ops(void **state)
     BAD(OPS((c.op_span.bytes = 128, c.op_span.touch_first = 1, c.op_span.touch_bytes = 128)), 0,
         "touch_bytes: are outside");
     BAD(OPS(c.op_span.touch_first = 64), 0, "touch_first: is there");
-    BAD(OPS(c.op_task.n_spans = 9), 0, "spans: has more than 8");
+    BAD(OPS(c.op_task.n_spans = 17), 0, "spans: has more than 16");
     BAD(OPS(c.op_task.call.len = 0), 0, "call: is missing");
     BAD(OPS(c.op_task.call.len = 16385), 0, "call: has 16385");
     BAD(OPS(c.op_after[0] = 1), 0, "tasks[1]: after: 1 does not come before it");

@@ -6,7 +6,7 @@
 #include <hac/type.h>
 
 #define AFFINITY_MAX 256
-#define SPANS_MAX    8
+#define SPANS_MAX    16
 #define PARAMS_MAX   18
 #define VALUES_MAX   96
 #define PROGRAMS_MAX 64

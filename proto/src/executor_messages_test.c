@@ -80,8 +80,8 @@ static void test_memory(void **state)
 static void test_run(void **state)
 {
     (void)state;
-    GOOD(run, RUN, &e.run, 0, e.run.n_spans = 8);
-    BAD(run, RUN, &e.run, 0, e.run.n_spans = 9, "run: spans: has more than 8");
+    GOOD(run, RUN, &e.run, 0, e.run.n_spans = 16);
+    BAD(run, RUN, &e.run, 0, e.run.n_spans = 17, "run: spans: has more than 16");
     BAD(run, RUN, &e.run, 0, e.run.n_then = HAC_RUN_THEN_MAX + 1, "then: has more than 7");
     GOOD(run, RUN, &e.run, 0, e.run.n_params = 18);
     BAD(run, RUN, &e.run, 0, e.run.n_params = 19, "run: params: has more than 18");

@@ -75,7 +75,7 @@ typedef struct hac_sample_client {
     Hac__Client__Input *inputs[HAC_FRAME_MAX_FDS + 1];
     Hac__Client__TableColumn *columns[257];
     Hac__Client__OpTask *op_tasks[513];
-    Hac__Client__OpSpan *op_spans[9];
+    Hac__Client__OpSpan *op_spans[17];
     uint32_t op_buffers[33], op_after[65];
     uint64_t sources[HAC_FRAME_MAX_FDS + 1];
     char *names[17];
@@ -104,7 +104,7 @@ typedef struct hac_sample_executor {
     Hac__Executor__BuildEnd build_end;
     Hac__Executor__Image image;
     Hac__Executor__Pong pong;
-    Hac__Executor__Span *spans[9];
+    Hac__Executor__Span *spans[17];
     Hac__Executor__DeviceFacts *devices[65];
     uint32_t affinity[257];
     uint64_t numbers[16];

@@ -300,7 +300,8 @@ static void test_damaged(void **state)
     r.task.spans[0].bytes = BYTES;
     uint8_t *call = (uint8_t *)r.call.data;
     uint64_t seed = 3;
-    for (unsigned turn = 0; turn < HAC_TEST_CASES(20000, 1500); turn++) { /* nothing outside of the span is touched */
+    for (unsigned turn = 0; turn < HAC_TEST_CASES(20000, 1500);
+         turn++) { /* nothing outside of the span is touched */
         size_t place = (size_t)(hac_random_u64(&seed) % bytes);
         uint8_t old = call[place];
         call[place] =

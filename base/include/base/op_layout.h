@@ -16,6 +16,7 @@
 #define HAC_OPS_BUFFERS_MAX 32
 #define HAC_OPS_TASKS_MAX   512
 #define HAC_OPS_AFTER_MAX   64
+#define HAC_OPS_SPANS_MAX   16
 #define HAC_OPS_CODELET_MAX 31
 #define HAC_OPS_LOG_MAX     8192 /* bytes of lines for the job's log in one message */
 #define HAC_OPS_VALUES_NONE 255  /* in place of the number of a task's values: it has failed */

@@ -46,7 +46,9 @@ typedef struct hac_op_while_head {
 } hac_op_while_head;
 
 typedef struct hac_op_carry {
-    hac_op_part first, from, to; /* of the same size, each aside of the others */
+    /* Of the same size, `first` aside of `to`. All are copied as if at once: `from` may be the `to` of
+     * another one, or its own. */
+    hac_op_part first, from, to;
 } hac_op_carry;
 
 typedef struct hac_op_while_call {

@@ -510,7 +510,7 @@ typedef struct hac_op_task {
     const char *name;             /* for plans, logs and messages; NULL: the codelet's */
     hac_type type;                /* of its elements: models are kept by it; NONE: no number */
     uint64_t first, count, grain; /* its range, and where it may be cut; grain 0: it is not cut */
-    const hac_op_span *spans;     /* at most 8 */
+    const hac_op_span *spans;     /* at most 16 */
     size_t n_spans;
     const void *call; /* a hac_op_call and what follows it: <hac/op.h>; at most 16 KiB */
     size_t call_bytes;

@@ -13,7 +13,7 @@
 
 #include "opencl/device.h"
 
-#define HAC_TASK_MAX_SPANS  8
+#define HAC_TASK_MAX_SPANS  16
 #define HAC_TASK_MAX_PARAMS 18
 
 /* Where the task's work may run: CODELET_OPENCL uses the device's kernels, CODELET_HOST is C. */

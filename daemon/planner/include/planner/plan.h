@@ -23,7 +23,7 @@
 
 #define HAC_PLAN_MAX_DEVICES 16
 #define HAC_PLAN_MAX_BUFFERS 32
-#define HAC_PLAN_MAX_SPANS   8 /* of one task; the executor protocol has the same limit */
+#define HAC_PLAN_MAX_SPANS   16 /* of one task; the executor protocol has the same limit */
 #define HAC_PLAN_MAX_PARAMS  18
 #define HAC_PLAN_MAX_TASKS   65536
 #define HAC_PLAN_NAME_MAX    64
