@@ -63,11 +63,13 @@ static hac_status do_item(void *context, uint64_t item, unsigned worker, hac_err
     return status;
 }
 
-static void try(uint64_t n, uint64_t fails_from, unsigned nested)
+typedef hac_status pool_run(uint64_t n, hac_pool_work work, void *context, hac_error *err);
+
+static void try_by(pool_run *run, uint64_t n, uint64_t fails_from, unsigned nested)
 {
     loop l = {.fails_from = fails_from, .nested = nested};
     hac_error err = HAC_ERROR_NONE;
-    hac_status status = hac_pool_run(n, do_item, &l, &err);
+    hac_status status = run(n, do_item, &l, &err);
     assert_int_equal(status, fails_from < n ? HAC_FAILED : HAC_OK);
     for (uint64_t i = 0; i < n; i++)
         assert_true(i <= fails_from ? l.seen[i] == 1 : l.seen[i] <= 1);
@@ -76,6 +78,13 @@ static void try(uint64_t n, uint64_t fails_from, unsigned nested)
         snprintf(says, sizeof says, "item %u", (unsigned)fails_from);
         assert_string_equal(err.message, says);
     }
+}
+
+/* Whether threads begin at items of their own or not. */
+static void try(uint64_t n, uint64_t fails_from, unsigned nested)
+{
+    try_by(hac_pool_run, n, fails_from, nested);
+    try_by(hac_pool_run_near, n, fails_from, nested);
 }
 
 static void test_every_item_once(void **state)
@@ -97,6 +106,35 @@ static void test_within_each_other(void **state)
     (void)state;
     for (unsigned i = 0; i < 5; i++)
         try(40, ITEMS, 9);
+}
+
+/* Items of several threads' shares fail, the lowest one last. */
+static hac_status fail_late(void *context, uint64_t item, unsigned worker, hac_error *err)
+{
+    loop *l = context;
+    struct timespec pause = {0, 1000000};
+    if (item == l->fails_from)
+        nanosleep(&pause, NULL);
+    return do_item(context, item, worker, err);
+}
+
+static void test_lowest_failure_of_shares(void **state)
+{
+    (void)state;
+    static const unsigned numbers[] = {2, 3, 4, 16, 17, 40}; /* of CPUs: more than there are shares, too */
+    for (unsigned i = 0; i < 120; i++) {
+        uint64_t n = 2 + i % 61, fails_from = i * 7 % n;
+        loop l = {.fails_from = fails_from};
+        hac_error err = HAC_ERROR_NONE;
+        char says[32];
+        cpus = numbers[i % 6];
+        assert_int_equal(hac_pool_run_near(n, fail_late, &l, &err), HAC_FAILED);
+        for (uint64_t item = 0; item < ITEMS; item++)
+            assert_true(item <= fails_from ? l.seen[item] == 1 : l.seen[item] <= (item < n));
+        snprintf(says, sizeof says, "item %u", (unsigned)fails_from);
+        assert_string_equal(err.message, says);
+    }
+    cpus = CPUS;
 }
 
 /* The threads sleep between these. */
@@ -197,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_item_once),
                                        cmocka_unit_test(test_lowest_failure),
+                                       cmocka_unit_test(test_lowest_failure_of_shares),
                                        cmocka_unit_test(test_within_each_other),
                                        cmocka_unit_test(test_after_pauses),
                                        cmocka_unit_test(test_after_their_end),
