@@ -432,7 +432,8 @@ static hac_status run_tasks(hac_logic_run *run, loop *l, bool *on, hac_error *er
         hac_run_rounds_free(task);
         task = hac_steal_ptr(next);
     }
-    status = land(run, status, err); /* of a task that comes behind one that did not go on, nothing */
+    if (any) /* else what is on its way is of a loop around this one, which adds a round ahead */
+        status = land(run, status, err); /* of a task that comes behind one that did not go on, nothing */
     if (status == HAC_OK && any)
         hac_run_rounds_settle(task);
     if (status == HAC_OK && any && !result.on && !result.failed && l->done < l->step->rounds)

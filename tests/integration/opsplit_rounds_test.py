@@ -123,6 +123,24 @@ outputs: {o: {columns: [total]}}
 """
 
 
+# Rounds of a few milliseconds, of which few are sent ahead, with a loop within that has nothing to run.
+WITHIN = """name: within
+vectors:
+  x: {template: FixValueVector, type: i64, value: 0, rows: %d}
+  fixed: {template: Var, type: i64, value: 1}
+operators:
+  - while: {condition: "top < 40", rounds: 1000}
+    do:
+      - while: {condition: "fixed < 2", rounds: 1}
+        do:
+          - let: {same: fixed}
+      - map: {expr: "x + 1%s", out: x}
+      - reduce: {in: x, function: max, out: top}
+outputs: {o: {columns: [x]}}
+"""
+TERMS = "".join(f" + (x + {i}) % {1000003 + i} * 0" for i in range(12))
+
+
 class Rounds(SharedMachineTest):
     def numbers(self, folder, name):
         return [int(line) for line in (folder / name).read_text().split()[1:]]
@@ -281,6 +299,13 @@ class Rounds(SharedMachineTest):
         out, receipt, _ = self.run_logic(NESTED)
         self.assertEqual(self.numbers(out, "o.csv"), [400] * 100)
         self.assertEqual(receipt["rounds"], 10 * (1 + 40 * 3))
+
+    def test_within_long_rounds(self):
+        """A loop within a round that is sent ahead leaves what is on its way alone."""
+        for rows in (2000, 5000, 10000, 20000, 40000):  # how long they take depends on the machine
+            out, receipt, _ = self.run_logic(WITHIN % (rows, TERMS))
+            self.assertEqual(self.numbers(out, "o.csv"), [40] * rows)
+            self.assertEqual(receipt["rounds"], 40 * 2)
 
     def test_two_devices(self):
         two = Machine(TWO_DEVICES)
