@@ -19,8 +19,7 @@ struct hac_op_eval {
     const hac_op_request *r;
     size_t from; /* operand that input 0 is */
     bool used[HAC_OP_OPERANDS_MAX];
-    eval_worker *workers;
-    unsigned n_workers;
+    eval_worker *workers[HAC_POOL_MAX]; /* made by the thread itself: there may be more of them than before */
 };
 
 /* What was made for the program's last run, if it can be used. */
@@ -29,9 +28,11 @@ static hac_op_eval *keep_eval(hac_op_request *r)
     hac_op_eval *e = r->eval;
     if (e == NULL || !hac_op_bind_again(r))
         return e;
-    for (unsigned i = 0; i < e->n_workers; i++) { /* it has the values before */
-        hac_machine_c_free(e->workers[i].machine);
-        e->workers[i].machine = NULL;
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++) { /* it has the values before */
+        if (e->workers[i] == NULL)
+            continue;
+        hac_machine_c_free(e->workers[i]->machine);
+        e->workers[i]->machine = NULL;
     }
     return e;
 }
@@ -48,12 +49,6 @@ hac_status hac_op_eval_new(hac_op_request *r, const char *name, hac_op_eval **re
         return hac_fail_no_memory(err);
     e->r = r;
     e->from = rule->inputs;
-    e->n_workers = hac_pool_threads();
-    e->workers = calloc(e->n_workers, sizeof *e->workers);
-    if (e->workers == NULL) {
-        free(e);
-        return hac_fail_no_memory(err);
-    }
     for (size_t i = 0; i < r->program->n_instructions; i++)
         if (r->program->instructions[i].op == HAC_OP_COLUMN)
             e->used[r->program->instructions[i].k] = true;
@@ -67,11 +62,13 @@ void hac_op_eval_free(hac_op_eval *e)
 {
     if (e == NULL || e->r->again)
         return;
-    for (unsigned i = 0; i < e->n_workers; i++) {
-        hac_machine_c_free(e->workers[i].machine);
-        free(e->workers[i].room);
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++) {
+        if (e->workers[i] == NULL)
+            continue;
+        hac_machine_c_free(e->workers[i]->machine);
+        free(e->workers[i]->room);
+        free(e->workers[i]);
     }
-    free(e->workers);
     free(e);
 }
 
@@ -84,8 +81,13 @@ static size_t string_bytes(const hac_program *p)
     return 0;
 }
 
-static hac_status worker_init(const hac_op_eval *e, eval_worker *w, hac_error *err)
+static hac_status worker_init(hac_op_eval *e, unsigned worker, hac_error *err)
 {
+    if (e->workers[worker] == NULL)
+        e->workers[worker] = calloc(1, sizeof *e->workers[worker]);
+    eval_worker *w = e->workers[worker];
+    if (w == NULL)
+        return hac_fail_no_memory(err);
     if (w->machine != NULL)
         return HAC_OK;
     if (w->room == NULL)
@@ -115,9 +117,9 @@ static void *load(const hac_op_vector *v, uint64_t first, size_t n, void *room)
 hac_status hac_op_eval_batch(hac_op_eval *e, unsigned worker, uint64_t first, size_t n, hac_vector *ret,
                              hac_error *err)
 {
-    eval_worker *w = &e->workers[worker];
+    HAC_OP_TRY(worker_init(e, worker, err));
+    eval_worker *w = e->workers[worker];
     const hac_program *p = e->r->program;
-    HAC_OP_TRY(worker_init(e, w, err));
     for (size_t i = 0; i < p->n_inputs; i++) {
         w->inputs[i] = (hac_vector){.type = p->inputs[i]};
         if (e->used[i])
