@@ -279,7 +279,7 @@ hac_status hac_flight_send(hac_flight *flight, const hac_fill_split *split, cons
     if (range != NULL) {
         ask.in_file = true;
         ask.offset = range->offset;
-        ask.records_before = range->records_before;
+        ask.bytes_before = range->bytes_before;
     }
     if (filled)
         ask.buffer = hac_mapping_id(slot->buffer->mapping);

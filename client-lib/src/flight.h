@@ -70,7 +70,7 @@ HAC_MUST_USE hac_status hac_flight_first(hac_flight *flight, uint64_t least, hac
 /* A split that stays in its file. */
 typedef struct hac_flight_range {
     int fd; /* borrowed */
-    uint64_t offset, records_before;
+    uint64_t offset, bytes_before;
 } hac_flight_range;
 
 /* Hands over what is in flight->filling, or in the range (NULL: none), unless hacd has enough. split NULL:

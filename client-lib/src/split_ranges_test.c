@@ -30,7 +30,7 @@ static bool look(fake_session *session, const Hac__Client__Request *request, hac
                         .offset = ask->offset,
                         .bytes = ask->bytes,
                         .set_bytes = ask->set_bytes,
-                        .before = ask->records_before,
+                        .before = ask->bytes_before,
                         .sets = ask->sets};
     snprintf(to->name, sizeof(to->name), "%s", ask->name);
     if (enough_at < 0 || (int)n_seen <= enough_at)
@@ -112,7 +112,7 @@ static void test_ranges(void **state)
         for (size_t i = 0; i < n_seen; i++) {
             assert_true(seen[i].in_file && seen[i].last == (i + 1 == n_seen));
             assert_int_equal(seen[i].offset, at);
-            assert_int_equal(seen[i].before, at / RECORD);
+            assert_int_equal(seen[i].before, at);
             assert_int_equal(seen[i].set_bytes, seen[i].bytes < set ? seen[i].bytes : set);
             assert_true(seen[i].last || seen[i].sets == cases[k].wanted);
             assert_string_equal(seen[i].name, "in0");

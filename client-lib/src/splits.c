@@ -231,8 +231,7 @@ static hac_status hand_over_file(run *r, uint64_t offset, uint64_t bytes, hac_er
                                       .largest = set < n ? set : n,
                                       .input_bytes = n,
                                       .sets = (uint32_t)((n - 1) / set + 1)};
-        const hac_flight_range range = {
-            .fd = r->turn.fd, .offset = offset + at, .records_before = at / rule->record_bytes};
+        const hac_flight_range range = {.fd = r->turn.fd, .offset = offset + at, .bytes_before = at};
         bool last = at + n == bytes && hac_turn_is_last(&r->turn);
         status = hac_flight_send(&r->flight, &split, &range, hac_input_name(r->turn.input), last, err);
         at += n;

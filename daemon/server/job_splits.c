@@ -33,6 +33,7 @@ typedef struct hac_splits {
     split queue[HAC_SPLITS_IN_FLIGHT_MAX]; /* unanswered, oldest first … */
     size_t n_queued;
     size_t n_taken;                          /* … of which the running plan has so many */
+    uint32_t part;                           /* … of the first one only so many data sets; 0: all */
     split through[HAC_SPLITS_IN_FLIGHT_MAX]; /* to be answered when the next round is under way */
     size_t n_through;
     bool last;          /* no more will come */
@@ -42,6 +43,8 @@ typedef struct hac_splits {
     bool ordered;       /* rows are */
     uint32_t output;    /* format */
     uint64_t limit;     /* of rows; UINT64_MAX: none */
+    bool all_memory;    /* the next plan is made for all that is free … */
+    bool in_parts;      /* … which was too little for what comes of all data sets of a split in a file */
     bool tight;         /* partials and the result do not fit side by side */
     bool enough, ended; /* the limit is reached; the result is there */
     uint64_t given, answered;
@@ -109,7 +112,9 @@ static void end_splits(hac_job *job, hac_pool_buffer *rows, uint64_t rows_bytes)
         hac_pool_hold(rows); /* its session may let go of it before it is answered */
     s->queue[0].rows = rows;
     s->queue[0].rows_bytes = rows_bytes;
-    for (size_t n = s->n_taken; n > 0; n--) {
+    if (s->part != 0)
+        hac_waiting_split_advance(&s->queue[0], s->part);
+    for (size_t n = s->part != 0 ? 0 : s->n_taken; n > 0; n--) {
         split first = take_first(s);
         hac_waiting_split_let_go(job, &first);
         s->through[s->n_through++] = first;
@@ -218,17 +223,20 @@ static void take_splits(hac_job *job, size_t large, uint64_t room)
         bool enough = s->n_taken >= large && bytes + next->bytes > ROUND_BYTES;
         if (s->n_taken > 0 && (enough || sets + next->sets > room))
             break;
-        spec->sources[s->n_taken] = next->bytes;
-        spec->round.sets[s->n_taken] = next->sets;
+        uint32_t n = s->part != 0 ? s->part : next->sets;
+        spec->sources[s->n_taken] = s->part != 0 ? n * next->file.set_bytes : next->bytes;
+        spec->round.sets[s->n_taken] = n;
         spec->round.files[s->n_taken] = next->file;
         spec->round.slots[s->n_taken] = next->slot;
         if (next->set_bytes > spec->round.set_bytes)
             spec->round.set_bytes = next->set_bytes;
         free(job->query->names[next->slot]);
         job->query->names[next->slot] = strdup(next->name);
-        bytes += next->bytes;
-        sets += next->sets;
+        bytes += spec->sources[s->n_taken];
+        sets += n;
         s->n_taken++;
+        if (s->part != 0)
+            break;
     }
     spec->n_sources = s->n_taken;
     spec->bytes = bytes;
@@ -382,11 +390,24 @@ static hac_status plan_merge(hac_job *job, hac_round_stage stage, hac_error *err
     return status == HAC_OK ? start(job, stage, err) : status;
 }
 
+/* Room for those of the first split, or of as many of its data sets as there is room for. */
+static hac_status fit_partials(splits *s, hac_query_spec *spec, hac_error *err)
+{
+    hac_status status = hac_round_fit(spec, &s->memory, err);
+    while (status == HAC_REFUSED && s->all_memory && s->queue[0].file.there && s->memory.sets > 1) {
+        s->in_parts = true;
+        s->memory.sets /= 2;
+        status = hac_round_fit(spec, &s->memory, err);
+    }
+    return status;
+}
+
 static hac_status plan_aggregate(hac_job *job, hac_error *err)
 {
     splits *s = job->query->rounds;
     hac_query_spec *spec = &job->query->spec;
-    s->memory.sets = s->queue[0].sets;
+    bool some = s->in_parts && s->partials != NULL && s->queue[0].file.there;
+    s->memory.sets = some && s->queue[0].sets > spec->round.room ? spec->round.room : s->queue[0].sets;
     s->memory.set_bytes = s->queue[0].set_bytes;
     hac_round_stage next = s->partials != NULL ? hac_round_next(spec, &s->memory) : HAC_ROUND_NONE;
     hac_status status = HAC_OK;
@@ -394,8 +415,9 @@ static hac_status plan_aggregate(hac_job *job, hac_error *err)
         return plan_merge(job, HAC_ROUND_CARRY, err);
     if (next == HAC_ROUND_NONE) {
         hac_pool_clear(&s->partials);
-        status = hac_round_fit(spec, &s->memory, err);
+        status = fit_partials(s, spec, err);
     }
+    s->part = s->memory.sets < s->queue[0].sets ? (uint32_t)s->memory.sets : 0;
     fewer_partitions(job);
     take_splits(job, ROUND_LARGE, spec->round.room - s->memory.held);
     return status == HAC_OK ? start(job, HAC_ROUND_AGGREGATE, err) : status;
@@ -470,6 +492,7 @@ static hac_status plan_within(hac_job *job, hac_error *err)
     for (hac_stream_memory_step step = HAC_STREAM_MEMORY_HALF;
          status == HAC_REFUSED && step < HAC_STREAM_MEMORY_STEPS; step++) {
         spec->memory = memory_for(job, step);
+        job->query->rounds->all_memory = step == HAC_STREAM_MEMORY_ALL;
         status = plan_round(job, err);
     }
     if (status == HAC_OK)
@@ -497,6 +520,7 @@ static hac_status next_plan(hac_job *job, hac_error *err)
     }
     run->spec.device_mask = hac_job_allowed_devices(job);
     run->spec.memory = memory_for(job, HAC_STREAM_MEMORY_OWN);
+    s->all_memory = false;
     run->spec.limit = job->memory_limit;
     run->spec.round.beside = splits_most(s);
     if (run->spec.device_mask == 0)

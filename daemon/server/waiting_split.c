@@ -14,7 +14,7 @@ static hac_status take_file(hac_job *job, const Hac__Client__AppendSplit *reques
     split->file = (hac_round_file){.there = status == HAC_OK,
                                    .offset = request->offset,
                                    .set_bytes = request->set_bytes,
-                                   .records_before = request->records_before};
+                                   .bytes_before = request->bytes_before};
     return status;
 }
 
@@ -31,6 +31,17 @@ hac_status hac_waiting_split_take(hac_session *session, hac_job *job, const Hac_
         return HAC_OK;
     hac_waiting_split_drop(job, split);
     return hac_fail_no_memory(err);
+}
+
+void hac_waiting_split_advance(hac_waiting_split *split, uint32_t sets)
+{
+    uint64_t bytes = sets * split->file.set_bytes;
+    split->file.offset += bytes;
+    split->file.bytes_before += bytes;
+    split->bytes -= bytes;
+    split->sets -= sets;
+    if (split->set_bytes > split->bytes)
+        split->set_bytes = split->bytes;
 }
 
 void hac_waiting_split_let_go(hac_job *job, hac_waiting_split *split)

@@ -25,6 +25,8 @@ HAC_MUST_USE hac_status hac_waiting_split_take(hac_session *session, hac_job *jo
                                                const Hac__Client__AppendSplit *request, hac_frame *frame,
                                                hac_waiting_split *split, hac_error *err);
 
+/* Its first data sets, fewer than it has, are not needed any more. It lies in a file. */
+void hac_waiting_split_advance(hac_waiting_split *split, uint32_t sets);
 /* Its data are not needed any more; and nothing of it is. */
 void hac_waiting_split_let_go(hac_job *job, hac_waiting_split *split);
 void hac_waiting_split_drop(hac_job *job, hac_waiting_split *split);

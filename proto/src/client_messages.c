@@ -114,7 +114,7 @@ const hac_message_limits hac_client_limits[] = {
         {"set_bytes", .most = HAC_WIRE_BYTES_MAX},
         {"input_bytes", .most = HAC_WIRE_BYTES_MAX},
         {"offset", .most = HAC_WIRE_BYTES_MAX},
-        {"records_before", .most = HAC_WIRE_BYTES_MAX},
+        {"bytes_before", .most = HAC_WIRE_BYTES_MAX},
         {"reading_ns", .most = HAC_WIRE_BYTES_MAX},
         {"input_wait_ns", .most = HAC_WIRE_BYTES_MAX},
         {"device_wait_ns", .most = HAC_WIRE_BYTES_MAX},
@@ -333,7 +333,7 @@ static hac_status validate_append_split(const Hac__Client__AppendSplit *split, s
     hac_status status = split->in_file ? validate_range(split, err) : HAC_OK;
     if (status != HAC_OK)
         return status;
-    if (!split->in_file && (split->offset != 0 || split->records_before != 0))
+    if (!split->in_file && (split->offset != 0 || split->bytes_before != 0))
         return hac_fail(err, HAC_PROTOCOL, "offset: is of a split that is in no file");
     if (!data && (!split->last || split->bytes != 0 || split->sets != 0))
         return hac_fail(err, HAC_PROTOCOL, "buffer: is missing");

@@ -422,7 +422,7 @@ static void test_append_split(void **state)
     BAD(SPLIT((use_set(0, 1, 0), c.split.buffer = 0, c.split.last = 1)), 0, "buffer: is missing");
     BAD(SPLIT(0), 1, "1 descriptors");
     BAD(SPLIT(c.split.offset = 64), 0, "offset: is of a split that is in no file");
-    BAD(SPLIT(c.split.records_before = 1), 0, "offset: is of a split that is in no file");
+    BAD(SPLIT(c.split.bytes_before = 1), 0, "offset: is of a split that is in no file");
 }
 
 static void use_range(uint64_t offset, uint64_t bytes, uint32_t sets, uint64_t set_bytes)
@@ -437,7 +437,7 @@ static void test_split_in_file(void **state)
 {
     (void)state;
     GOOD(SPLIT(use_range(0, 1, 1, 1)), 1);
-    GOOD(SPLIT((use_range(16, 4097, 2, 4096), c.split.records_before = OFF_MAX)), 1);
+    GOOD(SPLIT((use_range(16, 4097, 2, 4096), c.split.bytes_before = OFF_MAX)), 1);
     GOOD(SPLIT(use_range(0, OFF_MAX, 1, OFF_MAX)), 1);
     GOOD(SPLIT(use_range(OFF_MAX - 1024, 1024, 1024, 1)), 1);
     BAD(SPLIT(use_range(0, 4096, 1, 4096)), 0, "0 descriptors");
@@ -446,7 +446,7 @@ static void test_split_in_file(void **state)
     BAD(SPLIT(use_range(0, 0, 0, 0)), 1, "bytes: is 0, from byte 0 on");
     BAD(SPLIT(use_range(OFF_MAX, 1, 1, 1)), 1, "bytes: is 1, from byte 9223");
     BAD(SPLIT(use_range(OFF_MAX + 1, 1, 1, 1)), 1, "offset: is 9223");
-    BAD(SPLIT((use_range(0, 1, 1, 1), c.split.records_before = OFF_MAX + 1)), 1, "records_before: is 9223");
+    BAD(SPLIT((use_range(0, 1, 1, 1), c.split.bytes_before = OFF_MAX + 1)), 1, "bytes_before: is 9223");
     BAD(SPLIT(use_range(0, 4096, 1, 0)), 1, "sets: is 1, of 4096 bytes in sets of 0");
     BAD(SPLIT(use_range(0, 4096, 2, 4096)), 1, "sets: is 2, of 4096 bytes in sets of 4096");
     BAD(SPLIT(use_range(0, 4097, 1, 4096)), 1, "sets: is 1, of 4097 bytes");

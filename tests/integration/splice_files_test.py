@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hacctl splice over files of records of fixed width, which executors read where they lie. The oracle is NumPy, and the
 same bytes through a pipe."""
+import json
 import os
 import random
 import signal
@@ -134,6 +135,22 @@ class Files(Case, SharedMachineTest):
         self.put("whole", self.data.tobytes())
         out = self.m.good("splice", *["whole"] * 20, *SCHEMA, *GROUPS, "--memory", "48MiB")
         self.assertEqual({k: c for k, (c, *_) in read_groups(out).items()}, {k: 20 * c for k, (c, *_) in grouped(self.data).items()})
+
+    def test_memory_of_partials(self):
+        """Where it is short for what comes of all data sets of a split, rounds take some of them."""
+        keys = numpy.random.default_rng(4).integers(0, 200000, 16 * MIB // 4).astype("<i4")
+        columns = ", ".join(f"min(k + {i}) as a{i}, max(k - {i}) as b{i}" for i in range(6))
+        words = ("--parse", "fixed", "--schema", "k:i32", "--group-by", "k", "--memory", "256MiB", "--receipt", "receipt")
+        out = self.m.good("splice", self.put("in", keys.tobytes()), *words, "--select", f"count() as n, {columns}", "--order-by", "k")
+        found, counts = numpy.unique(keys, return_counts=True)
+        wanted = [",".join(map(str, (k, n, *(v for i in range(6) for v in (k + i, k - i)))))
+                  for k, n in zip(found.tolist(), counts.tolist())]
+        self.assertEqual(out.decode().splitlines()[1:], wanted)
+        query = json.loads(Path(self.m.path("receipt")).read_text())["query"]
+        self.assertGreater(query["rounds"], query["splits"])
+        keys[[-5, -3]] = -1
+        self.m.bad(1, "splice", self.put("in", keys.tobytes()), *words, "--select", f"sum(cast(k as u32)) as s, {columns}",
+                   says=f"in: record {len(keys) - 4}")
 
 
 class Devices(Case, MachineTest):

@@ -215,11 +215,11 @@ hac_status hac_query_open_split(const hac_task *task, const hac_span *span, hac_
 static hac_status open_range(const hac_task *task, hac_query_task *t, hac_error *err)
 {
     uint64_t sets = (uint32_t)param(task, HAC_QUERY_PARAM_SPLIT),
-             offset = param(task, HAC_QUERY_PARAM_FILE_OFFSET);
+             offset = param(task, HAC_QUERY_PARAM_FILE_OFFSET), record = t->query->schema_columns;
     if (t->query->source.format != HAC_FORMAT_FIXED)
         return hac_fail(err, HAC_INVALID, "a split in a file has records of fixed width");
-    if (t->source_bytes == 0 || t->chunk_bytes == 0 || (t->source_bytes - 1) / t->chunk_bytes + 1 != sets ||
-        offset > INT64_MAX - t->source_bytes)
+    if (record == 0 || t->source_bytes == 0 || t->chunk_bytes == 0 ||
+        (t->source_bytes - 1) / t->chunk_bytes + 1 != sets || offset > INT64_MAX - t->source_bytes)
         return hac_fail(err, HAC_INVALID, "%llu bytes are not %llu data sets of %llu",
                         (unsigned long long)t->source_bytes, (unsigned long long)sets,
                         (unsigned long long)t->chunk_bytes);
@@ -228,7 +228,7 @@ static hac_status open_range(const hac_task *task, hac_query_task *t, hac_error 
                                   .fd_offset = offset,
                                   .bytes = t->source_bytes,
                                   .split = true,
-                                  .lines_before = param(task, HAC_QUERY_PARAM_RECORDS_BEFORE)};
+                                  .lines_before = param(task, HAC_QUERY_PARAM_BYTES_BEFORE) / record};
     return HAC_OK;
 }
 

@@ -400,7 +400,7 @@ static void aggregate_fixed(rounds *r, int fd, const uint8_t *bytes, uint64_t n_
     t->params[HAC_QUERY_PARAM_CHUNK] = set;
     t->params[HAC_QUERY_PARAM_SOURCE_BYTES] = end - from;
     t->params[HAC_QUERY_PARAM_FILE_OFFSET] = from;
-    t->params[HAC_QUERY_PARAM_RECORDS_BEFORE] = from / RECORD;
+    t->params[HAC_QUERY_PARAM_BYTES_BEFORE] = from;
     if (fd < 0) {
         hac_split_header h = {.magic = HAC_SPLIT_MAGIC, .n_sets = (uint32_t)n, .text_bytes = end - from};
         h.text_offset = (sizeof h + (n + 1) * 8 + 63) / 64 * 64;

@@ -74,9 +74,9 @@ typedef enum hac_query_param {
                             * that were written before, and 1. 0: the input does not come in splits */
     HAC_QUERY_PARAM_CARRY, /* bytes of a partition's region of the carry that is read, 0: there is none; of
                             * rows: how many of them earlier rounds gave */
-    HAC_QUERY_PARAM_FILE_STAMP,     /* parquet: HAC_COMPILE_STAMP of the file; 0: not known */
-    HAC_QUERY_PARAM_FILE_OFFSET,    /* of a split in a file: the byte where it begins … */
-    HAC_QUERY_PARAM_RECORDS_BEFORE, /* … and records of its source before it */
+    HAC_QUERY_PARAM_FILE_STAMP,   /* parquet: HAC_COMPILE_STAMP of the file; 0: not known */
+    HAC_QUERY_PARAM_FILE_OFFSET,  /* of a split in a file: the byte where it begins … */
+    HAC_QUERY_PARAM_BYTES_BEFORE, /* … and bytes of its source before it */
     HAC_QUERY_N_PARAMS
 } hac_query_param;
 

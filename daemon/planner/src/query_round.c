@@ -194,7 +194,7 @@ static void read_file(const hac_round_file *file, uint64_t bytes, hac_plan_task 
     task->params[HAC_QUERY_PARAM_SOURCE_BYTES] = bytes;
     task->params[HAC_QUERY_PARAM_CHUNK] = file->set_bytes;
     task->params[HAC_QUERY_PARAM_FILE_OFFSET] = file->offset;
-    task->params[HAC_QUERY_PARAM_RECORDS_BEFORE] = file->records_before;
+    task->params[HAC_QUERY_PARAM_BYTES_BEFORE] = file->bytes_before;
 }
 
 /* A range over the data sets of each split. */

@@ -120,7 +120,7 @@ static void test_in_file(void **state)
         assert_int_equal(p[HAC_QUERY_PARAM_SOURCE_BYTES], 16 * MIB);
         assert_int_equal(p[HAC_QUERY_PARAM_CHUNK], MIB - 8);
         assert_int_equal(p[HAC_QUERY_PARAM_FILE_OFFSET], 4096);
-        assert_int_equal(p[HAC_QUERY_PARAM_RECORDS_BEFORE], 512);
+        assert_int_equal(p[HAC_QUERY_PARAM_BYTES_BEFORE], 512);
         assert_int_equal(plan->tasks[0].params[HAC_QUERY_PARAM_CHUNK], MIB);
         hac_plan_free(plan);
     }

@@ -55,7 +55,7 @@ typedef enum hac_round_stage {
 /* Where a split lies that is no buffer. */
 typedef struct hac_round_file {
     bool there;
-    uint64_t offset, set_bytes, records_before; /* as HAC_QUERY_PARAM_… and its data sets */
+    uint64_t offset, set_bytes, bytes_before; /* as HAC_QUERY_PARAM_… and its data sets */
 } hac_round_file;
 
 typedef struct hac_query_round {
