@@ -45,6 +45,7 @@ typedef struct hac_splits {
     uint64_t limit;     /* of rows; UINT64_MAX: none */
     bool all_memory;    /* the next plan is made for all that is free … */
     bool in_parts;      /* … which was too little for what comes of all data sets of a split in a file */
+    bool single;        /* rows of several splits at once do not fit */
     bool tight;         /* partials and the result do not fit side by side */
     bool enough, ended; /* the limit is reached; the result is there */
     uint64_t given, answered;
@@ -359,7 +360,7 @@ static hac_status plan_rows(hac_job *job, hac_error *err)
 {
     const splits *s = job->query->rounds;
     job->query->spec.round.rows_given = job->query->totals.result_rows;
-    hac_status status = fit_rows(job, HAC_ROUND_ROOM_MAX, err);
+    hac_status status = fit_rows(job, s->single ? s->queue[0].sets : HAC_ROUND_ROOM_MAX, err);
     if (status == HAC_REFUSED && s->n_taken > 1)
         status = fit_rows(job, s->queue[0].sets, err);
     return status == HAC_OK ? start(job, HAC_ROUND_ROWS, err) : status;
@@ -639,6 +640,10 @@ static hac_status end_task(hac_job *job, uint32_t index, hac_error *err)
     hac_status status = hac_query_run_task_ended(job, index, err);
     if (status == HAC_REFUSED && s->memory.held > 0 && !s->tight) {
         s->tight = job->run.replan = true; /* the groups alone may do */
+        return HAC_OK;
+    }
+    if (status == HAC_REFUSED && gives_rows(job) && s->n_taken > 1) {
+        s->single = job->run.replan = true;
         return HAC_OK;
     }
     if (status != HAC_OK || job->run.replan)

@@ -152,6 +152,15 @@ class Files(Case, SharedMachineTest):
         self.m.bad(1, "splice", self.put("in", keys.tobytes()), *words, "--select", f"sum(cast(k as u32)) as s, {columns}",
                    says=f"in: record {len(keys) - 4}")
 
+    def test_memory_of_rows(self):
+        """Where rows of several splits do not fit, those of one may."""
+        data = numpy.random.default_rng(5).integers(0, 2, 12 * MIB).astype("u1")
+        self.put("in", data.tobytes())
+        for more in ({}, {"data": data.tobytes()}):
+            out = self.m.good("splice", "-" if more else "in", "--parse", "fixed", "--schema", "b:bool", "--select", "b", "--where", "b",
+                              "--memory", "48MiB", **more)
+            self.assertEqual(out, b"b\n" + b"true\n" * int(data.sum()))
+
 
 class Devices(Case, MachineTest):
     def test_several(self):
