@@ -321,6 +321,9 @@ static hac_status validate_range(const Hac__Client__AppendSplit *split, hac_erro
     if (split->bytes == 0 || split->bytes > HAC_WIRE_BYTES_MAX - split->offset)
         return hac_fail(err, HAC_PROTOCOL, "bytes: is %llu, from byte %llu on",
                         (unsigned long long)split->bytes, (unsigned long long)split->offset);
+    if (split->set_bytes > HAC_SPLIT_SET_BYTES) /* one task has it, for as long as it likes */
+        return hac_fail(err, HAC_PROTOCOL, "set_bytes: is %llu, of a split in a file",
+                        (unsigned long long)split->set_bytes);
     if (split->set_bytes == 0 || split->sets != (split->bytes - 1) / split->set_bytes + 1)
         return hac_fail(err, HAC_PROTOCOL, "sets: is %u, of %llu bytes in sets of %llu", split->sets,
                         (unsigned long long)split->bytes, (unsigned long long)split->set_bytes);

@@ -438,7 +438,7 @@ static void test_split_in_file(void **state)
     (void)state;
     GOOD(SPLIT(use_range(0, 1, 1, 1)), 1);
     GOOD(SPLIT((use_range(16, 4097, 2, 4096), c.split.bytes_before = OFF_MAX)), 1);
-    GOOD(SPLIT(use_range(0, OFF_MAX, 1, OFF_MAX)), 1);
+    GOOD(SPLIT(use_range(0, 1 << 30, 1024, 1 << 20)), 1);
     GOOD(SPLIT(use_range(OFF_MAX - 1024, 1024, 1024, 1)), 1);
     BAD(SPLIT(use_range(0, 4096, 1, 4096)), 0, "0 descriptors");
     BAD(SPLIT(use_range(0, 4096, 1, 4096)), 2, "2 descriptors");
@@ -452,6 +452,7 @@ static void test_split_in_file(void **state)
     BAD(SPLIT(use_range(0, 4097, 1, 4096)), 1, "sets: is 1, of 4097 bytes");
     BAD(SPLIT(use_range(0, 1025, 1025, 1)), 1, "append_split: sets: is 1025");
     BAD(SPLIT(use_range(0, 100, 1, 101)), 1, "set_bytes: is 101");
+    BAD(SPLIT(use_range(0, 1 << 21, 1, (1 << 20) + 1)), 1, "set_bytes: is 1048577, of a split in a file");
 }
 
 static void test_ops(void **state)

@@ -351,7 +351,7 @@ class Requests(HostileCase):
             path = os.open(f"/proc/self/fd/{whole.fileno()}", os.O_PATH)
             self.assertEqual(client.ask(wire.APPEND_SPLIT, wire.message(f1=text, **file), [whole.fileno()])[0], wire.R_FAILURE)
             for fields, fds in (({}, []), ({}, [whole.fileno()] * 2), ({"f2": 1}, [whole.fileno()]), ({"f4": 2}, [whole.fileno()]),
-                                ({"f5": 0}, [whole.fileno()]), ({"f14": 2**63 - 1}, [whole.fileno()])):
+                                ({"f5": 0}, [whole.fileno()]), ({"f14": 2**63 - 1}, [whole.fileno()]), ({"f3": 2**40, "f5": 2**40}, [whole.fileno()])):
                 other = self.client()
                 body = wire.message(f1=begin(other, kind=8, f1="a:i64"), **{**file, **fields})
                 self.assertIsNone(other.ask(wire.APPEND_SPLIT, body, fds), fields)  # the protocol is broken
