@@ -15,6 +15,7 @@ static hac_status take_file(hac_job *job, const Hac__Client__AppendSplit *reques
                                    .offset = request->offset,
                                    .set_bytes = request->set_bytes,
                                    .bytes_before = request->bytes_before};
+    job->spec.from_descriptor |= split->file.there;
     return status;
 }
 

@@ -146,8 +146,9 @@ class Files(Case, SharedMachineTest):
         wanted = [",".join(map(str, (k, n, *(v for i in range(6) for v in (k + i, k - i)))))
                   for k, n in zip(found.tolist(), counts.tolist())]
         self.assertEqual(out.decode().splitlines()[1:], wanted)
-        query = json.loads(Path(self.m.path("receipt")).read_text())["query"]
-        self.assertGreater(query["rounds"], query["splits"])
+        receipt = json.loads(Path(self.m.path("receipt")).read_text())
+        self.assertGreater(receipt["query"]["rounds"], receipt["query"]["splits"])
+        self.assertEqual(receipt["data_path"], "descriptor, read in blocks")
         keys[[-5, -3]] = -1
         self.m.bad(1, "splice", self.put("in", keys.tobytes()), *words, "--select", f"sum(cast(k as u32)) as s, {columns}",
                    says=f"in: record {len(keys) - 4}")
