@@ -208,21 +208,28 @@ static hac_status add_task(hac_run_rounds *r, const hac_op_task *task)
     return HAC_OK;
 }
 
-static void hold_all(hac_run_rounds *r)
+/* false: the graph has as many buffers as a task can have. */
+static bool hold(hac_run_graph *graph, hac_run_memory *memory)
+{
+    if (graph->n_buffers >= HAC_OPS_SPANS_MAX && hac_run_pool_buffer(memory)->in_graph < 0)
+        return false;
+    hac_run_graph_hold(graph, memory);
+    return true;
+}
+
+static bool hold_all(const hac_run_rounds *r)
 {
     hac_run_graph *graph = r->run->graph;
-    hac_run_graph_hold(graph, r->history.memory);
-    hac_run_graph_hold(graph, r->state.memory);
+    bool all = hold(graph, r->history.memory) && hold(graph, r->state.memory);
     if (r->state_before != NULL)
-        hac_run_graph_hold(graph, r->state_before->memory);
-    for (size_t i = 0; i < r->changed->n; i++)
-        if (r->is_carried[i])
-            hac_run_graph_hold(graph, r->before.vectors[i].memory);
+        all = all && hold(graph, r->state_before->memory);
     for (size_t i = 0; i < r->step->condition->n_vectors; i++)
-        hac_run_graph_hold(graph, r->run->vectors[r->step->condition->vectors[i]].memory);
+        all = all && hold(graph, r->run->vectors[r->step->condition->vectors[i]].memory);
     for (size_t i = 0; i < r->changed->n; i++)
         if (r->is_carried[i])
-            hac_run_graph_hold(graph, r->run->vectors[r->changed->vectors[i]].memory);
+            all = all && hold(graph, r->before.vectors[i].memory) && hold(graph, r->entries[i].memory) &&
+                  hold(graph, r->run->vectors[r->changed->vectors[i]].memory);
+    return all;
 }
 
 static hac_status make_call(hac_run_rounds *r)
@@ -232,8 +239,7 @@ static hac_status make_call(hac_run_rounds *r)
     if (graph->n_buffers > HAC_OPS_SPANS_MAX || graph->n_tasks > HAC_OP_WHILE_CALLS_MAX ||
         add_carries(r, true) > HAC_OP_WHILE_CARRIES_MAX)
         return HAC_UNSUPPORTED;
-    hold_all(r);
-    if (graph->n_buffers > HAC_OPS_SPANS_MAX)
+    if (!hold_all(r))
         return HAC_UNSUPPORTED;
     add_condition(r);
     hac_op_while_head head = {.n_carries = add_carries(r, true), .n_calls = (uint32_t)graph->n_tasks};
