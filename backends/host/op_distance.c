@@ -110,7 +110,7 @@ static hac_status distance_rows(void *context, uint64_t first, uint64_t count, u
 static hac_status run_distances(hac_op_request *r, hac_error *err)
 {
     const hac_op_vector *a = &r->v[1], *b = &r->v[2];
-    unsigned threads = hac_pool_threads();
+    const unsigned threads = HAC_POOL_MAX; /* there may be more than there are now */
     distance_work w = {.r = r,
                        .kernels = hac_op_kernels_best(),
                        .number = hac_op_number_of(a->kind),

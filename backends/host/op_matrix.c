@@ -345,7 +345,7 @@ static hac_status reduce_rows(void *context, uint64_t first, uint64_t count, uns
 
 hac_status hac_op_do_row_reduce(hac_op_request *r, uint64_t *values, size_t *n_values, hac_error *err)
 {
-    unsigned threads = hac_pool_threads();
+    const unsigned threads = HAC_POOL_MAX; /* there may be more than there are now */
     row_work w = {.r = r,
                   .rooms = calloc(threads, sizeof *w.rooms),
                   .room_elements = calloc(threads, sizeof *w.room_elements)};

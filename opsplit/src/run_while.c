@@ -59,6 +59,7 @@ typedef struct loop {
     double round_seconds; /* of the last graph's */
     unsigned most;        /* rounds a graph, as far as it is known */
     size_t line_bytes;    /* of a round's line in the log; 0: there are none */
+    uint64_t sent;        /* rounds that are done, or on their way in tasks */
     bool in_tasks;        /* rounds are, and round_seconds is of these */
     bool apart;           /* rounds are not to be one task: they cannot, or it gains nothing */
     hac_run_changed changed;
@@ -367,7 +368,7 @@ static bool may_be_one_task(const hac_logic_run *run, const loop *l)
     const hac_run_options *o = run->options;
     return !l->apart && l->most > 1 && l->done > 0 && l->round_seconds < TASK_TRIED && hac_run_alone(run) &&
            run->ahead == NULL && run->placing == NULL && o->policy == HAC_OP_POLICY_MEASURED && !o->kernels &&
-           l->step->rounds - l->added > (l->in_tasks ? 0 : 1);
+           l->step->rounds - l->sent > (l->in_tasks ? 0 : 1);
 }
 
 /* Of those behind what was added. The first one is short: it shows how long rounds are so. The lines of two
@@ -375,7 +376,7 @@ static bool may_be_one_task(const hac_logic_run *run, const loop *l)
 static uint64_t rounds_of_task(const loop *l)
 {
     double fit = (l->in_tasks ? TASK_SECONDS : 4 * TASK_SECONDS) / l->round_seconds;
-    uint64_t left = l->step->rounds - l->added;
+    uint64_t left = l->step->rounds - l->sent;
     uint64_t n = (uint64_t)fmin(fit, l->in_tasks ? HAC_RUN_ROUNDS_MOST : TASK_FIRST);
     uint64_t lines = l->line_bytes > 0 ? LINES_BYTES / l->line_bytes : n;
     n = n < lines ? n : lines;
@@ -393,7 +394,7 @@ static hac_status send_task(hac_logic_run *run, loop *l, const hac_run_rounds *b
     hac_status status =
         hac_run_rounds_send(run, l->step, &l->changed, most, l->round_seconds, behind, ret, err);
     l->apart |= status == HAC_UNSUPPORTED;
-    l->added += *ret != NULL ? most : 0;
+    l->sent += *ret != NULL ? most : 0;
     return status == HAC_UNSUPPORTED ? HAC_OK : status;
 }
 
@@ -404,6 +405,7 @@ static void accept_task(hac_logic_run *run, loop *l, const hac_run_rounds_result
     for (uint64_t i = 0; i < result->done && run->options->log != NULL; i++)
         log_round(run, l, result->first + i * result->each, result->bits + i * result->n_vars);
     l->done += result->done;
+    l->added += result->done;
     l->in_tasks = true;
     if (result->done > 0)
         l->round_seconds = (double)(now - l->mark) * 1e-9 / (double)result->done;
@@ -418,6 +420,7 @@ static hac_status run_tasks(hac_logic_run *run, loop *l, bool *on, hac_error *er
     hac_run_rounds *task = NULL, *next = NULL;
     hac_run_rounds_result result = {.on = true};
     l->mark = hac_now_ns();
+    l->sent = l->done;
     hac_status status = send_task(run, l, NULL, &task, err);
     bool any = task != NULL;
     while (status == HAC_OK && task != NULL && result.on) {
@@ -438,7 +441,6 @@ static hac_status run_tasks(hac_logic_run *run, loop *l, bool *on, hac_error *er
         hac_run_rounds_settle(task);
     if (status == HAC_OK && any && !result.on && !result.failed && l->done < l->step->rounds)
         status = hac_run_look(run, l->step, on, err);
-    l->added = l->done;
     hac_run_rounds_free(task);
     hac_run_rounds_free(next);
     return status;
