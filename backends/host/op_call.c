@@ -201,8 +201,7 @@ static hac_status read_program(const hac_op_rule *rule, const hac_task *task, ha
     return check_program(rule, r, err);
 }
 
-/* The value of an operand of one element, as a constant's low word has it. */
-static uint64_t constant_of(const hac_op_vector *v)
+uint64_t hac_op_constant_of(const hac_op_vector *v)
 {
     if (v->size == 1)
         return __atomic_load_n(v->values, __ATOMIC_RELAXED) != 0;
@@ -229,7 +228,7 @@ hac_status hac_op_bind_constants(hac_op_request *r, const hac_op_rule *rule, hac
             continue;
         if (r->bound[operand] == 0) {
             constants[p->n_constants] =
-                (hac_constant){.repr = p->registers[in->result], .low = constant_of(&r->v[operand])};
+                (hac_constant){.repr = p->registers[in->result], .low = hac_op_constant_of(&r->v[operand])};
             r->bound[operand] = (uint16_t)++p->n_constants;
         }
         *in = (hac_instruction){
@@ -245,7 +244,7 @@ bool hac_op_bind_again(hac_op_request *r)
         if (r->bound[i] == 0)
             continue;
         hac_constant *constant = &r->program->constants[r->bound[i] - 1];
-        uint64_t now = constant_of(&r->v[i]);
+        uint64_t now = hac_op_constant_of(&r->v[i]);
         changed |= now != constant->low;
         constant->low = now;
     }

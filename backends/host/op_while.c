@@ -244,17 +244,6 @@ hac_status hac_op_check_while(const hac_device_facts *facts, const hac_task *tas
 
 /* ---- the condition ---- */
 
-/* An element's bits in the low bytes; as the machine has it integers are widened. */
-static uint64_t value_of(const hac_op_vector *v, bool widen)
-{
-    if (v->size == 1)
-        return __atomic_load_n(v->values, __ATOMIC_RELAXED);
-    if (v->size == 8)
-        return hac_op_once_u64((const uint64_t *)(const void *)v->values);
-    uint32_t word = hac_op_once_u32((const uint32_t *)(const void *)v->values);
-    return widen && v->kind == HAC_KIND_I32 ? (uint64_t)(int64_t)(int32_t)word : word;
-}
-
 /* The machine, and a batch of one row for it. */
 typedef struct judge {
     hac_machine_c *machine;
@@ -289,11 +278,9 @@ static bool goes_on(const hac_op_request *condition, judge *j, uint64_t round)
     hac_batch batch = {.rows = 1, .n_columns = vars, .columns = j->columns};
     hac_vector output;
     for (size_t i = 0; i < vars; i++) {
-        history[i] = value_of(&condition->v[i + 1], false);
-        uint64_t wide = value_of(&condition->v[i + 1], true);
-        if (condition->v[i + 1].kind == HAC_KIND_BOOL)
-            wide = wide != 0;
-        memcpy(j->columns[i].values, &wide, sizeof wide);
+        uint64_t value = hac_op_constant_of(&condition->v[i + 1]);
+        history[i] = value;
+        memcpy(j->columns[i].values, &value, sizeof value);
     }
     hac_machine_c_run(j->machine, &batch, &output);
     return (output.states == NULL || output.states[0] == HAC_ROW_OK) && *(const uint8_t *)output.values != 0;

@@ -282,10 +282,11 @@ size_t hac_run_first_failed(const hac_logic_run *run)
 
 bool hac_run_is_of_round_before(const hac_logic_run *run, const hac_run_vector *vector)
 {
-    bool is_added =
-        vector->n_writers > 0 && (!is_of_this_graph(run, vector) ||
-                                  (run->ahead != NULL && vector->writers[0].task < run->ahead->first));
-    return run->ahead != NULL && hac_run_is_pending(run, vector) && (is_added || vector->of_round_before);
+    if (run->ahead == NULL || !hac_run_is_pending(run, vector))
+        return false;
+    bool is_added = vector->n_writers > 0 &&
+                    (!is_of_this_graph(run, vector) || vector->writers[0].task < run->ahead->first);
+    return is_added || vector->of_round_before;
 }
 
 hac_run_mark hac_run_mark_graph(const hac_logic_run *run)

@@ -21,6 +21,7 @@ struct hac_run_rounds {
     hac_run_moment before, after;
     hac_run_vector entries[HAC_LOGIC_VECTORS_MAX]; /* of each vector that changes what a round begins with */
     bool is_carried[HAC_LOGIC_VECTORS_MAX];        /* it is read */
+    uint32_t n_carries;                            /* so many are */
     hac_run_vector history, state;
     const hac_run_vector *state_before; /* NULL: of none */
     bool is_written[HAC_OPS_SPANS_MAX]; /* by buffer */
@@ -96,6 +97,7 @@ static hac_status find_carried(hac_run_rounds *r)
         r->is_carried[i] = is_used(r, r->entries[i].memory);
     for (size_t i = 0; i < r->changed->n; i++) {
         const hac_run_vector *entry = &r->entries[i], *left = &run->vectors[r->changed->vectors[i]];
+        r->n_carries += r->is_carried[i];
         if (entry->memory == NULL && left->memory == NULL)
             continue;
         if (left->memory == NULL || (r->is_carried[i] && !is_alike(entry, left)))
@@ -105,7 +107,7 @@ static hac_status find_carried(hac_run_rounds *r)
     return memcmp(run->dimensions, r->before.dimensions, bytes) == 0 ? HAC_OK : HAC_UNSUPPORTED;
 }
 
-/* The condition's Vars, of which the history keeps the bits. */
+/* The condition's Vars, which the history keeps. */
 static hac_status make_history(hac_run_rounds *r)
 {
     const hac_logic_expression *condition = r->step->condition;
@@ -171,21 +173,16 @@ static void add_condition(hac_run_rounds *r)
     hac_text_clear(&text);
 }
 
-static uint32_t add_carries(hac_run_rounds *r, bool count)
+static void add_carries(hac_run_rounds *r)
 {
-    uint32_t n = 0;
     for (size_t i = 0; i < r->changed->n; i++) {
         if (!r->is_carried[i])
-            continue;
-        n++;
-        if (count)
             continue;
         hac_op_carry carry = {.first = part_of(r, &r->before.vectors[i], false),
                               .from = part_of(r, &r->run->vectors[r->changed->vectors[i]], false),
                               .to = part_of(r, &r->entries[i], true)};
         add(&r->call, &carry, sizeof carry);
     }
-    return n;
 }
 
 static hac_status add_task(hac_run_rounds *r, const hac_op_task *task)
@@ -235,14 +232,11 @@ static bool hold_all(const hac_run_rounds *r)
 static hac_status make_call(hac_run_rounds *r)
 {
     const hac_run_graph *graph = r->run->graph;
-    /* room for what is held beside what the round's tasks do */
     if (graph->n_buffers > HAC_OPS_SPANS_MAX || graph->n_tasks > HAC_OP_WHILE_CALLS_MAX ||
-        add_carries(r, true) > HAC_OP_WHILE_CARRIES_MAX)
-        return HAC_UNSUPPORTED;
-    if (!hold_all(r))
+        r->n_carries > HAC_OP_WHILE_CARRIES_MAX || !hold_all(r))
         return HAC_UNSUPPORTED;
     add_condition(r);
-    hac_op_while_head head = {.n_carries = add_carries(r, true), .n_calls = (uint32_t)graph->n_tasks};
+    hac_op_while_head head = {.n_carries = r->n_carries, .n_calls = (uint32_t)graph->n_tasks};
     head.state = part_of(r, &r->state, true);
     head.state.bytes = 2 * sizeof(uint64_t);
     if (r->state_before != NULL) {
@@ -250,7 +244,7 @@ static hac_status make_call(hac_run_rounds *r)
         head.before.bytes = head.state.bytes;
     }
     add(&r->call, &head, sizeof head);
-    (void)add_carries(r, false);
+    add_carries(r);
     for (size_t t = 0; t < graph->n_tasks; t++)
         if (add_task(r, &graph->tasks[t]) != HAC_OK)
             return HAC_UNSUPPORTED;

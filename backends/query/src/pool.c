@@ -33,9 +33,8 @@ typedef struct pool {
     void *context;
     share shares[SHARES_MOST];
     unsigned n_shares;
-    atomic_uint_fast64_t limit; /* items above it need not run: it has failed */
-    pthread_mutex_t lock;       /* the two below */
-    uint64_t failed_item;
+    atomic_uint_fast64_t failed_item; /* the lowest: items above it need not run */
+    pthread_mutex_t lock;             /* to change it, and what is below */
     hac_error failure;
 } pool;
 
@@ -95,9 +94,8 @@ unsigned hac_pool_threads(void)
 static void note_failure(pool *p, uint64_t item, hac_status status, const hac_error *err)
 {
     pthread_mutex_lock(&p->lock);
-    if (item < p->failed_item) {
-        p->failed_item = item;
-        atomic_store(&p->limit, item);
+    if (item < atomic_load(&p->failed_item)) {
+        atomic_store(&p->failed_item, item);
         p->failure = *err;
         p->failure.code = status;
     }
@@ -108,7 +106,7 @@ static void run_share(pool *p, share *s, unsigned worker)
 {
     for (;;) {
         uint64_t item = atomic_fetch_add(&s->next, 1);
-        if (item >= s->end || item > atomic_load_explicit(&p->limit, memory_order_relaxed))
+        if (item >= s->end || item > atomic_load_explicit(&p->failed_item, memory_order_relaxed))
             return;
         hac_error err = HAC_ERROR_NONE;
         hac_status status = p->work(p->context, item, worker, &err);
@@ -354,7 +352,7 @@ static void share_out(pool *p, uint64_t n, unsigned n_shares)
 
 static hac_status call_all(uint64_t n, hac_pool_work work, void *context, bool near, hac_error *err)
 {
-    pool p = {.work = work, .context = context, .limit = UINT64_MAX, .failed_item = UINT64_MAX};
+    pool p = {.work = work, .context = context, .failed_item = UINT64_MAX};
     cpu_set_t cpus;
     unsigned wanted = n > 1 ? find_cpus(&cpus) : 1;
     if (wanted > n && n > 0)
@@ -367,7 +365,7 @@ static hac_status call_all(uint64_t n, hac_pool_work work, void *context, bool n
     if (threads > 1)
         end_turn(t);
     pthread_mutex_destroy(&p.lock);
-    if (p.failed_item == UINT64_MAX)
+    if (atomic_load(&p.failed_item) == UINT64_MAX)
         return HAC_OK;
     if (err != NULL)
         *err = p.failure;

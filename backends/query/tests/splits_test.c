@@ -198,8 +198,8 @@ static void carry(rounds *r)
     memset(r->partials.data, 0xdd, r->partials.bytes);
 }
 
-/* The result's bytes of all data sets, with a carry behind every `each` of them; 0: none. */
-static uint64_t result_of(const char *group_by, const char *select, size_t each, char *ret)
+/* A first generation over all data sets; its partial sets are held, and the query is yet to be compiled. */
+static rounds *new_rounds(const char *group_by, const char *select)
 {
     rounds *r = calloc(1, sizeof *r);
     assert_non_null(r);
@@ -207,6 +207,13 @@ static uint64_t result_of(const char *group_by, const char *select, size_t each,
     r->select = select;
     r->generation = 1;
     r->partials = make_span(sets * region);
+    return r;
+}
+
+/* The result's bytes of all data sets, with a carry behind every `each` of them; 0: none. */
+static uint64_t result_of(const char *group_by, const char *select, size_t each, char *ret)
+{
+    rounds *r = new_rounds(group_by, select);
     r->carry = make_span(PARTITIONS * room);
     r->groups = make_span(PARTITIONS * room);
     hac_span end = make_span(8 * room);
@@ -302,12 +309,7 @@ static void test_damaged(void **state)
 {
     (void)state;
     make_data(SETS_MAX, 5, 5);
-    rounds *r = calloc(1, sizeof *r);
-    assert_non_null(r);
-    r->group_by = "k";
-    r->select = "k, count() as n";
-    r->generation = 1;
-    r->partials = make_span(sets * region);
+    rounds *r = new_rounds("k", "k, count() as n");
     compile(r);
     aggregate(r, 0, 3);
     hac_span split = make_split(HEADER, 0, 3);
@@ -344,12 +346,7 @@ static void test_wrong_carry(void **state)
 {
     (void)state;
     make_data(SETS_MAX, 20, 10);
-    rounds *r = calloc(1, sizeof *r);
-    assert_non_null(r);
-    r->group_by = "k";
-    r->select = "k, sum(v) as s";
-    r->generation = 1;
-    r->partials = make_span(sets * region);
+    rounds *r = new_rounds("k", "k, sum(v) as s");
     r->carry = make_span(PARTITIONS * room);
     r->groups = make_span(PARTITIONS * room);
     compile(r);
@@ -520,12 +517,7 @@ static void test_no_text_in_file(void **state)
 {
     (void)state;
     make_data(4, 5, 5);
-    rounds *r = calloc(1, sizeof *r);
-    assert_non_null(r);
-    r->group_by = "k";
-    r->select = "k, count() as n";
-    r->generation = 1;
-    r->partials = make_span(sets * region);
+    rounds *r = new_rounds("k", "k, count() as n");
     compile(r);
     aggregate(r, 0, 1);
     hac_task task = r->task;

@@ -9,11 +9,11 @@
  *
  * The condition's operands are W history, R x1 ... x7: u64, a row a round and a column for each x; and the
  * Vars that its program (bool) reads. A round copies what is carried (in the first one from `first`, later
- * from `from`), makes the calls in turn, keeps the bits of x1 ... in the history and looks at the condition.
- * The task ends after as many rounds as the history has rows, after one behind which the condition is not
- * true (a value that it does not have is not), or in one of which a call fails of its data. It leaves both
- * of its values in `state`. One that goes on behind another, whose state is `before`, does nothing where that
- * one did not end as HAC_OP_WHILE_ON.
+ * from `from`), makes the calls in turn, keeps x1 ... (integers widened) in the history and looks at the
+ * condition. The task ends after as many rounds as the history has rows, after one behind which the condition
+ * is not true (a value that it does not have is not), or in one of which a call fails of its data. It leaves
+ * both of its values in `state`. One that goes on behind another, whose state is `before`, does nothing where
+ * that one did not end as HAC_OP_WHILE_ON.
  *
  * Nothing that is read before the first round may be written: the task can be done again from its beginning.
  *

@@ -69,6 +69,10 @@ HAC_MUST_USE hac_status hac_op_request_read(const hac_op_rule *rule, const hac_t
                                             hac_op_request *ret, hac_error *err);
 void hac_op_request_clear(hac_op_request *r);
 
+/* The value of an operand of one element, read once, as a constant's low word has it: integers are widened.
+ */
+uint64_t hac_op_constant_of(const hac_op_vector *v);
+
 /* Operands that are one element for all rows become constants of the program, with the value they have now.
  */
 HAC_MUST_USE hac_status hac_op_bind_constants(hac_op_request *r, const hac_op_rule *rule, hac_error *err);
