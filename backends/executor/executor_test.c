@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The protocol of an executor, from outside: a real hac-executor on a socket pair. Needs PoCL. */
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,25 +267,32 @@ static void test_cpu_that_is_not_there(void **state)
     test_child_free(child);
 }
 
+/* A busy machine makes single calls long, so the shortest of many are compared: as many as it takes, and the
+ * bounds hold for no executor that is not slowed, or slowed twice. One CPU each: nobody waits for helpers. */
 static void test_slowdown(void **state)
 {
     (void)state;
     test_setup with = test_usual;
+    with.affinity[0] = 0;
+    with.n_affinity = 1;
+    test_child *plain = start_ready(&with);
     with.slowdown = 40;
-    test_child *plain = start_ready(&test_usual), *slow = start_ready(&with);
+    test_child *slow = start_ready(&with);
     test_child *both[2] = {plain, slow};
-    double best[2] = {1e9, 1e9};
+    uint32_t *items[2];
     for (int c = 0; c < 2; c++) {
-        uint32_t *items = test_add_buffer(both[c], 7, ITEMS * 4);
-        fill(items);
-        for (int i = 0; i < 20; i++) {
-            double seconds = ask(both[c], sum_request(0, ITEMS))->seconds;
-            best[c] = seconds < best[c] ? seconds : best[c];
-        }
-        hac_memfd_unmap(items, ITEMS * 4);
+        items[c] = test_add_buffer(both[c], 7, ITEMS * 4);
+        fill(items[c]);
+    }
+    double best[2] = {1e9, 1e9};
+    for (int i = 0; i < 20 || (i < 1000 && !(best[1] > 10 * best[0] && best[1] < 400 * best[0])); i++)
+        for (int c = 0; c < 2; c++)
+            best[c] = fmin(best[c], ask(both[c], sum_request(0, ITEMS))->seconds);
+    assert_true(best[1] > 10 * best[0] && best[1] < 400 * best[0]);
+    for (int c = 0; c < 2; c++) {
+        hac_memfd_unmap(items[c], ITEMS * 4);
         assert_int_equal(test_end(both[c]), 0);
     }
-    assert_true(best[1] > 5 * best[0] && best[1] < 2000 * best[0]);
 }
 
 static void expect_refused(test_child *child, request r, hac_status code, const char *text)
