@@ -2,6 +2,7 @@
 #include "host/op_call.h"
 
 #include "op_eval.h"
+#include "op_spmv_copy.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -328,9 +329,11 @@ hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task, ha
 
 void hac_op_request_clear(hac_op_request *r)
 {
-    r->again = false;
+    r->again = r->fixed = false;
     hac_op_eval_free(r->eval);
     r->eval = NULL;
+    hac_op_spmv_copy_free(r->copy);
+    r->copy = NULL;
     hac_program_free(r->program);
     r->program = NULL;
 }

@@ -192,6 +192,15 @@ static uint64_t unite(uint32_t *column, double *value, uint64_t n, bool add)
     return left;
 }
 
+/* Whether there is nothing to do: entries often come in order. */
+static bool ascends(const uint32_t *column, uint64_t n)
+{
+    bool ascends = true;
+    for (uint64_t i = 1; i < n; i++)
+        ascends &= column[i - 1] < column[i];
+    return ascends;
+}
+
 static hac_status order_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
     matrix *m = context;
@@ -200,6 +209,9 @@ static hac_status order_rows(void *context, uint64_t first, uint64_t count, unsi
     for (uint64_t row = first; row < first + count; row++) {
         uint64_t begin = m->begins[row], n = m->begins[row + 1] - begin;
         double *value = m->value != NULL ? m->value + begin : NULL;
+        m->lengths[row] = n;
+        if (ascends(m->column + begin, n))
+            continue;
         if (n <= SHORT_ROW)
             sort_short(m->column + begin, value, n);
         else

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "op_parts.h"
+#include "op_spmv_copy.h"
 #include "query/pool.h"
 
 #define STEP_ELEMENTS 16384 /* that a thread takes at once */
@@ -266,6 +267,12 @@ hac_status hac_op_do_spmv(hac_op_request *r, uint64_t *values, size_t *n_values,
     uint64_t rows = r->v[1].rows, mean = rows == 0 ? 1 : r->v[1].entries / rows + 1;
     (void)values;
     (void)n_values;
+    if (r->fixed && r->copy == NULL) {
+        r->copy = hac_op_spmv_copy_new(r);
+        r->fixed = r->copy != NULL;
+    }
+    if (r->copy != NULL)
+        return hac_op_spmv_copy_run(r->copy, r, err);
     return hac_op_for_rows(r->first, r->count, step_of(mean), spmv_rows, r, err);
 }
 

@@ -8,7 +8,8 @@
 #include "expr/machine.h"
 #include "op_parts.h"
 
-#define STATE_BYTES ((int)(2 * sizeof(uint64_t)))
+#define STATE_BYTES  ((int)(2 * sizeof(uint64_t)))
+#define FIXED_ROUNDS 8 /* a copy of a matrix pays from as many products on */
 
 typedef struct carry {
     const uint8_t *first, *from;
@@ -198,6 +199,67 @@ static hac_status place_states(const hac_task *task, loop *ret, hac_error *err)
     return status;
 }
 
+/* ---- what no round changes ---- */
+
+#define PARTS 3 /* of an operand: values, offsets, indices */
+
+static void find_parts(const hac_op_vector *v, hac_span ret[PARTS])
+{
+    bool matrix = v->form == HAC_VECTOR_SPARSE_MATRIX;
+    ret[0] = ret[1] = ret[2] = (hac_span){.data = v->values, .bytes = 0};
+    ret[0].bytes = v->ones ? 0 : v->entries * v->size;
+    if (v->offsets != NULL)
+        ret[1] = (hac_span){.data = (uint8_t *)v->offsets, .bytes = (v->rows + 1) * 8};
+    if (v->indices != NULL)
+        ret[2] = (hac_span){.data = v->indices, .bytes = v->entries * (matrix ? 4 : 8)};
+}
+
+static bool lies_in(const hac_op_vector *v, const hac_span *other)
+{
+    hac_span parts[PARTS];
+    find_parts(v, parts);
+    return overlap(&parts[0], other) || overlap(&parts[1], other) || overlap(&parts[2], other);
+}
+
+static bool is_product(const call *c)
+{
+    return c->rule == hac_op_rule_find("op.spmv");
+}
+
+/* Whether an operand of a call may be written to, other than the matrices of products, shares memory. */
+static bool has_in_operands(const call *c, const hac_op_vector *matrix)
+{
+    bool has = false;
+    for (size_t i = 0; i < c->request.n && !has; i++) {
+        hac_span parts[PARTS];
+        find_parts(&c->request.v[i], parts);
+        for (size_t k = 0; k < PARTS && !(i == 1 && is_product(c)); k++)
+            has |= lies_in(matrix, &parts[k]);
+    }
+    return has;
+}
+
+static bool is_fixed(const loop *l, const hac_op_vector *matrix)
+{
+    const hac_op_vector *history = &l->condition.v[0];
+    const hac_span kept = {.data = history->values, .bytes = history->entries * history->size},
+                   state = {.data = (uint8_t *)l->state, .bytes = STATE_BYTES};
+    bool fixed = !lies_in(matrix, &kept) && !lies_in(matrix, &state);
+    for (uint32_t i = 0; i < l->head.n_carries && fixed; i++)
+        fixed = !lies_in(matrix, &(hac_span){.data = l->carries[i].to, .bytes = l->carries[i].bytes});
+    for (uint32_t i = 0; i < l->head.n_calls && fixed; i++)
+        fixed = !has_in_operands(&l->calls[i], matrix);
+    return fixed;
+}
+
+static void find_fixed(loop *l)
+{
+    for (uint32_t i = 0; i < l->head.n_calls && l->condition.v[0].rows >= FIXED_ROUNDS; i++)
+        l->calls[i].request.fixed = is_product(&l->calls[i]) && is_fixed(l, &l->calls[i].request.v[1]);
+}
+
+/* ---- all of it ---- */
+
 /* To be cleared also when it fails. */
 static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
 {
@@ -219,6 +281,8 @@ static hac_status read_loop(const hac_task *task, loop *ret, hac_error *err)
         status = read_call(&r, &ret->calls[i], err);
     if (status == HAC_OK && r.at < task->inline_in_bytes)
         return hac_fail(err, HAC_INVALID, "%zu bytes behind the rounds' calls", task->inline_in_bytes - r.at);
+    if (status == HAC_OK)
+        find_fixed(ret);
     return status;
 }
 

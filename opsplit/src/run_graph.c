@@ -8,7 +8,7 @@
 #include "expr/program.h"
 #include "run_graph.h"
 
-#define MESSAGE_MOST 49152 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
+#define MESSAGE_MOST 40960 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
 #define TASK_BYTES   160   /* of a task in that message beside its call and spans, about */
 #define SPAN_BYTES   40
 

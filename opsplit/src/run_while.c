@@ -34,7 +34,7 @@
 #define TASK_TRIED   5e-3   /* of a round by itself, with all that lies between two … */
 #define TASK_GAINS   0.6 /* … of which one in a task takes so much at most, or several devices are better */
 #define TASK_SECONDS 5e-3 /* of such a task: so long a cancel waits, and as long for the one behind it */
-#define TASK_FIRST   16   /* rounds of the first one */
+#define TASK_FIRST   32   /* rounds of the first one */
 #define LINES_BYTES  (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
 #define LINE_BYTES   64                        /* of a round in the log, beside the values, at most */
 

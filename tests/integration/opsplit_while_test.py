@@ -37,6 +37,14 @@ def logic(body, vectors, outputs, condition="u < 150", rounds=1000, before=""):
 
 
 VECTOR = "{template: FixValueVector, type: %s, value: %s, rows: %d}"
+# 64 x 64, some 2,000 entries, rows of different lengths.
+MATRIX = """fill: {value: "1", rows: 3000, out: one}
+scan: {in: one, function: sum, out: number}
+map: {expr: "cast(cast(number * number / 977 as i64) % 64 as u32)", out: row}
+map: {expr: "cast(number * 7 % 61 as u32)", out: column}
+map: {expr: "number / 1000.0 - 1", out: weight}
+csr: {row: row, column: column, value: weight, rows: 64, columns: 64, out: link}"""
+MATRIX_VECTORS = {"x": VECTOR % ("f64", 0.7, 64), "all": VECTOR % ("f64", 0, 64)}
 LOOPS = {
     "swapped": logic("""map: {expr: "a + b", out: c}
 let: {a: b, b: c}
@@ -67,6 +75,18 @@ map: {expr: "cast(run % 512 as u32)", out: place}
 gather: {in: x, index: place, out: picked}
 map: {expr: "(picked + x + t) % 97", out: x}
 histogram: {in: x, bins: 16, from: 0, to: 97, out: bins}""", {"x": VECTOR % ("i64", 3, 512)}, ["x", "run", "bins"]),
+    "a matrix that stays": logic("""spmv: {matrix: link, in: x, out: y}
+map: {expr: "all + y", out: all}
+map: {expr: "y / (1 + abs(y)) + t", out: x}""", MATRIX_VECTORS, ["x", "all"], before=MATRIX),
+    "a matrix that changes": logic("""spmv: {matrix: link, in: x, out: y}
+map: {expr: "all + y", out: all}
+transpose: {in: link, out: back}
+let: {link: back}
+map: {expr: "y / (1 + abs(y)) + t", out: x}""", MATRIX_VECTORS, ["x", "all"], before=MATRIX),
+    "a matrix that is read by others": logic("""spmv: {matrix: link, in: x, out: y}
+map: {expr: "all + y", out: all}
+row_reduce: {in: link, function: sum, out: total}
+map: {expr: "y / total + t", out: x}""", MATRIX_VECTORS, ["x", "all"], before=MATRIX),
 }
 
 
@@ -112,7 +132,7 @@ class While(SharedMachineTest):
 
     def test_ends(self):
         """At each round around the ends of tasks; by the condition, and by the number of rounds."""
-        for end in (3, 4, 16, 17, 18, 19, 33, 34, 70, 71, 117):
+        for end in (3, 4, 32, 33, 34, 35, 65, 66, 67, 117, 146, 147):
             for condition, rounds in ((f"s < {end * 5000}", 1000), ("s >= 0", end)):
                 text = logic("""map: {expr: "x + 1", out: x}
 reduce: {in: x, function: sum, out: s}""", {"x": VECTOR % ("i64", 0, 5000)}, ["x", "s"], condition, rounds)

@@ -18,8 +18,8 @@
 #define HAC_OPS_AFTER_MAX   64
 #define HAC_OPS_SPANS_MAX   16
 #define HAC_OPS_CODELET_MAX 31
-#define HAC_OPS_LOG_MAX     8192 /* bytes of lines for the job's log in one message */
-#define HAC_OPS_VALUES_NONE 255  /* in place of the number of a task's values: it has failed */
+#define HAC_OPS_LOG_MAX     16384 /* bytes of lines for the job's log in one message */
+#define HAC_OPS_VALUES_NONE 255   /* in place of the number of a task's values: it has failed */
 
 /*
  * The type that a task of `codelet` has (hac_task.type, OpTask.type): kernels are built for it, models are

@@ -32,8 +32,10 @@ typedef struct hac_op_request {
     hac_program *program;                         /* owned; NULL: none */
     uint16_t bound[HAC_OP_OPERANDS_MAX]; /* of each operand the constant that it is in the program, and 1; 0:
                                             none */
-    bool again;               /* it is run again and again: what is made for its program stays … */
-    struct hac_op_eval *eval; /* … here; NULL: nothing yet */
+    bool again;                    /* it is run again and again: what is made for its program stays … */
+    struct hac_op_eval *eval;      /* … here; NULL: nothing yet */
+    bool fixed;                    /* op.spmv: `again`, and its matrix stays as it is; a copy of it is … */
+    struct hac_op_spmv_copy *copy; /* … here; NULL: nothing yet */
 } hac_op_request;
 
 #define HAC_OP_NO_RANGE 255
