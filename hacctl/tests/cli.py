@@ -9,6 +9,7 @@ folder). Only Python's standard library.
 import math
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -59,6 +60,16 @@ class Case(unittest.TestCase):
         return subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=more.pop("stdout", subprocess.PIPE),
                                 stderr=subprocess.PIPE, **more)
 
+    def handles(self, process, number=signal.SIGINT):
+        """Waits until the program has a handler of its own for the signal, which would just end it before."""
+        status = Path("/proc", str(process.pid), "status")
+        for _ in range(3000):
+            caught = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
+            if int(caught, 16) >> (number - 1) & 1:
+                return
+            time.sleep(0.01)
+        self.fail(f"{process.args} has no handler for signal {number}")
+
     def run_it(self, *words, data=None, **more):
         if data is not None:
             more["stdin"] = subprocess.PIPE
@@ -102,7 +113,7 @@ class Fake(Case):
     def interrupt(self, signal_number, *words, times=1):
         self.environment["FAKE_HAC_SECONDS"] = "60"
         process = self.start(*words)
-        for _ in range(500):
+        for _ in range(3000):
             if "sort" in self.called() or "attach" in self.called():
                 break
             time.sleep(0.01)
@@ -110,7 +121,7 @@ class Fake(Case):
         for _ in range(times):
             process.send_signal(signal_number)
             time.sleep(0.05)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=30)
         self.assertEqual((process.returncode, out), (130, b""))
         return err.decode()
 

@@ -67,7 +67,7 @@ class MapReduce(Fake):
         process = self.start("mapreduce", "fifo", "--parse", "lines", "--select", "line")
         time.sleep(0.2)
         Path(self.path("fifo")).write_bytes(b"x\n")
-        self.assertEqual(process.communicate(timeout=10), (b"x\n", b""))
+        self.assertEqual(process.communicate(timeout=30), (b"x\n", b""))
         # files of /proc have no size
         self.calls.write_text("")
         self.assertTrue(self.good("mapreduce", "/proc/self/status", "--parse", "lines", "--select", "line").startswith(b"Name:"))

@@ -58,14 +58,14 @@ class Questions(Fake):
         for _ in range(3):
             self.assertIn("daemon", json.loads(process.stdout.readline()))
         process.send_signal(signal.SIGINT)  # is how one leaves
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=30)
         self.assertEqual((process.returncode, err), (0, b""))
         process = self.start("top", "--interval", "100ms")
         self.assertEqual(process.stdout.readline(), b"hacd 9, up 5 s\n")
         while process.stdout.readline() != b"\n":  # a block, and the next after an empty line
             pass
         process.stdout.close()
-        self.assertEqual((process.wait(10), process.stderr.read()), (141, b""))
+        self.assertEqual((process.wait(30), process.stderr.read()), (141, b""))
         process.stderr.close()
 
     def test_top_on_a_terminal(self):
@@ -76,10 +76,10 @@ class Questions(Fake):
         process = self.start("top", "--interval", "100ms", stdout=slave)
         os.close(slave)
         seen = b""
-        while seen.count(b"\x1b[H") < 3 and select.select([master], [], [], 10)[0]:
+        while seen.count(b"\x1b[H") < 3 and select.select([master], [], [], 30)[0]:
             seen += os.read(master, 65536)
         process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(30)
         process.stderr.close()
         os.close(master)
         frames = seen.decode().split("\x1b[H")
@@ -181,7 +181,7 @@ class Questions(Fake):
         self.assertEqual(process.stdout.readline(), b"two\n")
         self.answer(6, "one\ntwo\nthree\n")
         self.answer(3, '{"state": "done"}')
-        self.assertEqual(process.communicate(timeout=10), (b"three\n", b""))
+        self.assertEqual(process.communicate(timeout=30), (b"three\n", b""))
         self.assertEqual(process.returncode, 0)
 
     def test_doctor(self):

@@ -145,6 +145,7 @@ class Real(Case):
         with open(self.path("in"), "wb") as file:
             file.truncate(1 << 28)
         process = self.start("sort", "in", "--type", "u32", "-o", "out")
+        self.handles(process)
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)

@@ -108,7 +108,7 @@ class Outputs(Fake):
         process = self.start("sort", "in", "--type", "u32", "-o", "fifo")
         with open(self.path("fifo"), "rb") as fifo:
             self.assertEqual(fifo.read(), pack([1, 2, 3]))
-        self.assertEqual(process.wait(10), 0)
+        self.assertEqual(process.wait(30), 0)
         process.stdout.close()
         process.stderr.close()
         self.assertEqual(self.files(), ["fifo", "in"])
@@ -138,18 +138,20 @@ class Outputs(Fake):
             process.stdout.close()
             err = process.stderr.read().decode()
             process.stderr.close()
-            self.assertEqual((process.wait(10), err), (141, ""))
+            self.assertEqual((process.wait(30), err), (141, ""))
         self.assertEqual(self.files(), ["in"])
         line = f"set -o pipefail; '{PROGRAM}' sort in --type u32 | head -c 1"
         out = subprocess.run(["bash", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, check=False)
         self.assertEqual((out.returncode, out.stdout, out.stderr), (141, b"\0", b""))
         os.mkfifo(self.path("fifo"))  # a name that was given is a file that could not be written
         reader = os.open(self.path("fifo"), os.O_RDONLY | os.O_NONBLOCK)
-        self.environment["FAKE_HAC_SECONDS"] = "0.5"
+        self.environment["FAKE_HAC_SECONDS"] = "1"
+        self.calls.write_text("")
         process = self.start("sort", "in", "--type", "u32", "-o", "fifo")
-        time.sleep(0.2)
+        while "sort" not in self.called() and process.poll() is None:  # it has opened its output
+            time.sleep(0.01)
         os.close(reader)
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=30)
         self.assertEqual((process.returncode, err), (1, b"hacctl: fifo: the reader has gone (broken pipe)\n"))
 
     def test_full_disk(self):
@@ -168,7 +170,7 @@ class Outputs(Fake):
             os.close(2)
         process = subprocess.Popen([PROGRAM, "sort", "in", "--type", "u32"], cwd=self.folder, env=self.environment,
                                    stdout=subprocess.PIPE, preexec_fn=close)
-        self.assertEqual(process.communicate(timeout=10)[0], pack([1, 2, 3]))
+        self.assertEqual(process.communicate(timeout=30)[0], pack([1, 2, 3]))
         self.assertEqual(process.returncode, 0)
 
     def test_closed_standard_output(self):
@@ -188,7 +190,7 @@ class Outputs(Fake):
                                    stdout=subprocess.DEVNULL, stderr=slave)
         os.close(slave)
         seen = b""
-        while select.select([master], [], [], 10)[0]:
+        while select.select([master], [], [], 30)[0]:
             try:
                 data = os.read(master, 65536)
             except OSError:
@@ -197,7 +199,7 @@ class Outputs(Fake):
                 break
             seen += data
         os.close(master)
-        return process.wait(10), seen.decode()
+        return process.wait(30), seen.decode()
 
     def test_progress_on_terminals_only(self):
         self.environment.update(FAKE_HAC_SECONDS="0.5", TERM="xterm")
@@ -233,16 +235,17 @@ class Signals(Fake):
         while "sort" not in self.called():
             time.sleep(0.01)
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=30)
         self.assertEqual(Path(self.path("out")).read_bytes(), b"before")
 
     def test_interrupt_while_reading(self):
         process = self.start("sort", "-", "--type", "u32", "-o", "out", stdin=subprocess.PIPE)
         process.stdin.write(b"1234")
         process.stdin.flush()
-        time.sleep(0.3)
+        self.handles(process)
+        time.sleep(0.3)  # it has read them, and waits for more
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(10), 130)
+        self.assertEqual(process.wait(30), 130)
         self.assertEqual(process.stderr.read(), b"hacctl: cancelled\n")
         for pipe in (process.stdin, process.stdout, process.stderr):
             pipe.close()
@@ -261,7 +264,7 @@ class Signals(Fake):
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=30)
         self.assertEqual((process.returncode, out, err), (0, pack([1, 2, 3]), b""))
 
 

@@ -126,7 +126,7 @@ class Splice(Fake):
             process.stdin.write(line)
             process.stdin.flush()
             self.assertEqual(process.stdout.readline(), line)
-        self.assertEqual(process.communicate(timeout=10), (b"", b""))
+        self.assertEqual(process.communicate(timeout=30), (b"", b""))
         self.assertEqual(process.returncode, 0)
 
     def test_failures_leave_no_output(self):
@@ -136,7 +136,7 @@ class Splice(Fake):
         self.assertNotIn("none", self.files())
 
     def wait_for_input(self, process, name):
-        for _ in range(500):
+        for _ in range(3000):
             if f"input {name}\n" in self.called() or process.poll() is not None:
                 break
             time.sleep(0.01)
@@ -149,7 +149,7 @@ class Splice(Fake):
             process.stdin.flush()
             self.wait_for_input(process, "standard input")
             process.send_signal(number)
-            self.assertEqual(process.wait(10), 130)
+            self.assertEqual(process.wait(30), 130)
             self.assertEqual(process.stderr.read(), b"hacctl: cancelled\n")
             for pipe in (process.stdin, process.stdout, process.stderr):
                 pipe.close()
@@ -159,15 +159,16 @@ class Splice(Fake):
         """By a reader that does not read, or by a pipe that nobody writes to: one signal is enough."""
         os.mkfifo(self.path("fifo"))
         process = self.start("splice", "fifo", "--parse", "csv", *ROWS, "-o", "out")
-        time.sleep(0.3)
+        self.handles(process)
+        time.sleep(0.3)  # it is kept by now
         process.send_signal(signal.SIGINT)
-        self.assertEqual((process.communicate(timeout=10), process.returncode), ((b"", b"hacctl: cancelled\n"), 130))
+        self.assertEqual((process.communicate(timeout=30), process.returncode), ((b"", b"hacctl: cancelled\n"), 130))
         self.put("large.csv", bytes(1 << 20))
         process = self.start("splice", "large.csv", *ROWS)
         self.wait_for_input(process, "large.csv")
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(10), 130)
+        self.assertEqual(process.wait(30), 130)
         process.stdout.close()
         process.stderr.close()
 
@@ -260,7 +261,7 @@ class Pipe(Fake):
         process.stdin.write(b"one\n")
         process.stdin.flush()
         self.assertEqual(process.stdout.readline(), b"one\n")
-        self.assertEqual(process.communicate(b"two\n", timeout=10), (b"two\n", b""))
+        self.assertEqual(process.communicate(b"two\n", timeout=30), (b"two\n", b""))
 
 
 if __name__ == "__main__":
