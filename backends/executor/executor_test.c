@@ -128,7 +128,7 @@ static void check_sum(const test_setup *with)
         assert_int_equal(done->code, HAC_OK);
         assert_int_equal(done->n_values, 1);
         assert_true(done->values[0] == sum);
-        assert_true(done->seconds > 0 && done->seconds < 1);
+        assert_true(done->seconds > 0 && done->seconds < 20);
     }
     hac_memfd_unmap(items, ITEMS * 4);
     assert_int_equal(test_end(child), 0);
@@ -621,7 +621,7 @@ static void test_parent_dies(void **state)
     int tries = 0;
     char state_path[64], text[256] = "";
     snprintf(state_path, sizeof state_path, "/proc/%d/stat", executor);
-    for (; tries < 1000; tries++) {
+    for (; tries < 8000; tries++) { /* its task would take longer */
         FILE *file = fopen(state_path, "re");
         if (file == NULL)
             break;
@@ -631,7 +631,7 @@ static void test_parent_dies(void **state)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    assert_true(tries < 1000);
+    assert_true(tries < 8000);
 }
 
 static void test_probe(void **state)

@@ -90,14 +90,14 @@ void test_child_free(test_child *child)
 int test_wait(test_child *child)
 {
     int status = -1;
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < 30000; i++) {
         if (waitpid(child->pid, &status, WNOHANG) == child->pid)
             return status;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     kill(child->pid, SIGKILL);
     waitpid(child->pid, &status, 0);
-    fail_msg("the child did not leave within 10 s");
+    fail_msg("the child did not leave within 30 s");
     return status;
 }
 

@@ -145,10 +145,13 @@ static void watchdog(void **state)
     start(f);
     assert_null(getenv("WATCHDOG_USEC"));
     expect_silence(f);
-    turn(f, 110);
-    while (next(f, text))
-        pings += strcmp(text, "WATCHDOG=1") == 0;
-    assert_in_range(pings, 2, 8);
+    uint64_t began = hac_now_ns();
+    for (int tries = 0; tries < 300 && pings < 4; tries++) { /* on a busy machine some come late */
+        turn(f, 110);
+        while (next(f, text))
+            pings += strcmp(text, "WATCHDOG=1") == 0;
+    }
+    assert_in_range(pings, 4, 4 + hac_seconds_since(began) / 0.02);
     usleep(100000); /* the loop stands still */
     expect_silence(f);
 }
@@ -193,7 +196,7 @@ static void deaf_manager(void **state)
     uint64_t began = hac_now_ns();
     hac_notify_ready(f->notify);
     hac_notify_status(f->notify, "busy");
-    assert_true(hac_seconds_since(began) < 0.5);
+    assert_true(hac_seconds_since(began) < 5); /* who waits here waits for ever */
     char text[256];
     while (next(f, text))
         assert_string_equal(text, "FULL=1");
