@@ -118,7 +118,13 @@ def state_of(pid):
         return None
 
 
-def eventually(condition, seconds=10.0, pause=0.02):
+def handles(pid, number):
+    """Whether the process has a handler of its own for that signal, which would just end it before."""
+    status = Path("/proc", str(pid), "status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16) >> (number - 1) & 1
+
+
+def eventually(condition, seconds=30.0, pause=0.02):
     """Waits until condition() is true; returns what it last said."""
     end = time.monotonic() + seconds
     while True:
@@ -206,7 +212,7 @@ class Daemon:
     def alive(self):
         return not self.reap()
 
-    def wait(self, seconds=15):
+    def wait(self, seconds=40):
         """Its exit status, None if it does not leave."""
         eventually(self.reap, seconds)
         return self.status
@@ -360,7 +366,7 @@ class Machine:
 
     def settled(self, daemon):
         """Nothing in flight: no child, no client."""
-        return eventually(lambda: not children(daemon.pid), 20)
+        return eventually(lambda: not children(daemon.pid), 40)
 
     @staticmethod
     def stays(daemon):
@@ -382,7 +388,7 @@ class Machine:
         self.before = (daemon, daemon.descriptors(), daemon.rss())
         return daemon
 
-    def check_clean(self, slack=RSS_SLACK, seconds=20):
+    def check_clean(self, slack=RSS_SLACK, seconds=40):
         """The daemon of the baseline is alive and holds what it held then."""
         daemon, descriptors, rss = self.before
         scratch = self.root / "cache_home" / "hac" / "scratch" / str(daemon.pid)
@@ -421,7 +427,7 @@ class Machine:
             if drain.returncode != 0 and self.socket.exists() and daemon.alive():
                 problems.append(f"drain: {drain.stderr.decode()}")
                 os.kill(daemon.pid, signal.SIGTERM)
-            status = daemon.wait(20)
+            status = daemon.wait()
             if status is None:
                 problems.append("hacd does not leave after drain")
                 os.kill(daemon.pid, signal.SIGKILL)
@@ -441,7 +447,7 @@ class Machine:
             except ChildProcessError:
                 return []
             return [p for p in children(os.getpid()) if str(LIBEXEC) in command_of(p) or "hac-executor" in command_of(p)]
-        eventually(lambda: not others(), 5, 0.05)
+        eventually(lambda: not others(), 20, 0.05)
         for pid in others():
             problems.append(f"process {pid} is left: {command_of(pid)}")
             os.kill(pid, signal.SIGKILL)
