@@ -163,14 +163,14 @@ class Start(MachineTest):
         started = [machine.start("version", "--json") for _ in range(20)]
         pids = set()
         for process in started:
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, err), (0, b""))
             pids.add(json.loads(out)["daemon"]["pid"])
         # `version` does not start one by itself
         machine.good("devices")
         started = [machine.start("devices") for _ in range(20)]
         for process in started:
-            self.assertEqual((process.communicate(timeout=30)[1], process.returncode), (b"", 0))
+            self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", 0))
         daemons = [p for p in children(os.getpid()) if str(machine.socket) in command_of(p)]
         self.assertEqual(len(daemons), 1)
 
@@ -221,8 +221,9 @@ class Life(MachineTest):
         daemon = machine.daemon()
         machine.warm_up()
         began = time.monotonic()
-        self.assertEqual(daemon.wait(10), 0)
-        self.assertGreater(time.monotonic() - began, 0.5)
+        machine.good("jobs")
+        self.assertEqual(daemon.wait(), 0)
+        self.assertGreater(time.monotonic() - began, 0.9)
         self.assertFalse(machine.socket.exists())
         self.assertNotEqual(machine.daemon().pid, daemon.pid)  # and the next client has one again
 
@@ -234,7 +235,7 @@ class Life(MachineTest):
             time.sleep(0.95 + 0.035 * turn)  # it looks four times a second
             burst = [machine.start("jobs") for _ in range(4)]
             for process in burst:
-                out, err = process.communicate(timeout=20)
+                out, err = process.communicate(timeout=60)
                 self.assertEqual((process.returncode, err), (0, b""), f"turn {turn}")
 
     def test_idle_exit_waits_for_clients(self):
@@ -243,19 +244,19 @@ class Life(MachineTest):
         with wire.Client(machine.socket):
             time.sleep(3)
             self.assertTrue(daemon.alive())
-        self.assertEqual(daemon.wait(10), 0)
+        self.assertEqual(daemon.wait(), 0)
 
     def test_idle_exit_keeps_results(self):
         """The result of a detached job keeps the daemon until it is fetched or has expired."""
-        machine = self.machine(ONE_DEVICE, config={"idle_exit": "1s", "result_expiry": "4s"})
+        machine = self.machine(ONE_DEVICE, config={"idle_exit": "1s", "result_expiry": "20s"})
         daemon = machine.daemon()
         machine.generate("u32", "random", 70000)
         job = machine.good("sort", "in", "--type", "u32", *BITONIC, "--detach").decode().strip()
         time.sleep(2.5)
-        machine.good("result", job, "-o", "out")
-        self.assertIsNone(machine.wrong("u32", "in", "out"))
         self.assertTrue(daemon.alive())
-        self.assertEqual(daemon.wait(10), 0)
+        machine.good("result", job, "-o", "out")
+        self.assertEqual(daemon.wait(), 0)
+        self.assertIsNone(machine.wrong("u32", "in", "out"))
 
     def test_builds_broken_off(self):
         """A build that hacd breaks off by leaving must not count as one that the driver failed."""
@@ -265,7 +266,7 @@ class Life(MachineTest):
             daemon = machine.daemon()
             time.sleep(pause)
             machine.good("drain")
-            self.assertEqual(daemon.wait(10), 0)
+            self.assertEqual(daemon.wait(), 0)
             self.assertEqual(list(programs.glob("*/*.attempts")), [])
         self.assertEqual(machine.devices()[0]["state"], "ready")
 
@@ -273,7 +274,7 @@ class Life(MachineTest):
         machine = self.machine(ONE_DEVICE)
         daemon = machine.daemon()
         machine.good("drain")
-        self.assertEqual(daemon.wait(10), 0)
+        self.assertEqual(daemon.wait(), 0)
         self.assertFalse(machine.socket.exists())
         machine.bad(3, "drain")  # starts none in order to drain it
         self.assertIsNone(machine.running())
@@ -284,7 +285,7 @@ class Life(MachineTest):
             daemon = machine.daemon()
             machine.warm_up()
             os.kill(daemon.pid, number)
-            self.assertEqual(daemon.wait(10), 0)
+            self.assertEqual(daemon.wait(), 0)
             self.assertFalse(machine.socket.exists())
 
     def leave_under(self, number):
@@ -313,7 +314,7 @@ class Life(MachineTest):
         machine = self.machine(ONE_DEVICE)
         daemon = machine.daemon()
         machine.socket.unlink()
-        self.assertEqual(daemon.wait(5), 0)
+        self.assertEqual(daemon.wait(), 0)
 
     def test_socket_replaced(self):
         """Another daemon's socket is left alone."""
@@ -322,7 +323,7 @@ class Life(MachineTest):
         os.rename(machine.socket, f"{machine.socket}.old")
         second = machine.daemon()
         self.assertNotEqual(first.pid, second.pid)
-        self.assertEqual(first.wait(5), 0)
+        self.assertEqual(first.wait(), 0)
         self.assertTrue(machine.socket.exists())
         self.assertEqual(machine.daemon().pid, second.pid)
 
@@ -331,7 +332,7 @@ class Life(MachineTest):
         machine = self.machine(ONE_DEVICE)
         daemon = machine.daemon()
         shutil.rmtree(machine.socket.parent)
-        self.assertEqual(daemon.wait(5), 0)
+        self.assertEqual(daemon.wait(), 0)
 
     def test_version(self):
         machine = self.machine(ONE_DEVICE)
@@ -416,7 +417,7 @@ class Users(MachineTest):
         version = json.loads(self.as_other(other, "version", "--json").stdout)
         self.assertEqual(version["daemon"]["pid"], theirs.pid)
         os.kill(theirs.pid, signal.SIGTERM)
-        self.assertEqual(theirs.wait(10), 0)
+        self.assertEqual(theirs.wait(), 0)
 
     def test_no_capabilities(self):
         """hacd and its executors do their work without any: none effective, none to be had."""
@@ -438,7 +439,7 @@ class Users(MachineTest):
                 self.assertEqual(int(status[which], 16), 0, f"{which} of {pid}")
             self.assertEqual(status["NoNewPrivs"], "1")
         os.kill(daemon.pid, signal.SIGTERM)
-        self.assertEqual(daemon.wait(10), 0)
+        self.assertEqual(daemon.wait(), 0)
 
     def test_not_the_others_daemon(self):
         """Neither by its environment nor by name: directories are private, and so are sockets."""

@@ -235,8 +235,8 @@ outputs: {y: {columns: {y: y}}}
             self.assertTrue(eventually(lambda: children(process.pid)))
             (other,) = children(process.pid)
             process.send_signal(signal_number)
-            process.wait(10)
-            self.assertTrue(eventually(lambda: state_of(other) in (None, "Z"), 5), command_of(other))
+            process.wait(30)
+            self.assertTrue(eventually(lambda: state_of(other) in (None, "Z")), command_of(other))
             process.communicate()
 
     def test_detached_what_fails_before(self):
@@ -301,7 +301,7 @@ outputs: {y: {columns: {y: y}}}
         began = time.monotonic()
         self.m.good("cancel", job)
         result = self.m.run("wait", job)
-        self.assertLess(time.monotonic() - began, 5)
+        self.assertLess(time.monotonic() - began, 20)
         self.assertEqual(self.state(job), "cancelled")
         self.assertEqual(result.code, 130, result)
         again = self.m.run("cancel", job)  # has ended: nothing to do
@@ -317,8 +317,9 @@ outputs: {y: {columns: {y: y}}}
             for _ in range(600):
                 job = client.ask(wire.SUBMIT_QUERY, wire.query([wire.message(f1=b"a b", f5=3)], detached, kind=6))[1][1][0]
                 self.assertEqual(client.ask(wire.WAIT, wire.field(1, job))[1][2][0], DONE)
-            number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=4 << 20))[1][1][0]
-            job = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, 4 << 20, detached, wire.field(4, 1)))[1][1][0]
+            size = 64 << 20  # so much is not sorted before a busy machine's client cancels it
+            number = client.ask(wire.BUFFER_ALLOC, wire.message(f1=size))[1][1][0]
+            job = client.ask(wire.SUBMIT_SORT, wire.sort_buffer("u32", number, 0, size, detached, wire.field(4, 1)))[1][1][0]
             client.ask(wire.CANCEL, wire.field(1, job))
             time.sleep(0.5)  # records are looked through meanwhile
             what, fields = client.ask(wire.WAIT, wire.field(1, job))
@@ -330,7 +331,7 @@ outputs: {y: {columns: {y: y}}}
             process = self.m.start("sort", "in", "--type", "u32", *BITONIC, "-o", "out")
             self.assertTrue(eventually(lambda: any(j["state"] == "running" for j in self.m.json("jobs")["jobs"])))
             process.send_signal(number)
-            out, err = process.communicate(timeout=10)
+            out, err = process.communicate(timeout=30)
             self.assertEqual((process.returncode, out, err), (130, b"", b"hacctl: cancelled\n"))
             self.assertEqual(sorted(os.listdir(self.m.work)), ["in"])
             self.assertTrue(eventually(lambda: all(j["state"] != "running" for j in self.m.json("jobs")["jobs"])))
@@ -370,7 +371,7 @@ outputs: {y: {columns: {y: y}}}
         result = self.m.run("sort", "in", "--type", "u32", *BITONIC, "-o", "out", "--deadline", "50ms")
         self.assertIn(result.code, (1, 4), result)
         self.assertIn("deadline", result.err)
-        self.assertLess(time.monotonic() - began, 3)
+        self.assertLess(time.monotonic() - began, 15)
         self.assertFalse(os.path.exists(self.m.path("out")))
         result = self.m.run("sort", "in", "--type", "u32", "-o", "out", "--deadline", "1ms")
         self.assertIn(result.code, (1, 4), result)

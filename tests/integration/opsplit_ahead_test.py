@@ -66,7 +66,7 @@ class Ahead(unittest.TestCase):
 
     def test_one_after_the_other(self):
         """Each is given while what it waits for is at work, and knows of that."""
-        done, given, left_out = self.run_chain(self.machine(), sleep=0.1)
+        done, given, left_out = self.run_chain(self.machine(), sleep=0.3)
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual([codelet for codelet, _, _ in given], CODELETS)
         self.assertEqual(given[0][2], 0)
@@ -76,7 +76,7 @@ class Ahead(unittest.TestCase):
 
     def test_failed(self):
         """What is behind a task that has failed is left out, and the failure is that task's."""
-        done, given, left_out = self.run_chain(self.machine(), sleep=0.1,
+        done, given, left_out = self.run_chain(self.machine(), sleep=0.3,
                                                fail={"codelet": "op.scan", "code": 1, "message": "no"})
         self.assertEqual(done.code, 1)
         self.assertIn("chain.yaml:6:", done.err)
@@ -86,14 +86,14 @@ class Ahead(unittest.TestCase):
 
     def test_killed(self):
         """What an executor takes along is given to the next one, in order."""
-        done, given, left_out = self.run_chain(self.machine(), sleep=0.1, die={"codelet": "op.scan", "times": 1})
+        done, given, left_out = self.run_chain(self.machine(), sleep=0.3, die={"codelet": "op.scan", "times": 1})
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual([codelet for codelet, _, _ in given], [*CODELETS[:3], *CODELETS[2:]])
         self.assertEqual(left_out, [])
 
     def test_program_missing(self):
         """What is left out, as a program has to be built first, comes again."""
-        done, given, left_out = self.run_chain(self.machine(), sleep=0.1,
+        done, given, left_out = self.run_chain(self.machine(), sleep=0.3,
                                                fail={"codelet": "op.scan", "code": 11, "times": 1,
                                                      "program": "selftest"})
         self.assertEqual((done.code, done.err), (0, ""))
@@ -102,7 +102,7 @@ class Ahead(unittest.TestCase):
 
     def test_another_failed(self):
         """What is left out though all that it waits for has ended comes again, too."""
-        done, given, left_out = self.run_chain(self.machine(), text=SIDE_BY_SIDE, sleep=0.1,
+        done, given, left_out = self.run_chain(self.machine(), text=SIDE_BY_SIDE, sleep=0.3,
                                                fail={"codelet": "op.scan_sums", "code": 11, "times": 1,
                                                      "program": "selftest"})
         self.assertEqual((done.code, done.err), (0, ""))
@@ -113,7 +113,7 @@ class Ahead(unittest.TestCase):
     def test_early(self):
         """An answer for a task whose turn has not come ends the executor; the next one does what it had."""
         machine = self.machine()
-        done, given, _ = self.run_chain(machine, sleep=0.1, early={"codelet": "op.scan", "times": 1})
+        done, given, _ = self.run_chain(machine, sleep=0.3, early={"codelet": "op.scan", "times": 1})
         self.assertEqual((done.code, done.err), (0, ""))
         self.assertEqual([codelet for codelet, _, _ in given].count("op.scan"), 2)
         self.assertIn("reported a task it was not given, or not yet to do", machine.log())

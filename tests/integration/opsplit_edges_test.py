@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
-from machine import TWO_DEVICES, SharedMachineTest, main  # noqa: E402
+from machine import TWO_DEVICES, SharedMachineTest, eventually, handles, main  # noqa: E402
 
 FILTER = """inputs: {t: {parse: csv, schema: "x:f64,k:i64"}}
 operators:
@@ -171,9 +171,10 @@ outputs: {o: {columns: [z]}}
         self.write(LOOP % ("1000000000000000000", 1, "[]"))
         process = self.m.start("opsplit", "run", "l.yaml", "-o", "out")
         self.addCleanup(process.kill)
-        time.sleep(0.5)
+        self.assertTrue(eventually(lambda: handles(process.pid, signal.SIGINT)))
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=10)
+        process.communicate(timeout=30)
         self.assertEqual(process.returncode, 130)
 
     def test_refused_before_it_runs(self):

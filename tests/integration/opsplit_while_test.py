@@ -207,7 +207,7 @@ reduce: {in: x, function: max, out: top}""", {"x": VECTOR % ("i64", 0, 4000)}, [
             how(process, job)
             _, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, err)
-            self.assertLess(time.monotonic() - start, 5)
+            self.assertLess(time.monotonic() - start, 20)
             self.assertTrue(eventually(lambda j=job: self.m.json("show", j)["state"] == "cancelled"))
 
 

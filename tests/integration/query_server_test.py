@@ -236,7 +236,7 @@ class Query(unittest.TestCase):
     def test_cancel_and_detach(self):
         machine = self.fake()
         name = self.put(machine, self.data)
-        job = machine.good("mapreduce", name, "--select", '{"sleep": 0.3}', "--detach").decode().strip()
+        job = machine.good("mapreduce", name, "--select", '{"sleep": 2}', "--detach").decode().strip()
         machine.good("cancel", job)
         machine.bad(130, "wait", job)
         job = machine.good("mapreduce", name, "--select", "{}", "--detach").decode().strip()
