@@ -193,7 +193,7 @@ class Failpoints(MachineTest):
         daemon = machine.running()
         if daemon is not None and daemon.alive():
             os.kill(daemon.pid, signal.SIGTERM)
-            self.assertEqual(daemon.wait(15), 0)
+            self.assertEqual(daemon.wait(), 0)
 
     def check(self, machine, switch, point, case):
         spec, what, says = case

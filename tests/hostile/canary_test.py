@@ -194,7 +194,7 @@ class Canary(SharedMachineTest):
             if self.rng.randrange(8) == 0:  # new ones take their places
                 for pid in self.daemon.executor_pids():
                     os.kill(pid, signal.SIGKILL)
-                eventually(lambda: not self.daemon.executor_pids(), 10)
+                eventually(lambda: not self.daemon.executor_pids())
                 self.of_a.clear()
         for pid in self.daemon.executor_pids():  # rather than wait until they leave
             os.kill(pid, signal.SIGKILL)

@@ -56,7 +56,7 @@ class LimitsCase(SharedMachineTest):
     def at_rest(self):
         """What is open when nobody is connected and no executor is there."""
         self.assertTrue(self.m.settled(self.daemon))
-        descriptors = eventually(self.steady, 10)
+        descriptors = eventually(self.steady)
         self.assertIsNotNone(descriptors)
         return descriptors
 
@@ -71,7 +71,7 @@ class LimitsCase(SharedMachineTest):
     def returns_to(self, descriptors):
         """Every descriptor is back, the kinds and the counts."""
         self.assertTrue(self.m.settled(self.daemon))
-        same = eventually(lambda: self.daemon.descriptors() == descriptors, 10)
+        same = eventually(lambda: self.daemon.descriptors() == descriptors)
         self.assertTrue(same, f"{descriptors} became {self.daemon.descriptors()}")
 
 

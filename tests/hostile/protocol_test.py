@@ -627,7 +627,7 @@ class Crowds(HostileCase):
         self.assertIn("connections", result.err)
         for client in clients:
             client.close()
-        self.assertTrue(eventually(lambda: self.m.run("devices").code == 0, 5))
+        self.assertTrue(eventually(lambda: self.m.run("devices").code == 0))
 
     def test_many_at_once(self):
         """Hostile clients from many threads, and the honest one is served within a second, unless other work holds it up."""

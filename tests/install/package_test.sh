@@ -103,7 +103,7 @@ inside chown hacd /run/hac # root's manager binds there; this one is hacd's
 as_service env HOME=/var/lib/hacd OCL_ICD_VENDORS=pocl.icd systemd-socket-activate --seqpacket -E OCL_ICD_VENDORS -E HOME \
     -l /run/hac/hacd.sock "$prefix/libexec/hacd" 2>"$base/daemon" &
 activate=$!
-for _ in $(seq 50); do [ -S "$root/run/hac/hacd.sock" ] && break; sleep 0.1; done
+for _ in $(seq 300); do [ -S "$root/run/hac/hacd.sock" ] && break; sleep 0.1; done
 chmod 666 "$root/run/hac/hacd.sock" # SocketMode= of the unit
 mkdir -m 777 "$root/tmp/user"
 head -c 4000000 /dev/urandom >"$root/tmp/user/keys"

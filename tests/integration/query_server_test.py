@@ -260,7 +260,7 @@ class Query(unittest.TestCase):
             self.query(machine, *names, pad=4 << 20)
             machine.bad(2, "mapreduce", *names, "--select", "nonsense", says="nonsense")
         machine.settled(daemon)
-        self.assertTrue(eventually(lambda: held() == before, 5), (before, held()))
+        self.assertTrue(eventually(lambda: held() == before), (before, held()))
 
     def test_explained(self):
         machine = self.fake()

@@ -586,7 +586,7 @@ class Life(Case, SharedMachineTest):
                 self.assertTrue(eventually(lambda: array.array("i", fcntl.ioctl(process.stdin, termios.FIONREAD, b"\1" * 4))[0] == 0))
                 time.sleep(0.2)  # it has read the line, and waits
                 process.send_signal(number)
-                self.assertEqual((process.wait(10), process.stderr.read()), (130, b"hacctl: cancelled\n"))
+                self.assertEqual((process.wait(30), process.stderr.read()), (130, b"hacctl: cancelled\n"))
                 for pipe in (process.stdin, process.stdout, process.stderr):
                     pipe.close()
                 self.assertEqual(os.listdir(self.m.work), [])

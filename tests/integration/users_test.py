@@ -304,7 +304,7 @@ class Limits(UsersTest):
         two = [self.user(machine, FIRST_UID + 1, groups=(60050,)) for _ in range(2)]  # its own entry goes first
         self.assertRaises(ConnectionRefusedError, self.user, machine, FIRST_UID + 1)
         two[0].close()
-        self.assertTrue(eventually(lambda: self.connects(machine, FIRST_UID + 1), 5))
+        self.assertTrue(eventually(lambda: self.connects(machine, FIRST_UID + 1)))
         self.user(machine, 0)
         self.assertTrue(daemon.alive())
 

@@ -135,7 +135,7 @@ def frame(body, n_fds=0, length=None, magic=b"hac"):
 class Client:
     """A client without manners."""
 
-    def __init__(self, path, greet=True, timeout=10.0):
+    def __init__(self, path, greet=True, timeout=30.0):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(str(path))  # waits for room in the backlog
         self.socket.settimeout(timeout)

@@ -624,7 +624,7 @@ public final class HacTest {
             } else {
                 by.close();
             }
-            equal(status.get(5, TimeUnit.SECONDS), round == 0, "interrupted");
+            equal(status.get(30, TimeUnit.SECONDS), round == 0, "interrupted");
         }
         threads.shutdown();
         try (HacResult result = client.query(new HacQuery().select("n"), new HacTable(1).add("n", 5))) {
