@@ -130,23 +130,29 @@ static uint64_t count_words(const uint64_t *bits, uint64_t words, uint32_t *befo
     return sum;
 }
 
+/* `numbers`: of each key of the span, where there are not more of these than rows; NULL: they are counted. */
 static void write_by_bits(const hac_op_request *r, const keys *k, const uint64_t *bits,
-                          const uint32_t *before)
+                          const uint32_t *before, const uint32_t *numbers)
 {
     uint64_t at = 0;
-    for (size_t x = 2; x < r->n; x += 2)
-        for (uint64_t row = 0; row < r->v[x].rows; row++, at++) {
-            uint64_t b = k->key[at] - k->least, below = bits[b / 64] & ((UINT64_C(1) << b % 64) - 1);
-            ids_of(r, x)[row] = before[b / 64] + (uint32_t)__builtin_popcountll(below);
+    for (size_t x = 2; x < r->n; x += 2) {
+        uint32_t *ids = ids_of(r, x);
+        const uint64_t *key = k->key + at;
+        for (uint64_t row = 0; row < r->v[x].rows; row++) {
+            uint64_t b = key[row] - k->least, below = bits[b / 64] & ((UINT64_C(1) << b % 64) - 1);
+            ids[row] = numbers != NULL ? numbers[b] : before[b / 64] + (uint32_t)__builtin_popcountll(below);
         }
+        at += r->v[x].rows;
+    }
 }
 
 static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t *ret_distinct,
                                 hac_error *err)
 {
-    uint64_t words = (k->greatest - k->least) / 64 + 1;
+    uint64_t span = k->greatest - k->least, words = span / 64 + 1;
     hac_autofree uint64_t *bits = calloc(words, sizeof *bits);
     hac_autofree uint32_t *before = calloc(words, sizeof *before);
+    hac_autofree uint32_t *numbers = span < k->n ? hac_op_alloc(span + 1, sizeof *numbers) : NULL;
     if (bits == NULL || before == NULL)
         return hac_fail_no_memory(err);
     for (uint64_t i = 0; i < k->n; i++)
@@ -156,9 +162,13 @@ static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t
         return HAC_OK;
     uint64_t at = 0;
     for (uint64_t w = 0; w < words; w++)
-        for (uint64_t left = bits[w]; left != 0; left &= left - 1)
-            put_value(&r->v[1], at++, k->least + w * 64 + (uint64_t)__builtin_ctzll(left));
-    write_by_bits(r, k, bits, before);
+        for (uint64_t left = bits[w]; left != 0; left &= left - 1) {
+            uint64_t b = w * 64 + (uint64_t)__builtin_ctzll(left);
+            if (numbers != NULL)
+                numbers[b] = (uint32_t)at;
+            put_value(&r->v[1], at++, k->least + b);
+        }
+    write_by_bits(r, k, bits, before, numbers);
     return HAC_OK;
 }
 
