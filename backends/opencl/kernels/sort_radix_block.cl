@@ -439,55 +439,83 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first,
 #define LINES_ROOM (MAX_BUCKETS * LANES * 2)
 
 /* Keys of each bucket that have not been written yet, in lines as they will lie in `out`: as many lines for
- * each as there is room, `keys_each`. */
+ * each as there is room, `each` keys. They begin at `written`, and `fill` is where the next one goes; 16 bits,
+ * so that those of all buckets leave the first-level cache to the lines. */
 typedef struct {
     key keys[LINES_ROOM] __attribute__((aligned(64)));
-    uint at[MAX_BUCKETS], written[MAX_BUCKETS];
-    uint keys_each;
+    ushort fill[MAX_BUCKETS];
+    uint written[MAX_BUCKETS];
+    uint each, limit;
 } lines;
 
 inline void begin_lines(lines *l, uint buckets, __global const ulong *restrict starts, uint limit)
 {
-    l->keys_each = LANES;
-    while (l->keys_each < MOST_LINES * LANES && buckets * l->keys_each * 2 <= LINES_ROOM)
-        l->keys_each *= 2;
-    for (uint b = 0; b < buckets; b++)
-        l->at[b] = l->written[b] = (uint)min(starts[b], (ulong)limit);
+    l->limit = limit;
+    l->each = LANES;
+    while (l->each < MOST_LINES * LANES && buckets * l->each * 2 <= LINES_ROOM)
+        l->each *= 2;
+    for (uint b = 0; b < buckets; b++) {
+        l->written[b] = (uint)min(starts[b], (ulong)limit);
+        l->fill[b] = (ushort)(l->written[b] & (l->each - 1));
+    }
 }
 
-/* Writes what a bucket has. */
-inline void write_lines(lines *l, uint b, __global key *restrict out)
+/* Writes what a bucket has up to `end` of its lines. Places behind the limit are not there. */
+inline void write_some(lines *l, uint b, uint end, __global key *restrict out)
 {
-    const key *own = l->keys + b * l->keys_each;
-    uint p = l->written[b], end = l->at[b], mask = l->keys_each - 1;
-    while (p < end) {
-        if (p % LANES == 0 && end - p >= LANES) {
-            STORE_LINE(LOAD_OWN(own + (p & mask)), out + p);
+    const key *own = l->keys + b * l->each;
+    uint p = l->written[b], i = p & (l->each - 1);
+    end = i + min(max(end, i) - i, l->limit - p);
+    while (i < end) {
+        if (i % LANES == 0 && end - i >= LANES) {
+            STORE_LINE(LOAD_OWN(own + i), out + p);
+            i += LANES;
             p += LANES;
         } else {
-            out[p] = own[p & mask];
-            p++;
+            out[p++] = own[i++];
         }
     }
-    l->written[b] = end;
+    l->written[b] = p;
+}
+
+/* Writes the lines of a bucket that are all full. */
+inline void write_lines(lines *l, uint b, __global key *restrict out)
+{
+    uint p = l->written[b], each = l->each;
+    const key *own = l->keys + b * each;
+    l->fill[b] = 0;
+    if ((p & (each - 1)) != 0 || l->limit - p < each) {
+        write_some(l, b, each, out);
+        return;
+    }
+    for (uint i = 0; i < each; i += LANES)
+        STORE_LINE(LOAD_OWN(own + i), out + p + i);
+    l->written[b] = p + each;
 }
 
 inline void scatter_into_lines(const key *block, const uint *cells, uint some,
-                               __global const ushort *restrict table, uint limit, lines *l,
-                               __global key *restrict out)
+                               __global const ushort *restrict table, lines *l, __global key *restrict out)
 {
-    size_t keys_each = l->keys_each;
-    uint mask = l->keys_each - 1;
-    for (uint i = 0; i < some; i++) {
-        size_t b = table[cells[i]];
-        uint p = l->at[b];
-        if (p >= limit)
-            continue;
-        l->at[b] = p + 1;
-        l->keys[b * keys_each + (p & mask)] = block[i];
-        if ((p & mask) == mask)
+    size_t each = l->each;
+    for (size_t i = 0; i < some; i++) {
+        size_t b = table[cells[i]], next = l->fill[b];
+        key *place = l->keys + b * each + next;
+        *place = block[i];
+        FETCH_FOR_WRITE(place + 1); /* once a line this is the next one, which has left the cache */
+        l->fill[b] = (ushort)(next + 1);
+        if (next + 1 == each)
             write_lines(l, (uint)b, out);
     }
+}
+
+/* A whole block whose keys all go into one bucket. */
+inline void scatter_run_of_lines(const key *block, lines *l, uint b, __global key *restrict out)
+{
+    write_some(l, b, l->fill[b], out);
+    uint p = l->written[b];
+    scatter_run(block, p, out, 0);
+    l->written[b] = p + BLOCK;
+    l->fill[b] = (ushort)((p + BLOCK) & (l->each - 1));
 }
 
 /* With thousands of buckets each key's store is to another page than the last ones, which costs a walk
@@ -507,16 +535,13 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
         cell_range r = block_cells(block, o, c, cells);
         fetch_block(in, i + BLOCK, n);
         uint b = table[r.first];
-        if (r.first == r.last && some == BLOCK && l.at[b] + BLOCK <= limit) {
-            write_lines(&l, b, out);
-            scatter_run(block, l.at[b], out, 0);
-            l.at[b] = l.written[b] = l.at[b] + BLOCK;
-        } else {
-            scatter_into_lines(block, cells, some, table, limit, &l, out);
-        }
+        if (r.first == r.last && some == BLOCK && limit - l.written[b] >= 2 * BLOCK)
+            scatter_run_of_lines(block, &l, b, out);
+        else
+            scatter_into_lines(block, cells, some, table, &l, out);
     }
     for (uint b = 0; b < buckets; b++)
-        write_lines(&l, b, out);
+        write_some(&l, b, l.fill[b], out);
     FENCE_OF_LINES();
 }
 #endif
