@@ -64,7 +64,7 @@ static uint64_t scratch_items(const leaf *l, uint64_t items)
              most = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / hac_radix_widest(&l->job.p) -
                     ALIGNMENT;
     if (items <= HAC_RADIX_LEAF_ITEMS && l->job.p.index_bytes == 0 && l->job.facts->style == HAC_STYLE_BLOCK)
-        slots = (items / 7 + 16) * 24 + 2048 * 16 + 1024;
+        slots = (items / 8 + 16) * 24 + 2048 * 16 + 1024;
     slots = lesser(slots, most);
     return hac_radix_ceil(slots > items ? slots : items, ALIGNMENT);
 }

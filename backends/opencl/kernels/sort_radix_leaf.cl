@@ -5,7 +5,7 @@
  *
  *   sorted already, or all keys equal   un-mapped only
  *   larger than a leaf, mostly one key  split around that key
- *   keys that spread                    bins of about seven keys, each finished by a sorting network
+ *   keys that spread                    bins of about eight keys, each finished by a sorting network
  *   few values                          counted and written anew
  *   anything                            least significant digits first
  */
@@ -139,7 +139,7 @@ inline uint count_equal(__global const key *a, uint n, key v)
 /* Of a bin: the few that get more than ROWS keys are finished by insertion. No power of two, so that groups
  * of bins do not meet in the same sets of the cache. */
 #define SLOTS      24
-#define KEYS_A_BIN 7 /* mean: of random keys 1 bin in 10^3 gets more than ROWS, 1 in 10^7 more than SLOTS */
+#define KEYS_A_BIN 8 /* mean: of random keys 4 bins in 10^3 get more than ROWS, 1 in 10^6 more than SLOTS */
 
 #define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 
@@ -159,7 +159,7 @@ inline void unmap_run(__global const key *from, __global key *to, uint n, key_or
 }
 
 #define BIN_BLOCK 2048
-#define MAX_BINS  14080 /* of LEAF_ITEMS keys */
+#define MAX_BINS  12320 /* of LEAF_ITEMS keys */
 
 /* The bin of m is (((m - least) >> shift) · scale) >> 16: all bins are used, and no key gets a bin too high
  * even if it changes meanwhile. */
