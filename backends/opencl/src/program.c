@@ -12,14 +12,17 @@
 #include "cl_error.h"
 #include "device_internal.h"
 #include "image.h"
+#include "kernel_sources.h"
 #include "program_file.h"
 
 #define BASE_OPTIONS "-cl-std=CL1.2 "
 /* Without it 32-bit quotients and roots are a few units in the last place off, and so are 64-bit ones of
  * 32-bit numbers: compilers of GPUs narrow them. */
 #define EXACT_OPTIONS "-cl-fp32-correctly-rounded-divide-sqrt "
-#define NO_PROGRAM    SIZE_MAX
-#define BUILD_LOG_MAX (1u << 20)
+/* The guard of the header that pocl_builtins.cl stands for. */
+#define SHORT_HEADER_OPTIONS "-D_OPENCL_H_ "
+#define NO_PROGRAM           SIZE_MAX
+#define BUILD_LOG_MAX        (1u << 20)
 
 /* Stands in the files of a device that has an image: the binary is the image's, the file has what tests said.
  */
@@ -40,6 +43,20 @@ static uint64_t hash_of(const hac_program_source *source)
 static const char *exact_options(const hac_device *device)
 {
     return device->facts.rounds_division ? EXACT_OPTIONS : "";
+}
+
+/* Whether it is tried with pocl_builtins.cl first: what sorts and the self-test call is there, queries call
+ * more. */
+static bool has_short_header(const hac_device *device, const hac_program_source *source)
+{
+    return strcmp(device->facts.platform, "Portable Computing Language") == 0 &&
+           (strncmp(source->file, "sort_", 5) == 0 || strcmp(source->file, "selftest.cl") == 0);
+}
+
+static uint64_t hash_on(const hac_device *device, const hac_program_source *source)
+{
+    uint64_t hash = add_text(hash_of(source), exact_options(device));
+    return has_short_header(device, source) ? add_text(hash, hac_source_pocl_builtins) : hash;
 }
 
 void hac_programs_hash(char ret[17])
@@ -104,7 +121,7 @@ hac_status hac_device_programs_open(hac_device *device, const hac_device_options
     if (device->programs == NULL)
         return hac_fail_no_memory(err);
     for (size_t i = 0; i < device->n_programs; i++)
-        device->programs[i].hash = add_text(hash_of(&sources[i]), exact_options(device));
+        device->programs[i].hash = hash_on(device, &sources[i]);
     device->never_build = options->never_build;
     hac_status status = HAC_OK;
     if (options->program_binary != NULL && options->program_binary[0] != '\0')
@@ -288,17 +305,20 @@ static void add_build_log(hac_device *device, cl_program program, hac_error *err
         snprintf(err->message + used, sizeof err->message - used, ": %.*s", (int)length, at);
 }
 
-static hac_status build(hac_device *device, size_t index, hac_error *err)
+/* `header` comes in front of the program's text, and `options` in front of its options. */
+static hac_status build_with(hac_device *device, size_t index, const char *header, const char *header_options,
+                             hac_error *err)
 {
     const hac_program_source *source = &hac_programs()[index];
     hac_autofree char *options = NULL;
-    if (asprintf(&options, "%s%s%s", BASE_OPTIONS, exact_options(device), source->options) < 0) {
+    if (asprintf(&options, "%s%s%s%s", BASE_OPTIONS, exact_options(device), header_options, source->options) <
+        0) {
         options = NULL;
         return hac_fail_no_memory(err);
     }
-    const char *text = source->source;
+    const char *texts[] = {header, source->source};
     cl_int code;
-    cl_program program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    cl_program program = clCreateProgramWithSource(device->context, 2, texts, NULL, &code);
     if (code != CL_SUCCESS)
         return hac_fail_cl(err, code, "clCreateProgramWithSource");
     code = clBuildProgram(program, 1, &device->id, options, NULL, NULL);
@@ -311,6 +331,14 @@ static hac_status build(hac_device *device, size_t index, hac_error *err)
     add_build_log(device, program, err);
     clReleaseProgram(program);
     return status;
+}
+
+static hac_status build(hac_device *device, size_t index, hac_error *err)
+{
+    if (has_short_header(device, &hac_programs()[index]) &&
+        build_with(device, index, hac_source_pocl_builtins, SHORT_HEADER_OPTIONS, NULL) == HAC_OK)
+        return HAC_OK;
+    return build_with(device, index, "", "", err);
 }
 
 hac_status hac_program_build(hac_device *device, const char *program, hac_error *err)
