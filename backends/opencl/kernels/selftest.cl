@@ -4,9 +4,18 @@
  */
 #pragma OPENCL FP_CONTRACT OFF
 
-/* The sum of n values; one work-item, 16 lanes. */
-__kernel void selftest_sum(__global const uint16 *data, uint n_vectors, __global ulong *result)
+/*
+ * One work-item. result[0]: the sum of n values, in 16 lanes. result[1]: how often a loop of so many iterations, in
+ * steps of the first value, goes round; its condition reads memory so that no compiler folds it. Two launches, as
+ * llvmpipe counts the rounds of all loops together, but one kernel, as compilers take as long again for another.
+ */
+__kernel void selftest_sum(__global const uint16 *data, uint n_vectors, uint iterations,
+                           __global ulong *result)
 {
+    __global const uint *step = (__global const uint *)data;
+    uint done = 0;
+    for (uint i = 0; i < iterations; i += step[0])
+        done += step[0];
     ulong16 sums = 0;
     for (uint i = 0; i < n_vectors; i++)
         sums += convert_ulong16(data[i]);
@@ -14,6 +23,7 @@ __kernel void selftest_sum(__global const uint16 *data, uint n_vectors, __global
     ulong4 b = a.lo + a.hi;
     ulong2 c = b.lo + b.hi;
     result[0] = c.x + c.y;
+    result[1] = done;
 }
 
 /* Each work-group turns its slice around through local memory. */
@@ -23,13 +33,4 @@ __kernel void selftest_local(__global uint *data, __local uint *tile)
     tile[local_id] = data[at] * 2654435761u + (uint)get_group_id(0);
     barrier(CLK_LOCAL_MEM_FENCE);
     data[at] = tile[size - 1 - local_id];
-}
-
-/* Counts its own iterations; the condition reads memory so that no compiler folds the loop. */
-__kernel void selftest_loop(__global const uint *step, uint iterations, __global ulong *result)
-{
-    uint done = 0;
-    for (uint i = 0; i < iterations; i += step[0])
-        done += step[0];
-    result[0] = done;
 }

@@ -232,7 +232,8 @@ static void sum_into(hac_device *device, cl_mem items, cl_mem result)
     assert_int_equal(hac_device_kernel(device, "selftest", "selftest_sum", &kernel, &err), HAC_OK);
     assert_int_equal(hac_kernel_arg_mem(kernel, 0, items, &err), HAC_OK);
     assert_int_equal(hac_kernel_arg_u32(kernel, 1, ITEMS / 16, &err), HAC_OK);
-    assert_int_equal(hac_kernel_arg_mem(kernel, 2, result, &err), HAC_OK);
+    assert_int_equal(hac_kernel_arg_u32(kernel, 2, 0, &err), HAC_OK);
+    assert_int_equal(hac_kernel_arg_mem(kernel, 3, result, &err), HAC_OK);
     assert_int_equal(hac_device_launch(device, kernel, 1, 1, &err), HAC_OK);
 }
 
