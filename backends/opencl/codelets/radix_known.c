@@ -34,6 +34,12 @@ static void trial_free(trial *t)
     free(t->counts);
 }
 
+/* Of the input: to fetch it from there in the order of the output would be most of a test's time. */
+static uint64_t key_at(uint32_t key_bytes, uint64_t place)
+{
+    return key_bytes == 8 ? place * multiplier : (uint32_t)(place * multiplier);
+}
+
 static hac_status trial_init(trial *t, hac_error *err)
 {
     t->in = hac_radix_alloc(t->n * t->key_bytes);
@@ -45,16 +51,16 @@ static hac_status trial_init(trial *t, hac_error *err)
         return hac_fail_no_memory(err);
     for (uint64_t i = 0; i < t->n; i++)
         if (t->key_bytes == 8)
-            ((uint64_t *)(void *)t->in)[i] = i * multiplier;
+            ((uint64_t *)(void *)t->in)[i] = key_at(t->key_bytes, i);
         else
-            ((uint32_t *)(void *)t->in)[i] = (uint32_t)(i * multiplier);
+            ((uint32_t *)(void *)t->in)[i] = (uint32_t)key_at(t->key_bytes, i);
     return HAC_OK;
 }
 
 /* Of a key in the input, if it is there. */
-static uint64_t place_of(const trial *t, uint64_t key)
+static uint64_t place_of(uint32_t key_bytes, uint64_t key)
 {
-    return t->key_bytes == 8 ? key * inverse : (uint32_t)(key * inverse);
+    return key_bytes == 8 ? key * inverse : (uint32_t)(key * inverse);
 }
 
 static bool is_sorted(const trial *t)
@@ -67,10 +73,10 @@ static bool is_sorted(const trial *t)
             index = hac_radix_load(t->index, i, t->index_bytes);
             if (index >= t->n)
                 return false;
-            key = hac_radix_load(t->in, index, t->key_bytes);
+            key = key_at(t->key_bytes, index);
         } else {
             key = hac_radix_load(t->out, i, t->key_bytes);
-            if (place_of(t, key) >= t->n)
+            if (place_of(t->key_bytes, key) >= t->n)
                 return false;
         }
         uint64_t m = hac_radix_map(&o, key);
@@ -191,34 +197,56 @@ static uint64_t *starts_of(const trial *t)
     return (uint64_t *)(void *)(t->table + hac_radix_starts_offset());
 }
 
+/* What is known of the keys before one, in the order of the output. */
+typedef struct seen {
+    uint64_t next;  /* place in the input that may come */
+    uint64_t least; /* mapped key that may come */
+    uint64_t most, places;
+    bool wrong;
+} seen;
+
+/* Without a branch: all keys of a test are gone through, and a first job waits for it. */
+static inline void see_bucket(const trial *t, const hac_radix_order *o, uint64_t from, uint64_t to, seen *s)
+{
+    for (uint64_t at = from; at < to; at++) {
+        uint64_t m = hac_radix_load(t->out, at, o->key_bytes);
+        uint64_t place = t->index_bytes != 0 ? hac_radix_load(t->index, at, t->index_bytes)
+                                             : place_of(o->key_bytes, hac_radix_unmap(o, m));
+        s->wrong |= (place < s->next) | (place >= t->n) | (m < s->least) |
+                    (m != hac_radix_map(o, key_at(o->key_bytes, place)));
+        s->next = place + 1;
+        s->places += place;
+        s->most = m > s->most ? m : s->most;
+    }
+}
+
 /* Whether each bucket has what belongs there, in the order of the input: places in the input that ascend,
  * keys that are not below those of the buckets before. So none is there twice in a bucket, and as the places
  * add up to those of all keys, none is missing. */
+static inline bool is_scattered_by(const trial *t, const hac_radix_order *o)
+{
+    const uint64_t *starts = starts_of(t);
+    seen s = {0};
+    for (uint32_t b = 0; b < t->cut.buckets && !s.wrong; b++) {
+        if (starts[b + 1] < starts[b] || starts[b + 1] > t->n)
+            return false;
+        s.next = 0;
+        see_bucket(t, o, starts[b], starts[b + 1], &s);
+        s.least = s.most;
+    }
+    return !s.wrong && starts[0] == 0 && starts[t->cut.buckets] == t->n && s.places == t->n * (t->n - 1) / 2;
+}
+
+/* Once for each width, which the compiler then knows. */
 static bool is_scattered(const trial *t)
 {
     hac_radix_order o = hac_radix_order_of(t->type, false, t->index_bytes != 0);
-    const uint64_t *starts = starts_of(t);
-    uint64_t least = 0, most = 0, at = 0, places = 0;
-    for (uint32_t b = 0; b < t->cut.buckets; b++) {
-        uint64_t next = 0; /* place in the input that may come */
-        if (starts[b] != at || starts[b + 1] < at || starts[b + 1] > t->n)
-            return false;
-        for (; at < starts[b + 1]; at++) {
-            uint64_t m = hac_radix_load(t->out, at, t->key_bytes), place;
-            if (t->index_bytes != 0)
-                place = hac_radix_load(t->index, at, t->index_bytes);
-            else
-                place = place_of(t, hac_radix_unmap(&o, m));
-            if (place < next || place >= t->n || m < least ||
-                m != hac_radix_map(&o, hac_radix_load(t->in, place, t->key_bytes)))
-                return false;
-            next = place + 1;
-            places += place;
-            most = m > most ? m : most;
-        }
-        least = most;
+    if (t->key_bytes == 8) {
+        o.key_bytes = 8;
+        return is_scattered_by(t, &o);
     }
-    return at == t->n && places == t->n * (t->n - 1) / 2;
+    o.key_bytes = 4;
+    return is_scattered_by(t, &o);
 }
 
 /* EVEN: buckets of equal width; MAGNITUDES: one a bit length, so that the last one has half of the keys. */

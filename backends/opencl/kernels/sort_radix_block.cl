@@ -266,9 +266,47 @@ inline key strangers(const key *block, const uint *cells, __global const key *va
     return odd;
 }
 
+/* PoCL compiles a kernel's own code three times. */
+#if !HAC_INDEX_BYTES
+__attribute__((noinline)) void
+count_chunk(__global const key *restrict in, uint n, __global const ushort *restrict table, key_order o,
+            cell_map c, uint buckets, bool few, __global ulong *restrict row)
+{
+    uint histogram[2][MAX_BUCKETS];
+    uint cells[BLOCK];
+    key block[BLOCK];
+    key odd = 0;
+    for (uint b = 0; b < buckets; b++)
+        histogram[0][b] = histogram[1][b] = 0;
+    for (uint at = 0; at < n; at += BLOCK) {
+        uint some = min((uint)BLOCK, n - at);
+        load_block(in + at, some, block);
+        fetch_block(in, at + 2 * BLOCK, n);
+        cell_range r = block_cells(block, o, c, cells);
+        if (few)
+            odd |= strangers(block, cells, c.splitters);
+        if (r.first == r.last) {
+            histogram[0][table[r.first]] += some;
+        } else if (some == BLOCK) {
+            for (uint i = 0; i < BLOCK; i += 4) {
+                histogram[0][table[cells[i]]]++;
+                histogram[1][table[cells[i + 1]]]++;
+                histogram[0][table[cells[i + 2]]]++;
+                histogram[1][table[cells[i + 3]]]++;
+            }
+        } else {
+            for (uint i = 0; i < some; i++)
+                histogram[0][table[cells[i]]]++;
+        }
+    }
+    for (uint b = 0; b < buckets; b++)
+        row[b] = (ulong)histogram[0][b] + histogram[1][b];
+    if (odd != 0)
+        row[0] |= STRANGE;
+}
+
 /* `next` begins at the number of groups: each takes the job of its own number first, then the next free one.
  */
-#if !HAC_INDEX_BYTES
 __kernel void radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                           __global const ushort *restrict table,
                           __global const ushort *restrict first_buckets,
@@ -280,41 +318,10 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
     key_order o = {flip, sign, rotate, reverse, top};
     bool few = levels == VALUES;
     cell_map c = {base, method, shift, last, scale, few ? 0 : levels, first_buckets, splitters};
-    uint histogram[2][MAX_BUCKETS];
-    uint cells[BLOCK];
-    key block[BLOCK];
     for (uint chunk = get_group_id(0); chunk < chunks; chunk = atomic_inc(next)) {
         ulong first = (ulong)chunk * chunk_items;
         uint n = (uint)min((ulong)chunk_items, items - first);
-        key odd = 0;
-        for (uint b = 0; b < buckets; b++)
-            histogram[0][b] = histogram[1][b] = 0;
-        for (uint at = 0; at < n; at += BLOCK) {
-            uint some = min((uint)BLOCK, n - at);
-            load_block(in + first + at, some, block);
-            fetch_block(in + first, at + 2 * BLOCK, n);
-            cell_range r = block_cells(block, o, c, cells);
-            if (few)
-                odd |= strangers(block, cells, splitters);
-            if (r.first == r.last) {
-                histogram[0][table[r.first]] += some;
-            } else if (some == BLOCK) {
-                for (uint i = 0; i < BLOCK; i += 4) {
-                    histogram[0][table[cells[i]]]++;
-                    histogram[1][table[cells[i + 1]]]++;
-                    histogram[0][table[cells[i + 2]]]++;
-                    histogram[1][table[cells[i + 3]]]++;
-                }
-            } else {
-                for (uint i = 0; i < some; i++)
-                    histogram[0][table[cells[i]]]++;
-            }
-        }
-        __global ulong *row = counts + (ulong)chunk * row_items;
-        for (uint b = 0; b < buckets; b++)
-            row[b] = (ulong)histogram[0][b] + histogram[1][b];
-        if (odd != 0)
-            row[0] |= STRANGE;
+        count_chunk(in + first, n, table, o, c, buckets, few, counts + (ulong)chunk * row_items);
     }
 }
 #endif
