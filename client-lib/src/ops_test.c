@@ -11,7 +11,7 @@
 
 #include "base/op_layout.h"
 
-enum { TASKS_MAX = 512, BUFFERS_MAX = 32, AFTER_MAX = 64, LOG_MAX = 8192, JOB = 9 };
+enum { TASKS_MAX = 512, BUFFERS_MAX = 32, AFTER_MAX = 64, LOG_MAX = 16384, JOB = 9 };
 
 static fake_daemon *the_daemon;
 static hac_client *client;
@@ -576,7 +576,7 @@ static void test_long_log(void **state)
     log[LOG_MAX + 1] = '\0';
     unsigned before = fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH);
     assert_int_equal(hac_ops_run(job, NULL, log, &err), HAC_INVALID);
-    hac_test_assert_says(err.message, "a log of 8193 bytes");
+    hac_test_assert_says(err.message, "a log of 16385 bytes");
     assert_int_equal(fake_count(the_daemon, HAC__CLIENT__REQUEST__WHAT_APPEND_GRAPH), before);
     log[LOG_MAX] = '\0';
     assert_int_equal(hac_ops_run(job, NULL, log, &err), HAC_OK);

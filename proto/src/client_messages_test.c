@@ -531,7 +531,7 @@ static void test_append_graph(void **state)
     GOOD(GRAPH((c.append_graph.graph = NULL, c.append_graph.log = empty_text, c.append_graph.last = 1)), 0);
     BAD(GRAPH((c.append_graph.graph = NULL, c.append_graph.log = empty_text)), 0, "graph: is missing");
     BAD(GRAPH(c.append_graph.job = 0), 0, "job: is missing");
-    BAD(GRAPH(c.append_graph.log = long_log), 0, "log: has 8193 bytes");
+    BAD(GRAPH(c.append_graph.log = long_log), 0, "log: has 16385 bytes");
     BAD(GRAPH(c.submit_ops.n_tasks = 0), 0, "graph: tasks: there are none");
     BAD(GRAPH((c.submit_ops.graphs = 1, c.submit_ops.n_tasks = 0)), 0, "graph: has graphs of its own");
     BAD(GRAPH(c.submit_ops.buffers[1] = 0), 0, "graph: buffers[1]: is missing");

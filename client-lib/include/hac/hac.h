@@ -560,7 +560,7 @@ HAC_API HAC_MUST_USE hac_status hac_ops_submit(hac_client *client, const hac_ops
  * A run of graphs of which each follows from what the one before gave back (rounds, conditions): one job, in
  * one list, with one log. Of `ops` the name, policy, threshold, kernels and job are taken; it has no buffers
  * and no tasks. hac_ops_run runs the next graph (NULL: none, only the log grows) and returns when it is done:
- * its values are then those of hac_job_op_values. `log`: lines for the job's log, at most 8 KiB, or NULL.
+ * its values are then those of hac_job_op_values. `log`: lines for the job's log, at most 16 KiB, or NULL.
  * hac_ops_finish ends the job; a handle that is freed before cancels it. Such a job cannot be detached; it
  * has no result.
  */
