@@ -8,7 +8,8 @@
 #include "expr/program.h"
 #include "run_graph.h"
 
-#define MESSAGE_MOST 40960 /* bytes of calls and what goes with them: a job is one message of 64 KiB */
+#define MESSAGE_MOST 57344 /* bytes of calls and what goes with them, and of lines of the log … */
+#define LINES_LEAST  8192  /* … which have so many at least: a job is one message of 64 KiB */
 #define TASK_BYTES   160   /* of a task in that message beside its call and spans, about */
 #define SPAN_BYTES   40
 
@@ -268,6 +269,20 @@ hac_status hac_run_await(hac_logic_run *run, hac_error *err)
     return status;
 }
 
+/* ---- what a message has room for ---- */
+
+/* Bytes of all of a graph's tasks, beside the lines that there are. */
+static size_t tasks_room(const hac_logic_run *run)
+{
+    return MESSAGE_MOST - (run->log.bytes > LINES_LEAST ? run->log.bytes : LINES_LEAST);
+}
+
+size_t hac_run_lines_room(const hac_logic_run *run)
+{
+    size_t room = MESSAGE_MOST - run->graph->bytes;
+    return room < HAC_OPS_LOG_MAX ? room : HAC_OPS_LOG_MAX;
+}
+
 /* ---- tasks that may turn out not to be wanted ---- */
 
 void hac_run_tentative(hac_logic_run *run)
@@ -332,7 +347,7 @@ unsigned hac_run_graphs_fit(const hac_logic_run *run, uint64_t bytes)
     size_t fit = HAC_RUN_TASKS_MOST / graph->planned, buffers = written(run, &each);
     size_t more = buffers > 0 ? (HAC_OPS_BUFFERS_MAX - graph->n_buffers) / buffers : HAC_RUN_TASKS_MOST;
     fit = fit < 1 + more ? fit : 1 + more;
-    fit = fit < MESSAGE_MOST / graph->bytes ? fit : MESSAGE_MOST / graph->bytes;
+    fit = fit < tasks_room(run) / graph->bytes ? fit : tasks_room(run) / graph->bytes;
     return (unsigned)(each > 0 && fit > bytes / each ? bytes / each : fit);
 }
 
@@ -572,12 +587,13 @@ static size_t message_bytes(const hac_run_task *what, size_t call_bytes)
 }
 
 /* Whether a sub-operator of so many tasks still fits the job. */
-static bool has_room(const hac_run_graph *graph, const hac_run_task *what, unsigned components,
+static bool has_room(const hac_logic_run *run, const hac_run_task *what, unsigned components,
                      size_t call_bytes)
 {
+    const hac_run_graph *graph = run->graph;
     return graph->planned + components <= HAC_RUN_TASKS_MOST &&
            graph->n_buffers + what->n_operands <= HAC_OPS_BUFFERS_MAX &&
-           graph->bytes + components * message_bytes(what, call_bytes) <= MESSAGE_MOST;
+           graph->bytes + components * message_bytes(what, call_bytes) <= tasks_room(run);
 }
 
 static void plan(hac_run_graph *graph, const hac_run_task *what, unsigned components, uint8_t *call,
@@ -635,7 +651,7 @@ static unsigned components_wanted(const hac_logic_run *run, const hac_run_task *
         return 1;
     if (what->program != NULL)
         hac_program_write(what->program, &program);
-    size_t fit = MESSAGE_MOST / message_bytes(what, call_size(what, program.bytes));
+    size_t fit = (MESSAGE_MOST - HAC_OPS_LOG_MAX) / message_bytes(what, call_size(what, program.bytes));
     hac_text_clear(&program);
     return fit >= most ? most : fit > 1 ? (unsigned)fit : 1;
 }
@@ -700,8 +716,7 @@ static hac_status add_ranges(hac_logic_run *run, const hac_run_task *what, const
     hac_autofree uint8_t *call = NULL;
     size_t call_bytes = 0;
     hac_status status = make_call(what, &call, &call_bytes, err);
-    if (status == HAC_OK &&
-        !(has_room(run->graph, what, cut->wanted, call_bytes) && can_wait(run, what, cut)))
+    if (status == HAC_OK && !(has_room(run, what, cut->wanted, call_bytes) && can_wait(run, what, cut)))
         status = hac_run_flush(run, err);
     if (status != HAC_OK)
         return status;

@@ -186,6 +186,8 @@ void hac_run_take_back(hac_logic_run *run, hac_run_mark mark);
 /* How many such graphs as what was added fit into one, of at most so many bytes that are written; it may turn
  * out that they are fewer. */
 unsigned hac_run_graphs_fit(const hac_logic_run *run, uint64_t bytes);
+/* Bytes that the log may have in the graph's message. */
+size_t hac_run_lines_room(const hac_logic_run *run);
 /* Runs what was added, too. `sizes`: the most that can be; afterwards what task `task` has found. */
 HAC_MUST_USE hac_status hac_run_sizes(hac_logic_run *run, uint32_t task, uint64_t *sizes, size_t n,
                                       hac_error *err);

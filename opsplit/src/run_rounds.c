@@ -10,7 +10,7 @@
 #include "run_graph.h"
 
 #define UNITS_MOST                                                                                           \
-    1e6 /* of a round's work: a CPU does so much in about a millisecond, others may be faster */
+    5e6 /* of a round's work: a CPU does so much in about five milliseconds, others may be faster */
 
 struct hac_run_rounds {
     hac_logic_run *run;

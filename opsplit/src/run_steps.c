@@ -14,7 +14,7 @@ static void add_line(hac_logic_run *run, const char *line)
 {
     if (run->options->log != NULL)
         run->options->log(run->options->context, line);
-    if (run->log.bytes + strlen(line) < HAC_OPS_LOG_MAX - 1)
+    if (run->log.bytes + strlen(line) + 1 < hac_run_lines_room(run))
         hac_text_addf(&run->log, "%s\n", line);
 }
 

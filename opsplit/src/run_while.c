@@ -30,11 +30,13 @@
 #define AHEAD_SECONDS 4e-3 /* of a graph: where rounds are longer, what lies between them is little */
 #define AHEAD_BYTES   (UINT64_C(16) << 20) /* that rounds on their way write */
 
-#define TASK_ROUNDS  0.5e-3 /* of rounds as one task: longer ones gain little, and may use more devices */
-#define TASK_TRIED   5e-3   /* of a round by itself, with all that lies between two … */
+#define TASK_TRIED   5e-3 /* of a round by itself, with all that lies between two … */
 #define TASK_GAINS   0.6 /* … of which one in a task takes so much at most, or several devices are better */
-#define TASK_SECONDS 5e-3 /* of such a task: so long a cancel waits, and as long for the one behind it */
-#define TASK_FIRST   32   /* rounds of the first one */
+#define TASK_ROUNDS  0.5e-3 /* of rounds as one task: what lies between longer ones is less … */
+#define TASK_LONG    0.9    /* … so they are to take so much, … */
+#define TASK_BEHIND  4      /* … and are tried behind as many rounds: the first ones take longer */
+#define TASK_SECONDS 5e-3   /* of such a task: so long a cancel waits, and as long for the one behind it */
+#define TASK_FIRST   32     /* rounds of the first one */
 #define LINES_BYTES  (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
 #define LINE_BYTES   64                        /* of a round in the log, beside the values, at most */
 
@@ -60,6 +62,7 @@ typedef struct loop {
     unsigned most;        /* rounds a graph, as far as it is known */
     size_t line_bytes;    /* of a round's line in the log; 0: there are none */
     uint64_t sent;        /* rounds that are done, or on their way in tasks */
+    double graph_seconds; /* of a round of the last graph */
     bool in_tasks;        /* rounds are, and round_seconds is of these */
     bool apart;           /* rounds are not to be one task: they cannot, or it gains nothing */
     hac_run_changed changed;
@@ -279,6 +282,7 @@ static hac_status accept_rounds(hac_logic_run *run, loop *l, const batch *b, boo
             status = hac_run_look(run, l->step, on, err);
     }
     l->round_seconds = (double)(now - l->mark) * 1e-9 / (double)(l->done > done ? l->done - done : 1);
+    l->graph_seconds = l->round_seconds;
     l->mark = now;
     *ret_all = *on && i >= b->n;
     return status;
@@ -312,7 +316,20 @@ static hac_status land(hac_logic_run *run, hac_status status, hac_error *err)
     return status;
 }
 
-/* A graph is on its way: the next one is sent before it is looked at, as long as all of them count. */
+/* Whether rounds behind `done` may be one task: not where it is decided where a sub-operator runs, and not
+ * before it is known how long rounds are. */
+static bool may_be_one_task(const hac_logic_run *run, const loop *l, uint64_t done)
+{
+    const hac_run_options *o = run->options;
+    uint64_t behind = l->round_seconds < 2 * TASK_ROUNDS ? 1 : TASK_BEHIND;
+    return !l->apart && l->most > 1 && done >= behind && l->round_seconds < TASK_TRIED &&
+           hac_run_alone(run) && run->ahead == NULL && run->placing == NULL &&
+           o->policy == HAC_OP_POLICY_MEASURED && !o->kernels &&
+           l->step->rounds - l->sent > (l->in_tasks ? 0 : 1);
+}
+
+/* A graph is on its way: the next one is sent before it is looked at, as long as all of them count, and until
+ * rounds may be one task. */
 static hac_status run_pairs(hac_logic_run *run, loop *l, batch *b, bool *on, hac_error *err)
 {
     hac_status status = HAC_OK;
@@ -320,7 +337,8 @@ static hac_status run_pairs(hac_logic_run *run, loop *l, batch *b, bool *on, hac
     while (status == HAC_OK && all && b->n > 0) {
         batch *next = &l->batches[b == l->batches];
         go_back(run, l, &b->moments[b->n - 1]);
-        add_batch(run, l, b, next);
+        if (!may_be_one_task(run, l, l->done + b->n))
+            add_batch(run, l, b, next);
         if (next->n > 0)
             status = hac_run_send(run, err);
         if (status == HAC_OK)
@@ -362,15 +380,6 @@ static hac_status run_graph(hac_logic_run *run, loop *l, bool *on, hac_error *er
 
 /* ---- rounds as one task ---- */
 
-/* Not where it is decided where a sub-operator runs, and not before it is known how long rounds are. */
-static bool may_be_one_task(const hac_logic_run *run, const loop *l)
-{
-    const hac_run_options *o = run->options;
-    return !l->apart && l->most > 1 && l->done > 0 && l->round_seconds < TASK_TRIED && hac_run_alone(run) &&
-           run->ahead == NULL && run->placing == NULL && o->policy == HAC_OP_POLICY_MEASURED && !o->kernels &&
-           l->step->rounds - l->sent > (l->in_tasks ? 0 : 1);
-}
-
 /* Of those behind what was added. The first one is short: it shows how long rounds are so. The lines of two
  * tasks, and others, go with one graph. */
 static uint64_t rounds_of_task(const loop *l)
@@ -388,7 +397,7 @@ static hac_status send_task(hac_logic_run *run, loop *l, const hac_run_rounds *b
                             hac_error *err)
 {
     *ret = NULL;
-    uint64_t most = may_be_one_task(run, l) ? rounds_of_task(l) : 0;
+    uint64_t most = may_be_one_task(run, l, l->done) ? rounds_of_task(l) : 0;
     if (most == 0)
         return HAC_OK;
     hac_status status =
@@ -398,10 +407,18 @@ static hac_status send_task(hac_logic_run *run, loop *l, const hac_run_rounds *b
     return status == HAC_UNSUPPORTED ? HAC_OK : status;
 }
 
+/* Once brief rounds have gained, what else the machine does may make them longer. */
+static bool is_worth(const loop *l, bool first)
+{
+    if (l->round_seconds > TASK_ROUNDS)
+        return l->round_seconds < TASK_LONG * l->graph_seconds;
+    return !first || l->round_seconds < TASK_GAINS * l->graph_seconds;
+}
+
 static void accept_task(hac_logic_run *run, loop *l, const hac_run_rounds_result *result)
 {
     uint64_t now = hac_now_ns();
-    double most = l->in_tasks ? TASK_ROUNDS : fmin(TASK_ROUNDS, TASK_GAINS * l->round_seconds);
+    bool first = !l->in_tasks;
     for (uint64_t i = 0; i < result->done && run->options->log != NULL; i++)
         log_round(run, l, result->first + i * result->each, result->bits + i * result->n_vars);
     l->done += result->done;
@@ -410,7 +427,7 @@ static void accept_task(hac_logic_run *run, loop *l, const hac_run_rounds_result
     if (result->done > 0)
         l->round_seconds = (double)(now - l->mark) * 1e-9 / (double)result->done;
     l->mark = now;
-    l->apart |= result->failed || l->round_seconds > most;
+    l->apart |= result->failed || !is_worth(l, first);
 }
 
 /* As long as that is what they are best at, and the condition is true. The next one is sent before the one

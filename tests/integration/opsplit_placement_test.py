@@ -43,7 +43,7 @@ outputs: {o: {columns: [total]}, x: {columns: [x]}}
 operators:
   - range: {rows: x, out: place}
   - map: {expr: "199999 - place", out: back}
-  - while: {condition: "total < 1e12", rounds: 12}
+  - for: {index: i, from: 0, to: 12}
     do:
       - map: {expr: "x + place", out: y}
       - gather: {in: y, index: back, out: x}
