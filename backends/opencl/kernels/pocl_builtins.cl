@@ -91,6 +91,7 @@ EACH_INTEGER(LOAD)
 #define ATOMIC_IN(space, type)                                                                               \
     type OVERLOAD atomic_inc(volatile space type *);                                                         \
     type OVERLOAD atomic_add(volatile space type *, type);                                                   \
+    type OVERLOAD atomic_or(volatile space type *, type);                                                    \
     type OVERLOAD atomic_cmpxchg(volatile space type *, type, type);
 #define ATOMIC(type) ATOMIC_IN(__global, type) ATOMIC_IN(__local, type)
 ATOMIC(int)
