@@ -329,7 +329,8 @@ hac_status hac_op_request_read(const hac_op_rule *rule, const hac_task *task, ha
 
 void hac_op_request_clear(hac_op_request *r)
 {
-    r->again = r->fixed = false;
+    r->again = false;
+    r->fixed = 0;
     hac_op_eval_free(r->eval);
     r->eval = NULL;
     hac_op_spmv_copy_free(r->copy);

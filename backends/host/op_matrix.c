@@ -267,9 +267,9 @@ hac_status hac_op_do_spmv(hac_op_request *r, uint64_t *values, size_t *n_values,
     uint64_t rows = r->v[1].rows, mean = rows == 0 ? 1 : r->v[1].entries / rows + 1;
     (void)values;
     (void)n_values;
-    if (r->fixed && r->copy == NULL) {
+    if (r->fixed > 0 && r->copy == NULL) {
         r->copy = hac_op_spmv_copy_new(r);
-        r->fixed = r->copy != NULL;
+        r->fixed = r->copy != NULL ? r->fixed : 0;
     }
     if (r->copy != NULL)
         return hac_op_spmv_copy_run(r->copy, r, err);

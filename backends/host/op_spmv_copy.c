@@ -6,10 +6,9 @@
 
 #include "op_parts.h"
 
-#define COPY_BYTES   (UINT64_C(64) << 20) /* of a copy at most; longer products gain nothing by one */
-#define PART_ENTRIES 8192                 /* that a thread takes at once, with whole rows … */
-#define PART_ROWS    4096                 /* … of which there are at most so many */
-#define LENGTHS      256                  /* rows of as many entries and more are in no order */
+#define PART_ENTRIES 8192 /* that a thread takes at once, with whole rows … */
+#define PART_ROWS    4096 /* … of which there are at most so many */
+#define LENGTHS      256  /* rows of as many entries and more are in no order */
 
 /* Rows of one length, one behind the other. */
 typedef struct group {
@@ -47,6 +46,9 @@ void hac_op_spmv_copy_free(hac_op_spmv_copy *copy)
 }
 
 /* ---- making it ---- */
+
+/* Of a row beside its entries: its part at most, its group, where it begins and its number. */
+#define ROW_BYTES (sizeof(part) + sizeof(group) + 2 * sizeof(uint32_t))
 
 typedef struct maker {
     const hac_op_request *request;
@@ -170,8 +172,9 @@ static bool make(maker *m, hac_error *err)
     m->end = hac_op_once_u64(a->offsets + r->first + r->count);
     if (m->first > m->end || m->end > a->entries)
         return false;
-    uint64_t entries = m->end - m->first, each = sizeof(uint32_t) + (a->ones ? 0 : sizeof(double));
-    if (r->count > COPY_BYTES / (sizeof(part) + sizeof(group)) || entries > COPY_BYTES / each)
+    uint64_t entries = m->end - m->first, each = sizeof(uint32_t) + (a->ones ? 0 : sizeof(double)),
+             most = r->fixed < HAC_OP_SPMV_COPY_BYTES ? r->fixed : HAC_OP_SPMV_COPY_BYTES;
+    if (r->count > most / ROW_BYTES || entries > (most - r->count * ROW_BYTES) / each)
         return false;
     return allocate(m->copy, r->count, entries, !a->ones) && cut_parts(m) &&
            hac_op_for_rows(0, m->copy->n_parts, 1, fill_parts, m, err) == HAC_OK;

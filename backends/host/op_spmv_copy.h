@@ -13,8 +13,12 @@
 
 typedef struct hac_op_spmv_copy hac_op_spmv_copy;
 
-/* Of operand 1 of an op.spmv, the rows of its range, on all CPUs. NULL: the product is to be made without
- * one, as the matrix is of another kind, too large, or has a row that the product fails of. */
+#define HAC_OP_SPMV_COPY_BYTES                                                                               \
+    (UINT64_C(64) << 20) /* of a copy at most; longer products gain nothing by one */
+
+/* Of operand 1 of an op.spmv, the rows of its range, on all CPUs, of `fixed` bytes at most. NULL: the product
+ * is to be made without one, as the matrix is of another kind, too large, or has a row that the product fails
+ * of. */
 hac_op_spmv_copy *hac_op_spmv_copy_new(const hac_op_request *r);
 void hac_op_spmv_copy_free(hac_op_spmv_copy *copy);
 

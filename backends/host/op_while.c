@@ -7,6 +7,7 @@
 #include "base/op_while.h"
 #include "expr/machine.h"
 #include "op_parts.h"
+#include "op_spmv_copy.h"
 
 #define STATE_BYTES  ((int)(2 * sizeof(uint64_t)))
 #define FIXED_ROUNDS 8 /* a copy of a matrix pays from as many products on */
@@ -252,10 +253,18 @@ static bool is_fixed(const loop *l, const hac_op_vector *matrix)
     return fixed;
 }
 
+/* All copies of a task together have no more bytes than one may have: it names as many products as it likes.
+ */
 static void find_fixed(loop *l)
 {
-    for (uint32_t i = 0; i < l->head.n_calls && l->condition.v[0].rows >= FIXED_ROUNDS; i++)
-        l->calls[i].request.fixed = is_product(&l->calls[i]) && is_fixed(l, &l->calls[i].request.v[1]);
+    bool fixed[HAC_OP_WHILE_CALLS_MAX] = {false};
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < l->head.n_calls && l->condition.v[0].rows >= FIXED_ROUNDS; i++) {
+        fixed[i] = is_product(&l->calls[i]) && is_fixed(l, &l->calls[i].request.v[1]);
+        n += fixed[i];
+    }
+    for (uint32_t i = 0; i < l->head.n_calls; i++)
+        l->calls[i].request.fixed = fixed[i] ? HAC_OP_SPMV_COPY_BYTES / n : 0;
 }
 
 /* ---- all of it ---- */

@@ -60,6 +60,7 @@ static void read_request(matrix *m, uint64_t first, uint64_t count)
     m->c.task.count = count;
     hac_status status = hac_op_request_read(hac_op_rule_find("op.spmv"), &m->c.task, &m->request, &m->c.err);
     assert_int_equal(status, HAC_OK);
+    m->request.fixed = HAC_OP_SPMV_COPY_BYTES;
 }
 
 static void try_range(matrix *m, uint64_t first, uint64_t count)
@@ -69,7 +70,6 @@ static void try_range(matrix *m, uint64_t first, uint64_t count)
     memset(m->y, 0x5a, m->rows * sizeof *m->y);
     read_request(m, first, count);
     memset(m->y, 0x5a, m->rows * sizeof *m->y);
-    m->request.fixed = true;
     for (int again = 0; again < 2; again++) {
         hac_status status = hac_op_rule_find("op.spmv")->run(&m->request, values, &n, &m->c.err);
         assert_int_equal(status, HAC_OK);
@@ -159,12 +159,33 @@ static void test_not_copied(void **unused)
         }
     uint64_t values[HAC_TASK_MAX_VALUES];
     size_t n = 0;
-    offsets[700] = UINT64_MAX;
-    m.request.fixed = true; /* the product says what is wrong */
+    offsets[700] = UINT64_MAX; /* the product says what is wrong */
     assert_int_equal(hac_op_rule_find("op.spmv")->run(&m.request, values, &n, &m.c.err), HAC_INVALID);
     assert_non_null(strstr(m.c.err.message, "operand 1: row 699: its offsets"));
     hac_op_request_clear(&m.request);
     end(&m);
+}
+
+/* As many bytes as it may have, and fewer. */
+static void test_bytes(void **unused)
+{
+    (void)unused;
+    for (int ones = 0; ones < 2; ones++) {
+        matrix m;
+        begin(&m, 100, 9, one, ones != 0);
+        read_request(&m, 0, 100);
+        const uint64_t needed = 100 * (32 + (ones ? 4 : 12));
+        m.request.fixed = needed;
+        hac_op_spmv_copy *copy = hac_op_spmv_copy_new(&m.request);
+        assert_non_null(copy);
+        hac_op_spmv_copy_free(copy);
+        for (uint64_t less = 1; less <= needed; less = less * 3 + 1) {
+            m.request.fixed = needed - less;
+            expect_no_copy(&m);
+        }
+        hac_op_request_clear(&m.request);
+        end(&m);
+    }
 }
 
 int main(void)
@@ -172,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_not_copied),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sorts and the self-test call is in pocl_builtins.cl, in both styles: else they are compiled twice (program.c). */
+/* What sorts and the self-test call is in pocl_builtins.cl, in both styles: else they are compiled twice
+ * (program.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

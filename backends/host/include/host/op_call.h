@@ -34,8 +34,8 @@ typedef struct hac_op_request {
                                             none */
     bool again;                    /* it is run again and again: what is made for its program stays … */
     struct hac_op_eval *eval;      /* … here; NULL: nothing yet */
-    bool fixed;                    /* op.spmv: `again`, and its matrix stays as it is; a copy of it is … */
-    struct hac_op_spmv_copy *copy; /* … here; NULL: nothing yet */
+    uint64_t fixed;                /* op.spmv: bytes that a copy of its matrix may have, which stays … */
+    struct hac_op_spmv_copy *copy; /* … as it is `again`: it is here; NULL: nothing yet */
 } hac_op_request;
 
 #define HAC_OP_NO_RANGE 255
