@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "device.h"
 #include "metrics.h"
+#include "planner/plan.h"
 #include "pool.h"
 #include "proto/messages.h"
 #include "scratch.h"
@@ -127,7 +128,7 @@ bool hac_executor_has_room(const hac_executor *executor, double predicted);
 /* Gives the executor a task. Buffers it has not mapped yet are registered first. `descriptor` 0: none. */
 typedef struct hac_executor_input {
     Hac__Executor__Run *run;
-    hac_pool_buffer *buffers[8];
+    hac_pool_buffer *buffers[HAC_PLAN_MAX_SPANS];
     size_t n_buffers;
     uint64_t descriptor;
     int descriptor_fd;

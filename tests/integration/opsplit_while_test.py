@@ -75,6 +75,9 @@ map: {expr: "cast(run % 512 as u32)", out: place}
 gather: {in: x, index: place, out: picked}
 map: {expr: "(picked + x + t) % 97", out: x}
 histogram: {in: x, bins: 16, from: 0, to: 97, out: bins}""", {"x": VECTOR % ("i64", 3, 512)}, ["x", "run", "bins"]),
+    "more than eight buffers": logic("""map: {expr: "a + t", out: a}
+map: {expr: "b + 3 * a", out: b}
+map: {expr: "c + b", out: c}""", {name: VECTOR % ("i64", at, 40000) for at, name in enumerate("abc")}, ["a", "b", "c"]),
     "a matrix that stays": logic("""spmv: {matrix: link, in: x, out: y}
 map: {expr: "all + y", out: all}
 map: {expr: "y / (1 + abs(y)) + t", out: x}""", MATRIX_VECTORS, ["x", "all"], before=MATRIX),
