@@ -269,7 +269,8 @@ hac_status hac_op_do_spmv(hac_op_request *r, uint64_t *values, size_t *n_values,
     (void)n_values;
     if (r->fixed > 0 && r->copy == NULL) {
         r->copy = hac_op_spmv_copy_new(r);
-        r->fixed = r->copy != NULL ? r->fixed : 0;
+        if (r->copy == NULL)
+            r->fixed = 0;
     }
     if (r->copy != NULL)
         return hac_op_spmv_copy_run(r->copy, r, err);

@@ -23,10 +23,9 @@ typedef struct part {
 } part;
 
 struct hac_op_spmv_copy {
-    uint32_t n_rows, n_parts;
+    uint32_t n_parts;
     part *parts;
     group *groups;
-    uint32_t *begins;  /* n_rows + 1: entries, in the order of the matrix */
     uint32_t *rows;    /* of the range, part by part in order of their length */
     uint32_t *columns; /* of the entries of these rows, all below the matrix's columns */
     double *values;    /* likewise; NULL: all are 1.0 */
@@ -38,7 +37,6 @@ void hac_op_spmv_copy_free(hac_op_spmv_copy *copy)
         return;
     free(copy->parts);
     free(copy->groups);
-    free(copy->begins);
     free(copy->rows);
     free(copy->columns);
     free(copy->values);
@@ -54,6 +52,7 @@ typedef struct maker {
     const hac_op_request *request;
     hac_op_spmv_copy *copy;
     uint64_t first, end; /* entries of the matrix that the range has */
+    uint32_t *begins;    /* of each row, and behind the last: its entries, from `first` on */
 } maker;
 
 /* Where rows begin, and how they make parts. Offsets are read once. */
@@ -63,30 +62,30 @@ static bool cut_parts(maker *m)
     hac_op_spmv_copy *c = m->copy;
     uint64_t before = m->first;
     part *p = &c->parts[0];
-    for (uint32_t row = 0; row < c->n_rows; row++) {
+    for (uint32_t row = 0; row < m->request->count; row++) {
         uint64_t next = hac_op_once_u64(a->offsets + m->request->first + row + 1);
         if (next < before || next > m->end)
             return false;
         if (p->rows == PART_ROWS || (p->rows > 0 && next - m->first - p->entry > PART_ENTRIES))
-            *++p = (part){.first = row, .entry = c->begins[row]};
+            *++p = (part){.first = row, .entry = m->begins[row]};
         p->rows++;
         before = next;
-        c->begins[row + 1] = (uint32_t)(next - m->first);
+        m->begins[row + 1] = (uint32_t)(next - m->first);
     }
     c->n_parts = (uint32_t)(p - c->parts) + (p->rows > 0);
     return true;
 }
 
-static uint32_t length_of(const hac_op_spmv_copy *c, uint32_t row)
+static uint32_t length_of(const maker *m, uint32_t row)
 {
-    return c->begins[row + 1] - c->begins[row];
+    return m->begins[row + 1] - m->begins[row];
 }
 
 /* Looked at once it is copied, and nobody else can change it. false: a column is not there. */
 static bool copy_row(const maker *m, uint32_t row, uint32_t to)
 {
     const hac_op_vector *a = &m->request->v[1];
-    const uint64_t from = m->first + m->copy->begins[row], n = length_of(m->copy, row);
+    const uint64_t from = m->first + m->begins[row], n = length_of(m, row);
     uint32_t *columns = m->copy->columns + to, greatest = 0;
     memcpy(columns, (const uint32_t *)a->indices + from, n * sizeof *columns);
     if (m->copy->values != NULL)
@@ -101,19 +100,19 @@ typedef struct places {
     uint32_t rows[LENGTHS + 1], entries[LENGTHS + 1];
 } places;
 
-static uint32_t bucket_of(const hac_op_spmv_copy *c, uint32_t row)
+static uint32_t bucket_of(const maker *m, uint32_t row)
 {
-    uint32_t length = length_of(c, row);
+    uint32_t length = length_of(m, row);
     return length < LENGTHS ? length : LENGTHS;
 }
 
 /* Long rows are groups of their own. */
-static void find_groups(hac_op_spmv_copy *c, part *p, places *ret)
+static void find_groups(const maker *m, part *p, places *ret)
 {
     uint32_t counts[LENGTHS + 1] = {0}, row_at = p->first, entry_at = p->entry;
-    group *g = &c->groups[p->first];
+    group *g = &m->copy->groups[p->first];
     for (uint32_t row = p->first; row < p->first + p->rows; row++)
-        counts[bucket_of(c, row)]++;
+        counts[bucket_of(m, row)]++;
     for (uint32_t length = 0; length <= LENGTHS; length++) {
         ret->rows[length] = row_at;
         ret->entries[length] = entry_at;
@@ -123,8 +122,8 @@ static void find_groups(hac_op_spmv_copy *c, part *p, places *ret)
             g[p->n_groups++] = (group){.length = length, .rows = counts[length]};
     }
     for (uint32_t row = p->first; row < p->first + p->rows && counts[LENGTHS] > 0; row++)
-        if (bucket_of(c, row) == LENGTHS)
-            g[p->n_groups++] = (group){.length = length_of(c, row), .rows = 1};
+        if (bucket_of(m, row) == LENGTHS)
+            g[p->n_groups++] = (group){.length = length_of(m, row), .rows = 1};
 }
 
 /* The matrix is read in its own order, which is what caches are good at. */
@@ -136,31 +135,32 @@ static hac_status fill_parts(void *context, uint64_t first, uint64_t count, unsi
     (void)worker;
     for (uint64_t i = first; i < first + count; i++) {
         part *p = &c->parts[i];
-        find_groups(c, p, &at);
+        find_groups(m, p, &at);
         for (uint32_t row = p->first; row < p->first + p->rows; row++) {
-            uint32_t bucket = bucket_of(c, row);
+            uint32_t bucket = bucket_of(m, row);
             if (!copy_row(m, row, at.entries[bucket]))
                 return hac_fail(err, HAC_INVALID, "a column is not there");
             c->rows[at.rows[bucket]++] = row;
-            at.entries[bucket] += length_of(c, row);
+            at.entries[bucket] += length_of(m, row);
         }
     }
     return HAC_OK;
 }
 
 /* Whether its memory is there. */
-static bool allocate(hac_op_spmv_copy *c, uint64_t rows, uint64_t entries, bool values)
+static bool allocate(maker *m, uint64_t entries, bool values)
 {
+    hac_op_spmv_copy *c = m->copy;
+    uint64_t rows = m->request->count;
     uint64_t parts = 1 + rows / PART_ROWS + 2 * (entries / PART_ENTRIES + 1);
     parts = parts < rows + 1 ? parts : rows + 1;
-    c->n_rows = (uint32_t)rows;
     c->parts = calloc(parts, sizeof *c->parts);
     c->groups = hac_op_alloc(rows, sizeof *c->groups);
-    c->begins = calloc(rows + 1, sizeof *c->begins);
+    m->begins = calloc(rows + 1, sizeof *m->begins);
     c->rows = hac_op_alloc(rows, sizeof *c->rows);
     c->columns = hac_op_alloc(entries, sizeof *c->columns);
     c->values = values ? hac_op_alloc(entries, sizeof *c->values) : NULL;
-    return c->parts != NULL && c->groups != NULL && c->begins != NULL && c->rows != NULL &&
+    return c->parts != NULL && c->groups != NULL && m->begins != NULL && c->rows != NULL &&
            c->columns != NULL && (c->values != NULL || !values);
 }
 
@@ -176,7 +176,7 @@ static bool make(maker *m, hac_error *err)
              most = r->fixed < HAC_OP_SPMV_COPY_BYTES ? r->fixed : HAC_OP_SPMV_COPY_BYTES;
     if (r->count > most / ROW_BYTES || entries > (most - r->count * ROW_BYTES) / each)
         return false;
-    return allocate(m->copy, r->count, entries, !a->ones) && cut_parts(m) &&
+    return allocate(m, entries, !a->ones) && cut_parts(m) &&
            hac_op_for_rows(0, m->copy->n_parts, 1, fill_parts, m, err) == HAC_OK;
 }
 
@@ -186,7 +186,9 @@ hac_op_spmv_copy *hac_op_spmv_copy_new(const hac_op_request *r)
         return NULL;
     hac_error ignored;
     maker m = {.request = r, .copy = calloc(1, sizeof *m.copy)};
-    if (m.copy != NULL && make(&m, &ignored))
+    bool made = m.copy != NULL && make(&m, &ignored);
+    free(m.begins);
+    if (made)
         return m.copy;
     hac_op_spmv_copy_free(m.copy);
     return NULL;

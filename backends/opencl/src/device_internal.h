@@ -60,6 +60,11 @@ struct hac_device {
     size_t n_regions, room_regions;
 };
 
+/* Whether it is tried with pocl_builtins.cl first, whose options say that PoCL's header has been read: what
+ * sorts and the self-test call is there, queries call more. */
+#define HAC_SHORT_HEADER_OPTIONS "-D_OPENCL_H_ "
+bool hac_program_has_short_header(const hac_device *device, const hac_program_source *source);
+
 /* Sets up and takes down the program side of a device. */
 HAC_MUST_USE hac_status hac_device_programs_open(hac_device *device, const hac_device_options *options,
                                                  hac_error *err);

@@ -19,10 +19,8 @@
 /* Without it 32-bit quotients and roots are a few units in the last place off, and so are 64-bit ones of
  * 32-bit numbers: compilers of GPUs narrow them. */
 #define EXACT_OPTIONS "-cl-fp32-correctly-rounded-divide-sqrt "
-/* The guard of the header that pocl_builtins.cl stands for. */
-#define SHORT_HEADER_OPTIONS "-D_OPENCL_H_ "
-#define NO_PROGRAM           SIZE_MAX
-#define BUILD_LOG_MAX        (1u << 20)
+#define NO_PROGRAM    SIZE_MAX
+#define BUILD_LOG_MAX (1u << 20)
 
 /* Stands in the files of a device that has an image: the binary is the image's, the file has what tests said.
  */
@@ -45,9 +43,7 @@ static const char *exact_options(const hac_device *device)
     return device->facts.rounds_division ? EXACT_OPTIONS : "";
 }
 
-/* Whether it is tried with pocl_builtins.cl first: what sorts and the self-test call is there, queries call
- * more. */
-static bool has_short_header(const hac_device *device, const hac_program_source *source)
+bool hac_program_has_short_header(const hac_device *device, const hac_program_source *source)
 {
     return strcmp(device->facts.platform, "Portable Computing Language") == 0 &&
            (strncmp(source->file, "sort_", 5) == 0 || strcmp(source->file, "selftest.cl") == 0);
@@ -56,7 +52,7 @@ static bool has_short_header(const hac_device *device, const hac_program_source 
 static uint64_t hash_on(const hac_device *device, const hac_program_source *source)
 {
     uint64_t hash = add_text(hash_of(source), exact_options(device));
-    return has_short_header(device, source) ? add_text(hash, hac_source_pocl_builtins) : hash;
+    return hac_program_has_short_header(device, source) ? add_text(hash, hac_source_pocl_builtins) : hash;
 }
 
 void hac_programs_hash(char ret[17])
@@ -335,8 +331,8 @@ static hac_status build_with(hac_device *device, size_t index, const char *heade
 
 static hac_status build(hac_device *device, size_t index, hac_error *err)
 {
-    if (has_short_header(device, &hac_programs()[index]) &&
-        build_with(device, index, hac_source_pocl_builtins, SHORT_HEADER_OPTIONS, NULL) == HAC_OK)
+    if (hac_program_has_short_header(device, &hac_programs()[index]) &&
+        build_with(device, index, hac_source_pocl_builtins, HAC_SHORT_HEADER_OPTIONS, NULL) == HAC_OK)
         return HAC_OK;
     return build_with(device, index, "", "", err);
 }
