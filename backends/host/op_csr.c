@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.csr: entries are dealt to their rows by counting, in turn, and each row is put in order of its columns
- * by itself, which keeps the order of equal places. All is read once, into memory of its own: what others
- * change in the meantime is not seen.
+ * op.csr: entries are dealt to their rows by counting, each thread a part of them, and each row is put in
+ * order of its columns by itself; equal places keep their order. All is read once, into memory of its own:
+ * what others change in the meantime is not seen.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "op_parts.h"
+#include "query/pool.h"
 
 #define SHORT_ROW  128 /* entries; sorted by insertion, longer ones by digits */
 #define DIGIT_BITS 11
 #define STEP       256 /* rows that a thread takes at a time */
+#define TOGETHER   64  /* entries that are dealt together */
 
 typedef struct place {
     uint32_t row, column;
@@ -23,9 +25,11 @@ typedef struct matrix {
     bool both, add;            /* add: values of equal places, else the first one counts */
     place *places;             /* as they come, … */
     double *given;             /* … with their values; NULL: all are 1.0 and stay so */
+    uint64_t parts, part;      /* of the places: how many, of so many each */
+    uint64_t *next;            /* parts by rows: a row's entries in a part; where its next one goes */
     uint64_t *begins;          /* rows + 1: of each row's room */
-    uint64_t *lengths;         /* of each row, once equal places are one */
-    uint32_t *column, *spare;  /* row by row; the second to sort long rows with */
+    uint64_t *results;        /* rows + 1: lengths once equal places are one; then where each begins in out */
+    uint32_t *column, *spare; /* row by row; the second to sort long rows with */
     double *value, *spare_value;
 } matrix;
 
@@ -33,8 +37,9 @@ static void matrix_clear(matrix *m)
 {
     free(m->places);
     free(m->given);
+    free(m->next);
     free(m->begins);
-    free(m->lengths);
+    free(m->results);
     free(m->column);
     free(m->spare);
     free(m->value);
@@ -69,19 +74,28 @@ hac_status hac_op_check_of_csr(const hac_op_request *r, hac_error *err)
 
 /* ---- reading ---- */
 
-static hac_status read_places(const hac_op_request *r, matrix *m, hac_error *err)
+typedef struct reading {
+    const hac_op_request *r;
+    matrix *m;
+} reading;
+
+static hac_status read_places(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
+    const hac_op_request *r = ((const reading *)context)->r;
+    matrix *m = ((const reading *)context)->m;
     const uint64_t *bits = r->n > 3 ? (const uint64_t *)(const void *)r->v[3].values : NULL;
-    for (uint64_t i = 0; i < m->n; i++) {
+    uint64_t *many = m->next + first / m->part * m->rows;
+    (void)worker;
+    for (uint64_t i = first; i < first + count; i++) {
         uint64_t row = hac_op_index_at(&r->v[1], i), column = hac_op_index_at(&r->v[2], i);
         if (row >= m->rows)
             return hac_op_fail_index(err, r, 1, i, m->rows);
         if (column >= m->columns)
             return hac_op_fail_index(err, r, 2, i, m->columns);
         m->places[i] = (place){(uint32_t)row, (uint32_t)column};
-        m->begins[row + 1]++;
+        many[row]++;
         if (m->both && row != column)
-            m->begins[column + 1]++;
+            many[column]++;
         if (m->given == NULL)
             continue;
         m->given[i] = 1.0;
@@ -91,28 +105,54 @@ static hac_status read_places(const hac_op_request *r, matrix *m, hac_error *err
     return HAC_OK;
 }
 
-/* The next place of a row; its begin is where its next one goes, and after all that of the row behind it. */
-static inline void deal_one(matrix *m, uint32_t row, uint32_t column, uint64_t i)
+/* ---- dealing ---- */
+
+/* Where each part's entries of each row go: those of earlier parts are first. */
+static void place_parts(matrix *m)
 {
-    uint64_t at = m->begins[row]++;
-    m->column[at] = column;
-    if (m->value != NULL)
-        m->value[at] = m->given[i];
+    uint64_t at = 0;
+    for (uint64_t row = 0; row < m->rows; row++) {
+        m->begins[row] = at;
+        for (uint64_t part = 0; part < m->parts; part++) {
+            uint64_t *next = &m->next[part * m->rows + row], many = *next;
+            *next = at;
+            at += many;
+        }
+    }
+    m->begins[m->rows] = at;
 }
 
-static void deal(matrix *m)
+/* The places are known before the first of them is written, so that none waits for the one before. */
+static void deal_some(matrix *m, uint64_t *next, uint64_t first, uint64_t count)
 {
-    for (uint64_t row = 0; row < m->rows; row++)
-        m->begins[row + 1] += m->begins[row];
-    for (uint64_t i = 0; i < m->n; i++) {
-        place p = m->places[i];
-        deal_one(m, p.row, p.column, i);
-        if (m->both && p.row != p.column)
-            deal_one(m, p.column, p.row, i);
+    uint64_t to[TOGETHER], back[TOGETHER];
+    const place *places = m->places + first;
+    for (uint64_t i = 0; i < count; i++) {
+        place p = places[i];
+        to[i] = back[i] = next[p.row]++;
+        __builtin_prefetch(m->column + to[i], 1);
+        if (!m->both || p.row == p.column)
+            continue;
+        back[i] = next[p.column]++;
+        __builtin_prefetch(m->column + back[i], 1);
     }
-    for (uint64_t row = m->rows; row > 0; row--)
-        m->begins[row] = m->begins[row - 1];
-    m->begins[0] = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        m->column[back[i]] = places[i].row;
+        m->column[to[i]] = places[i].column;
+        if (m->value != NULL)
+            m->value[back[i]] = m->value[to[i]] = m->given[first + i];
+    }
+}
+
+static hac_status deal(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
+{
+    matrix *m = context;
+    uint64_t *next = m->next + first / m->part * m->rows, end = first + count;
+    (void)worker;
+    (void)err;
+    for (; first < end; first += TOGETHER)
+        deal_some(m, next, first, end - first < TOGETHER ? end - first : TOGETHER);
+    return HAC_OK;
 }
 
 /* ---- rows ---- */
@@ -209,23 +249,37 @@ static hac_status order_rows(void *context, uint64_t first, uint64_t count, unsi
     for (uint64_t row = first; row < first + count; row++) {
         uint64_t begin = m->begins[row], n = m->begins[row + 1] - begin;
         double *value = m->value != NULL ? m->value + begin : NULL;
-        m->lengths[row] = n;
+        m->results[row] = n;
         if (ascends(m->column + begin, n))
             continue;
         if (n <= SHORT_ROW)
             sort_short(m->column + begin, value, n);
         else
             sort_long(m, begin, n);
-        m->lengths[row] = unite(m->column + begin, value, n, m->add);
+        m->results[row] = unite(m->column + begin, value, n, m->add);
     }
     return HAC_OK;
 }
 
 /* ---- writing ---- */
 
-static void write_row(const hac_op_vector *out, const matrix *m, uint64_t row, uint64_t at)
+/* Lengths to beginnings; how many entries there are. */
+static uint64_t place_rows(matrix *m)
 {
-    uint64_t begin = m->begins[row], n = m->lengths[row];
+    uint64_t at = 0;
+    for (uint64_t row = 0; row < m->rows; row++) {
+        uint64_t n = m->results[row];
+        m->results[row] = at;
+        at += n;
+    }
+    m->results[m->rows] = at;
+    return at;
+}
+
+static void write_row(const hac_op_vector *out, const matrix *m, uint64_t row)
+{
+    uint64_t begin = m->begins[row], at = m->results[row], n = m->results[row + 1] - at;
+    out->offsets[row] = at;
     memcpy((uint32_t *)out->indices + at, m->column + begin, n * sizeof *m->column);
     if (out->ones)
         return;
@@ -236,27 +290,41 @@ static void write_row(const hac_op_vector *out, const matrix *m, uint64_t row, u
     }
 }
 
-static void write_matrix(const hac_op_vector *out, const matrix *m)
+typedef struct writing {
+    const hac_op_vector *out;
+    const matrix *m;
+} writing;
+
+static hac_status write_rows(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    uint64_t at = 0;
-    for (uint64_t row = 0; row < m->rows; row++) {
-        out->offsets[row] = at;
-        write_row(out, m, row, at);
-        at += m->lengths[row];
-    }
-    out->offsets[m->rows] = at;
+    const writing *w = context;
+    (void)worker;
+    (void)err;
+    for (uint64_t row = first; row < first + count; row++)
+        write_row(w->out, w->m, row);
+    return HAC_OK;
+}
+
+/* A part for each thread, as long as counting takes no more memory than the entries or the rows. */
+static uint64_t parts_of(uint64_t entries, uint64_t rows)
+{
+    uint64_t most = hac_pool_threads(), parts = entries / (rows == 0 ? 1 : rows);
+    return parts == 0 ? 1 : parts < most ? parts : most;
 }
 
 static hac_status allocate(matrix *m, bool values, hac_error *err)
 {
     uint64_t most = m->n * (m->both ? 2 : 1);
+    m->parts = parts_of(most, m->rows);
+    m->part = m->n / m->parts + 1;
     m->places = hac_op_alloc(m->n, sizeof *m->places);
-    m->begins = calloc(m->rows + 1, sizeof *m->begins);
-    m->lengths = hac_op_alloc(m->rows, sizeof *m->lengths);
+    m->next = calloc(m->rows == 0 ? 1 : m->rows, m->parts * sizeof *m->next);
+    m->begins = hac_op_alloc(m->rows + 1, sizeof *m->begins);
+    m->results = hac_op_alloc(m->rows + 1, sizeof *m->results);
     m->column = hac_op_alloc(most, sizeof *m->column);
     m->spare = hac_op_alloc(most, sizeof *m->spare);
-    bool room =
-        m->places != NULL && m->begins != NULL && m->lengths != NULL && m->column != NULL && m->spare != NULL;
+    bool room = m->places != NULL && m->next != NULL && m->begins != NULL && m->results != NULL &&
+                m->column != NULL && m->spare != NULL;
     if (values) {
         m->given = hac_op_alloc(m->n, sizeof *m->given);
         m->value = hac_op_alloc(most, sizeof *m->value);
@@ -274,16 +342,16 @@ hac_status hac_op_do_csr(hac_op_request *r, uint64_t *values, size_t *n_values, 
         .rows = out->rows, .columns = out->columns, .n = r->v[1].rows, .both = both, .add = !both};
     /* without values equal places add up to other ones than 1, where they do */
     HAC_OP_TRY(allocate(&m, r->n > 3 || m.add, err));
-    HAC_OP_TRY(read_places(r, &m, err));
-    deal(&m);
+    HAC_OP_TRY(hac_op_for_rows(0, m.n, m.part, read_places, &(reading){r, &m}, err));
+    place_parts(&m);
+    HAC_OP_TRY(hac_op_for_rows(0, m.n, m.part, deal, &m, err));
     HAC_OP_TRY(hac_op_for_rows(0, m.rows, STEP, order_rows, &m, err));
-    uint64_t entries = 0;
-    for (uint64_t row = 0; row < m.rows; row++)
-        entries += m.lengths[row];
+    uint64_t entries = place_rows(&m);
     values[0] = m.rows;
     values[1] = entries;
     *n_values = 2;
-    if (entries <= out->entries)
-        write_matrix(out, &m);
-    return HAC_OK;
+    if (entries > out->entries)
+        return HAC_OK;
+    out->offsets[m.rows] = entries;
+    return hac_op_for_rows(0, m.rows, STEP, write_rows, &(writing){out, &m}, err);
 }

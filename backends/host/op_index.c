@@ -9,8 +9,11 @@
 
 #include "base/cleanup.h"
 #include "op_index.h"
+#include "op_parts.h"
+#include "query/pool.h"
 
-#define DENSE_RANGE 64 /* bits of range for each row that are still counted */
+#define DENSE_RANGE 64   /* bits of range for each row that are still counted */
+#define STEP        4096 /* rows that a thread takes at a time */
 
 hac_status hac_op_check_of_index(const hac_op_request *r, hac_error *err)
 {
@@ -56,13 +59,9 @@ static uint64_t float_of(uint64_t key, unsigned width)
     return key & sign ? key & ~sign : ~key & ones;
 }
 
-static uint64_t key_at(const hac_op_vector *x, uint64_t row)
+static inline uint64_t key_of(uint64_t bits, unsigned kind)
 {
-    if (x->size == 1)
-        return __atomic_load_n(x->values + row, __ATOMIC_RELAXED) != 0;
-    uint64_t bits = x->size == 8 ? hac_op_once_u64((const uint64_t *)(const void *)x->values + row)
-                                 : hac_op_once_u32((const uint32_t *)(const void *)x->values + row);
-    switch (x->kind) {
+    switch (kind) {
     case HAC_KIND_I32:
         return bits ^ UINT64_C(1) << 31;
     case HAC_KIND_I64:
@@ -73,6 +72,44 @@ static uint64_t key_at(const hac_op_vector *x, uint64_t row)
         return ordered_float(bits, 64);
     default:
         return bits;
+    }
+}
+
+/* `kind` is a constant where this is called: a loop for each. */
+static inline __attribute__((always_inline)) void keys_of(const hac_op_vector *x, unsigned kind,
+                                                          uint64_t first, uint64_t count, uint64_t *key)
+{
+    const uint64_t *wide = (const uint64_t *)(const void *)x->values + first;
+    const uint32_t *narrow = (const uint32_t *)(const void *)x->values + first;
+    if (x->size == 8)
+        for (uint64_t i = 0; i < count; i++)
+            key[i] = key_of(hac_op_once_u64(wide + i), kind);
+    else
+        for (uint64_t i = 0; i < count; i++)
+            key[i] = key_of(hac_op_once_u32(narrow + i), kind);
+}
+
+static void read_keys(const hac_op_vector *x, uint64_t first, uint64_t count, uint64_t *key)
+{
+    switch (x->kind) {
+    case HAC_KIND_BOOL:
+        for (uint64_t i = 0; i < count; i++)
+            key[i] = __atomic_load_n(x->values + first + i, __ATOMIC_RELAXED) != 0;
+        return;
+    case HAC_KIND_I32:
+        keys_of(x, HAC_KIND_I32, first, count, key);
+        return;
+    case HAC_KIND_I64:
+        keys_of(x, HAC_KIND_I64, first, count, key);
+        return;
+    case HAC_KIND_F32:
+        keys_of(x, HAC_KIND_F32, first, count, key);
+        return;
+    case HAC_KIND_F64:
+        keys_of(x, HAC_KIND_F64, first, count, key);
+        return;
+    default:
+        keys_of(x, HAC_KIND_NONE, first, count, key);
     }
 }
 
@@ -96,19 +133,44 @@ typedef struct keys {
     uint64_t n, least, greatest;
 } keys;
 
-static hac_status read_keys(const hac_op_request *r, keys *k, hac_error *err)
+typedef struct reading {
+    const hac_op_vector *x;
+    uint64_t *key;
+    uint64_t least[HAC_POOL_MAX], greatest[HAC_POOL_MAX]; /* by thread */
+} reading;
+
+static hac_status read_some(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    uint64_t n = r->v[2].rows + (r->n > 3 ? r->v[4].rows : 0), at = 0;
+    reading *r = context;
+    uint64_t *key = r->key + first, least = r->least[worker], greatest = r->greatest[worker];
+    (void)err;
+    read_keys(r->x, first, count, key);
+    for (uint64_t i = 0; i < count; i++) {
+        least = key[i] < least ? key[i] : least;
+        greatest = key[i] > greatest ? key[i] : greatest;
+    }
+    r->least[worker] = least;
+    r->greatest[worker] = greatest;
+    return HAC_OK;
+}
+
+static hac_status read_all(const hac_op_request *r, keys *k, hac_error *err)
+{
+    uint64_t n = r->v[2].rows + (r->n > 3 ? r->v[4].rows : 0);
     *k = (keys){.key = hac_op_alloc(n, sizeof *k->key), .n = n, .least = UINT64_MAX};
     if (k->key == NULL)
         return hac_fail_no_memory(err);
-    for (size_t x = 2; x < r->n; x += 2)
-        for (uint64_t row = 0; row < r->v[x].rows; row++, at++) {
-            uint64_t key = key_at(&r->v[x], row);
-            k->key[at] = key;
-            k->least = key < k->least ? key : k->least;
-            k->greatest = key > k->greatest ? key : k->greatest;
-        }
+    reading of = {.key = k->key};
+    memset(of.least, 0xff, sizeof of.least);
+    for (size_t x = 2; x < r->n; x += 2) {
+        of.x = &r->v[x];
+        HAC_OP_TRY(hac_op_for_rows(0, of.x->rows, STEP, read_some, &of, err));
+        of.key += of.x->rows;
+    }
+    for (unsigned i = 0; i < HAC_POOL_MAX; i++) {
+        k->least = of.least[i] < k->least ? of.least[i] : k->least;
+        k->greatest = of.greatest[i] > k->greatest ? of.greatest[i] : k->greatest;
+    }
     return HAC_OK;
 }
 
@@ -130,20 +192,31 @@ static uint64_t count_words(const uint64_t *bits, uint64_t words, uint32_t *befo
     return sum;
 }
 
-/* `numbers`: of each key of the span, where there are not more of these than rows; NULL: they are counted. */
-static void write_by_bits(const hac_op_request *r, const keys *k, const uint64_t *bits,
-                          const uint32_t *before, const uint32_t *numbers)
+/* How keys become ids. */
+typedef struct lookup {
+    uint32_t *ids;
+    const uint64_t *key, *bits;
+    const uint32_t *before;
+    const uint32_t
+        *numbers; /* of each key of the span, where there are not more of these than rows, or NULL */
+    uint64_t least;
+} lookup;
+
+static hac_status write_some(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
-    uint64_t at = 0;
-    for (size_t x = 2; x < r->n; x += 2) {
-        uint32_t *ids = ids_of(r, x);
-        const uint64_t *key = k->key + at;
-        for (uint64_t row = 0; row < r->v[x].rows; row++) {
-            uint64_t b = key[row] - k->least, below = bits[b / 64] & ((UINT64_C(1) << b % 64) - 1);
-            ids[row] = numbers != NULL ? numbers[b] : before[b / 64] + (uint32_t)__builtin_popcountll(below);
+    lookup l = *(const lookup *)context;
+    (void)worker;
+    (void)err;
+    for (uint64_t row = first; row < first + count; row++) {
+        uint64_t b = l.key[row] - l.least;
+        if (l.numbers != NULL) {
+            l.ids[row] = l.numbers[b];
+            continue;
         }
-        at += r->v[x].rows;
+        uint64_t below = l.bits[b / 64] & ((UINT64_C(1) << b % 64) - 1);
+        l.ids[row] = l.before[b / 64] + (uint32_t)__builtin_popcountll(below);
     }
+    return HAC_OK;
 }
 
 static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t *ret_distinct,
@@ -155,8 +228,11 @@ static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t
     hac_autofree uint32_t *numbers = span < k->n ? hac_op_alloc(span + 1, sizeof *numbers) : NULL;
     if (bits == NULL || before == NULL)
         return hac_fail_no_memory(err);
-    for (uint64_t i = 0; i < k->n; i++)
-        bits[(k->key[i] - k->least) / 64] |= UINT64_C(1) << (k->key[i] - k->least) % 64;
+    for (uint64_t i = 0; i < k->n; i++) {
+        uint64_t b = k->key[i] - k->least, bit = UINT64_C(1) << b % 64;
+        if ((bits[b / 64] & bit) == 0) /* a store for each key would make the next ones of the word wait */
+            bits[b / 64] |= bit;
+    }
     *ret_distinct = count_words(bits, words, before);
     if (*ret_distinct > r->v[1].rows || *ret_distinct > UINT32_MAX)
         return HAC_OK;
@@ -168,7 +244,12 @@ static hac_status index_by_bits(const hac_op_request *r, const keys *k, uint64_t
                 numbers[b] = (uint32_t)at;
             put_value(&r->v[1], at++, k->least + b);
         }
-    write_by_bits(r, k, bits, before, numbers);
+    lookup l = {.key = k->key, .bits = bits, .before = before, .numbers = numbers, .least = k->least};
+    for (size_t x = 2; x < r->n; x += 2) {
+        l.ids = ids_of(r, x);
+        HAC_OP_TRY(hac_op_for_rows(0, r->v[x].rows, STEP, write_some, &l, err));
+        l.key += r->v[x].rows;
+    }
     return HAC_OK;
 }
 
@@ -290,7 +371,7 @@ static hac_status index_by_hash(const hac_op_request *r, keys *k, uint64_t *ret_
 static hac_status index_values(const hac_op_request *r, uint64_t *ret_distinct, hac_error *err)
 {
     keys k;
-    hac_status status = read_keys(r, &k, err);
+    hac_status status = read_all(r, &k, err);
     if (status == HAC_OK && k.n != 0) {
         uint64_t range = k.greatest - k.least;
         status = range / DENSE_RANGE <= k.n ? index_by_bits(r, &k, ret_distinct, err)

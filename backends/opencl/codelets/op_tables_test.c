@@ -453,6 +453,10 @@ static double ordered(const void *values, unsigned kind, uint64_t i)
         return (double)((const int64_t *)values)[i];
     case HAC_KIND_I32:
         return ((const int32_t *)values)[i];
+    case HAC_KIND_U32:
+        return ((const uint32_t *)values)[i];
+    case HAC_KIND_BOOL:
+        return ((const uint8_t *)values)[i] != 0;
     default:
         return (double)((const uint64_t *)values)[i];
     }
@@ -504,10 +508,11 @@ static void try_index(unsigned kind, uint64_t rows, uint64_t spread)
 
 static void test_index(void **unused)
 {
-    static const uint8_t kinds[] = {HAC_KIND_I64, HAC_KIND_U64, HAC_KIND_I32, HAC_KIND_F64, HAC_KIND_F32};
+    static const uint8_t kinds[] = {HAC_KIND_I64, HAC_KIND_U64, HAC_KIND_I32, HAC_KIND_U32,
+                                    HAC_KIND_F64, HAC_KIND_F32, HAC_KIND_BOOL};
     static const uint64_t rows[] = {0, 1, 2, 700, 20000};
     (void)unused;
-    for (size_t k = 0; k < 5; k++)
+    for (size_t k = 0; k < sizeof kinds; k++)
         for (size_t s = 0; s < 5; s++) {
             try_index(kinds[k], rows[s], 10);
             try_index(kinds[k], rows[s], 100000);
