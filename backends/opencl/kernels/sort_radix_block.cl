@@ -82,6 +82,7 @@ inline bool nonzero(uint16 v)
 }
 
 #define BLOCK        256  /* keys whose cells are computed together */
+#define TOGETHER     64   /* keys whose lines are fetched for writing before the first of them is stored */
 #define MAX_BUCKETS  6144 /* HAC_RADIX_MAX_BUCKETS */
 #define CELLS_LINEAR 0
 #define VALUES       32 /* levels */
@@ -268,11 +269,16 @@ inline key strangers(const key *block, const uint *cells, __global const key *va
 
 /* PoCL compiles a kernel's own code three times. */
 #if !HAC_INDEX_BYTES
+#define ONE_HISTOGRAM_FROM 1024 /* buckets */
+
 __attribute__((noinline)) void
 count_chunk(__global const key *restrict in, uint n, __global const ushort *restrict table, key_order o,
             cell_map c, uint buckets, bool few, __global ulong *restrict row)
 {
     uint histogram[2][MAX_BUCKETS];
+    /* Neighbours that are alike would wait for each other's count; of many buckets two sets of counts and the
+     * table have no room in the first-level cache. */
+    uint *even = histogram[0], *uneven = buckets < ONE_HISTOGRAM_FROM ? histogram[1] : histogram[0];
     uint cells[BLOCK];
     key block[BLOCK];
     key odd = 0;
@@ -289,10 +295,10 @@ count_chunk(__global const key *restrict in, uint n, __global const ushort *rest
             histogram[0][table[r.first]] += some;
         } else if (some == BLOCK) {
             for (uint i = 0; i < BLOCK; i += 4) {
-                histogram[0][table[cells[i]]]++;
-                histogram[1][table[cells[i + 1]]]++;
-                histogram[0][table[cells[i + 2]]]++;
-                histogram[1][table[cells[i + 3]]]++;
+                even[table[cells[i]]]++;
+                uneven[table[cells[i + 1]]]++;
+                even[table[cells[i + 2]]]++;
+                uneven[table[cells[i + 3]]]++;
             }
         } else {
             for (uint i = 0; i < some; i++)
@@ -370,6 +376,30 @@ inline void scatter_run(const key *block, uint p, __global key *restrict out, ul
 }
 
 /* A whole block. `first` is the index of its first key. */
+#if HAC_KEY_BITS == 32 && !HAC_INDEX_BYTES
+inline void scatter_block(const key *block, const uint *cells, __global const ushort *restrict table,
+                          uint *at, __global key *restrict out, ulong first)
+{
+    uint place[TOGETHER];
+    for (size_t from = 0; from < BLOCK; from += TOGETHER) {
+#pragma unroll 4
+        for (size_t i = 0; i < TOGETHER; i++) {
+            size_t b = table[cells[from + i]];
+            uint p = at[b];
+            at[b] = p + 1;
+            place[i] = p;
+            FETCH_FOR_WRITE(out + p); /* it has left the first-level cache since the bucket's last key */
+        }
+#pragma unroll 4
+        for (size_t i = 0; i < TOGETHER; i++) {
+            uint p = place[i];
+            out[p] = block[from + i];
+            FETCH_FOR_WRITE(out + p + 64 / sizeof(key));
+        }
+    }
+}
+#else
+/* With lines of eight keys, or two stores for each key, a step for places takes more than it saves. */
 inline void scatter_block(const key *block, const uint *cells, __global const ushort *restrict table,
                           uint *at, __global key *restrict out, ulong first AND_INDEX(restrict))
 {
@@ -384,6 +414,7 @@ inline void scatter_block(const key *block, const uint *cells, __global const us
         FETCH_INDEX(p);
     }
 }
+#endif
 
 /* Part of a block, or one that might not fit: counts that do not agree with the data (they lie in memory that
  * others can write) must not become a write outside the output, so what lies behind `limit` is dropped. */

@@ -177,6 +177,35 @@ inline binning binning_of(extent e, uint n)
     return g;
 }
 
+/* `bin`: of each key. */
+inline void into_bins(__global const key *v, uint n, uint *bin, uint *at, __global key *restrict slots)
+{
+#if HAC_KEY_BITS == 32
+    for (uint from = 0; from < n; from += TOGETHER) { /* as scatter_block */
+        uint end = min(n, from + TOGETHER);
+#pragma unroll 4
+        for (size_t k = from; k < end; k++) {
+            size_t b = bin[k];
+            uint p = at[b];
+            at[b] = p + LANES;
+            bin[k] = p;
+            FETCH_FOR_WRITE(slots + p);
+        }
+#pragma unroll 4
+        for (size_t k = from; k < end; k++)
+            slots[bin[k]] = v[k];
+    }
+#else
+#pragma unroll 4
+    for (size_t k = 0; k < n; k++) {
+        size_t b = bin[k];
+        uint p = at[b];
+        at[b] = p + LANES;
+        slots[p] = v[k];
+    }
+#endif
+}
+
 /*
  * Keys into bins of SLOTS slots, by value. Slots of LANES neighbouring bins are interleaved, so that a row of
  * them is one vector. Nothing stops a bin in the inner loop: it runs on into the slots of the next group,
@@ -198,22 +227,7 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
                       bin + i);
         for (; i < some; i++)
             bin[i] = ((uint)min((v[i] - by.least) >> by.shift, (key)by.last) * by.scale) >> 16;
-#define INTO_BIN(k)                                                                                          \
-    {                                                                                                        \
-        size_t b = bin[k];                                                                                   \
-        uint p = at[b];                                                                                      \
-        at[b] = p + LANES;                                                                                   \
-        slots[p] = v[k];                                                                                     \
-    }
-        size_t k = 0;
-        for (; k + 4 <= some; k += 4) {
-            INTO_BIN(k)
-            INTO_BIN(k + 1)
-            INTO_BIN(k + 2)
-            INTO_BIN(k + 3)
-        }
-        for (; k < some; k++)
-            INTO_BIN(k)
+        into_bins(v, some, bin, at, slots);
         ids over = 0;
         number = LANE_NUMBERS + (ids)(SLOTS * LANES);
         for (uint g = 0; g < by.bins; g += LANES, number += (ids)(SLOTS * LANES))
