@@ -35,8 +35,8 @@
 #define TASK_ROUNDS  0.5e-3 /* of rounds as one task: what lies between longer ones is less … */
 #define TASK_LONG    0.9    /* … so they are to take so much, … */
 #define TASK_BEHIND  4      /* … and are tried behind as many rounds: the first ones take longer */
-#define TASK_SECONDS 5e-3   /* of such a task: so long a cancel waits, and as long for the one behind it */
-#define TASK_FIRST   32     /* rounds of the first one */
+#define TASK_SECONDS 8e-3   /* of such a task: so long a cancel waits, and as long for the one behind it */
+#define TASK_FIRST   64     /* rounds of the first one */
 #define LINES_BYTES  (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
 #define LINE_BYTES   64                        /* of a round in the log, beside the values, at most */
 
