@@ -6,10 +6,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "op_index.h"
 #include "op_parts.h"
+#include "query/hash.h"
 #include "query/pool.h"
 
 #define DENSE_RANGE 64   /* bits of range for each row that are still counted */
@@ -262,6 +265,7 @@ typedef struct slot {
 
 typedef struct numbering {
     slot *slots;
+    uint64_t start; /* of the hashes */
     uint64_t mask, n;
     uint64_t *distinct; /* in order of their first appearance */
     uint64_t room;
@@ -273,16 +277,17 @@ static void numbering_clear(numbering *t)
     free(t->distinct);
 }
 
-static uint64_t mixed(uint64_t h)
+uint64_t hac_op_index_hash_start(void)
 {
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    return h ^ h >> 32;
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        seed = hac_now_ns();
+    return hac_hash_start(seed);
 }
 
-static slot *find_slot(slot *slots, uint64_t mask, uint64_t key)
+static slot *find_slot(slot *slots, uint64_t start, uint64_t mask, uint64_t key)
 {
-    uint64_t i = mixed(key) & mask;
+    uint64_t i = hac_hash_word(start, key) & mask;
     while (slots[i].number != 0 && slots[i].key != key)
         i = (i + 1) & mask;
     return &slots[i];
@@ -301,7 +306,7 @@ static hac_status grow(numbering *t, hac_error *err)
     }
     for (uint64_t i = 0; t->slots != NULL && i <= t->mask; i++)
         if (t->slots[i].number != 0)
-            *find_slot(slots, n - 1, t->slots[i].key) = t->slots[i];
+            *find_slot(slots, t->start, n - 1, t->slots[i].key) = t->slots[i];
     free(t->slots);
     t->slots = slots;
     t->mask = n - 1;
@@ -315,7 +320,7 @@ static hac_status number_keys(keys *k, numbering *t, hac_error *err)
     for (uint64_t i = 0; i < k->n; i++) {
         if (t->n == t->room)
             HAC_OP_TRY(grow(t, err));
-        slot *s = find_slot(t->slots, t->mask, k->key[i]);
+        slot *s = find_slot(t->slots, t->start, t->mask, k->key[i]);
         if (s->number == 0) {
             if (t->n == UINT32_MAX)
                 return hac_fail(err, HAC_UNSUPPORTED, "more than 2^32 - 1 distinct values");
@@ -348,7 +353,7 @@ void hac_op_put_ids(const hac_op_request *r, const uint64_t *numbers, const uint
 
 static hac_status index_by_hash(const hac_op_request *r, keys *k, uint64_t *ret_distinct, hac_error *err)
 {
-    hac_cleanup(numbering_clear) numbering t = {0};
+    hac_cleanup(numbering_clear) numbering t = {.start = hac_op_index_hash_start()};
     HAC_OP_TRY(number_keys(k, &t, err));
     *ret_distinct = t.n;
     if (t.n > r->v[1].rows)

@@ -5,6 +5,10 @@
 
 #include "op_parts.h"
 
+/* What the hashes of a call begin with (query/hash.h): random, so that nobody can prepare values that
+ * collide. */
+uint64_t hac_op_index_hash_start(void);
+
 /* Each row's id: the rank of its number; rows of x, then of x2. */
 void hac_op_put_ids(const hac_op_request *r, const uint64_t *numbers, const uint32_t *ranks);
 

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "op_index.h"
+#include "query/hash.h"
 
 typedef struct text {
     uint64_t at, bytes, hash; /* in `characters` */
@@ -16,6 +17,7 @@ typedef struct texts {
     uint8_t *characters;
     uint64_t n_characters, characters_room;
     uint32_t *slots; /* number + 1; 0: free */
+    uint64_t start;  /* of the hashes */
     uint64_t mask;
     uint8_t *row; /* a copy of the row that is looked up */
     uint64_t row_room;
@@ -27,21 +29,6 @@ static void texts_clear(texts *t)
     free(t->characters);
     free(t->slots);
     free(t->row);
-}
-
-static uint64_t hash_of(const uint8_t *s, uint64_t n)
-{
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t h = n * odd, word;
-    for (; n >= 8; s += 8, n -= 8) {
-        memcpy(&word, s, 8);
-        h = (h ^ word) * odd;
-        h ^= h >> 32;
-    }
-    word = 0;
-    memcpy(&word, s, n);
-    h = (h ^ word) * odd;
-    return h ^ h >> 29;
 }
 
 static hac_status room_for(void **memory, uint64_t *room, uint64_t needed, size_t size, hac_error *err)
@@ -94,7 +81,7 @@ static hac_status number_text(texts *t, const uint8_t *s, uint64_t bytes, uint64
         HAC_OP_TRY(grow_slots(t, err));
     HAC_OP_TRY(room_for((void **)&t->row, &t->row_room, bytes + 8, 1, err));
     memcpy(t->row, s, bytes);
-    uint64_t hash = hash_of(t->row, bytes), at = hash & t->mask;
+    uint64_t hash = hac_hash_long_string(t->start, t->row, bytes), at = hash & t->mask;
     for (; t->slots[at] != 0; at = (at + 1) & t->mask) {
         const text *d = &t->distinct[t->slots[at] - 1];
         if (d->hash == hash && d->bytes == bytes &&
@@ -163,7 +150,7 @@ static hac_status write_texts(const hac_op_request *r, const texts *t, const uin
 hac_status hac_op_index_texts(const hac_op_request *r, uint64_t *ret_distinct, uint64_t *ret_bytes,
                               hac_error *err)
 {
-    hac_cleanup(texts_clear) texts t = {0};
+    hac_cleanup(texts_clear) texts t = {.start = hac_op_index_hash_start()};
     uint64_t rows = r->v[2].rows + (r->n > 3 ? r->v[4].rows : 0);
     hac_autofree uint64_t *numbers = hac_op_alloc(rows, sizeof *numbers);
     if (numbers == NULL)

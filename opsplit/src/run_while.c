@@ -37,8 +37,11 @@
 #define TASK_BEHIND  4      /* … and are tried behind as many rounds: the first ones take longer */
 #define TASK_SECONDS 8e-3   /* of such a task: so long a cancel waits, and as long for the one behind it */
 #define TASK_FIRST   64     /* rounds of the first one */
-#define LINES_BYTES  (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
-#define LINE_BYTES   64                        /* of a round in the log, beside the values, at most */
+#define TASK_PAUSE                                                                                           \
+    256 /* in graphs once one has not gained, twice as many the next time: it may have                       \
+           been what else the machine did */
+#define LINES_BYTES (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
+#define LINE_BYTES  64                        /* of a round in the log, beside the values, at most */
 
 /* The run as a round of a graph has left it. */
 typedef struct moment {
@@ -64,7 +67,9 @@ typedef struct loop {
     uint64_t sent;        /* rounds that are done, or on their way in tasks */
     double graph_seconds; /* of a round of the last graph */
     bool in_tasks;        /* rounds are, and round_seconds is of these */
-    bool apart;           /* rounds are not to be one task: they cannot, or it gains nothing */
+    bool apart;           /* rounds are not to be one task: they cannot */
+    uint64_t pause;       /* they gained nothing and were left for so many rounds, … */
+    uint64_t again;       /* … up to the one behind so many */
     hac_run_changed changed;
     batch batches[2];
     moment last; /* that counts, of the batch before */
@@ -283,6 +288,7 @@ static hac_status accept_rounds(hac_logic_run *run, loop *l, const batch *b, boo
     }
     l->round_seconds = (double)(now - l->mark) * 1e-9 / (double)(l->done > done ? l->done - done : 1);
     l->graph_seconds = l->round_seconds;
+    l->in_tasks = false;
     l->mark = now;
     *ret_all = *on && i >= b->n;
     return status;
@@ -322,7 +328,7 @@ static bool may_be_one_task(const hac_logic_run *run, const loop *l, uint64_t do
 {
     const hac_run_options *o = run->options;
     uint64_t behind = l->round_seconds < 2 * TASK_ROUNDS ? 1 : TASK_BEHIND;
-    return !l->apart && l->most > 1 && done >= behind && l->round_seconds < TASK_TRIED &&
+    return !l->apart && l->most > 1 && done >= behind && done >= l->again && l->round_seconds < TASK_TRIED &&
            hac_run_alone(run) && run->ahead == NULL && run->placing == NULL &&
            o->policy == HAC_OP_POLICY_MEASURED && !o->kernels &&
            l->step->rounds - l->sent > (l->in_tasks ? 0 : 1);
@@ -418,16 +424,17 @@ static bool is_worth(const loop *l, bool first)
 static void accept_task(hac_logic_run *run, loop *l, const hac_run_rounds_result *result)
 {
     uint64_t now = hac_now_ns();
-    bool first = !l->in_tasks;
     for (uint64_t i = 0; i < result->done && run->options->log != NULL; i++)
         log_round(run, l, result->first + i * result->each, result->bits + i * result->n_vars);
     l->done += result->done;
     l->added += result->done;
-    l->in_tasks = true;
     if (result->done > 0)
         l->round_seconds = (double)(now - l->mark) * 1e-9 / (double)result->done;
     l->mark = now;
-    l->apart |= result->failed || !is_worth(l, first);
+    l->apart |= result->failed;
+    l->in_tasks = is_worth(l, !l->in_tasks);
+    l->pause = l->in_tasks ? 0 : l->pause == 0 ? TASK_PAUSE : 2 * l->pause;
+    l->again = l->done + l->pause;
 }
 
 /* As long as that is what they are best at, and the condition is true. The next one is sent before the one
