@@ -72,6 +72,12 @@ hac_status hac_op_check_of_csr(const hac_op_request *r, hac_error *err)
     return hac_op_need_rows(r, 3, r->v[1].rows, err);
 }
 
+/* Of the part that begins with place `first`. */
+static uint64_t *next_of(const matrix *m, uint64_t first)
+{
+    return m->next + first / m->part * m->rows;
+}
+
 /* ---- reading ---- */
 
 typedef struct reading {
@@ -84,7 +90,7 @@ static hac_status read_places(void *context, uint64_t first, uint64_t count, uns
     const hac_op_request *r = ((const reading *)context)->r;
     matrix *m = ((const reading *)context)->m;
     const uint64_t *bits = r->n > 3 ? (const uint64_t *)(const void *)r->v[3].values : NULL;
-    uint64_t *many = m->next + first / m->part * m->rows;
+    uint64_t *many = next_of(m, first);
     (void)worker;
     for (uint64_t i = first; i < first + count; i++) {
         uint64_t row = hac_op_index_at(&r->v[1], i), column = hac_op_index_at(&r->v[2], i);
@@ -147,7 +153,7 @@ static void deal_some(matrix *m, uint64_t *next, uint64_t first, uint64_t count)
 static hac_status deal(void *context, uint64_t first, uint64_t count, unsigned worker, hac_error *err)
 {
     matrix *m = context;
-    uint64_t *next = m->next + first / m->part * m->rows, end = first + count;
+    uint64_t *next = next_of(m, first), end = first + count;
     (void)worker;
     (void)err;
     for (; first < end; first += TOGETHER)

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "op_index.h"
-#include "op_parts.h"
 #include "query/hash.h"
 #include "query/pool.h"
 
@@ -200,8 +199,7 @@ typedef struct lookup {
     uint32_t *ids;
     const uint64_t *key, *bits;
     const uint32_t *before;
-    const uint32_t
-        *numbers; /* of each key of the span, where there are not more of these than rows, or NULL */
+    const uint32_t *numbers; /* of each key of the span; NULL: there are more of these than rows */
     uint64_t least;
 } lookup;
 
@@ -280,17 +278,17 @@ static void numbering_clear(numbering *t)
 uint64_t hac_op_index_hash_start(void)
 {
     uint64_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
         seed = hac_now_ns();
     return hac_hash_start(seed);
 }
 
-static slot *find_slot(slot *slots, uint64_t start, uint64_t mask, uint64_t key)
+static slot *find_slot(const numbering *t, uint64_t key)
 {
-    uint64_t i = hac_hash_word(start, key) & mask;
-    while (slots[i].number != 0 && slots[i].key != key)
-        i = (i + 1) & mask;
-    return &slots[i];
+    uint64_t i = hac_hash_word(t->start, key) & t->mask;
+    while (t->slots[i].number != 0 && t->slots[i].key != key)
+        i = (i + 1) & t->mask;
+    return &t->slots[i];
 }
 
 static hac_status grow(numbering *t, hac_error *err)
@@ -304,13 +302,14 @@ static hac_status grow(numbering *t, hac_error *err)
         free(slots);
         return hac_fail_no_memory(err);
     }
-    for (uint64_t i = 0; t->slots != NULL && i <= t->mask; i++)
-        if (t->slots[i].number != 0)
-            *find_slot(slots, t->start, n - 1, t->slots[i].key) = t->slots[i];
-    free(t->slots);
+    slot *before = t->slots;
     t->slots = slots;
     t->mask = n - 1;
     t->room = n / 2;
+    for (uint64_t i = 0; before != NULL && i < n / 2; i++)
+        if (before[i].number != 0)
+            *find_slot(t, before[i].key) = before[i];
+    free(before);
     return HAC_OK;
 }
 
@@ -320,7 +319,7 @@ static hac_status number_keys(keys *k, numbering *t, hac_error *err)
     for (uint64_t i = 0; i < k->n; i++) {
         if (t->n == t->room)
             HAC_OP_TRY(grow(t, err));
-        slot *s = find_slot(t->slots, t->start, t->mask, k->key[i]);
+        slot *s = find_slot(t, k->key[i]);
         if (s->number == 0) {
             if (t->n == UINT32_MAX)
                 return hac_fail(err, HAC_UNSUPPORTED, "more than 2^32 - 1 distinct values");

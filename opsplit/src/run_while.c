@@ -37,11 +37,9 @@
 #define TASK_BEHIND  4      /* … and are tried behind as many rounds: the first ones take longer */
 #define TASK_SECONDS 8e-3   /* of such a task: so long a cancel waits, and as long for the one behind it */
 #define TASK_FIRST   64     /* rounds of the first one */
-#define TASK_PAUSE                                                                                           \
-    256 /* in graphs once one has not gained, twice as many the next time: it may have                       \
-           been what else the machine did */
-#define LINES_BYTES (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
-#define LINE_BYTES  64                        /* of a round in the log, beside the values, at most */
+#define TASK_PAUSE   256    /* in graphs once one gains nothing, then twice as many: others were busy? */
+#define LINES_BYTES  (HAC_OPS_LOG_MAX / 9 * 4) /* of the rounds of a task */
+#define LINE_BYTES   64                        /* of a round in the log, beside the values, at most */
 
 /* The run as a round of a graph has left it. */
 typedef struct moment {

@@ -7,7 +7,7 @@
  *     for each key column, in order:
  *         null          h = hac_hash_word(h, HAC_HASH_NULL)
  *         16-byte value h = hac_hash_word(hac_hash_word(h, low word), high word)
- *         string        h = hac_hash_string(h, bytes, length)
+ *         string        h = hac_hash_string_words(h, its two words)
  *         else          h = hac_hash_word(h, word)
  *
  * A value's word is what hac_hash_… below says: sign-extended integers, the bits of floats with one NaN and
