@@ -137,11 +137,11 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const hac_ra
     TRY(hac_kernel_arg_u64(kernel, i++, s->items, err));
     TRY(hac_kernel_arg_u32(kernel, i++, (uint32_t)job->p.chunk_items, err));
     TRY(hac_kernel_arg_u32(kernel, i++, (uint32_t)s->count, err));
-    TRY(hac_kernel_arg_mem(kernel, i++, job->buckets, err));
     TRY(hac_kernel_arg_mem(kernel, i++, job->cells, err));
     TRY(hac_kernel_arg_mem(kernel, i++, job->splitters, err));
     TRY(hac_radix_key_arg(job, kernel, i++, h->base, err));
-    const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, levels};
+    bool direct = job->table.direct && job->facts->style == HAC_STYLE_BLOCK; /* the other one always looks up */
+    const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, direct ? HAC_RADIX_DIRECT : levels};
     for (size_t k = 0; k < 5; k++)
         TRY(hac_kernel_arg_u32(kernel, i++, figures[k], err));
     const uint64_t masks[] = {o->flip, o->sign, o->rotate, o->reverse, job->order.top};
@@ -151,7 +151,7 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const hac_ra
     return hac_kernel_arg_u32(kernel, i++, (uint32_t)hac_radix_row_items(job->p.buckets), err);
 }
 
-#define COMMON_ARGS 20
+#define COMMON_ARGS 19
 
 static uint8_t *item_at(const hac_span *span, uint64_t item, uint64_t bytes)
 {

@@ -180,6 +180,14 @@ static bool maps_are_sound(const hac_radix_table *t, uint32_t buckets, uint32_t 
     return sound;
 }
 
+static bool cells_are_buckets(const uint16_t *cells, uint32_t n)
+{
+    bool are = true;
+    for (uint32_t i = 0; i < n; i++)
+        are = are && cells[i] == i;
+    return are;
+}
+
 hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *params, hac_radix_table *ret,
                                 hac_error *err)
 {
@@ -190,8 +198,7 @@ hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *pa
         return hac_fail(err, HAC_INVALID,
                         "the table is not that of this sort: radix.sample has to run first");
     uint64_t cells_bytes = t.header.cells * sizeof(uint16_t);
-    t.identity_at = hac_radix_ceil(cells_bytes, ALIGNMENT);
-    t.splitters_at = t.identity_at + hac_radix_ceil(HAC_RADIX_MAX_BUCKETS * sizeof(uint16_t), ALIGNMENT);
+    t.splitters_at = hac_radix_ceil(cells_bytes, ALIGNMENT);
     t.maps_bytes = t.splitters_at + splitters_bytes;
     t.maps = hac_radix_alloc(t.maps_bytes);
     if (t.maps == NULL)
@@ -199,9 +206,7 @@ hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *pa
     memcpy(t.maps, span->data + hac_radix_cells_offset(), cells_bytes);
     if (t.header.levels != 0)
         memcpy(t.maps + t.splitters_at, span->data + hac_radix_splitters_offset(), splitters_bytes);
-    uint16_t *identity = (uint16_t *)(void *)(t.maps + t.identity_at);
-    for (size_t i = 0; i < HAC_RADIX_MAX_BUCKETS; i++)
-        identity[i] = (uint16_t)i;
+    t.direct = t.header.levels == 0 && cells_are_buckets((const uint16_t *)(const void *)t.maps, t.header.cells);
     if (!maps_are_sound(&t, params->buckets, params->key_bytes)) {
         free(t.maps);
         return hac_fail(err, HAC_INVALID, "the table's cells are not buckets in rising order");

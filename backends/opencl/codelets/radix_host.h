@@ -83,10 +83,10 @@ static inline uint64_t hac_radix_widest(const hac_radix_params *p)
 /* TABLE as it is now, checked and copied, since others can write to it. */
 typedef struct hac_radix_table {
     hac_radix_header header;
-    /* malloc'ed, 64-byte aligned: cells, uint16_t that are their own numbers, and the splitters, values or
-     * entries, undefined where there are none */
+    bool direct; /* a cell's bucket is the cell itself, without a search: nothing is looked up */
+    /* malloc'ed, 64-byte aligned: cells, and the splitters, values or entries, undefined where there are none */
     uint8_t *maps;
-    uint64_t maps_bytes, identity_at, splitters_at;
+    uint64_t maps_bytes, splitters_at;
 } hac_radix_table;
 
 HAC_MUST_USE hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *params,

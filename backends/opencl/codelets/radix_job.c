@@ -67,12 +67,7 @@ hac_status hac_radix_close_from(hac_radix_job *job, cl_mem window, hac_error *er
 hac_status hac_radix_open_table(hac_radix_job *job, hac_error *err)
 {
     const hac_radix_table *t = &job->table;
-    hac_status status = hac_radix_open(job, t->maps, t->identity_at, HAC_READ, &job->cells, err);
-    if (status == HAC_OK)
-        status = hac_radix_open(job, t->maps + t->identity_at, t->splitters_at - t->identity_at, HAC_READ,
-                                &job->buckets, err);
-    if (!hac_radix_searches(&t->header))
-        job->buckets = job->cells;
+    hac_status status = hac_radix_open(job, t->maps, t->splitters_at, HAC_READ, &job->cells, err);
     if (status == HAC_OK)
         status = hac_radix_open(job, t->maps + t->splitters_at, t->maps_bytes - t->splitters_at, HAC_READ,
                                 &job->splitters, err);

@@ -14,8 +14,7 @@ typedef struct hac_radix_job {
     hac_radix_params p;
     hac_radix_order order;
     hac_radix_table table;
-    cl_mem cells, buckets,
-        splitters; /* once hac_radix_open_table was called; buckets: of what cells_by finds */
+    cl_mem cells, splitters; /* once hac_radix_open_table was called */
     cl_mem open[HAC_RADIX_MAX_OPEN];
     size_t n_open;
     uint32_t *next; /* 64 bytes, aligned: the number of the next job of a launch */

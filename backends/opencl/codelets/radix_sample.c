@@ -185,6 +185,24 @@ static void fill_cells(sample *s)
     s->largest = expected_largest(s, counts);
 }
 
+/* ---- direct ---- */
+
+/* Every cell is a bucket: as many as hold what a bucket is meant to. False where keys are not spread so evenly
+ * that a sample of few keys a bucket can tell; there cells are packed. */
+static bool choose_direct(sample *s)
+{
+    uint64_t target = bucket_target(s), most = 0;
+    uint64_t cells = (s->n + target - 1) / target;
+    choose_linear(s, (uint32_t)(cells < s->header.buckets ? cells : s->header.buckets));
+    count_cells(s, s->counts);
+    for (uint32_t c = 0; c < s->header.cells; c++) {
+        most = s->counts[c].many > most ? s->counts[c].many : most;
+        s->cells[c] = (uint16_t)c;
+    }
+    s->largest = expected_largest(s, s->counts);
+    return most <= 3 * target && s->largest <= HAC_RADIX_LEAF_ITEMS;
+}
+
 /* ---- refined ---- */
 
 #define REFINING_ROUNDS 3
@@ -365,6 +383,8 @@ static void choose(sample *s)
     uint64_t good = HAC_RADIX_LEAF_ITEMS / 4 * 3;
     static const uint32_t cells[] = {HAC_RADIX_FEW_CELLS, HAC_RADIX_CELLS};
     if (s->alone && choose_values(s))
+        return;
+    if (choose_direct(s))
         return;
     for (size_t i = 0; i < 2; i++) {
         choose_linear(s, cells[i]);

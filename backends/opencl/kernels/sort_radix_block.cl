@@ -24,10 +24,7 @@ typedef uint8 ids;
 #define LANES                            8
 #define AS_SIGNED(v)                     as_long8(v)
 #define AS_UNSIGNED(v)                   as_ulong8(v)
-#define WIDE(v)                          ((uint16)(as_uint8(v), (uint8)0))
 #define TO_IDS(v)                        convert_uint8(v)
-#define LANE_NUMBERS                     (ids)(0, 1, 2, 3, 4, 5, 6, 7)
-#define BELOW(n, limit, then, otherwise) select(otherwise, then, convert_long8((limit) > (ids)(n)))
 #define TO_BITS(v)                       as_uint16(v)
 #else
 typedef uint16 keys;
@@ -35,10 +32,7 @@ typedef uint16 ids;
 #define LANES                            16
 #define AS_SIGNED(v)                     as_int16(v)
 #define AS_UNSIGNED(v)                   as_uint16(v)
-#define WIDE(v)                          as_uint16(v)
 #define TO_IDS(v)                        (v)
-#define LANE_NUMBERS                     (ids)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#define BELOW(n, limit, then, otherwise) select(otherwise, then, (limit) > (ids)(n))
 #define TO_BITS(v)                       (v)
 #endif
 /* PoCL builds vloadn and vstoren from quarters and convert_ushortn lane by lane, and LLVM does not always
@@ -87,6 +81,7 @@ inline bool nonzero(uint16 v)
 #define CELLS_LINEAR 0
 #define VALUES       32 /* levels */
 #define REFINED      33
+#define DIRECT       34
 #define LOW_BITS     (HAC_KEY_BITS - 13) /* of a refined map */
 #define STRANGE      (1UL << 63)
 #define CELLS_LOG    1
@@ -112,7 +107,7 @@ inline keys unmap_keys(keys m, key_order o)
 typedef struct {
     key base;
     uint method, shift, last, scale, levels;
-    __global const ushort *first; /* bucket of a cell's first key, for the search */
+    __global const ushort *table; /* bucket of a cell, of its first key where there is a search */
     __global const key *splitters;
 } cell_map;
 
@@ -140,13 +135,13 @@ inline ids log_cells(keys m, cell_map c)
 #endif
 }
 
-/* Goes on from the cells of a refined map to places. */
+/* Goes on from the cells of a refined map to buckets. */
 inline void refine(const key *low, cell_map c, uint *cells)
 {
     __global const uint *entries = (__global const uint *)c.splitters;
     for (uint i = 0; i < BLOCK; i++) {
         uint e = entries[cells[i]];
-        cells[i] = (e >> 6) + (uint)(low[i] >> (e & 63));
+        cells[i] = c.table[(e >> 6) + (uint)(low[i] >> (e & 63))];
     }
 }
 
@@ -156,7 +151,7 @@ inline void search(const key *m, cell_map c, uint *cells)
     size_t i[4];
 #pragma unroll
     for (uint k = 0; k < 4; k++)
-        i[k] = c.first[cells[k]];
+        i[k] = c.table[cells[k]];
     for (size_t step = ((size_t)1 << c.levels) >> 1; step != 0; step >>= 1)
 #pragma unroll
         for (uint k = 0; k < 4; k++) {
@@ -187,7 +182,7 @@ inline void fetch_block(__global const key *in, uint from, uint n)
             FETCH(in + from + k);
 }
 
-/* The smallest and the largest cell of a block. */
+/* The smallest and the largest cell, or bucket, of a block. */
 typedef struct {
     uint first, last;
 } cell_range;
@@ -229,7 +224,7 @@ inline cell_range range_of_block(const uint *cells)
     return range_of(least, most);
 }
 
-inline cell_range places_by_refining(key *block, key_order o, cell_map c, uint *cells)
+inline cell_range buckets_by_refining(key *block, key_order o, cell_map c, uint *cells)
 {
     key low[BLOCK];
     for (uint i = 0; i < BLOCK; i += LANES) {
@@ -243,19 +238,35 @@ inline cell_range places_by_refining(key *block, key_order o, cell_map c, uint *
     return range_of_block(cells);
 }
 
-/* Maps the keys of a block in place and finds their cells; their places where the map is refined, and their
- * buckets where a search is needed, which the kernels' `table` then leaves as they are. */
+/* Maps the keys of a block in place and finds their cells, or their buckets where levels are not 0. */
 inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
 {
     if (c.levels == REFINED)
-        return places_by_refining(block, o, c, cells);
+        return buckets_by_refining(block, o, c, cells);
     cell_range r = c.method == CELLS_LINEAR ? cells_by(CELLS_LINEAR, block, o, c, cells)
                                             : cells_by(CELLS_LOG, block, o, c, cells);
-    if (c.levels == 0)
+    if (c.levels == 0 || c.levels == DIRECT)
         return r;
     for (uint i = 0; i < BLOCK; i += 4)
         search(block + i, c, cells + i);
     return range_of_block(cells);
+}
+
+/* Goes on from what block_cells found to buckets. */
+inline cell_range look_up(cell_map c, cell_range r, uint *cells)
+{
+    if (c.levels != 0)
+        return r;
+#pragma unroll 4
+    for (size_t i = 0; i < BLOCK; i++)
+        cells[i] = c.table[cells[i]];
+    cell_range buckets = {c.table[r.first], c.table[r.last]};
+    return buckets;
+}
+
+inline cell_range block_buckets(key *block, key_order o, cell_map c, uint *buckets)
+{
+    return look_up(c, block_cells(block, o, c, buckets), buckets);
 }
 
 /* Not 0: a key of the block is not its cell's value. */
@@ -272,14 +283,15 @@ inline key strangers(const key *block, const uint *cells, __global const key *va
 #define ONE_HISTOGRAM_FROM 1024 /* buckets */
 
 __attribute__((noinline)) void
-count_chunk(__global const key *restrict in, uint n, __global const ushort *restrict table, key_order o,
-            cell_map c, uint buckets, bool few, __global ulong *restrict row)
+count_chunk(__global const key *restrict in, uint n, key_order o, cell_map c, uint buckets, bool few,
+            __global ulong *restrict row)
 {
     uint histogram[2][MAX_BUCKETS];
     /* Neighbours that are alike would wait for each other's count; of many buckets two sets of counts and the
      * table have no room in the first-level cache. */
-    uint *even = histogram[0], *uneven = buckets < ONE_HISTOGRAM_FROM ? histogram[1] : histogram[0];
-    uint cells[BLOCK];
+    bool one = buckets >= ONE_HISTOGRAM_FROM && c.levels != DIRECT;
+    uint *even = histogram[0], *uneven = histogram[one ? 0 : 1];
+    uint bucket[BLOCK];
     key block[BLOCK];
     key odd = 0;
     for (uint b = 0; b < buckets; b++)
@@ -288,21 +300,22 @@ count_chunk(__global const key *restrict in, uint n, __global const ushort *rest
         uint some = min((uint)BLOCK, n - at);
         load_block(in + at, some, block);
         fetch_block(in, at + 2 * BLOCK, n);
-        cell_range r = block_cells(block, o, c, cells);
+        cell_range r = block_cells(block, o, c, bucket);
         if (few)
-            odd |= strangers(block, cells, c.splitters);
+            odd |= strangers(block, bucket, c.splitters);
+        r = look_up(c, r, bucket);
         if (r.first == r.last) {
-            histogram[0][table[r.first]] += some;
+            histogram[0][r.first] += some;
         } else if (some == BLOCK) {
-            for (uint i = 0; i < BLOCK; i += 4) {
-                even[table[cells[i]]]++;
-                uneven[table[cells[i + 1]]]++;
-                even[table[cells[i + 2]]]++;
-                uneven[table[cells[i + 3]]]++;
+            for (size_t i = 0; i < BLOCK; i += 4) {
+                even[bucket[i]]++;
+                uneven[bucket[i + 1]]++;
+                even[bucket[i + 2]]++;
+                uneven[bucket[i + 3]]++;
             }
         } else {
-            for (uint i = 0; i < some; i++)
-                histogram[0][table[cells[i]]]++;
+            for (size_t i = 0; i < some; i++)
+                histogram[0][bucket[i]]++;
         }
     }
     for (uint b = 0; b < buckets; b++)
@@ -315,7 +328,6 @@ count_chunk(__global const key *restrict in, uint n, __global const ushort *rest
  */
 __kernel void radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                           __global const ushort *restrict table,
-                          __global const ushort *restrict first_buckets,
                           __global const key *restrict splitters, key base, uint method, uint shift,
                           uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse,
                           key top, uint buckets, uint row_items, __global ulong *restrict counts,
@@ -323,11 +335,11 @@ __kernel void radix_count(__global const key *restrict in, ulong items, uint chu
 {
     key_order o = {flip, sign, rotate, reverse, top};
     bool few = levels == VALUES;
-    cell_map c = {base, method, shift, last, scale, few ? 0 : levels, first_buckets, splitters};
+    cell_map c = {base, method, shift, last, scale, few ? 0 : levels, table, splitters};
     for (uint chunk = get_group_id(0); chunk < chunks; chunk = atomic_inc(next)) {
         ulong first = (ulong)chunk * chunk_items;
         uint n = (uint)min((ulong)chunk_items, items - first);
-        count_chunk(in + first, n, table, o, c, buckets, few, counts + (ulong)chunk * row_items);
+        count_chunk(in + first, n, o, c, buckets, few, counts + (ulong)chunk * row_items);
     }
 }
 #endif
@@ -377,14 +389,14 @@ inline void scatter_run(const key *block, uint p, __global key *restrict out, ul
 
 /* A whole block. `first` is the index of its first key. */
 #if HAC_KEY_BITS == 32 && !HAC_INDEX_BYTES
-inline void scatter_block(const key *block, const uint *cells, __global const ushort *restrict table,
-                          uint *at, __global key *restrict out, ulong first)
+inline void scatter_block(const key *block, const uint *bucket, uint *at, __global key *restrict out,
+                          ulong first)
 {
     uint place[TOGETHER];
     for (size_t from = 0; from < BLOCK; from += TOGETHER) {
 #pragma unroll 4
         for (size_t i = 0; i < TOGETHER; i++) {
-            size_t b = table[cells[from + i]];
+            size_t b = bucket[from + i];
             uint p = at[b];
             at[b] = p + 1;
             place[i] = p;
@@ -400,12 +412,12 @@ inline void scatter_block(const key *block, const uint *cells, __global const us
 }
 #else
 /* With lines of eight keys, or two stores for each key, a step for places takes more than it saves. */
-inline void scatter_block(const key *block, const uint *cells, __global const ushort *restrict table,
-                          uint *at, __global key *restrict out, ulong first AND_INDEX(restrict))
+inline void scatter_block(const key *block, const uint *bucket, uint *at, __global key *restrict out,
+                          ulong first AND_INDEX(restrict))
 {
 #pragma unroll 4
     for (size_t i = 0; i < BLOCK; i++) {
-        size_t b = table[cells[i]];
+        size_t b = bucket[i];
         uint p = at[b];
         at[b] = p + 1;
         out[p] = block[i];
@@ -418,12 +430,11 @@ inline void scatter_block(const key *block, const uint *cells, __global const us
 
 /* Part of a block, or one that might not fit: counts that do not agree with the data (they lie in memory that
  * others can write) must not become a write outside the output, so what lies behind `limit` is dropped. */
-inline void scatter_checked(const key *block, const uint *cells, uint some, uint limit,
-                            __global const ushort *restrict table, uint *at, __global key *restrict out,
-                            ulong first AND_INDEX(restrict))
+inline void scatter_checked(const key *block, const uint *bucket, uint some, uint limit, uint *at,
+                            __global key *restrict out, ulong first AND_INDEX(restrict))
 {
     for (uint i = 0; i < some; i++) {
-        uint b = table[cells[i]], p = at[b];
+        uint b = bucket[i], p = at[b];
         if (p >= limit)
             continue;
         at[b] = p + 1;
@@ -432,40 +443,38 @@ inline void scatter_checked(const key *block, const uint *cells, uint some, uint
     }
 }
 
-inline void scatter_chunk(__global const key *restrict in, uint n, ulong first,
-                          __global const ushort *restrict table, key_order o, cell_map c, uint buckets,
-                          __global const ulong *restrict starts, uint limit,
+inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, key_order o, cell_map c,
+                          uint buckets, __global const ulong *restrict starts, uint limit,
                           __global key *restrict out AND_INDEX(restrict))
 {
     uint at[MAX_BUCKETS];
-    uint cells[2][BLOCK];
+    uint bucket[2][BLOCK];
     key block[2][BLOCK];
     for (uint b = 0; b < buckets; b++)
         at[b] = (uint)min(starts[b], (ulong)limit);
     fence f = build_fence(at, buckets, limit);
     load_block(in, min((uint)BLOCK, n), block[0]);
-    cell_range r = block_cells(block[0], o, c, cells[0]);
+    cell_range r = block_buckets(block[0], o, c, bucket[0]);
     for (uint i = 0, turn = 0; i < n; i += BLOCK, turn ^= 1) {
         /* One block ahead: a load of what was just stored would wait behind the stores of the scatter
          * that are still on their way to memory. */
         cell_range next_r = r;
         if (n - i > BLOCK) {
             load_block(in + i + BLOCK, min((uint)BLOCK, n - i - BLOCK), block[turn ^ 1]);
-            next_r = block_cells(block[turn ^ 1], o, c, cells[turn ^ 1]);
+            next_r = block_buckets(block[turn ^ 1], o, c, bucket[turn ^ 1]);
         }
         fetch_block(in, i + 2 * BLOCK, n);
         uint some = min((uint)BLOCK, n - i);
         if (f.room < BLOCK)
             f = build_fence(at, buckets, limit);
         f.room -= BLOCK;
-        if (some < BLOCK || table[r.last] >= f.critical) {
-            scatter_checked(block[turn], cells[turn], some, limit, table, at, out, first + i PASS_INDEX);
+        if (some < BLOCK || r.last >= f.critical) {
+            scatter_checked(block[turn], bucket[turn], some, limit, at, out, first + i PASS_INDEX);
         } else if (r.first == r.last) {
-            uint b = table[r.first];
-            scatter_run(block[turn], at[b], out, first + i PASS_INDEX);
-            at[b] += BLOCK;
+            scatter_run(block[turn], at[r.first], out, first + i PASS_INDEX);
+            at[r.first] += BLOCK;
         } else {
-            scatter_block(block[turn], cells[turn], table, at, out, first + i PASS_INDEX);
+            scatter_block(block[turn], bucket[turn], at, out, first + i PASS_INDEX);
         }
         r = next_r;
     }
@@ -531,12 +540,12 @@ inline void write_lines(lines *l, uint b, __global key *restrict out)
     l->written[b] = p + each;
 }
 
-inline void scatter_into_lines(const key *block, const uint *cells, uint some,
-                               __global const ushort *restrict table, lines *l, __global key *restrict out)
+inline void scatter_into_lines(const key *block, const uint *bucket, uint some, lines *l,
+                               __global key *restrict out)
 {
     size_t each = l->each;
     for (size_t i = 0; i < some; i++) {
-        size_t b = table[cells[i]], next = l->fill[b];
+        size_t b = bucket[i], next = l->fill[b];
         key *place = l->keys + b * each + next;
         *place = block[i];
         FETCH_FOR_WRITE(place + 1); /* once a line this is the next one, which has left the cache */
@@ -558,25 +567,24 @@ inline void scatter_run_of_lines(const key *block, lines *l, uint b, __global ke
 
 /* With thousands of buckets each key's store is to another page than the last ones, which costs a walk
  * through the page tables: here lines are filled in cache, and stored when a bucket's are full. */
-inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
-                                   __global const ushort *restrict table, key_order o, cell_map c,
+inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_order o, cell_map c,
                                    uint buckets, __global const ulong *restrict starts, uint limit,
                                    __global key *restrict out)
 {
     lines l;
-    uint cells[BLOCK];
+    uint bucket[BLOCK];
     key block[BLOCK];
     begin_lines(&l, buckets, starts, limit);
     for (uint i = 0; i < n; i += BLOCK) {
         uint some = min((uint)BLOCK, n - i);
         load_block(in + i, some, block);
-        cell_range r = block_cells(block, o, c, cells);
+        cell_range r = block_buckets(block, o, c, bucket);
         fetch_block(in, i + BLOCK, n);
-        uint b = table[r.first];
+        uint b = r.first;
         if (r.first == r.last && some == BLOCK && limit - l.written[b] >= 2 * BLOCK)
             scatter_run_of_lines(block, &l, b, out);
         else
-            scatter_into_lines(block, cells, some, table, &l, out);
+            scatter_into_lines(block, bucket, some, &l, out);
     }
     for (uint b = 0; b < buckets; b++)
         write_some(&l, b, l.fill[b], out);
@@ -587,26 +595,25 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n,
 /* out holds `limit` keys; starts are places in it. first_index: of in[0]. */
 __kernel void radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                             __global const ushort *restrict table,
-                            __global const ushort *restrict first_buckets,
-                            __global const key *restrict splitters, key base, uint method, uint shift,
+                              __global const key *restrict splitters, key base, uint method, uint shift,
                             uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse,
                             key top, uint buckets, uint row_items, __global const ulong *restrict starts,
                             volatile __global uint *restrict next, uint limit, ulong first_index,
                             __global key *restrict out AND_INDEX(restrict))
 {
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
+    cell_map c = {base, method, shift, last, scale, levels, table, splitters};
     for (uint chunk = get_group_id(0); chunk < chunks; chunk = atomic_inc(next)) {
         ulong from = (ulong)chunk * chunk_items;
         uint n = (uint)min((ulong)chunk_items, items - from);
         __global const ulong *row = starts + (ulong)chunk * row_items;
 #if !HAC_INDEX_BYTES
         if (buckets >= LINES_FROM && ((size_t)out & 63) == 0) {
-            scatter_chunk_by_lines(in + from, n, table, o, c, buckets, row, limit, out);
+            scatter_chunk_by_lines(in + from, n, o, c, buckets, row, limit, out);
             continue;
         }
 #endif
-        scatter_chunk(in + from, n, first_index + from, table, o, c, buckets, row, limit, out PASS_INDEX);
+        scatter_chunk(in + from, n, first_index + from, o, c, buckets, row, limit, out PASS_INDEX);
     }
 }
 #endif

@@ -119,10 +119,42 @@ inline uint count_equal(__global const key *a, uint n, key v)
 
 #if HAC_INDEX_BYTES == 0
 
+/* So many bins are a group, whose keys lie in one register of most processors: with wider vectors the network
+ * would have more rows than there are registers. 64-bit rows are signed, as processors can compare those. */
+#if HAC_KEY_BITS == 64
+#define GROUP 4
+typedef long4 row;
+typedef uint4 row_ids;
+#define ROW_MAX                      LONG_MAX
+#define TO_ROW(v)                    as_long4((v) ^ ((key)1 << 63))
+#define ROW_NUMBERS                  (row_ids)(0, 1, 2, 3)
+#define WIDE(v) ((uint16)((v), (uint4)0, (uint8)0))
+#define ROW_BELOW(n, limit, then)    select((row)ROW_MAX, then, convert_long4((limit) > (row_ids)(n)))
+#define FROM_ROW(v)                  (as_ulong4(v) ^ ((key)1 << 63))
+typedef ulong4 row_keys;
+#else
+#define GROUP 8
+typedef uint8 row;
+typedef uint8 row_ids;
+#define ROW_MAX                      UINT_MAX
+#define TO_ROW(v)                    (v)
+#define ROW_NUMBERS                  (row_ids)(0, 1, 2, 3, 4, 5, 6, 7)
+#define WIDE(v) ((uint16)((v), (uint8)0))
+#define ROW_BELOW(n, limit, then)    select((row)ROW_MAX, then, (limit) > (row_ids)(n))
+#define FROM_ROW(v)                  (v)
+typedef uint8 row_keys;
+#endif
+typedef row_keys loose_row __attribute__((aligned(sizeof(key))));
+typedef row_ids loose_row_ids __attribute__((aligned(4)));
+#define LOAD_ROW_KEYS(p)     (*(__global const loose_row *)(p))
+#define STORE_ROW_OWN(v, p)  (*(loose_row *)(p) = (v))
+#define LOAD_ROW_IDS(p)      (*(const loose_row_ids *)(p))
+#define STORE_ROW_IDS(v, p)  (*(loose_row_ids *)(p) = (v))
+
 /* A comparator of M. W. Green's sorting network of 16 rows (60 comparators). Each lane sorts its column. */
 #define C(i, j)                                                                                              \
     {                                                                                                        \
-        keys lower = min(r##i, r##j);                                                                        \
+        row lower = min(r##i, r##j);                                                                        \
         r##j = max(r##i, r##j);                                                                              \
         r##i = lower;                                                                                        \
     }
@@ -187,7 +219,7 @@ inline void into_bins(__global const key *v, uint n, uint *bin, uint *at, __glob
         for (size_t k = from; k < end; k++) {
             size_t b = bin[k];
             uint p = at[b];
-            at[b] = p + LANES;
+            at[b] = p + GROUP;
             bin[k] = p;
             FETCH_FOR_WRITE(slots + p);
         }
@@ -200,22 +232,22 @@ inline void into_bins(__global const key *v, uint n, uint *bin, uint *at, __glob
     for (size_t k = 0; k < n; k++) {
         size_t b = bin[k];
         uint p = at[b];
-        at[b] = p + LANES;
+        at[b] = p + GROUP;
         slots[p] = v[k];
     }
 #endif
 }
 
 /*
- * Keys into bins of SLOTS slots, by value. Slots of LANES neighbouring bins are interleaved, so that a row of
+ * Keys into bins of SLOTS slots, by value. Slots of GROUP neighbouring bins are interleaved, so that a row of
  * them is one vector. Nothing stops a bin in the inner loop: it runs on into the slots of the next group,
  * and the caller is told after at most BIN_BLOCK keys (the slots have room for that).
  */
 inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __global key *restrict slots)
 {
-    ids number = LANE_NUMBERS;
-    for (uint i = 0; i < by.bins; i += LANES, number += (ids)(SLOTS * LANES))
-        STORE_IDS(number, at + i);
+    row_ids first = ROW_NUMBERS;
+    for (uint g = 0; g < by.bins; g += GROUP, first += (row_ids)(SLOTS * GROUP))
+        STORE_ROW_IDS(first, at + g);
     uint bin[BIN_BLOCK];
     for (uint from = 0; from < n; from += BIN_BLOCK) {
         uint some = min((uint)BIN_BLOCK, n - from);
@@ -228,98 +260,91 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
         for (; i < some; i++)
             bin[i] = ((uint)min((v[i] - by.least) >> by.shift, (key)by.last) * by.scale) >> 16;
         into_bins(v, some, bin, at, slots);
-        ids over = 0;
-        number = LANE_NUMBERS + (ids)(SLOTS * LANES);
-        for (uint g = 0; g < by.bins; g += LANES, number += (ids)(SLOTS * LANES))
-            over |= max(LOAD_IDS(at + g), number) ^ number;
+        row_ids over = 0, end = ROW_NUMBERS + (row_ids)(SLOTS * GROUP);
+        for (uint g = 0; g < by.bins; g += GROUP, end += (row_ids)(SLOTS * GROUP))
+            over |= max(LOAD_ROW_IDS(at + g), end) ^ end;
         if (nonzero(WIDE(over)))
             return false;
     }
     return true;
 }
-/* LLVM folds rounds of shuffles into each other and so makes four times as many of them. */
-#if defined(__x86_64__) && defined(__clang__) && defined(__AVX512F__)
-#define KEEP(v) __asm__("" : "+v"(v));
-#else
-#define KEEP(v)
-#endif
-#define DECLARE_ROWS                                                                                         \
-    r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, t0, t1, t2, t3, t4, t5, t6, t7,    \
-        t8, t9, t10, t11, t12, t13, t14, t15
 
-/* Transposes squares of rows: in each round rows k and k + half are interleaved into rows 2k and 2k + 1. */
-#define PAIR(to, i, j, from, k, l)                                                                           \
-    to##i = LOW_HALVES(from##k, from##l);                                                                    \
-    to##j = HIGH_HALVES(from##k, from##l);
-#define KEEP_ROWS(v)                                                                                         \
-    KEEP(v##0)                                                                                               \
-    KEEP(v##1)                                                                                               \
-    KEEP(v##2) KEEP(v##3) KEEP(v##4) KEEP(v##5) KEEP(v##6) KEEP(v##7) KEEP(v##8) KEEP(v##9) KEEP(v##10)      \
-        KEEP(v##11) KEEP(v##12) KEEP(v##13) KEEP(v##14) KEEP(v##15)
-
-/* COLUMN(j): the sorted keys of bin g + j; the next column overwrites what is too much of them. */
+/* A square of rows becomes columns: STORE_COLUMN(j, v) has GROUP keys of bin j. Shuffles within halves of a
+ * register first, as that is what most processors do at once. */
 #if HAC_KEY_BITS == 64
-#define LOW_HALVES(a, b)  (keys)((a).s0, (b).s0, (a).s1, (b).s1, (a).s2, (b).s2, (a).s3, (b).s3)
-#define HIGH_HALVES(a, b) (keys)((a).s4, (b).s4, (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7)
-#define ROUND(to, from)                                                                                      \
-    PAIR(to, 0, 1, from, 0, 4)                                                                               \
-    PAIR(to, 2, 3, from, 1, 5)                                                                               \
-    PAIR(to, 4, 5, from, 2, 6) PAIR(to, 6, 7, from, 3, 7) PAIR(to, 8, 9, from, 8, 12)                        \
-        PAIR(to, 10, 11, from, 9, 13) PAIR(to, 12, 13, from, 10, 14) PAIR(to, 14, 15, from, 11, 15)          \
-            KEEP_ROWS(to)
-#define TRANSPOSE ROUND(t, r) ROUND(r, t) ROUND(t, r)
-#define EACH_COLUMN(X)                                                                                       \
-    X(0, t0, t8)                                                                                             \
-    X(1, t1, t9) X(2, t2, t10) X(3, t3, t11) X(4, t4, t12) X(5, t5, t13) X(6, t6, t14) X(7, t7, t15)
-#define STORE_COLUMN(j, head, tail)                                                                          \
-    STORE(head, out + p);                                                                                    \
-    STORE(tail, out + p + LANES);                                                                            \
-    p += size[j];
-#define KEEP_COLUMN(j, head, tail)                                                                           \
-    STORE_OWN(head, columns[j]);                                                                             \
-    STORE_OWN(tail, columns[j] + LANES);
+#define LOW_OF(a, b)    (row)((a).s0, (b).s0, (a).s2, (b).s2)
+#define HIGH_OF(a, b)   (row)((a).s1, (b).s1, (a).s3, (b).s3)
+#define SQUARE(n, a, b, c, d)                                                                                \
+    {                                                                                                        \
+        row x0 = LOW_OF(a, b), x1 = HIGH_OF(a, b), x2 = LOW_OF(c, d), x3 = HIGH_OF(c, d);                    \
+        STORE_COLUMN(0, n, (row)(x0.lo, x2.lo))                                                              \
+        STORE_COLUMN(1, n, (row)(x1.lo, x3.lo))                                                              \
+        STORE_COLUMN(2, n, (row)(x0.hi, x2.hi))                                                              \
+        STORE_COLUMN(3, n, (row)(x1.hi, x3.hi))                                                              \
+    }
+#define TRANSPOSE                                                                                            \
+    SQUARE(0, r0, r1, r2, r3)                                                                                \
+    SQUARE(4, r4, r5, r6, r7) SQUARE(8, r8, r9, r10, r11) SQUARE(12, r12, r13, r14, r15)
 #else
-#define LOW_HALVES(a, b)                                                                                     \
-    (keys)((a).s0, (b).s0, (a).s1, (b).s1, (a).s2, (b).s2, (a).s3, (b).s3, (a).s4, (b).s4, (a).s5, (b).s5,   \
-           (a).s6, (b).s6, (a).s7, (b).s7)
-#define HIGH_HALVES(a, b)                                                                                    \
-    (keys)((a).s8, (b).s8, (a).s9, (b).s9, (a).sa, (b).sa, (a).sb, (b).sb, (a).sc, (b).sc, (a).sd, (b).sd,   \
-           (a).se, (b).se, (a).sf, (b).sf)
-#define ROUND(to, from)                                                                                      \
-    PAIR(to, 0, 1, from, 0, 8)                                                                               \
-    PAIR(to, 2, 3, from, 1, 9)                                                                               \
-    PAIR(to, 4, 5, from, 2, 10) PAIR(to, 6, 7, from, 3, 11) PAIR(to, 8, 9, from, 4, 12)                      \
-        PAIR(to, 10, 11, from, 5, 13) PAIR(to, 12, 13, from, 6, 14) PAIR(to, 14, 15, from, 7, 15)            \
-            KEEP_ROWS(to)
-#define TRANSPOSE ROUND(t, r) ROUND(r, t) ROUND(t, r) ROUND(r, t)
-#define EACH_COLUMN(X)                                                                                       \
-    X(0, r0)                                                                                                 \
-    X(1, r1)                                                                                                 \
-    X(2, r2) X(3, r3) X(4, r4) X(5, r5) X(6, r6) X(7, r7) X(8, r8) X(9, r9) X(10, r10) X(11, r11) X(12, r12) \
-        X(13, r13) X(14, r14) X(15, r15)
-#define STORE_COLUMN(j, all)                                                                                 \
-    STORE(all, out + p);                                                                                     \
-    p += size[j];
-#define KEEP_COLUMN(j, all) STORE_OWN(all, columns[j]);
+#define LOW_OF(a, b)    (row)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5)
+#define HIGH_OF(a, b)   (row)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7)
+#define LOW_PAIRS(a, b) (row)((a).s01, (b).s01, (a).s45, (b).s45)
+#define HIGH_PAIRS(a, b) (row)((a).s23, (b).s23, (a).s67, (b).s67)
+#define SQUARE(n, a, b, c, d, e, f, g, h)                                                                    \
+    {                                                                                                        \
+        row x0 = LOW_OF(a, b), x1 = HIGH_OF(a, b), x2 = LOW_OF(c, d), x3 = HIGH_OF(c, d);                    \
+        row x4 = LOW_OF(e, f), x5 = HIGH_OF(e, f), x6 = LOW_OF(g, h), x7 = HIGH_OF(g, h);                    \
+        row y0 = LOW_PAIRS(x0, x2), y1 = HIGH_PAIRS(x0, x2), y2 = LOW_PAIRS(x1, x3);                         \
+        row y3 = HIGH_PAIRS(x1, x3), y4 = LOW_PAIRS(x4, x6), y5 = HIGH_PAIRS(x4, x6);                        \
+        row y6 = LOW_PAIRS(x5, x7), y7 = HIGH_PAIRS(x5, x7);                                                 \
+        STORE_COLUMN(0, n, (row)(y0.lo, y4.lo))                                                              \
+        STORE_COLUMN(1, n, (row)(y1.lo, y5.lo))                                                              \
+        STORE_COLUMN(2, n, (row)(y2.lo, y6.lo))                                                              \
+        STORE_COLUMN(3, n, (row)(y3.lo, y7.lo))                                                              \
+        STORE_COLUMN(4, n, (row)(y0.hi, y4.hi))                                                              \
+        STORE_COLUMN(5, n, (row)(y1.hi, y5.hi))                                                              \
+        STORE_COLUMN(6, n, (row)(y2.hi, y6.hi))                                                              \
+        STORE_COLUMN(7, n, (row)(y3.hi, y7.hi))                                                              \
+    }
+#define TRANSPOSE                                                                                            \
+    SQUARE(0, r0, r1, r2, r3, r4, r5, r6, r7) SQUARE(8, r8, r9, r10, r11, r12, r13, r14, r15)
 #endif
-/* The keys of a bin that the network did not see, into those that it sorted (un-mapped already). */
-inline void insert_rest(__global const key *slots, uint first, uint size, __global key *to, key_order o)
+#define STORE_COLUMN(j, n, v) STORE_ROW_OWN(FROM_ROW(v), columns[j] + n);
+
+/* Sorts the bins of a group; columns: the first ROWS keys of each. */
+inline void sort_group(__global const key *slots, row_ids filled, key (*columns)[ROWS])
 {
-    for (uint k = ROWS; k < size; k++) {
-        key m = slots[first + k * LANES];
-        uint i = k;
-        for (; i > 0 && map_key(to[i - 1], o) > m; i--)
-            to[i] = to[i - 1];
-        to[i] = unmap_key(m, o);
+    row r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
+#define LOAD_ROW(k) r##k = ROW_BELOW(k, filled, TO_ROW(LOAD_ROW_KEYS(slots + k * GROUP)));
+    EACH_ROW(LOAD_ROW)
+    SORT16
+    TRANSPOSE
+}
+
+/* What is too much of a column, the next one overwrites. */
+inline void store_columns(key (*columns)[ROWS], const uint *size, __global key *restrict out)
+{
+#pragma unroll
+    for (uint j = 0; j < GROUP; j++) {
+        for (uint k = 0; k < ROWS; k += LANES)
+            STORE(LOAD_OWN(columns[j] + k), out + k);
+        out += size[j];
     }
 }
 
-inline void store_column(const key *column, __global const key *slots, uint first, uint size,
-                         __global key *to, key_order o)
+/* Keys that the network did not see go into those that it sorted, which are un-mapped already. */
+inline void store_full_bin(const key *column, __global const key *slots, uint size, __global key *out,
+                           key_order o)
 {
     for (uint k = 0; k < min(size, (uint)ROWS); k++)
-        to[k] = column[k];
-    insert_rest(slots, first, size, to, o);
+        out[k] = column[k];
+    for (uint k = ROWS; k < size; k++) {
+        key m = slots[k * GROUP];
+        uint i = k;
+        for (; i > 0 && map_key(out[i - 1], o) > m; i--)
+            out[i] = out[i - 1];
+        out[i] = unmap_key(m, o);
+    }
 }
 
 /* Sorts the bins and writes them one behind the other. */
@@ -327,30 +352,21 @@ inline void drain_bins(__global const key *restrict slots, const uint *at, uint 
                        __global key *restrict out, uint n, key_order o, bool identity)
 {
     uint p = 0;
-    for (uint g = 0; g < bins; g += LANES) {
-        ids filled = (LOAD_IDS(at + g) - (ids)(g * SLOTS)) / (ids)LANES;
-        __global const key *row = slots + (size_t)g * SLOTS;
-        keys DECLARE_ROWS;
-#define LOAD_ROW(k) r##k = BELOW(k, filled, LOAD(row + k * LANES), (keys)KEY_MAX);
-        EACH_ROW(LOAD_ROW)
-        SORT16
-        if (!identity) {
-#define UNMAP_ROW(k) r##k = unmap_keys(r##k, o);
-            EACH_ROW(UNMAP_ROW)
-        }
-        TRANSPOSE
-        uint size[LANES];
-        STORE_IDS(filled, size);
-        if (p + SLOTS * LANES <= n && !nonzero(WIDE(filled > (ids)ROWS))) {
-            EACH_COLUMN(STORE_COLUMN)
-        } else {
-            key columns[LANES][ROWS];
-            EACH_COLUMN(KEEP_COLUMN)
-            for (uint j = 0; j < LANES; j++) {
-                store_column(columns[j], slots, g * SLOTS + j, size[j], out + p, o);
-                p += size[j];
-            }
-        }
+    for (uint g = 0; g < bins; g += GROUP, slots += SLOTS * GROUP) {
+        key columns[GROUP][ROWS];
+        uint size[GROUP], sum = 0;
+        row_ids filled = (LOAD_ROW_IDS(at + g) - (row_ids)(g * SLOTS)) / (row_ids)GROUP;
+        STORE_ROW_IDS(filled, size);
+        sort_group(slots, filled, columns);
+        for (uint j = 0; j < GROUP && !identity; j++)
+            for (uint k = 0; k < ROWS; k += LANES)
+                STORE_OWN(unmap_keys(LOAD_OWN(columns[j] + k), o), columns[j] + k);
+        bool usual = n - p >= GROUP * ROWS && !nonzero(WIDE(max(filled, (row_ids)ROWS) ^ (row_ids)ROWS));
+        if (usual)
+            store_columns(columns, size, out + p);
+        for (uint j = 0; j < GROUP; p += size[j++])
+            if (!usual)
+                store_full_bin(columns[j], slots + j, size[j], out + p, o);
     }
 }
 
@@ -398,7 +414,7 @@ inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scra
     if (!e.sorted && n <= LEAF_ITEMS) {
         uint at[MAX_BINS];
         binning by = binning_of(e, n);
-        ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * LANES;
+        ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * GROUP;
         if (slots <= scratch_items && (e.most - e.least) >> e.low >> 4 >= by.bins &&
             fill_bins(a, n, by, at, scratch)) {
             drain_bins(scratch, at, by.bins, a, n, o, identity);

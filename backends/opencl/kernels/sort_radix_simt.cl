@@ -2,7 +2,7 @@
 /*
  * Partition sort, lock-step style: a work-group of 64 works on one chunk or bucket at a time, tile by tile,
  * so that it is stable; work-groups never wait for each other. The same kernels and arguments as
- * sort_radix_block.cl (`next` and `table` are not used: jobs go round the groups), and the same two programs;
+ * sort_radix_block.cl (`next` is not used: jobs go round the groups), and the same two programs;
  * 25 KiB of local memory.
  */
 #pragma OPENCL FP_CONTRACT OFF
@@ -37,7 +37,7 @@
 typedef struct {
     key base;
     uint method, shift, last, scale, levels;
-    __global const ushort *first;
+    __global const ushort *table;
     __global const key *splitters;
 } cell_map;
 
@@ -62,8 +62,8 @@ inline uint place_by_refining(key m, cell_map c)
 inline uint bucket_of(key m, cell_map c)
 {
     if (c.levels == REFINED)
-        return c.first[place_by_refining(m, c)];
-    uint i = c.first[cell_of(m, c)];
+        return c.table[place_by_refining(m, c)];
+    uint i = c.table[cell_of(m, c)];
     for (uint step = (1u << c.levels) >> 1; step != 0; step >>= 1)
         i += c.splitters[i + step - 1] < m ? step : 0;
     return i;
@@ -72,7 +72,7 @@ inline uint bucket_of(key m, cell_map c)
 #if !HAC_RADIX_LEAF && !HAC_INDEX_BYTES
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-            __global const ushort *restrict table, __global const ushort *restrict first_buckets,
+            __global const ushort *restrict table,
             __global const key *restrict splitters, key base, uint method, uint shift, uint last, uint scale,
             uint levels, key flip, key sign, key rotate, key reverse, key top, uint buckets, uint row_items,
             __global ulong *restrict counts, volatile __global uint *restrict next)
@@ -81,7 +81,7 @@ radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint
     __local uint odd;
     bool few = levels == VALUES;
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, few ? 0 : levels, first_buckets, splitters};
+    cell_map c = {base, method, shift, last, scale, few ? 0 : levels, table, splitters};
     uint me = get_local_id(0);
     for (uint chunk = get_group_id(0); chunk < chunks; chunk += get_num_groups(0)) {
         ulong from = (ulong)chunk * chunk_items;
@@ -132,7 +132,7 @@ inline uint take_place(uint own, __local uint *tile, __local uint *at)
 #if !HAC_RADIX_LEAF
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-              __global const ushort *restrict table, __global const ushort *restrict first_buckets,
+              __global const ushort *restrict table,
               __global const key *restrict splitters, key base, uint method, uint shift, uint last,
               uint scale, uint levels, key flip, key sign, key rotate, key reverse, key top, uint buckets,
               uint row_items, __global const ulong *restrict starts, volatile __global uint *restrict next,
@@ -141,7 +141,7 @@ radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, ui
     __local uint at[MAX_BUCKETS];
     __local uint tile[GROUP];
     key_order o = {flip, sign, rotate, reverse, top};
-    cell_map c = {base, method, shift, last, scale, levels, first_buckets, splitters};
+    cell_map c = {base, method, shift, last, scale, levels, table, splitters};
     uint me = get_local_id(0);
     for (uint chunk = get_group_id(0); chunk < chunks; chunk += get_num_groups(0)) {
         ulong from = (ulong)chunk * chunk_items;
