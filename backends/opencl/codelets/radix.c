@@ -140,7 +140,8 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const hac_ra
     TRY(hac_kernel_arg_mem(kernel, i++, job->cells, err));
     TRY(hac_kernel_arg_mem(kernel, i++, job->splitters, err));
     TRY(hac_radix_key_arg(job, kernel, i++, h->base, err));
-    bool direct = job->table.direct && job->facts->style == HAC_STYLE_BLOCK; /* the other one always looks up */
+    bool direct =
+        job->table.direct && job->facts->style == HAC_STYLE_BLOCK; /* the other one always looks up */
     const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, direct ? HAC_RADIX_DIRECT : levels};
     for (size_t k = 0; k < 5; k++)
         TRY(hac_kernel_arg_u32(kernel, i++, figures[k], err));

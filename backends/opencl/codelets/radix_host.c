@@ -206,7 +206,8 @@ hac_status hac_radix_table_read(const hac_span *span, const hac_radix_params *pa
     memcpy(t.maps, span->data + hac_radix_cells_offset(), cells_bytes);
     if (t.header.levels != 0)
         memcpy(t.maps + t.splitters_at, span->data + hac_radix_splitters_offset(), splitters_bytes);
-    t.direct = t.header.levels == 0 && cells_are_buckets((const uint16_t *)(const void *)t.maps, t.header.cells);
+    t.direct =
+        t.header.levels == 0 && cells_are_buckets((const uint16_t *)(const void *)t.maps, t.header.cells);
     if (!maps_are_sound(&t, params->buckets, params->key_bytes)) {
         free(t.maps);
         return hac_fail(err, HAC_INVALID, "the table's cells are not buckets in rising order");

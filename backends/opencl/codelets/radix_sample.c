@@ -187,8 +187,8 @@ static void fill_cells(sample *s)
 
 /* ---- direct ---- */
 
-/* Every cell is a bucket: as many as hold what a bucket is meant to. False where keys are not spread so evenly
- * that a sample of few keys a bucket can tell; there cells are packed. */
+/* Every cell is a bucket: as many as hold what a bucket is meant to. False where keys are not spread so
+ * evenly that a sample of few keys a bucket can tell; there cells are packed. */
 static bool choose_direct(sample *s)
 {
     uint64_t target = bucket_target(s), most = 0;

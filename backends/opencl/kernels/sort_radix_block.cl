@@ -20,6 +20,7 @@
 
 #if HAC_KEY_BITS == 64
 typedef ulong8 keys;
+typedef ulong4 line_part;
 typedef uint8 ids;
 #define LANES                            8
 #define AS_SIGNED(v)                     as_long8(v)
@@ -28,6 +29,7 @@ typedef uint8 ids;
 #define TO_BITS(v)                       as_uint16(v)
 #else
 typedef uint16 keys;
+typedef uint8 line_part;
 typedef uint16 ids;
 #define LANES                            16
 #define AS_SIGNED(v)                     as_int16(v)
@@ -56,15 +58,21 @@ typedef ids loose_ids __attribute__((aligned(4)));
 #define FETCH_FOR_WRITE(p)
 #endif
 
-/* A whole line that is not read soon: past the caches, which it would have to be read into first. Such stores
- * are ordered only by the fence. */
+/* A line that is not read soon: past the caches, which it would have to be read into first. Such stores are
+ * ordered only by the fence. By 32 bytes, as LLVM makes stores of eight of more. */
 #if defined(__x86_64__) && defined(__clang__)
-#define STORE_LINE(v, p) __builtin_nontemporal_store(v, (__global keys *)(p))
+#define STORE_PART(v, p) __builtin_nontemporal_store(v, (__global line_part *)(p))
 #define FENCE_OF_LINES() __asm__ volatile("sfence" ::: "memory")
 #else
-#define STORE_LINE(v, p) STORE(v, p)
+#define STORE_PART(v, p) (*(__global line_part *)(p) = (v))
 #define FENCE_OF_LINES()
 #endif
+/* Both are aligned: `from` to the size of a part, `to` to a line. */
+inline void store_line(const key *from, __global key *to)
+{
+    for (uint i = 0; i < 64 / sizeof(key); i += sizeof(line_part) / sizeof(key))
+        STORE_PART(*(const line_part *)(from + i), to + i);
+}
 
 /* any(v) is compiled lane by lane as well. */
 inline bool nonzero(uint16 v)
@@ -515,7 +523,7 @@ inline void write_some(lines *l, uint b, uint end, __global key *restrict out)
     end = i + min(max(end, i) - i, l->limit - p);
     while (i < end) {
         if (i % LANES == 0 && end - i >= LANES) {
-            STORE_LINE(LOAD_OWN(own + i), out + p);
+            store_line(own + i, out + p);
             i += LANES;
             p += LANES;
         } else {
@@ -536,7 +544,7 @@ inline void write_lines(lines *l, uint b, __global key *restrict out)
         return;
     }
     for (uint i = 0; i < each; i += LANES)
-        STORE_LINE(LOAD_OWN(own + i), out + p + i);
+        store_line(own + i, out + p + i);
     l->written[b] = p + each;
 }
 
@@ -546,9 +554,7 @@ inline void scatter_into_lines(const key *block, const uint *bucket, uint some, 
     size_t each = l->each;
     for (size_t i = 0; i < some; i++) {
         size_t b = bucket[i], next = l->fill[b];
-        key *place = l->keys + b * each + next;
-        *place = block[i];
-        FETCH_FOR_WRITE(place + 1); /* once a line this is the next one, which has left the cache */
+        l->keys[b * each + next] = block[i];
         l->fill[b] = (ushort)(next + 1);
         if (next + 1 == each)
             write_lines(l, (uint)b, out);
