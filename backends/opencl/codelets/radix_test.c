@@ -416,6 +416,38 @@ static void halves_are_refined(void **state)
     hac_device_close(device);
 }
 
+static bool cells_are_buckets(const sort *s)
+{
+    const uint16_t *cells = (const uint16_t *)(const void *)(s->table + hac_radix_cells_offset());
+    hac_radix_header h;
+    memcpy(&h, s->table, sizeof h);
+    bool are = h.levels == 0 && h.method == HAC_RADIX_LINEAR && h.cells <= s->cut.buckets;
+    for (uint32_t c = 0; are && c < h.cells; c++)
+        are = cells[c] == c;
+    return are;
+}
+
+/* Nothing is looked up of even keys, of few and of many buckets, and of others their table is. */
+static void even_keys_are_direct(void **state)
+{
+    (void)state;
+    if (test_small_sizes())
+        return;
+    static const pattern patterns[] = {RANDOM, MOSTLY_SORTED, HALVES, CLUSTERS};
+    hac_device *device = test_open_device(block.device);
+    for (size_t i = 0; i < 16; i++) {
+        hac_radix_cut cut = {.chunk_items = 16384, .buckets = i % 2 == 0 ? 64 : 4096};
+        pattern p = patterns[i / 4];
+        sort s = sort_new(i % 4 < 2 ? HAC_TYPE_I32 : HAC_TYPE_U64, i % 4 == 1, 0, 200003, cut);
+        fill(&s, p);
+        run_sort(device, &s);
+        assert_sorted(&s, "direct", p);
+        assert_int_equal(cells_are_buckets(&s), p == RANDOM || p == MOSTLY_SORTED);
+        sort_free(&s);
+    }
+    hac_device_close(device);
+}
+
 static void every_pattern_and_type_block(void **state)
 {
     (void)state;
@@ -852,6 +884,7 @@ int main(void)
         cmocka_unit_test(many_buckets),
         cmocka_unit_test(refined_by_hand),
         cmocka_unit_test(halves_are_refined),
+        cmocka_unit_test(even_keys_are_direct),
         cmocka_unit_test(large_buckets),
         cmocka_unit_test(the_planners_cut),
         cmocka_unit_test(few_values_block),
