@@ -125,6 +125,15 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Only a count looks whether keys are values; the lock-step style always looks up. */
+static uint32_t levels_of(const hac_radix_job *job, bool counting)
+{
+    uint32_t levels = job->table.header.levels;
+    if (job->table.direct && job->facts->style == HAC_STYLE_BLOCK)
+        return HAC_RADIX_DIRECT;
+    return levels == HAC_RADIX_VALUES && !counting ? 0 : levels;
+}
+
 /* The arguments that count and scatter share: the first COMMON_ARGS. */
 static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const hac_radix_stretch *s, cl_mem in,
                               uint32_t levels, uint32_t buckets, hac_error *err)
@@ -140,9 +149,7 @@ static hac_status common_args(hac_radix_job *job, cl_kernel kernel, const hac_ra
     TRY(hac_kernel_arg_mem(kernel, i++, job->cells, err));
     TRY(hac_kernel_arg_mem(kernel, i++, job->splitters, err));
     TRY(hac_radix_key_arg(job, kernel, i++, h->base, err));
-    bool direct =
-        job->table.direct && job->facts->style == HAC_STYLE_BLOCK; /* the other one always looks up */
-    const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, direct ? HAC_RADIX_DIRECT : levels};
+    const uint32_t figures[] = {h->method, h->shift, h->last, h->scale, levels};
     for (size_t k = 0; k < 5; k++)
         TRY(hac_kernel_arg_u32(kernel, i++, figures[k], err));
     const uint64_t masks[] = {o->flip, o->sign, o->rotate, o->reverse, job->order.top};
@@ -177,7 +184,7 @@ hac_status hac_radix_count_launch(hac_radix_job *job, hac_type type, const hac_r
     cl_kernel kernel;
     hac_status status;
     TRY(hac_device_kernel(job->device, program_of(job->facts, type, false, 0), "radix_count", &kernel, err));
-    TRY(common_args(job, kernel, s, in, job->table.header.levels, job->p.buckets, err));
+    TRY(common_args(job, kernel, s, in, levels_of(job, true), job->p.buckets, err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, counts, err));
     return hac_radix_launch(job, kernel, COMMON_ARGS + 1, s->count, err);
 }
@@ -233,8 +240,7 @@ hac_status hac_radix_scatter_launch(hac_radix_job *job, hac_type type, const hac
     hac_status status;
     TRY(hac_device_kernel(job->device, program_of(job->facts, type, false, job->p.index_bytes / 4),
                           "radix_scatter", &kernel, err));
-    uint32_t levels = job->table.header.levels == HAC_RADIX_VALUES ? 0 : job->table.header.levels;
-    TRY(common_args(job, kernel, s, in, levels, hac_radix_filled(&job->table), err));
+    TRY(common_args(job, kernel, s, in, levels_of(job, false), hac_radix_filled(&job->table), err));
     TRY(hac_kernel_arg_mem(kernel, COMMON_ARGS, to->starts, err));
     TRY(hac_kernel_arg_u32(kernel, COMMON_ARGS + 2, (uint32_t)to->items, err));
     TRY(hac_kernel_arg_u64(kernel, COMMON_ARGS + 3, s->first_item, err));

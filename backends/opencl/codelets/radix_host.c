@@ -268,9 +268,11 @@ static bool digit_pass(pair to, pair from, uint64_t n, unsigned shift, uint32_t 
         at[d] = sum;
         sum += many;
     }
-    for (uint64_t i = 0; i < n; i++)
-        move_item(to, at[(hac_radix_load(from.keys, i, key_bytes) >> shift) & (DIGITS - 1)]++, from, i,
-                  key_bytes, index_bytes);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t t = at[(hac_radix_load(from.keys, i, key_bytes) >> shift) & (DIGITS - 1)]++;
+        /* others may have written to the keys since they were counted */
+        move_item(to, t < n ? t : n - 1, from, i, key_bytes, index_bytes);
+    }
     return true;
 }
 

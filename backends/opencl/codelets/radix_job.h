@@ -8,6 +8,9 @@
 
 #define HAC_RADIX_MAX_OPEN 12
 
+/* `levels` of the block style's kernels where the table is direct; no table has it itself. */
+#define HAC_RADIX_DIRECT 34
+
 typedef struct hac_radix_job {
     hac_device *device;
     const hac_device_facts *facts;

@@ -97,7 +97,7 @@ static hac_task task_of(const trial *t, uint64_t count)
 }
 
 /* VALUED: with values, and all keys but one are strangers. */
-typedef enum forced { AS_SAMPLED, LOG_CELLS, SEARCHED, VALUED, REFINED, FORCED } forced;
+typedef enum forced { AS_SAMPLED, LINEAR_CELLS, LOG_CELLS, SEARCHED, VALUED, REFINED, FORCED } forced;
 
 /* Overwrites what radix.sample decided with a map that its sample would not have chosen. */
 static void force_map(const trial *t, forced map)
@@ -112,10 +112,13 @@ static void force_map(const trial *t, forced map)
         hac_radix_refine_thirds(t->table);
         return;
     }
-    h.method = HAC_RADIX_LOG;
-    h.cells = map == VALUED ? HAC_RADIX_FEW_CELLS : HAC_RADIX_CELLS;
+    bool linear = map == LINEAR_CELLS;
+    h.method = linear ? HAC_RADIX_LINEAR : HAC_RADIX_LOG;
+    h.cells = linear || map == VALUED ? HAC_RADIX_FEW_CELLS : HAC_RADIX_CELLS;
     h.base = 0;
-    h.shift = (t->key_bytes == 8 ? 10u : 11u) - (map == VALUED ? 3u : 0u);
+    h.shift = linear ? t->key_bytes * 8 - 16 : (t->key_bytes == 8 ? 10u : 11u) - (map == VALUED ? 3u : 0u);
+    h.last = UINT16_MAX;
+    h.scale = HAC_RADIX_FEW_CELLS;
     h.levels = map == SEARCHED ? 3 : map == VALUED ? HAC_RADIX_VALUES : 0;
     memcpy(t->table, &h, sizeof h);
     for (uint64_t i = 0; i < h.cells; i++)

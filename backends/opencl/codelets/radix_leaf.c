@@ -57,14 +57,22 @@ static uint64_t large_limit(const leaf *l)
     return lesser(lesser(bytes / hac_radix_widest(&l->job.p) - ALIGNMENT, UINT32_MAX / 2), loop_items(l));
 }
 
-/* Scratch of a work-group for buckets of up to `items` keys: sort_radix_block.cl's slots, at least a copy. */
+/* sort_radix_leaf.cl: bins of a mean number of keys have so many slots each, and the last ones can run over
+ * by a block of keys, each in a group's own row. */
+#define KEYS_A_BIN 8
+#define SLOTS      24
+#define BIN_BLOCK  2048
+#define ROW_BYTES  32
+#define ROUNDED_UP 16 /* bins */
+
+/* Scratch of a work-group for buckets of up to `items` keys: the slots of bins, at least a copy. */
 static uint64_t scratch_items(const leaf *l, uint64_t items)
 {
     uint64_t slots = 0,
              most = lesser(LARGE_SCRATCH_BYTES, l->job.facts->max_allocation) / hac_radix_widest(&l->job.p) -
                     ALIGNMENT;
     if (items <= HAC_RADIX_LEAF_ITEMS && l->job.p.index_bytes == 0 && l->job.facts->style == HAC_STYLE_BLOCK)
-        slots = (items / 8 + 16) * 24 + 2048 * 16 + 1024;
+        slots = (items / KEYS_A_BIN + ROUNDED_UP) * SLOTS + BIN_BLOCK * (ROW_BYTES / l->job.p.key_bytes);
     slots = lesser(slots, most);
     return hac_radix_ceil(slots > items ? slots : items, ALIGNMENT);
 }

@@ -55,7 +55,7 @@ static unsigned bits_of(uint64_t v)
 }
 
 /* Both maps begin one below the sample, and the linear one ends one above: so what the sample missed outside
- * its range does not share a cell with its ends. */
+ * its range does not share a cell with its ends, where cells are narrower than buckets. */
 static uint64_t base_of(const sample *s)
 {
     return s->keys[0] == 0 ? 0 : s->keys[0] - 1;
@@ -187,20 +187,33 @@ static void fill_cells(sample *s)
 
 /* ---- direct ---- */
 
-/* Every cell is a bucket: as many as hold what a bucket is meant to. False where keys are not spread so
- * evenly that a sample of few keys a bucket can tell; there cells are packed. */
+#define EVEN_KEYS 96 /* so many keys that 1.6 times as many are no chance: 6 standard deviations */
+
+/* Whether no stretch of cells has 1.6 times its share, nor a single one 3 times: of a dozen keys in each, a
+ * single one tells no more. */
+static bool is_even(const sample *s)
+{
+    uint64_t cells = s->header.cells, together = EVEN_KEYS * cells / s->n + 1, sum = 0;
+    for (uint64_t c = 0; c < cells; c++) {
+        sum += s->counts[c].many;
+        sum -= c >= together ? s->counts[c - together].many : 0;
+        if (sum * cells * 5 > together * s->n * 8 || s->counts[c].many * cells > 3 * s->n)
+            return false;
+    }
+    return true;
+}
+
+/* Every cell is a bucket, and there are as many as hold what a bucket is meant to. False: keys are not even.
+ */
 static bool choose_direct(sample *s)
 {
-    uint64_t target = bucket_target(s), most = 0;
-    uint64_t cells = (s->n + target - 1) / target;
+    uint64_t target = bucket_target(s), cells = (s->n + target - 1) / target;
     choose_linear(s, (uint32_t)(cells < s->header.buckets ? cells : s->header.buckets));
     count_cells(s, s->counts);
-    for (uint32_t c = 0; c < s->header.cells; c++) {
-        most = s->counts[c].many > most ? s->counts[c].many : most;
+    for (uint32_t c = 0; c < s->header.cells; c++)
         s->cells[c] = (uint16_t)c;
-    }
     s->largest = expected_largest(s, s->counts);
-    return most <= 3 * target && s->largest <= HAC_RADIX_LEAF_ITEMS;
+    return is_even(s);
 }
 
 /* ---- refined ---- */

@@ -438,7 +438,8 @@ static void even_keys_are_direct(void **state)
     for (size_t i = 0; i < 16; i++) {
         hac_radix_cut cut = {.chunk_items = 16384, .buckets = i % 2 == 0 ? 64 : 4096};
         pattern p = patterns[i / 4];
-        sort s = sort_new(i % 4 < 2 ? HAC_TYPE_I32 : HAC_TYPE_U64, i % 4 == 1, 0, 200003, cut);
+        uint32_t index_bytes = i % 3 == 0 ? 4 : 0;
+        sort s = sort_new(i % 4 < 2 ? HAC_TYPE_I32 : HAC_TYPE_U64, i % 4 == 1, index_bytes, 200003, cut);
         fill(&s, p);
         run_sort(device, &s);
         assert_sorted(&s, "direct", p);
@@ -679,35 +680,45 @@ static void whole_has_a_program_where_it_runs(void **state)
         }
 }
 
-/* Counts that are not those of the data: whatever comes out, nothing outside OUT is written. */
+static void scatter_by_wrong_counts(hac_device *device, hac_type type, uint32_t index_bytes,
+                                    hac_radix_cut cut)
+{
+    uint64_t n = 5003;
+    sort s = sort_new(type, false, index_bytes, n, cut);
+    fill(&s, RANDOM);
+    run_sort(device, &s);
+    uint64_t *counts = (uint64_t *)(void *)s.counts;
+    for (uint64_t i = 0; i < counts_bytes(&s) / 8; i++)
+        counts[i] = i % 3 == 0 ? hac_random_u64(&random_state) : n - i % 5;
+    hac_task task = task_of(&s, 0, s.cut.chunks);
+    hac_task_result result = {0};
+    task.spans[0] = (hac_span){s.in, n * s.size};
+    task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
+    task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
+    task.spans[3] = (hac_span){s.out, n * s.size};
+    task.spans[4] = (hac_span){s.index, n * index_bytes};
+    task.n_spans = 4 + (index_bytes != 0);
+    /* through a private buffer they are noticed, in place they are not */
+    hac_error err = HAC_ERROR_NONE;
+    hac_status status = hac_radix_run_scatter(device, &task, &result, &err);
+    assert_true(status == HAC_OK || status == HAC_FAILED);
+    assert_guard(s.out, n * s.size);
+    assert_guard(s.index, n * index_bytes);
+    sort_free(&s);
+}
+
+/* Counts that are not those of the data: whatever comes out, nothing outside OUT is written, key by key or by
+ * whole lines. */
 static void wrong_counts_write_nothing_outside(void **state)
 {
     (void)state;
     const setting *settings[] = {&block, &simt};
-    uint64_t n = 5000;
+    const hac_radix_cut many = {.chunk_items = 1024, .buckets = HAC_RADIX_MAX_BUCKETS};
     for (size_t k = 0; k < 2; k++) {
         hac_device *device = test_open_device(settings[k]->device);
-        sort s = sort_new(HAC_TYPE_U32, false, 4, n, fine_cut(device, n));
-        fill(&s, RANDOM);
-        run_sort(device, &s);
-        uint64_t *counts = (uint64_t *)(void *)s.counts;
-        for (uint64_t i = 0; i < counts_bytes(&s) / 8; i++)
-            counts[i] = i % 3 == 0 ? hac_random_u64(&random_state) : n - i % 5;
-        hac_task task = task_of(&s, 0, s.cut.chunks);
-        hac_task_result result = {0};
-        task.spans[0] = (hac_span){s.in, n * 4};
-        task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
-        task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
-        task.spans[3] = (hac_span){s.out, n * 4};
-        task.spans[4] = (hac_span){s.index, n * 4};
-        task.n_spans = 5;
-        /* through a private buffer they are noticed, in place they are not */
-        hac_error err = HAC_ERROR_NONE;
-        hac_status status = hac_radix_run_scatter(device, &task, &result, &err);
-        assert_true(status == HAC_OK || status == HAC_FAILED);
-        assert_guard(s.out, n * 4);
-        assert_guard(s.index, n * 4);
-        sort_free(&s);
+        scatter_by_wrong_counts(device, HAC_TYPE_U32, 4, fine_cut(device, 5003));
+        scatter_by_wrong_counts(device, HAC_TYPE_U32, 0, many);
+        scatter_by_wrong_counts(device, HAC_TYPE_U64, 0, many);
         hac_device_close(device);
     }
 }

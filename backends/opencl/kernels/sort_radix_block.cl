@@ -11,8 +11,8 @@
  *
  * The machine this was measured on retires about four instructions a cycle in these loops and cannot
  * overlap more stores than its store queue holds. So: everything that vectors can do (map, cell, bin) is
- * done a block at a time into private memory, the scalar loops hold nothing but table look-ups and
- * stores, and the lines that a scatter will touch next are fetched for writing ahead of time.
+ * done a block at a time into private memory, and so is the look-up of buckets; the scalar loops hold nothing
+ * but counters and stores, and where each key is stored by itself, lines are fetched for writing ahead of time.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -57,22 +57,6 @@ typedef ids loose_ids __attribute__((aligned(4)));
 #define FETCH(p)
 #define FETCH_FOR_WRITE(p)
 #endif
-
-/* A line that is not read soon: past the caches, which it would have to be read into first. Such stores are
- * ordered only by the fence. By 32 bytes, as LLVM makes stores of eight of more. */
-#if defined(__x86_64__) && defined(__clang__)
-#define STORE_PART(v, p) __builtin_nontemporal_store(v, (__global line_part *)(p))
-#define FENCE_OF_LINES() __asm__ volatile("sfence" ::: "memory")
-#else
-#define STORE_PART(v, p) (*(__global line_part *)(p) = (v))
-#define FENCE_OF_LINES()
-#endif
-/* Both are aligned: `from` to the size of a part, `to` to a line. */
-inline void store_line(const key *from, __global key *to)
-{
-    for (uint i = 0; i < 64 / sizeof(key); i += sizeof(line_part) / sizeof(key))
-        STORE_PART(*(const line_part *)(from + i), to + i);
-}
 
 /* any(v) is compiled lane by lane as well. */
 inline bool nonzero(uint16 v)
@@ -265,10 +249,15 @@ inline cell_range look_up(cell_map c, cell_range r, uint *cells)
 {
     if (c.levels != 0)
         return r;
+    cell_range buckets = {c.table[r.first], c.table[r.last]};
+    if (buckets.first == buckets.last) {
+        for (size_t i = 0; i < BLOCK; i += LANES)
+            STORE_IDS((ids)buckets.first, cells + i);
+        return buckets;
+    }
 #pragma unroll 4
     for (size_t i = 0; i < BLOCK; i++)
         cells[i] = c.table[cells[i]];
-    cell_range buckets = {c.table[r.first], c.table[r.last]};
     return buckets;
 }
 
@@ -295,11 +284,11 @@ count_chunk(__global const key *restrict in, uint n, key_order o, cell_map c, ui
             __global ulong *restrict row)
 {
     uint histogram[2][MAX_BUCKETS];
-    /* Neighbours that are alike would wait for each other's count; of many buckets two sets of counts and the
-     * table have no room in the first-level cache. */
+    /* Neighbours that are alike would wait for each other's count; two sets of counts of many buckets leave a
+     * table, where there is one, no room in the first-level cache. */
     bool one = buckets >= ONE_HISTOGRAM_FROM && c.levels != DIRECT;
     uint *even = histogram[0], *uneven = histogram[one ? 0 : 1];
-    uint bucket[BLOCK];
+    uint bucket[BLOCK]; /* cells first */
     key block[BLOCK];
     key odd = 0;
     for (uint b = 0; b < buckets; b++)
@@ -489,6 +478,24 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, 
 }
 
 #if !HAC_INDEX_BYTES
+/* A line that is not read soon: past the caches, which it would have to be read into first. Such stores are
+ * ordered only by the fence. A part has 32 bytes: of a vector of 64, LLVM makes eight stores. */
+#if defined(__x86_64__) && defined(__clang__)
+#define STORE_PART(v, p) __builtin_nontemporal_store(v, (__global line_part *)(p))
+#define FENCE_OF_LINES() __asm__ volatile("sfence" ::: "memory")
+#else
+#define STORE_PART(v, p) (*(__global loose_part *)(p) = (v))
+#define FENCE_OF_LINES()
+#endif
+typedef line_part loose_part __attribute__((aligned(sizeof(key))));
+
+/* `to`: a line of 64 bytes. */
+inline void store_line(const key *from, __global key *to)
+{
+    for (uint i = 0; i < LANES; i += LANES / 2)
+        STORE_PART(*(const loose_part *)(from + i), to + i);
+}
+
 #define LINES_FROM 1024 /* buckets */
 #define MOST_LINES 4
 #define LINES_ROOM (MAX_BUCKETS * LANES * 2)

@@ -81,7 +81,8 @@ inline void digit_starts(__global const key *a, uint n, key least, uint shift, u
 #define MOVE_KEY(p, from, i) to[p] = from;
 #endif
 
-/* One digit of a least-significant-digit sort, stable. */
+/* One digit of a least-significant-digit sort, stable. `from` can lie in memory that others write to: counts
+ * that it has left since then end at n. */
 inline void digit_pass(__global const key *restrict from, __global key *restrict to, uint n, key least,
                        uint shift, uint width, uint *at AND_INDICES)
 {
@@ -96,7 +97,7 @@ inline void digit_pass(__global const key *restrict from, __global key *restrict
             digit[k] = (uint)(((from[i + k] - least) >> shift) & mask);
         for (size_t j = 0; j < some; j++) {
             size_t d = digit[j];
-            uint p = at[d];
+            uint p = min(at[d], n - 1);
             at[d] = p + 1;
             MOVE_KEY(p, from[i + j], i + j)
         }
@@ -321,20 +322,28 @@ inline void sort_group(__global const key *slots, row_ids filled, key (*columns)
     TRANSPOSE
 }
 
-/* What is too much of a column, the next one overwrites. */
-inline void store_columns(key (*columns)[ROWS], const uint *size, __global key *restrict out)
+inline void unmap_columns(key (*columns)[ROWS], key_order o)
 {
+    for (uint j = 0; j < GROUP; j++)
+        for (uint k = 0; k < ROWS; k += LANES)
+            STORE_OWN(unmap_keys(LOAD_OWN(columns[j] + k), o), columns[j] + k);
+}
+
+/* Whole columns: what is too much of one, the next one overwrites. Returns the keys that are left of them. */
+inline uint store_columns(key (*columns)[ROWS], const uint *size, __global key *restrict out)
+{
+    uint p = 0;
 #pragma unroll
     for (uint j = 0; j < GROUP; j++) {
         for (uint k = 0; k < ROWS; k += LANES)
-            STORE(LOAD_OWN(columns[j] + k), out + k);
-        out += size[j];
+            STORE(LOAD_OWN(columns[j] + k), out + p + k);
+        p += size[j];
     }
+    return p;
 }
 
 /* Keys that the network did not see go into those that it sorted, which are un-mapped already. */
-inline void store_full_bin(const key *column, __global const key *slots, uint size, __global key *out,
-                           key_order o)
+inline void store_bin(const key *column, __global const key *slots, uint size, __global key *out, key_order o)
 {
     for (uint k = 0; k < min(size, (uint)ROWS); k++)
         out[k] = column[k];
@@ -347,6 +356,18 @@ inline void store_full_bin(const key *column, __global const key *slots, uint si
     }
 }
 
+/* Bins that may have more than ROWS keys, or no room behind them. */
+inline uint store_bins(key (*columns)[ROWS], const uint *size, __global const key *slots, __global key *out,
+                       key_order o)
+{
+    uint p = 0;
+    for (uint j = 0; j < GROUP; j++) {
+        store_bin(columns[j], slots + j, size[j], out + p, o);
+        p += size[j];
+    }
+    return p;
+}
+
 /* Sorts the bins and writes them one behind the other. */
 inline void drain_bins(__global const key *restrict slots, const uint *at, uint bins,
                        __global key *restrict out, uint n, key_order o, bool identity)
@@ -354,19 +375,15 @@ inline void drain_bins(__global const key *restrict slots, const uint *at, uint 
     uint p = 0;
     for (uint g = 0; g < bins; g += GROUP, slots += SLOTS * GROUP) {
         key columns[GROUP][ROWS];
-        uint size[GROUP], sum = 0;
+        uint size[GROUP];
         row_ids filled = (LOAD_ROW_IDS(at + g) - (row_ids)(g * SLOTS)) / (row_ids)GROUP;
         STORE_ROW_IDS(filled, size);
         sort_group(slots, filled, columns);
-        for (uint j = 0; j < GROUP && !identity; j++)
-            for (uint k = 0; k < ROWS; k += LANES)
-                STORE_OWN(unmap_keys(LOAD_OWN(columns[j] + k), o), columns[j] + k);
-        bool usual = n - p >= GROUP * ROWS && !nonzero(WIDE(max(filled, (row_ids)ROWS) ^ (row_ids)ROWS));
-        if (usual)
-            store_columns(columns, size, out + p);
-        for (uint j = 0; j < GROUP; p += size[j++])
-            if (!usual)
-                store_full_bin(columns[j], slots + j, size[j], out + p, o);
+        if (!identity)
+            unmap_columns(columns, o);
+        bool full = nonzero(WIDE(max(filled, (row_ids)ROWS) ^ (row_ids)ROWS));
+        p += full || n - p < GROUP * ROWS ? store_bins(columns, size, slots, out + p, o)
+                                          : store_columns(columns, size, out + p);
     }
 }
 

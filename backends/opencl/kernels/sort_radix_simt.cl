@@ -216,6 +216,7 @@ inline void digit_pass(__global const key *from, __global key *to, uint n, key l
         key m = i < n ? from[i] : 0;
         uint place = take_place(i < n ? (uint)((m - least) >> shift) & (DIGITS - 1) : NOBODY, tile, at);
         if (i < n) {
+            place = min(place, n - 1); /* others may have written to `from` since its keys were counted */
             to[place] = m;
 #if HAC_INDEX_BYTES
             index_to[place] = index_from[i];

@@ -22,7 +22,7 @@
  *   log     d = max(m, base) - base + 1 (saturated), e = ⌊log2 d⌋; cell = e · 2^shift + the `shift` bits
  *           below d's highest: even skew over many magnitudes spreads
  * bucket = cells[cell]. Where keys are spread evenly, cells are as many as buckets are needed, and each is
- * its own bucket: nothing is looked up, and buckets are of equal width. Where cells are too coarse for the
+ * its own bucket (levels = 0, cells[c] = c): nothing is looked up. Where cells are too coarse for the
  * data, a search goes on from there: for step = 2^(levels - 1) … 2, 1: bucket += step if splitters[bucket +
  * step - 1] < m. Splitter j is the last key of bucket j; from the last bucket on they are the largest key.
  * Each step costs a tenth of a scatter.
@@ -50,9 +50,6 @@
 #define HAC_RADIX_SPLITTERS   8192
 #define HAC_RADIX_VALUES      32 /* levels: there are values, and no search */
 #define HAC_RADIX_REFINED     33 /* levels: cells have entries, and places; no search */
-#define HAC_RADIX_DIRECT                                                                                     \
-    34 /* levels, in kernels: cells are buckets; in TABLE that is 0, and cells[c] = c                        \
-        */
 #define HAC_RADIX_ENTRY_BITS  13
 #define HAC_RADIX_ENTRIES     (1 << HAC_RADIX_ENTRY_BITS)
 #define HAC_RADIX_STRANGE     (UINT64_C(1) << 63)
