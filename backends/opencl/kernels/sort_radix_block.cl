@@ -230,40 +230,29 @@ inline cell_range buckets_by_refining(key *block, key_order o, cell_map c, uint 
     return range_of_block(cells);
 }
 
-/* Maps the keys of a block in place and finds their cells, or their buckets where levels are not 0. */
+/* Maps the keys of a block in place and finds their cells, or their buckets where levels are not 0. Returns
+ * the first and the last bucket. */
 inline cell_range block_cells(key *block, key_order o, cell_map c, uint *cells)
 {
     if (c.levels == REFINED)
         return buckets_by_refining(block, o, c, cells);
     cell_range r = c.method == CELLS_LINEAR ? cells_by(CELLS_LINEAR, block, o, c, cells)
                                             : cells_by(CELLS_LOG, block, o, c, cells);
-    if (c.levels == 0 || c.levels == DIRECT)
+    if (c.levels == DIRECT)
         return r;
+    if (c.levels == 0) {
+        cell_range buckets = {c.table[r.first], c.table[r.last]};
+        return buckets;
+    }
     for (uint i = 0; i < BLOCK; i += 4)
         search(block + i, c, cells + i);
     return range_of_block(cells);
 }
 
-/* Goes on from what block_cells found to buckets. */
-inline cell_range look_up(cell_map c, cell_range r, uint *cells)
+/* Goes on from what block_cells found to a bucket. */
+inline size_t bucket_of(uint cell, cell_map c)
 {
-    if (c.levels != 0)
-        return r;
-    cell_range buckets = {c.table[r.first], c.table[r.last]};
-    if (buckets.first == buckets.last) {
-        for (size_t i = 0; i < BLOCK; i += LANES)
-            STORE_IDS((ids)buckets.first, cells + i);
-        return buckets;
-    }
-#pragma unroll 4
-    for (size_t i = 0; i < BLOCK; i++)
-        cells[i] = c.table[cells[i]];
-    return buckets;
-}
-
-inline cell_range block_buckets(key *block, key_order o, cell_map c, uint *buckets)
-{
-    return look_up(c, block_cells(block, o, c, buckets), buckets);
+    return c.levels == 0 ? c.table[cell] : cell;
 }
 
 /* Not 0: a key of the block is not its cell's value. */
@@ -288,7 +277,7 @@ count_chunk(__global const key *restrict in, uint n, key_order o, cell_map c, ui
      * table, where there is one, no room in the first-level cache. */
     bool one = buckets >= ONE_HISTOGRAM_FROM && c.levels != DIRECT;
     uint *even = histogram[0], *uneven = histogram[one ? 0 : 1];
-    uint bucket[BLOCK]; /* cells first */
+    uint cells[BLOCK];
     key block[BLOCK];
     key odd = 0;
     for (uint b = 0; b < buckets; b++)
@@ -297,22 +286,21 @@ count_chunk(__global const key *restrict in, uint n, key_order o, cell_map c, ui
         uint some = min((uint)BLOCK, n - at);
         load_block(in + at, some, block);
         fetch_block(in, at + 2 * BLOCK, n);
-        cell_range r = block_cells(block, o, c, bucket);
+        cell_range r = block_cells(block, o, c, cells);
         if (few)
-            odd |= strangers(block, bucket, c.splitters);
-        r = look_up(c, r, bucket);
+            odd |= strangers(block, cells, c.splitters);
         if (r.first == r.last) {
             histogram[0][r.first] += some;
         } else if (some == BLOCK) {
             for (size_t i = 0; i < BLOCK; i += 4) {
-                even[bucket[i]]++;
-                uneven[bucket[i + 1]]++;
-                even[bucket[i + 2]]++;
-                uneven[bucket[i + 3]]++;
+                even[bucket_of(cells[i], c)]++;
+                uneven[bucket_of(cells[i + 1], c)]++;
+                even[bucket_of(cells[i + 2], c)]++;
+                uneven[bucket_of(cells[i + 3], c)]++;
             }
         } else {
             for (size_t i = 0; i < some; i++)
-                histogram[0][bucket[i]]++;
+                histogram[0][bucket_of(cells[i], c)]++;
         }
     }
     for (uint b = 0; b < buckets; b++)
@@ -386,14 +374,14 @@ inline void scatter_run(const key *block, uint p, __global key *restrict out, ul
 
 /* A whole block. `first` is the index of its first key. */
 #if HAC_KEY_BITS == 32 && !HAC_INDEX_BYTES
-inline void scatter_block(const key *block, const uint *bucket, uint *at, __global key *restrict out,
+inline void scatter_block(const key *block, const uint *cells, cell_map c, uint *at, __global key *restrict out,
                           ulong first)
 {
     uint place[TOGETHER];
     for (size_t from = 0; from < BLOCK; from += TOGETHER) {
 #pragma unroll 4
         for (size_t i = 0; i < TOGETHER; i++) {
-            size_t b = bucket[from + i];
+            size_t b = bucket_of(cells[from + i], c);
             uint p = at[b];
             at[b] = p + 1;
             place[i] = p;
@@ -409,12 +397,12 @@ inline void scatter_block(const key *block, const uint *bucket, uint *at, __glob
 }
 #else
 /* With lines of eight keys, or two stores for each key, a step for places takes more than it saves. */
-inline void scatter_block(const key *block, const uint *bucket, uint *at, __global key *restrict out,
+inline void scatter_block(const key *block, const uint *cells, cell_map c, uint *at, __global key *restrict out,
                           ulong first AND_INDEX(restrict))
 {
 #pragma unroll 4
     for (size_t i = 0; i < BLOCK; i++) {
-        size_t b = bucket[i];
+        size_t b = bucket_of(cells[i], c);
         uint p = at[b];
         at[b] = p + 1;
         out[p] = block[i];
@@ -427,11 +415,12 @@ inline void scatter_block(const key *block, const uint *bucket, uint *at, __glob
 
 /* Part of a block, or one that might not fit: counts that do not agree with the data (they lie in memory that
  * others can write) must not become a write outside the output, so what lies behind `limit` is dropped. */
-inline void scatter_checked(const key *block, const uint *bucket, uint some, uint limit, uint *at,
+inline void scatter_checked(const key *block, const uint *cells, cell_map c, uint some, uint limit, uint *at,
                             __global key *restrict out, ulong first AND_INDEX(restrict))
 {
     for (uint i = 0; i < some; i++) {
-        uint b = bucket[i], p = at[b];
+        size_t b = bucket_of(cells[i], c);
+        uint p = at[b];
         if (p >= limit)
             continue;
         at[b] = p + 1;
@@ -445,20 +434,20 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, 
                           __global key *restrict out AND_INDEX(restrict))
 {
     uint at[MAX_BUCKETS];
-    uint bucket[2][BLOCK];
+    uint cells[2][BLOCK];
     key block[2][BLOCK];
     for (uint b = 0; b < buckets; b++)
         at[b] = (uint)min(starts[b], (ulong)limit);
     fence f = build_fence(at, buckets, limit);
     load_block(in, min((uint)BLOCK, n), block[0]);
-    cell_range r = block_buckets(block[0], o, c, bucket[0]);
+    cell_range r = block_cells(block[0], o, c, cells[0]);
     for (uint i = 0, turn = 0; i < n; i += BLOCK, turn ^= 1) {
         /* One block ahead: a load of what was just stored would wait behind the stores of the scatter
          * that are still on their way to memory. */
         cell_range next_r = r;
         if (n - i > BLOCK) {
             load_block(in + i + BLOCK, min((uint)BLOCK, n - i - BLOCK), block[turn ^ 1]);
-            next_r = block_buckets(block[turn ^ 1], o, c, bucket[turn ^ 1]);
+            next_r = block_cells(block[turn ^ 1], o, c, cells[turn ^ 1]);
         }
         fetch_block(in, i + 2 * BLOCK, n);
         uint some = min((uint)BLOCK, n - i);
@@ -466,12 +455,12 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, 
             f = build_fence(at, buckets, limit);
         f.room -= BLOCK;
         if (some < BLOCK || r.last >= f.critical) {
-            scatter_checked(block[turn], bucket[turn], some, limit, at, out, first + i PASS_INDEX);
+            scatter_checked(block[turn], cells[turn], c, some, limit, at, out, first + i PASS_INDEX);
         } else if (r.first == r.last) {
             scatter_run(block[turn], at[r.first], out, first + i PASS_INDEX);
             at[r.first] += BLOCK;
         } else {
-            scatter_block(block[turn], bucket[turn], at, out, first + i PASS_INDEX);
+            scatter_block(block[turn], cells[turn], c, at, out, first + i PASS_INDEX);
         }
         r = next_r;
     }
@@ -555,12 +544,12 @@ inline void write_lines(lines *l, uint b, __global key *restrict out)
     l->written[b] = p + each;
 }
 
-inline void scatter_into_lines(const key *block, const uint *bucket, uint some, lines *l,
+inline void scatter_into_lines(const key *block, const uint *cells, cell_map c, uint some, lines *l,
                                __global key *restrict out)
 {
     size_t each = l->each;
     for (size_t i = 0; i < some; i++) {
-        size_t b = bucket[i], next = l->fill[b];
+        size_t b = bucket_of(cells[i], c), next = l->fill[b];
         l->keys[b * each + next] = block[i];
         l->fill[b] = (ushort)(next + 1);
         if (next + 1 == each)
@@ -585,19 +574,19 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_
                                    __global key *restrict out)
 {
     lines l;
-    uint bucket[BLOCK];
+    uint cells[BLOCK];
     key block[BLOCK];
     begin_lines(&l, buckets, starts, limit);
     for (uint i = 0; i < n; i += BLOCK) {
         uint some = min((uint)BLOCK, n - i);
         load_block(in + i, some, block);
-        cell_range r = block_buckets(block, o, c, bucket);
+        cell_range r = block_cells(block, o, c, cells);
         fetch_block(in, i + BLOCK, n);
         uint b = r.first;
         if (r.first == r.last && some == BLOCK && limit - l.written[b] >= 2 * BLOCK)
             scatter_run_of_lines(block, &l, b, out);
         else
-            scatter_into_lines(block, bucket, some, &l, out);
+            scatter_into_lines(block, cells, c, some, &l, out);
     }
     for (uint b = 0; b < buckets; b++)
         write_some(&l, b, l.fill[b], out);
