@@ -181,6 +181,20 @@ static hac_task task_of(const sort *s, uint64_t first, uint64_t count)
     return task;
 }
 
+/* All chunks: IN, TABLE, COUNTS, OUT, INDEX, as many as the codelet has. */
+static hac_task chunks_task(const sort *s, size_t n_spans)
+{
+    hac_task task = task_of(s, 0, s->cut.chunks);
+    const hac_span spans[] = {{s->in, s->n * s->size},
+                              {s->table, hac_radix_table_bytes(s->cut.buckets)},
+                              {s->counts, counts_bytes(s)},
+                              {s->out, s->n * s->size},
+                              {s->index, s->n * s->index_bytes}};
+    memcpy(task.spans, spans, sizeof spans);
+    task.n_spans = n_spans;
+    return task;
+}
+
 static void run(hac_device *device, const char *name, const hac_task *task, hac_task_result *result)
 {
     static const hac_codelet codelets[] = {HAC_RADIX_CODELETS};
@@ -219,25 +233,16 @@ static void order_nans(hac_device *device, const sort *s)
 static void run_sort(hac_device *device, sort *s)
 {
     hac_task_result result = {0};
-    hac_span in = {s->in, s->n * s->size}, out = {s->out, s->n * s->size};
-    hac_span index = {s->index, s->n * s->index_bytes}, counts = {s->counts, counts_bytes(s)};
-    hac_span table = {s->table, hac_radix_table_bytes(s->cut.buckets)};
     size_t extra = s->index_bytes != 0;
-    hac_task task = task_of(s, 0, 0);
-    task.spans[0] = in;
-    task.spans[1] = table;
-    task.n_spans = 2;
+    const hac_task chunks = chunks_task(s, 4 + extra);
+    hac_task task = chunks_task(s, 2);
+    task.count = 0;
     task.params[4] = hac_random_u64(&random_state);
     task.n_params = 5;
     run(device, "radix.sample", &task, &result);
     if (s->refined)
         hac_radix_refine_thirds(s->table);
-    task = task_of(s, 0, 0);
-    task.spans[0] = in;
-    task.spans[1] = table;
-    task.spans[2] = counts;
-    task.spans[3] = out;
-    task.spans[4] = index;
+    task = chunks;
     const char *scatter = named(s, "radix.scatter", "radix.scatter.index", "radix.scatter.index64");
     uint64_t cut = s->cut.chunks / 3;
     for (int phase = 0; phase < 2; phase++) {
@@ -251,14 +256,14 @@ static void run_sort(hac_device *device, sort *s)
         if (phase == 1)
             break;
         hac_task scan = task_of(s, 0, 0);
-        scan.spans[0] = table;
-        scan.spans[1] = counts;
+        scan.spans[0] = chunks.spans[1];
+        scan.spans[1] = chunks.spans[2];
         scan.n_spans = 2;
         run(device, "radix.scan", &scan, &result);
     }
-    task.spans[0] = table;
-    task.spans[1] = out;
-    task.spans[2] = index;
+    task.spans[0] = chunks.spans[1];
+    task.spans[1] = chunks.spans[3];
+    task.spans[2] = chunks.spans[4];
     task.n_spans = 2 + extra;
     cut = s->cut.buckets / 2;
     for (int part = 1; part >= 0; part--) {
@@ -275,15 +280,10 @@ static void run_sort(hac_device *device, sort *s)
 static void run_whole(hac_device *device, sort *s)
 {
     hac_task_result result = {0};
-    hac_task task = task_of(s, 0, 0);
+    hac_task task = chunks_task(s, 4 + (s->index_bytes != 0));
+    task.count = 0;
     task.params[4] = hac_random_u64(&random_state);
     task.n_params = 5;
-    task.spans[0] = (hac_span){s->in, s->n * s->size};
-    task.spans[1] = (hac_span){s->table, hac_radix_table_bytes(s->cut.buckets)};
-    task.spans[2] = (hac_span){s->counts, counts_bytes(s)};
-    task.spans[3] = (hac_span){s->out, s->n * s->size};
-    task.spans[4] = (hac_span){s->index, s->n * s->index_bytes};
-    task.n_spans = 4 + (s->index_bytes != 0);
     run(device, s->index_bytes != 0 ? "radix.whole.index" : "radix.whole", &task, &result);
     if (s->index_bytes == 0 && hac_type_is_float(s->type))
         order_nans(device, s);
@@ -690,14 +690,8 @@ static void scatter_by_wrong_counts(hac_device *device, hac_type type, uint32_t 
     uint64_t *counts = (uint64_t *)(void *)s.counts;
     for (uint64_t i = 0; i < counts_bytes(&s) / 8; i++)
         counts[i] = i % 3 == 0 ? hac_random_u64(&random_state) : n - i % 5;
-    hac_task task = task_of(&s, 0, s.cut.chunks);
+    hac_task task = chunks_task(&s, 4 + (index_bytes != 0));
     hac_task_result result = {0};
-    task.spans[0] = (hac_span){s.in, n * s.size};
-    task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
-    task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
-    task.spans[3] = (hac_span){s.out, n * s.size};
-    task.spans[4] = (hac_span){s.index, n * index_bytes};
-    task.n_spans = 4 + (index_bytes != 0);
     /* through a private buffer they are noticed, in place they are not */
     hac_error err = HAC_ERROR_NONE;
     hac_status status = hac_radix_run_scatter(device, &task, &result, &err);
@@ -730,13 +724,9 @@ static void bad_tasks_are_refused(void **state)
     const hac_device_facts *facts = hac_device_get_facts(device);
     sort s = sort_new(HAC_TYPE_U32, false, 0, 5000, fine_cut(device, 5000));
     fill(&s, RANDOM);
-    hac_task task = task_of(&s, 0, s.cut.chunks);
+    hac_task task = chunks_task(&s, 3);
     hac_task_result result = {0};
     hac_error err = HAC_ERROR_NONE;
-    task.spans[0] = (hac_span){s.in, 5000 * 4};
-    task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
-    task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
-    task.n_spans = 3;
     assert_int_equal(hac_radix_check_count_keys(facts, &task, &err), HAC_OK);
     /* no table yet */
     assert_int_equal(hac_radix_run_count(device, &task, &result, &err), HAC_INVALID);
@@ -776,13 +766,9 @@ static void damaged_tables_are_refused(void **state)
     sort s = sort_new(HAC_TYPE_U32, false, 0, 5000, fine_cut(device, 5000));
     fill(&s, RANDOM);
     run_sort(device, &s);
-    hac_task task = task_of(&s, 0, s.cut.chunks);
+    hac_task task = chunks_task(&s, 3);
     hac_task_result result = {0};
     hac_error err = HAC_ERROR_NONE;
-    task.spans[0] = (hac_span){s.in, 5000 * 4};
-    task.spans[1] = (hac_span){s.table, hac_radix_table_bytes(s.cut.buckets)};
-    task.spans[2] = (hac_span){s.counts, counts_bytes(&s)};
-    task.n_spans = 3;
     hac_radix_header good;
     memcpy(&good, s.table, sizeof good);
     for (int i = 0; i < 10; i++) {
