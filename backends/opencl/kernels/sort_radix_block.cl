@@ -11,8 +11,9 @@
  *
  * The machine this was measured on retires about four instructions a cycle in these loops and cannot
  * overlap more stores than its store queue holds. So: everything that vectors can do (map, cell, bin) is
- * done a block at a time into private memory, and so is the look-up of buckets; the scalar loops hold nothing
- * but counters and stores, and where each key is stored by itself, lines are fetched for writing ahead of time.
+ * done a block at a time into private memory, the scalar loops hold nothing but table look-ups and stores,
+ * and where each key is stored by itself, the lines that are touched next are fetched for writing ahead of
+ * time.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -22,20 +23,20 @@
 typedef ulong8 keys;
 typedef ulong4 line_part;
 typedef uint8 ids;
-#define LANES                            8
-#define AS_SIGNED(v)                     as_long8(v)
-#define AS_UNSIGNED(v)                   as_ulong8(v)
-#define TO_IDS(v)                        convert_uint8(v)
-#define TO_BITS(v)                       as_uint16(v)
+#define LANES          8
+#define AS_SIGNED(v)   as_long8(v)
+#define AS_UNSIGNED(v) as_ulong8(v)
+#define TO_IDS(v)      convert_uint8(v)
+#define TO_BITS(v)     as_uint16(v)
 #else
 typedef uint16 keys;
 typedef uint8 line_part;
 typedef uint16 ids;
-#define LANES                            16
-#define AS_SIGNED(v)                     as_int16(v)
-#define AS_UNSIGNED(v)                   as_uint16(v)
-#define TO_IDS(v)                        (v)
-#define TO_BITS(v)                       (v)
+#define LANES          16
+#define AS_SIGNED(v)   as_int16(v)
+#define AS_UNSIGNED(v) as_uint16(v)
+#define TO_IDS(v)      (v)
+#define TO_BITS(v)     (v)
 #endif
 /* PoCL builds vloadn and vstoren from quarters and convert_ushortn lane by lane, and LLVM does not always
  * put them together again: vectors are moved through under-aligned vector types, ids stay 32 bits wide. */
@@ -268,9 +269,8 @@ inline key strangers(const key *block, const uint *cells, __global const key *va
 #if !HAC_INDEX_BYTES
 #define ONE_HISTOGRAM_FROM 1024 /* buckets */
 
-__attribute__((noinline)) void
-count_chunk(__global const key *restrict in, uint n, key_order o, cell_map c, uint buckets, bool few,
-            __global ulong *restrict row)
+__attribute__((noinline)) void count_chunk(__global const key *restrict in, uint n, key_order o, cell_map c,
+                                           uint buckets, bool few, __global ulong *restrict row)
 {
     uint histogram[2][MAX_BUCKETS];
     /* Neighbours that are alike would wait for each other's count; two sets of counts of many buckets leave a
@@ -312,11 +312,10 @@ count_chunk(__global const key *restrict in, uint n, key_order o, cell_map c, ui
 /* `next` begins at the number of groups: each takes the job of its own number first, then the next free one.
  */
 __kernel void radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-                          __global const ushort *restrict table,
-                          __global const key *restrict splitters, key base, uint method, uint shift,
-                          uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse,
-                          key top, uint buckets, uint row_items, __global ulong *restrict counts,
-                          volatile __global uint *restrict next)
+                          __global const ushort *restrict table, __global const key *restrict splitters,
+                          key base, uint method, uint shift, uint last, uint scale, uint levels, key flip,
+                          key sign, key rotate, key reverse, key top, uint buckets, uint row_items,
+                          __global ulong *restrict counts, volatile __global uint *restrict next)
 {
     key_order o = {flip, sign, rotate, reverse, top};
     bool few = levels == VALUES;
@@ -374,8 +373,8 @@ inline void scatter_run(const key *block, uint p, __global key *restrict out, ul
 
 /* A whole block. `first` is the index of its first key. */
 #if HAC_KEY_BITS == 32 && !HAC_INDEX_BYTES
-inline void scatter_block(const key *block, const uint *cells, cell_map c, uint *at, __global key *restrict out,
-                          ulong first)
+inline void scatter_block(const key *block, const uint *cells, cell_map c, uint *at,
+                          __global key *restrict out, ulong first)
 {
     uint place[TOGETHER];
     for (size_t from = 0; from < BLOCK; from += TOGETHER) {
@@ -397,8 +396,8 @@ inline void scatter_block(const key *block, const uint *cells, cell_map c, uint 
 }
 #else
 /* With lines of eight keys, or two stores for each key, a step for places takes more than it saves. */
-inline void scatter_block(const key *block, const uint *cells, cell_map c, uint *at, __global key *restrict out,
-                          ulong first AND_INDEX(restrict))
+inline void scatter_block(const key *block, const uint *cells, cell_map c, uint *at,
+                          __global key *restrict out, ulong first AND_INDEX(restrict))
 {
 #pragma unroll 4
     for (size_t i = 0; i < BLOCK; i++) {
@@ -490,8 +489,8 @@ inline void store_line(const key *from, __global key *to)
 #define LINES_ROOM (MAX_BUCKETS * LANES * 2)
 
 /* Keys of each bucket that have not been written yet, in lines as they will lie in `out`: as many lines for
- * each as there is room, `each` keys. They begin at `written`, and `fill` is where the next one goes; 16 bits,
- * so that those of all buckets leave the first-level cache to the lines. */
+ * each as there is room, `each` keys. They begin at `written`, and `fill` is where the next one goes; 16
+ * bits, so that those of all buckets leave the first-level cache to the lines. */
 typedef struct {
     key keys[LINES_ROOM] __attribute__((aligned(64)));
     ushort fill[MAX_BUCKETS];
@@ -596,12 +595,11 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_
 
 /* out holds `limit` keys; starts are places in it. first_index: of in[0]. */
 __kernel void radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-                            __global const ushort *restrict table,
-                              __global const key *restrict splitters, key base, uint method, uint shift,
-                            uint last, uint scale, uint levels, key flip, key sign, key rotate, key reverse,
-                            key top, uint buckets, uint row_items, __global const ulong *restrict starts,
-                            volatile __global uint *restrict next, uint limit, ulong first_index,
-                            __global key *restrict out AND_INDEX(restrict))
+                            __global const ushort *restrict table, __global const key *restrict splitters,
+                            key base, uint method, uint shift, uint last, uint scale, uint levels, key flip,
+                            key sign, key rotate, key reverse, key top, uint buckets, uint row_items,
+                            __global const ulong *restrict starts, volatile __global uint *restrict next,
+                            uint limit, ulong first_index, __global key *restrict out AND_INDEX(restrict))
 {
     key_order o = {flip, sign, rotate, reverse, top};
     cell_map c = {base, method, shift, last, scale, levels, table, splitters};

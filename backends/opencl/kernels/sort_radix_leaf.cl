@@ -11,7 +11,7 @@
  */
 typedef struct {
     key least, most;
-    uint low; /* so many low bits are the same in all keys: whole numbers as floats, steps of a power of two */
+    uint low; /* so many low bits are the same in all keys, as of whole numbers kept as floats */
     bool sorted;
 } extent;
 
@@ -126,43 +126,44 @@ inline uint count_equal(__global const key *a, uint n, key v)
 #define GROUP 4
 typedef long4 row;
 typedef uint4 row_ids;
-#define ROW_MAX                      LONG_MAX
-#define TO_ROW(v)                    as_long4((v) ^ ((key)1 << 63))
-#define ROW_NUMBERS                  (row_ids)(0, 1, 2, 3)
-#define WIDE(v) ((uint16)((v), (uint4)0, (uint8)0))
-#define ROW_BELOW(n, limit, then)    select((row)ROW_MAX, then, convert_long4((limit) > (row_ids)(n)))
-#define FROM_ROW(v)                  (as_ulong4(v) ^ ((key)1 << 63))
+#define ROW_MAX                   LONG_MAX
+#define TO_ROW(v)                 as_long4((v) ^ ((key)1 << 63))
+#define ROW_NUMBERS               (row_ids)(0, 1, 2, 3)
+#define WIDE(v)                   ((uint16)((v), (uint4)0, (uint8)0))
+#define ROW_BELOW(n, limit, then) select((row)ROW_MAX, then, convert_long4((limit) > (row_ids)(n)))
+#define FROM_ROW(v)               (as_ulong4(v) ^ ((key)1 << 63))
 typedef ulong4 row_keys;
 #else
-#define GROUP 8
+#define GROUP                     8
 typedef uint8 row;
 typedef uint8 row_ids;
-#define ROW_MAX                      UINT_MAX
-#define TO_ROW(v)                    (v)
-#define ROW_NUMBERS                  (row_ids)(0, 1, 2, 3, 4, 5, 6, 7)
-#define WIDE(v) ((uint16)((v), (uint8)0))
-#define ROW_BELOW(n, limit, then)    select((row)ROW_MAX, then, (limit) > (row_ids)(n))
-#define FROM_ROW(v)                  (v)
+#define ROW_MAX                   UINT_MAX
+#define TO_ROW(v)                 (v)
+#define ROW_NUMBERS               (row_ids)(0, 1, 2, 3, 4, 5, 6, 7)
+#define WIDE(v)                   ((uint16)((v), (uint8)0))
+#define ROW_BELOW(n, limit, then) select((row)ROW_MAX, then, (limit) > (row_ids)(n))
+#define FROM_ROW(v)               (v)
 typedef uint8 row_keys;
 #endif
 typedef row_keys loose_row __attribute__((aligned(sizeof(key))));
 typedef row_ids loose_row_ids __attribute__((aligned(4)));
-#define LOAD_ROW_KEYS(p)     (*(__global const loose_row *)(p))
-#define STORE_ROW_OWN(v, p)  (*(loose_row *)(p) = (v))
-#define LOAD_ROW_IDS(p)      (*(const loose_row_ids *)(p))
-#define STORE_ROW_IDS(v, p)  (*(loose_row_ids *)(p) = (v))
+#define LOAD_ROW_KEYS(p)    (*(__global const loose_row *)(p))
+#define STORE_ROW_OWN(v, p) (*(loose_row *)(p) = (v))
+#define LOAD_ROW_IDS(p)     (*(const loose_row_ids *)(p))
+#define STORE_ROW_IDS(v, p) (*(loose_row_ids *)(p) = (v))
 
 /* A comparator of M. W. Green's sorting network of 16 rows (60 comparators). Each lane sorts its column. */
 #define C(i, j)                                                                                              \
     {                                                                                                        \
-        row lower = min(r##i, r##j);                                                                        \
+        row lower = min(r##i, r##j);                                                                         \
         r##j = max(r##i, r##j);                                                                              \
         r##i = lower;                                                                                        \
     }
 #define SORT16                                                                                               \
     C(0, 1)                                                                                                  \
     C(2, 3)                                                                                                  \
-    C(4, 5) C(6, 7) C(8, 9) C(10, 11) C(12, 13) C(14, 15) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(8, 10) C(9, 11)  \
+    C(4, 5)                                                                                                  \
+    C(6, 7) C(8, 9) C(10, 11) C(12, 13) C(14, 15) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(8, 10) C(9, 11)          \
         C(12, 14) C(13, 15) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(8, 12) C(9, 13) C(10, 14) C(11, 15) C(0, 8)    \
             C(1, 9) C(2, 10) C(3, 11) C(4, 12) C(5, 13) C(6, 14) C(7, 15) C(5, 10) C(6, 9) C(3, 12)          \
                 C(13, 14) C(4, 8) C(7, 11) C(1, 2) C(1, 4) C(7, 13) C(2, 8) C(11, 14) C(2, 4) C(5, 6)        \
@@ -273,8 +274,8 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
 /* A square of rows becomes columns: STORE_COLUMN(j, v) has GROUP keys of bin j. Shuffles within halves of a
  * register first, as that is what most processors do at once. */
 #if HAC_KEY_BITS == 64
-#define LOW_OF(a, b)    (row)((a).s0, (b).s0, (a).s2, (b).s2)
-#define HIGH_OF(a, b)   (row)((a).s1, (b).s1, (a).s3, (b).s3)
+#define LOW_OF(a, b)  (row)((a).s0, (b).s0, (a).s2, (b).s2)
+#define HIGH_OF(a, b) (row)((a).s1, (b).s1, (a).s3, (b).s3)
 #define SQUARE(n, a, b, c, d)                                                                                \
     {                                                                                                        \
         row x0 = LOW_OF(a, b), x1 = HIGH_OF(a, b), x2 = LOW_OF(c, d), x3 = HIGH_OF(c, d);                    \
@@ -287,9 +288,9 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
     SQUARE(0, r0, r1, r2, r3)                                                                                \
     SQUARE(4, r4, r5, r6, r7) SQUARE(8, r8, r9, r10, r11) SQUARE(12, r12, r13, r14, r15)
 #else
-#define LOW_OF(a, b)    (row)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5)
-#define HIGH_OF(a, b)   (row)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7)
-#define LOW_PAIRS(a, b) (row)((a).s01, (b).s01, (a).s45, (b).s45)
+#define LOW_OF(a, b)     (row)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5)
+#define HIGH_OF(a, b)    (row)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7)
+#define LOW_PAIRS(a, b)  (row)((a).s01, (b).s01, (a).s45, (b).s45)
 #define HIGH_PAIRS(a, b) (row)((a).s23, (b).s23, (a).s67, (b).s67)
 #define SQUARE(n, a, b, c, d, e, f, g, h)                                                                    \
     {                                                                                                        \
@@ -307,8 +308,7 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
         STORE_COLUMN(6, n, (row)(y2.hi, y6.hi))                                                              \
         STORE_COLUMN(7, n, (row)(y3.hi, y7.hi))                                                              \
     }
-#define TRANSPOSE                                                                                            \
-    SQUARE(0, r0, r1, r2, r3, r4, r5, r6, r7) SQUARE(8, r8, r9, r10, r11, r12, r13, r14, r15)
+#define TRANSPOSE SQUARE(0, r0, r1, r2, r3, r4, r5, r6, r7) SQUARE(8, r8, r9, r10, r11, r12, r13, r14, r15)
 #endif
 #define STORE_COLUMN(j, n, v) STORE_ROW_OWN(FROM_ROW(v), columns[j] + n);
 

@@ -72,10 +72,10 @@ inline uint bucket_of(key m, cell_map c)
 #if !HAC_RADIX_LEAF && !HAC_INDEX_BYTES
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_count(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-            __global const ushort *restrict table,
-            __global const key *restrict splitters, key base, uint method, uint shift, uint last, uint scale,
-            uint levels, key flip, key sign, key rotate, key reverse, key top, uint buckets, uint row_items,
-            __global ulong *restrict counts, volatile __global uint *restrict next)
+            __global const ushort *restrict table, __global const key *restrict splitters, key base,
+            uint method, uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate,
+            key reverse, key top, uint buckets, uint row_items, __global ulong *restrict counts,
+            volatile __global uint *restrict next)
 {
     __local uint seen[MAX_BUCKETS];
     __local uint odd;
@@ -132,11 +132,11 @@ inline uint take_place(uint own, __local uint *tile, __local uint *at)
 #if !HAC_RADIX_LEAF
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
-              __global const ushort *restrict table,
-              __global const key *restrict splitters, key base, uint method, uint shift, uint last,
-              uint scale, uint levels, key flip, key sign, key rotate, key reverse, key top, uint buckets,
-              uint row_items, __global const ulong *restrict starts, volatile __global uint *restrict next,
-              uint limit, ulong first_index, __global key *restrict out AND_INDEX(restrict index))
+              __global const ushort *restrict table, __global const key *restrict splitters, key base,
+              uint method, uint shift, uint last, uint scale, uint levels, key flip, key sign, key rotate,
+              key reverse, key top, uint buckets, uint row_items, __global const ulong *restrict starts,
+              volatile __global uint *restrict next, uint limit, ulong first_index,
+              __global key *restrict out AND_INDEX(restrict index))
 {
     __local uint at[MAX_BUCKETS];
     __local uint tile[GROUP];
