@@ -193,7 +193,10 @@ static void fill_cells(sample *s)
  * single one tells no more. */
 static bool is_even(const sample *s)
 {
-    uint64_t cells = s->header.cells, together = EVEN_KEYS * cells / s->n + 1, sum = 0;
+    uint64_t cells = s->header.cells, sum = 0;
+    if (s->n == 0)
+        return false;
+    uint64_t together = EVEN_KEYS * cells / s->n + 1;
     for (uint64_t c = 0; c < cells; c++) {
         sum += s->counts[c].many;
         sum -= c >= together ? s->counts[c - together].many : 0;
