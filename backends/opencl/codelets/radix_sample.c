@@ -167,8 +167,8 @@ static void count_cells(const sample *s, cell_count *counts)
 /* Sampled keys that a bucket is meant to have: half of the buckets are for frequent keys. */
 static uint64_t bucket_target(const sample *s)
 {
-    uint64_t items = s->header.items, meant = hac_radix_bucket_items(items);
-    uint64_t even = s->header.buckets == 0 ? items : 2 * items / s->header.buckets;
+    uint64_t items = s->header.items, meant = hac_radix_bucket_items(items), buckets = s->header.buckets;
+    uint64_t even = 2 * items / (buckets > 1 ? buckets : 1);
     double share = (double)s->n / (double)items;
     uint64_t target = (uint64_t)(share * (double)(even < meant ? even : meant));
     return target == 0 ? 1 : target;
