@@ -84,8 +84,7 @@ static inline uint64_t hac_radix_widest(const hac_radix_params *p)
 typedef struct hac_radix_table {
     hac_radix_header header;
     bool direct; /* a cell's bucket is the cell itself, without a search: nothing is looked up */
-    /* malloc'ed, 64-byte aligned: cells, and the splitters, values or entries, undefined where there are none
-     */
+    /* malloc'ed, 64-byte aligned: cells, and splitters, values or entries, undefined where there are none */
     uint8_t *maps;
     uint64_t maps_bytes, splitters_at;
 } hac_radix_table;

@@ -206,8 +206,7 @@ static bool is_even(const sample *s)
     return true;
 }
 
-/* Every cell is a bucket, and there are as many as hold what a bucket is meant to. False: keys are not even.
- */
+/* Every cell is a bucket, as many as hold what a bucket is meant to. False: keys are not even. */
 static bool choose_direct(sample *s)
 {
     uint64_t target = bucket_target(s), cells = (s->n + target - 1) / target;

@@ -21,7 +21,7 @@
 
 #if HAC_KEY_BITS == 64
 typedef ulong8 keys;
-typedef ulong4 line_part;
+typedef ulong4 part; /* 32 bytes: a register of most processors */
 typedef uint8 ids;
 #define LANES          8
 #define AS_SIGNED(v)   as_long8(v)
@@ -30,7 +30,7 @@ typedef uint8 ids;
 #define TO_BITS(v)     as_uint16(v)
 #else
 typedef uint16 keys;
-typedef uint8 line_part;
+typedef uint8 part;
 typedef uint16 ids;
 #define LANES          16
 #define AS_SIGNED(v)   as_int16(v)
@@ -41,6 +41,7 @@ typedef uint16 ids;
 /* PoCL builds vloadn and vstoren from quarters and convert_ushortn lane by lane, and LLVM does not always
  * put them together again: vectors are moved through under-aligned vector types, ids stay 32 bits wide. */
 typedef keys loose_keys __attribute__((aligned(sizeof(key))));
+typedef part loose_part __attribute__((aligned(sizeof(key))));
 typedef ids loose_ids __attribute__((aligned(4)));
 #define LOAD(p)         (*(__global const loose_keys *)(p))
 #define STORE(v, p)     (*(__global loose_keys *)(p) = (v))
@@ -469,13 +470,12 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, 
 /* A line that is not read soon: past the caches, which it would have to be read into first. Such stores are
  * ordered only by the fence. A part has 32 bytes: of a vector of 64, LLVM makes eight stores. */
 #if defined(__x86_64__) && defined(__clang__)
-#define STORE_PART(v, p) __builtin_nontemporal_store(v, (__global line_part *)(p))
+#define STORE_PART(v, p) __builtin_nontemporal_store(v, (__global part *)(p))
 #define FENCE_OF_LINES() __asm__ volatile("sfence" ::: "memory")
 #else
 #define STORE_PART(v, p) (*(__global loose_part *)(p) = (v))
 #define FENCE_OF_LINES()
 #endif
-typedef line_part loose_part __attribute__((aligned(sizeof(key))));
 
 /* `to`: a line of 64 bytes. */
 inline void store_line(const key *from, __global key *to)

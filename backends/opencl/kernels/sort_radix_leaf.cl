@@ -132,7 +132,6 @@ typedef uint4 row_ids;
 #define WIDE(v)                   ((uint16)((v), (uint4)0, (uint8)0))
 #define ROW_BELOW(n, limit, then) select((row)ROW_MAX, then, convert_long4((limit) > (row_ids)(n)))
 #define FROM_ROW(v)               (as_ulong4(v) ^ ((key)1 << 63))
-typedef ulong4 row_keys;
 #else
 #define GROUP                     8
 typedef uint8 row;
@@ -143,12 +142,10 @@ typedef uint8 row_ids;
 #define WIDE(v)                   ((uint16)((v), (uint8)0))
 #define ROW_BELOW(n, limit, then) select((row)ROW_MAX, then, (limit) > (row_ids)(n))
 #define FROM_ROW(v)               (v)
-typedef uint8 row_keys;
 #endif
-typedef row_keys loose_row __attribute__((aligned(sizeof(key))));
 typedef row_ids loose_row_ids __attribute__((aligned(4)));
-#define LOAD_ROW_KEYS(p)    (*(__global const loose_row *)(p))
-#define STORE_ROW_OWN(v, p) (*(loose_row *)(p) = (v))
+#define LOAD_ROW_KEYS(p)    (*(__global const loose_part *)(p))
+#define STORE_ROW_OWN(v, p) (*(loose_part *)(p) = (v))
 #define LOAD_ROW_IDS(p)     (*(const loose_row_ids *)(p))
 #define STORE_ROW_IDS(v, p) (*(loose_row_ids *)(p) = (v))
 
