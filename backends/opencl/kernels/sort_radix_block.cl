@@ -50,10 +50,10 @@ typedef ids loose_ids __attribute__((aligned(4)));
 #define LOAD_IDS(p)     (*(const loose_ids *)(p))
 #define STORE_IDS(v, p) (*(loose_ids *)(p) = (v))
 
-/* A line that will be written soon. A store that misses waits at the head of the store queue; with
- * hundreds of streams this halves the time of a scatter. Never faults. */
+/* A line that will be read, or written, soon. A store that misses waits at the head of the store queue; with
+ * hundreds of streams this halves the time of a scatter. Never faults, wherever p points. */
 #if defined(__x86_64__) && defined(__clang__)
-#define FETCH(p)           __asm__ volatile("prefetcht0 %0" : : "m"(*(p)))
+#define FETCH(p)           __asm__ volatile("prefetcht1 %0" : : "m"(*(p)))
 #define FETCH_FOR_WRITE(p) __asm__ volatile("prefetchw %0" : : "m"(*(p)))
 #else
 #define FETCH(p)
@@ -467,25 +467,36 @@ inline void scatter_chunk(__global const key *restrict in, uint n, ulong first, 
 }
 
 #if !HAC_INDEX_BYTES
-/* A line that is not read soon: past the caches, which it would have to be read into first. Such stores are
- * ordered only by the fence. A part has 32 bytes: of a vector of 64, LLVM makes eight stores. */
-#if defined(__x86_64__) && defined(__clang__)
-#define STORE_PART(v, p) __builtin_nontemporal_store(v, (__global part *)(p))
+/* A line of 64 bytes that is not read soon: past the caches, which it would have to be read into first. Such
+ * stores are ordered only by the fence. Of a vector's non-temporal store LLVM makes stores of 8 bytes. */
+#if defined(__x86_64__) && defined(__clang__) && defined(__AVX__)
+inline void store_line(const key *from, __global key *to)
+{
+#ifdef __AVX512F__
+    __asm__ volatile("vmovdqu64 (%0), %%zmm16\n\tvmovntdq %%zmm16, (%1)"
+                     :
+                     : "r"(from), "r"(to)
+                     : "memory", "xmm16");
+#else
+    __asm__ volatile("vmovdqu (%0), %%ymm0\n\tvmovntdq %%ymm0, (%1)\n\t"
+                     "vmovdqu 32(%0), %%ymm0\n\tvmovntdq %%ymm0, 32(%1)"
+                     :
+                     : "r"(from), "r"(to)
+                     : "memory", "xmm0");
+#endif
+}
 #define FENCE_OF_LINES() __asm__ volatile("sfence" ::: "memory")
 #else
-#define STORE_PART(v, p) (*(__global loose_part *)(p) = (v))
+inline void store_line(const key *from, __global key *to)
+{
+    STORE(LOAD_OWN(from), to);
+}
 #define FENCE_OF_LINES()
 #endif
 
-/* `to`: a line of 64 bytes. */
-inline void store_line(const key *from, __global key *to)
-{
-    for (uint i = 0; i < LANES; i += LANES / 2)
-        STORE_PART(*(const loose_part *)(from + i), to + i);
-}
-
 #define LINES_FROM 1024 /* buckets */
 #define MOST_LINES 4
+#define SOON       (4 * BLOCK) /* keys */
 #define LINES_ROOM (MAX_BUCKETS * LANES * 2)
 
 /* Keys of each bucket that have not been written yet, in lines as they will lie in `out`: as many lines for
@@ -543,16 +554,22 @@ inline void write_lines(lines *l, uint b, __global key *restrict out)
     l->written[b] = p + each;
 }
 
+/* soon: a block that is read later. Its lines are fetched one by one: all at once would take the few buffers
+ * that a core has for lines on their way from the ones that are written. */
 inline void scatter_into_lines(const key *block, const uint *cells, cell_map c, uint some, lines *l,
-                               __global key *restrict out)
+                               __global key *restrict out, __global const key *soon)
 {
     size_t each = l->each;
-    for (size_t i = 0; i < some; i++) {
-        size_t b = bucket_of(cells[i], c), next = l->fill[b];
-        l->keys[b * each + next] = block[i];
-        l->fill[b] = (ushort)(next + 1);
-        if (next + 1 == each)
-            write_lines(l, (uint)b, out);
+    for (size_t from = 0; from < some; from += LANES) {
+        size_t end = min(from + LANES, (size_t)some);
+        FETCH(soon + from);
+        for (size_t i = from; i < end; i++) {
+            size_t b = bucket_of(cells[i], c), next = l->fill[b];
+            l->keys[b * each + next] = block[i];
+            l->fill[b] = (ushort)(next + 1);
+            if (next + 1 == each)
+                write_lines(l, (uint)b, out);
+        }
     }
 }
 
@@ -580,12 +597,11 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_
         uint some = min((uint)BLOCK, n - i);
         load_block(in + i, some, block);
         cell_range r = block_cells(block, o, c, cells);
-        fetch_block(in, i + BLOCK, n);
         uint b = r.first;
         if (r.first == r.last && some == BLOCK && limit - l.written[b] >= 2 * BLOCK)
             scatter_run_of_lines(block, &l, b, out);
         else
-            scatter_into_lines(block, cells, c, some, &l, out);
+            scatter_into_lines(block, cells, c, some, &l, out, in + min(i + SOON, n - some));
     }
     for (uint b = 0; b < buckets; b++)
         write_some(&l, b, l.fill[b], out);

@@ -120,35 +120,6 @@ inline uint count_equal(__global const key *a, uint n, key v)
 
 #if HAC_INDEX_BYTES == 0
 
-/* So many bins are a group, whose keys lie in one register of most processors: with wider vectors the network
- * would have more rows than there are registers. 64-bit rows are signed, as processors can compare those. */
-#if HAC_KEY_BITS == 64
-#define GROUP 4
-typedef long4 row;
-typedef uint4 row_ids;
-#define ROW_MAX                   LONG_MAX
-#define TO_ROW(v)                 as_long4((v) ^ ((key)1 << 63))
-#define ROW_NUMBERS               (row_ids)(0, 1, 2, 3)
-#define WIDE(v)                   ((uint16)((v), (uint4)0, (uint8)0))
-#define ROW_BELOW(n, limit, then) select((row)ROW_MAX, then, convert_long4((limit) > (row_ids)(n)))
-#define FROM_ROW(v)               (as_ulong4(v) ^ ((key)1 << 63))
-#else
-#define GROUP                     8
-typedef uint8 row;
-typedef uint8 row_ids;
-#define ROW_MAX                   UINT_MAX
-#define TO_ROW(v)                 (v)
-#define ROW_NUMBERS               (row_ids)(0, 1, 2, 3, 4, 5, 6, 7)
-#define WIDE(v)                   ((uint16)((v), (uint8)0))
-#define ROW_BELOW(n, limit, then) select((row)ROW_MAX, then, (limit) > (row_ids)(n))
-#define FROM_ROW(v)               (v)
-#endif
-typedef row_ids loose_row_ids __attribute__((aligned(4)));
-#define LOAD_ROW_KEYS(p)    (*(__global const loose_part *)(p))
-#define STORE_ROW_OWN(v, p) (*(loose_part *)(p) = (v))
-#define LOAD_ROW_IDS(p)     (*(const loose_row_ids *)(p))
-#define STORE_ROW_IDS(v, p) (*(loose_row_ids *)(p) = (v))
-
 /* A comparator of M. W. Green's sorting network of 16 rows (60 comparators). Each lane sorts its column. */
 #define C(i, j)                                                                                              \
     {                                                                                                        \
@@ -160,12 +131,13 @@ typedef row_ids loose_row_ids __attribute__((aligned(4)));
     C(0, 1)                                                                                                  \
     C(2, 3)                                                                                                  \
     C(4, 5)                                                                                                  \
-    C(6, 7) C(8, 9) C(10, 11) C(12, 13) C(14, 15) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(8, 10) C(9, 11)          \
-        C(12, 14) C(13, 15) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(8, 12) C(9, 13) C(10, 14) C(11, 15) C(0, 8)    \
-            C(1, 9) C(2, 10) C(3, 11) C(4, 12) C(5, 13) C(6, 14) C(7, 15) C(5, 10) C(6, 9) C(3, 12)          \
-                C(13, 14) C(4, 8) C(7, 11) C(1, 2) C(1, 4) C(7, 13) C(2, 8) C(11, 14) C(2, 4) C(5, 6)        \
-                    C(9, 10) C(11, 13) C(3, 8) C(7, 12) C(6, 8) C(10, 12) C(3, 5) C(7, 9) C(3, 4) C(5, 6)    \
-                        C(7, 8) C(9, 10) C(11, 12) C(6, 7) C(8, 9)
+    C(6, 7)                                                                                                  \
+    C(8, 9) C(10, 11) C(12, 13) C(14, 15) C(0, 2) C(1, 3) C(4, 6) C(5, 7) C(8, 10) C(9, 11) C(12, 14)        \
+        C(13, 15) C(0, 4) C(1, 5) C(2, 6) C(3, 7) C(8, 12) C(9, 13) C(10, 14) C(11, 15) C(0, 8) C(1, 9)      \
+            C(2, 10) C(3, 11) C(4, 12) C(5, 13) C(6, 14) C(7, 15) C(5, 10) C(6, 9) C(3, 12) C(13, 14)        \
+                C(4, 8) C(7, 11) C(1, 2) C(1, 4) C(7, 13) C(2, 8) C(11, 14) C(2, 4) C(5, 6) C(9, 10)         \
+                    C(11, 13) C(3, 8) C(7, 12) C(6, 8) C(10, 12) C(3, 5) C(7, 9) C(3, 4) C(5, 6) C(7, 8)     \
+                        C(9, 10) C(11, 12) C(6, 7) C(8, 9)
 #define ROWS 16 /* what the network sorts */
 /* Of a bin: the few that get more than ROWS keys are finished by insertion. No power of two, so that groups
  * of bins do not meet in the same sets of the cache. */
@@ -192,84 +164,35 @@ inline void unmap_run(__global const key *from, __global key *to, uint n, key_or
 #define BIN_BLOCK 2048
 #define MAX_BINS  12320 /* of LEAF_ITEMS keys */
 
+typedef uint4 loose_four __attribute__((aligned(4)));
+#define LOAD_FOUR(p)     (*(const loose_four *)(p))
+#define STORE_FOUR(v, p) (*(loose_four *)(p) = (v))
+
 /* The bin of m is (((m - least) >> shift) · scale) >> 16: all bins are used, and no key gets a bin too high
- * even if it changes meanwhile. */
+ * even if it changes meanwhile. No key of a bin is less than least + (((bin · inverse) >> 16) << shift). */
 typedef struct {
     key least;
-    uint shift, last, scale, bins;
+    uint shift, last, scale, inverse, bins;
 } binning;
 
 inline binning binning_of(extent e, uint n)
 {
     uint bits = HAC_KEY_BITS - (uint)clz(e.most - e.least);
-    binning g = {e.least, max(bits, 16u) - 16, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
+    binning g = {e.least, max(bits, 16u) - 16, 0, 0, 0, (n / KEYS_A_BIN + LANES) / LANES * LANES};
     g.last = (uint)((e.most - e.least) >> g.shift);
     g.scale = (g.bins << 16) / (g.last + 1);
+    g.inverse = UINT_MAX / g.scale;
     return g;
 }
 
-/* `bin`: of each key. */
-inline void into_bins(__global const key *v, uint n, uint *bin, uint *at, __global key *restrict slots)
+/* Whether a bin's keys and its lowest differ by less than 2^16. */
+inline bool narrow_bins(binning by)
 {
-#if HAC_KEY_BITS == 32
-    for (uint from = 0; from < n; from += TOGETHER) { /* as scatter_block */
-        uint end = min(n, from + TOGETHER);
-#pragma unroll 4
-        for (size_t k = from; k < end; k++) {
-            size_t b = bin[k];
-            uint p = at[b];
-            at[b] = p + GROUP;
-            bin[k] = p;
-            FETCH_FOR_WRITE(slots + p);
-        }
-#pragma unroll 4
-        for (size_t k = from; k < end; k++)
-            slots[bin[k]] = v[k];
-    }
-#else
-#pragma unroll 4
-    for (size_t k = 0; k < n; k++) {
-        size_t b = bin[k];
-        uint p = at[b];
-        at[b] = p + GROUP;
-        slots[p] = v[k];
-    }
-#endif
+    return HAC_KEY_BITS == 32 && (0x10000 / by.scale + 4) <= 0x10000 >> by.shift;
 }
 
-/*
- * Keys into bins of SLOTS slots, by value. Slots of GROUP neighbouring bins are interleaved, so that a row of
- * them is one vector. Nothing stops a bin in the inner loop: it runs on into the slots of the next group,
- * and the caller is told after at most BIN_BLOCK keys (the slots have room for that).
- */
-inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __global key *restrict slots)
-{
-    row_ids first = ROW_NUMBERS;
-    for (uint g = 0; g < by.bins; g += GROUP, first += (row_ids)(SLOTS * GROUP))
-        STORE_ROW_IDS(first, at + g);
-    uint bin[BIN_BLOCK];
-    for (uint from = 0; from < n; from += BIN_BLOCK) {
-        uint some = min((uint)BIN_BLOCK, n - from);
-        __global const key *v = a + from;
-        uint i = 0;
-        for (; i + LANES <= some; i += LANES)
-            STORE_IDS((TO_IDS(min((LOAD(v + i) - by.least) >> (keys)by.shift, (keys)by.last)) * by.scale) >>
-                          (ids)16,
-                      bin + i);
-        for (; i < some; i++)
-            bin[i] = ((uint)min((v[i] - by.least) >> by.shift, (key)by.last) * by.scale) >> 16;
-        into_bins(v, some, bin, at, slots);
-        row_ids over = 0, end = ROW_NUMBERS + (row_ids)(SLOTS * GROUP);
-        for (uint g = 0; g < by.bins; g += GROUP, end += (row_ids)(SLOTS * GROUP))
-            over |= max(LOAD_ROW_IDS(at + g), end) ^ end;
-        if (nonzero(WIDE(over)))
-            return false;
-    }
-    return true;
-}
-
-/* A square of rows becomes columns: STORE_COLUMN(j, v) has GROUP keys of bin j. Shuffles within halves of a
- * register first, as that is what most processors do at once. */
+/* A square of rows becomes columns: STORE_COLUMN(j, n, v) has a row's width of bin j. Shuffles within halves
+ * of a register first, as that is what most processors do at once. */
 #if HAC_KEY_BITS == 64
 #define LOW_OF(a, b)  (row)((a).s0, (b).s0, (a).s2, (b).s2)
 #define HIGH_OF(a, b) (row)((a).s1, (b).s1, (a).s3, (b).s3)
@@ -281,108 +204,39 @@ inline bool fill_bins(__global const key *a, uint n, binning by, uint *at, __glo
         STORE_COLUMN(2, n, (row)(x0.hi, x2.hi))                                                              \
         STORE_COLUMN(3, n, (row)(x1.hi, x3.hi))                                                              \
     }
-#define TRANSPOSE                                                                                            \
-    SQUARE(0, r0, r1, r2, r3)                                                                                \
-    SQUARE(4, r4, r5, r6, r7) SQUARE(8, r8, r9, r10, r11) SQUARE(12, r12, r13, r14, r15)
 #else
-#define LOW_OF(a, b)     (row)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5)
-#define HIGH_OF(a, b)    (row)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7)
-#define LOW_PAIRS(a, b)  (row)((a).s01, (b).s01, (a).s45, (b).s45)
-#define HIGH_PAIRS(a, b) (row)((a).s23, (b).s23, (a).s67, (b).s67)
-#define SQUARE(n, a, b, c, d, e, f, g, h)                                                                    \
+#define LOW_OF(a, b)     (uint8)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5)
+#define HIGH_OF(a, b)    (uint8)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7)
+#define LOW_PAIRS(a, b)  (uint8)((a).s01, (b).s01, (a).s45, (b).s45)
+#define HIGH_PAIRS(a, b) (uint8)((a).s23, (b).s23, (a).s67, (b).s67)
+#define SQUARE(n, low, high, a, b, c, d, e, f, g, h)                                                         \
     {                                                                                                        \
-        row x0 = LOW_OF(a, b), x1 = HIGH_OF(a, b), x2 = LOW_OF(c, d), x3 = HIGH_OF(c, d);                    \
-        row x4 = LOW_OF(e, f), x5 = HIGH_OF(e, f), x6 = LOW_OF(g, h), x7 = HIGH_OF(g, h);                    \
-        row y0 = LOW_PAIRS(x0, x2), y1 = HIGH_PAIRS(x0, x2), y2 = LOW_PAIRS(x1, x3);                         \
-        row y3 = HIGH_PAIRS(x1, x3), y4 = LOW_PAIRS(x4, x6), y5 = HIGH_PAIRS(x4, x6);                        \
-        row y6 = LOW_PAIRS(x5, x7), y7 = HIGH_PAIRS(x5, x7);                                                 \
-        STORE_COLUMN(0, n, (row)(y0.lo, y4.lo))                                                              \
-        STORE_COLUMN(1, n, (row)(y1.lo, y5.lo))                                                              \
-        STORE_COLUMN(2, n, (row)(y2.lo, y6.lo))                                                              \
-        STORE_COLUMN(3, n, (row)(y3.lo, y7.lo))                                                              \
-        STORE_COLUMN(4, n, (row)(y0.hi, y4.hi))                                                              \
-        STORE_COLUMN(5, n, (row)(y1.hi, y5.hi))                                                              \
-        STORE_COLUMN(6, n, (row)(y2.hi, y6.hi))                                                              \
-        STORE_COLUMN(7, n, (row)(y3.hi, y7.hi))                                                              \
+        uint8 x0 = LOW_OF(a, b), x1 = HIGH_OF(a, b), x2 = LOW_OF(c, d), x3 = HIGH_OF(c, d);                  \
+        uint8 x4 = LOW_OF(e, f), x5 = HIGH_OF(e, f), x6 = LOW_OF(g, h), x7 = HIGH_OF(g, h);                  \
+        uint8 y0 = LOW_PAIRS(x0, x2), y1 = HIGH_PAIRS(x0, x2), y2 = LOW_PAIRS(x1, x3);                       \
+        uint8 y3 = HIGH_PAIRS(x1, x3), y4 = LOW_PAIRS(x4, x6), y5 = HIGH_PAIRS(x4, x6);                      \
+        uint8 y6 = LOW_PAIRS(x5, x7), y7 = HIGH_PAIRS(x5, x7);                                               \
+        STORE_COLUMN(low + 0, n, (uint8)(y0.lo, y4.lo))                                                      \
+        STORE_COLUMN(low + 1, n, (uint8)(y1.lo, y5.lo))                                                      \
+        STORE_COLUMN(low + 2, n, (uint8)(y2.lo, y6.lo))                                                      \
+        STORE_COLUMN(low + 3, n, (uint8)(y3.lo, y7.lo))                                                      \
+        STORE_COLUMN(high + 0, n, (uint8)(y0.hi, y4.hi))                                                     \
+        STORE_COLUMN(high + 1, n, (uint8)(y1.hi, y5.hi))                                                     \
+        STORE_COLUMN(high + 2, n, (uint8)(y2.hi, y6.hi))                                                     \
+        STORE_COLUMN(high + 3, n, (uint8)(y3.hi, y7.hi))                                                     \
     }
-#define TRANSPOSE SQUARE(0, r0, r1, r2, r3, r4, r5, r6, r7) SQUARE(8, r8, r9, r10, r11, r12, r13, r14, r15)
+#define SHORTS(u, v, i, j, k, l, m, n, o, p)                                                                 \
+    as_uint8((ushort16)((u).s##i, (v).s##i, (u).s##j, (v).s##j, (u).s##k, (v).s##k, (u).s##l, (v).s##l,      \
+                        (u).s##m, (v).s##m, (u).s##n, (v).s##n, (u).s##o, (v).s##o, (u).s##p, (v).s##p))
+#define LOW_SHORTS(u, v)  SHORTS(u, v, 0, 1, 2, 3, 8, 9, a, b)
+#define HIGH_SHORTS(u, v) SHORTS(u, v, 4, 5, 6, 7, c, d, e, f)
+#define NARROW(v)         ((ushort16)(as_ushort16((v).lo).even, as_ushort16((v).hi).even))
+#define SLOT_BITS         16
+#include "sort_radix_bins.cl"
+#undef SLOT_BITS
 #endif
-#define STORE_COLUMN(j, n, v) STORE_ROW_OWN(FROM_ROW(v), columns[j] + n);
-
-/* Sorts the bins of a group; columns: the first ROWS keys of each. */
-inline void sort_group(__global const key *slots, row_ids filled, key (*columns)[ROWS])
-{
-    row r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15;
-#define LOAD_ROW(k) r##k = ROW_BELOW(k, filled, TO_ROW(LOAD_ROW_KEYS(slots + k * GROUP)));
-    EACH_ROW(LOAD_ROW)
-    SORT16
-    TRANSPOSE
-}
-
-inline void unmap_columns(key (*columns)[ROWS], key_order o)
-{
-    for (uint j = 0; j < GROUP; j++)
-        for (uint k = 0; k < ROWS; k += LANES)
-            STORE_OWN(unmap_keys(LOAD_OWN(columns[j] + k), o), columns[j] + k);
-}
-
-/* Whole columns: what is too much of one, the next one overwrites. Returns the keys that are left of them. */
-inline uint store_columns(key (*columns)[ROWS], const uint *size, __global key *restrict out)
-{
-    uint p = 0;
-#pragma unroll
-    for (uint j = 0; j < GROUP; j++) {
-        for (uint k = 0; k < ROWS; k += LANES)
-            STORE(LOAD_OWN(columns[j] + k), out + p + k);
-        p += size[j];
-    }
-    return p;
-}
-
-/* Keys that the network did not see go into those that it sorted, which are un-mapped already. */
-inline void store_bin(const key *column, __global const key *slots, uint size, __global key *out, key_order o)
-{
-    for (uint k = 0; k < min(size, (uint)ROWS); k++)
-        out[k] = column[k];
-    for (uint k = ROWS; k < size; k++) {
-        key m = slots[k * GROUP];
-        uint i = k;
-        for (; i > 0 && map_key(out[i - 1], o) > m; i--)
-            out[i] = out[i - 1];
-        out[i] = unmap_key(m, o);
-    }
-}
-
-/* Bins that may have more than ROWS keys, or no room behind them. */
-inline uint store_bins(key (*columns)[ROWS], const uint *size, __global const key *slots, __global key *out,
-                       key_order o)
-{
-    uint p = 0;
-    for (uint j = 0; j < GROUP; j++) {
-        store_bin(columns[j], slots + j, size[j], out + p, o);
-        p += size[j];
-    }
-    return p;
-}
-
-/* Sorts the bins and writes them one behind the other. */
-inline void drain_bins(__global const key *restrict slots, const uint *at, uint bins,
-                       __global key *restrict out, uint n, key_order o, bool identity)
-{
-    uint p = 0;
-    for (uint g = 0; g < bins; g += GROUP, slots += SLOTS * GROUP) {
-        key columns[GROUP][ROWS];
-        uint size[GROUP];
-        row_ids filled = (LOAD_ROW_IDS(at + g) - (row_ids)(g * SLOTS)) / (row_ids)GROUP;
-        STORE_ROW_IDS(filled, size);
-        sort_group(slots, filled, columns);
-        if (!identity)
-            unmap_columns(columns, o);
-        bool full = nonzero(WIDE(max(filled, (row_ids)ROWS) ^ (row_ids)ROWS));
-        p += full || n - p < GROUP * ROWS ? store_bins(columns, size, slots, out + p, o)
-                                          : store_columns(columns, size, out + p);
-    }
-}
+#define SLOT_BITS HAC_KEY_BITS
+#include "sort_radix_bins.cl"
 
 /* Sorts n keys by all bits of their range; true if the result lies in b. */
 inline bool digit_sort(__global key *a, __global key *b, uint n, extent e)
@@ -421,7 +275,7 @@ inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
 
 /* Sorts and un-maps n mapped keys; scratch has room for n at least. */
 inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
-                      bool identity)
+                      bool identity, __global const key *soon)
 {
     extent e = measure(a, n);
     __global key *sorted = a;
@@ -429,9 +283,16 @@ inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scra
         uint at[MAX_BINS];
         binning by = binning_of(e, n);
         ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * GROUP;
-        if (slots <= scratch_items && (e.most - e.least) >> e.low >> 4 >= by.bins &&
-            fill_bins(a, n, by, at, scratch)) {
-            drain_bins(scratch, at, by.bins, a, n, o, identity);
+        bool spread = slots <= scratch_items && (e.most - e.least) >> e.low >> 4 >= by.bins;
+#if HAC_KEY_BITS == 32
+        __global ushort *narrow = (__global ushort *)scratch;
+        if (spread && narrow_bins(by) && fill_bins_16(a, n, by, at, narrow)) {
+            drain_bins_16(narrow, at, by, a, n, o, identity, soon);
+            return;
+        }
+#endif
+        if (spread && BINS(fill_bins)(a, n, by, at, scratch)) {
+            BINS(drain_bins)(scratch, at, by, a, n, o, identity, soon);
             return;
         }
     }
@@ -469,7 +330,7 @@ inline uint2 split_around(__global const key *a, __global key *b, uint n, key v)
  * and not two calls, keeps the code that drivers inline at one copy: Mesa's compiler takes minutes for more.
  */
 inline void sort_bucket(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
-                        bool identity)
+                        bool identity, __global const key *soon)
 {
     uint2 at = (uint2)(0, n), many = (uint2)(n, 0);
     key v = a[n / 2];
@@ -487,7 +348,7 @@ inline void sort_bucket(__global key *a, uint n, __global key *scratch, ulong sc
     for (uint part = 0; part < 2; part++) {
         uint some = part == 0 ? many.x : many.y;
         if (some != 0)
-            sort_keys(a + (part == 0 ? at.x : at.y), some, scratch, scratch_items, o, identity);
+            sort_keys(a + (part == 0 ? at.x : at.y), some, scratch, scratch_items, o, identity, soon);
     }
 }
 
@@ -498,9 +359,11 @@ __kernel void radix_leaf(__global key *data, __global const uint2 *restrict jobs
 {
     key_order o = {flip, sign, rotate, reverse, KEY_MAX};
     bool identity = (flip | sign | rotate | reverse) == 0;
-    for (uint j = get_group_id(0); j < n_jobs; j = atomic_inc(next))
+    for (uint j = get_group_id(0), then = 0; j < n_jobs; j = then) {
+        then = atomic_inc(next);
         sort_bucket(data + jobs[j].x, jobs[j].y, scratch + get_group_id(0) * scratch_items, scratch_items, o,
-                    identity);
+                    identity, data + jobs[min(then, n_jobs - 1)].x);
+    }
 }
 
 #else
