@@ -494,10 +494,13 @@ inline void store_line(const key *from, __global key *to)
 #define FENCE_OF_LINES()
 #endif
 
-#define LINES_FROM 1024 /* buckets */
-#define MOST_LINES 4
-#define SOON       (4 * BLOCK) /* keys */
-#define LINES_ROOM (MAX_BUCKETS * LANES * 2)
+/* Lines pay with so many buckets, or with fewer where the output leaves the caches before it is read. */
+#define LINES_FROM       1024
+#define LINES_FROM_LARGE 48
+#define LARGE            ((32u << 20) / sizeof(key))
+#define MOST_LINES       4
+#define SOON             (4 * BLOCK) /* keys */
+#define LINES_ROOM       (MAX_BUCKETS * LANES * 2)
 
 /* Keys of each bucket that have not been written yet, in lines as they will lie in `out`: as many lines for
  * each as there is room, `each` keys. They begin at `written`, and `fill` is where the next one goes; 16
@@ -583,8 +586,13 @@ inline void scatter_run_of_lines(const key *block, lines *l, uint b, __global ke
     l->fill[b] = (ushort)((p + BLOCK) & (l->each - 1));
 }
 
-/* With thousands of buckets each key's store is to another page than the last ones, which costs a walk
- * through the page tables: here lines are filled in cache, and stored when a bucket's are full. */
+inline bool by_lines(uint buckets, uint limit, __global const key *out)
+{
+    return buckets >= (limit > LARGE ? LINES_FROM_LARGE : LINES_FROM) && ((size_t)out & 63) == 0;
+}
+
+/* A store of a key reads its line first; with thousands of buckets it is to another page than the last ones,
+ * too, which costs a walk through the page tables. Here lines are filled in cache, and stored whole. */
 inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_order o, cell_map c,
                                    uint buckets, __global const ulong *restrict starts, uint limit,
                                    __global key *restrict out)
@@ -624,7 +632,7 @@ __kernel void radix_scatter(__global const key *restrict in, ulong items, uint c
         uint n = (uint)min((ulong)chunk_items, items - from);
         __global const ulong *row = starts + (ulong)chunk * row_items;
 #if !HAC_INDEX_BYTES
-        if (buckets >= LINES_FROM && ((size_t)out & 63) == 0) {
+        if (by_lines(buckets, limit, out)) {
             scatter_chunk_by_lines(in + from, n, o, c, buckets, row, limit, out);
             continue;
         }
