@@ -129,8 +129,8 @@ static hac_status may_add(item_table *t, uint64_t key, size_t most, const char *
     return make_room(t, err);
 }
 
-hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t bytes, int fd_taken,
-                                 hac_error *err)
+hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t bytes, bool whole,
+                                 int fd_taken, hac_error *err)
 {
     hac_autoclose int fd = fd_taken;
     void *data = NULL;
@@ -141,6 +141,8 @@ hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t b
         status = hac_memfd_map(fd, bytes, true, &data, err);
     if (status != HAC_OK)
         return status;
+    if (whole)
+        hac_memfd_take_large_pages(data, bytes);
     place(&memory->buffers, &(item){.key = buffer, .data = data, .bytes = bytes, .fd = -1});
     if (memory->device != NULL)
         hac_device_add_region(memory->device, data, bytes);

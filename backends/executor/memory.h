@@ -18,9 +18,10 @@ HAC_MUST_USE hac_status hac_memory_new(hac_device *device, hac_memory **ret, hac
 void hac_memory_free(hac_memory *memory);
 
 /* Checks that fd is a memfd of at least `bytes` that cannot shrink and maps it. Takes fd in every case.
- * HAC_PROTOCOL: that number is taken. */
-HAC_MUST_USE hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t bytes, int fd,
-                                              hac_error *err);
+ * whole: all of it is going to be written, so that its memory is taken at once. HAC_PROTOCOL: that number is
+ * taken. */
+HAC_MUST_USE hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t bytes, bool whole,
+                                              int fd, hac_error *err);
 /* A number that is not there is no error: hacd may take back what an executor never used. */
 void hac_memory_remove_buffer(hac_memory *memory, uint32_t buffer);
 

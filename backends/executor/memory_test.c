@@ -70,7 +70,7 @@ static void test_spans(void **state)
     hac_memory *memory = new_memory();
     hac_error err = HAC_ERROR_NONE;
     hac_span span, whole;
-    assert_int_equal(hac_memory_add_buffer(memory, 9, 8192, sealed(8192), &err), HAC_OK);
+    assert_int_equal(hac_memory_add_buffer(memory, 9, 8192, false, sealed(8192), &err), HAC_OK);
     assert_int_equal(hac_memory_span(memory, 9, 0, 8192, &whole, &err), HAC_OK);
     assert_int_equal((uintptr_t)whole.data % 64, 0);
     assert_int_equal(hac_memory_span(memory, 9, 8192, 0, &span, &err), HAC_OK);
@@ -97,6 +97,27 @@ static void test_spans(void **state)
     hac_memory_free(memory);
 }
 
+/* Only memory that is going to be written is taken before it is. */
+static void test_whole_buffers(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    for (int whole = 0; whole < 2; whole++) {
+        hac_memory *memory = new_memory();
+        hac_span span;
+        struct stat st;
+        int fd = sealed(8 << 20);
+        hac_autoclose int kept = dup(fd);
+        assert_int_equal(hac_memory_add_buffer(memory, 1, 8 << 20, whole, fd, &err), HAC_OK);
+        assert_int_equal(hac_memory_span(memory, 1, 0, 8 << 20, &span, &err), HAC_OK);
+        assert_int_equal(fstat(kept, &st), 0);
+        assert_true(st.st_blocks == 0 ||
+                    (whole && st.st_blocks * 512 == 8 << 20)); /* the kernel may have none */
+        memset(span.data, 7, 8 << 20);
+        hac_memory_free(memory);
+    }
+}
+
 /* The descriptor is taken, and closed, whatever becomes of it. */
 static void test_refused_buffers(void **state)
 {
@@ -104,14 +125,14 @@ static void test_refused_buffers(void **state)
     hac_memory *memory = new_memory();
     hac_error err = HAC_ERROR_NONE;
     hac_span span;
-    assert_int_equal(hac_memory_add_buffer(memory, 1, 4096, sealed(4096), &err), HAC_OK);
-    assert_int_equal(hac_memory_add_buffer(memory, 1, 4096, sealed(4096), &err), HAC_PROTOCOL);
-    assert_int_not_equal(hac_memory_add_buffer(memory, 2, 4097, sealed(4096), &err), HAC_OK);
-    assert_int_not_equal(hac_memory_add_buffer(memory, 3, 4096, memfd_create("x", MFD_CLOEXEC), &err),
+    assert_int_equal(hac_memory_add_buffer(memory, 1, 4096, false, sealed(4096), &err), HAC_OK);
+    assert_int_equal(hac_memory_add_buffer(memory, 1, 4096, false, sealed(4096), &err), HAC_PROTOCOL);
+    assert_int_not_equal(hac_memory_add_buffer(memory, 2, 4097, false, sealed(4096), &err), HAC_OK);
+    assert_int_not_equal(hac_memory_add_buffer(memory, 3, 4096, false, memfd_create("x", MFD_CLOEXEC), &err),
                          HAC_OK);
-    assert_int_not_equal(hac_memory_add_buffer(memory, 4, 4096, open("/dev/zero", O_RDWR | O_CLOEXEC), &err),
-                         HAC_OK);
-    assert_int_not_equal(hac_memory_add_buffer(memory, 5, 4096, -1, &err), HAC_OK);
+    assert_int_not_equal(
+        hac_memory_add_buffer(memory, 4, 4096, false, open("/dev/zero", O_RDWR | O_CLOEXEC), &err), HAC_OK);
+    assert_int_not_equal(hac_memory_add_buffer(memory, 5, 4096, false, -1, &err), HAC_OK);
     for (uint32_t i = 2; i <= 5; i++)
         assert_int_equal(hac_memory_span(memory, i, 0, 1, &span, &err), HAC_INVALID);
     hac_memory_remove_buffer(memory, 77);
@@ -139,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_descriptors),
         cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_whole_buffers),
         cmocka_unit_test(test_refused_buffers),
         cmocka_unit_test(test_many),
     };

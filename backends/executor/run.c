@@ -138,8 +138,8 @@ static hac_status handle(hac_parent *parent, hac_runner *runner, hac_memory *mem
         return run_task(parent, runner, command->run, err);
     case HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD:
         return unless_protocol(hac_memory_add_buffer(memory, command->buffer_add->buffer,
-                                                     command->buffer_add->bytes, hac_frame_take_fd(frame, 0),
-                                                     err),
+                                                     command->buffer_add->bytes, command->buffer_add->whole,
+                                                     hac_frame_take_fd(frame, 0), err),
                                err);
     case HAC__EXECUTOR__COMMAND__WHAT_BUFFER_REMOVE:
         hac_memory_remove_buffer(memory, command->buffer_remove->buffer);

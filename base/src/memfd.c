@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/failpoint.h"
@@ -13,6 +14,11 @@
 /* Linux 6.3; the headers of Debian 12 do not have it. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+/* Linux 6.1; before, it fails. */
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 
 static hac_status fail_system(hac_error *err, const char *what)
@@ -155,17 +161,49 @@ hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes
     return HAC_OK;
 }
 
+/* An address for `bytes` that begins at a large page: a mapping that is larger by one is cut. */
+static void *place_at_large_page(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), large = (size_t)HAC_LARGE_PAGE;
+    size_t used = (bytes + page - 1) / page * page;
+    char *room = mmap(NULL, used + large, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return MAP_FAILED;
+    size_t before = (large - (uintptr_t)room % large) % large;
+    if (before > 0)
+        munmap(room, before);
+    munmap(room + before + used, large - before);
+    return room + before;
+}
+
 hac_status hac_memfd_map(int fd, uint64_t bytes, bool writable, void **ret, hac_error *err)
 {
-    if (bytes == 0 || bytes > SIZE_MAX)
+    if (bytes == 0 || bytes > SIZE_MAX - 2 * HAC_LARGE_PAGE)
         return hac_fail(err, HAC_INVALID, "cannot map %llu bytes", (unsigned long long)bytes);
-    void *address =
-        HAC_FAILPOINT("memfd.map", MAP_FAILED,
-                      mmap(NULL, (size_t)bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0));
-    if (address == MAP_FAILED)
+    void *place = bytes >= 2 * HAC_LARGE_PAGE ? place_at_large_page((size_t)bytes) : NULL;
+    if (place == MAP_FAILED)
         return fail_system(err, "cannot map shared memory");
+    void *address = HAC_FAILPOINT("memfd.map", MAP_FAILED,
+                                  mmap(place, (size_t)bytes, PROT_READ | (writable ? PROT_WRITE : 0),
+                                       MAP_SHARED | (place != NULL ? MAP_FIXED : 0), fd, 0));
+    if (address == MAP_FAILED) {
+        hac_status status = fail_system(err, "cannot map shared memory");
+        hac_memfd_unmap(place, bytes);
+        return status;
+    }
     *ret = address;
     return HAC_OK;
+}
+
+void hac_memfd_take_large_pages(void *address, uint64_t bytes)
+{
+    uint64_t whole = bytes - bytes % HAC_LARGE_PAGE;
+    if (whole < 2 * HAC_LARGE_PAGE)
+        return;
+    /* The kernel makes none where nothing is; a read puts zeros there. */
+    for (uint64_t at = 0; at < whole; at += HAC_LARGE_PAGE)
+        (void)*((const volatile uint8_t *)address + at);
+    (void)madvise(address, (size_t)whole, MADV_COLLAPSE); /* fails: memory comes page by page, as ever */
 }
 
 void hac_memfd_unmap(void *address, uint64_t bytes)

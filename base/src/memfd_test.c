@@ -37,6 +37,67 @@ static void test_create_and_map(void **state)
     hac_memfd_unmap(NULL, 1);
 }
 
+static uint64_t memory_of(int fd)
+{
+    struct stat st;
+    assert_int_equal(fstat(fd, &st), 0);
+    return (uint64_t)st.st_blocks * 512;
+}
+
+/* What is there stays, and nothing is taken behind the last whole large page. */
+static void test_large_pages(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    static const uint64_t sizes[] = {4096, 2 * HAC_LARGE_PAGE - 1, 2 * HAC_LARGE_PAGE, 3 * HAC_LARGE_PAGE + 1,
+                                     4 * HAC_LARGE_PAGE - 4096};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uint64_t bytes = sizes[i], whole = bytes / HAC_LARGE_PAGE * HAC_LARGE_PAGE;
+        bool large = bytes >= 2 * HAC_LARGE_PAGE;
+        hac_autoclose int fd = -1;
+        void *address = NULL;
+        assert_int_equal(hac_memfd_create("x", bytes, false, &fd, &err), HAC_OK);
+        assert_int_equal(hac_memfd_map(fd, bytes, true, &address, &err), HAC_OK);
+        if (large)
+            assert_int_equal((uintptr_t)address % HAC_LARGE_PAGE, 0);
+        uint8_t *data = address;
+        data[0] = 17;
+        data[bytes - 1] = 23;
+        uint64_t before = memory_of(fd);
+        hac_memfd_take_large_pages(address, bytes);
+        uint64_t after = memory_of(fd), behind = whole < bytes ? 4096 : 0;
+        if (large && after != before) /* the kernel may have none */
+            assert_int_equal(after, whole + behind);
+        else
+            assert_int_equal(after, before);
+        assert_int_equal(data[0], 17);
+        assert_int_equal(data[bytes - 1], 23);
+        assert_int_equal(data[bytes / 2], 0);
+        hac_memfd_unmap(address, bytes);
+    }
+}
+
+/* Address space that a mapping of large pages cannot have leaves nothing mapped. */
+static void test_no_room_for_large_pages(void **state)
+{
+    (void)state;
+    hac_error err = HAC_ERROR_NONE;
+    hac_autoclose int fd = -1;
+    void *address = NULL;
+    struct rlimit old, low;
+    assert_int_equal(hac_memfd_create("x", 1 << 30, false, &fd, &err), HAC_OK);
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    low = old;
+    low.rlim_cur = 1 << 29;
+    if (setrlimit(RLIMIT_AS, &low) != 0)
+        skip();
+    hac_status status = hac_memfd_map(fd, 1 << 30, true, &address, &err);
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    assert_int_equal(status, HAC_NO_MEMORY);
+    assert_int_equal(hac_memfd_map(fd, 1 << 30, true, &address, &err), HAC_OK);
+    hac_memfd_unmap(address, 1 << 30);
+}
+
 static void test_seals_hold(void **state)
 {
     (void)state;
@@ -188,10 +249,16 @@ static void test_out_of_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create_and_map), cmocka_unit_test(test_seals_hold),
-        cmocka_unit_test(test_growing),        cmocka_unit_test(test_impossible_sizes),
-        cmocka_unit_test(test_check_refuses),  cmocka_unit_test(test_check_refuses_huge_pages),
-        cmocka_unit_test(test_texts),          cmocka_unit_test(test_out_of_descriptors),
+        cmocka_unit_test(test_create_and_map),
+        cmocka_unit_test(test_large_pages),
+        cmocka_unit_test(test_no_room_for_large_pages),
+        cmocka_unit_test(test_seals_hold),
+        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_impossible_sizes),
+        cmocka_unit_test(test_check_refuses),
+        cmocka_unit_test(test_check_refuses_huge_pages),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_out_of_descriptors),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

@@ -123,6 +123,7 @@ static hac_status map_new(hac_mappings *mappings, uint64_t key, uint64_t bytes, 
     }
     mapping->address = address;
     mapping->bytes = mapping->mapped = bytes;
+    mapping->fresh = true;
     mapping->fd = hac_steal_fd(&owned);
     settle(mapping);
     *ret = hac_steal_ptr(mapping);
@@ -206,7 +207,7 @@ void hac_mappings_drop(hac_mappings *mappings, hac_mapping *mapping)
 {
     if (mapping == NULL || --mapping->users > 0)
         return;
-    mapping->lent = false;
+    mapping->lent = mapping->fresh = false;
     settle(mapping); /* its first use has made its size final */
     TAILQ_REMOVE(&mappings->used, mapping, in_list);
     TAILQ_INSERT_TAIL(&mappings->idle, mapping, in_list);
@@ -260,6 +261,8 @@ static hac_status alloc(hac_client *client, uint64_t bytes, bool growable, uint6
         hac_buffer_free(hac_steal_ptr(buffer));
         return wrong;
     }
+    if (reply.mapping->fresh && !growable)
+        hac_memfd_take_large_pages(reply.mapping->address, reply.mapping->mapped);
     *ret_buffer = hac_steal_ptr(buffer);
     return HAC_OK;
 }

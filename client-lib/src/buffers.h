@@ -33,6 +33,7 @@ typedef struct hac_mapping {
     int fd;          /* kept while the memfd may still grow, else -1 */
     unsigned users;  /* a buffer handle, or handles of the job whose result it is; 0: idle */
     bool lent;       /* used by a hac_buffer: may be the input of a job */
+    bool fresh;      /* nobody has used it yet, in this process */
 } hac_mapping;
 
 TAILQ_HEAD(hac_mapping_list, hac_mapping);

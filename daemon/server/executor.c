@@ -501,6 +501,7 @@ static void add_buffer(hac_executor *executor, hac_pool_buffer *buffer)
     Hac__Executor__BufferAdd add = HAC__EXECUTOR__BUFFER_ADD__INIT;
     add.buffer = buffer->id;
     add.bytes = buffer->bytes;
+    add.whole = buffer->whole;
     Hac__Executor__Command command = HAC__EXECUTOR__COMMAND__INIT;
     command.what_case = HAC__EXECUTOR__COMMAND__WHAT_BUFFER_ADD;
     command.buffer_add = &add;

@@ -72,7 +72,10 @@ static hac_status attach_buffer(hac_job *job, size_t index, hac_error *err)
     }
     run->offsets[index] = 0;
     hac_reservation *reservation = job->stream != NULL ? &job->stream->plan : NULL;
-    return hac_pool_alloc_on(job->user, reservation, bytes, false, &run->buffers[index], err);
+    hac_status status = hac_pool_alloc_on(job->user, reservation, bytes, false, &run->buffers[index], err);
+    if (status == HAC_OK)
+        run->buffers[index]->whole = wanted->whole;
+    return status;
 }
 
 hac_status hac_scheduler_over_limit(const hac_job *job, uint64_t needed, hac_error *err)

@@ -41,7 +41,7 @@ static world make_world(void)
     for (uint32_t i = 0; i < BUFFERS; i++) {
         int fd = -1;
         must(hac_memfd_create("fuzz", BUFFER_BYTES, false, &fd, &err), &err);
-        must(hac_memory_add_buffer(w.memory, i + 1, BUFFER_BYTES, fd, &err), &err);
+        must(hac_memory_add_buffer(w.memory, i + 1, BUFFER_BYTES, false, fd, &err), &err);
         must(hac_memory_span(w.memory, i + 1, 0, BUFFER_BYTES, &w.buffers[i], &err), &err);
     }
     must(hac_memory_add_descriptor(w.memory, 1, dup(0), &err), &err);

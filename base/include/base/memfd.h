@@ -31,8 +31,15 @@ HAC_MUST_USE hac_status hac_memfd_from_text(const char *name, const void *text, 
 HAC_MUST_USE hac_status hac_memfd_read_text(int fd, size_t max, char **ret, size_t *ret_bytes,
                                             hac_error *err);
 
-/* Maps [0, bytes) shared. */
+#define HAC_LARGE_PAGE (UINT64_C(2) << 20)
+
+/* Maps [0, bytes) shared; from two large pages on it begins at a multiple of them. */
 HAC_MUST_USE hac_status hac_memfd_map(int fd, uint64_t bytes, bool writable, void **ret, hac_error *err);
 void hac_memfd_unmap(void *address, uint64_t bytes);
+
+/* Takes the memory of a mapping now, in large pages, as far as whole ones lie in [0, bytes) and the kernel
+ * (6.1) has them. For memory that will be written from end to end: page by page that takes seven times as
+ * long, and loops over hundreds of streams run into the limits of the TLB. What lies there stays. */
+void hac_memfd_take_large_pages(void *address, uint64_t bytes);
 
 #endif

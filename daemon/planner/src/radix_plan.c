@@ -58,8 +58,11 @@ static hac_status add_buffers(phases *p, hac_error *err)
         status =
             add_work(p, "counts", hac_radix_counts_bytes(p->cut.chunks, p->cut.buckets), &p->counts, err);
     p->keys = p->buffers.out;
-    if (status == HAC_OK && p->keys < 0)
-        status = add_work(p, "work", p->plan->buffers[p->buffers.in].bytes, &p->keys, err);
+    if (status != HAC_OK || p->keys >= 0)
+        return status;
+    status = add_work(p, "work", p->plan->buffers[p->buffers.in].bytes, &p->keys, err);
+    if (status == HAC_OK)
+        p->plan->buffers[p->keys].whole = true;
     return status;
 }
 

@@ -50,9 +50,11 @@ static hac_status add_buffer(hac_plan *plan, const char *name, hac_buffer_role r
     if (__builtin_mul_overflow(items, width, &bytes))
         return hac_fail(err, HAC_INVALID, "%s: too many items", name);
     hac_status status = hac_plan_add_buffer(plan, name, role, bytes, &index, err);
-    if (status == HAC_OK)
-        *ret = index;
-    return status;
+    if (status != HAC_OK)
+        return status;
+    plan->buffers[index].whole = true;
+    *ret = index;
+    return HAC_OK;
 }
 
 static hac_status add_buffers(hac_plan *plan, const hac_sort_spec *spec, hac_sort_buffers *b, hac_error *err)
