@@ -74,11 +74,12 @@ typedef part BINS(loose_row) __attribute__((aligned(sizeof(key))));
 #endif
 typedef BINS(row_ids) BINS(loose_ids) __attribute__((aligned(4)));
 
-/* `bin`: of each value. */
+/* `bin`: of each value. Places first, four at a time, whose lines are fetched; without that each store waits.
+ */
 inline void BINS(into_bins)(VALUES_OF v, uint n, uint *bin, uint *at, __global BINS(slot) *restrict slots)
 {
     size_t k = 0;
-    for (; k + TOGETHER <= n; k += TOGETHER) { /* as scatter_block */
+    for (; k + TOGETHER <= n; k += TOGETHER) {
         uint *place = bin + k;
         for (size_t i = 0; i < TOGETHER; i += 4) {
             uint4 b = LOAD_FOUR(place + i), p;
@@ -241,7 +242,7 @@ inline void BINS(drain_bins)(__global const BINS(slot) *restrict slots, const ui
     BINS(row_ids) number = ROW_NUMBERS;
     for (uint g = 0; g < by.bins; g += GROUP, slots += SLOTS * GROUP, number += GROUP) {
         BINS(slot) columns[GROUP][ROWS];
-        uint size[GROUP], lowest[GROUP];
+        uint size[GROUP], lowest[GROUP] = {0};
         for (uint k = 0; k < GROUP * KEYS_A_BIN; k += 64 / sizeof(key))
             FETCH(soon + g * KEYS_A_BIN + k);
         BINS(row_ids)

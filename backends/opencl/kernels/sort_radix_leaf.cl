@@ -4,6 +4,7 @@
  * the first of these that fits:
  *
  *   sorted already, or all keys equal   un-mapped only
+ *   falling                             turned round
  *   larger than a leaf, mostly one key  split around that key
  *   keys that spread                    bins of about eight keys, each finished by a sorting network
  *   few values                          counted and written anew
@@ -12,12 +13,12 @@
 typedef struct {
     key least, most;
     uint low; /* so many low bits are the same in all keys, as of whole numbers kept as floats */
-    bool sorted;
+    bool sorted, falling;
 } extent;
 
 inline extent measure(__global const key *a, uint n)
 {
-    keys lo = KEY_MAX, hi = 0, down = 0, differ = 0;
+    keys lo = KEY_MAX, hi = 0, down = 0, up = 0, differ = 0;
     key first = a[0], unlike = 0;
     uint i = 0;
     for (; i + LANES < n; i += LANES) {
@@ -26,24 +27,28 @@ inline extent measure(__global const key *a, uint n)
         lo = min(lo, v);
         hi = max(hi, v);
         down |= max(v, after) ^ after;
+        up |= min(v, after) ^ after;
         differ |= v ^ first;
     }
-    key l[LANES], h[LANES], d[LANES], u[LANES];
+    key l[LANES], h[LANES], d[LANES], g[LANES], u[LANES];
     STORE_OWN(lo, l);
     STORE_OWN(hi, h);
     STORE_OWN(down, d);
+    STORE_OWN(up, g);
     STORE_OWN(differ, u);
-    extent e = {KEY_MAX, 0, 0, true};
+    extent e = {KEY_MAX, 0, 0, true, true};
     for (uint k = 0; k < LANES; k++) {
         e.least = min(e.least, l[k]);
         e.most = max(e.most, h[k]);
         e.sorted = e.sorted && d[k] == 0;
+        e.falling = e.falling && g[k] == 0;
         unlike |= u[k];
     }
     for (; i < n; i++) {
         e.least = min(e.least, a[i]);
         e.most = max(e.most, a[i]);
         e.sorted = e.sorted && (i == 0 || a[i - 1] <= a[i]);
+        e.falling = e.falling && (i == 0 || a[i - 1] >= a[i]);
         unlike |= a[i] ^ first;
     }
     if (unlike != 0)
@@ -273,25 +278,38 @@ inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
     }
 }
 
-/* Sorts and un-maps n mapped keys; scratch has room for n at least. */
+inline void turn_round(__global const key *restrict a, __global key *restrict b, uint n)
+{
+    for (size_t i = 0; i < n; i++)
+        b[i] = a[n - 1 - i];
+}
+
+/* Sorts and un-maps n mapped keys; scratch has room for n at least. soon: the keys that come next. */
 inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scratch_items, key_order o,
                       bool identity, __global const key *soon)
 {
     extent e = measure(a, n);
     __global key *sorted = a;
+    if (e.falling && !e.sorted) {
+        turn_round(a, scratch, n);
+        unmap_run(scratch, a, n, o);
+        return;
+    }
     if (!e.sorted && n <= LEAF_ITEMS) {
         uint at[MAX_BINS];
         binning by = binning_of(e, n);
         ulong slots = (ulong)by.bins * SLOTS + BIN_BLOCK * GROUP;
         bool spread = slots <= scratch_items && (e.most - e.least) >> e.low >> 4 >= by.bins;
+        bool narrow = narrow_bins(by);
 #if HAC_KEY_BITS == 32
-        __global ushort *narrow = (__global ushort *)scratch;
-        if (spread && narrow_bins(by) && fill_bins_16(a, n, by, at, narrow)) {
-            drain_bins_16(narrow, at, by, a, n, o, identity, soon);
+        __global ushort *shorts = (__global ushort *)scratch;
+        if (spread && narrow && fill_bins_16(a, n, by, at, shorts)) {
+            drain_bins_16(shorts, at, by, a, n, o, identity, soon);
             return;
         }
 #endif
-        if (spread && BINS(fill_bins)(a, n, by, at, scratch)) {
+        /* a bin that overflows does so with slots of either width */
+        if (spread && !narrow && BINS(fill_bins)(a, n, by, at, scratch)) {
             BINS(drain_bins)(scratch, at, by, a, n, o, identity, soon);
             return;
         }
