@@ -112,7 +112,7 @@ static void test_whole_buffers(void **state)
         assert_int_equal(hac_memory_span(memory, 1, 0, 8 << 20, &span, &err), HAC_OK);
         assert_int_equal(fstat(kept, &st), 0);
         assert_true(st.st_blocks == 0 ||
-                    (whole && st.st_blocks * 512 == 8 << 20)); /* the kernel may have none */
+                    (whole && st.st_blocks * 512 <= 8 << 20)); /* the kernel may have none, or not so many */
         memset(span.data, 7, 8 << 20);
         hac_memory_free(memory);
     }

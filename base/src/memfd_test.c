@@ -66,8 +66,8 @@ static void test_large_pages(void **state)
         uint64_t before = memory_of(fd);
         hac_memfd_take_large_pages(address, bytes);
         uint64_t after = memory_of(fd), behind = whole < bytes ? 4096 : 0;
-        if (large && after != before) /* the kernel may have none */
-            assert_int_equal(after, whole + behind);
+        if (large) /* the kernel may have none, or not so many */
+            assert_in_range(after, before, whole + behind);
         else
             assert_int_equal(after, before);
         assert_int_equal(data[0], 17);

@@ -208,6 +208,7 @@ hac_status hac_pool_alloc_on(hac_user *user, hac_reservation *reservation, uint6
         hac_list_remove(&buffer->link);
     }
     buffer->holders = 1;
+    buffer->whole = false;
     buffer->reservation = reservation;
     if (reservation != NULL)
         reservation->held += buffer->bytes;

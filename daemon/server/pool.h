@@ -32,7 +32,7 @@ struct hac_pool_buffer {
     int fd;
     uint64_t bytes;   /* capacity */
     bool growable;    /* not yet sealed against growing */
-    bool whole;       /* a plan writes all of it */
+    bool whole;       /* its holder's plan writes all of it */
     unsigned holders; /* handles of sessions, and jobs */
     uint64_t idle_since_ns;
     uint64_t executors;           /* bit by slot: who has it mapped (executor.h) */

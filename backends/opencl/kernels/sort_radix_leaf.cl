@@ -4,7 +4,7 @@
  * the first of these that fits:
  *
  *   sorted already, or all keys equal   un-mapped only
- *   falling                             turned round
+ *   descending                          reversed
  *   larger than a leaf, mostly one key  split around that key
  *   keys that spread                    bins of about eight keys, each finished by a sorting network
  *   few values                          counted and written anew
@@ -13,7 +13,7 @@
 typedef struct {
     key least, most;
     uint low; /* so many low bits are the same in all keys, as of whole numbers kept as floats */
-    bool sorted, falling;
+    bool sorted, descending;
 } extent;
 
 inline extent measure(__global const key *a, uint n)
@@ -41,14 +41,14 @@ inline extent measure(__global const key *a, uint n)
         e.least = min(e.least, l[k]);
         e.most = max(e.most, h[k]);
         e.sorted = e.sorted && d[k] == 0;
-        e.falling = e.falling && g[k] == 0;
+        e.descending = e.descending && g[k] == 0;
         unlike |= u[k];
     }
     for (; i < n; i++) {
         e.least = min(e.least, a[i]);
         e.most = max(e.most, a[i]);
         e.sorted = e.sorted && (i == 0 || a[i - 1] <= a[i]);
-        e.falling = e.falling && (i == 0 || a[i - 1] >= a[i]);
+        e.descending = e.descending && (i == 0 || a[i - 1] >= a[i]);
         unlike |= a[i] ^ first;
     }
     if (unlike != 0)
@@ -278,7 +278,7 @@ inline void sort_few_values(__global key *a, uint n, extent e, key_order o)
     }
 }
 
-inline void turn_round(__global const key *restrict a, __global key *restrict b, uint n)
+inline void reverse_keys(__global const key *restrict a, __global key *restrict b, uint n)
 {
     for (size_t i = 0; i < n; i++)
         b[i] = a[n - 1 - i];
@@ -290,8 +290,8 @@ inline void sort_keys(__global key *a, uint n, __global key *scratch, ulong scra
 {
     extent e = measure(a, n);
     __global key *sorted = a;
-    if (e.falling && !e.sorted) {
-        turn_round(a, scratch, n);
+    if (e.descending && !e.sorted) {
+        reverse_keys(a, scratch, n);
         unmap_run(scratch, a, n, o);
         return;
     }
