@@ -11,9 +11,10 @@
 /* An open-addressing table from number to item; deletion moves followers back, so there are no tombs. */
 typedef struct item {
     uint64_t key;
-    uint8_t *data; /* buffers */
+    uint8_t *data; /* buffers; NULL: it could not be mapped */
     uint64_t bytes;
-    int fd; /* descriptors */
+    int fd;     /* descriptors, and buffers that are not mapped */
+    bool whole; /* buffers */
     bool used;
 } item;
 
@@ -129,24 +130,33 @@ static hac_status may_add(item_table *t, uint64_t key, size_t most, const char *
     return make_room(t, err);
 }
 
+static hac_status map(const hac_memory *memory, item *buffer, hac_error *err)
+{
+    void *data = NULL;
+    hac_status status = hac_memfd_map(buffer->fd, buffer->bytes, true, &data, err);
+    if (status != HAC_OK)
+        return status;
+    if (buffer->whole)
+        hac_memfd_take_large_pages(data, buffer->bytes);
+    if (memory->device != NULL)
+        hac_device_add_region(memory->device, data, buffer->bytes);
+    buffer->data = data;
+    hac_close(buffer->fd);
+    buffer->fd = -1;
+    return HAC_OK;
+}
+
 hac_status hac_memory_add_buffer(hac_memory *memory, uint32_t buffer, uint64_t bytes, bool whole,
                                  int fd_taken, hac_error *err)
 {
     hac_autoclose int fd = fd_taken;
-    void *data = NULL;
     hac_status status = may_add(&memory->buffers, buffer, HAC_MEMORY_MAX_BUFFERS, "buffer", err);
     if (status == HAC_OK)
         status = hac_memfd_check(fd, bytes, err);
-    if (status == HAC_OK)
-        status = hac_memfd_map(fd, bytes, true, &data, err);
     if (status != HAC_OK)
         return status;
-    if (whole)
-        hac_memfd_take_large_pages(data, bytes);
-    place(&memory->buffers, &(item){.key = buffer, .data = data, .bytes = bytes, .fd = -1});
-    if (memory->device != NULL)
-        hac_device_add_region(memory->device, data, bytes);
-    return HAC_OK;
+    place(&memory->buffers, &(item){.key = buffer, .bytes = bytes, .fd = hac_steal_fd(&fd), .whole = whole});
+    return map(memory, find(&memory->buffers, buffer), err);
 }
 
 void hac_memory_remove_buffer(hac_memory *memory, uint32_t buffer)
@@ -177,10 +187,10 @@ void hac_memory_remove_descriptor(hac_memory *memory, uint64_t descriptor)
     remove_item(&memory->descriptors, found);
 }
 
-hac_status hac_memory_span(const hac_memory *memory, uint32_t buffer, uint64_t offset, uint64_t bytes,
+hac_status hac_memory_span(hac_memory *memory, uint32_t buffer, uint64_t offset, uint64_t bytes,
                            hac_span *ret, hac_error *err)
 {
-    const item *found = find(&memory->buffers, buffer);
+    item *found = find(&memory->buffers, buffer);
     uint64_t end;
     if (found == NULL)
         return hac_fail(err, HAC_INVALID, "buffer %u is not registered", buffer);
@@ -191,6 +201,9 @@ hac_status hac_memory_span(const hac_memory *memory, uint32_t buffer, uint64_t o
         return hac_fail(err, HAC_INVALID, "%llu bytes from %llu on are not within buffer %u of %llu bytes",
                         (unsigned long long)bytes, (unsigned long long)offset, buffer,
                         (unsigned long long)found->bytes);
+    hac_status status = found->data == NULL ? map(memory, found, err) : HAC_OK;
+    if (status != HAC_OK)
+        return status;
     *ret = (hac_span){.data = found->data + offset, .bytes = bytes};
     return HAC_OK;
 }

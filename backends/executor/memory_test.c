@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,6 +119,30 @@ static void test_whole_buffers(void **state)
     }
 }
 
+/* Without address space a buffer waits, and who uses it hears why. */
+static void test_mapped_later(void **state)
+{
+    (void)state;
+    hac_memory *memory = new_memory();
+    hac_error err = HAC_ERROR_NONE;
+    hac_span span;
+    struct rlimit old, low;
+    int fd = sealed(1 << 30);
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    low = old;
+    low.rlim_cur = 1 << 29;
+    assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
+    hac_status added = hac_memory_add_buffer(memory, 1, 1 << 30, false, fd, &err);
+    hac_status used = hac_memory_span(memory, 1, 0, 64, &span, &err);
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    assert_int_equal(added, HAC_NO_MEMORY);
+    assert_int_equal(used, HAC_NO_MEMORY);
+    assert_int_equal(hac_memory_add_buffer(memory, 1, 4096, false, sealed(4096), &err), HAC_PROTOCOL);
+    assert_int_equal(hac_memory_span(memory, 1, 0, 1 << 30, &span, &err), HAC_OK);
+    span.data[(1 << 30) - 1] = 1;
+    hac_memory_free(memory);
+}
+
 /* The descriptor is taken, and closed, whatever becomes of it. */
 static void test_refused_buffers(void **state)
 {
@@ -158,11 +183,9 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_descriptors),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_whole_buffers),
-        cmocka_unit_test(test_refused_buffers),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_random_descriptors), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_whole_buffers),      cmocka_unit_test(test_mapped_later),
+        cmocka_unit_test(test_refused_buffers),    cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, hac_test_fds_setup, hac_test_fds_teardown);
 }

@@ -21,7 +21,7 @@ typedef enum usability { UNKNOWN = 0, USABLE, FAILED } usability;
 
 struct hac_runner {
     hac_device *device;
-    const hac_memory *memory;
+    hac_memory *memory;
     double slowdown;
     usability known[MAX_CODELETS][HAC_TYPE_COUNT];
     hac_task task;
@@ -34,7 +34,7 @@ struct hac_runner {
     _Alignas(64) uint8_t inline_out[HAC_INLINE_MAX];
 };
 
-hac_status hac_runner_new(hac_device *device, const hac_memory *memory, double slowdown, hac_runner **ret,
+hac_status hac_runner_new(hac_device *device, hac_memory *memory, double slowdown, hac_runner **ret,
                           hac_error *err)
 {
     if (!(slowdown >= 1.0) || !isfinite(slowdown))
@@ -72,7 +72,7 @@ static hac_status check_counts(const hac_codelet *c, const Hac__Executor__Run *r
     return HAC_OK;
 }
 
-static hac_status add_references(const hac_memory *memory, const Hac__Executor__Run *run, hac_task *task,
+static hac_status add_references(hac_memory *memory, const Hac__Executor__Run *run, hac_task *task,
                                  hac_error *err)
 {
     for (size_t i = 0; i < run->n_spans; i++) {
@@ -96,7 +96,7 @@ static hac_status add_references(const hac_memory *memory, const Hac__Executor__
     return run->descriptor == 0 ? HAC_OK : hac_memory_descriptor(memory, run->descriptor, &task->fd, err);
 }
 
-hac_status hac_task_from_command(const hac_device_facts *facts, const hac_memory *memory,
+hac_status hac_task_from_command(const hac_device_facts *facts, hac_memory *memory,
                                  const Hac__Executor__Run *run, const hac_codelet **ret_codelet,
                                  hac_task *ret, hac_error *err)
 {

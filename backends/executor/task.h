@@ -10,7 +10,7 @@
 typedef struct hac_runner hac_runner;
 
 /* Device and memory are borrowed. slowdown ≥ 1: every task takes that many times as long. */
-HAC_MUST_USE hac_status hac_runner_new(hac_device *device, const hac_memory *memory, double slowdown,
+HAC_MUST_USE hac_status hac_runner_new(hac_device *device, hac_memory *memory, double slowdown,
                                        hac_runner **ret, hac_error *err);
 void hac_runner_free(hac_runner *runner);
 
@@ -18,7 +18,7 @@ void hac_runner_free(hac_runner *runner);
  * Makes the codelet's task of a command. Everything about the command is checked, the codelet's own check
  * included. HAC_INVALID or HAC_UNSUPPORTED say what is wrong. The task borrows from `run`.
  */
-HAC_MUST_USE hac_status hac_task_from_command(const hac_device_facts *facts, const hac_memory *memory,
+HAC_MUST_USE hac_status hac_task_from_command(const hac_device_facts *facts, hac_memory *memory,
                                               const Hac__Executor__Run *run, const hac_codelet **ret_codelet,
                                               hac_task *ret, hac_error *err);
 
