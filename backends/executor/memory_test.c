@@ -128,6 +128,7 @@ static void test_mapped_later(void **state)
     hac_span span;
     struct rlimit old, low;
     int fd = sealed(1 << 30);
+    assert_int_equal(hac_memory_add_buffer(memory, 2, 4096, false, sealed(4096), &err), HAC_OK);
     assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
     low = old;
     low.rlim_cur = 1 << 29;
