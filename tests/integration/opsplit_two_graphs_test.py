@@ -77,12 +77,15 @@ class TwoGraphs(SharedMachineTest):
         twice = [values[order[i]] for i in order]
         return (x, index, y, z), index_memory, lambda: list(struct.unpack(f"<{rows}d", z_memory[:8 * rows])) == twice
 
+    def again_and_again(self, rows):
+        """A graph that takes 60 times as long as one of its tasks."""
+        return [self.gather(rows, after=b"" if i == 0 else bytes([i - 1])) for i in range(60)]
+
     def long_vectors(self):
         """And a graph of some tenths of a second."""
         rows = 1 << 20
         numbers, _, is_right = self.vectors(rows)
-        tasks = [self.gather(rows, after=b"" if i == 0 else bytes([i - 1])) for i in range(60)]
-        return rows, numbers, tasks, is_right
+        return rows, numbers, self.again_and_again(rows), is_right
 
     # ---- what comes of it ----
 
@@ -92,7 +95,7 @@ class TwoGraphs(SharedMachineTest):
         for _ in range(30):
             rows, job = 5000, self.begin()
             (x, index, y, z), _, is_right = self.vectors(rows)
-            first = self.send(job, [y, x, index], [self.gather(rows)])
+            first = self.send(job, [y, x, index], self.again_and_again(rows))  # there when the others come
             second = self.send(job, [z, y, index], [self.gather(rows)])
             third = self.send(job, [z, y, index], [self.gather(rows)])
             line = self.client.send(wire.APPEND_GRAPH, wire.message(f1=job, f3="a line"))
