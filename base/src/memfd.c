@@ -17,10 +17,10 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-/* A large page takes 0.2 to 0.4 ms, one by one its pages take 1 to 2. Where large ones take much longer
- * (memory in pieces; a virtual machine whose host wants free memory back) the rest comes one by one. */
-#define LARGE_PAGE_NS UINT64_C(1000000)
-#define SLOW_PAGES    16 /* that may be late */
+/* A large page takes 0.2 to 0.4 ms, and 6 in a virtual machine that has to ask its host for each. Where they
+ * take longer still (memory in pieces) the rest comes page by page. */
+#define LARGE_PAGE_NS UINT64_C(8000000)
+#define SLOW_PAGES    4 /* that may be late */
 
 /* Linux 6.1; before, it fails. */
 #ifndef MADV_COLLAPSE

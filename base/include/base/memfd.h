@@ -40,7 +40,7 @@ void hac_memfd_unmap(void *address, uint64_t bytes);
 /* Takes the memory of a mapping now, in large pages, as far as whole ones lie in [0, bytes) and the kernel
  * (6.1) has them at hand; other pages come at their first touch. For memory that will be written from end to
  * end: loops over hundreds of streams run into the limits of the TLB, and page by page takes longer. What
- * lies there stays. Takes up to 1 ms for each large page. */
+ * lies there stays. Takes up to 8 ms for each large page. */
 void hac_memfd_take_large_pages(void *address, uint64_t bytes);
 
 #endif

@@ -112,8 +112,8 @@ typedef struct hac_buffer hac_buffer;
 
 /* A zeroed-or-recycled (contents undefined) buffer of at least `bytes` bytes, 64-byte aligned. Pool memory
  * is recycled and stays mapped: allocate, free and allocate again is cheap. From 4 MiB on the
- * call takes the memory at once, as far as the kernel has large pages at hand (13 ms for 64 MiB): what you
- * may not fill, ask for with hac_buffer_alloc_growable. HAC_REFUSED: over quota. */
+ * call takes the memory at once, as far as the kernel has large pages (64 MiB: 13 ms, or 200 in some virtual
+ * machines): what you may not fill, ask for with hac_buffer_alloc_growable. HAC_REFUSED: over quota. */
 HAC_API HAC_MUST_USE hac_status hac_buffer_alloc(hac_client *client, uint64_t bytes, hac_buffer **ret_buffer,
                                                  hac_error *err);
 /* A buffer that hac_buffer_grow can make larger until it is first used by a job. */

@@ -707,7 +707,7 @@ static hac_status prepare(weaver *w, hac_error *err)
         status = hac_plan_add_buffer(w->plan, "work", HAC_BUFFER_WORK, w->m * w->item_bytes, &work, err);
         w->work = work;
         if (status == HAC_OK)
-            w->plan->buffers[work].whole = true;
+            w->plan->buffers[work].whole = !w->spec->from_descriptor;
     }
     for (size_t d = 0; d < w->plan->n_devices; d++) {
         const hac_machine_device *device = &w->machine->devices[w->plan->devices[d].machine_index];

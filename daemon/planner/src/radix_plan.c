@@ -62,7 +62,7 @@ static hac_status add_buffers(phases *p, hac_error *err)
         return status;
     status = add_work(p, "work", p->plan->buffers[p->buffers.in].bytes, &p->keys, err);
     if (status == HAC_OK)
-        p->plan->buffers[p->keys].whole = true;
+        p->plan->buffers[p->keys].whole = !p->spec->from_descriptor;
     return status;
 }
 

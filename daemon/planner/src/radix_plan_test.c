@@ -82,9 +82,11 @@ static const hac_plan_buffer *buffer_named(const hac_plan *plan, const char *nam
 static void check_radix(const hac_plan *plan, const hac_sort_spec *spec)
 {
     assert_string_equal(plan->sort.algorithm, "radix");
-    for (size_t b = 0; b < plan->n_buffers; b++) /* how much of the tables is used depends on the keys */
-        assert_int_equal(plan->buffers[b].whole, &plan->buffers[b] != buffer_named(plan, "table") &&
-                                                     &plan->buffers[b] != buffer_named(plan, "counts"));
+    for (size_t b = 0; b < plan->n_buffers; b++) { /* how much of the tables is used depends on the keys */
+        const hac_plan_buffer *buffer = &plan->buffers[b];
+        bool table = buffer == buffer_named(plan, "table") || buffer == buffer_named(plan, "counts");
+        assert_int_equal(buffer->whole, !table && !spec->from_descriptor);
+    }
     for (size_t t = 0; t < plan->n_tasks; t++) {
         const hac_plan_task *task = &plan->tasks[t];
         const struct contract *c = contract_of(task->codelet);

@@ -50,11 +50,9 @@ static hac_status add_buffer(hac_plan *plan, const char *name, hac_buffer_role r
     if (__builtin_mul_overflow(items, width, &bytes))
         return hac_fail(err, HAC_INVALID, "%s: too many items", name);
     hac_status status = hac_plan_add_buffer(plan, name, role, bytes, &index, err);
-    if (status != HAC_OK)
-        return status;
-    plan->buffers[index].whole = true;
-    *ret = index;
-    return HAC_OK;
+    if (status == HAC_OK)
+        *ret = index;
+    return status;
 }
 
 static hac_status add_buffers(hac_plan *plan, const hac_sort_spec *spec, hac_sort_buffers *b, hac_error *err)
@@ -74,6 +72,8 @@ static hac_status add_buffers(hac_plan *plan, const hac_sort_spec *spec, hac_sor
     if (status == HAC_OK && hac_sort_by_index(spec))
         status = add_buffer(plan, "index", spec->argsort ? HAC_BUFFER_OUTPUT : HAC_BUFFER_WORK, spec->items,
                             hac_sort_index_bytes(spec), &b->index, err);
+    for (size_t i = 0; i < plan->n_buffers; i++) /* a file's job is often the only one */
+        plan->buffers[i].whole = !spec->from_descriptor;
     plan->result_buffer = spec->argsort ? b->index : b->out;
     return status;
 }

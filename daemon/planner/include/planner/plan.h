@@ -52,7 +52,7 @@ typedef struct hac_plan_buffer {
     /* Its size is known, and its memory taken, only when the tasks before its first use are done; `bytes` is
      * an estimate until then. */
     bool late;
-    bool whole; /* the tasks write all of it: its memory may be taken at once */
+    bool whole; /* the tasks write all of it, and it pays to take its memory at once */
 } hac_plan_buffer;
 
 typedef struct hac_plan_span {
