@@ -67,7 +67,7 @@ typedef ushort16 BINS(loose_row) __attribute__((aligned(2)));
 #define KEY_OF(value, lowest)   ((key)(value) + (lowest))
 #define KEYS_OF(column, lowest) (convert_uint16(*(const BINS(loose_row) *)(column)) + (keys)(lowest))
 #else
-typedef part BINS(loose_row) __attribute__((aligned(sizeof(key))));
+typedef loose_part BINS(loose_row);
 #define VALUES_OF               __global const key *
 #define KEY_OF(value, lowest)   (value)
 #define KEYS_OF(column, lowest) LOAD_OWN(column)
