@@ -26,7 +26,8 @@ JNI = BUILD / "bindings" / "jni"
 # Warnings of -Xcheck:jni go to standard output, which must be what the program prints and nothing else.
 JAVA = ["java", "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
         f"-Djava.library.path={JNI}", "-cp", f"{JNI}/hac.jar:{JNI}/hac_jni_test.jar", "HacTest"]
-FIXED_HEAP = ("-Xms48m", "-Xmx48m", "-XX:+AlwaysPreTouch")
+# No descriptors but our own: a JVM that looks after its container opens the files of its cgroup now and then.
+FIXED_HEAP = ("-Xms48m", "-Xmx48m", "-XX:+AlwaysPreTouch", "-XX:-UseContainerSupport")
 
 
 def environment_of(machine):
