@@ -122,14 +122,14 @@ static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
     return true;
 }
 
-static void describe_death(const hac_executor *executor, int64_t status, int signal, bool asked, char *ret,
-                           size_t room)
+static void describe_death(const hac_executor *executor, int64_t status, int signal, bool for_memory,
+                           char *ret, size_t room)
 {
     const char *words = hac_child_last_words(executor->child, executor->fatal),
                *colon = words[0] != '\0' ? ": " : "";
     if (executor->hung)
         snprintf(ret, room, "did not answer in time and was killed");
-    else if (killed_for_memory(executor->executors, signal, asked))
+    else if (for_memory)
         snprintf(ret, room, "was killed by the kernel, as memory ran out");
     else if (signal != 0)
         snprintf(ret, room, "was ended by signal %d (%s)%s%.200s", signal, strsignal(signal), colon, words);
@@ -157,18 +157,18 @@ static void executor_free(hac_executor *executor)
     free(executor);
 }
 
-static void lose_in_flight(hac_executor *executor, bool counts, const char *how)
+/* Only the first in line was running: the others are innocent and untouched. */
+static void lose_in_flight(hac_executor *executor, hac_loss loss)
 {
     hac_executors *executors = executor->executors;
-    bool started = true;
+    loss.started = true;
     while (!hac_list_empty(&executor->in_flight)) {
         hac_dispatch *dispatch = hac_container_of(executor->in_flight.next, hac_dispatch, link);
         hac_list_remove(&dispatch->link);
-        dispatch->held_seconds = started ? hac_seconds_since(executor->busy_since_ns) : 0;
+        dispatch->held_seconds = loss.started ? hac_seconds_since(executor->busy_since_ns) : 0;
         dispatch->executor = NULL;
-        /* only the first in line was running: the others are innocent and untouched */
-        executors->events.lost(executors->context, dispatch, started, counts && started, how);
-        started = false;
+        executors->events.lost(executors->context, dispatch, &loss);
+        loss = (hac_loss){.how = loss.how};
     }
     executor->n_in_flight = 0;
 }
@@ -187,10 +187,12 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     hac_executor *executor = context;
     hac_executors *executors = executor->executors;
     char how[320];
-    describe_death(executor, status, signal, asked, how, sizeof how);
     /* somebody's SIGKILL (the OOM killer's, an administrator's, a test's) says nothing about the device */
-    bool counts = executor->hung || (!asked && signal != SIGKILL);
-    if (counts && !hung_at_users_pace(executor))
+    hac_loss loss = {.counts = executor->hung || (!asked && signal != SIGKILL),
+                     .for_memory = !executor->hung && killed_for_memory(executors, signal, asked),
+                     .how = how};
+    describe_death(executor, status, signal, loss.for_memory, how, sizeof how);
+    if (loss.counts && !hung_at_users_pace(executor))
         note_death(executor, how);
     if (!asked || executor->hung)
         executors->restarts++;
@@ -210,7 +212,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     hac_log_subject about = subject_of(executor);
     hac_log_record(HAC_LOG_DEBUG, HAC_EVENT_EXECUTOR_ENDED, &about, "executor of %s %s",
                    device_of(executor)->config.name, how);
-    lose_in_flight(executor, counts, how);
+    lose_in_flight(executor, loss);
     executor_free(executor);
     executors->events.changed(executors->context);
 }

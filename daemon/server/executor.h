@@ -75,12 +75,19 @@ struct hac_executor {
     char fatal[256]; /* its own last words */
 };
 
+/* How a task's executor was lost. */
+typedef struct hac_loss {
+    bool started;    /* the task may have run in part; else it was still waiting */
+    bool counts;     /* it is held against the task: not a SIGKILL from outside */
+    bool for_memory; /* the kernel killed it, as memory ran out */
+    const char *how; /* … it ended, after "the executor": "was ended by signal 9 (Killed)" */
+} hac_loss;
+
 typedef struct hac_executor_events {
     /* A task has ended, well or not; the dispatch is out of flight and the callee's. */
     void (*done)(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done);
-    /* The executor died with it and has been reaped. `started`: it may have run in part (the others were
-     * still waiting). `counts`: the death is held against the task (not a SIGKILL from outside). */
-    void (*lost)(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how);
+    /* The executor died with it and has been reaped; the dispatch is as with `done`. */
+    void (*lost)(void *context, hac_dispatch *dispatch, const hac_loss *loss);
     /* The executor of that slot is gone, and all that was registered with it; another may take the slot. */
     void (*gone)(void *context, unsigned slot);
     /* Something may be dispatched again: an executor is ready, or one is gone. */

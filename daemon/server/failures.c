@@ -11,6 +11,7 @@
 #define KILLS_MAX     20 /* executors that are killed under a query, by whomever, before it is given up */
 #define KILLS_MAX_PLAIN                                                                                      \
     60 /* … under a job without a language of its own, which has fewer ways to fill memory */
+#define MEMORY_KILLS_MAX 8 /* … by the kernel, which says that there was no memory */
 
 static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attempt)
 {
@@ -102,34 +103,36 @@ static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, ui
 }
 
 /* A job that needs more memory than there is would be killed for it again and again. */
-static void give_up_killed(hac_job *job, bool counts, const char *how)
+static void give_up_killed(hac_job *job, const hac_loss *loss)
 {
-    if (job->code != HAC_OK || job->retries < (job->kind->user_errors ? KILLS_MAX : KILLS_MAX_PLAIN))
+    unsigned most = job->kind->user_errors ? KILLS_MAX : KILLS_MAX_PLAIN;
+    if (job->code != HAC_OK || (job->retries < most && job->memory_kills < MEMORY_KILLS_MAX))
         return;
-    job->code = counts ? HAC_FAILED : HAC_NO_MEMORY;
+    job->code = loss->counts ? HAC_FAILED : HAC_NO_MEMORY;
     snprintf(job->message, sizeof job->message, "%u executors were lost at it, the last one %s%s",
-             job->retries, how, counts ? "" : ": it may need more memory than there is");
+             job->retries, loss->how, loss->counts ? "" : ": it may need more memory than there is");
 }
 
-void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, bool started, bool counts, const char *how)
+void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, const hac_loss *loss)
 {
     uint32_t device = hac_job_device(job, dispatch->plan_device);
     const hac_plan_task *task = &job->plan->tasks[dispatch->task];
-    if (started) {
+    if (loss->started) {
         job->retries++;
+        job->memory_kills += loss->for_memory;
         hac_job_note(job, "the executor of %s %s during %s", job->server->devices.items[device]->config.name,
-                     how, task->codelet);
+                     loss->how, task->codelet);
     }
-    if (counts && ++job->losses[device] >= LOSSES_MAX) {
+    if (loss->counts && ++job->losses[device] >= LOSSES_MAX) {
         char why[400];
-        describe_losses(job, dispatch, job->losses[device], how, why, sizeof why);
+        describe_losses(job, dispatch, job->losses[device], loss->how, why, sizeof why);
         if (job->losses[device] >= LOSSES_LAST || has_others(job, device))
             hac_failures_leave_device(job, device, why);
     }
-    if (started)
-        give_up_killed(job, counts, how);
-    if ((task->repeatable && !job->run.failed) || !started)
-        give_back(job, dispatch, dispatch->attempt + started);
+    if (loss->started)
+        give_up_killed(job, loss);
+    if ((task->repeatable && !job->run.failed) || !loss->started)
+        give_back(job, dispatch, dispatch->attempt + loss->started);
     else
         job->run.broken = true;
 }

@@ -20,8 +20,6 @@ void hac_failures_await_programs(hac_job *job, const hac_dispatch *dispatch, con
 /* The device cannot do the piece, or failed at it. */
 void hac_failures_refused(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done);
 
-/* The executor was lost; `started`, `counts` and `how` are hac_executor_events.lost's. */
-void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, bool started, bool counts,
-                       const char *how);
+void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, const hac_loss *loss);
 
 #endif

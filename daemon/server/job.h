@@ -158,7 +158,8 @@ struct hac_job {
     hac_past past;                             /* what ran of the plans before the current one */
     hac_run run;
     unsigned restarts, retries;
-    uint32_t n_by_host; /* tasks whose kernels could not do them, and whose host codelets went on */
+    unsigned memory_kills; /* of the retries: the kernel's, as memory ran out */
+    uint32_t n_by_host;    /* tasks whose kernels could not do them, and whose host codelets went on */
     uint32_t losses[HAC_DEVICE_PLACES]; /* executors lost on each device */
     uint32_t excluded;                  /* devices that lost three */
     uint64_t bytes_in;

@@ -791,15 +791,15 @@ void hac_scheduler_done(void *context, hac_dispatch *dispatch, const Hac__Execut
     free(dispatch);
 }
 
-void hac_scheduler_lost(void *context, hac_dispatch *dispatch, bool started, bool counts, const char *how)
+void hac_scheduler_lost(void *context, hac_dispatch *dispatch, const hac_loss *loss)
 {
     hac_server *server = context;
     hac_job *job = land(dispatch);
     spend(job, dispatch);
     hac_metrics_task_ended(&server->metrics, job->plan->devices[dispatch->plan_device].name, true);
-    if (started)
+    if (loss->started)
         record(job, dispatch, 0, true, NULL);
-    hac_failures_lost(job, dispatch, started, counts, how);
+    hac_failures_lost(job, dispatch, loss);
     free(dispatch);
 }
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import resource
 import select
 import shlex
@@ -446,6 +447,8 @@ class OutOfMemory(ServiceTest):
         print(f"failed after {result.seconds:.1f} s", file=sys.stderr)
         self.assertEqual(result.code, 1, result)
         self.assertIn("killed by the kernel, as memory ran out", result.err)  # at its start, or at the job
+        lost = re.search(r"(\d+) executors were lost at it", result.err)
+        self.assertLessEqual(int(lost.group(1)) if lost else 0, 8, result.err)
         self.assertFalse(os.path.exists(machine.path("out")))
         self.assertTrue(daemon.alive())
         (group / limit).write_text("-1" if group.parent.name == "memory" else "max")
