@@ -169,10 +169,34 @@ def beside_single(machine, devices, *args):
     return tuple(statistics.median(v) for v in zip(*((g["seconds"], *g["beside"]) for g in got)))
 
 
-def pairs(build, quick):
-    """Two devices against one of them, in the same daemon, turn by turn."""
-    n = 1 << (22 if quick else 24)
+def measured_and_simulated(machine, slowdown, n):
+    """What bitonic plans on the pair took from their first task to the last one's end, by the plan's simulation: the
+    receipts of the last jobs."""
     lines = []
+    repeats = 11
+    for scheme in ("proportional", "lower", "upper", "none"):
+        machine.program("bench_sort", "--items", n, "--algorithm", "bitonic", "--scheme", scheme, "--repeats", repeats)
+        jobs = json.loads(machine.hacctl("jobs", "--json").stdout)["jobs"]
+        receipts = [json.loads(machine.hacctl("show", str(number), "--json").stdout)["receipt"]
+                    for number in sorted(job["id"] for job in jobs)[-repeats:]]
+        if any(r["scheme"] != scheme or r["items"] != n for r in receipts):
+            raise RuntimeError(f"bitonic, {scheme}: the last jobs are others")
+        ratios = [r["measured_seconds"] / r["predicted_seconds"] for r in receipts]
+        line = {"line": f"slowdown {slowdown:g}, {scheme}, {n} u32",
+                "measured_seconds": statistics.median(r["measured_seconds"] for r in receipts),
+                "simulated_seconds": statistics.median(r["predicted_seconds"] for r in receipts),
+                "over_simulated": statistics.median(ratios), "least_over_simulated": min(ratios),
+                "most_over_simulated": max(ratios)}
+        lines.append(line)
+        print(f"  bitonic, {line['line']}: {line['measured_seconds'] * 1e3:.2f} ms, simulated "
+              f"{line['simulated_seconds'] * 1e3:.2f}: {line['over_simulated']:.3f} (goal 0.85 to 1.15)", flush=True)
+    return lines
+
+
+def pairs(build, quick):
+    """Two devices against one of them, in the same daemon, turn by turn; and bitonic plans against their simulation."""
+    n = 1 << (22 if quick else 24)
+    lines, plans = [], []
     for slowdown in (1.0, 3.0):
         machine = Machine(build, SPLIT.format(slowdown=slowdown))
         try:
@@ -182,15 +206,18 @@ def pairs(build, quick):
                                                     "--repeats", 7)
                 ideal = 1 / (1 / first + 1 / second)
                 goal = {("auto", 1.0): 1.8, ("bitonic", 1.0): 1.6}.get((algorithm, slowdown))
+                goal_of_ideal = {("auto", 3.0): 1.10}.get((algorithm, slowdown))
                 line = {"line": f"pair, slowdown {slowdown:g}, {algorithm}, {n} u32", "both_seconds": both,
                         "first_seconds": first, "second_seconds": second, "speed_up": first / both,
-                        "ideal_seconds": ideal, "over_ideal": both / ideal, "goal": goal}
+                        "ideal_seconds": ideal, "over_ideal": both / ideal, "goal": goal, "goal_of_ideal": goal_of_ideal}
                 lines.append(line)
                 print(f"  {line['line']}: {both * 1e3:.2f} ms, alone {first * 1e3:.2f} and {second * 1e3:.2f}: speed-up "
-                      f"{line['speed_up']:.2f} (goal {goal or '-'}), {line['over_ideal']:.3f} of ideal", flush=True)
+                      f"{line['speed_up']:.2f} (goal {goal or '-'}), {line['over_ideal']:.3f} of ideal (goal "
+                      f"{goal_of_ideal or '-'})", flush=True)
+            plans += measured_and_simulated(machine, slowdown, n)
         finally:
             machine.close()
-    return lines
+    return {"pairs": lines, "plans": plans}
 
 
 def never_slower(build, quick):
@@ -250,10 +277,16 @@ def sort_markdown(results):
         out.append(f"| {r['line']} | {r['seconds'] * 1e3:.2f} | {r['peer_seconds'] * 1e3:.2f} | {r['ratio']:.2f} | "
                    f"{r['goal'] or ''} | {r.get('memory_passes', 0):.1f} |")
     out += ["", f"Peer: {results['peer']}; file to file: std::sort doing the same.", "",
-            "| two devices, one per core | both ms | alone ms | speed-up | goal | ÷ ideal |", "|---|--:|--:|--:|--:|--:|"]
+            "| two devices, one per core | both ms | alone ms | speed-up | goal | ÷ ideal | goal |", "|---|--:|--:|--:|--:|--:|--:|"]
     for r in results["pairs"]:
         out.append(f"| {r['line']} | {r['both_seconds'] * 1e3:.2f} | {r['first_seconds'] * 1e3:.2f} / "
-                   f"{r['second_seconds'] * 1e3:.2f} | {r['speed_up']:.2f} | {r['goal'] or ''} | {r['over_ideal']:.3f} |")
+                   f"{r['second_seconds'] * 1e3:.2f} | {r['speed_up']:.2f} | {r['goal'] or ''} | {r['over_ideal']:.3f} | "
+                   f"{r['goal_of_ideal'] or ''} |")
+    out += ["", "| bitonic plans, two devices | measured ms | simulated ms | measured ÷ simulated | of all runs | goal |",
+            "|---|--:|--:|--:|--:|--:|"]
+    for r in results["plans"]:
+        out.append(f"| {r['line']} | {r['measured_seconds'] * 1e3:.2f} | {r['simulated_seconds'] * 1e3:.2f} | "
+                   f"{r['over_simulated']:.3f} | {r['least_over_simulated']:.2f} … {r['most_over_simulated']:.2f} | 0.85 … 1.15 |")
     out += ["", "| auto ÷ best single device (slowdown 3) | ratio |", "|---|--:|"]
     out += [f"| {r['line']} | {r['over_best']:.3f} |" for r in results["grid"]]
     j, s = results["jobs"], results["startup"]
@@ -295,7 +328,7 @@ def measure_sort(build, quick):
               f"{jobs['passing_p50_us']}, {jobs['passing_p99_us']}), {jobs['jobs_per_second']} a second", flush=True)
     finally:
         machine.close()
-    return {"peer": peer[2], "bandwidth": measured, "sorts": sorts, "jobs": jobs, "pairs": pairs(build, quick),
+    return {"peer": peer[2], "bandwidth": measured, "sorts": sorts, "jobs": jobs, **pairs(build, quick),
             "grid": never_slower(build, quick), "startup": startup(build)}
 
 
