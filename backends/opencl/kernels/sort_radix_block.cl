@@ -617,6 +617,18 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_
 }
 #endif
 
+/* The next chunks of a group, one behind the other: a bucket's keys of one begin where those of the one before
+ * end, so that a run of them is scattered like one chunk, from its first row of starts, and lines are not cut
+ * between them. Runs become shorter and shorter. `next` begins at the number of groups (radix_count). */
+inline uint2 next_run(uint chunks, volatile __global uint *next)
+{
+    uint groups = (uint)get_num_groups(0);
+    uint left = chunks - min(*next - groups, chunks);
+    uint many = max(groups == 1 ? left : left / (2 * groups), 1u);
+    uint first = min(atomic_add(next, many) - groups, chunks);
+    return (uint2)(first, min(many, chunks - first));
+}
+
 /* out holds `limit` keys; starts are places in it. first_index: of in[0]. */
 __kernel void radix_scatter(__global const key *restrict in, ulong items, uint chunk_items, uint chunks,
                             __global const ushort *restrict table, __global const key *restrict splitters,
@@ -627,10 +639,10 @@ __kernel void radix_scatter(__global const key *restrict in, ulong items, uint c
 {
     key_order o = {flip, sign, rotate, reverse, top};
     cell_map c = {base, method, shift, last, scale, levels, table, splitters};
-    for (uint chunk = get_group_id(0); chunk < chunks; chunk = atomic_inc(next)) {
-        ulong from = (ulong)chunk * chunk_items;
-        uint n = (uint)min((ulong)chunk_items, items - from);
-        __global const ulong *row = starts + (ulong)chunk * row_items;
+    for (uint2 run = next_run(chunks, next); run.y != 0; run = next_run(chunks, next)) {
+        ulong from = (ulong)run.x * chunk_items;
+        uint n = (uint)min((ulong)run.y * chunk_items, items - from);
+        __global const ulong *row = starts + (ulong)run.x * row_items;
 #if !HAC_INDEX_BYTES
         if (by_lines(buckets, limit, out)) {
             scatter_chunk_by_lines(in + from, n, o, c, buckets, row, limit, out);
