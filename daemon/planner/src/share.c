@@ -4,7 +4,8 @@
 #include <math.h>
 
 #define PART_PLANNED  0.5 /* of a device's time to the common end */
-#define PART_MEASURED 0.7
+#define PART_MEASURED 0.8
+#define LAST_SPAN     6e-4 /* seconds: what is left to the common end is one piece */
 #define SLOWEST       1e-6 /* items a second */
 
 static double rate_of(const hac_sharer *s)
@@ -51,6 +52,13 @@ static unsigned count_in(const hac_sharer *sharers, size_t n)
     return in;
 }
 
+/* Whole grains, as many as are left at most: the last one may be cut. */
+static uint64_t to_grains(double grains, uint64_t left, uint64_t grain)
+{
+    double most = (double)(left / grain + 1);
+    return (uint64_t)fmin(grains, most) * grain;
+}
+
 uint64_t hac_share_next(const hac_sharer *sharers, size_t n, size_t own, bool queued, uint64_t left,
                         uint64_t grain)
 {
@@ -59,15 +67,13 @@ uint64_t hac_share_next(const hac_sharer *sharers, size_t n, size_t own, bool qu
     double span = common_end(sharers, n, (double)left) - mine->busy;
     if (alone && span <= HAC_SHARE_LONGEST)
         return left;
-    double seconds = span * (mine->measured ? PART_MEASURED : PART_PLANNED);
-    if (alone || span < 2 * HAC_SHARE_SHORTEST)
-        seconds = span;
+    bool last = !alone && span < LAST_SPAN;
+    double seconds = alone || last ? span : span * (mine->measured ? PART_MEASURED : PART_PLANNED);
     if (queued && seconds < HAC_SHARE_QUEUED)
         return 0;
-    double items = fmin(rate_of(mine) * fmin(seconds, HAC_SHARE_LONGEST), (double)left);
-    uint64_t whole = items > 0 ? (uint64_t)items / grain * grain : 0;
-    if (whole == 0 && (queued || too_late(sharers, n, own, (double)left, (double)grain)))
+    double grains = rate_of(mine) * fmin(seconds, HAC_SHARE_LONGEST) / (double)grain;
+    if (grains < 1 && (queued || too_late(sharers, n, own, (double)left, (double)grain)))
         return 0;
-    whole = whole == 0 ? grain : whole;
+    uint64_t whole = to_grains(fmax(grains + (last ? 0.5 : 0), 1), left, grain);
     return whole < left ? whole : left;
 }

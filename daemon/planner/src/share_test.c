@@ -139,6 +139,28 @@ static void test_no_late_grain(void **state)
     assert_int_equal(hac_share_next(sharers, 2, 0, false, 1, 1), 1);
 }
 
+/* Near the end each is given all of its part, to the nearest grain, and not grain by grain. */
+static void test_last_pieces(void **state)
+{
+    (void)state;
+    const hac_sharer alike[] = {{true, true, true, 11000, 0}, {true, true, true, 9000, 0}};
+    assert_int_equal(hac_share_next(alike, 2, 0, false, 11, 1), 6); /* of 6.05 */
+    assert_int_equal(hac_share_next(alike, 2, 1, false, 11, 1), 5);
+    assert_int_equal(hac_share_next(alike, 2, 0, false, 3, 1), 2); /* of 1.65 */
+    assert_int_equal(hac_share_next(alike, 2, 0, false, 1, 1), 1);
+    assert_int_equal(hac_share_next(alike, 2, 0, false, 101, 1), 44); /* of 55.5: 4 ms are left */
+    const hac_sharer busy[] = {{true, true, true, 1e4, 2e-4}, {true, true, true, 1e4, 0}};
+    assert_int_equal(hac_share_next(busy, 2, 1, false, 3, 1),
+                     3); /* 100 us after the other has ended at all */
+    assert_int_equal(hac_share_next(busy, 2, 0, true, 2, 1), 0);
+    for (uint64_t items = 5000; items < 20000; items += 37) {
+        const double speed[] = {1e6, 1e6};
+        outcome o = play(speed, speed, 2, items, 50);
+        assert_true(o.pieces <= 10);
+        assert_true(o.seconds < ideal(speed, 2, items) + 2.5e-4);
+    }
+}
+
 /* Whatever the figures are, somebody who is ready is busy or takes a piece. */
 static void test_never_stuck(void **state)
 {
@@ -175,11 +197,9 @@ static void test_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices_end_together),
-        cmocka_unit_test(test_a_wrong_plan_is_corrected),
-        cmocka_unit_test(test_no_late_grain),
-        cmocka_unit_test(test_never_stuck),
-        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_devices_end_together), cmocka_unit_test(test_a_wrong_plan_is_corrected),
+        cmocka_unit_test(test_no_late_grain),        cmocka_unit_test(test_last_pieces),
+        cmocka_unit_test(test_never_stuck),          cmocka_unit_test(test_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,9 @@
  *
  * All devices are to end the range together. So a device gets a part of the time that is left between the end
  * of its own work and that common end: half while its rate in this range is only planned, more once it has
- * been measured there. Pieces become shorter and shorter; the last ones are worth HAC_SHARE_SHORTEST. Where
- * grains are coarse, a device takes none that another one, alone, would end sooner with all the rest: a slow
- * device's last grain would keep everybody waiting. Of the devices that are ready one is always given work or
- * busy already.
+ * been measured there, and near the end all of it, to the nearest grain. Where grains are coarse, a device
+ * takes none that another one, alone, would end sooner with all the rest: a slow device's last grain would
+ * keep everybody waiting. Of the devices that are ready one is always given work or busy already.
  */
 #ifndef PLANNER_SHARE_H
 #define PLANNER_SHARE_H
@@ -17,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HAC_SHARE_SHORTEST 2e-4 /* seconds: a piece is worth at least this much work … */
+#define HAC_SHARE_SHORTEST 2e-4 /* seconds: a piece is worth this much work, but for the last ones … */
 #define HAC_SHARE_LONGEST  0.25 /* … and at most this much, so that a cancel takes effect soon */
-#define HAC_SHARE_QUEUED   4e-4 /* what is queued behind a running piece is worth more */
+#define HAC_SHARE_QUEUED   1e-4 /* what is queued behind a running piece is worth more */
 
 typedef struct hac_sharer {
     bool in;       /* takes part in the range */
