@@ -112,6 +112,7 @@ class Client(MemoryCase):
                 "placement": ("explain", "opsplit", "run", SOURCE / "docs/examples/word-count.yaml", "--input", "folder=texts")}
 
     def client(self, machine, words, left):
+        subprocess.run(["rm", "-rf", machine.path("out")], check=True)
         self.control(left)
         machine.environment.update(LD_PRELOAD=str(PRELOAD), OUT_OF_MEMORY_FILE=str(self.file))
         data = Path(machine.path("in")).read_bytes() if "-" in words else None
@@ -133,7 +134,6 @@ class Client(MemoryCase):
                 turns = sorted(random.Random(made).sample(turns, self.MOST))
             outcomes = {}
             for n in turns:
-                subprocess.run(["rm", "-rf", machine.path("out")], check=True)
                 result, _, _ = self.client(machine, words, n)
                 outcomes[result.code] = outcomes.get(result.code, 0) + 1
                 with self.subTest(command=name, allocation=n):
