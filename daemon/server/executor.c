@@ -214,6 +214,8 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                    device_of(executor)->config.name, how);
     lose_in_flight(executor, loss);
     executor_free(executor);
+    if (loss.for_memory) /* what is kept for reuse may be what there is too little of */
+        (void)hac_pool_trim(executors->users, 0);
     executors->events.changed(executors->context);
 }
 
