@@ -617,9 +617,10 @@ inline void scatter_chunk_by_lines(__global const key *restrict in, uint n, key_
 }
 #endif
 
-/* The next chunks of a group, one behind the other: a bucket's keys of one begin where those of the one before
- * end, so that a run of them is scattered like one chunk, from its first row of starts, and lines are not cut
- * between them. Runs become shorter and shorter. `next` begins at the number of groups (radix_count). */
+/* The next chunks of a group, one behind the other: a bucket's keys of one begin where those of the one
+ * before end, so that a run of them is scattered like one chunk, from its first row of starts, and lines are
+ * not cut between them. Runs become shorter and shorter. `next` begins at the number of groups
+ * (radix_count). */
 inline uint2 next_run(uint chunks, volatile __global uint *next)
 {
     uint groups = (uint)get_num_groups(0);
@@ -639,7 +640,9 @@ __kernel void radix_scatter(__global const key *restrict in, ulong items, uint c
 {
     key_order o = {flip, sign, rotate, reverse, top};
     cell_map c = {base, method, shift, last, scale, levels, table, splitters};
-    for (uint2 run = next_run(chunks, next); run.y != 0; run = next_run(chunks, next)) {
+    bool once = get_num_groups(0) >= chunks; /* for drivers that count a group's loops: a chunk each */
+    uint2 none = 0;
+    for (uint2 run = next_run(chunks, next); run.y != 0; run = once ? none : next_run(chunks, next)) {
         ulong from = (ulong)run.x * chunk_items;
         uint n = (uint)min((ulong)run.y * chunk_items, items - from);
         __global const ulong *row = starts + (ulong)run.x * row_items;
