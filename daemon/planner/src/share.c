@@ -55,8 +55,8 @@ static unsigned count_in(const hac_sharer *sharers, size_t n)
 /* Whole grains, as many as are left at most: the last one may be cut. */
 static uint64_t to_grains(double grains, uint64_t left, uint64_t grain)
 {
-    double most = (double)(left / grain + 1);
-    return (uint64_t)fmin(grains, most) * grain;
+    uint64_t most = left / grain + 1;
+    return (uint64_t)fmin(grains, (double)most) * grain;
 }
 
 uint64_t hac_share_next(const hac_sharer *sharers, size_t n, size_t own, bool queued, uint64_t left,
