@@ -20,6 +20,7 @@ void hac_failures_await_programs(hac_job *job, const hac_dispatch *dispatch, con
 /* The device cannot do the piece, or failed at it. */
 void hac_failures_refused(hac_job *job, const hac_dispatch *dispatch, const Hac__Executor__Done *done);
 
+/* The executor that had the piece was lost. */
 void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, const hac_loss *loss);
 
 #endif

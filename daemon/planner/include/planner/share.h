@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HAC_SHARE_SHORTEST 2e-4 /* seconds: a piece is worth this much work, but for the last ones … */
-#define HAC_SHARE_LONGEST  0.25 /* … and at most this much, so that a cancel takes effect soon */
+#define HAC_SHARE_SHORTEST 2e-4 /* seconds: who shares a range out asks for room for so much work first */
+#define HAC_SHARE_LONGEST  0.25 /* a piece is worth at most this much, so that a cancel takes effect soon */
 #define HAC_SHARE_QUEUED   1e-4 /* what is queued behind a running piece is worth more */
 
 typedef struct hac_sharer {
