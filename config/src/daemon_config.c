@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/memory_cgroup.h"
 #include "schema.h"
 #include "units.h"
 
@@ -36,15 +37,13 @@ void hac_daemon_config_clear(hac_daemon_config *config)
     memset(config, 0, sizeof *config);
 }
 
-#define MEMORY_ALLOWED "size of at least 1MiB, or 1% to 100% of the RAM"
+#define MEMORY_ALLOWED "size of at least 1MiB, or 1% to 100% of the memory there is"
 
 /* Values that are no scalars ------------------------------------------------------------------------ */
 
 static uint64_t share_of_memory(double percent)
 {
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    double bytes = (double)(pages > 0 ? pages : 0) * (double)(size > 0 ? size : 0);
-    uint64_t share = (uint64_t)(bytes * percent / 100);
+    uint64_t share = (uint64_t)((double)hac_memory_available() * percent / 100);
     return share > 0 ? share : UINT64_C(1) << 30; /* a machine that does not tell */
 }
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "base/memory_cgroup.h"
 
 static hac_daemon_config load(const char *text)
 {
@@ -33,18 +34,13 @@ static void assert_refused(const char *text, const char *message)
         fail_msg("%s\ngives \"%s\"\nnot   \"%s\"", text, err.message, message);
 }
 
-static uint64_t physical_memory(void)
-{
-    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void assert_defaults(hac_daemon_config c)
 {
     assert_int_equal(c.log_level, HAC_LOG_INFO);
     assert_int_equal(c.n_profile_directories, 0);
     assert_true(c.idle_exit == 30);
     assert_true(c.result_expiry == 600);
-    assert_int_equal(c.pool_memory_per_user, physical_memory() / 2);
+    assert_int_equal(c.pool_memory_per_user, hac_memory_available() / 2);
     assert_int_equal(c.max_jobs_per_user, 1000);
     assert_int_equal(c.max_connections_per_user, 256);
     assert_int_equal(c.max_descriptors_per_user, 4096);
@@ -116,8 +112,8 @@ static void test_log_levels(void **state)
 static void test_pool_memory(void **state)
 {
     (void)state;
-    assert_int_equal(load("pool_memory_per_user: 100%").pool_memory_per_user, physical_memory());
-    assert_int_equal(load("pool_memory_per_user: 25%").pool_memory_per_user, physical_memory() / 4);
+    assert_int_equal(load("pool_memory_per_user: 100%").pool_memory_per_user, hac_memory_available());
+    assert_int_equal(load("pool_memory_per_user: 25%").pool_memory_per_user, hac_memory_available() / 4);
     assert_int_equal(load("pool_memory_per_user: 1MiB").pool_memory_per_user, 1 << 20);
     static const char *const bad[] = {"0%",   "0.5%", "101%", "-5%",  "%",
                                       "nan%", "5 %x", "50%%", "1e9%", "1111111111111111111%"};
@@ -128,7 +124,7 @@ static void test_pool_memory(void **state)
     }
     assert_refused("pool_memory_per_user: 101%",
                    "hacd.yaml:1: key `pool_memory_per_user`: `101%` is not a share of the "
-                   "memory; allowed: size of at least 1MiB, or 1% to 100% of the RAM");
+                   "memory; allowed: size of at least 1MiB, or 1% to 100% of the memory there is");
     assert_refused("pool_memory_per_user: 5", "hacd.yaml:1: key `pool_memory_per_user`: `5` is too small");
     assert_refused("pool_memory_per_user: half",
                    "hacd.yaml:1: key `pool_memory_per_user`: `half` is not a size");

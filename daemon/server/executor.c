@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/log.h"
+#include "base/memory_cgroup.h"
 #include "child.h"
-#include "oom_kills.h"
 
 #define START_SECONDS        30.0 /* a driver may take its time to initialise */
 #define LEAVE_SECONDS        2.0  /* … and this long to end */
@@ -112,10 +112,15 @@ static void note_failed_start(hac_server_device *device, unsigned cost, const ch
                    device->config.name, QUARANTINE_SECONDS, device->reason);
 }
 
+static int64_t kernels_kills(void)
+{
+    return hac_memory_cgroup_kills(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT);
+}
+
 /* Whether that SIGKILL was the kernel's, for want of memory: it has counted one more than was told of. */
 static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
 {
-    int64_t kills = signal == SIGKILL && !asked ? hac_oom_kills(HAC_OOM_CGROUP, HAC_OOM_ROOT) : -1;
+    int64_t kills = signal == SIGKILL && !asked ? kernels_kills() : -1;
     if (kills < 0 || executors->oom_kills < 0 || kills <= executors->oom_kills)
         return false;
     executors->oom_kills++;
@@ -202,7 +207,8 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                                : signal == SIGKILL ? HAC_END_SIGKILL
                                : signal != 0       ? HAC_END_SIGNAL
                                                    : HAC_END_EXIT);
-    if (!executor->started && (!asked || executor->hung))
+    if (!executor->started && (!asked || executor->hung) &&
+        !(loss.for_memory && executors->events.starved(executors->context)))
         note_failed_start(device_of(executor),
                           executor->hung      ? START_COST_HUNG
                           : signal == SIGKILL ? START_COST_KILLED
@@ -384,7 +390,7 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->user = user;
     executor->used_ns = executor->busy_since_ns = hac_now_ns();
     hac_list_init(&executor->in_flight);
-    executors->oom_kills = hac_oom_kills(HAC_OOM_CGROUP, HAC_OOM_ROOT);
+    executors->oom_kills = kernels_kills();
     hac_child_options options = {executors->program, NULL,        config->name,
                                  user->uid,          environment, executors->closer};
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,

@@ -103,10 +103,21 @@ static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, ui
 }
 
 /* A job that needs more memory than there is would be killed for it again and again. */
+static void give_up_starved(hac_job *job)
+{
+    if (job->code != HAC_OK || job->memory_kills < MEMORY_KILLS_MAX)
+        return;
+    job->code = HAC_NO_MEMORY;
+    snprintf(job->message, sizeof job->message,
+             "%u executors were killed by the kernel, as memory ran out: it may need more than there is",
+             job->memory_kills);
+    hac_server_kick(job->server);
+}
+
 static void give_up_killed(hac_job *job, const hac_loss *loss)
 {
     unsigned most = job->kind->user_errors ? KILLS_MAX : KILLS_MAX_PLAIN;
-    if (job->code != HAC_OK || (job->retries < most && job->memory_kills < MEMORY_KILLS_MAX))
+    if (job->code != HAC_OK || job->retries < most)
         return;
     job->code = loss->counts ? HAC_FAILED : HAC_NO_MEMORY;
     snprintf(job->message, sizeof job->message, "%u executors were lost at it, the last one %s%s",
@@ -129,10 +140,35 @@ void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, const hac_los
         if (job->losses[device] >= LOSSES_LAST || has_others(job, device))
             hac_failures_leave_device(job, device, why);
     }
-    if (loss->started)
+    if (loss->started) {
+        give_up_starved(job);
         give_up_killed(job, loss);
+    }
     if ((task->repeatable && !job->run.failed) || !loss->started)
         give_back(job, dispatch, dispatch->attempt + loss->started);
     else
         job->run.broken = true;
+}
+
+/* Of the pool, for its plan. */
+static uint64_t memory_held(const hac_job *job)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
+        bytes += job->run.buffers[i] != NULL ? job->run.buffers[i]->bytes : 0;
+    return bytes;
+}
+
+bool hac_failures_starved(hac_server *server)
+{
+    hac_job *job = NULL, *largest = NULL;
+    hac_list_for_each (job, &server->active, hac_job, turn)
+        if (largest == NULL || memory_held(job) > memory_held(largest))
+            largest = job;
+    if (largest == NULL || memory_held(largest) == 0)
+        return false;
+    largest->memory_kills++;
+    hac_job_note(largest, "an executor was killed by the kernel at its start, as memory ran out");
+    give_up_starved(largest);
+    return true;
 }

@@ -803,6 +803,11 @@ void hac_scheduler_lost(void *context, hac_dispatch *dispatch, const hac_loss *l
     free(dispatch);
 }
 
+bool hac_scheduler_starved(void *context)
+{
+    return hac_failures_starved(context);
+}
+
 /* The next executor of that slot has to be given the jobs' descriptors anew. */
 void hac_scheduler_gone(void *context, unsigned slot)
 {

@@ -37,6 +37,7 @@ void hac_scheduler_kick(struct hac_server *server);
 /* The events of hac_executor_events, with the server as their context. */
 void hac_scheduler_done(void *server, hac_dispatch *dispatch, const Hac__Executor__Done *done);
 void hac_scheduler_lost(void *server, hac_dispatch *dispatch, const hac_loss *loss);
+bool hac_scheduler_starved(void *server);
 void hac_scheduler_gone(void *server, unsigned slot);
 void hac_scheduler_changed(void *server);
 

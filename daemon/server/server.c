@@ -368,8 +368,8 @@ static void init_executors(hac_server *server)
     e->program = server->options.executor_program;
     e->program_directory = server->options.cache_directory;
     e->scratch_directory = server->options.scratch_directory;
-    e->events = (hac_executor_events){hac_scheduler_done, hac_scheduler_lost, hac_scheduler_gone,
-                                      hac_scheduler_changed};
+    e->events = (hac_executor_events){hac_scheduler_done, hac_scheduler_lost, hac_scheduler_starved,
+                                      hac_scheduler_gone, hac_scheduler_changed};
     e->context = server;
     e->metrics = &server->metrics;
 

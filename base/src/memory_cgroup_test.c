@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cgroups of both versions, in a directory of the test's. */
-#include "oom_kills.h"
+#include "base/memory_cgroup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -48,13 +49,23 @@ static void put(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
+static const char *self(const char *lines)
+{
+    static char path[128];
+    put("self", lines);
+    snprintf(path, sizeof(path), "%s/self", top);
+    return path;
+}
+
 /* What is counted for a process with these lines in its /proc/self/cgroup. */
 static int64_t kills(const char *lines)
 {
-    char path[128];
-    put("self", lines);
-    snprintf(path, sizeof(path), "%s/self", top);
-    return hac_oom_kills(path, top);
+    return hac_memory_cgroup_kills(self(lines), top);
+}
+
+static uint64_t limit(const char *lines)
+{
+    return hac_memory_cgroup_limit(self(lines), top);
 }
 
 static void test_version_2(void **state)
@@ -79,11 +90,62 @@ static void test_version_1(void **state)
     assert_int_equal(kills("4:memory:/a\n"), -1);
 }
 
+static void test_limit_of_version_2(void **state)
+{
+    (void)state;
+    assert_true(limit("0::/a/b\n") == UINT64_MAX); /* no file */
+    put("a/b/memory.max", "max\n");
+    put("a/b/memory.high", "max\n");
+    assert_true(limit("0::/a/b\n") == UINT64_MAX);
+    put("a/b/memory.high", "3000000\n");
+    assert_int_equal(limit("0::/a/b\n"), 3000000);
+    put("a/memory.max", "2000000\n"); /* of the one around it */
+    assert_int_equal(limit("0::/a/b\n"), 2000000);
+    put("memory.max", "1000000\n"); /* of the top, which is a container's own */
+    assert_int_equal(limit("0::/a/b\n"), 1000000);
+    assert_int_equal(limit("0::/\n"), 1000000);
+    assert_int_equal(limit("0::/not/mounted/here\n"), 1000000);
+    put("memory.max", "0\n");
+    assert_int_equal(limit("0::/a/b\n"), 0);
+}
+
+static void test_limit_of_version_1(void **state)
+{
+    (void)state;
+    put("memory/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_int_equal(limit("4:memory:/a/b\n"), 9223372036854771712u);
+    put("memory/a/memory.limit_in_bytes", "5000000\n");
+    put("a/memory.max", "1\n"); /* the other version's */
+    assert_int_equal(limit("4:memory:/a/b\n0::/a\n"), 5000000);
+    put("memory/a/b/memory.limit_in_bytes", "6000000\n");
+    assert_int_equal(limit("4:memory:/a/b\n"), 5000000);
+    put("memory/a/b/memory.limit_in_bytes", "4000000\n");
+    assert_int_equal(limit("4:memory:/a/b\n"), 4000000);
+    put("memory.limit_in_bytes", "3\n"); /* above the top: no cgroup */
+    assert_int_equal(limit("4:memory:/\n"), 9223372036854771712u);
+}
+
+static void test_no_limit_to_be_known(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"",      "\n", "max", "-1\n", "1 2\n", "99999999999999999999\n",
+                                          "0x10\n"};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        put("a/memory.max", numbers[i]);
+        assert_true(limit("0::/a\n") == UINT64_MAX);
+    }
+    assert_true(hac_memory_cgroup_limit("/nowhere/cgroup", top) == UINT64_MAX);
+    assert_true(limit("0::/../nowhere\n") == UINT64_MAX);
+    assert_true(limit("") == UINT64_MAX);
+    uint64_t ram = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    assert_in_range(hac_memory_available(), 1, ram);
+}
+
 static void test_not_to_be_known(void **state)
 {
     (void)state;
     static char long_text[10000];
-    assert_int_equal(hac_oom_kills("/nowhere/cgroup", top), -1);
+    assert_int_equal(hac_memory_cgroup_kills("/nowhere/cgroup", top), -1);
     static const char *const lines[] = {"", "\n\n", "0", "0:", "0::", "::::\n", "0::/../nowhere\n"};
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         assert_int_equal(kills(lines[i]), -1);
@@ -92,6 +154,7 @@ static void test_not_to_be_known(void **state)
                                          "oom_kill \n",
                                          "oom_kill x\n",
                                          "oom_kill -1\n",
+                                         "oom_kill 1 2\n",
                                          "noom_kill 1\n",
                                          "oom_kill 99999999999999999999\n"};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -109,6 +172,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_version_2, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_version_1, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_limit_of_version_2, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_limit_of_version_1, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_limit_to_be_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_to_be_known, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
