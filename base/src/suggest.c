@@ -39,11 +39,11 @@ static unsigned distance(const char *a, const char *b)
     return rows[m % 3][n];
 }
 
-const char *hac_suggest(const char *name, const void *list, size_t n, hac_suggest_name get)
+size_t hac_suggest_index(const char *name, const void *list, size_t n, hac_suggest_name get)
 {
-    const char *nearest = NULL;
+    size_t nearest = n;
     if (strlen(name) > NAME_MAX_BYTES)
-        return NULL;
+        return n;
     unsigned least = (unsigned)strlen(name) / 3 + 1; /* exclusive: one slip in three letters */
     for (size_t i = 0; i < n; i++) {
         const char *candidate = get(list, i);
@@ -52,10 +52,16 @@ const char *hac_suggest(const char *name, const void *list, size_t n, hac_sugges
         unsigned d = distance(name, candidate);
         if (d < least) {
             least = d;
-            nearest = candidate;
+            nearest = i;
         }
     }
     return nearest;
+}
+
+const char *hac_suggest(const char *name, const void *list, size_t n, hac_suggest_name get)
+{
+    size_t i = hac_suggest_index(name, list, n, get);
+    return i < n ? get(list, i) : NULL;
 }
 
 const char *hac_suggest_text(const char *name, const void *list, size_t n, hac_suggest_name get, char *ret)

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/suggest.h"
 #include "config/profile.h"
 #include "units.h"
 
-enum { ALLOWED_SIZE = 256, DISTANCE_MAX = 48 };
+enum { ALLOWED_SIZE = 256 };
 
 /* Paths --------------------------------------------------------------------------------------------- */
 
@@ -94,30 +95,6 @@ hac_status hac_key_need(const hac_scope *scope, const hac_key *key, const hac_ya
 
 /* Unknown keys -------------------------------------------------------------------------------------- */
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Levenshtein distance; texts longer than DISTANCE_MAX are far from everything. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[DISTANCE_MAX + 1], n = strlen(b);
-    if (strlen(a) > DISTANCE_MAX || n > DISTANCE_MAX)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0]++;
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = diagonal + (a[i] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least(change, 1 + least(row[j], row[j - 1]));
-        }
-    }
-    return row[n];
-}
-
 /* The first part of what lies below the section: "memory" of "memory.limit"; false: the key is elsewhere. */
 static bool sibling(const hac_scope *scope, const hac_key *key, const char *section, char *ret, size_t size)
 {
@@ -128,21 +105,28 @@ static bool sibling(const hac_scope *scope, const hac_key *key, const char *sect
     return true;
 }
 
+/* The keys of a section: `room` for the name of one of them. */
+typedef struct {
+    const hac_scope *scope;
+    const char *section;
+    char *room;
+} siblings;
+
+/* Keys that are elsewhere have no name here. */
+static const char *sibling_at(const void *list, size_t i)
+{
+    const siblings *s = list;
+    return sibling(s->scope, &s->scope->schema->keys[i], s->section, s->room, HAC_NAME_MAX) ? s->room : "";
+}
+
 /* A key that may have been meant: near in spelling, or of that name in another place. */
 static bool find_meant(const hac_scope *scope, const char *section, const char *name, char *ret, size_t size)
 {
-    char candidate[HAC_NAME_MAX];
-    size_t best = (strlen(name) + 2) / 3 + 1; /* a third of the letters may be wrong */
-    ret[0] = '\0';
-    for (size_t i = 0; i < scope->schema->n_keys; i++) {
-        if (!sibling(scope, &scope->schema->keys[i], section, candidate, sizeof candidate))
-            continue;
-        size_t d = distance(name, candidate);
-        if (d < best && d < strlen(name)) {
-            best = d;
-            snprintf(ret, size, "%s", candidate);
-        }
-    }
+    char room[HAC_NAME_MAX];
+    const siblings list = {scope, section, room};
+    size_t n = scope->schema->n_keys,
+           near = name[0] != '\0' ? hac_suggest_index(name, &list, n, sibling_at) : n;
+    snprintf(ret, size, "%s", near < n ? sibling_at(&list, near) : "");
     for (size_t i = 0; ret[0] == '\0' && i < scope->schema->n_keys; i++) {
         const char *path = scope->schema->keys[i].path, *dot = strrchr(path, '.');
         if (strcmp(dot != NULL ? dot + 1 : path, name) == 0)

@@ -539,9 +539,9 @@ hac_status hac_answer_why(const hac_job *job, char **ret, size_t *ret_bytes, hac
         why_devices(&t, job);
         why_way(&t, plan);
         if (plan->n_buffers > 0)
-            hac_text_addf(&t, "%s take %.1f MB; input and result are %.1f MB of them.\n",
+            hac_text_addf(&t, "%s take %.1f MiB; input and result are %.1f MiB of them.\n",
                           plan->query.rounds > 0 ? "The buffers of its last round" : "Its buffers",
-                          (double)hac_plan_memory(plan) * 1e-6, input_and_result(plan) * 1e-6);
+                          (double)hac_plan_memory(plan) / (1 << 20), input_and_result(plan) / (1 << 20));
         if (plan->k > 0)
             hac_text_addf(&t, "Capability ratio k = %.3f, from the %s.\n", plan->k, plan->k_source);
         if (plan->query.remark[0] != '\0')

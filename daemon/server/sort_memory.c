@@ -60,8 +60,8 @@ static void give_reason(hac_plan *plan, const char *fastest, uint64_t wanted, ui
                      "faster, but not within the memory allowed, or not asked for");
         else if (plan->candidates[i].chosen)
             snprintf(plan->candidates[i].reason, sizeof plan->candidates[i].reason,
-                     "the best within the memory allowed: %s needs %.1f MB, above %.1f MB", fastest,
-                     (double)wanted * 1e-6, (double)limit * 1e-6);
+                     "the best within the memory allowed: %s needs %.1f MiB, above %.1f MiB", fastest,
+                     (double)wanted / (1 << 20), (double)limit / (1 << 20));
 }
 
 hac_status hac_plan_sort_within(const hac_machine *machine, const hac_sort_spec *spec, hac_sort_memo *memo,

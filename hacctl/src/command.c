@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "help.h"
 
@@ -188,18 +189,9 @@ const hac_command *hac_command_find(char *const *words, size_t n_words, size_t *
     return NULL;
 }
 
-static const char *nearest(const char *name)
+static const char *name_of(const void *list, size_t i)
 {
-    const char *found = NULL;
-    size_t best = 3; /* more than two edits are another word */
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        size_t distance = hac_edit_distance(name, commands[i].name);
-        if (distance < best && distance < strlen(commands[i].name)) {
-            best = distance;
-            found = commands[i].name;
-        }
-    }
-    return found;
+    return ((const hac_command *)list)[i].name;
 }
 
 /* The names of a group, or with NULL of all. */
@@ -224,7 +216,7 @@ hac_status hac_command_unknown(char *const *words, size_t n_words, hac_error *er
     if (group)
         return hac_fail(err, HAC_INVALID, "unknown command '%s %.64s'; there are: %s", words[0], words[1],
                         list);
-    const char *near = nearest(words[0]);
+    const char *near = hac_suggest(words[0], commands, sizeof commands / sizeof *commands, name_of);
     if (near != NULL)
         return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; did you mean %s? There are: %s", words[0],
                         near, list);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/suggest.h"
+
 static const hac_option options[HAC_OPT_COUNT] = {
     [HAC_OPT_SOCKET] = {"socket", 0, "PATH", HAC_CHOICES_FILE, "talk to the daemon that listens there"},
     [HAC_OPT_JSON] = {"json", 0, NULL, NULL, "answer in JSON where that makes sense"},
@@ -128,45 +130,13 @@ int hac_option_choice(hac_option_id id, const char *value)
     return -1;
 }
 
-enum { WORD = 64 };
-
-static size_t least(size_t a, size_t b)
+/* Options that are not in the set have no name here. */
+static const char *name_in_set(const void *set, size_t i)
 {
-    return a < b ? a : b;
-}
-
-/* Optimal string alignment: Levenshtein's distance with swaps of neighbours. */
-size_t hac_edit_distance(const char *a, const char *b)
-{
-    size_t n = strnlen(a, WORD), m = strnlen(b, WORD);
-    size_t d[WORD + 1][WORD + 1];
-    for (size_t i = 0; i <= n; i++)
-        d[i][0] = i;
-    for (size_t j = 0; j <= m; j++)
-        d[0][j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        for (size_t j = 1; j <= m; j++) {
-            size_t replace = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            d[i][j] = least(replace, least(d[i - 1][j], d[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
-        }
-    }
-    return d[n][m];
+    return (*(const uint64_t *)set & HAC_OPT_BIT(i)) != 0 ? options[i].name : "";
 }
 
 const char *hac_option_nearest(uint64_t set, const char *name)
 {
-    const char *nearest = NULL;
-    size_t best = 3; /* more than two edits are another word */
-    for (size_t i = 0; i < HAC_OPT_COUNT; i++) {
-        if ((set & HAC_OPT_BIT(i)) == 0)
-            continue;
-        size_t distance = hac_edit_distance(name, options[i].name);
-        if (distance < best && distance < strlen(name)) {
-            best = distance;
-            nearest = options[i].name;
-        }
-    }
-    return nearest;
+    return *name != '\0' ? hac_suggest(name, &set, HAC_OPT_COUNT, name_in_set) : NULL;
 }

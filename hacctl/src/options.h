@@ -173,7 +173,4 @@ int hac_option_choice(hac_option_id id, const char *value);
 /* The nearest name of an option of the set to a mistyped one, NULL when none is near. */
 const char *hac_option_nearest(uint64_t set, const char *name);
 
-/* Edits (insert, delete, replace, swap neighbours) from a to b; at most 64 bytes of each count. */
-size_t hac_edit_distance(const char *a, const char *b);
-
 #endif

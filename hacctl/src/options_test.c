@@ -48,22 +48,6 @@ static void choices_are_in_the_order_of_libhac(void **state)
     assert_int_equal(hac_option_choice(HAC_OPT_CODEC, "lz4 "), -1);
 }
 
-static void distances(void **state)
-{
-    (void)state;
-    assert_int_equal(hac_edit_distance("", ""), 0);
-    assert_int_equal(hac_edit_distance("sort", "sort"), 0);
-    assert_int_equal(hac_edit_distance("sort", ""), 4);
-    assert_int_equal(hac_edit_distance("srot", "sort"), 1);
-    assert_int_equal(hac_edit_distance("sorts", "sort"), 1);
-    assert_int_equal(hac_edit_distance("kitten", "sitting"), 3);
-    char longer[200];
-    memset(longer, 'x', sizeof longer - 1);
-    longer[sizeof longer - 1] = '\0';
-    assert_int_equal(hac_edit_distance(longer, ""), 64);
-    assert_int_equal(hac_edit_distance(longer, longer), 0);
-}
-
 static void nearest(void **state)
 {
     (void)state;
@@ -79,7 +63,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_option_is_complete),
         cmocka_unit_test(choices_are_in_the_order_of_libhac),
-        cmocka_unit_test(distances),
         cmocka_unit_test(nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

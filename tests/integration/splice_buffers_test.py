@@ -125,7 +125,7 @@ class Buffers(MachineTest):
                 self.check_trace(trace["traceEvents"], ["read", "preprocess", "map"])
                 self.assertEqual(json.loads(machine.good("trace", receipt["job"])), trace)
                 shown = machine.good("show", receipt["job"]).decode()
-                self.assertIn(f"splice of {len(self.text) / 1e6:.3g} Mbytes of csv", shown)
+                self.assertIn(f"splice of {len(self.text) / 2**20:.3g} MiB of csv", shown)
                 self.assertIn(" in the last of ", shown)
 
     def test_slow_input(self):

@@ -665,7 +665,7 @@ class Plans(Case, SharedMachineTest):
         self.assertIn(stream["splits"], range(597, 4770))  # of 32 MiB, 4 MiB on few cores
         self.assertLess(stream["memory"]["bytes"], 512 * MIB)
         text = self.m.good("explain", "splice", name, "--schema", SCHEMA, "--select", "city").decode()
-        self.assertRegex(text, r"\Asplice of [\d.]+ kbytes of csv in 1 split: rows, no aggregation")
+        self.assertRegex(text, r"\Asplice of [\d.]+ KiB of csv in 1 split: rows, no aggregation")
         self.assertIn("<svg", self.m.good("explain", "splice", name, *words, "--format", "svg").decode())
 
     def test_simulate(self):

@@ -29,6 +29,16 @@ const char *hac_format_count(double count, char *text, size_t room)
     return text;
 }
 
+const char *hac_format_bytes(double bytes, char *text, size_t room)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+    for (; bytes >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+        bytes /= 1024;
+    snprintf(text, room, bytes < 999.5 ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
 const char *hac_format_role(hac_buffer_role role)
 {
     static const char *const names[] = {[HAC_BUFFER_INPUT] = "input",

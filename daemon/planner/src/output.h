@@ -12,6 +12,9 @@ const char *hac_format_seconds(double seconds, char *text, size_t room);
 /* "48.3 M", "1.2 G" of items or items/s. */
 const char *hac_format_count(double count, char *text, size_t room);
 
+/* "512 B", "48.3 MiB". */
+const char *hac_format_bytes(double bytes, char *text, size_t room);
+
 /* "input", "result" or "work memory". */
 const char *hac_format_role(hac_buffer_role role);
 

@@ -34,8 +34,8 @@ static void write_query_head(hac_text *out, const hac_plan *plan)
                 {"device", "flow C"}};
     const hac_query_info *query = &plan->query;
     char count[32];
-    hac_text_addf(out, "%s of %sbytes", hac_plan_name(plan),
-                  hac_format_count((double)query->bytes, count, sizeof(count)));
+    hac_text_addf(out, "%s of %s", hac_plan_name(plan),
+                  hac_format_bytes((double)query->bytes, count, sizeof(count)));
     if (query->format != NULL && strcmp(query->format, hac_plan_name(plan)) != 0)
         hac_text_addf(out, " of %s", query->format);
     if (query->sources > 1)
@@ -95,12 +95,12 @@ static void write_memory(hac_text *out, const hac_plan *plan)
     hac_text_add(out, "memory\n");
     for (size_t i = 0; i < plan->n_buffers; i++) {
         const hac_plan_buffer *buffer = &plan->buffers[i];
-        hac_text_addf(out, "  %-12s %8sbytes  %s%s\n", buffer->name,
-                      hac_format_count((double)buffer->bytes, count, sizeof(count)),
+        hac_text_addf(out, "  %-12s %9s  %s%s\n", buffer->name,
+                      hac_format_bytes((double)buffer->bytes, count, sizeof(count)),
                       hac_format_role(buffer->role), buffer->late ? ", a guess until its size is known" : "");
     }
-    hac_text_addf(out, "  in all       %8sbytes",
-                  hac_format_count((double)hac_plan_memory(plan), count, sizeof(count)));
+    hac_text_addf(out, "  in all       %9s",
+                  hac_format_bytes((double)hac_plan_memory(plan), count, sizeof(count)));
     if (ratio > 0)
         hac_text_addf(out, "  %.2f times the input", ratio);
     hac_text_add(out, "\n\n");
@@ -117,13 +117,14 @@ static const hac_sort_part *part_of(const hac_plan *plan, size_t device)
 static void write_devices(hac_text *out, const hac_plan *plan)
 {
     const char *unit = hac_plan_is_query(plan) ? "bytes" : "items";
+    const char *rate = hac_plan_is_query(plan) ? "B" : "items";
     hac_text_add(out, "devices\n");
     for (size_t d = 0; d < plan->n_devices; d++) {
         const hac_plan_device *device = &plan->devices[d];
         const hac_sort_part *part = part_of(plan, d);
         char count[32];
         hac_text_addf(out, "  %-12s %8s%s/s", device->name,
-                      hac_format_count(device->capability, count, sizeof(count)), unit);
+                      hac_format_count(device->capability, count, sizeof(count)), rate);
         if (hac_plan_is_one_task(plan))
             hac_text_add(out, "  may take the task");
         else

@@ -504,6 +504,15 @@ static const char *why_none(const planning *p)
     return p->candidates.n > 0 ? "what is possible was not asked for" : "none usable";
 }
 
+/* Its capability, on whichever device it goes to, is known when it has been priced. */
+static void rate_small(hac_plan *plan)
+{
+    for (size_t d = 0; d < plan->n_devices; d++)
+        plan->devices[d].capability =
+            fmax((double)plan->sort.items, 1) / fmax(plan->tasks[0].predicted_seconds, 1e-9);
+    plan->k = 0;
+}
+
 static hac_status plan_all(planning *p, hac_error *err)
 {
     comparison compared[3] = {{0, "probe", true}, {0, "probe", true}, {0, "probe", true}};
@@ -517,7 +526,7 @@ static hac_status plan_all(planning *p, hac_error *err)
         }
         status = try_and_consider(p, SMALL, HAC_SCHEME_NONE, &team, err);
         if (status == HAC_OK && p->best != NULL)
-            p->best->k = 0;
+            rate_small(p->best);
     } else {
         status = consider_all(p, compared, err);
     }

@@ -430,6 +430,8 @@ static void test_inline_and_empty(void **state)
     assert_int_equal(plan->n_buffers, 0);
     assert_string_equal(plan->sort.algorithm, "small");
     assert_true(hac_plan_is_one_task(plan)); /* no device has a share of it */
+    for (size_t d = 0; d < plan->n_devices; d++)
+        assert_true(plan->devices[d].capability * plan->tasks[0].predicted_seconds > 999.9);
     hac_plan_free(plan);
     spec = new_spec(0, HAC_SORT_AUTO, HAC_SCHEME_AUTO);
     plan = plan_for(&machine, &spec);
