@@ -113,9 +113,10 @@ class While(SharedMachineTest):
         lines = re.findall(r"round (\d+): (.*), [0-9.]+ s since the loop began", machine.good("log", job).decode())
         return files, found, lines, result.err.replace(path.name, "FILE"), ran
 
-    def compare(self, text, *options, machine=None, code=0, tries=5):
+    def compare(self, text, *options, machine=None, code=0, tries=20):
         slow = self.run_logic(text, "--placement", "rule", *options, machine=machine, code=code)
-        for _ in range(tries):  # on a machine that is busy a round may take too long to be tried as a task
+        for turn in range(tries):  # on a machine that is busy a round may take too long to be tried as a task
+            time.sleep(turn * 0.05)
             fast = self.run_logic(text, *options, machine=machine, code=code)
             if code != 0 or "op.while" in fast[4]:
                 break
