@@ -103,12 +103,24 @@ static int64_t read_number(const char *text)
     return errno == 0 && end != text && (*end == '\n' || *end == '\0') && number >= 0 ? number : -1;
 }
 
+/* To the cgroup around this one; false: it is the one at the top. */
+static bool go_up(directory *at)
+{
+    char *last = strrchr(at->path, '/');
+    bool more = strlen(at->path) > at->top && last != NULL;
+    if (more)
+        *last = '\0';
+    return more;
+}
+
 int64_t hac_memory_cgroup_kills(const char *self, const char *root)
 {
-    directory own;
+    directory at;
     char text[TEXT_MAX];
-    if (!find_own(self, root, &own) ||
-        !read_file(&own, own.old ? "memory.oom_control" : "memory.events", text))
+    bool found = false;
+    for (bool more = find_own(self, root, &at); more && !found; more = !found && go_up(&at))
+        found = read_file(&at, at.old ? "memory.oom_control" : "memory.events", text);
+    if (!found)
         return -1;
     const char *const key = "oom_kill ";
     const char *line = text;
@@ -126,16 +138,12 @@ uint64_t hac_memory_cgroup_limit(const char *self, const char *root)
     uint64_t limit = UINT64_MAX;
     directory at;
     char text[TEXT_MAX];
-    for (bool more = find_own(self, root, &at); more;) {
+    for (bool more = find_own(self, root, &at); more; more = go_up(&at)) {
         for (size_t i = 0; i < 2 && names[at.old][i] != NULL; i++) {
             int64_t number = read_file(&at, names[at.old][i], text) ? read_number(text) : -1;
             if (number >= 0 && (uint64_t)number < limit) /* else "max", or a file that is not there */
                 limit = (uint64_t)number;
         }
-        char *last = strrchr(at.path, '/');
-        more = strlen(at.path) > at.top && last != NULL;
-        if (more)
-            *last = '\0';
     }
     return limit;
 }

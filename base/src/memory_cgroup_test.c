@@ -75,7 +75,9 @@ static void test_version_2(void **state)
     assert_int_equal(kills("0::/a/b\n"), 3);
     put("memory.events", "oom_kill 12\n"); /* the root of a container's namespace */
     assert_int_equal(kills("0::/\n"), 12);
-    assert_int_equal(kills("0::/a\n"), -1); /* no such file: no memory controller there */
+    assert_int_equal(kills("0::/a\n"), 12);           /* the nearest one that is there */
+    assert_int_equal(kills("0::/not/mounted\n"), 12); /* by another namespace's path */
+    assert_int_equal(kills("0::/../outside\n"), 12);
 }
 
 static void test_version_1(void **state)

@@ -453,7 +453,8 @@ static void why_devices(hac_text *t, const hac_job *job)
     if (hac_plan_is_one_task(plan) && job->run.n_records > 0)
         snprintf(devices, sizeof devices, "%s",
                  plan->devices[job->run.records[job->run.n_records - 1].device].name);
-    hac_text_addf(t, "It %s on %s", hac_job_ended(job) ? "ran" : "runs", devices);
+    bool began = job->started_ns != 0;
+    hac_text_addf(t, "It %s on %s", !hac_job_ended(job) ? "runs" : began ? "ran" : "was to run", devices);
 }
 
 static void why_candidates(hac_text *t, const hac_plan *plan)

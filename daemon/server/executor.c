@@ -16,6 +16,7 @@
 #define LEAVE_SECONDS        2.0  /* … and this long to end */
 #define WINDOW_SMALL         32   /* tasks queued on one executor at most */
 #define WINDOW_SECONDS       1e-3
+#define REAPED_SECONDS       0.2 /* hacd is told of a child's end before that */
 #define BACKOFF_FIRST        0.1
 #define BACKOFF_MAX          30.0
 #define DEATHS_TO_QUARANTINE 5
@@ -117,6 +118,17 @@ static int64_t kernels_kills(void)
     return hac_memory_cgroup_kills(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT);
 }
 
+/* What was there a while ago, and is no executor's that was reaped since, is another process's. */
+static void forget_others_kills(hac_executors *executors, uint64_t now)
+{
+    if (hac_list_empty(&executors->list) || (double)(now - executors->oom_seen_ns) * 1e-9 < REAPED_SECONDS)
+        return;
+    if (executors->oom_seen > executors->oom_kills)
+        executors->oom_kills = executors->oom_seen;
+    executors->oom_seen = kernels_kills();
+    executors->oom_seen_ns = now;
+}
+
 /* Whether that SIGKILL was the kernel's, for want of memory: it has counted one more than was told of. */
 static bool killed_for_memory(hac_executors *executors, int signal, bool asked)
 {
@@ -216,8 +228,9 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                           how);
     executor->child = NULL;
     hac_log_subject about = subject_of(executor);
-    hac_log_record(HAC_LOG_DEBUG, HAC_EVENT_EXECUTOR_ENDED, &about, "executor of %s %s",
-                   device_of(executor)->config.name, how);
+    hac_log_record(loss.for_memory ? HAC_LOG_WARNING : HAC_LOG_DEBUG,
+                   loss.for_memory ? HAC_EVENT_EXECUTOR_DIED : HAC_EVENT_EXECUTOR_ENDED, &about,
+                   "executor of %s %s", device_of(executor)->config.name, how);
     lose_in_flight(executor, loss);
     executor_free(executor);
     if (loss.for_memory) /* what is kept for reuse may be what there is too little of */
@@ -390,7 +403,8 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     executor->user = user;
     executor->used_ns = executor->busy_since_ns = hac_now_ns();
     hac_list_init(&executor->in_flight);
-    executors->oom_kills = kernels_kills();
+    if (hac_list_empty(&executors->list)) /* else some of them may be of one that is not reaped yet */
+        executors->oom_kills = executors->oom_seen = kernels_kills();
     hac_child_options options = {executors->program, NULL,        config->name,
                                  user->uid,          environment, executors->closer};
     status = hac_child_start(executors->loop, &options, executors->decoder, &events, executor,
@@ -630,6 +644,7 @@ void hac_executors_check(hac_executors *executors)
     hac_executor *executor = NULL;
     hac_list_for_each (executor, &executors->list, hac_executor, link)
         check_one(executor, now);
+    forget_others_kills(executors, now);
     for (size_t i = 0; i < executors->devices->count; i++) {
         hac_server_device *device = executors->devices->items[i];
         if (device->state == HAC_DEVICE_QUARANTINED && device->retry_at_ns <= now) {

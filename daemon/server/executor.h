@@ -113,10 +113,12 @@ struct hac_executors {
     double idle_seconds;
     hac_executor_events events;
     void *context;
-    uv_timer_t watch;  /* rings when a running task may have taken too long … */
-    uint64_t watch_ns; /* … at this time; 0: it is not set */
-    uint64_t restarts; /* deaths seen, for the metrics */
-    int64_t oom_kills; /* of the kernel's, that were there when the last executor started, or told of since */
+    uv_timer_t watch;     /* rings when a running task may have taken too long … */
+    uint64_t watch_ns;    /* … at this time; 0: it is not set */
+    uint64_t restarts;    /* deaths seen, for the metrics */
+    int64_t oom_kills;    /* the kernel's that were told of, or are no executor's … */
+    int64_t oom_seen;     /* … and all that there were … */
+    uint64_t oom_seen_ns; /* … then */
     hac_metrics *metrics;
 };
 

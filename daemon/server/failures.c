@@ -109,7 +109,7 @@ static void give_up_starved(hac_job *job)
         return;
     job->code = HAC_NO_MEMORY;
     snprintf(job->message, sizeof job->message,
-             "%u executors were killed by the kernel, as memory ran out: it may need more than there is",
+             "%u executors were killed by the kernel, as memory ran out: the job may need more than there is",
              job->memory_kills);
     hac_server_kick(job->server);
 }
@@ -165,7 +165,7 @@ bool hac_failures_starved(hac_server *server)
     hac_list_for_each (job, &server->active, hac_job, turn)
         if (largest == NULL || memory_held(job) > memory_held(largest))
             largest = job;
-    if (largest == NULL || memory_held(largest) == 0)
+    if (largest == NULL)
         return false;
     largest->memory_kills++;
     hac_job_note(largest, "an executor was killed by the kernel at its start, as memory ran out");

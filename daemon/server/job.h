@@ -158,7 +158,7 @@ struct hac_job {
     hac_past past;                             /* what ran of the plans before the current one */
     hac_run run;
     unsigned restarts, retries;
-    unsigned memory_kills; /* executors that the kernel killed, as memory ran out: at it, or at their start */
+    unsigned memory_kills; /* executors that the kernel killed during this plan, as memory ran out */
     uint32_t n_by_host;    /* tasks whose kernels could not do them, and whose host codelets went on */
     uint32_t losses[HAC_DEVICE_PLACES]; /* executors lost on each device */
     uint32_t excluded;                  /* devices that lost three */

@@ -98,13 +98,29 @@ static hac_status check_limit(hac_job *job, int late, hac_error *err)
                                          : hac_scheduler_over_limit(job, all, err);
 }
 
+/* What was refused may come with time, but not if the job wants more in all than its user ever gets. */
+static hac_status refused(const hac_job *job, hac_error *err)
+{
+    uint64_t all = hac_plan_memory(job->plan), most = hac_user_alone(job->user, HAC_SLOT_MEMORY);
+    if (all <= most || job->stream != NULL || job->user->refusal.hopeless)
+        return HAC_REFUSED;
+    job->user->refusal.hopeless = true;
+    return hac_fail(
+        err, HAC_REFUSED,
+        "the job needs %llu MiB in all, and one user gets %llu MiB of memory at most; hacd.yaml has "
+        "the limits",
+        (unsigned long long)(all >> 20), (unsigned long long)(most >> 20));
+}
+
 hac_status hac_plan_buffers_attach(hac_job *job, hac_error *err)
 {
     hac_status status = check_limit(job, -1, err);
+    if (status != HAC_OK)
+        return status;
     for (size_t i = 0; status == HAC_OK && i < job->plan->n_buffers; i++)
         if (!job->plan->buffers[i].late)
             status = attach_buffer(job, i, err);
-    return status;
+    return status == HAC_REFUSED ? refused(job, err) : status;
 }
 
 hac_status hac_scheduler_attach(hac_job *job, int buffer, hac_error *err)

@@ -112,6 +112,13 @@ static void start_over(hac_job *job)
     advance(job);
 }
 
+/* Its plan has ended well: kills before that do not count against those to come. */
+static void go_on(hac_job *job)
+{
+    job->memory_kills = 0;
+    advance(job);
+}
+
 /* Looks whether a job with nothing in flight has ended, in whatever way. */
 static void settle(hac_job *job)
 {
@@ -129,7 +136,7 @@ static void settle(hac_job *job)
     else if (run->replan)
         advance(job);
     else if (job->plan != NULL && run->n_done == job->plan->n_tasks)
-        advance(job);
+        go_on(job);
 }
 
 /* ---- handing out ------------------------------------------------------------------------------------ */

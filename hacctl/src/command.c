@@ -194,6 +194,16 @@ static const char *name_of(const void *list, size_t i)
     return ((const hac_command *)list)[i].name;
 }
 
+/* Of two words, or of the first alone, which may be the whole of a name. */
+static const char *nearest(char *const *words, size_t n_words)
+{
+    char both[132];
+    snprintf(both, sizeof both, "%.64s %.64s", words[0], n_words > 1 ? words[1] : "");
+    const size_t n = sizeof commands / sizeof *commands;
+    const char *near = n_words > 1 ? hac_suggest(both, commands, n, name_of) : NULL;
+    return near != NULL && strchr(near, ' ') != NULL ? near : hac_suggest(words[0], commands, n, name_of);
+}
+
 /* The names of a group, or with NULL of all. */
 static hac_status list_names(const char *group, char **ret, hac_error *err)
 {
@@ -213,14 +223,13 @@ hac_status hac_command_unknown(char *const *words, size_t n_words, hac_error *er
         return status;
     if (group && n_words < 2)
         return hac_fail(err, HAC_INVALID, "%s: which command? There are: %s", words[0], list);
-    if (group)
-        return hac_fail(err, HAC_INVALID, "unknown command '%s %.64s'; there are: %s", words[0], words[1],
-                        list);
-    const char *near = hac_suggest(words[0], commands, sizeof commands / sizeof *commands, name_of);
+    char name[132];
+    snprintf(name, sizeof name, "%.64s%s%.64s", words[0], group ? " " : "", group ? words[1] : "");
+    const char *near = nearest(words, n_words);
     if (near != NULL)
-        return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; did you mean %s? There are: %s", words[0],
-                        near, list);
-    return hac_fail(err, HAC_INVALID, "unknown command '%.64s'; there are: %s", words[0], list);
+        return hac_fail(err, HAC_INVALID, "unknown command '%s'; did you mean %s? There are: %s", name, near,
+                        list);
+    return hac_fail(err, HAC_INVALID, "unknown command '%s'; there are: %s", name, list);
 }
 
 /* What one would expect of these commands, and why they do not have it. */

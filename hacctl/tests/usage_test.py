@@ -54,6 +54,10 @@ class Usage(Case):
         self.bad(2, "opsplat", says="unknown command")
         self.bad(2, "opsplit", says="which command?")
         self.bad(2, "explian", says="did you mean explain?")
+        self.bad(2, "srot", "file", says="did you mean sort?")
+        self.bad(2, "parquet", "querry", says="unknown command 'parquet querry'; did you mean parquet query? There are: parquet")
+        self.bad(2, "parqet", "query", says="did you mean parquet query?")
+        self.bad(2, "opsplitrun", says="did you mean opsplit run?")
         self.bad(2, "help", "nonsense", says="unknown command")
         self.bad(2, "x" * 5000, says="unknown command")
 

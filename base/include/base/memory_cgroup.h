@@ -16,7 +16,8 @@
 #define HAC_MEMORY_CGROUP_ROOT "/sys/fs/cgroup"
 
 /* Processes of this cgroup (version 2: and of those below it) that were killed so far, for want of its memory
- * or of the machine's; -1: it cannot be known here. */
+ * or of the machine's; -1: it cannot be known here. In a container whose cgroup is all that is mounted, the
+ * nearest one around that can be seen is the container's. */
 int64_t hac_memory_cgroup_kills(const char *self, const char *root);
 
 /* The lowest limit in bytes of this cgroup and of those that it is in; UINT64_MAX: there is none, or it
