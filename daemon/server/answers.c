@@ -217,23 +217,6 @@ hac_status hac_answer_devices(const hac_server *server, uid_t uid, char **ret, s
 
 /* ---- jobs --------------------------------------------------------------------------------------------- */
 
-/* Pool memory that the job holds. */
-static uint64_t job_memory(const hac_job *job)
-{
-    uint64_t bytes = job->result != NULL ? job->result->bytes : 0;
-    bytes += job->input != NULL ? job->input->bytes : 0;
-    bytes += job->payload != NULL ? job->payload->bytes : 0;
-    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++) {
-        const hac_pool_buffer *buffer = job->run.buffers[i];
-        bool again =
-            buffer == NULL || buffer == job->input || buffer == job->payload || buffer == job->result;
-        for (size_t before = 0; before < i && !again; before++)
-            again = job->run.buffers[before] == buffer;
-        bytes += again ? 0 : buffer->bytes;
-    }
-    return bytes;
-}
-
 /* How long a running job will take yet, as its progress so far says; < 0: that is too little to tell. */
 static double seconds_left(const hac_job *job)
 {
@@ -260,7 +243,7 @@ static void add_job_members(hac_text *t, const hac_job *job)
         hac_json_number(t, "seconds_left", left);
     else
         hac_json_null(t, "seconds_left");
-    hac_json_unsigned(t, "memory_bytes", job_memory(job));
+    hac_json_unsigned(t, "memory_bytes", hac_job_memory(job));
     hac_json_integer(t, "priority", job->priority);
     hac_json_bool(t, "detached", job->detached);
     hac_json_bool(t, "cancelling", job->cancelling && !hac_job_ended(job));

@@ -219,8 +219,9 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                                : signal == SIGKILL ? HAC_END_SIGKILL
                                : signal != 0       ? HAC_END_SIGNAL
                                                    : HAC_END_EXIT);
-    if (!executor->started && (!asked || executor->hung) &&
-        !(loss.for_memory && executors->events.starved(executors->context)))
+    if (loss.for_memory && executor->n_in_flight == 0 && executors->events.starved(executors->context))
+        device_of(executor)->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * 1e9);
+    else if (!executor->started && (!asked || executor->hung))
         note_failed_start(device_of(executor),
                           executor->hung      ? START_COST_HUNG
                           : signal == SIGKILL ? START_COST_KILLED

@@ -88,8 +88,8 @@ typedef struct hac_executor_events {
     void (*done)(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done);
     /* The executor died with it and has been reaped; the dispatch is as with `done`. */
     void (*lost)(void *context, hac_dispatch *dispatch, const hac_loss *loss);
-    /* The kernel has killed one that was not ready yet, as memory ran out. Whether the callee has somebody to
-     * hold to account for that; else it is held against the device, as any start that comes to nothing. */
+    /* The kernel has killed one that had no task, as memory ran out. Whether the callee has somebody to hold
+     * to account for that; else a start is held against the device, as any that comes to nothing. */
     bool (*starved)(void *context);
     /* The executor of that slot is gone, and all that was registered with it; another may take the slot. */
     void (*gone)(void *context, unsigned slot);

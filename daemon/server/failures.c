@@ -105,12 +105,13 @@ static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, ui
 /* A job that needs more memory than there is would be killed for it again and again. */
 static void give_up_starved(hac_job *job)
 {
-    if (job->code != HAC_OK || job->memory_kills < MEMORY_KILLS_MAX)
+    if (job->code != HAC_OK || job->cancelling || job->memory_kills < MEMORY_KILLS_MAX)
         return;
     job->code = HAC_NO_MEMORY;
-    snprintf(job->message, sizeof job->message,
-             "%u executors were killed by the kernel, as memory ran out: the job may need more than there is",
-             job->memory_kills);
+    snprintf(
+        job->message, sizeof job->message,
+        "%u executors were killed by the kernel, as memory ran out: the job%s may need more than there is",
+        job->memory_kills, job->server->n_active > 1 ? " and those beside it" : "");
     hac_server_kick(job->server);
 }
 
@@ -150,20 +151,12 @@ void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, const hac_los
         job->run.broken = true;
 }
 
-/* Of the pool, for its plan. */
-static uint64_t memory_held(const hac_job *job)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++)
-        bytes += job->run.buffers[i] != NULL ? job->run.buffers[i]->bytes : 0;
-    return bytes;
-}
-
 bool hac_failures_starved(hac_server *server)
 {
     hac_job *job = NULL, *largest = NULL;
     hac_list_for_each (job, &server->active, hac_job, turn)
-        if (largest == NULL || memory_held(job) > memory_held(largest))
+        if (job->code == HAC_OK && !job->cancelling &&
+            (largest == NULL || hac_job_memory(job) > hac_job_memory(largest)))
             largest = job;
     if (largest == NULL)
         return false;

@@ -346,6 +346,22 @@ hac_job *hac_job_find(hac_server *server, uint64_t id)
     return NULL;
 }
 
+uint64_t hac_job_memory(const hac_job *job)
+{
+    uint64_t bytes = job->result != NULL ? job->result->bytes : 0;
+    bytes += job->input != NULL ? job->input->bytes : 0;
+    bytes += job->payload != NULL ? job->payload->bytes : 0;
+    for (size_t i = 0; i < HAC_PLAN_MAX_BUFFERS; i++) {
+        const hac_pool_buffer *buffer = job->run.buffers[i];
+        bool again =
+            buffer == NULL || buffer == job->input || buffer == job->payload || buffer == job->result;
+        for (size_t before = 0; before < i && !again; before++)
+            again = job->run.buffers[before] == buffer;
+        bytes += again ? 0 : buffer->bytes;
+    }
+    return bytes;
+}
+
 const char *hac_job_flow(const hac_job *job)
 {
     return job->sorts_rows ? "sort" : job->kind->flow;

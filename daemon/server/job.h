@@ -231,6 +231,8 @@ const char *hac_job_flow(const hac_job *job);
 const char *hac_job_state_name(hac_job_state state);
 double hac_job_fraction(const hac_job *job);
 double hac_job_seconds(const hac_job *job);
+/* Bytes of the pool that it holds now, each buffer once. */
+uint64_t hac_job_memory(const hac_job *job);
 /* Devices that it may use: those that were asked for without those that lost it too often. */
 uint32_t hac_job_allowed_devices(const hac_job *job);
 /* The number among hacd's of the plan's device. */

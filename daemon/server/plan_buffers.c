@@ -105,11 +105,10 @@ static hac_status refused(const hac_job *job, hac_error *err)
     if (all <= most || job->stream != NULL || job->user->refusal.hopeless)
         return HAC_REFUSED;
     job->user->refusal.hopeless = true;
-    return hac_fail(
-        err, HAC_REFUSED,
-        "the job needs %llu MiB in all, and one user gets %llu MiB of memory at most; hacd.yaml has "
-        "the limits",
-        (unsigned long long)(all >> 20), (unsigned long long)(most >> 20));
+    return hac_fail(err, HAC_REFUSED,
+                    "the job needs %llu MiB in all, above this user's limit of %llu MiB of memory; hacd.yaml "
+                    "has the limits",
+                    (unsigned long long)(all >> 20), (unsigned long long)(most >> 20));
 }
 
 hac_status hac_plan_buffers_attach(hac_job *job, hac_error *err)
