@@ -12,6 +12,10 @@
 #define KILLS_MAX_PLAIN                                                                                      \
     60 /* … under a job without a language of its own, which has fewer ways to fill memory */
 #define MEMORY_KILLS_MAX 8 /* … by the kernel, which says that there was no memory */
+/* After so many it waits until its user's other jobs have ended, so often at most: it may fit without them.
+ */
+#define MEMORY_KILLS_BESIDE 2
+#define CROWDED_MOST        3
 
 static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attempt)
 {
@@ -102,10 +106,22 @@ static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, ui
         snprintf(ret, room, "lost %u of its executors, the last one %s", losses, how);
 }
 
+static bool may_wait(const hac_job *job)
+{
+    return job->user->active_jobs > 1 && job->stream == NULL && job->n_crowded < CROWDED_MOST;
+}
+
 /* A job that needs more memory than there is would be killed for it again and again. */
 static void give_up_starved(hac_job *job)
 {
-    if (job->code != HAC_OK || job->cancelling || job->memory_kills < MEMORY_KILLS_MAX)
+    if (job->code != HAC_OK || job->cancelling || job->crowded)
+        return;
+    if (may_wait(job) && job->memory_kills >= MEMORY_KILLS_BESIDE) {
+        job->crowded = job->run.broken = true;
+        hac_server_kick(job->server);
+        return;
+    }
+    if (job->memory_kills < MEMORY_KILLS_MAX)
         return;
     job->code = HAC_NO_MEMORY;
     snprintf(
@@ -155,8 +171,7 @@ bool hac_failures_starved(hac_server *server)
 {
     hac_job *job = NULL, *largest = NULL;
     hac_list_for_each (job, &server->active, hac_job, turn)
-        if (job->code == HAC_OK && !job->cancelling &&
-            (largest == NULL || hac_job_memory(job) > hac_job_memory(largest)))
+        if (!hac_job_is_given_up(job) && (largest == NULL || hac_job_memory(job) > hac_job_memory(largest)))
             largest = job;
     if (largest == NULL)
         return false;

@@ -159,6 +159,8 @@ struct hac_job {
     hac_run run;
     unsigned restarts, retries;
     unsigned memory_kills; /* executors that the kernel killed during this plan, as memory ran out */
+    bool crowded;          /* … by which it waits for its user's other jobs, when nothing is in flight */
+    unsigned n_crowded;    /* times that it has */
     uint32_t n_by_host;    /* tasks whose kernels could not do them, and whose host codelets went on */
     uint32_t losses[HAC_DEVICE_PLACES]; /* executors lost on each device */
     uint32_t excluded;                  /* devices that lost three */

@@ -20,8 +20,8 @@
 
 /* ---- a plan's execution ----------------------------------------------------------------------------- */
 
-/* Back to the queue: its buffers do not fit beside those of the user's other jobs. */
-static void requeue(hac_job *job)
+/* Back to the queue, until the user's other jobs have ended: it does not fit beside them. */
+static void requeue(hac_job *job, const char *why)
 {
     hac_job_clear_run(job);
     hac_list_remove(&job->turn);
@@ -31,7 +31,7 @@ static void requeue(hac_job *job)
     job->state = HAC_JOB_QUEUED;
     job->user->active_jobs--;
     job->server->n_active--;
-    hac_job_note(job, "waits: memory for its buffers is taken by other jobs of this user");
+    hac_job_note(job, "waits: %s", why);
 }
 
 /* Out of all turns until its client sends more, or there is memory for its next plan: it counts as nobody's
@@ -57,7 +57,7 @@ void hac_scheduler_start_plan(hac_job *job)
         status = hac_plan_buffers_attach(job, &err);
     if (status == HAC_REFUSED && job->stream == NULL && job->memory_limit == 0 &&
         job->user->active_jobs > 1) {
-        requeue(job);
+        requeue(job, "memory for its buffers is taken by other jobs of this user");
         return;
     }
     if (status == HAC_REFUSED && job->stream != NULL && hac_stream_memory_must_wait(job)) {
@@ -119,6 +119,15 @@ static void go_on(hac_job *job)
     advance(job);
 }
 
+static void make_room(hac_job *job)
+{
+    job->crowded = false;
+    job->memory_kills = 0;
+    job->n_crowded++;
+    job->restarts++;
+    requeue(job, "memory ran out beside other jobs of this user");
+}
+
 /* Looks whether a job with nothing in flight has ended, in whatever way. */
 static void settle(hac_job *job)
 {
@@ -131,6 +140,8 @@ static void settle(hac_job *job)
         hac_job_finish(job, HAC_JOB_CANCELLED, HAC_CANCELLED, job->message[0] ? job->message : "cancelled");
     else if (job->code != HAC_OK)
         hac_job_finish(job, HAC_JOB_FAILED, job->code, job->message);
+    else if (run->broken && job->crowded)
+        make_room(job);
     else if (run->broken)
         start_over(job);
     else if (run->replan)

@@ -442,6 +442,9 @@ class OutOfMemory(ServiceTest):
             group.mkdir()
             self.addCleanup(group.rmdir)
             self.limit.write_text(str(mebibytes << 20))
+            for name in ("memory.swap.max", "memory.swappiness"):  # version 2, version 1
+                if (group / name).exists():
+                    (group / name).write_text("0")
         except OSError as error:
             self.skipTest(f"no memory cgroup can be made: {error}")
         return group
@@ -490,6 +493,18 @@ class OutOfMemory(ServiceTest):
         self.assertRegex(err.decode(), STARVED)
         self.assertNotIn("rests for", machine.log())
         self.assertIn("was killed by the kernel, as memory ran out", machine.log())
+
+    def test_together(self):
+        """Jobs that fit one by one, but not all at once, are all done: some wait for the others."""
+        machine, daemon = self.confined(80, TWO_DEVICES)
+        machine.generate("u32", "random", 2000000)
+        jobs = [machine.start("sort", "in", "--type", "u32", "-o", f"out{i}") for i in range(12)]
+        for i, job in enumerate(jobs):
+            _, err = job.communicate(timeout=300)
+            self.assertEqual((job.returncode, err), (0, b""))
+            self.assertIsNone(machine.wrong("u32", "in", f"out{i}"))
+        self.assertIn("was killed by the kernel, as memory ran out", machine.log())
+        self.assertTrue(daemon.alive())
 
     def test_share(self):
         """Memory that is given as a share is of the cgroup's limit: what cannot fit is refused."""
