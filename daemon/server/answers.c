@@ -407,6 +407,9 @@ static void why_waiting(hac_text *t, const hac_job *job)
     if (job->state == HAC_JOB_QUEUED && !job->waiting)
         hac_text_addf(t, "It is queued: %u jobs run before it%s.\n", server->n_active,
                       server->probing ? ", and devices are being probed" : "");
+    if (job->state == HAC_JOB_QUEUED && job->restart)
+        hac_text_add(
+            t, "It waits until this user's other jobs have ended: there is too little memory beside them.\n");
     if (hac_stream_memory_waits(job))
         hac_text_add(
             t, "It waits for memory, which other jobs and buffers of this user have: those that came before "

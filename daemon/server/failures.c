@@ -12,8 +12,7 @@
 #define KILLS_MAX_PLAIN                                                                                      \
     60 /* … under a job without a language of its own, which has fewer ways to fill memory */
 #define MEMORY_KILLS_MAX 8 /* … by the kernel, which says that there was no memory */
-/* After so many it waits until its user's other jobs have ended, so often at most: it may fit without them.
- */
+/* After so many it waits for its user's other jobs, without which it may fit; so often at most. */
 #define MEMORY_KILLS_BESIDE 2
 #define CROWDED_MOST        3
 
@@ -176,7 +175,7 @@ bool hac_failures_starved(hac_server *server)
     if (largest == NULL)
         return false;
     largest->memory_kills++;
-    hac_job_note(largest, "an executor was killed by the kernel at its start, as memory ran out");
+    hac_job_note(largest, "an executor without a task was killed by the kernel, as memory ran out");
     give_up_starved(largest);
     return true;
 }
