@@ -405,7 +405,8 @@ static void why_waiting(hac_text *t, const hac_job *job)
 {
     const hac_server *server = job->server;
     if (job->state == HAC_JOB_QUEUED && !job->waiting)
-        hac_text_addf(t, "It is queued: %u jobs run before it%s.\n", server->n_active,
+        hac_text_addf(t, "It is queued: %u job%s before it%s.\n", server->n_active,
+                      server->n_active == 1 ? " runs" : "s run",
                       server->probing ? ", and devices are being probed" : "");
     if (job->state == HAC_JOB_QUEUED && job->restart)
         hac_text_add(
