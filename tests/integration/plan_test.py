@@ -170,7 +170,7 @@ class Plans(SharedMachineTest):
         for words in (("in.csv", *schema), ("in.parquet",), ("in.csv.gz", *schema)):
             sort = ("sort", *words, "--key", "k desc")
             if not words[0].endswith(".gz"):
-                self.assertRegex(self.m.good("explain", *sort).decode(), r"\Asort of [0-9.]+ bytes of (csv|parquet)\b")
+                self.assertRegex(self.m.good("explain", *sort).decode(), r"\Asort of [0-9.]+ (Ki|Mi)?B of (csv|parquet)\b")
                 svg = self.m.good("explain", *sort, "--format", "svg").decode()
                 self.assertIn('class="title">sort</text>', svg)
             self.m.good(*sort, "-o", "out", "--receipt", "receipt.json")
