@@ -103,6 +103,18 @@ static int64_t read_number(const char *text)
     return errno == 0 && end != text && (*end == '\n' || *end == '\0') && number >= 0 ? number : -1;
 }
 
+/* The number behind that key, which begins a line; -1: there is none. */
+static int64_t read_line(const char *text, const char *key)
+{
+    const char *line = text;
+    while (line != NULL && strncmp(line, key, strlen(key)) != 0) {
+        line = strchr(line, '\n');
+        if (line != NULL)
+            line++;
+    }
+    return line != NULL ? read_number(line + strlen(key)) : -1;
+}
+
 /* To the cgroup around this one; false: it is the one at the top. */
 static bool go_up(directory *at)
 {
@@ -122,30 +134,65 @@ int64_t hac_memory_cgroup_kills(const char *self, const char *root)
         found = read_file(&at, at.old ? "memory.oom_control" : "memory.events", text);
     if (!found)
         return -1;
-    const char *const key = "oom_kill ";
-    const char *line = text;
-    while (line != NULL && strncmp(line, key, strlen(key)) != 0) {
-        line = strchr(line, '\n');
-        if (line != NULL)
-            line++;
+    return read_line(text, "oom_kill ");
+}
+
+/* Of this one alone. */
+static uint64_t limit_of(const directory *d)
+{
+    static const char *const names[2][2] = {{"memory.max", "memory.high"}, {"memory.limit_in_bytes", NULL}};
+    uint64_t limit = UINT64_MAX;
+    char text[TEXT_MAX];
+    for (size_t i = 0; i < 2 && names[d->old][i] != NULL; i++) {
+        int64_t number = read_file(d, names[d->old][i], text) ? read_number(text) : -1;
+        if (number >= 0 && (uint64_t)number < limit) /* else "max", or a file that is not there */
+            limit = (uint64_t)number;
     }
-    return line != NULL ? read_number(line + strlen(key)) : -1;
+    return limit;
 }
 
 uint64_t hac_memory_cgroup_limit(const char *self, const char *root)
 {
-    static const char *const names[2][2] = {{"memory.max", "memory.high"}, {"memory.limit_in_bytes", NULL}};
     uint64_t limit = UINT64_MAX;
     directory at;
-    char text[TEXT_MAX];
     for (bool more = find_own(self, root, &at); more; more = go_up(&at)) {
-        for (size_t i = 0; i < 2 && names[at.old][i] != NULL; i++) {
-            int64_t number = read_file(&at, names[at.old][i], text) ? read_number(text) : -1;
-            if (number >= 0 && (uint64_t)number < limit) /* else "max", or a file that is not there */
-                limit = (uint64_t)number;
-        }
+        uint64_t own = limit_of(&at);
+        limit = own < limit ? own : limit;
     }
     return limit;
+}
+
+/* What it uses without what files' pages take, which the kernel gives up for others; -1: not known. */
+static int64_t usage_of(const directory *d)
+{
+    static const char *const cached[2][2] = {{"inactive_file ", "active_file "},
+                                             {"total_inactive_file ", "total_active_file "}};
+    char text[TEXT_MAX];
+    int64_t usage = -1;
+    if (read_file(d, d->old ? "memory.usage_in_bytes" : "memory.current", text))
+        usage = read_number(text);
+    if (usage < 0 || !read_file(d, "memory.stat", text))
+        return usage;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t pages = read_line(text, cached[d->old][i]);
+        usage -= pages > usage ? usage : pages > 0 ? pages : 0;
+    }
+    return usage;
+}
+
+uint64_t hac_memory_cgroup_room(const char *self, const char *root)
+{
+    uint64_t room = UINT64_MAX;
+    directory at;
+    for (bool more = find_own(self, root, &at); more; more = go_up(&at)) {
+        uint64_t limit = limit_of(&at);
+        int64_t usage = limit != UINT64_MAX ? usage_of(&at) : -1;
+        if (usage < 0)
+            continue;
+        uint64_t left = limit > (uint64_t)usage ? limit - (uint64_t)usage : 0;
+        room = left < room ? left : room;
+    }
+    return room;
 }
 
 uint64_t hac_memory_available(void)

@@ -17,6 +17,8 @@
 #define WINDOW_SMALL         32   /* tasks queued on one executor at most */
 #define WINDOW_SECONDS       1e-3
 #define REAPED_SECONDS       0.2 /* hacd is told of a child's end before that */
+#define START_ROOM           (UINT64_C(24) << 20)
+#define STARVED_SECONDS      60.0
 #define BACKOFF_FIRST        0.1
 #define BACKOFF_MAX          30.0
 #define DEATHS_TO_QUARANTINE 5
@@ -219,9 +221,11 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                                : signal == SIGKILL ? HAC_END_SIGKILL
                                : signal != 0       ? HAC_END_SIGNAL
                                                    : HAC_END_EXIT);
-    if (loss.for_memory && executor->n_in_flight == 0 && executors->events.starved(executors->context))
+    bool answered =
+        loss.for_memory && executor->n_in_flight == 0 && executors->events.starved(executors->context);
+    if (loss.for_memory) /* until then it, and what is trimmed, is gone */
         device_of(executor)->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * 1e9);
-    else if (!executor->started && (!asked || executor->hung))
+    if (!answered && !executor->started && (!asked || executor->hung))
         note_failed_start(device_of(executor),
                           executor->hung      ? START_COST_HUNG
                           : signal == SIGKILL ? START_COST_KILLED
@@ -234,8 +238,10 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
                    "executor of %s %s", device_of(executor)->config.name, how);
     lose_in_flight(executor, loss);
     executor_free(executor);
-    if (loss.for_memory) /* what is kept for reuse may be what there is too little of */
+    if (loss.for_memory) {
+        executors->starved_ns = hac_now_ns();
         (void)hac_pool_trim(executors->users, 0);
+    }
     executors->events.changed(executors->context);
 }
 
@@ -428,6 +434,14 @@ static hac_status start(hac_executors *executors, unsigned slot, uint32_t device
     return HAC_OK;
 }
 
+/* Where memory has run out, a start without room for it is a death, and not always the executor's: hacd may
+ * be all that the kernel finds to kill as it forks. */
+static bool lacks_room(const hac_executors *executors)
+{
+    return hac_executors_starve(executors) &&
+           hac_memory_cgroup_room(HAC_MEMORY_CGROUP_SELF, HAC_MEMORY_CGROUP_ROOT) < START_ROOM;
+}
+
 hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user *user, hac_executor **ret,
                             hac_error *err)
 {
@@ -444,6 +458,10 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
     int slot = find_slot(executors);
     if (slot < 0)
         return HAC_AGAIN;
+    if (lacks_room(executors) && executors->events.starved(executors->context)) {
+        d->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * 1e9);
+        return HAC_AGAIN;
+    }
     hac_status status = start(executors, (unsigned)slot, device, user, ret, err);
     if (status != HAC_OK) {
         d->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * (1 + d->start_cost / 2.0) * 1e9);
@@ -675,6 +693,11 @@ void hac_executors_leave_device(hac_executors *executors, uint32_t device)
             executor->state != HAC_EXECUTOR_ENDING)
             ask_to_leave(executor);
     }
+}
+
+bool hac_executors_starve(const hac_executors *executors)
+{
+    return executors->starved_ns != 0 && hac_seconds_since(executors->starved_ns) < STARVED_SECONDS;
 }
 
 bool hac_executors_at(const hac_executors *executors, uint32_t device)

@@ -88,8 +88,9 @@ typedef struct hac_executor_events {
     void (*done)(void *context, hac_dispatch *dispatch, const Hac__Executor__Done *done);
     /* The executor died with it and has been reaped; the dispatch is as with `done`. */
     void (*lost)(void *context, hac_dispatch *dispatch, const hac_loss *loss);
-    /* The kernel has killed one that had no task, as memory ran out. Whether the callee has somebody to hold
-     * to account for that; else a start is held against the device, as any that comes to nothing. */
+    /* The kernel has killed one that had no task, as memory ran out, or there is no room to start one.
+     * Whether the callee has somebody to hold to account for that; else a start is held against the device,
+     * as any that comes to nothing. */
     bool (*starved)(void *context);
     /* The executor of that slot is gone, and all that was registered with it; another may take the slot. */
     void (*gone)(void *context, unsigned slot);
@@ -119,6 +120,8 @@ struct hac_executors {
     int64_t oom_kills;    /* the kernel's that were told of, or are no executor's … */
     int64_t oom_seen;     /* … and all that there were … */
     uint64_t oom_seen_ns; /* … then */
+    uint64_t
+        starved_ns; /* the kernel has killed an executor, as memory ran out, last at this time; 0: never */
     hac_metrics *metrics;
 };
 
@@ -164,6 +167,9 @@ void hac_executors_check(hac_executors *executors);
 /* Kills (now) or lets go (when idle) everything: at the end, and when devices change. */
 void hac_executors_kill_all(hac_executors *executors);
 void hac_executors_leave_device(hac_executors *executors, uint32_t device);
+
+/* Whether memory has run out of late: nothing is to be kept for reuse then, from which it could be had. */
+bool hac_executors_starve(const hac_executors *executors);
 
 /* Whether there is an executor of that device, be it about to end. */
 bool hac_executors_at(const hac_executors *executors, uint32_t device);

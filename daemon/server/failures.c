@@ -11,10 +11,8 @@
 #define KILLS_MAX     20 /* executors that are killed under a query, by whomever, before it is given up */
 #define KILLS_MAX_PLAIN                                                                                      \
     60 /* … under a job without a language of its own, which has fewer ways to fill memory */
-#define MEMORY_KILLS_MAX 8 /* … by the kernel, which says that there was no memory */
-/* After so many it waits for its user's other jobs, without which it may fit; so often at most. */
-#define MEMORY_KILLS_BESIDE 2
-#define CROWDED_MOST        3
+#define MEMORY_KILLS_MAX    8 /* … by the kernel, which says that there was no memory */
+#define MEMORY_KILLS_BESIDE 2 /* … beside other jobs of its user, without which it may fit */
 
 static void give_back(hac_job *job, const hac_dispatch *dispatch, uint32_t attempt)
 {
@@ -107,7 +105,7 @@ static void describe_losses(const hac_job *job, const hac_dispatch *dispatch, ui
 
 static bool may_wait(const hac_job *job)
 {
-    return job->user->active_jobs > 1 && job->stream == NULL && job->n_crowded < CROWDED_MOST;
+    return job->user->active_jobs > 1 && job->stream == NULL && !job->alone;
 }
 
 /* A job that needs more memory than there is would be killed for it again and again. */
@@ -123,10 +121,10 @@ static void give_up_starved(hac_job *job)
     if (job->memory_kills < MEMORY_KILLS_MAX)
         return;
     job->code = HAC_NO_MEMORY;
-    snprintf(
-        job->message, sizeof job->message,
-        "%u executors were killed by the kernel, as memory ran out: the job%s may need more than there is",
-        job->memory_kills, job->server->n_active > 1 ? " and those beside it" : "");
+    snprintf(job->message, sizeof job->message,
+             "memory ran out: %u executors were killed by the kernel, or had no room to start; the job%s may "
+             "need more than there is",
+             job->memory_kills, job->server->n_active > 1 ? " and those beside it" : "");
     hac_server_kick(job->server);
 }
 
@@ -175,7 +173,9 @@ bool hac_failures_starved(hac_server *server)
     if (largest == NULL)
         return false;
     largest->memory_kills++;
-    hac_job_note(largest, "an executor without a task was killed by the kernel, as memory ran out");
+    hac_job_note(
+        largest,
+        "memory ran out: an executor without a task was killed by the kernel, or had no room to start");
     give_up_starved(largest);
     return true;
 }

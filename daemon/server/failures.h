@@ -23,8 +23,8 @@ void hac_failures_refused(hac_job *job, const hac_dispatch *dispatch, const Hac_
 /* The executor that had the piece was lost. */
 void hac_failures_lost(hac_job *job, const hac_dispatch *dispatch, const hac_loss *loss);
 
-/* The kernel has killed an executor that had no task, as memory ran out: that counts for the job that holds
- * the most of it, of those that were not given up yet. Whether there is one. */
+/* The kernel has killed an executor that had no task, as memory ran out, or one cannot start: that counts for
+ * the job that holds the most of it, of those that were not given up yet. Whether there is one. */
 bool hac_failures_starved(struct hac_server *server);
 
 #endif

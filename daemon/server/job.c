@@ -490,9 +490,18 @@ static void keep_result(hac_job *job)
         job->result_bytes = hac_scheduler_result_bytes(job);
 }
 
+void hac_job_set_alone(hac_job *job, bool alone)
+{
+    if (job->alone == alone)
+        return;
+    job->alone = alone;
+    job->user->jobs_alone = alone ? job->user->jobs_alone + 1 : job->user->jobs_alone - 1;
+}
+
 static void count_end(hac_job *job)
 {
     hac_server *server = job->server;
+    hac_job_set_alone(job, false);
     server->n_ended++;
     job->user->ended_jobs++;
     if (job->active) {

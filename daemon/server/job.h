@@ -159,8 +159,8 @@ struct hac_job {
     hac_run run;
     unsigned restarts, retries;
     unsigned memory_kills; /* executors that the kernel killed during this plan, as memory ran out */
-    bool crowded;          /* … by which it waits for its user's other jobs, when nothing is in flight */
-    unsigned n_crowded;    /* times that it has */
+    bool crowded;          /* … so many that it starts over without its user's other jobs beside it */
+    bool alone;            /* it waits for them to end, or runs, and none of them is begun */
     uint32_t n_by_host;    /* tasks whose kernels could not do them, and whose host codelets went on */
     uint32_t losses[HAC_DEVICE_PLACES]; /* executors lost on each device */
     uint32_t excluded;                  /* devices that lost three */
@@ -194,6 +194,9 @@ HAC_MUST_USE hac_status hac_job_new(struct hac_server *server, const hac_job_kin
                                     hac_job **ret, hac_error *err);
 /* Frees it and all it holds; it must have ended or never started. */
 void hac_job_free(hac_job *job);
+
+/* Whether it has to be the only active job of its user: that one's other jobs are not begun meanwhile. */
+void hac_job_set_alone(hac_job *job, bool alone);
 
 /* Puts it in the queue of those that want to run. */
 void hac_job_submit(hac_job *job);

@@ -31,6 +31,8 @@ static void requeue(hac_job *job, const char *why)
     job->state = HAC_JOB_QUEUED;
     job->user->active_jobs--;
     job->server->n_active--;
+    if (job->kind->measures)
+        hac_builders_set_quiet(&job->server->builders, false);
     hac_job_note(job, "waits: %s", why);
 }
 
@@ -40,6 +42,7 @@ static void wait_for_client(hac_job *job)
 {
     hac_job_clear_run(job);
     hac_list_remove(&job->turn);
+    hac_job_set_alone(job, false);
     job->active = false;
     job->waiting = true;
     job->user->active_jobs--;
@@ -119,12 +122,15 @@ static void go_on(hac_job *job)
     advance(job);
 }
 
-static void make_room(hac_job *job)
+/* A failure of a piece meanwhile counts no more: all of it is done anew. */
+static void start_alone(hac_job *job)
 {
     job->crowded = false;
     job->memory_kills = 0;
-    job->n_crowded++;
+    job->code = HAC_OK;
+    job->message[0] = '\0';
     job->restarts++;
+    hac_job_set_alone(job, true);
     requeue(job, "memory ran out beside other jobs of this user");
 }
 
@@ -138,10 +144,10 @@ static void settle(hac_job *job)
         hac_job_fail_late(job);
     if (job->cancelling)
         hac_job_finish(job, HAC_JOB_CANCELLED, HAC_CANCELLED, job->message[0] ? job->message : "cancelled");
-    else if (job->code != HAC_OK)
+    else if (job->code != HAC_OK && !(job->crowded && run->failed))
         hac_job_finish(job, HAC_JOB_FAILED, job->code, job->message);
-    else if (run->broken && job->crowded)
-        make_room(job);
+    else if (job->crowded)
+        start_alone(job);
     else if (run->broken)
         start_over(job);
     else if (run->replan)
@@ -559,6 +565,8 @@ static hac_job *next_in_queue(hac_server *server)
     hac_list_for_each (job, &server->queued, hac_job, turn) {
         if (job->restart && job->user->active_jobs > 0)
             continue; /* waits for memory */
+        if (job->user->jobs_alone > 0 && !job->alone)
+            continue; /* another one does */
         if (job->kind->measures && hac_builders_urgent(&server->builders))
             continue;
         if (server->n_active >= ACTIVE_MAX && job->user->active_jobs > 0)

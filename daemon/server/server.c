@@ -246,6 +246,8 @@ static void on_tick(uv_timer_t *timer)
         if (hac_server_unfinished(server) == 0)
             malloc_trim(0); /* a crowd's messages and jobs leave holes that malloc would keep */
     }
+    if (hac_executors_starve(&server->executors))
+        hac_pool_trim(&server->users, 0);
     answer_deferred(server);
     if (!server->probing) /* else greetings wait in their sockets */
         hac_sessions_check(server);

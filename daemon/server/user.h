@@ -56,6 +56,7 @@ struct hac_user {
     hac_link buffers, idle; /* the pool: buffers in use, and kept for reuse (pool.h) */
     hac_link reservations;  /* of the pool's memory (pool.h) */
     uint32_t active_jobs;   /* whose tasks are handed out */
+    uint32_t jobs_alone;    /* that need to be its only active one (hac_job_set_alone) */
     uint32_t ended_jobs;    /* whose records are kept */
     double device_seconds;  /* spent, weighted by the devices' capabilities */
     uint32_t asked, waits;  /* for which devices, as bits: in this round, and since the last one */

@@ -426,7 +426,7 @@ class Configuration(MachineTest):
         self.assertIn("01-bad.yaml:2: key `kind`", bad.stderr)
 
 
-STARVED = r"\Ahacctl: 8 executors were killed by the kernel, as memory ran out: the job"
+STARVED = r"\Ahacctl: memory ran out: 8 executors were killed by the kernel, or had no room to start; the job"
 
 
 @unittest.skipIf(SANITIZED, "the sanitizers' own memory would be in the cgroup, too")
