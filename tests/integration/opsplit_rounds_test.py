@@ -319,13 +319,14 @@ class Rounds(SharedMachineTest):
     def test_kills(self):
         """Executors that die take nothing along."""
         path = self.m.work / "long.yaml"
-        path.write_text(COUNT % (4000, 10000))
+        path.write_text(COUNT % (10000, 20000))
+        daemon = self.m.daemon()
         process = self.m.start("opsplit", "run", path, "-o", "killed", "-q")
-        kills = self.m.daemon().kill_executors_while(process, 3)
+        kills = daemon.kill_executors_while(process, 3, pause=0.03)
         out, err = process.communicate()
         self.assertEqual((process.returncode, out, err), (0, b"", b""))
         self.assertGreater(kills, 0)
-        self.assertEqual(self.numbers(self.m.work / "killed", "o.csv"), [4000] * 100)
+        self.assertEqual(self.numbers(self.m.work / "killed", "o.csv"), [10000] * 100)
 
 
 if __name__ == "__main__":
