@@ -80,6 +80,12 @@ static hac_log_subject subject_of(const hac_executor *executor)
 
 /* ---- death ----------------------------------------------------------------------------------------- */
 
+/* No executor of it starts before that. */
+static void hold_back(hac_server_device *device, double seconds)
+{
+    device->retry_at_ns = hac_now_ns() + (uint64_t)(seconds * 1e9);
+}
+
 static void note_death(hac_executor *executor, const char *how)
 {
     hac_server_device *device = device_of(executor);
@@ -95,7 +101,7 @@ static void note_death(hac_executor *executor, const char *how)
         snprintf(device->reason, sizeof device->reason, "%u executors in a row died, the last one %s",
                  device->deaths, how);
     }
-    device->retry_at_ns = hac_now_ns() + (uint64_t)(wait * 1e9);
+    hold_back(device, wait);
     hac_log_subject about = subject_of(executor);
     hac_log_record(HAC_LOG_WARNING, HAC_EVENT_EXECUTOR_DIED, &about,
                    "executor of %s %s; the next one starts in %.1f s at the earliest", device->config.name,
@@ -108,7 +114,7 @@ static void note_failed_start(hac_server_device *device, unsigned cost, const ch
     if (device->start_cost < START_COST_MAX)
         return;
     device->state = HAC_DEVICE_QUARANTINED;
-    device->retry_at_ns = hac_now_ns() + (uint64_t)(QUARANTINE_SECONDS * 1e9);
+    hold_back(device, QUARANTINE_SECONDS);
     snprintf(device->reason, sizeof device->reason, "no executor of it gets ready; the last one %.400s", how);
     hac_log_subject about = hac_log_device(device->config.name);
     hac_log_record(HAC_LOG_ERROR, HAC_EVENT_DEVICE_RESTS, &about, "device %s rests for %.0f s: %s",
@@ -224,7 +230,7 @@ static void on_gone(void *context, int64_t status, int signal, bool asked)
     bool answered =
         loss.for_memory && executor->n_in_flight == 0 && executors->events.starved(executors->context);
     if (loss.for_memory) /* until then it, and what is trimmed, is gone */
-        device_of(executor)->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * 1e9);
+        hold_back(device_of(executor), BACKOFF_FIRST);
     if (!answered && !executor->started && (!asked || executor->hung))
         note_failed_start(device_of(executor),
                           executor->hung      ? START_COST_HUNG
@@ -459,12 +465,12 @@ hac_status hac_executor_get(hac_executors *executors, uint32_t device, hac_user 
     if (slot < 0)
         return HAC_AGAIN;
     if (lacks_room(executors) && executors->events.starved(executors->context)) {
-        d->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * 1e9);
+        hold_back(d, BACKOFF_FIRST);
         return HAC_AGAIN;
     }
     hac_status status = start(executors, (unsigned)slot, device, user, ret, err);
     if (status != HAC_OK) {
-        d->retry_at_ns = hac_now_ns() + (uint64_t)(BACKOFF_FIRST * (1 + d->start_cost / 2.0) * 1e9);
+        hold_back(d, BACKOFF_FIRST * (1 + d->start_cost / 2.0));
         note_failed_start(d, START_COST_KILLED, err->message);
     }
     return status;

@@ -120,8 +120,7 @@ struct hac_executors {
     int64_t oom_kills;    /* the kernel's that were told of, or are no executor's … */
     int64_t oom_seen;     /* … and all that there were … */
     uint64_t oom_seen_ns; /* … then */
-    uint64_t
-        starved_ns; /* the kernel has killed an executor, as memory ran out, last at this time; 0: never */
+    uint64_t starved_ns;  /* the kernel last killed an executor for want of memory; 0: never */
     hac_metrics *metrics;
 };
 
